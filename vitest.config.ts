@@ -1,0 +1,25 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    pool: 'forks',
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: ['test/end-to-end/**'] },
+      },
+      {
+        extends: true,
+        test: { name: 'end-to-end', include: ['test/end-to-end/**/*.test.ts'], testTimeout: 240_000, hookTimeout: 60_000 },
+      },
+    ],
+    coverage: {
+      provider: 'v8',
+      include: ['src/lifecycle/**', 'src/outbox/**', 'src/relay/**'],
+      reporter: ['text'],
+      thresholds: { lines: 95 },
+    },
+  },
+});
