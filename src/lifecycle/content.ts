@@ -1,0 +1,73 @@
+import type { Change, StepEvidence } from './record.ts';
+import type { ScheduledEvent } from './scheduled-event.ts';
+
+/**
+ * The content of an event: the fields whose change is an `Updated`. Order and case of the names, the description and
+ * the incarnation are no content; `notBefore` counts in whole seconds and only while Scheduled, since Started blanks it.
+ */
+interface Content {
+  readonly eventType: string | null;
+  readonly affectedResources: readonly string[];
+  readonly durationSeconds: number | null;
+  readonly notBefore: number | null;
+}
+
+function contentOf(event: ScheduledEvent, phase: 'Scheduled' | 'Started'): Content {
+  return {
+    eventType: event.eventType,
+    affectedResources: (event.resources ?? []).map((name) => name.toLowerCase().replace(/^_/, '')).sort(),
+    durationSeconds: event.durationSeconds,
+    notBefore: phase === 'Started' || !event.notBefore ? null : Math.floor(Date.parse(event.notBefore) / 1000),
+  };
+}
+
+/** One string for one content: equal on every VM that sees it. Part of the transition id of an `Updated`. */
+export const contentKey = (event: ScheduledEvent, phase: 'Scheduled' | 'Started'): string =>
+  JSON.stringify(Object.values(contentOf(event, phase)));
+
+/** What changed between two sights of one event, and the words for it. Both empty when the content is the same. */
+export function contentChanges(
+  before: ScheduledEvent,
+  after: ScheduledEvent,
+  phase: 'Scheduled' | 'Started',
+): { readonly words: readonly StepEvidence[]; readonly changes: readonly Change[] } {
+  const [from, to] = [contentOf(before, phase), contentOf(after, phase)];
+  const words: StepEvidence[] = [];
+  const changes: Change[] = [];
+  if (from.notBefore !== to.notBefore) {
+    // A time where none was known counts as later: unknown has to be taken for "at any moment".
+    const earlier = from.notBefore !== null && to.notBefore !== null && to.notBefore < from.notBefore;
+    words.push(earlier ? 'notBefore-earlier' : 'notBefore-later');
+    changes.push({ field: 'notBefore', from: before.notBefore, to: after.notBefore });
+  }
+  if (from.eventType !== to.eventType) {
+    words.push('eventType-changed');
+    changes.push({ field: 'eventType', from: before.eventType, to: after.eventType });
+  }
+  if (JSON.stringify(from.affectedResources) !== JSON.stringify(to.affectedResources)) {
+    words.push('affectedResources-changed');
+    changes.push({ field: 'affectedResources', from: before.resources, to: after.resources });
+  }
+  if (from.durationSeconds !== to.durationSeconds) {
+    words.push('durationSeconds-changed');
+    changes.push({ field: 'durationSeconds', from: before.durationSeconds, to: after.durationSeconds });
+  }
+  return { words, changes };
+}
+
+/** The newer sight on top of the older: what is missing or unreadable keeps its last good value. */
+export function merge(before: ScheduledEvent | undefined, now: ScheduledEvent): ScheduledEvent {
+  if (!before) return now;
+  return {
+    eventId: before.eventId,
+    eventStatus: now.eventStatus ?? before.eventStatus,
+    eventType: now.eventType ?? before.eventType,
+    resourceType: now.resourceType ?? before.resourceType,
+    resources: now.resources ?? before.resources,
+    notBefore: now.notBefore ?? before.notBefore,
+    description: now.description ?? before.description,
+    eventSource: now.eventSource ?? before.eventSource,
+    durationSeconds: now.durationSeconds ?? before.durationSeconds,
+    raw: now.raw,
+  };
+}

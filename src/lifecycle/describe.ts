@@ -1,0 +1,122 @@
+import { contentKey } from './content.ts';
+import { cutList, cutObject, cutText, cutValue, limits } from './cut.ts';
+import { type Change, type LifecycleRecord, type Phase, schemaVersion } from './record.ts';
+import { recordId, stepOf, transitionId } from './record-id.ts';
+import type { HostEvidence, Observer } from './scheduled-event.ts';
+import type { EventMemory } from './state.ts';
+
+/** What all records of one observation have in common. */
+export interface Circumstances {
+  readonly at: Date;
+  readonly observer: Observer;
+  readonly host: HostEvidence;
+  readonly streamId: string;
+  readonly imdsApiVersion: string;
+  readonly clockOffsetSeconds: number | null;
+  readonly bridgeVersion: string;
+}
+
+/** The step to put on record. */
+export interface StepToDescribe {
+  readonly phase: Phase;
+  readonly evidence: readonly string[];
+  readonly changes: readonly Change[];
+  /** Incarnation of the document that showed it. */
+  readonly incarnation: number;
+  /** How long Azure listed the event as Started, where that is known. */
+  readonly startedSeconds: number | null;
+}
+
+/** A record whose place among the others of its stream is not given yet. */
+export type Unplaced = Omit<LifecycleRecord, 'position'>;
+
+/** Writes the record of a step; the memory that comes back has counted it. */
+export function describe(
+  memory: EventMemory,
+  step: StepToDescribe,
+  { at, observer, host, ...given }: Circumstances,
+): { readonly memory: EventMemory; readonly record: Unplaced } {
+  const kind = stepOf(step.phase);
+  const content = contentKey(memory.last, memory.phase);
+  const countedAs = kind === 'updated' ? `updated ${content}` : kind;
+  const repeat = memory.recorded[countedAs] ?? 0;
+  const transition = transitionId(memory.eventId, kind, repeat, { content, vmId: observer.vmId });
+  const counted: EventMemory = {
+    ...memory,
+    sequence: memory.sequence + 1,
+    recorded: { ...memory.recorded, [countedAs]: repeat + 1 },
+  };
+  const record: Unplaced = {
+    recordId: recordId(transition, observer.vmId),
+    transitionId: transition,
+    schemaVersion,
+    ...asAzureSaid(memory, observer),
+    documentIncarnation: step.incarnation,
+    imdsApiVersion: given.imdsApiVersion,
+    phase: step.phase,
+    evidence: step.evidence,
+    changes: step.changes.map(cutChange),
+    sequence: counted.sequence,
+    streamId: given.streamId,
+    repeat,
+    observedAt: at.toISOString(),
+    firstSeenAt: memory.firstSeenAt,
+    startedAt: memory.startedAt,
+    noticeSeconds: noticeSeconds(memory),
+    startedSeconds: step.startedSeconds,
+    observedPauseMs: memory.pauseMs,
+    observedPauseTotalMs: memory.pauseTotalMs,
+    observedOutageSeconds: memory.outageSeconds,
+    bootId: host.bootId,
+    physicalHost: host.physicalHost,
+    previousPhysicalHost: memory.foundOnHost === host.physicalHost ? null : memory.foundOnHost,
+    clockOffsetSeconds: given.clockOffsetSeconds,
+    observerAffected: memory.affectsUs,
+    ...observer,
+    scheduledEventResourceId: scheduledEventResourceId(observer, memory.eventId),
+    isTest: false,
+    bridgeVersion: given.bridgeVersion,
+  };
+  return { memory: counted, record };
+}
+
+function cutChange({ field, from, to }: Change): Change {
+  const cut = (value: unknown): unknown => cutValue(value, typeof value === 'string' ? limits.word : limits.change);
+  return { field, from: cut(from), to: cut(to) };
+}
+
+/** The fields that repeat Azure's own words, within bounds. */
+function asAzureSaid({ eventId, last }: EventMemory, { vmName }: Observer) {
+  const word = (text: string | null): string | null => (text ? cutText(text, limits.word) : null);
+  const isUs = (name: string): boolean => name.toLowerCase() === vmName.toLowerCase();
+  const resources = last.resources ?? [];
+  return {
+    eventId,
+    eventType: word(last.eventType),
+    eventSource: word(last.eventSource),
+    eventStatus: word(last.eventStatus),
+    resourceType: word(last.resourceType),
+    description: last.description ? cutText(last.description, limits.text) : null,
+    affectedResources: cutList(resources, limits.list, isUs),
+    affectedResourceCount: resources.length,
+    notBefore: last.notBefore,
+    durationSeconds: last.durationSeconds,
+    rawEvent: cutObject(last.raw, limits.raw),
+  };
+}
+
+/** The warning really given, in seconds; never negative: an event that began before our name joined gave none. */
+function noticeSeconds({ presentAtFirstLook, firstSeenAt, startedAt, last }: EventMemory): number | null {
+  const until = startedAt ?? last.notBefore;
+  if (presentAtFirstLook || until === null) return null;
+  return Math.max(0, secondsBetween(firstSeenAt, until));
+}
+
+/** Seconds, with their fraction, from one ISO time to another. */
+export const secondsBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / 1000;
+
+/** The id under which Azure's preview feed of scheduled events (Event Grid, Resource Graph) lists the same event. */
+function scheduledEventResourceId(observer: Observer, eventId: string): string | null {
+  const owner = observer.vmScaleSetResourceId ?? observer.resourceId;
+  return owner && `${owner}/providers/microsoft.maintenance/scheduledevents/${eventId}`.toLowerCase();
+}

@@ -1,0 +1,92 @@
+import type { LifecycleRecord } from './record.ts';
+import { stepOf } from './record-id.ts';
+
+/**
+ * Folding: from the records of any number of observers to what happened. The KQL functions follow the same rule.
+ *
+ * - Same `recordId`: the same record sent again. The earliest `observedAt` is kept.
+ * - Same `transitionId`, other observer: another VM's sight of the same step.
+ * - Questions about VMs keep every observer; questions about events keep, of each transition, the earliest sight.
+ * - Ends are chosen apart, since observers may know differently well how an event ended: see {@link foldEvents}.
+ */
+export type Foldable = Pick<
+  LifecycleRecord,
+  'recordId' | 'transitionId' | 'eventId' | 'vmId' | 'phase' | 'evidence' | 'observedAt'
+>;
+
+/** One event, folded over all its observers. */
+export interface FoldedEvent<R extends Foldable> {
+  /** Lower case. */
+  readonly eventId: string;
+  /** One record per transition, ends left out, by `observedAt`. */
+  readonly steps: readonly R[];
+  /** How it ended, by the best evidence that anyone has; null while it has not, or after it came back. */
+  readonly end: R | null;
+}
+
+const isEnd = ({ phase }: Foldable): boolean => stepOf(phase) === 'end';
+const time = ({ observedAt }: Foldable): number => Date.parse(observedAt);
+const byTime = (a: Foldable, b: Foldable): number => time(a) - time(b) || (a.recordId < b.recordId ? -1 : 1);
+
+/** Keeps, of all records with one key, the earliest. The answer is ordered by `observedAt`. */
+function earliestBy<R extends Foldable>(records: Iterable<R>, key: (record: R) => string): R[] {
+  const kept = new Map<string, R>();
+  for (const record of [...records].sort(byTime)) if (!kept.has(key(record))) kept.set(key(record), record);
+  return [...kept.values()];
+}
+
+function groupBy<R>(records: Iterable<R>, key: (record: R) => string): Map<string, R[]> {
+  const groups = new Map<string, R[]>();
+  for (const record of records) {
+    const group = groups.get(key(record));
+    if (group) group.push(record);
+    else groups.set(key(record), [record]);
+  }
+  return groups;
+}
+
+/** Drops copies: what a retry, a replay or a second reader delivered twice. Ordered by `observedAt`. */
+export const foldCopies = <R extends Foldable>(records: Iterable<R>): readonly R[] =>
+  earliestBy(records, ({ recordId }) => recordId);
+
+/** How much is known about an end; the lowest wins. */
+function rankOfEnd({ phase, evidence }: Foldable): number {
+  if (evidence.includes('said-by-azure')) return 0;
+  if (phase === 'Completed') return evidence.includes('left-after-started') ? 1 : 2;
+  return phase === 'Canceled' ? 3 : 4;
+}
+
+const bestEnd = <R extends Foldable>(ends: readonly R[]): R | null =>
+  [...ends].sort((a, b) => rankOfEnd(a) - rankOfEnd(b) || byTime(a, b))[0] ?? null;
+
+/** The ends that no later return withdraws: a `reappeared` record proves every earlier end of its event wrong. */
+function standingEnds<R extends Foldable>(records: readonly R[]): readonly R[] {
+  const returns = records.filter(({ evidence }) => evidence.includes('reappeared')).map(time);
+  const lastReturn = Math.max(Number.NEGATIVE_INFINITY, ...returns);
+  return records.filter((record) => isEnd(record) && time(record) >= lastReturn);
+}
+
+/**
+ * One answer per event, whoever saw it. A return withdraws every end observed before it, by any VM. Of the ends left the
+ * event has one: said by Azure, then Completed after Started, then any other Completed, then Canceled, then Ended; among
+ * equals the earliest.
+ */
+export function foldEvents<R extends Foldable>(records: Iterable<R>): readonly FoldedEvent<R>[] {
+  const byEvent = groupBy(foldCopies(records), ({ eventId }) => eventId.toLowerCase());
+  return [...byEvent].map(([eventId, ofEvent]) => ({
+    eventId,
+    steps: earliestBy(
+      ofEvent.filter((record) => !isEnd(record)),
+      ({ transitionId }) => transitionId,
+    ),
+    end: bestEnd(standingEnds(ofEvent)),
+  }));
+}
+
+/** One answer per event and VM: every observer's own sight, its own returns withdrawing its own earlier ends. */
+export function foldObservers<R extends Foldable>(
+  records: Iterable<R>,
+): readonly (FoldedEvent<R> & { readonly vmId: string })[] {
+  const byVm = groupBy(foldCopies(records), ({ vmId }) => vmId.toLowerCase());
+  return [...byVm].flatMap(([vmId, ofVm]) => foldEvents(ofVm).map((event) => ({ vmId, ...event })));
+}

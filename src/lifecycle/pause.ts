@@ -1,0 +1,28 @@
+import type { HostEvidence } from './scheduled-event.ts';
+
+/** A pause of the VM as one look shows it, in milliseconds. */
+export interface Pause {
+  readonly longestMs: number;
+  readonly totalMs: number;
+}
+
+/** From this long on a pause is evidence that an event had its impact. */
+export const pauseIsEvidenceMs = 1000;
+
+/**
+ * The pause between two looks, or null where nothing measured it. A frozen VM shows it in up to three ways: the tick
+ * comes late; the wall clock, corrected by the hypervisor, runs ahead of the monotonic one; or it was not corrected and
+ * Azure's `Date` runs ahead of ours. The last two look the same after an NTP step, so they count only together with a
+ * late tick or with a document that was skipped. (A process stopped for 3 s shows 2,978 ms on the tick, 1 ms on wall
+ * minus monotonic.)
+ */
+export function pauseBetween(
+  host: HostEvidence,
+  clue: { readonly incarnationSkipped: boolean; readonly azureRanAheadMs: number },
+): Pause | null {
+  const tick = host.tick ?? { longestMs: 0, totalMs: 0 };
+  const corroborated = tick.longestMs > 0 || clue.incarnationSkipped;
+  const longestMs = corroborated ? Math.max(tick.longestMs, host.wallStepMs, clue.azureRanAheadMs) : tick.longestMs;
+  if (host.tick === null && longestMs < pauseIsEvidenceMs) return null;
+  return { longestMs: Math.round(longestMs), totalMs: Math.round(tick.totalMs + longestMs - tick.longestMs) };
+}

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import type { EventMemory, LifecycleState } from './state.ts';
+
+/** Whose events this VM publishes. */
+export interface Scope {
+  /** Share (0 to 1) of the other VMs' events that this VM publishes too: a VM that is down cannot report its own failure. */
+  readonly witnessRate: number;
+}
+
+/**
+ * Is this VM named? Exact and case-insensitive on `compute.name`. Never the host name, never a part of the name: a VM
+ * `web1` that takes `web10` for itself approves or reports another VM's reboot.
+ */
+export function affects(resources: readonly string[] | null, vmName: string): boolean {
+  const name = vmName.toLowerCase();
+  return (resources ?? []).some((resource) => resource.toLowerCase() === name);
+}
+
+/** Does this VM bear witness for an event of others? The same answer each time, and evenly spread over VMs and events. */
+export function bearsWitness(scope: Scope, vmId: string, eventId: string): boolean {
+  if (scope.witnessRate <= 0) return false;
+  const digest = createHash('sha256').update(`${vmId.toLowerCase()} ${eventId.toLowerCase()}`).digest();
+  return digest.readUInt32BE(0) / 2 ** 32 < scope.witnessRate;
+}
+
+/**
+ * Is an impact on this VM happening or less than `withinMs` away? An open event that affects us and is Started, or
+ * whose notBefore is that near, passed or unknown.
+ */
+export function impactWithin(state: LifecycleState, at: Date, withinMs: number): boolean {
+  const isNear = ({ open, affectsUs, phase, last }: EventMemory): boolean =>
+    open &&
+    affectsUs &&
+    (phase === 'Started' || last.notBefore === null || Date.parse(last.notBefore) - at.getTime() <= withinMs);
+  return [...state.events.values()].some(isNear);
+}

@@ -1,0 +1,105 @@
+import { contentChanges } from './content.ts';
+import { type Change, type Phase, type StepEvidence, stepEvidence } from './record.ts';
+import type { ScheduledEvent } from './scheduled-event.ts';
+import type { EventMemory } from './state.ts';
+
+/**
+ * Which step a listed event makes: the rows of the phase table that do not end by absence. At most one step per event
+ * and document; the first row that matches gives the phase, every word whose own condition holds is said.
+ */
+
+/** One event as a document lists it, beside what is remembered of it. */
+export interface Listing {
+  /** Last good values with the present ones on top. */
+  readonly now: ScheduledEvent;
+  /** Undefined: never seen, or seen and forgotten. */
+  readonly memory: EventMemory | undefined;
+  /** The present document names this VM. */
+  readonly affectsUs: boolean;
+  /** No valid document lately: the event may have been there for long. */
+  readonly gap: boolean;
+}
+
+export interface StepTaken {
+  readonly phase: Phase;
+  readonly evidence: readonly string[];
+  readonly changes: readonly Change[];
+}
+
+type Held = EventMemory['phase'];
+
+const isEnd = (status: string | null): status is 'Completed' | 'Canceled' =>
+  status === 'Completed' || status === 'Canceled';
+const isKnown = (status: string | null): status is Held => status === 'Scheduled' || status === 'Started';
+
+/** The phase to hold after this listing. Started never goes back; a status nobody knows leaves it as it is. */
+export function heldPhase({ now, memory }: Listing): Held {
+  const before = memory?.open ? memory.phase : 'Scheduled';
+  return now.eventStatus === 'Started' ? 'Started' : before;
+}
+
+/** Said by Azure itself that it is over. Not known to happen today; believed when it does. */
+export const saysEnded = ({ now }: Listing): boolean => isEnd(now.eventStatus);
+
+/** The step of an event that is published, or null where it made none. */
+export function stepTaken(listing: Listing): StepTaken | null {
+  const { now, memory } = listing;
+  if (isEnd(now.eventStatus)) {
+    if (memory && !memory.open) return null;
+    return { phase: now.eventStatus, evidence: ['said-by-azure'], changes: [] };
+  }
+  if (!memory) return firstSight(listing);
+  if (!memory.open) return returned(listing);
+  return memory.inScope ? nextSight(listing, memory) : cameIntoScope(listing, memory);
+}
+
+function firstSight({ now, gap }: Listing): StepTaken {
+  const said: StepEvidence = now.eventStatus === 'Started' ? 'started-without-notice' : 'said-by-azure';
+  const beginning: StepEvidence[] = gap ? ['present-at-first-look'] : [said];
+  if (isKnown(now.eventStatus)) return { phase: now.eventStatus, evidence: beginning, changes: [] };
+  return { phase: 'Updated', evidence: [...beginning.filter((word) => word !== said), 'status-unknown'], changes: [] };
+}
+
+function returned({ now }: Listing): StepTaken {
+  if (isKnown(now.eventStatus)) return { phase: now.eventStatus, evidence: ['reappeared'], changes: [] };
+  return { phase: 'Updated', evidence: ['reappeared', 'status-unknown'], changes: [] };
+}
+
+function cameIntoScope(listing: Listing, memory: EventMemory): StepTaken | null {
+  if (!listing.affectsUs) return null;
+  const { evidence } = compare(listing, memory);
+  return { phase: heldPhase(listing), evidence: inOrder(['became-affected', ...evidence]), changes: [] };
+}
+
+function nextSight(listing: Listing, memory: EventMemory): StepTaken | null {
+  const { evidence, changes } = compare(listing, memory);
+  if (memory.phase === 'Scheduled' && listing.now.eventStatus === 'Started') {
+    return { phase: 'Started', evidence, changes: [] };
+  }
+  return evidence.length === 0 ? null : { phase: 'Updated', evidence, changes };
+}
+
+/** Every difference to the sight before, as words and as values. */
+function compare(
+  { now, affectsUs }: Listing,
+  memory: EventMemory,
+): { readonly evidence: readonly StepEvidence[]; readonly changes: readonly Change[] } {
+  const content = contentChanges(memory.last, now, heldPhase({ now, memory, affectsUs, gap: false }));
+  const status = now.eventStatus;
+  const newStatus = status !== memory.last.eventStatus;
+  const wentBack = newStatus && memory.phase === 'Started' && status === 'Scheduled';
+  const unknown = newStatus && !isKnown(status);
+  const words: StepEvidence[] = [];
+  if (memory.phase === 'Scheduled' && status === 'Started') words.push('said-by-azure');
+  if (affectsUs && !memory.affectsUs) words.push('became-affected');
+  if (!affectsUs && memory.affectsUs) words.push('left-resources');
+  if (wentBack) words.push('status-went-back');
+  if (unknown) words.push('status-unknown');
+  words.push(...content.words);
+  const statusChange: Change[] =
+    wentBack || unknown ? [{ field: 'eventStatus', from: memory.last.eventStatus, to: status }] : [];
+  return { evidence: inOrder(words), changes: [...statusChange, ...content.changes] };
+}
+
+const inOrder = (words: readonly StepEvidence[]): readonly StepEvidence[] =>
+  stepEvidence.filter((word) => words.includes(word));

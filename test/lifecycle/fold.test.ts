@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { foldCopies, foldEvents, foldObservers } from '../../src/lifecycle/fold.ts';
+import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
+import { at, event, type Look, nothing, observerNamed, started, tell } from '../support/story.ts';
+
+const scheduled = event({ resources: ['web_0', 'web_1', 'web_2'] });
+const seenBy = (vm: string, looks: readonly Look[]): readonly LifecycleRecord[] =>
+  tell(looks, { observer: observerNamed(vm) }).records;
+const wholeLife: readonly Look[] = [nothing, { events: [scheduled] }, { events: [started(scheduled)] }, nothing];
+
+describe('folding copies', () => {
+  test('a record that was sent again counts once, as it was first observed', () => {
+    const [record] = seenBy('web_0', wholeLife);
+    if (!record) throw new Error('no record');
+    const again = { ...record, observedAt: at(500) };
+    expect(foldCopies([again, record, again])).toEqual([record]);
+  });
+});
+
+describe('one answer per event', () => {
+  test('three VMs that saw one freeze make one event of three steps', () => {
+    const records = ['web_0', 'web_1', 'web_2'].flatMap((vm) => seenBy(vm, wholeLife));
+    const [folded, ...others] = foldEvents(records);
+    expect(others).toEqual([]);
+    expect(folded?.steps.map(({ phase }) => phase)).toEqual(['Scheduled', 'Started']);
+    expect(folded?.end?.phase).toBe('Completed');
+  });
+
+  test('of the sights of one step the earliest is told', () => {
+    const late = wholeLife.map((look) => ({ ...look, after: 3 }));
+    const [folded] = foldEvents([...seenBy('web_0', late), ...seenBy('web_1', wholeLife)]);
+    expect(folded?.steps.map(({ vmName, observedAt }) => [vmName, observedAt])).toEqual([
+      ['web_1', at(2)],
+      ['web_1', at(3)],
+    ]);
+  });
+
+  test('an event that has not ended has no end', () => {
+    expect(foldEvents(seenBy('web_0', wholeLife.slice(0, 3)))[0]?.end).toBeNull();
+  });
+});
+
+describe('of several ends the best known wins', () => {
+  const missedStarted: readonly Look[] = [{ events: [] }, { events: [scheduled] }, { events: [], incarnation: 4 }];
+  const canceled: readonly Look[] = [nothing, { events: [scheduled] }, nothing];
+  const saidSo: readonly Look[] = [nothing, { events: [event({ ...scheduled, eventStatus: 'Canceled' })], after: 60 }];
+  const paused: readonly Look[] = [
+    nothing,
+    { events: [scheduled] },
+    { events: [], incarnation: 4, pauseMs: 5000, after: 8 },
+  ];
+  const cases: readonly { name: string; ends: readonly (readonly Look[])[]; wins: string }[] = [
+    { name: 'Completed after Started over Ended', ends: [missedStarted, wholeLife], wins: 'left-after-started' },
+    {
+      name: 'Completed after Started over Completed by a pause',
+      ends: [paused, wholeLife],
+      wins: 'left-after-started',
+    },
+    { name: 'Completed by a pause over Canceled', ends: [canceled, paused], wins: 'pause-observed' },
+    { name: 'Canceled over Ended', ends: [missedStarted, canceled], wins: 'left-before-not-before' },
+    { name: 'said by Azure over all others', ends: [wholeLife, canceled, saidSo], wins: 'said-by-azure' },
+  ];
+  test.each(cases)('$name', ({ ends, wins }) => {
+    const records = ends.flatMap((looks, n) => seenBy(`web_${n}`, looks));
+    expect(foldEvents(records)[0]?.end?.evidence).toContain(wins);
+    expect(foldEvents(records.toReversed())[0]?.end?.evidence).toContain(wins);
+  });
+});
+
+describe('an event that returns', () => {
+  const returns: readonly Look[] = [nothing, { events: [scheduled] }, nothing, { events: [scheduled], after: 60 }];
+
+  test('withdraws every end observed before, whoever saw it', () => {
+    const records = [...seenBy('web_0', returns), ...seenBy('web_1', returns.slice(0, 3))];
+    expect(foldEvents(records)[0]?.end).toBeNull();
+  });
+
+  test('leaves the ends observed after it', () => {
+    const [folded] = foldEvents(seenBy('web_0', [...returns, nothing]));
+    expect(folded?.end).toMatchObject({ phase: 'Canceled', repeat: 1 });
+  });
+
+  test('withdraws, in the question about VMs, only the ends of the VM that saw it return', () => {
+    const folded = foldObservers([...seenBy('web_0', returns), ...seenBy('web_1', returns.slice(0, 3))]);
+    expect(folded.map(({ end }) => end?.phase ?? null)).toEqual([null, 'Canceled']);
+  });
+});
+
+describe('a fleet goes through a rolling maintenance', () => {
+  test('two hundred observers, each missing other documents, tell each issued step once', () => {
+    const names = Array.from({ length: 200 }, (_, n) => `web_${n}`);
+    const waves = Array.from({ length: 5 }, (_, wave) =>
+      event({ eventId: `wave-${wave}`, resources: names.slice(40 * wave, 40 * wave + 40), notBefore: at(60 + wave) }),
+    );
+    const documents = waves.flatMap((wave) => [[wave], [started(wave)], []]);
+    const misses = (vm: number, document: number): boolean => (vm * 7 + document * 13) % 5 === 0;
+    const records = names.flatMap(
+      (name, vm) =>
+        tell(
+          [nothing, ...documents.map((events, n): Look => ({ events, incarnation: n + 2 }))].filter(
+            (_, n) => n === 0 || !misses(vm, n),
+          ),
+          { observer: observerNamed(name), witnessRate: 0.1 },
+        ).records,
+    );
+    const folded = foldEvents(records);
+    expect(folded.map(({ eventId }) => eventId).sort()).toEqual(waves.map(({ eventId }) => eventId));
+    for (const { steps, end } of folded) {
+      expect(steps.map(({ phase }) => phase).sort()).toEqual(['Scheduled', 'Started']);
+      expect(end?.evidence).toContain('left-after-started');
+    }
+  });
+});

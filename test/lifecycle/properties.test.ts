@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { contentKey } from '../../src/lifecycle/content.ts';
+import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
+import { stepOf } from '../../src/lifecycle/record-id.ts';
+import type { ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
+import type { LifecycleState } from '../../src/lifecycle/state.ts';
+import { at, event, type Look, observerNamed, tell } from '../support/story.ts';
+
+/** What a process that starts again finds in its file. */
+const restarted = (state: LifecycleState): LifecycleState => ({
+  ...structuredClone(state),
+  ...(JSON.parse(JSON.stringify({ undecided: state.undecided })) as Pick<LifecycleState, 'undecided'>),
+});
+
+/** The same, a minute's worth of looks forgotten: `lastDocumentAt` is stored once a minute. */
+const crashed = (state: LifecycleState): LifecycleState => ({
+  ...restarted(state),
+  lastDocumentAt: state.lastDocumentAt && new Date(Date.parse(state.lastDocumentAt) - 59_000).toISOString(),
+});
+
+const anyEvent = fc
+  .record({
+    eventId: fc.constantFrom('A', 'b', 'C'),
+    eventStatus: fc.constantFrom('Scheduled', 'Scheduled', 'Started', 'Started', 'Paused', 'Completed', null),
+    eventType: fc.constantFrom('Freeze', 'Reboot', 'Preempt'),
+    resources: fc.constantFrom(['web_0'], ['web_0', 'web_1'], ['web_1'], null),
+    notBefore: fc.constantFrom(at(900), at(30), at(5000), null),
+    eventSource: fc.constantFrom('Platform', 'User'),
+    durationSeconds: fc.constantFrom(5, -1, 0, null),
+  })
+  .map(event);
+
+const anyLook: fc.Arbitrary<Look> = fc.record({
+  events: fc.uniqueArray(anyEvent, { selector: ({ eventId }) => eventId.toLowerCase(), maxLength: 3 }),
+  after: fc.constantFrom(2, 2, 2, 4, 8, 30, 400),
+  incarnation: fc.integer({ min: 1, max: 6 }),
+  unreadable: fc.constantFrom(0, 0, 0, 0, 1),
+  kind: fc.constantFrom('document', 'document', 'document', 'unavailable'),
+});
+
+const anyHistory = fc.array(anyLook, { minLength: 1, maxLength: 14 });
+
+const told = (looks: readonly Look[], witnessRate = 1): readonly LifecycleRecord[] =>
+  tell(looks, { witnessRate }).records;
+
+describe('for every history', () => {
+  test('repeats, orderly restarts and another order within a document change no record', () => {
+    const disturbed = (looks: readonly Look[]): Look[] =>
+      looks.flatMap((look, n) => {
+        const shuffled: Look = { ...look, events: [...look.events].reverse(), meanwhile: restarted };
+        return n % 2 === 0
+          ? [shuffled, { ...shuffled, after: 0.001 }]
+          : [{ ...shuffled, after: (look.after ?? 1) - 0.001 }];
+      });
+    const even = (looks: readonly Look[]): Look[] => (looks.length % 2 === 0 ? [...looks] : looks.slice(0, -1));
+    fc.assert(
+      fc.property(anyHistory.map(even), (looks) => {
+        expect(told(disturbed(looks))).toEqual(told(looks));
+      }),
+    );
+  });
+
+  test('a crash at any point leaves the steps and their ids, and makes nothing stronger', () => {
+    fc.assert(
+      fc.property(anyHistory, fc.nat(13), (looks, n) => {
+        const quiet = told(looks);
+        const crash = told(looks.map((look, k) => (k === n ? { ...look, meanwhile: crashed } : look)));
+        expect(crash.map(({ transitionId }) => transitionId)).toEqual(quiet.map(({ transitionId }) => transitionId));
+        for (const [k, record] of crash.entries()) expectNotStronger(record, quiet[k]);
+      }),
+    );
+  });
+
+  test('sequence and position have no gaps', () => {
+    fc.assert(
+      fc.property(anyHistory, (looks) => {
+        const records = told(looks);
+        expect(records.map(({ position }) => position)).toEqual(records.map((_, n) => n + 1));
+        for (const ofEvent of Map.groupBy(records, ({ eventId }) => eventId.toLowerCase()).values()) {
+          expect(ofEvent.map(({ sequence }) => sequence)).toEqual(ofEvent.map((_, n) => n + 1));
+        }
+      }),
+    );
+  });
+
+  test('an occurrence ends at most once: between two ends the event came back', () => {
+    fc.assert(
+      fc.property(anyHistory, (looks) => {
+        for (const ofEvent of Map.groupBy(told(looks), ({ eventId }) => eventId.toLowerCase()).values()) {
+          let isOpen = true;
+          for (const { phase, evidence } of ofEvent) {
+            if (!isOpen)
+              expect(evidence.includes('reappeared') || evidence.includes('present-at-first-look')).toBe(true);
+            isOpen = stepOf(phase) !== 'end';
+          }
+        }
+      }),
+    );
+  });
+
+  test('no id is given twice', () => {
+    fc.assert(
+      fc.property(anyHistory, (looks) => {
+        const ids = told(looks).map(({ recordId }) => recordId);
+        expect(new Set(ids).size).toBe(ids.length);
+      }),
+    );
+  });
+});
+
+function expectNotStronger(after: LifecycleRecord, before: LifecycleRecord | undefined): void {
+  if (!before) throw new Error('a crash made a record more');
+  const allowed = before.phase === 'Canceled' ? ['Canceled', 'Ended'] : [before.phase];
+  expect(allowed).toContain(after.phase);
+  for (const field of ['noticeSeconds', 'startedSeconds'] as const) {
+    expect([before[field], null]).toContain(after[field]);
+  }
+  const weakened = ['present-at-first-look', 'observation-gap'];
+  const gained = after.evidence.filter((word) => !before.evidence.includes(word));
+  expect(gained.filter((word) => !weakened.includes(word))).toEqual([]);
+}
+
+describe('for every two observers of one event, each missing any documents', () => {
+  /** One event from Scheduled to its end, no content twice, and it never returns. */
+  const anyLife = fc
+    .record({
+      planned: fc.uniqueArray(fc.integer({ min: 100, max: 10_000 }), { minLength: 1, maxLength: 5 }),
+      startedWith: fc.uniqueArray(fc.integer({ min: 0, max: 60 }), { maxLength: 3 }),
+    })
+    .map(({ planned, startedWith }): ScheduledEvent[] => [
+      ...planned.map((seconds) => event({ notBefore: at(seconds), resources: ['web_0', 'web_1'] })),
+      ...startedWith.map((durationSeconds) =>
+        event({ eventStatus: 'Started', notBefore: null, durationSeconds, resources: ['web_0', 'web_1'] }),
+      ),
+    ]);
+  const looksOf = (life: readonly ScheduledEvent[], missed: readonly boolean[]): Look[] =>
+    [[], ...life.map((listed) => [listed]), []]
+      .map((events, n): Look => ({ events, incarnation: n + 1 }))
+      .filter((_, n) => !missed[n]);
+  const anyMissed = fc.array(fc.boolean(), { maxLength: 10 });
+  const stepName = ({ phase, durationSeconds, notBefore, rawEvent, startedAt }: LifecycleRecord): string =>
+    stepOf(phase) === 'updated'
+      ? `updated ${contentKey(event({ ...rawEvent, durationSeconds, notBefore }), startedAt ? 'Started' : 'Scheduled')}`
+      : stepOf(phase);
+
+  test('a step that both saw has the same id', () => {
+    fc.assert(
+      fc.property(anyLife, anyMissed, anyMissed, (life, missedByZero, missedByOne) => {
+        const idsOf = (vm: string, missed: readonly boolean[]) =>
+          new Map(
+            tell(looksOf(life, missed), { observer: observerNamed(vm) }).records.map((record) => [
+              stepName(record),
+              record.transitionId,
+            ]),
+          );
+        const zero = idsOf('web_0', missedByZero);
+        for (const [step, id] of idsOf('web_1', missedByOne)) expect(zero.get(step) ?? id).toBe(id);
+      }),
+    );
+  });
+});

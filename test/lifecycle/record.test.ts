@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest';
+import { at, event, nothing, observerNamed, started, tell } from '../support/story.ts';
+
+const scheduled = event();
+const lives = (...looks: Parameters<typeof tell>[0][number][]) => tell([nothing, ...looks]).records;
+
+describe('what a record says beside its phase', () => {
+  test('notice is the time from first sight to the start', () => {
+    const [first, second] = lives({ events: [scheduled] }, { events: [started(scheduled)], after: 8 });
+    expect(first).toMatchObject({ firstSeenAt: at(2), startedAt: null, noticeSeconds: 898 });
+    expect(second).toMatchObject({ firstSeenAt: at(2), startedAt: at(10), noticeSeconds: 8 });
+  });
+
+  test('an event that starts without notice gave none', () => {
+    expect(lives({ events: [started(scheduled)] })[0]).toMatchObject({ noticeSeconds: 0, startedAt: at(2) });
+  });
+
+  test('the notice of an event that was there before us is unknown', () => {
+    expect(tell([{ events: [scheduled] }]).records[0]?.noticeSeconds).toBeNull();
+  });
+
+  test('a notBefore that had passed at first sight gave no notice, not a negative one', () => {
+    expect(lives({ events: [event({ notBefore: at(-60) })] })[0]?.noticeSeconds).toBe(0);
+  });
+
+  test('Started blanks notBefore on the wire, the record remembers it', () => {
+    expect(lives({ events: [scheduled] }, { events: [started(scheduled)] })[1]?.notBefore).toBe(at(900));
+  });
+
+  test('startedSeconds is how long Azure listed it as Started, said at its end only', () => {
+    const records = lives({ events: [scheduled] }, { events: [started(scheduled)] }, ...fiveSecondsStarted, nothing);
+    expect(records.map(({ startedSeconds }) => startedSeconds)).toEqual([null, null, 6]);
+  });
+
+  test('startedSeconds is unknown across a gap', () => {
+    const [, end] = lives({ events: [started(scheduled)] }, { events: [], after: 60 });
+    expect(end).toMatchObject({ phase: 'Completed', startedSeconds: null });
+    const [, later] = tell([{ events: [started(scheduled)] }, nothing]).records;
+    expect(later).toMatchObject({ phase: 'Completed', startedSeconds: null });
+  });
+
+  test('pauses are summed up and the longest is kept, until the end', () => {
+    const [, , end] = lives(
+      { events: [scheduled], pauseMs: 0 },
+      { events: [started(scheduled)], pauseMs: 1200 },
+      { events: [started(scheduled)], pauseMs: 5100 },
+      { events: [], pauseMs: 300 },
+    );
+    expect(end).toMatchObject({ observedPauseMs: 5100, observedPauseTotalMs: 6600 });
+  });
+
+  test('a pause that nothing measured is null, one that was measured as none is 0', () => {
+    expect(lives({ events: [scheduled] })[0]?.observedPauseMs).toBeNull();
+    expect(lives({ events: [scheduled] }, { events: [started(scheduled)], pauseMs: 0 })[1]?.observedPauseMs).toBe(0);
+  });
+
+  test('across a reboot the outage is from the last poll before to the first poll after', () => {
+    const reboot = event({ eventType: 'Reboot' });
+    const records = lives(
+      { events: [reboot] },
+      { events: [started(reboot)] },
+      { events: [started(reboot)], after: 95, bootId: 'boot-2' },
+      nothing,
+    );
+    expect(records.at(-1)).toMatchObject({ phase: 'Completed', observedOutageSeconds: 95, bootId: 'boot-2' });
+  });
+
+  test('the physical host before is told once it is another one', () => {
+    const records = lives(
+      { events: [scheduled], physicalHost: 'node-1' },
+      { events: [started(scheduled)], physicalHost: 'node-2' },
+    );
+    expect(records.map((record) => [record.physicalHost, record.previousPhysicalHost])).toEqual([
+      ['node-1', null],
+      ['node-2', 'node-1'],
+    ]);
+  });
+
+  test('an Updated says from what to what', () => {
+    const [, updated] = lives({ events: [scheduled] }, { events: [event({ notBefore: at(60), durationSeconds: 9 })] });
+    expect(updated?.changes).toEqual([
+      { field: 'notBefore', from: at(900), to: at(60) },
+      { field: 'durationSeconds', from: 5, to: 9 },
+    ]);
+  });
+
+  test('the end names the incarnation of the document that showed it', () => {
+    expect(lives({ events: [scheduled] }, nothing).map(({ documentIncarnation }) => documentIncarnation)).toEqual([
+      2, 3,
+    ]);
+  });
+
+  test('it meets the preview feed of Azure by the id of the scale set, else of the VM', () => {
+    const inScaleSet = observerNamed('web_0', { vmScaleSetResourceId: '/Subscriptions/S/vmss/Web' });
+    const [record] = tell([nothing, { events: [scheduled] }], { observer: inScaleSet }).records;
+    expect(record?.scheduledEventResourceId).toBe(
+      '/subscriptions/s/vmss/web/providers/microsoft.maintenance/scheduledevents/c7061bac-afdc-4513-b24b-aa5f13a16123',
+    );
+    expect(lives({ events: [scheduled] })[0]?.scheduledEventResourceId).toContain('/virtualmachines/web_0/providers/');
+  });
+
+  test('no field is an empty text or missing', () => {
+    const [record] = lives({ events: [event({ description: '', eventSource: null })] });
+    expect(Object.values(record ?? {})).not.toContain('');
+    expect(Object.values(record ?? {})).not.toContain(undefined);
+  });
+});
+
+const fiveSecondsStarted = Array.from({ length: 5 }, () => ({ events: [started(scheduled)] }));
+
+describe('a record stays small', () => {
+  const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+  const names = Array.from({ length: 3000 }, (_, n) => `some-scale-set-with-a-long-name_${n}`);
+
+  test('a list of thousands of VMs is cut, this VM kept first, the count before the cut told', () => {
+    const [record] = lives({ events: [event({ resources: [...names, 'web_0'] })] });
+    expect(record?.affectedResources[0]).toBe('web_0');
+    expect(record?.affectedResourceCount).toBe(3001);
+    expect(bytes(record?.affectedResources)).toBeLessThanOrEqual(16_384);
+    expect(bytes(record?.rawEvent)).toBeLessThanOrEqual(16_384);
+    expect(record?.rawEvent).toMatchObject({ eventId: scheduled.eventId });
+  });
+
+  test('a long description is cut to 4 KB at a character', () => {
+    const [record] = lives({ events: [event({ description: 'é€😀'.repeat(1000) })] });
+    expect(Buffer.byteLength(record?.description ?? '')).toBeLessThanOrEqual(4096);
+    expect(record?.description).toMatch(/^(é€😀)+(é|é€)?…$/u);
+  });
+
+  test('whatever Azure says, a record stays below 64 KB', () => {
+    const huge = event({
+      resources: [...names, 'web_0'],
+      description: '"\u0001\n'.repeat(50_000),
+      eventType: 'T'.repeat(50_000),
+    });
+    const other = event({ ...huge, eventType: 'U'.repeat(50_000), resources: names });
+    for (const record of lives({ events: [huge] }, { events: [other] })) expect(bytes(record)).toBeLessThan(65_536);
+  });
+});

@@ -1,0 +1,153 @@
+import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
+import type { HostEvidence, Observer, ScheduledEvent, Seen } from '../../src/lifecycle/scheduled-event.ts';
+import type { LifecycleState } from '../../src/lifecycle/state.ts';
+import { emptyState } from '../../src/lifecycle/state.ts';
+import { gapAfterMs, transition } from '../../src/lifecycle/transition.ts';
+
+/** The life of scheduled events as one VM sees it, told look by look. Times are seconds after noon. */
+export const noon = Date.parse('2026-03-01T12:00:00.000Z');
+
+/** `at(90)` is 12:01:30. */
+export const at = (seconds: number): string => new Date(noon + seconds * 1000).toISOString();
+
+export const observerNamed = (vmName: string, rest: Partial<Observer> = {}): Observer => ({
+  computer: `host-of-${vmName}`,
+  vmId: `00000000-0000-4000-8000-${Buffer.from(vmName).toString('hex').padStart(12, '0').slice(-12)}`,
+  vmName,
+  resourceId: `/subscriptions/s/resourcegroups/rg/providers/microsoft.compute/virtualmachines/${vmName}`,
+  subscriptionId: 's',
+  resourceGroup: 'rg',
+  vmScaleSetName: null,
+  vmScaleSetResourceId: null,
+  placementGroupId: null,
+  location: 'westeurope',
+  zone: null,
+  physicalZone: null,
+  faultDomain: '0',
+  updateDomain: '0',
+  vmSize: 'Standard_D2s_v5',
+  vmPriority: null,
+  osType: 'Linux',
+  imageReference: 'Canonical:ubuntu-24_04-lts:server:latest',
+  azureEnvironment: 'AzurePublicCloud',
+  tags: {},
+  ...rest,
+});
+
+/** An event as Azure would list it: by default a Freeze of web_0, fifteen minutes ahead of noon. */
+export function event(given: Partial<Omit<ScheduledEvent, 'raw'>> = {}): ScheduledEvent {
+  const listed = {
+    eventId: 'C7061BAC-AFDC-4513-B24B-AA5F13A16123',
+    eventStatus: 'Scheduled',
+    eventType: 'Freeze',
+    resourceType: 'VirtualMachine',
+    resources: ['web_0'],
+    notBefore: at(900),
+    description: 'Virtual machine is being paused.',
+    eventSource: 'Platform',
+    durationSeconds: 5,
+    ...given,
+  };
+  return { ...listed, raw: { ...listed } };
+}
+
+/** The same event once started: Azure blanks its notBefore. */
+export const started = (scheduled: ScheduledEvent, given: Partial<Omit<ScheduledEvent, 'raw'>> = {}): ScheduledEvent =>
+  event({ ...scheduled, eventStatus: 'Started', notBefore: null, ...given });
+
+/** One look. Everything but the events has a default: one second later, the next incarnation when the events differ. */
+export interface Look {
+  readonly events: readonly ScheduledEvent[];
+  readonly after?: number;
+  readonly incarnation?: number;
+  readonly unreadable?: number;
+  readonly bootId?: string | null;
+  readonly physicalHost?: string | null;
+  readonly pauseMs?: number;
+  /** Milliseconds that the wall clock ran ahead; with a pause, or alone: an NTP step. */
+  readonly wallStepMs?: number;
+  readonly clockOffsetSeconds?: number;
+  readonly kind?: 'document' | 'unchanged' | 'unavailable';
+  /** The observer is not known yet at this look. */
+  readonly unknownObserver?: boolean;
+  /** Applied to the state just before the look: a crash, an approval. */
+  readonly meanwhile?: (state: LifecycleState) => LifecycleState;
+}
+
+/** An empty array, as the first look usually finds it. */
+export const nothing: Look = { events: [] };
+
+export interface Told {
+  readonly records: readonly LifecycleRecord[];
+  readonly state: LifecycleState;
+  readonly appeared: { readonly seen: number; readonly ours: number };
+}
+
+/** Looks, decides and remembers, one look after the other, without disk or network. */
+export function tell(
+  looks: readonly Look[],
+  {
+    observer = observerNamed('web_0'),
+    witnessRate = 0,
+    state: before = emptyState('stream-of-the-test'),
+    from = noon,
+  }: {
+    readonly observer?: Observer;
+    readonly witnessRate?: number;
+    readonly state?: LifecycleState;
+    readonly from?: number;
+  } = {},
+): Told {
+  let state = before;
+  let time = from;
+  let incarnation = before.incarnation ?? 0;
+  let listed = '';
+  let host: { bootId: string | null; physicalHost: string | null } = { bootId: 'boot-1', physicalHost: null };
+  const appeared = { seen: 0, ours: 0 };
+  const records: LifecycleRecord[] = [];
+  for (const look of looks) {
+    time += 1000 * (look.after ?? 1);
+    const content = JSON.stringify(look.events);
+    incarnation = look.incarnation ?? (content === listed ? incarnation : incarnation + 1);
+    listed = content;
+    host = {
+      bootId: look.bootId === undefined ? host.bootId : look.bootId,
+      physicalHost: look.physicalHost === undefined ? host.physicalHost : look.physicalHost,
+    };
+    const evidence: HostEvidence = {
+      ...host,
+      tick: look.pauseMs === undefined ? null : { longestMs: look.pauseMs, totalMs: look.pauseMs },
+      wallStepMs: look.wallStepMs ?? 0,
+    };
+    const turn = transition(look.meanwhile?.(state) ?? state, seenOf(look, incarnation, time), {
+      host: evidence,
+      observer: look.unknownObserver ? null : observer,
+      scope: { witnessRate },
+      gapAfterMs: gapAfterMs(1),
+      bridgeVersion: '1.2.3',
+      at: new Date(time),
+    });
+    state = turn.state;
+    records.push(...turn.records);
+    appeared.seen += turn.appeared.seen;
+    appeared.ours += turn.appeared.ours;
+  }
+  return { records, state, appeared };
+}
+
+function seenOf(look: Look, incarnation: number, time: number): Seen {
+  const clock = {
+    azureTime: new Date(time + 1000 * (look.clockOffsetSeconds ?? 0)),
+    clockOffsetSeconds: look.clockOffsetSeconds ?? 0,
+  };
+  if (look.kind === 'unavailable') {
+    return { kind: 'unavailable', code: 'http-503', reason: 'busy', retryAfterMs: null };
+  }
+  if (look.kind === 'unchanged') return { kind: 'unchanged', ...clock };
+  const document = { incarnation, events: look.events, unreadable: look.unreadable ?? 0 };
+  return { kind: 'document', document, imdsApiVersion: '2020-07-01', ...clock };
+}
+
+/** The records in one line each: `Started: said-by-azure`. */
+export const inWords = (records: readonly LifecycleRecord[]): string[] =>
+  records.map(({ phase, evidence }) => `${phase}: ${evidence.join(' ')}`);
