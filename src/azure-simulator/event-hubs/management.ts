@@ -1,0 +1,49 @@
+import rhea, { type Message } from 'rhea';
+import { type Answer, refuse, succeed } from './answer.ts';
+import { notFound, outOfRange, type Peer, type Refusal, unauthorized } from './broker.ts';
+import type { Hub } from './hub.ts';
+
+/** `READ` of the hub or of a partition on the `$management` node. */
+export function answerManagement(request: Message | undefined, hub: Hub, peer: Peer): Answer {
+  const asked = request?.application_properties ?? {};
+  const name = String(asked.name ?? '');
+  if (name.toLowerCase() !== hub.name.toLowerCase()) return refused(404, notFound(name));
+  const node = `${name}/$management`;
+  if (!peer.mayUse(node.toLowerCase())) return refused(401, unauthorized('Manage', node));
+  if (asked.type === 'com.microsoft:eventhub') return succeed(200, hubProperties(hub));
+  const partition = String(asked.partition);
+  const properties = partitionProperties(hub, partition);
+  return properties === null ? refused(400, outOfRange(partition)) : succeed(200, properties);
+}
+
+function refused(status: number, { condition, description }: Refusal): Answer {
+  return refuse(status, condition, description);
+}
+
+function hubProperties(hub: Hub): Record<string, unknown> {
+  const ids = hub.partitions.map((_, index) => String(index));
+  return {
+    name: hub.name,
+    type: 'com.microsoft:eventhub',
+    created_at: rhea.types.wrap_timestamp(hub.createdAt.getTime()),
+    partition_count: rhea.types.wrap_int(ids.length),
+    partition_ids: rhea.types.wrap_array(ids, 0xa1, undefined),
+    georeplication_factor: rhea.types.wrap_int(1),
+  };
+}
+
+function partitionProperties(hub: Hub, id: string): Record<string, unknown> | null {
+  const events = hub.partitions[Number(id)];
+  if (events === undefined) return null;
+  const last = events.at(-1);
+  return {
+    name: hub.name,
+    type: 'com.microsoft:partition',
+    partition: id,
+    begin_sequence_number: rhea.types.wrap_long(last === undefined ? -1 : 0),
+    last_enqueued_sequence_number: rhea.types.wrap_long(last?.sequenceNumber ?? -1),
+    last_enqueued_offset: last?.offset ?? '-1',
+    last_enqueued_time_utc: rhea.types.wrap_timestamp(last?.enqueuedAt.getTime() ?? 0),
+    is_partition_empty: last === undefined,
+  };
+}

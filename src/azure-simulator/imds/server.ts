@@ -1,0 +1,194 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { ErrorLog } from '../errors.ts';
+import { createFaultQueue } from '../fault-queue.ts';
+import { listen } from '../listen.ts';
+import { readBody } from '../read-body.ts';
+import type { TokenIssuer } from '../token-issuer.ts';
+import { type Answer, json, type Request, refuseForeign, unknownVersion } from './answer.ts';
+import { createGroupDocument, type GroupDocument, type IssuedStep } from './document.ts';
+import { type Fault, playFault, write } from './faults.ts';
+import { instanceMetadata, instanceVersions } from './instance.ts';
+import { answerScheduledEvents } from './scheduled-events.ts';
+import { answerToken } from './token.ts';
+import { createVm, type Vm, type VmDefinition } from './vm.ts';
+import type { WireDocument } from './wire.ts';
+
+/** The three endpoints that a bridge uses. */
+export type ImdsTarget = 'scheduledevents' | 'instance' | 'token';
+
+/** The metadata service of a whole placement group: each VM under its own path prefix, all with one document. */
+export interface ImdsSimulator
+  extends Pick<GroupDocument, 'schedule' | 'start' | 'remove' | 'update' | 'change' | 'find' | 'watch'> {
+  /** `http://127.0.0.1:PORT`: the metadata service of the first VM. */
+  readonly url: string;
+  /** The metadata service of a VM, which is added if it is not there yet. */
+  vmUrl(name: string): string;
+  /** Adds a VM, or replaces the one of that name. A name met first in a path adds a VM of that name by itself. */
+  addVm(vm: VmDefinition): Vm;
+  readonly vms: readonly Vm[];
+  /** A copy of what is listed now, in the newest version. */
+  readonly document: WireDocument;
+  /** Every change made, in order. */
+  readonly issued: readonly IssuedStep[];
+  /** Answers the next requests for `target` with a fault: until cleared with `null`, or `times` times. */
+  fault(target: ImdsTarget, fault: Fault | null, times?: number): void;
+  /** Requests for scheduled events (GET) per VM name. */
+  readonly polls: Readonly<Record<string, number>>;
+  /** All requests for a target, of all VMs or of one. */
+  requests(target: ImdsTarget, vm?: string): number;
+  readonly approvals: readonly { readonly at: Date; readonly vm: string; readonly eventId: string }[];
+  /** Whether documents carry an ETag and If-None-Match is answered with 304. Off at start. */
+  offerEtag(on: boolean): void;
+  /** Azure's time in the `Date` header: this many milliseconds after this machine's. */
+  shiftDate(ms: number): void;
+  /** The versions of `/metadata/instance` that the host knows: an older host knows fewer. */
+  knowInstanceVersions(versions: readonly string[]): void;
+  /** Client ids of the user-assigned identities of every VM; null (at start): any client id is accepted. */
+  assignIdentities(clientIds: readonly string[] | null): void;
+}
+
+export interface ImdsOptions {
+  readonly port?: number;
+  readonly issuer: TokenIssuer;
+  readonly log: ErrorLog;
+  /** Default: one, `web_0`. */
+  readonly vms?: readonly VmDefinition[];
+}
+
+export async function startImds(options: ImdsOptions): Promise<{ imds: ImdsSimulator; close(): Promise<void> }> {
+  const { issuer, log } = options;
+  const document = createGroupDocument();
+  const vms = new Map<string, Vm>();
+  const faults = {
+    scheduledevents: createFaultQueue<Fault>(),
+    instance: createFaultQueue<Fault>(),
+    token: createFaultQueue<Fault>(),
+  };
+  const polls: Record<string, number> = {};
+  const counts = new Map<string, number>();
+  const approvals: { at: Date; vm: string; eventId: string }[] = [];
+  const settings: Settings = { etag: false, dateShiftMs: 0, versions: instanceVersions, identities: null };
+
+  const addVm = (definition: VmDefinition): Vm => {
+    const vm = createVm(definition);
+    vms.set(vm.name, vm);
+    return vm;
+  };
+  for (const vm of options.vms ?? [{ name: 'web_0' }]) addVm(vm);
+
+  const answer = async (target: ImdsTarget, vm: Vm, request: Request): Promise<Answer> => {
+    const refusal = refuseForeign(request);
+    if (refusal !== null) return refusal;
+    if (target === 'token') return answerToken(request, vm, issuer, settings.identities);
+    if (target === 'scheduledevents') {
+      const approved = (eventId: string): void => void approvals.push({ at: new Date(), vm: vm.name, eventId });
+      return answerScheduledEvents(request, document, { etag: settings.etag, approved });
+    }
+    if (request.method !== 'GET') return { status: 405, headers: { allow: 'GET' }, body: '' };
+    const version = request.query.get('api-version') ?? '';
+    return settings.versions.includes(version)
+      ? json(200, instanceMetadata(vm, version))
+      : unknownVersion(settings.versions);
+  };
+
+  const handle = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = new URL(message.url ?? '/', 'http://imds');
+    const { vmName, target } = route(url.pathname);
+    const body = await readBody(message);
+    if (body === null) return;
+    const now = Date.now() + settings.dateShiftMs;
+    response.setHeader('date', new Date(now).toUTCString());
+    if (target === null) return write(response, json(404, { error: 'Not found' }));
+    const vm = vmName === null ? first(vms, addVm) : (vms.get(vmName) ?? addVm({ name: vmName }));
+    const method = message.method ?? 'GET';
+    if (target === 'scheduledevents' && method === 'GET') polls[vm.name] = (polls[vm.name] ?? 0) + 1;
+    for (const key of [target, `${target} ${vm.name}`]) counts.set(key, (counts.get(key) ?? 0) + 1);
+    const fault = faults[target].take();
+    const good = await answer(target, vm, {
+      method,
+      query: url.searchParams,
+      headers: message.headers,
+      body: body.toString('utf8'),
+    });
+    if (fault === null) write(response, good);
+    else await playFault(fault, good, response);
+  };
+
+  const server = createServer(log.guard(handle));
+  const url = `http://127.0.0.1:${await listen(server, options.port ?? 0, 'the metadata service')}`;
+
+  const imds: ImdsSimulator = {
+    url,
+    vmUrl(name) {
+      if (!vms.has(name)) addVm({ name });
+      return `${url}/vm/${encodeURIComponent(name)}`;
+    },
+    addVm,
+    get vms() {
+      return [...vms.values()];
+    },
+    get document() {
+      return document.current;
+    },
+    issued: document.issued,
+    schedule: document.schedule,
+    start: document.start,
+    remove: document.remove,
+    update: document.update,
+    change: document.change,
+    find: document.find,
+    watch: document.watch,
+    fault: (target, fault, times) => faults[target].set(fault, times),
+    polls,
+    requests: (target, vm) => counts.get(vm === undefined ? target : `${target} ${vm}`) ?? 0,
+    approvals,
+    offerEtag(etag) {
+      settings.etag = etag;
+    },
+    shiftDate(ms) {
+      settings.dateShiftMs = ms;
+    },
+    knowInstanceVersions(versions) {
+      settings.versions = versions;
+    },
+    assignIdentities(clientIds) {
+      settings.identities = clientIds;
+    },
+  };
+  return {
+    imds,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** What a test may turn while the service runs. */
+interface Settings {
+  etag: boolean;
+  dateShiftMs: number;
+  versions: readonly string[];
+  identities: readonly string[] | null;
+}
+
+const targets: readonly (readonly [RegExp, ImdsTarget])[] = [
+  [/^\/metadata\/scheduledevents\/?$/i, 'scheduledevents'],
+  [/^\/metadata\/instance\/?$/i, 'instance'],
+  [/^\/metadata\/identity\/oauth2\/token\/?$/i, 'token'],
+];
+
+function route(pathname: string): { vmName: string | null; target: ImdsTarget | null } {
+  const prefixed = /^\/vm\/([^/]+)(\/.*)$/.exec(pathname);
+  const path = prefixed?.[2] ?? pathname;
+  const target = targets.find(([pattern]) => pattern.test(path))?.[1] ?? null;
+  return { vmName: prefixed?.[1] === undefined ? null : decodeURIComponent(prefixed[1]), target };
+}
+
+function first(vms: ReadonlyMap<string, Vm>, addVm: (vm: VmDefinition) => Vm): Vm {
+  for (const vm of vms.values()) return vm;
+  return addVm({ name: 'web_0' });
+}

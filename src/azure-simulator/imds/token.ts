@@ -1,0 +1,45 @@
+import type { TokenIssuer } from '../token-issuer.ts';
+import { type Answer, json, type Request } from './answer.ts';
+import type { Vm } from './vm.ts';
+
+/**
+ * `GET /metadata/identity/oauth2/token`.
+ * https://learn.microsoft.com/entra/identity/managed-identities-azure-resources/how-to-use-vm-token
+ *
+ * @param identities client ids of the VM's user-assigned identities; null: any client id is one of them.
+ */
+export async function answerToken(
+  request: Request,
+  vm: Vm,
+  issuer: TokenIssuer,
+  identities: readonly string[] | null,
+): Promise<Answer> {
+  if (request.method !== 'GET') return { status: 405, headers: { allow: 'GET' }, body: '' };
+  const resource = request.query.get('resource');
+  if (request.query.get('api-version') === null) return refuse("Required query variable 'api-version' is missing");
+  if (resource === null || resource === '') return refuse("Required query variable 'resource' is missing");
+  const clientId = request.query.get('client_id');
+  if (identities !== null) {
+    if (clientId !== null && !identities.includes(clientId)) return refuse('Identity not found');
+    if (clientId === null && identities.length > 1) {
+      return refuse(
+        'Multiple user assigned identities exist, please specify the clientId / resourceId of the identity in the token request',
+      );
+    }
+  }
+  const issued = await issuer.issue({ resource, clientId, vmResourceId: vm.resourceId });
+  return json(200, {
+    access_token: issued.token,
+    client_id: issued.clientId,
+    expires_in: String(issued.expiresOn - issued.notBefore),
+    expires_on: String(issued.expiresOn),
+    ext_expires_in: String(issued.expiresOn - issued.notBefore),
+    not_before: String(issued.notBefore),
+    resource,
+    token_type: 'Bearer',
+  });
+}
+
+function refuse(description: string): Answer {
+  return json(400, { error: 'invalid_request', error_description: description });
+}

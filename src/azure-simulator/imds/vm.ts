@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+
+/** A simulated VM. Everything but the name has a default that is the same in every run. */
+export interface VmDefinition {
+  /** `compute.name`, as `Resources` spells it. `<set>_<number>` is an instance of a uniform scale set. */
+  readonly name: string;
+  readonly vmId?: string;
+  /** Name of its scale set; null for a VM outside of any. Default: what the name says. */
+  readonly scaleSet?: string | null;
+  readonly placementGroupId?: string;
+  readonly subscriptionId?: string;
+  readonly resourceGroup?: string;
+  readonly location?: string;
+  readonly zone?: string;
+  readonly physicalZone?: string;
+  readonly faultDomain?: string;
+  readonly updateDomain?: string;
+  readonly vmSize?: string;
+  /** `Regular`, `Spot`, `Low`; blank where Azure says nothing. */
+  readonly priority?: string;
+  readonly osType?: 'Linux' | 'Windows';
+  readonly image?: {
+    readonly publisher: string;
+    readonly offer: string;
+    readonly sku: string;
+    readonly version: string;
+  };
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly azureEnvironment?: string;
+}
+
+export interface Vm extends Required<VmDefinition> {
+  readonly resourceId: string;
+  readonly scaleSetResourceId: string | null;
+}
+
+export function createVm(definition: VmDefinition): Vm {
+  const { name } = definition;
+  const uniform = /^(.+)_(\d+)$/.exec(name);
+  const scaleSet = definition.scaleSet === undefined ? (uniform?.[1] ?? null) : definition.scaleSet;
+  const subscriptionId = definition.subscriptionId ?? '8d10da13-8125-4ba9-a717-bf7490507b3d';
+  const resourceGroup = definition.resourceGroup ?? 'simulated';
+  const compute = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers/Microsoft.Compute`;
+  const scaleSetResourceId = scaleSet === null ? null : `${compute}/virtualMachineScaleSets/${scaleSet}`;
+  const isUniform = scaleSet !== null && uniform?.[1] === scaleSet;
+  return {
+    vmId: guidOf(`vm ${name}`),
+    placementGroupId: scaleSet === null ? '' : guidOf(`placement group ${scaleSet}`),
+    location: 'westeurope',
+    zone: '1',
+    physicalZone: 'westeurope-az2',
+    faultDomain: '0',
+    updateDomain: '0',
+    vmSize: 'Standard_D2s_v5',
+    priority: 'Regular',
+    osType: 'Linux',
+    image: { publisher: 'Canonical', offer: 'ubuntu-24_04-lts', sku: 'server', version: '24.04.202504080' },
+    tags: {},
+    azureEnvironment: 'AzurePublicCloud',
+    ...definition,
+    scaleSet,
+    subscriptionId,
+    resourceGroup,
+    scaleSetResourceId,
+    resourceId: isUniform
+      ? `${scaleSetResourceId}/virtualMachines/${uniform[2]}`
+      : `${compute}/virtualMachines/${name}`,
+  };
+}
+
+function guidOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

@@ -1,0 +1,113 @@
+import { makeCertificate } from './certificate.ts';
+import { createErrorLog } from './errors.ts';
+import { type EventHubsSimulator, startEventHubs } from './event-hubs/server.ts';
+import { type ImdsSimulator, startImds } from './imds/server.ts';
+import type { VmDefinition } from './imds/vm.ts';
+import type { Column } from './logs-ingestion/columns.ts';
+import { type LogsIngestionSimulator, startLogsIngestion } from './logs-ingestion/server.ts';
+import { createTokenIssuer } from './token-issuer.ts';
+
+export interface AzureSimulatorOptions {
+  /** Where `ca.pem` is written. Default: a fresh temporary directory, removed on close. */
+  readonly directory?: string;
+  /** Default `vm-lifecycle`. */
+  readonly eventHubName?: string;
+  /** Default 4. */
+  readonly partitions?: number;
+  /** Beside `$Default`. */
+  readonly consumerGroups?: readonly string[];
+  /** Default `dcr-` and 32 zeros. */
+  readonly ruleId?: string;
+  /** Columns per stream, null keeping whatever is sent. Default: `Custom-VmLifecycle_CL` and `Custom-VmLifecycleBridge_CL`, undeclared. */
+  readonly streams?: Readonly<Record<string, readonly Column[] | null>>;
+  /** Whom tokens for Logs Ingestion must be for. Default `https://monitor.azure.com`. */
+  readonly monitorAudience?: string;
+  /** Not under 120: the Event Hubs SDK would spin. Default a day. */
+  readonly tokenLifetimeSeconds?: number;
+  /** Default: one VM, `web_0`. */
+  readonly vms?: readonly VmDefinition[];
+  /** Default: whatever is free. */
+  readonly ports?: {
+    readonly imds?: number;
+    readonly eventHubs?: number;
+    readonly eventHubsPlain?: number;
+    readonly eventHubsWebSocket?: number;
+    readonly logAnalytics?: number;
+  };
+}
+
+/** As much of Azure as a bridge talks to, on loopback, over real sockets, with TLS and signed tokens. */
+export interface AzureSimulator {
+  readonly imds: ImdsSimulator;
+  readonly eventHubs: EventHubsSimulator;
+  readonly logAnalytics: LogsIngestionSimulator;
+  /** PEM of the authority that signed the server certificates, as a file and as text. */
+  readonly caFile: string;
+  readonly ca: string;
+  /** Exceptions inside the simulator's own handlers: a test asserts that there is none. */
+  readonly errors: readonly Error[];
+  close(): Promise<void>;
+}
+
+/** Starts it all; resolves when every port listens. @throws a sentence when a port is taken; nothing stays open then. */
+export async function startAzureSimulator(options: AzureSimulatorOptions = {}): Promise<AzureSimulator> {
+  const { ports = {} } = options;
+  const log = createErrorLog();
+  const [certificate, issuer] = await Promise.all([
+    makeCertificate(options.directory),
+    createTokenIssuer(given({ lifetimeSeconds: options.tokenLifetimeSeconds })),
+  ]);
+  const closing: (() => Promise<void>)[] = [certificate.remove];
+  const close = async (): Promise<void> => {
+    await Promise.all(closing.splice(0).map((one) => one()));
+  };
+  const started = async <T extends { close(): Promise<void> }>(starting: Promise<T>): Promise<T> => {
+    const one = await starting;
+    closing.push(one.close);
+    return one;
+  };
+  try {
+    const { imds } = await started(startImds({ issuer, log, ...given({ port: ports.imds, vms: options.vms }) }));
+    const { eventHubs } = await started(
+      startEventHubs({
+        certificate,
+        issuer,
+        log,
+        consumerGroups: ['$Default', ...(options.consumerGroups ?? [])],
+        ports: given({ tls: ports.eventHubs, plain: ports.eventHubsPlain, webSocket: ports.eventHubsWebSocket }),
+        ...given({ eventHubName: options.eventHubName, partitions: options.partitions }),
+      }),
+    );
+    const { ruleId, streams, monitorAudience: audience } = options;
+    const { logAnalytics } = await started(
+      startLogsIngestion({
+        certificate,
+        issuer,
+        log,
+        ...given({ port: ports.logAnalytics, ruleId, streams, audience }),
+      }),
+    );
+    const { ca, caFile } = certificate;
+    return { imds, eventHubs, logAnalytics, ca, caFile, errors: log.errors, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Leaves out what was not given, so that the default of whoever reads it holds. */
+function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const kept = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(kept) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}
+
+export type { EventHubsFault } from './event-hubs/faults.ts';
+export type { EventHubsSimulator } from './event-hubs/server.ts';
+export type { StoredEvent } from './event-hubs/stored-event.ts';
+export type { IssuedStep } from './imds/document.ts';
+export type { Fault as ImdsFault } from './imds/faults.ts';
+export type { ImdsSimulator, ImdsTarget } from './imds/server.ts';
+export type { Vm, VmDefinition } from './imds/vm.ts';
+export type { EventPatch, NewEvent, WireDocument, WireEvent } from './imds/wire.ts';
+export type { Column, Row } from './logs-ingestion/columns.ts';
+export type { LogsFault, LogsIngestionSimulator, LogsRequest } from './logs-ingestion/server.ts';

@@ -1,0 +1,153 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Certificate } from '../certificate.ts';
+import type { ErrorLog } from '../errors.ts';
+import { createFaultQueue } from '../fault-queue.ts';
+import { listen } from '../listen.ts';
+import { readBody } from '../read-body.ts';
+import type { TokenIssuer } from '../token-issuer.ts';
+import { asStored, type Column, type Row } from './columns.ts';
+import { judge, type Upload } from './upload.ts';
+
+/** How the endpoint may misbehave. */
+export type LogsFault =
+  /** This status instead of storing anything. */
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+  /** Stored at once, answered late. */
+  | { readonly delayMs: number }
+  /** 400 for the whole call when it holds such a row: nothing of it is stored. */
+  | { readonly refuseRows: (row: Row) => boolean }
+  /** Nothing is stored and nothing answered. */
+  | 'hang'
+  /** The connection is reset; nothing is stored. */
+  | 'reset'
+  /** Stored, and the connection is reset instead of an answer. */
+  | 'accept-then-reset';
+
+/** A call that came to an end. Status 0: it got no answer. */
+export interface LogsRequest {
+  readonly at: Date;
+  readonly status: number;
+  /** On the wire. */
+  readonly bytes: number;
+  readonly rows: number;
+}
+
+/** The Logs Ingestion API of one data collection rule. */
+export interface LogsIngestionSimulator {
+  /** `https://localhost:PORT`. */
+  readonly endpoint: string;
+  readonly ruleId: string;
+  /** The first stream. */
+  readonly streamName: string;
+  /** What the table of `stream` (default: the first) holds, in order of arrival, copies included. */
+  rows(stream?: string): readonly Row[];
+  readonly requests: readonly LogsRequest[];
+  /** Until cleared with `null`, or `times` times. */
+  fault(fault: LogsFault | null, times?: number): void;
+  /** Declares a stream, or its columns anew: from now on undeclared columns are dropped and wrong types refused. */
+  declare(stream: string, columns: readonly Column[] | null): void;
+}
+
+export interface LogsIngestionOptions {
+  readonly port?: number;
+  readonly ruleId?: string;
+  /** Columns per stream; null keeps whatever is sent. */
+  readonly streams?: Readonly<Record<string, readonly Column[] | null>>;
+  /** Whom tokens must be for. Default `https://monitor.azure.com`. */
+  readonly audience?: string;
+  readonly certificate: Certificate;
+  readonly issuer: TokenIssuer;
+  readonly log: ErrorLog;
+}
+
+export const defaultStreams = { 'Custom-VmLifecycle_CL': null, 'Custom-VmLifecycleBridge_CL': null };
+
+export async function startLogsIngestion(
+  options: LogsIngestionOptions,
+): Promise<{ logAnalytics: LogsIngestionSimulator; close(): Promise<void> }> {
+  const { certificate, issuer, log, audience = 'https://monitor.azure.com' } = options;
+  const ruleId = options.ruleId ?? 'dcr-00000000000000000000000000000000';
+  const streams = new Map<string, readonly Column[] | null>(Object.entries(options.streams ?? defaultStreams));
+  const tables = new Map<string, Row[]>([...streams.keys()].map((stream) => [stream, []]));
+  const requests: LogsRequest[] = [];
+  const faults = createFaultQueue<LogsFault>();
+
+  const store = (upload: Upload): void => {
+    if (!upload.accepted) return;
+    const columns = streams.get(upload.stream);
+    const table = tables.get(upload.stream);
+    for (const row of upload.rows) table?.push(columns ? asStored(row, columns, new Date()) : row);
+  };
+
+  const handle = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await readBody(message);
+    if (body === null) return;
+    const url = new URL(message.url ?? '/', 'https://logs');
+    const upload = await judge(
+      { method: message.method ?? 'GET', url, headers: message.headers, body },
+      { ruleId, audience, issuer, streams },
+    );
+    const rows = upload.accepted ? upload.rows.length : 0;
+    const done = (status: number): void => void requests.push({ at: new Date(), status, bytes: body.length, rows });
+    const answer = (status: number, text = '', headers: Readonly<Record<string, string>> = {}): void => {
+      done(status);
+      if (!response.destroyed) response.writeHead(status, headers).end(text);
+    };
+    const refuse = (status: number, code: string, text: string): void =>
+      answer(status, JSON.stringify({ error: { code, message: text } }), { 'content-type': 'application/json' });
+    const verdict = (): void => (upload.accepted ? answer(204) : refuse(upload.status, upload.code, upload.message));
+
+    const fault = faults.take((one) => fitsRows(one, upload));
+    if (fault === null) {
+      store(upload);
+      return verdict();
+    }
+    if (fault === 'hang') return done(0);
+    if (fault === 'reset' || fault === 'accept-then-reset') {
+      if (fault === 'accept-then-reset') store(upload);
+      done(0);
+      response.socket?.destroy();
+      return;
+    }
+    if ('status' in fault) return answer(fault.status, fault.body ?? '', fault.headers ?? {});
+    if ('refuseRows' in fault) return refuse(400, 'InvalidRecord', 'a row of the call was refused');
+    store(upload);
+    await sleep(fault.delayMs, undefined, { ref: false });
+    verdict();
+  };
+
+  const server = createServer({ key: certificate.key, cert: certificate.cert }, log.guard(handle));
+  const port = await listen(server, options.port ?? 0, 'the Logs Ingestion API');
+  const streamName = [...streams.keys()][0] ?? 'Custom-VmLifecycle_CL';
+
+  const logAnalytics: LogsIngestionSimulator = {
+    endpoint: `https://localhost:${port}`,
+    ruleId,
+    streamName,
+    rows: (stream = streamName) => tables.get(stream) ?? [],
+    requests,
+    fault: (fault, times) => faults.set(fault, times),
+    declare(stream, columns) {
+      streams.set(stream, columns);
+      if (!tables.has(stream)) tables.set(stream, []);
+    },
+  };
+  return {
+    logAnalytics,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** `refuseRows` is played, and used up, only where such a row is in the call; every other fault always. */
+function fitsRows(fault: LogsFault, upload: Upload): boolean {
+  if (typeof fault !== 'object' || !('refuseRows' in fault)) return true;
+  return upload.accepted && upload.rows.some(fault.refuseRows);
+}

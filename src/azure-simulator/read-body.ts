@@ -1,0 +1,12 @@
+import type { IncomingMessage } from 'node:http';
+
+/** The whole body; null when the client went away in the middle of it, which is nobody's fault here. */
+export async function readBody(message: IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of message) chunks.push(chunk as Buffer);
+  } catch {
+    return null;
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { generateKeyPair, jwtVerify, SignJWT } from 'jose';
+
+/** What the token endpoint knows of who asks. */
+export interface TokenRequest {
+  /** As the client wrote it: it becomes the token's `aud`. */
+  readonly resource: string;
+  /** Client id of a user-assigned identity; the system-assigned one otherwise. */
+  readonly clientId: string | null;
+  /** Resource id of the VM, as `xms_mirid` tells it. */
+  readonly vmResourceId: string;
+}
+
+export interface IssuedToken {
+  readonly token: string;
+  readonly clientId: string;
+  /** Seconds since the epoch. */
+  readonly notBefore: number;
+  readonly expiresOn: number;
+}
+
+/** A stand-in for Microsoft Entra ID: signs tokens for managed identities and tells whether a token is one of them. */
+export interface TokenIssuer {
+  issue(request: TokenRequest): Promise<IssuedToken>;
+  /** Null when the token is ours, unexpired and for one of `audiences` (a trailing slash does not matter); else why not. */
+  refusal(token: string, audiences: readonly string[]): Promise<string | null>;
+}
+
+/** @param lifetimeSeconds not under 2 minutes: the Event Hubs SDK renews 2 minutes early and would spin. */
+export async function createTokenIssuer({ lifetimeSeconds = 86_400 } = {}): Promise<TokenIssuer> {
+  const { privateKey, publicKey } = await generateKeyPair('RS256');
+  const tenant = randomUUID();
+  const issuer = `https://sts.windows.net/${tenant}/`;
+  const systemAssigned = randomUUID();
+
+  return {
+    async issue({ resource, clientId, vmResourceId }) {
+      const notBefore = Math.floor(Date.now() / 1000);
+      const expiresOn = notBefore + lifetimeSeconds;
+      const identity = clientId ?? systemAssigned;
+      const token = await new SignJWT({ appid: identity, oid: identity, tid: tenant, xms_mirid: vmResourceId })
+        .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: 'azure-simulator' })
+        .setIssuer(issuer)
+        .setAudience(resource)
+        .setSubject(identity)
+        .setIssuedAt(notBefore)
+        .setNotBefore(notBefore)
+        .setExpirationTime(expiresOn)
+        .setJti(randomUUID())
+        .sign(privateKey);
+      return { token, clientId: identity, notBefore, expiresOn };
+    },
+    async refusal(token, audiences) {
+      const audience = audiences.flatMap((one) => [one, `${one}/`]);
+      try {
+        await jwtVerify(token, publicKey, { issuer, audience, algorithms: ['RS256'], clockTolerance: 60 });
+        return null;
+      } catch (error) {
+        return error instanceof Error ? error.message : String(error);
+      }
+    },
+  };
+}

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { createErrorLog } from '../../src/azure-simulator/errors.ts';
+
+test('what a guarded handler throws, now or later, is kept and not thrown', async () => {
+  const log = createErrorLog();
+  log.guard(() => {
+    throw new Error('now');
+  })();
+  log.guard(async () => {
+    throw new Error('later');
+  })();
+  await Promise.resolve();
+  expect(log.errors.map(({ message }) => message)).toEqual(['now', 'later']);
+});

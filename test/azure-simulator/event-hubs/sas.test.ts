@@ -1,0 +1,33 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { sasRefusal } from '../../../src/azure-simulator/event-hubs/sas.ts';
+
+const key = { name: 'root', key: 'c2VjcmV0' };
+const hub = 'sb://localhost:5671/vm-lifecycle';
+
+function sign({ scope = hub, secret = key.key, name = key.name, expires = Date.now() / 1000 + 600 } = {}): string {
+  const resource = encodeURIComponent(scope);
+  const expiry = Math.round(expires);
+  const signature = createHmac('sha256', secret).update(`${resource}\n${expiry}`).digest('base64');
+  return `SharedAccessSignature sr=${resource}&sig=${encodeURIComponent(signature)}&se=${expiry}&skn=${name}`;
+}
+
+describe('a shared access signature', () => {
+  test.each([
+    ['for the hub itself', hub, sign()],
+    ['for the namespace', `${hub}/Partitions/1`, sign({ scope: 'sb://localhost:5671/' })],
+    ['in other letters', hub.toUpperCase(), sign()],
+  ])('is accepted %s', (_, audience, token) => {
+    expect(sasRefusal(token, audience, key)).toBeNull();
+  });
+
+  test.each([
+    ['for another hub', sign({ scope: 'sb://localhost:5671/other' }), 'the token is for'],
+    ['made with another key', sign({ secret: 'b3RoZXI=' }), 'the signature is wrong'],
+    ['of another key name', sign({ name: 'stranger' }), 'the shared access key name is unknown'],
+    ['past its expiry', sign({ expires: Date.now() / 1000 - 10 }), 'the token has expired'],
+    ['of nothing', 'SharedAccessSignature ', 'the shared access key name is unknown'],
+  ])('is refused %s', (_, token, reason) => {
+    expect(sasRefusal(token, hub, key)).toContain(reason);
+  });
+});

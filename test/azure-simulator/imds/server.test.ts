@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createErrorLog } from '../../../src/azure-simulator/errors.ts';
+import { type ImdsSimulator, startImds } from '../../../src/azure-simulator/imds/server.ts';
+import { createTokenIssuer, type TokenIssuer } from '../../../src/azure-simulator/token-issuer.ts';
+
+const log = createErrorLog();
+let issuer: TokenIssuer;
+let imds: ImdsSimulator;
+let close: () => Promise<void>;
+const start = async (): Promise<void> => {
+  ({ imds, close } = await startImds({ issuer, log, vms: [{ name: 'web_0' }, { name: 'web_1' }] }));
+};
+beforeAll(async () => {
+  issuer = await createTokenIssuer();
+});
+beforeEach(async () => {
+  await close?.();
+  await start();
+});
+afterAll(async () => {
+  await close();
+  expect(log.errors).toEqual([]);
+});
+
+const events = '/metadata/scheduledevents?api-version=2020-07-01';
+const get = (path: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(`${imds.url}${path}`, { headers: { Metadata: 'true' }, ...init });
+const approve = (body: string, vm = 'web_0'): Promise<Response> => get(`/vm/${vm}${events}`, { method: 'POST', body });
+
+describe('the simulated scheduled events', () => {
+  const refused: [why: string, path: string, init: RequestInit, status: number][] = [
+    ['without the Metadata header', events, { headers: {} }, 400],
+    ['with the Metadata header false', events, { headers: { Metadata: 'false' } }, 400],
+    ['that came through a proxy', events, { headers: { Metadata: 'true', 'X-Forwarded-For': '10.0.0.1' } }, 400],
+    ['without api-version', '/metadata/scheduledevents', {}, 400],
+    ['with an unknown api-version', '/metadata/scheduledevents?api-version=latest', {}, 400],
+    ['by another method', events, { method: 'DELETE' }, 405],
+    ['of an unknown path', '/metadata/nothing', {}, 404],
+  ];
+  test.each(refused)('a request %s is refused', async (_, path, init, status) => {
+    expect((await get(path, init)).status).toBe(status);
+  });
+
+  test('all VMs of the group see one document, and each poll is counted for its VM', async () => {
+    const eventId = imds.schedule({ eventType: 'Freeze', resources: ['web_1'] });
+    const [one, other, unprefixed] = await Promise.all(
+      [`/vm/web_1${events}`, `/vm/web_9${events}`, events].map(async (path) => (await get(path)).json()),
+    );
+    expect(one).toEqual(imds.document);
+    expect(other).toEqual(one);
+    expect(unprefixed).toEqual(one);
+    expect(one).toMatchObject({ DocumentIncarnation: 2, Events: [{ EventId: eventId, Resources: ['web_1'] }] });
+    expect(imds.polls).toEqual({ web_0: 1, web_1: 1, web_9: 1 });
+    expect(imds.requests('scheduledevents')).toBe(3);
+    expect(imds.requests('scheduledevents', 'web_1')).toBe(1);
+    expect(imds.vms.map(({ name }) => name)).toEqual(['web_0', 'web_1', 'web_9']);
+  });
+
+  test('an answer carries the time of Azure, which may differ from ours', async () => {
+    imds.shiftDate(-3_600_000);
+    const date = Date.parse((await get(events)).headers.get('date') ?? '');
+    expect(Math.abs(date - (Date.now() - 3_600_000))).toBeLessThan(60_000);
+  });
+
+  test('an ETag comes only when asked for, and 304 only while the list is the same', async () => {
+    expect((await get(events)).headers.get('etag')).toBeNull();
+    imds.offerEtag(true);
+    const tag = (await get(events)).headers.get('etag') ?? '';
+    const again = { headers: { Metadata: 'true', 'If-None-Match': tag } };
+    expect((await get(events, again)).status).toBe(304);
+    imds.schedule({ eventType: 'Freeze', resources: ['web_0'] });
+    expect((await get(events, again)).status).toBe(200);
+  });
+
+  test('an approval starts the event, whoever sends it, and may be repeated', async () => {
+    const eventId = imds.schedule({ eventType: 'Reboot', resources: ['web_1'] });
+    const body = JSON.stringify({ StartRequests: [{ EventId: eventId }] });
+    expect((await approve(body)).status).toBe(200);
+    expect(imds.document).toMatchObject({
+      DocumentIncarnation: 3,
+      Events: [{ EventStatus: 'Started', NotBefore: '' }],
+    });
+    expect((await approve(body, 'web_1')).status).toBe(200);
+    expect(imds.document.DocumentIncarnation).toBe(3);
+    imds.remove(eventId);
+    expect((await approve(body)).status).toBe(200);
+    expect(imds.approvals.map(({ vm, eventId: id }) => [vm, id])).toEqual([
+      ['web_0', eventId],
+      ['web_1', eventId],
+    ]);
+    expect(imds.issued.map(({ step }) => step)).toEqual(['scheduled', 'started', 'removed']);
+  });
+
+  test('several events may be approved at once', async () => {
+    const ids = ['A', 'B'].map((eventId) => imds.schedule({ eventId, eventType: 'Freeze', resources: ['web_0'] }));
+    await approve(JSON.stringify({ StartRequests: ids.map((EventId) => ({ EventId })) }));
+    expect(imds.document.Events.map(({ EventStatus }) => EventStatus)).toEqual(['Started', 'Started']);
+    expect(imds.document.DocumentIncarnation).toBe(4);
+  });
+
+  test.each([
+    '',
+    'no json',
+    '[]',
+    '{}',
+    '{"StartRequests":[]}',
+    '{"StartRequests":[{}]}',
+    '{"StartRequests":[{"EventId":"never-seen"}]}',
+  ])('a malformed approval is refused: %j', async (body) => {
+    imds.schedule({ eventId: 'A', eventType: 'Freeze', resources: ['web_0'] });
+    expect((await approve(body)).status).toBe(400);
+    expect(imds.document.DocumentIncarnation).toBe(2);
+  });
+});
+
+describe('the simulated instance metadata', () => {
+  test('a VM is described by what it was defined with', async () => {
+    imds.addVm({ name: 'db', zone: '3', tags: { owner: 'me' }, priority: 'Spot' });
+    const answer = await get('/vm/db/metadata/instance?api-version=2023-11-15');
+    expect(await answer.json()).toMatchObject({
+      compute: {
+        name: 'db',
+        zone: '3',
+        priority: 'Spot',
+        physicalZone: 'westeurope-az2',
+        vmScaleSetName: '',
+        tagsList: [{ name: 'owner', value: 'me' }],
+        storageProfile: { imageReference: { publisher: 'Canonical', version: '24.04.202504080' } },
+      },
+    });
+  });
+
+  test('an older host names its newest versions and tells less', async () => {
+    imds.knowInstanceVersions(['2019-06-04', '2020-12-01', '2021-02-01', '2021-05-01']);
+    const unknown = await get('/metadata/instance?api-version=2023-11-15');
+    expect(unknown.status).toBe(400);
+    expect(await unknown.json()).toMatchObject({ 'newest-versions': ['2021-05-01', '2021-02-01', '2020-12-01'] });
+    const known = (await (await get('/metadata/instance?api-version=2021-02-01')).json()) as { compute: object };
+    expect(known.compute).not.toHaveProperty('physicalZone');
+    expect(known.compute).toHaveProperty('vmScaleSetName', 'web');
+  });
+});
+
+describe('the simulated token endpoint', () => {
+  const path = '/metadata/identity/oauth2/token';
+  const query = '?api-version=2018-02-01&resource=https%3A%2F%2Fmonitor.azure.com';
+
+  test.each([path, `${path}/`])('%s gives a signed token for the resource asked for', async (endpoint) => {
+    const answer = await get(`${endpoint}${query}&client_id=me`);
+    const token = (await answer.json()) as { access_token: string; client_id: string; expires_in: string };
+    expect(token).toMatchObject({ client_id: 'me', token_type: 'Bearer', resource: 'https://monitor.azure.com' });
+    expect(await issuer.refusal(token.access_token, ['https://monitor.azure.com'])).toBeNull();
+  });
+
+  test.each([
+    ['without a resource', '?api-version=2018-02-01', null],
+    ['for an identity that the VM has not', `${query}&client_id=stranger`, ['one']],
+    ['that names none of several identities', query, ['one', 'two']],
+  ])('a token request %s is refused', async (_, asked, identities) => {
+    imds.assignIdentities(identities);
+    const answer = await get(`${path}${asked}`);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toHaveProperty('error', 'invalid_request');
+  });
+});

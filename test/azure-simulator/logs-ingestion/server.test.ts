@@ -1,0 +1,135 @@
+import { gzipSync } from 'node:zlib';
+import { ManagedIdentityCredential } from '@azure/identity';
+import { type AggregateLogsUploadError, LogsIngestionClient } from '@azure/monitor-ingestion';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type AzureSimulator, type LogsFault, startAzureSimulator } from '../../../src/azure-simulator/index.ts';
+import { useSimulator } from '../sdk-clients.ts';
+
+let azure: AzureSimulator;
+const credential = new ManagedIdentityCredential();
+beforeAll(async () => {
+  azure = await startAzureSimulator({
+    streams: { 'Custom-A_CL': null, 'Custom-B_CL': [{ name: 'Number', type: 'int' }] },
+  });
+  useSimulator(azure);
+});
+afterEach(() => azure.logAnalytics.fault(null));
+afterAll(async () => {
+  await azure.close();
+  expect(azure.errors).toEqual([]);
+});
+
+/** What the SDK makes of one upload: 204, the status of the refusal, or what else happened. */
+async function upload(
+  rows: Record<string, unknown>[],
+  { stream = 'Custom-A_CL', rule = azure.logAnalytics.ruleId, timeoutMs = 2_000 } = {},
+): Promise<string> {
+  const client = new LogsIngestionClient(azure.logAnalytics.endpoint, credential, { retryOptions: { maxRetries: 0 } });
+  try {
+    await client.upload(rule, stream, rows, { maxConcurrency: 1, abortSignal: AbortSignal.timeout(timeoutMs) });
+    return '204';
+  } catch (error) {
+    const [failure] = (error as AggregateLogsUploadError).errors;
+    const cause = failure?.cause as Error & { statusCode?: number };
+    return String(cause.statusCode ?? cause.name);
+  }
+}
+
+async function post(
+  path: string,
+  { headers = {}, body = '[]' as string | Uint8Array<ArrayBuffer>, method = 'POST' } = {},
+): Promise<number> {
+  const { token } = await credential.getToken('https://monitor.azure.com/.default');
+  const authorization = `Bearer ${token}`;
+  const answer = await fetch(`${azure.logAnalytics.endpoint}${path}`, {
+    method,
+    headers: { authorization, 'content-type': 'application/json', ...headers },
+    ...(method === 'GET' ? {} : { body }),
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+describe('the simulated Logs Ingestion API and the real SDK', () => {
+  test('rows that were uploaded can be read back', async () => {
+    expect(await upload([{ A: 1, Text: 'ä' }, { A: 2 }])).toBe('204');
+    expect(azure.logAnalytics.rows()).toEqual([{ A: 1, Text: 'ä' }, { A: 2 }]);
+    expect(azure.logAnalytics.requests.at(-1)).toMatchObject({ status: 204, rows: 2 });
+  });
+
+  test('declared columns are kept, others dropped, and a wrong type refuses the whole call', async () => {
+    const stream = 'Custom-B_CL';
+    expect(await upload([{ Number: 7, Other: 1 }], { stream })).toBe('204');
+    expect(azure.logAnalytics.rows(stream)).toEqual([{ Number: 7, TimeGenerated: expect.any(String) }]);
+    expect(await upload([{ Number: 8 }, { Number: 'nine' }], { stream })).toBe('400');
+    expect(azure.logAnalytics.rows(stream)).toHaveLength(1);
+    azure.logAnalytics.declare('Custom-C_CL', null);
+    expect(await upload([{ Any: 'thing' }], { stream: 'Custom-C_CL' })).toBe('204');
+  });
+
+  test('an unknown rule is not found, an unknown stream is a bad request', async () => {
+    expect(await upload([{ A: 1 }], { rule: 'dcr-other' })).toBe('404');
+    expect(await upload([{ A: 1 }], { stream: 'Custom-Other_CL' })).toBe('400');
+  });
+
+  test('a call over 1 MB is too large, however small it is compressed', async () => {
+    expect(await upload([{ Text: 'x'.repeat(1_100_000) }])).toBe('413');
+    expect(await upload([{ Text: 'x'.repeat(900_000) }])).toBe('204');
+  });
+});
+
+describe('a raw call to the simulated Logs Ingestion API', () => {
+  const path = '/dataCollectionRules/dcr-00000000000000000000000000000000/streams/Custom-A_CL?api%2Dversion=2023-01-01';
+  const compressed = { 'content-encoding': 'gzip' };
+
+  test.each([
+    ['compressed', path, { headers: compressed, body: new Uint8Array(gzipSync('[]')) }, 204],
+    ['in the clear', path, {}, 204],
+    ['without a token', path, { headers: { authorization: '' } }, 401],
+    ['with a token of nobody', path, { headers: { authorization: 'Bearer x.y.z' } }, 401],
+    ['without api-version', path.replace(/\?.*/, ''), {}, 400],
+    ['somewhere else', '/metrics', {}, 404],
+    ['by GET', path, { method: 'GET' }, 405],
+    ['that is no JSON', path, { body: '[{' }, 400],
+    ['that is no array', path, { body: '{}' }, 400],
+    ['of things that are no objects', path, { body: '[1]' }, 400],
+    ['that only claims to be compressed', path, { headers: compressed }, 400],
+    ['compressed in another way', path, { headers: { 'content-encoding': 'br' } }, 400],
+    ['of another type', path, { headers: { 'content-type': 'text/plain' } }, 415],
+  ])('%s: %s', async (_, where, init, status) => {
+    expect(await post(where, init)).toBe(status);
+  });
+
+  test('with a token for another audience is refused', async () => {
+    const { token } = await credential.getToken('https://eventhubs.azure.net/.default');
+    expect(await post(path, { headers: { authorization: `Bearer ${token}` } })).toBe(401);
+  });
+});
+
+describe('a fault of the simulated Logs Ingestion API', () => {
+  const cases: [fault: LogsFault, outcome: string, stored: number][] = [
+    [{ status: 429, headers: { 'retry-after': '3' } }, '429', 0],
+    [{ status: 403, body: '{"error":{"code":"OperationFailed"}}' }, '403', 0],
+    [{ delayMs: 50 }, '204', 1],
+    [{ refuseRows: (row) => row.Poison === true }, '400', 0],
+    ['hang', 'AbortError', 0],
+    ['reset', 'RestError', 0],
+    ['accept-then-reset', 'RestError', 1],
+  ];
+  test.each(cases)(
+    '%j means to the ingestion client: %s, with %i rows stored; then all is well again',
+    async (fault, meaning, stored) => {
+      const before = azure.logAnalytics.rows().length;
+      azure.logAnalytics.fault(fault, 1);
+      expect(await upload([{ Poison: true }], { timeoutMs: 500 })).toBe(meaning);
+      expect(azure.logAnalytics.rows().length - before).toBe(stored);
+      expect(await upload([{ Poison: true }])).toBe('204');
+    },
+  );
+
+  test('a refusal of certain rows is not used up by calls without them', async () => {
+    azure.logAnalytics.fault({ refuseRows: (row) => row.Poison === true }, 1);
+    expect(await upload([{ Poison: false }])).toBe('204');
+    expect(await upload([{ Poison: true }])).toBe('400');
+  });
+});
