@@ -21,8 +21,9 @@ export interface Given {
   readonly at: Date;
 }
 
-/** One turn: what to remember and what to tell. */
+/** One turn: what was seen, what to remember and what to tell. */
 export interface Turn {
+  readonly seen: Seen;
   readonly state: LifecycleState;
   readonly records: readonly LifecycleRecord[];
   /** Distinct events that came in sight in this turn, and those that affect this VM. */
@@ -42,17 +43,20 @@ const offsetNoiseSeconds = 2;
  */
 export function transition(state: LifecycleState, seen: Seen, given: Given): Turn {
   const { observer } = given;
-  if (!observer) return nothingToTell(setAside(state, seen, given));
+  if (!observer) return { seen, ...nothingToTell(setAside(state, seen, given)) };
   const known = { ...given, observer };
   const looks = state.undecided.map(lookAgain);
   const now = lookNow(state, seen, given);
   if (now) looks.push(now);
-  let turn: Turn = nothingToTell(
+  let told: Told = nothingToTell(
     state.undecided.length > 0 ? { ...state, undecided: [] } : now ? state : pausedOnly(state, given.host),
   );
-  for (const look of looks) turn = join(turn, decideLook(turn.state, look, known));
-  return { ...turn, state: { ...turn.state, lastDocumentAt: now ? isoOf(given.at) : state.lastDocumentAt } };
+  for (const look of looks) told = join(told, decideLook(told.state, look, known));
+  const lastDocumentAt = now ? isoOf(given.at) : state.lastDocumentAt;
+  return { seen, ...told, state: { ...told.state, lastDocumentAt } };
 }
+
+type Told = Omit<Turn, 'seen'>;
 
 /** One valid look, of now or of before the observer was known. */
 interface Look {
@@ -68,9 +72,9 @@ interface Look {
 
 const isoOf = (date: Date): string => date.toISOString();
 
-const nothingToTell = (state: LifecycleState): Turn => ({ state, records: [], appeared: { seen: 0, ours: 0 } });
+const nothingToTell = (state: LifecycleState): Told => ({ state, records: [], appeared: { seen: 0, ours: 0 } });
 
-const join = (before: Turn, after: Turn): Turn => ({
+const join = (before: Told, after: Told): Told => ({
   state: after.state,
   records: [...before.records, ...after.records],
   appeared: {
@@ -131,7 +135,7 @@ function pausedOnly(state: LifecycleState, host: HostEvidence): LifecycleState {
   return { ...state, events: new Map([...state.events].map(([key, memory]) => [key, suffer(memory, pause, null)])) };
 }
 
-function decideLook(state: LifecycleState, look: Look, given: Given & { readonly observer: Observer }): Turn {
+function decideLook(state: LifecycleState, look: Look, given: Given & { readonly observer: Observer }): Told {
   const incarnation = look.document?.incarnation ?? state.incarnation ?? 0;
   const isReset = state.incarnation !== null && incarnation < state.incarnation;
   const resetAt = isReset ? isoOf(look.at) : state.resetAt;

@@ -1,0 +1,296 @@
+import { describe } from 'vitest';
+import type { LifecycleState } from '../../src/lifecycle/state.ts';
+import { play, seconds } from '../support/cases.ts';
+import { at, event, type Look, nothing, started } from '../support/story.ts';
+
+const scheduled = event();
+const reboot = event({ eventType: 'Reboot', durationSeconds: -1 });
+const ofOthers = (given = {}) => event({ resources: ['web_7'], ...given });
+const approvedByUs = (state: LifecycleState): LifecycleState => ({
+  ...state,
+  approved: new Set([scheduled.eventId.toLowerCase()]),
+});
+
+describe('an event leaves', () => {
+  const soon = event({ notBefore: at(30) });
+  const unknown = event({ notBefore: null });
+  play([
+    {
+      name: 'canceled: gone well before notBefore, exactly one incarnation later',
+      seen: [nothing, { events: [scheduled] }, nothing],
+      records: ['Scheduled: said-by-azure', 'Canceled: left-before-not-before'],
+    },
+    {
+      name: 'the public trace 2 -> 4: Started was never visible, so nobody knows how it ended',
+      seen: [
+        { events: [], incarnation: 1 },
+        { events: [scheduled], incarnation: 2 },
+        { events: [], incarnation: 4 },
+      ],
+      records: ['Scheduled: said-by-azure', 'Ended: incarnation-gap'],
+    },
+    {
+      name: 'gone after a gap: it may have run meanwhile',
+      seen: [nothing, { events: [scheduled] }, { events: [], after: 11 }],
+      records: ['Scheduled: said-by-azure', 'Ended: observation-gap'],
+    },
+    {
+      name: 'gone ten seconds after the last look: no gap yet',
+      seen: [nothing, { events: [scheduled] }, { events: [], after: 10 }],
+      records: ['Scheduled: said-by-azure', 'Canceled: left-before-not-before'],
+    },
+    {
+      name: 'gone within a minute of notBefore: it may just have begun',
+      seen: [nothing, { events: [soon] }, nothing],
+      records: ['Scheduled: said-by-azure', 'Ended: not-before-near'],
+    },
+    {
+      name: 'gone after notBefore',
+      seen: [nothing, { events: [soon] }, ...seconds(40, { events: [soon] }), nothing],
+      records: ['Scheduled: said-by-azure', 'Ended: not-before-passed'],
+    },
+    {
+      name: 'notBefore is judged by the time of Azure, not by our clock',
+      seen: [nothing, { events: [scheduled], clockOffsetSeconds: 3600 }, { events: [], clockOffsetSeconds: 3600 }],
+      records: ['Scheduled: said-by-azure', 'Ended: not-before-passed'],
+    },
+    {
+      name: 'gone without a notBefore ever known',
+      seen: [nothing, { events: [unknown] }, nothing],
+      records: ['Scheduled: said-by-azure', 'Ended: not-before-unknown'],
+    },
+    {
+      name: 'gone after we approved it',
+      seen: [nothing, { events: [scheduled] }, { events: [], meanwhile: approvedByUs }],
+      records: ['Scheduled: said-by-azure', 'Ended: approved'],
+    },
+    {
+      name: 'gone while another event of this VM started',
+      seen: [
+        nothing,
+        { events: [soon] },
+        { events: [soon, event({ eventId: 'x', eventStatus: 'Started' })] },
+        { events: [event({ eventId: 'x', eventStatus: 'Started' })] },
+      ],
+      records: ['Scheduled: said-by-azure', 'Started: started-without-notice', 'Ended: not-before-near superseded'],
+    },
+    {
+      name: 'a Started event of another VM supersedes nothing',
+      seen: [nothing, { events: [soon] }, { events: [ofOthers({ eventId: 'x', eventStatus: 'Started' })] }],
+      records: ['Scheduled: said-by-azure', 'Ended: not-before-near'],
+    },
+    {
+      name: 'gone with the clock set back meanwhile: how long it was nobody knows',
+      seen: [nothing, { events: [scheduled] }, { events: [], after: -5 }],
+      records: ['Scheduled: said-by-azure', 'Ended: observation-gap'],
+    },
+    {
+      name: 'absent beside an entry whose id cannot be read: not counted as absent',
+      seen: [nothing, { events: [scheduled] }, { events: [], unreadable: 1 }, { events: [scheduled] }],
+      records: ['Scheduled: said-by-azure'],
+    },
+    {
+      name: 'absent beside an unreadable entry, then absent for good: compared with the look that listed it',
+      seen: [
+        nothing,
+        { events: [scheduled] },
+        { events: [], unreadable: 1 },
+        { events: [], kind: 'unchanged' },
+        { events: [event({ eventId: 'other', resources: ['web_9'] })] },
+      ],
+      records: ['Scheduled: said-by-azure', 'Ended: incarnation-gap'],
+    },
+  ]);
+});
+
+describe('what the machine knows decides how an event ended', () => {
+  const user = event({ eventType: 'Reboot', eventSource: 'User' });
+  const spot = event({ eventType: 'Preempt', notBefore: at(30) });
+  play([
+    {
+      name: 'a Started reboot whose boot id changed is Completed',
+      seen: [nothing, { events: [reboot] }, { events: [started(reboot)] }, { events: [], after: 90, bootId: 'boot-2' }],
+      records: [
+        'Scheduled: said-by-azure',
+        'Started: said-by-azure',
+        'Completed: boot-id-changed left-after-started observation-gap',
+      ],
+    },
+    {
+      name: 'a Scheduled reboot whose time had passed and whose boot id changed is Completed',
+      seen: [nothing, { events: [reboot] }, { events: [], after: 1000, bootId: 'boot-2' }],
+      records: ['Scheduled: said-by-azure', 'Completed: boot-id-changed observation-gap not-before-passed'],
+    },
+    {
+      name: 'a reboot that the user asked for is Completed by another boot id, however early',
+      seen: [nothing, { events: [user] }, { events: [], after: 30, bootId: 'boot-2' }],
+      records: ['Scheduled: said-by-azure', 'Completed: boot-id-changed observation-gap'],
+    },
+    {
+      name: 'an approved reboot is Completed by another boot id',
+      seen: [nothing, { events: [reboot] }, { events: [], after: 30, bootId: 'boot-2', meanwhile: approvedByUs }],
+      records: ['Scheduled: said-by-azure', 'Completed: boot-id-changed observation-gap approved'],
+    },
+    {
+      name: 'a Spot eviction that the VM comes back from is Completed by another boot id',
+      seen: [nothing, { events: [spot] }, { events: [], after: 5, bootId: 'boot-2' }],
+      records: ['Scheduled: said-by-azure', 'Completed: boot-id-changed observation-gap not-before-near'],
+    },
+    {
+      name: 'a boot of our own long before notBefore proves nothing about a platform event',
+      seen: [nothing, { events: [reboot] }, { events: [], after: 30, bootId: 'boot-2' }],
+      records: ['Scheduled: said-by-azure', 'Ended: boot-id-changed observation-gap'],
+    },
+    {
+      name: 'a boot id that is unreadable is evidence of nothing',
+      seen: [nothing, { events: [user] }, { events: [], bootId: null }],
+      records: ['Scheduled: said-by-azure', 'Canceled: left-before-not-before'],
+    },
+    {
+      name: 'a Scheduled freeze that left together with a pause is Completed',
+      seen: [nothing, { events: [scheduled] }, { events: [], after: 7, pauseMs: 5300, incarnation: 4 }],
+      records: ['Scheduled: said-by-azure', 'Completed: pause-observed incarnation-gap'],
+    },
+    {
+      name: 'a pause of less than a second proves nothing',
+      seen: [nothing, { events: [scheduled] }, { events: [], pauseMs: 999, incarnation: 4 }],
+      records: ['Scheduled: said-by-azure', 'Ended: incarnation-gap'],
+    },
+    {
+      name: 'a pause seen while the endpoint did not answer counts until the event is listed again',
+      seen: [
+        nothing,
+        { events: [scheduled] },
+        { events: [], kind: 'unavailable', pauseMs: 4000 },
+        { events: [], incarnation: 4, pauseMs: 0 },
+      ],
+      records: ['Scheduled: said-by-azure', 'Completed: pause-observed incarnation-gap'],
+    },
+    {
+      name: 'a pause before the event was last listed proves nothing about its leaving',
+      seen: [
+        nothing,
+        { events: [scheduled] },
+        { events: [scheduled], pauseMs: 4000 },
+        { events: [], incarnation: 4, pauseMs: 0 },
+      ],
+      records: ['Scheduled: said-by-azure', 'Ended: incarnation-gap'],
+    },
+    {
+      name: 'an NTP step is no pause',
+      seen: [nothing, { events: [scheduled] }, { events: [], wallStepMs: 8000, pauseMs: 0 }],
+      records: ['Scheduled: said-by-azure', 'Canceled: left-before-not-before'],
+    },
+    {
+      name: 'a step of the wall clock together with a skipped incarnation is a pause',
+      seen: [nothing, { events: [scheduled] }, { events: [], incarnation: 4, wallStepMs: 8000 }],
+      records: ['Scheduled: said-by-azure', 'Completed: pause-observed incarnation-gap'],
+    },
+    {
+      name: 'the clock of Azure running ahead together with a late tick is a pause',
+      seen: [nothing, { events: [scheduled] }, { events: [], pauseMs: 300, clockOffsetSeconds: 6 }],
+      records: ['Scheduled: said-by-azure', 'Completed: pause-observed left-before-not-before'],
+    },
+    {
+      name: 'a Scheduled redeploy that left on another physical host is Completed',
+      seen: [
+        nothing,
+        { events: [event({ eventType: 'Redeploy' })], physicalHost: 'node-1' },
+        { events: [], incarnation: 4, physicalHost: 'node-2' },
+      ],
+      records: ['Scheduled: said-by-azure', 'Completed: physical-host-changed incarnation-gap'],
+    },
+    {
+      name: 'a physical host that was unknown before proves no move',
+      seen: [nothing, { events: [scheduled] }, { events: [], incarnation: 4, physicalHost: 'node-2' }],
+      records: ['Scheduled: said-by-azure', 'Ended: incarnation-gap'],
+    },
+    {
+      name: 'a reboot that was a freeze: the pause is there, the boot id is the same',
+      seen: [nothing, { events: [reboot] }, { events: [started(reboot)] }, { events: [], after: 8, pauseMs: 6000 }],
+      records: [
+        'Scheduled: said-by-azure',
+        'Started: said-by-azure',
+        'Completed: pause-observed reboot-became-freeze left-after-started',
+      ],
+    },
+    {
+      name: 'a pause says nothing about an eviction',
+      seen: [nothing, { events: [spot] }, { events: [], pauseMs: 3000, incarnation: 4 }],
+      records: ['Scheduled: said-by-azure', 'Ended: incarnation-gap not-before-near'],
+    },
+  ]);
+});
+
+describe('the incarnation goes backwards', () => {
+  const reset: Look = { events: [], incarnation: 1 };
+  const from: readonly Look[] = [
+    { events: [], incarnation: 16 },
+    { events: [scheduled], incarnation: 17 },
+  ];
+  play([
+    {
+      name: 'absent around a reset: it stays open until five minutes have passed',
+      seen: [...from, reset, ...seconds(299, { ...reset })],
+      records: ['Scheduled: said-by-azure'],
+    },
+    {
+      name: 'absent around a reset and never back: decided after five minutes with the facts of the first absence',
+      seen: [...from, reset, ...seconds(300, { ...reset })],
+      records: ['Scheduled: said-by-azure', 'Ended: incarnation-reset incarnation-gap'],
+    },
+    {
+      name: 'a Started event absent around a reset is Completed, five minutes later',
+      seen: [...from, { events: [started(scheduled)], incarnation: 18 }, reset, ...seconds(300, { ...reset })],
+      records: [
+        'Scheduled: said-by-azure',
+        'Started: said-by-azure',
+        'Completed: incarnation-reset left-after-started incarnation-gap',
+      ],
+    },
+    {
+      name: 'back within five minutes of a reset: nothing happened',
+      seen: [...from, reset, ...seconds(100, { ...reset }), { events: [scheduled], incarnation: 2 }],
+      records: ['Scheduled: said-by-azure'],
+    },
+    {
+      name: 'back within five minutes of a reset, by then started',
+      seen: [...from, reset, { events: [started(scheduled)], incarnation: 2 }],
+      records: ['Scheduled: said-by-azure', 'Started: said-by-azure'],
+    },
+    {
+      name: 'first absent in one of the five minutes after a reset: it waits as well',
+      seen: [
+        ...from,
+        { events: [scheduled], incarnation: 1 },
+        { events: [], incarnation: 2, after: 9 },
+        ...seconds(299, { events: [], incarnation: 2 }),
+      ],
+      records: ['Scheduled: said-by-azure'],
+    },
+    {
+      name: 'first absent six minutes after a reset: decided at once',
+      seen: [...from, ...seconds(360, { events: [scheduled], incarnation: 1 }), { events: [], incarnation: 2 }],
+      records: ['Scheduled: said-by-azure', 'Canceled: left-before-not-before'],
+    },
+    {
+      name: 'a reboot that fits the event needs no waiting',
+      seen: [...from, { events: [started(scheduled)], incarnation: 18 }, { ...reset, bootId: 'boot-2', after: 100 }],
+      records: [
+        'Scheduled: said-by-azure',
+        'Started: said-by-azure',
+        'Completed: boot-id-changed incarnation-reset left-after-started incarnation-gap observation-gap',
+      ],
+    },
+    {
+      name: 'a 304 answer five minutes after the first absence decides as well',
+      seen: [...from, reset, { events: [], kind: 'unchanged', after: 300 }],
+      records: ['Scheduled: said-by-azure', 'Ended: incarnation-reset incarnation-gap'],
+    },
+    {
+      name: 'no answer decides nothing, not even after five minutes',
+      seen: [...from, reset, { events: [], kind: 'unavailable', after: 400 }],
+      records: ['Scheduled: said-by-azure'],
+    },
+  ]);
+});

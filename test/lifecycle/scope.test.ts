@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import { play } from '../support/cases.ts';
+import { at, event, inWords, nothing, observerNamed, started, tell } from '../support/story.ts';
+
+const scheduled = event();
+const ofOthers = (given = {}) => event({ resources: ['web_7'], ...given });
+const id = scheduled.eventId.toLowerCase();
+
+describe('an event concerns this VM, or no longer', () => {
+  const withUs = event({ resources: ['web_7', 'web_0'] });
+  play([
+    {
+      name: 'an event of other VMs is in no record',
+      seen: [nothing, { events: [ofOthers()] }, { events: [started(ofOthers())] }, nothing],
+      records: [],
+    },
+    {
+      name: 'our name joins a Scheduled event',
+      seen: [nothing, { events: [ofOthers()] }, { events: [withUs] }],
+      records: ['Scheduled: became-affected affectedResources-changed'],
+    },
+    {
+      name: 'our name joins a Started event',
+      seen: [nothing, { events: [started(ofOthers())] }, { events: [started(withUs)] }],
+      records: ['Started: became-affected affectedResources-changed'],
+    },
+    {
+      name: 'our name joins in the moment it starts',
+      seen: [nothing, { events: [ofOthers()] }, { events: [started(withUs)] }],
+      records: ['Started: said-by-azure became-affected affectedResources-changed'],
+    },
+    {
+      name: 'our name leaves while the event stays, and its end is told all the same',
+      seen: [nothing, { events: [withUs] }, { events: [ofOthers()] }, nothing],
+      records: [
+        'Scheduled: said-by-azure',
+        'Updated: left-resources affectedResources-changed',
+        'Canceled: left-before-not-before',
+      ],
+    },
+    {
+      name: 'our name leaves in the moment it starts',
+      seen: [nothing, { events: [withUs] }, { events: [started(ofOthers())] }],
+      records: ['Scheduled: said-by-azure', 'Started: said-by-azure left-resources affectedResources-changed'],
+    },
+    {
+      name: 'our name leaves and joins again',
+      seen: [nothing, { events: [withUs] }, { events: [ofOthers()] }, { events: [withUs] }],
+      records: [
+        'Scheduled: said-by-azure',
+        'Updated: left-resources affectedResources-changed',
+        'Updated: became-affected affectedResources-changed',
+      ],
+    },
+    {
+      name: 'a name that only begins like ours is another VM',
+      seen: [nothing, { events: [event({ resources: ['web_01', 'xweb_0', 'web'] })] }],
+      records: [],
+    },
+    {
+      name: 'the case of our name does not matter',
+      seen: [nothing, { events: [event({ resources: ['WEB_0'] })] }],
+      records: ['Scheduled: said-by-azure'],
+    },
+    {
+      name: 'a pause says nothing about an event that does not affect us any more',
+      seen: [nothing, { events: [withUs] }, { events: [ofOthers()] }, { events: [], incarnation: 9, pauseMs: 5000 }],
+      records: [
+        'Scheduled: said-by-azure',
+        'Updated: left-resources affectedResources-changed',
+        'Ended: incarnation-gap',
+      ],
+    },
+  ]);
+});
+
+describe('witnesses', () => {
+  const others = Array.from({ length: 400 }, (_, n) => ofOthers({ eventId: `event-${n}` }));
+  const seenBy = (witnessRate: number, vmName = 'web_0') =>
+    tell([nothing, { events: others }], { witnessRate, observer: observerNamed(vmName) }).records;
+
+  test('rate 0: only events that affect this VM', () => expect(seenBy(0)).toHaveLength(0));
+
+  test('rate 1: every event of the group', () => expect(seenBy(1)).toHaveLength(400));
+
+  test('rate 0.25: about a quarter, the same ones each time, other ones on another VM', () => {
+    const ids = (vmName: string) => seenBy(0.25, vmName).map(({ eventId }) => eventId);
+    expect(ids('web_0').length).toBeGreaterThan(60);
+    expect(ids('web_0').length).toBeLessThan(140);
+    expect(ids('web_0')).toEqual(ids('web_0'));
+    expect(ids('web_0')).not.toEqual(ids('web_1'));
+  });
+
+  test('a witness is not affected, and tells the whole life', () => {
+    const { records } = tell([nothing, { events: [ofOthers()] }, { events: [started(ofOthers())] }, nothing], {
+      witnessRate: 1,
+    });
+    expect(inWords(records)).toEqual([
+      'Scheduled: said-by-azure',
+      'Started: said-by-azure',
+      'Completed: left-after-started',
+    ]);
+    expect(records.map(({ observerAffected }) => observerAffected)).toEqual([false, false, false]);
+  });
+
+  test('our name joins an event that we witness', () => {
+    const { records } = tell([nothing, { events: [ofOthers()] }, { events: [scheduled] }], { witnessRate: 1 });
+    expect(inWords(records)).toEqual([
+      'Scheduled: said-by-azure',
+      'Updated: became-affected affectedResources-changed',
+    ]);
+    expect(records[1]?.firstSeenAt).toBe(at(3));
+  });
+
+  test('events of others are counted and remembered with the time since when they are Scheduled', () => {
+    const { state, appeared } = tell([
+      nothing,
+      { events: [ofOthers()] },
+      { events: [ofOthers(), event({ eventId: 'x' })] },
+    ]);
+    expect(appeared).toEqual({ seen: 2, ours: 1 });
+    expect(state.events.get(id)).toMatchObject({ inScope: false, scheduledSince: at(2), sequence: 0 });
+  });
+});
