@@ -1,0 +1,63 @@
+import type { Clock } from '../clock.ts';
+import { readBootId } from './boot-id.ts';
+import { createPauses, type TickFigures } from './pauses.ts';
+import { createPhysicalHost } from './physical-host.ts';
+
+/** What the machine tells at one moment. Null = unknown = evidence of nothing. */
+export interface HostReading {
+  readonly bootId: string | null;
+  readonly physicalHost: string | null;
+  /** How late the 100 ms tick came since the reading before; null while it does not run. */
+  readonly tick: TickFigures | null;
+  /** How far the wall clock ran ahead of the monotonic clock since the reading before, whole ms. NTP does it too. */
+  readonly wallStepMs: number;
+}
+
+/** The machine under the bridge. Nothing here throws. */
+export interface Host {
+  /** A reading; the tick and the step of the clock begin anew with it. */
+  evidence(): HostReading;
+  /** Whether pauses are measured: worth its ten wake-ups a second only while an impact may come. */
+  watchPauses(on: boolean): void;
+  /** Our own synchronous work kept the thread for `ms` milliseconds: no pause. To be said before the thread is let go. */
+  excuse(ms: number): void;
+  /** Equal within one boot, different between two. */
+  bootId(): string | null;
+  close(): void;
+}
+
+export interface HostOptions {
+  readonly clock: Clock;
+  readonly platform?: NodeJS.Platform;
+  /** Stands for `/`. */
+  readonly root?: string;
+  /** As a process before this one knew it. Where a boot is known by its time only, this keeps equal boots equal. */
+  readonly storedBootId?: string | null;
+}
+
+export function openHost(options: HostOptions): Host {
+  const { clock, platform = process.platform, root = '/', storedBootId = null } = options;
+  const bootId = readBootId({ clock, platform, root, stored: storedBootId });
+  const physicalHost = createPhysicalHost({ clock, platform, root });
+  const pauses = createPauses(clock);
+  const step = wallStep(clock);
+  return {
+    evidence: () => ({ bootId, physicalHost: physicalHost(), tick: pauses.take(), wallStepMs: step() }),
+    watchPauses: pauses.watch,
+    excuse: pauses.excuse,
+    bootId: () => bootId,
+    close: pauses.close,
+  };
+}
+
+/** How far the wall clock ran ahead of the monotonic one since the last call. */
+function wallStep(clock: Clock): () => number {
+  const lead = (): number => clock.now().getTime() - clock.monotonicMs();
+  let before = lead();
+  return () => {
+    const now = lead();
+    const stepMs = Math.round(now - before);
+    before = now;
+    return stepMs + 0;
+  };
+}

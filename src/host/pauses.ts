@@ -1,0 +1,86 @@
+import type { Clock } from '../clock.ts';
+
+const tickMs = 100;
+
+/** A tick that comes less late than this tells of a busy machine, not of a stopped one. */
+export const noiseFloorMs = 100;
+
+/** How late the tick came since it was asked last. */
+export interface TickFigures {
+  readonly longestMs: number;
+  readonly totalMs: number;
+}
+
+export interface Pauses {
+  /** Lets the tick run or stops it; it costs ten wake-ups a second. Figures not taken yet are dropped when it stops. */
+  watch(on: boolean): void;
+  /** Our own synchronous work kept the thread for that long: it is no pause. To be said before the thread is let go. */
+  excuse(ms: number): void;
+  /** The figures since the last call; null while the tick does not run. */
+  take(): TickFigures | null;
+  close(): void;
+}
+
+/**
+ * Measures how long this VM stood still, on itself: a timer that should come every 100 ms comes late by as much. It sees a
+ * stopped process as well as a frozen machine whose monotonic clock went on; a machine whose clocks stopped too shows up
+ * only in `wallStepMs`.
+ */
+export function createPauses(clock: Clock): Pauses {
+  let watching: AbortController | null = null;
+  let lastMs = 0;
+  let excusedMs = 0;
+  let longestMs = 0;
+  let totalMs = 0;
+
+  /** Counts the time since the last tick and begins anew. */
+  const count = (): void => {
+    const nowMs = clock.monotonicMs();
+    const lateMs = nowMs - lastMs - tickMs - excusedMs;
+    lastMs = nowMs;
+    excusedMs = 0;
+    if (lateMs < noiseFloorMs) return;
+    longestMs = Math.max(longestMs, lateMs);
+    totalMs += lateMs;
+  };
+
+  const reset = (): void => {
+    lastMs = clock.monotonicMs();
+    excusedMs = 0;
+    longestMs = 0;
+    totalMs = 0;
+  };
+
+  const tick = async (signal: AbortSignal): Promise<void> => {
+    for (;;) {
+      await clock.sleep(tickMs, signal);
+      if (signal.aborted) return;
+      count();
+    }
+  };
+
+  const watch = (on: boolean): void => {
+    if (on === (watching !== null)) return;
+    watching?.abort();
+    watching = on ? new AbortController() : null;
+    reset();
+    if (watching) void tick(watching.signal);
+  };
+
+  return {
+    watch,
+    excuse(ms) {
+      excusedMs += Math.max(0, ms);
+    },
+    take() {
+      if (watching === null) return null;
+      // After a stop an answer may be handled before the tick: what is overdue by then counts already.
+      if (clock.monotonicMs() - lastMs - tickMs - excusedMs >= noiseFloorMs) count();
+      const taken = { longestMs: Math.round(longestMs), totalMs: Math.round(totalMs) };
+      longestMs = 0;
+      totalMs = 0;
+      return taken;
+    },
+    close: () => watch(false),
+  };
+}

@@ -1,0 +1,27 @@
+import { readDate } from './wire-date.ts';
+
+/** What the `Date` header of an answer tells about Azure's clock. */
+export interface AzureTime {
+  readonly azureTime: Date | null;
+  /** Azure's clock minus ours, whole seconds; null when the answer took so long that it tells nothing. */
+  readonly clockOffsetSeconds: number | null;
+}
+
+/** An answer that was longer under way than this may have been dated at any time in between. */
+const longestTellingRoundTripMs = 4000;
+
+/**
+ * The header is cut to whole seconds, so half a second is added: without it a clock that is right would be called one second
+ * ahead half of the time. Half the round trip is taken off our time of arrival: about then the answer was dated.
+ */
+export function readAzureTime(
+  date: string | null,
+  { arrivedAt, roundTripMs }: { readonly arrivedAt: Date; readonly roundTripMs: number },
+): AzureTime {
+  const readable = readDate(date);
+  if (readable === null) return { azureTime: null, clockOffsetSeconds: null };
+  const stamped = Date.parse(readable);
+  const aheadMs = stamped + 500 - (arrivedAt.getTime() - roundTripMs / 2);
+  const tells = roundTripMs <= longestTellingRoundTripMs;
+  return { azureTime: new Date(stamped), clockOffsetSeconds: tells ? Math.round(aheadMs / 1000) + 0 : null };
+}

@@ -1,0 +1,165 @@
+import type { Clock } from '../clock.ts';
+import type { Seen } from '../lifecycle/scheduled-event.ts';
+import { readAzureTime } from './azure-time.ts';
+import type { Locate } from './discover.ts';
+import { parseDocument } from './document.ts';
+import { type HttpAnswer, type HttpConnection, openConnection } from './exchange.ts';
+import type { HttpFailure } from './http-failure.ts';
+import { meaningOfStatus } from './http-status.ts';
+import { newestInstanceVersion, versionToTryAfter } from './instance-version.ts';
+import { readRetryAfter } from './retry-after.ts';
+
+export interface ImdsOptions {
+  /** Base URL, perhaps with a path prefix; or what finds it, asked before each request until it has found it. */
+  readonly endpoint: string | Locate;
+  /** Of the Scheduled Events API: one of the seven published ones. */
+  readonly apiVersion: string;
+  /** How long an answer may take, the last byte of its body included. */
+  readonly timeoutMs: number;
+  /** The same while `warm()` is false: the very first request turns the feature on and may take two minutes. */
+  readonly firstTimeoutMs: number;
+  /** Whether the feature is known to be on: a valid document was seen in the last 24 h. */
+  readonly warm: () => boolean;
+  readonly clock: Clock;
+}
+
+/** The metadata service of this VM. Nothing here throws or rejects; a second `observe` waits for the first. */
+export interface Imds {
+  /** One look at the scheduled events. */
+  observe(signal: AbortSignal): Promise<Seen>;
+  /** The next look gets the whole document, also if it is the one seen last: for an outbox that begins anew. */
+  forget(): void;
+  /** Everything the service tells about this VM, unparsed. */
+  instance(signal: AbortSignal): Promise<InstanceAnswer>;
+  close(): Promise<void>;
+}
+
+export type InstanceAnswer =
+  | { readonly kind: 'metadata'; readonly metadata: unknown; readonly apiVersion: string }
+  | Extract<Seen, { kind: 'unavailable' }>;
+
+type Unavailable = Extract<Seen, { kind: 'unavailable' }>;
+
+/**
+ * https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events
+ * https://learn.microsoft.com/azure/virtual-machines/instance-metadata-service
+ */
+export function createImds(options: ImdsOptions): Imds {
+  const { apiVersion, timeoutMs, firstTimeoutMs, warm, clock } = options;
+  const locate = typeof options.endpoint === 'string' ? fixed(options.endpoint) : options.endpoint;
+  let polling: HttpConnection | null = null;
+  /** Of the last document that was understood in full. */
+  let etag: string | null = null;
+
+  const connect = (origin: string): HttpConnection => openConnection(origin, { clock, connectTimeoutMs: timeoutMs });
+
+  return {
+    async observe(signal) {
+      const located = await locate(signal);
+      if (located.kind === 'not-found') return unavailable('unreachable', located.reason);
+      const { origin, prefix } = splitEndpoint(located.endpoint);
+      polling ??= connect(origin);
+      const asked = etag;
+      const answer = await polling.exchange(
+        {
+          path: `${prefix}/metadata/scheduledevents?api-version=${apiVersion}`,
+          headers: { ...metadataHeader, ...(asked === null ? {} : { 'If-None-Match': asked }) },
+          deadlineMs: warm() ? timeoutMs : firstTimeoutMs,
+        },
+        signal,
+      );
+      const seen = toSeen(answer, { apiVersion, isConditional: asked !== null });
+      if (seen.kind === 'document') etag = seen.document.unreadable === 0 ? entityTag(answer) : null;
+      return seen;
+    },
+
+    forget() {
+      etag = null;
+    },
+
+    // On a connection of its own: an answer that hangs here must not hold up a poll.
+    async instance(signal) {
+      const located = await locate(signal);
+      if (located.kind === 'not-found') return unavailable('unreachable', located.reason);
+      const { origin, prefix } = splitEndpoint(located.endpoint);
+      const connection = connect(origin);
+      const ask = (version: string): Promise<HttpAnswer | HttpFailure> =>
+        connection.exchange(
+          {
+            path: `${prefix}/metadata/instance?api-version=${version}`,
+            headers: metadataHeader,
+            deadlineMs: timeoutMs,
+          },
+          signal,
+        );
+      try {
+        const first = await ask(newestInstanceVersion);
+        const other = first.kind === 'answer' && first.status === 400 ? versionToTryAfter(first.body) : null;
+        if (other === null) return toInstance(first, newestInstanceVersion);
+        return toInstance(await ask(other), other);
+      } finally {
+        await connection.close();
+      }
+    },
+
+    async close() {
+      await polling?.close();
+    },
+  };
+}
+
+/** Without it every path of the service answers 400; it also keeps requests away that a server was tricked into making. */
+const metadataHeader = { Metadata: 'true' };
+
+const fixed =
+  (endpoint: string): Locate =>
+  async () => ({ kind: 'found', endpoint });
+
+function splitEndpoint(endpoint: string): { readonly origin: string; readonly prefix: string } {
+  const { origin, pathname } = new URL(endpoint);
+  return { origin, prefix: pathname.replace(/\/+$/, '') };
+}
+
+function toSeen(
+  answer: HttpAnswer | HttpFailure,
+  { apiVersion, isConditional }: { readonly apiVersion: string; readonly isConditional: boolean },
+): Seen {
+  if (answer.kind === 'failure') return unavailable(answer.code, answer.reason);
+  const time = readAzureTime(answer.header('date'), answer);
+  if (answer.status === 304 && isConditional) return { kind: 'unchanged', ...time };
+  if (answer.status !== 200) return refused(answer, apiVersion);
+  const parsed = parseDocument(answer.body, apiVersion);
+  if (parsed.kind === 'no-document') return unavailable(parsed.code, parsed.reason);
+  return { kind: 'document', document: parsed.document, imdsApiVersion: apiVersion, ...time };
+}
+
+function toInstance(answer: HttpAnswer | HttpFailure, apiVersion: string): InstanceAnswer {
+  if (answer.kind === 'failure') return unavailable(answer.code, answer.reason);
+  if (answer.status !== 200) return refused(answer, apiVersion);
+  try {
+    return { kind: 'metadata', metadata: JSON.parse(answer.body), apiVersion };
+  } catch {
+    return unavailable('not-json', 'The instance metadata is not JSON; it is asked for again.');
+  }
+}
+
+function refused(answer: HttpAnswer, apiVersion: string): Unavailable {
+  const { status, body, header, arrivedAt } = answer;
+  const { code, reason } = meaningOfStatus(status, { body, location: header('location'), apiVersion });
+  const { azureTime } = readAzureTime(header('date'), answer);
+  const retryAfterMs = readRetryAfter(header('retry-after'), azureTime ?? arrivedAt);
+  return { kind: 'unavailable', code, reason, retryAfterMs };
+}
+
+const unavailable = (code: string, reason: string): Unavailable => ({
+  kind: 'unavailable',
+  code,
+  reason,
+  retryAfterMs: null,
+});
+
+/** Null when there is none that could be sent back as it is. */
+function entityTag(answer: HttpAnswer | HttpFailure): string | null {
+  const tag = answer.kind === 'answer' ? answer.header('etag') : null;
+  return tag !== null && /^[\x21-\x7e]{1,500}$/.test(tag) ? tag : null;
+}

@@ -1,0 +1,146 @@
+import type { ScheduledEvent, SeenDocument } from '../lifecycle/scheduled-event.ts';
+import { readDate } from './wire-date.ts';
+
+/** What a body turned out to be: a document, or no observation at all, with the reason. */
+export type ParsedDocument =
+  | { readonly kind: 'document'; readonly document: SeenDocument }
+  | { readonly kind: 'no-document'; readonly code: NoDocument; readonly reason: string };
+
+export type NoDocument = 'empty-body' | 'truncated' | 'not-json' | 'not-an-object' | 'no-events' | 'no-incarnation';
+
+/** Deeper nesting than this is no event: it would overflow the stack of whoever writes it down again. */
+const deepestNesting = 50;
+
+/**
+ * The body of `GET /metadata/scheduledevents` in any of the seven published api-versions. Only a body that holds both
+ * the list and its incarnation is a document: an error page that happens to be JSON must not look like "no events".
+ * One entry that cannot be read takes no neighbour with it; one field that cannot be read takes no entry with it.
+ * https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events
+ */
+export function parseDocument(body: string, apiVersion: string): ParsedDocument {
+  if (body.trim() === '') return noDocument('empty-body', 'The answer has an empty body');
+  const json = parseJson(body);
+  if (json.problem !== null) return noDocument(json.problem, describeNotJson(json.problem, body));
+  if (!isObject(json.value)) {
+    return noDocument('not-an-object', `The answer is JSON but not a document: it begins with ${quote(body)}`);
+  }
+  const { Events: entries, DocumentIncarnation: incarnation } = json.value;
+  if (!Array.isArray(entries)) {
+    return noDocument('no-events', `The answer is JSON but not a document: it has no list of Events (${quote(body)})`);
+  }
+  if (typeof incarnation !== 'number' || !Number.isInteger(incarnation)) {
+    return noDocument('no-incarnation', `The answer has no whole number as DocumentIncarnation (${quote(body)})`);
+  }
+  const events = entries.flatMap((entry) => readEvent(entry, apiVersion) ?? []);
+  const document = {
+    incarnation: clampToSafe(incarnation),
+    events: uniteSameIds(events),
+    unreadable: entries.length - events.length,
+  };
+  return { kind: 'document', document };
+}
+
+/** Null when the entry has no EventId by which it could be known again. */
+function readEvent(entry: unknown, apiVersion: string): ScheduledEvent | null {
+  if (!isObject(entry)) return null;
+  const eventId = readText(entry.EventId);
+  if (eventId === null) return null;
+  return {
+    eventId,
+    eventStatus: readText(entry.EventStatus),
+    eventType: readText(entry.EventType),
+    resourceType: readText(entry.ResourceType),
+    resources: readNames(entry.Resources, apiVersion),
+    notBefore: readDate(entry.NotBefore),
+    description: readText(entry.Description),
+    eventSource: readText(entry.EventSource),
+    durationSeconds: Number.isSafeInteger(entry.DurationInSeconds) ? Number(entry.DurationInSeconds) : null,
+    raw: isDeeperThan(deepestNesting, entry) ? withoutNesting(entry) : entry,
+  };
+}
+
+const readText = (value: unknown): string | null => (typeof value === 'string' && value.trim() !== '' ? value : null);
+
+/** A list of which nothing can be read tells nothing, other than an empty one. */
+function readNames(value: unknown, apiVersion: string): string[] | null {
+  if (!Array.isArray(value)) return null;
+  const names = value.filter((name) => readText(name) !== null) as string[];
+  if (names.length === 0 && value.length > 0) return null;
+  return apiVersion === '2017-03-01' ? names.map((name) => name.replace(/^_(?=.)/, '')) : names;
+}
+
+/** Beyond 2^53 a number is not exact any more: such a counter stays usable, it just no longer tells "one more". */
+const clampToSafe = (value: number): number =>
+  Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, value));
+
+/**
+ * At most one entry per EventId, whatever the order in which a document lists two: names are united, Started wins over
+ * Scheduled, else the entry first in lexical order of its JSON.
+ */
+function uniteSameIds(events: readonly ScheduledEvent[]): ScheduledEvent[] {
+  const byId = Map.groupBy(events, ({ eventId }) => eventId.toLowerCase());
+  return [...byId.values()].flatMap((same) => (same.length === 1 ? same : unite(same)));
+}
+
+function unite(same: readonly ScheduledEvent[]): ScheduledEvent {
+  const ordered = same
+    .map((event) => ({ event, json: JSON.stringify(event.raw) }))
+    .sort((one, other) => (one.json < other.json ? -1 : 1))
+    .map(({ event }) => event);
+  const first = ordered[0] as ScheduledEvent;
+  const started = ordered.find(({ eventStatus }) => eventStatus === 'Started');
+  const winner = first.eventStatus === 'Scheduled' ? (started ?? first) : first;
+  return { ...winner, resources: uniteNames(ordered.map(({ resources }) => resources)) };
+}
+
+function uniteNames(lists: readonly (readonly string[] | null)[]): string[] | null {
+  const readable = lists.filter((list) => list !== null);
+  if (readable.length === 0) return null;
+  const names = new Map<string, string>();
+  for (const name of readable.flat()) if (!names.has(name.toLowerCase())) names.set(name.toLowerCase(), name);
+  return [...names.values()];
+}
+
+type ParsedJson =
+  | { readonly problem: null; readonly value: unknown }
+  | { readonly problem: 'truncated' | 'not-json'; readonly value?: never };
+
+function parseJson(body: string): ParsedJson {
+  try {
+    return { problem: null, value: JSON.parse(body.trim()) };
+  } catch {
+    return { problem: isCutOff(body) ? 'truncated' : 'not-json' };
+  }
+}
+
+/** Text that begins as an object does and does not end as one. */
+const isCutOff = (body: string): boolean => body.trimStart().startsWith('{') && !body.trimEnd().endsWith('}');
+
+const describeNotJson = (problem: 'truncated' | 'not-json', body: string): string =>
+  problem === 'truncated'
+    ? `The JSON of the answer ends in the middle, after ${body.length} characters`
+    : `The answer is not JSON: it begins with ${quote(body)}`;
+
+const noDocument = (code: NoDocument, reason: string): ParsedDocument => ({
+  kind: 'no-document',
+  code,
+  reason: `${reason}; it counts as no observation.`,
+});
+
+/** The beginning of a body, as one short line. */
+function quote(body: string): string {
+  const line = body.slice(0, 200).replace(/\s+/g, ' ').trim();
+  return JSON.stringify(line.length > 60 ? `${line.slice(0, 60)}…` : line);
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner));
+}
+
+function withoutNesting(entry: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(entry).filter(([, value]) => !isDeeperThan(deepestNesting - 1, value)));
+}

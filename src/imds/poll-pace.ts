@@ -1,0 +1,31 @@
+import type { Seen } from '../lifecycle/scheduled-event.ts';
+
+/** The service allows five requests a second to all programs of a VM together; one a second is what it recommends. */
+export const leastBetweenStartsMs = 1000;
+
+/** Time not polled is the only loss that cannot be made good: no answer may stretch it beyond this. */
+export const longestWaitMs = 5000;
+
+export interface Pace {
+  /** Milliseconds from the end of the last poll to the start of the next. */
+  readonly waitMs: number;
+  /** What the server asked for, where that was too long to be honoured; else null. */
+  readonly cappedMs: number | null;
+}
+
+/**
+ * When the next poll starts. `tookMs`: from the start to the end of the last one. Normally one interval after the last
+ * start, at once if that has passed. Where the server asked for more time it gets it, up to five seconds.
+ */
+export function nextPollIn(
+  seen: Pick<Seen, 'kind'> & { readonly retryAfterMs?: number | null },
+  { tookMs, pollIntervalMs }: { readonly tookMs: number; readonly pollIntervalMs: number },
+): Pace {
+  const intervalMs = Math.max(pollIntervalMs, leastBetweenStartsMs);
+  const asItGoes = Math.max(0, intervalMs - Math.max(0, tookMs));
+  const askedMs = seen.retryAfterMs ?? 0;
+  return {
+    waitMs: Math.min(longestWaitMs, Math.max(asItGoes, askedMs)),
+    cappedMs: askedMs > longestWaitMs ? askedMs : null,
+  };
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { readAzureTime } from '../../src/imds/azure-time.ts';
+
+const date = 'Sun, 01 Mar 2026 12:00:00 GMT';
+/** Our clock, so many milliseconds after the second that the answer names. */
+const arriving = (ms: number, roundTripMs = 0) => ({
+  arrivedAt: new Date(Date.parse(date) + ms),
+  roundTripMs,
+});
+
+test.each([
+  { our: 'is right, early in the second', arrived: arriving(1), offset: 0 },
+  { our: 'is right, late in the second', arrived: arriving(998), offset: 0 },
+  { our: 'is right, and the answer took a second', arrived: arriving(1400, 1000), offset: 0 },
+  { our: 'is behind', arrived: arriving(-29_500), offset: 30 },
+  { our: 'is ahead', arrived: arriving(30_500), offset: -30 },
+  { our: 'is ahead by less than the answer took', arrived: arriving(2500, 4000), offset: 0 },
+])('our clock $our', ({ arrived, offset }) => {
+  expect(readAzureTime(date, arrived)).toEqual({ azureTime: new Date(date), clockOffsetSeconds: offset });
+});
+
+test('an answer that took two minutes may have been dated at any time', () => {
+  expect(readAzureTime(date, arriving(0, 120_000))).toEqual({ azureTime: new Date(date), clockOffsetSeconds: null });
+});
+
+test.each([null, '', 'today', 'node 3'])('a Date of %j tells nothing', (header) => {
+  expect(readAzureTime(header, arriving(0))).toEqual({ azureTime: null, clockOffsetSeconds: null });
+});
