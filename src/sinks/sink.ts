@@ -25,6 +25,8 @@ export interface Sink {
   /**
    * Sends a batch, oldest first, all or nothing: `delivered` means every entry has been accepted by the destination.
    * Must be safe to repeat: after a crash, a time-out or a dropped connection the relay sends the same bytes again.
+   * Answers within 60 s by its own deadlines (a configured wait for a connection comes on top), and at once when `signal`
+   * is aborted.
    */
   send(batch: readonly Entry[], signal: AbortSignal): Promise<Delivery>;
   /** Proves address, credential and role without writing a record. Backs `check`. */

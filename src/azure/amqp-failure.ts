@@ -1,0 +1,121 @@
+import { type Destination, type Failure, rejected, retry } from './failure.ts';
+import type { Symptom } from './symptom.ts';
+
+/** Event Hubs asks to wait about ten seconds. https://learn.microsoft.com/azure/event-hubs/event-hubs-messaging-exceptions */
+const busyMs = 10_000;
+
+/** What the `code` of a MessagingError of @azure/event-hubs means. Codes of the network are not here. */
+export function amqpFailure({ code, message }: Symptom, to: Destination): Failure | null {
+  return meanings[conditions[code] ?? code]?.(to, message) ?? byMessage(message, to);
+}
+
+/** Links and connections that are closed say it in AMQP's own words, which the SDK translates only for sends. */
+const conditions: Readonly<Partial<Record<string, string>>> = {
+  'amqp:unauthorized-access': 'UnauthorizedError',
+  'com.microsoft:auth-failed': 'UnauthorizedError',
+  'amqp:not-found': 'ServiceCommunicationError',
+  'com.microsoft:entity-disabled': 'MessagingEntityDisabledError',
+  'com.microsoft:server-busy': 'ServerBusyError',
+  'amqp:resource-limit-exceeded': 'QuotaExceededError',
+  'amqp:link:message-size-exceeded': 'MessageTooLargeError',
+  'amqp:link:detach-forced': 'DetachForcedError',
+  'amqp:connection:forced': 'ConnectionForcedError',
+  'amqp:internal-error': 'InternalServerError',
+  'com.microsoft:timeout': 'ServiceUnavailableError',
+};
+
+type Meaning = (to: Destination, message: string) => Failure;
+
+const unauthorized: Meaning = (to) =>
+  retry(
+    'configuration',
+    'unauthorized',
+    `The identity of this VM may not send to ${to.name}: grant ${to.grant}; a new grant takes up to 30 min to work.`,
+  );
+
+const notFound: Meaning = (to) =>
+  retry('configuration', 'not-found', `${to.host} does not know ${to.name}: check ${to.whatToCheck}.`);
+
+const transient =
+  (code: string, happened: string): Meaning =>
+  (to) =>
+    retry('transient', code, `${happened} by ${to.host}; it is sent again.`);
+
+const poison =
+  (code: string): Meaning =>
+  (to, message) =>
+    rejected('poison', code, `${to.host} finds the batch malformed (${code}): "${message}".`);
+
+const noAnswer: Meaning = (to) =>
+  retry(
+    'transient',
+    'amqp-timeout',
+    `${to.host} did not answer in time; it is sent again. If it stays, look for a firewall on the way, and grant ${to.grant} if that is missing: it can look like this.`,
+  );
+
+const noCredit: Meaning = (to) =>
+  retry('transient', 'no-credit', `${to.host} takes no message at the moment; it is sent again.`);
+
+const detached = transient('link-detached', 'The link was closed');
+
+const meanings: Readonly<Partial<Record<string, Meaning>>> = {
+  UnauthorizedError: unauthorized,
+  PublisherRevokedError: unauthorized,
+  MessagingEntityNotFoundError: notFound,
+  // `amqp:not-found` of a link, in spite of its name.
+  ServiceCommunicationError: notFound,
+  MessagingEntityDisabledError: (to) =>
+    retry('configuration', 'disabled', `Sending to ${to.name} is switched off: set its status to Active.`),
+  ServerBusyError: (to) =>
+    retry(
+      'throttled',
+      'server-busy',
+      `${to.host} is asked for more than its throughput units give; it is sent again later.`,
+      busyMs,
+    ),
+  QuotaExceededError: (to) =>
+    retry(
+      'throttled',
+      'quota-exceeded',
+      `A quota of ${to.host} is used up (connections: 5,000 in a Standard namespace); it is sent again later.`,
+      busyMs,
+    ),
+  MessageTooLargeError: (to) =>
+    rejected('too-large', 'message-too-large', `${to.host} finds the batch too large; it is sent in smaller ones.`),
+  ArgumentError: poison('argument-error'),
+  ArgumentOutOfRangeError: poison('argument-out-of-range'),
+  InvalidOperationError: poison('invalid-operation'),
+  DecodeError: poison('decode-error'),
+  InvalidFieldError: poison('invalid-field'),
+  NotImplementedError: poison('not-implemented'),
+  PreconditionFailedError: poison('precondition-failed'),
+  OperationTimeoutError: noAnswer,
+  ServiceUnavailableError: noAnswer,
+  SenderBusyError: noCredit,
+  SenderNotReadyError: noCredit,
+  InsufficientCreditError: noCredit,
+  TransferLimitExceededError: noCredit,
+  DetachForcedError: detached,
+  ReceiverDisconnectedError: detached,
+  ResourceDeletedError: notFound,
+  ConnectionForcedError: transient('connection-forced', 'The connection was closed'),
+  InternalServerError: transient('internal-error', 'A problem of its own was reported'),
+  OperationCancelledError: transient('operation-cancelled', 'The send was called off'),
+  FramingError: transient('protocol-error', 'The connection was closed after a protocol error'),
+  SendOperationFailedError: transient('send-failed', 'The message was handed back'),
+};
+
+/** What rhea-promise and the SDK say in plain errors, without a code. Their texts are pinned with their versions. */
+function byMessage(message: string, to: Destination): Failure | null {
+  if (/^Unable to open the amqp connection|endpoint timed out|^Unable to create the/i.test(message)) {
+    return retry(
+      'transient',
+      'connect-timeout',
+      `${to.host} accepts connections but says nothing; it is tried again. If it stays, look for a proxy or firewall on the way that does not let AMQP through (sinks.eventHubs.transport amqp-ws uses port 443).`,
+    );
+  }
+  if (/AMQP connection is closed|Failed to connect|connection lost|disconnected/i.test(message)) {
+    return retry('transient', 'connection-closed', `The connection to ${to.host} broke; it is sent again.`);
+  }
+  return null;
+}

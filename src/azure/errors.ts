@@ -1,0 +1,52 @@
+import { amqpFailure } from './amqp-failure.ts';
+import { type Destination, type Failure, KnownFailure, retry } from './failure.ts';
+import { httpFailure } from './http-failure.ts';
+import { networkFailure } from './network-failure.ts';
+import { type Symptom, symptomsOf } from './symptom.ts';
+
+/**
+ * What any error of the Azure SDKs, of Node's network or of our own deadlines means for the batch that met it.
+ *
+ * Where an error holds several (one per attempt, per address, per nesting) the one that tells the operator most wins:
+ * a refused role beats the time-out around it.
+ */
+export function classify(error: unknown, destination: Destination, now: Date = new Date()): Failure {
+  const symptoms = symptomsOf(error, now);
+  const known = symptoms.map(({ error: found }) => found).find((found) => found instanceof KnownFailure);
+  if (known) return known.failure;
+  const failures = symptoms.flatMap((symptom) => failureOf(symptom, destination) ?? []);
+  return mostTelling(failures) ?? unknown(symptoms, destination);
+}
+
+function failureOf(symptom: Symptom, destination: Destination): Failure | null {
+  if (symptom.status !== null) return httpFailure(symptom.status, symptom, destination);
+  return amqpFailure(symptom, destination) ?? networkFailure(symptom, destination) ?? abortFailure(symptom);
+}
+
+/** Asked last: undici calls a refusal by a proxy an AbortError too. */
+const abortFailure = ({ name }: Symptom): Failure | null =>
+  name === 'AbortError'
+    ? retry('transient', 'aborted', 'The send was called off before an answer came; it is sent again.')
+    : null;
+
+const precedence = ['configuration', 'too-large', 'poison', 'throttled', 'transient'] as const;
+
+function mostTelling(failures: readonly Failure[]): Failure | undefined {
+  for (const cause of precedence) {
+    const found = failures.find((failure) => failure.cause === cause && failure.code !== 'aborted');
+    if (found) return found;
+  }
+  return failures[0];
+}
+
+/** Never seen before: kept and tried again. The message is the only hint there is, so it is passed on. */
+function unknown(symptoms: readonly Symptom[], { name }: Destination): Failure {
+  const said = symptoms.map(({ message }) => message).find((message) => message !== '' && message !== 'undefined }');
+  return retry(
+    'transient',
+    'unknown',
+    `${sentence(name)} could not be reached: ${said ?? 'no reason given'}; it is tried again.`,
+  );
+}
+
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

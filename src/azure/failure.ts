@@ -1,0 +1,59 @@
+/**
+ * Why a call to Azure came to nothing, in our own words.
+ *
+ * The SDKs' own verdict (`error.retryable`) is never asked: it calls a missing role retryable, an unresolvable name
+ * final, and says nothing about a connection that never opened.
+ */
+export type Failure =
+  | {
+      readonly kind: 'retry';
+      /** `transient`: network, time-out, 5xx. `throttled`: asked for less. `configuration`: someone has to act. */
+      readonly cause: 'transient' | 'throttled' | 'configuration';
+      /** Bounded vocabulary, fit for a metric label. */
+      readonly code: string;
+      /** One sentence for the operator: what happened, where, what to do. */
+      readonly reason: string;
+      readonly retryAfterMs?: number;
+    }
+  | {
+      readonly kind: 'rejected';
+      readonly cause: 'too-large' | 'poison';
+      readonly code: string;
+      readonly reason: string;
+    };
+
+/** An error that already knows what it means; {@link classify} passes it on unchanged, however deep an SDK wrapped it. */
+export class KnownFailure extends Error {
+  readonly failure: Failure;
+
+  constructor(failure: Failure, options?: ErrorOptions) {
+    super(failure.reason, options);
+    this.name = 'KnownFailure';
+    this.failure = failure;
+  }
+}
+
+type RetryCause = Extract<Failure, { kind: 'retry' }>['cause'];
+
+/** A failure after which the same batch is sent again. */
+export function retry(cause: RetryCause, code: string, reason: string, retryAfterMs?: number | null): Failure {
+  return { kind: 'retry', cause, code, reason, ...(typeof retryAfterMs === 'number' && { retryAfterMs }) };
+}
+
+/** A failure that the same batch would meet for ever. */
+export function rejected(cause: 'too-large' | 'poison', code: string, reason: string): Failure {
+  return { kind: 'rejected', cause, code, reason };
+}
+
+/** What a failure is said about: the words for it and the names of the settings that lead there. */
+export interface Destination {
+  /** `the event hub vm-lifecycle in x.servicebus.windows.net`. */
+  readonly name: string;
+  readonly host: string;
+  /** Configuration key that holds the address. */
+  readonly addressKey: string;
+  /** Who is let in, and how to become one: ends a sentence after "grant". */
+  readonly grant: string;
+  /** What to compare when Azure says that there is no such thing: ends a sentence after "check". */
+  readonly whatToCheck: string;
+}

@@ -1,0 +1,116 @@
+import { type Destination, type Failure, retry } from './failure.ts';
+import type { Symptom } from './symptom.ts';
+
+/** What Node's codes for DNS, TCP, TLS and proxies mean. https://nodejs.org/api/errors.html, https://nodejs.org/api/tls.html#x509-certificate-error-codes */
+export function networkFailure({ code, message }: Symptom, to: Destination): Failure | null {
+  return tlsFailure(code, to) ?? proxyFailure(message) ?? webSocketFailure(message, to) ?? meanings[code]?.(to) ?? null;
+}
+
+type Meaning = (to: Destination) => Failure;
+
+const refused: Meaning = (to) =>
+  retry(
+    'transient',
+    'connection-refused',
+    `Nothing listens at ${to.host}; it is tried again. If it stays, check ${to.addressKey} and the firewall.`,
+  );
+const reset: Meaning = (to) =>
+  retry('transient', 'connection-reset', `The connection to ${to.host} broke; it is sent again.`);
+const timedOut: Meaning = (to) =>
+  retry(
+    'transient',
+    'connection-timeout',
+    `${to.host} does not answer; it is tried again. If it stays, check the firewall, network security group or proxy on the way.`,
+  );
+const noRoute: Meaning = (to) =>
+  retry(
+    'transient',
+    'no-route',
+    `There is no route to ${to.host}; it is tried again. If it stays, check the network of this VM.`,
+  );
+
+const meanings: Readonly<Partial<Record<string, Meaning>>> = {
+  ECONNREFUSED: refused,
+  ECONNRESET: reset,
+  ECONNABORTED: reset,
+  EPIPE: reset,
+  ERR_STREAM_PREMATURE_CLOSE: reset,
+  UND_ERR_SOCKET: reset,
+  ETIMEDOUT: timedOut,
+  UND_ERR_CONNECT_TIMEOUT: timedOut,
+  ENETUNREACH: noRoute,
+  EHOSTUNREACH: noRoute,
+  ENETDOWN: noRoute,
+  EHOSTDOWN: noRoute,
+  ENETRESET: noRoute,
+  EADDRNOTAVAIL: noRoute,
+  ENOTFOUND: (to) =>
+    retry(
+      'configuration',
+      'name-not-found',
+      `The name ${to.host} does not resolve: check ${to.addressKey} and the DNS of this VM (private endpoints need their private zone).`,
+    ),
+  EAI_AGAIN: (to) =>
+    retry('transient', 'name-lookup-failed', `The DNS of this VM does not answer for ${to.host}; it is tried again.`),
+  REQUEST_SEND_ERROR: (to) =>
+    retry('transient', 'request-failed', `The request to ${to.host} could not be sent; it is tried again.`),
+  PARSE_ERROR: (to) =>
+    retry('transient', 'unreadable-answer', `The answer of ${to.host} cannot be read; it is sent again.`),
+};
+
+const untrusted =
+  /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(VERIFY|GET)\w*|CERT_(UNTRUSTED|SIGNATURE_FAILURE|CHAIN_TOO_LONG|REVOKED|REJECTED)|INVALID_CA|INVALID_PURPOSE)$/;
+const outOfTime = /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/;
+
+function tlsFailure(code: string, to: Destination): Failure | null {
+  if (untrusted.test(code)) {
+    return retry(
+      'configuration',
+      'tls-untrusted',
+      `The certificate of ${to.host} is signed by an authority that this VM does not trust (${code}): where a proxy or a private authority is meant to be there, name its PEM file in tls.caFile.`,
+    );
+  }
+  if (outOfTime.test(code)) {
+    return retry(
+      'configuration',
+      'tls-expired',
+      `The certificate of ${to.host} is not valid at this time (${code}): renew it, or set the clock of this VM.`,
+    );
+  }
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return retry(
+      'configuration',
+      'tls-wrong-name',
+      `The certificate shown is not one of ${to.host}: check ${to.addressKey} and what stands between.`,
+    );
+  }
+  if (/^(ERR_SSL|ERR_TLS|EPROTO)/.test(code)) {
+    return retry(
+      'configuration',
+      'tls-failed',
+      `No TLS connection to ${to.host} (${code}): check the port in ${to.addressKey} and what stands between.`,
+    );
+  }
+  return null;
+}
+
+/** undici says it in words only. */
+function proxyFailure(message: string): Failure | null {
+  const status = /Proxy response \((\d{3})\)/.exec(message)?.[1];
+  if (!status) return null;
+  const advice =
+    status === '407' ? 'put credentials into proxy.url' : 'let it allow CONNECT to the Event Hubs namespace, port 443';
+  return retry('configuration', 'proxy-refused', `The proxy refuses the connection (HTTP ${status}): ${advice}.`);
+}
+
+/** Said by our own WebSockets: undici has no words for it. */
+function webSocketFailure(message: string, to: Destination): Failure | null {
+  const status = /^WebSocket refused \(HTTP (\d{3})\)/.exec(message)?.[1];
+  if (!status) return null;
+  const cause = Number(status) >= 500 ? 'transient' : 'configuration';
+  return retry(
+    cause,
+    'websocket-refused',
+    `${to.host} refuses a WebSocket (HTTP ${status}); it is tried again. If it stays, check ${to.addressKey} and what stands between.`,
+  );
+}

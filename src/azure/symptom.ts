@@ -1,0 +1,72 @@
+/** What an SDK's error says once all wrapping is taken off. */
+export interface Symptom {
+  /** The object itself, to recognise our own errors by. */
+  readonly error: unknown;
+  /** `MessagingError`, `RestError`, `AbortError`, … */
+  readonly name: string;
+  /** `UnauthorizedError`, `ECONNREFUSED`, `CERT_HAS_EXPIRED`, …; empty where there is none. */
+  readonly code: string;
+  /** HTTP status, where there was an answer. */
+  readonly status: number | null;
+  /** What `Retry-After` asks for, uncapped. */
+  readonly retryAfterMs: number | null;
+  /** One line, cut. Never holds request bodies: those hang on properties that are not read. */
+  readonly message: string;
+}
+
+/** The SDKs nest deeper than one would think: a send wraps attempts, an attempt wraps links, a link wraps addresses. */
+const mostSymptoms = 32;
+
+/**
+ * Every error found in an error, outermost first: through `AggregateError`, `AggregateLogsUploadError` (whose own
+ * message is literally "undefined\n}"), `cause`, rhea's `innerError` and the `error` of WebSocket events.
+ */
+export function symptomsOf(error: unknown, now: Date = new Date()): readonly Symptom[] {
+  const found: Symptom[] = [];
+  const seen = new Set<unknown>();
+  const queue: unknown[] = [error];
+  while (queue.length > 0 && found.length < mostSymptoms) {
+    const next = queue.shift();
+    if (next === undefined || next === null || seen.has(next)) continue;
+    seen.add(next);
+    found.push(symptomOf(next, now));
+    if (typeof next !== 'object') continue;
+    const { errors, cause, innerError, error: inner } = next as Record<string, unknown>;
+    queue.push(...(Array.isArray(errors) ? errors : []), cause, innerError, typeof inner === 'object' ? inner : null);
+  }
+  return found;
+}
+
+function symptomOf(error: unknown, now: Date): Symptom {
+  if (typeof error !== 'object' || error === null) {
+    return { error, name: '', code: '', status: null, retryAfterMs: null, message: oneLine(String(error)) };
+  }
+  const { name, code, condition, statusCode, message, description, response } = error as Record<string, unknown>;
+  const status = typeof statusCode === 'number' ? statusCode : null;
+  return {
+    error,
+    name: text(name),
+    code: text(code) || text(condition),
+    status,
+    retryAfterMs: retryAfterOf(response, now),
+    message: oneLine(text(message) || text(description)),
+  };
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const oneLine = (message: string): string => message.replace(/\s+/g, ' ').trim().slice(0, 200);
+
+/** `Retry-After` of a response, in ms: seconds or a date (https://www.rfc-editor.org/rfc/rfc9110#name-retry-after). */
+function retryAfterOf(response: unknown, now: Date): number | null {
+  const headers = (response as { headers?: { get?: unknown } } | undefined | null)?.headers;
+  if (typeof headers?.get !== 'function') return null;
+  return parseRetryAfter(text(headers.get('retry-after')), now);
+}
+
+/** The header's value in ms from `now`; null where it says nothing readable. Never negative. */
+export function parseRetryAfter(value: string, now: Date): number | null {
+  if (/^\d{1,9}(\.\d+)?$/.test(value.trim())) return Number(value) * 1000;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? null : Math.max(0, at - now.getTime());
+}

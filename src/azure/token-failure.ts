@@ -1,0 +1,67 @@
+import { type Failure, retry } from './failure.ts';
+
+/** What came back from the token endpoint. */
+export interface TokenAnswer {
+  /** Null: nothing came back. */
+  readonly status: number | null;
+  readonly retryAfterMs: number | null;
+  /** Its own words, empty where it had none. */
+  readonly said: string;
+}
+
+/**
+ * What a token endpoint that gives no token means for the records: they wait.
+ * https://learn.microsoft.com/entra/identity/managed-identities-azure-resources/how-to-use-vm-token#error-handling
+ */
+export function tokenFailure({ status, retryAfterMs, said }: TokenAnswer, clientId: string | null): Failure {
+  const quoted = said ? `, "${said.replace(/\s+/g, ' ')}"` : '';
+  if (status === null) {
+    return retry(
+      'transient',
+      'token-unreachable',
+      'The token endpoint of IMDS does not answer; it is asked again. If it stays, check that no firewall on this VM blocks 169.254.169.254.',
+    );
+  }
+  if (status === 400) {
+    const fix = clientId
+      ? `assign the identity to this VM (az vm identity assign) or correct identity.clientId, now ${clientId}`
+      : 'assign an identity to this VM (az vm identity assign); where it has several, name one in identity.clientId';
+    return retry('configuration', 'token-no-identity', `IMDS has no token for this VM (HTTP 400${quoted}): ${fix}.`);
+  }
+  if (status === 401 || status === 403) {
+    return retry(
+      'configuration',
+      'token-refused',
+      `IMDS refuses a token (HTTP ${status}${quoted}): check what policy stands before 169.254.169.254 on this VM.`,
+    );
+  }
+  if (status === 404 || status === 410) {
+    return retry(
+      'transient',
+      'token-not-ready',
+      `The token endpoint of IMDS is being updated (HTTP ${status}); it is asked again, and is back within 70 s as a rule.`,
+      retryAfterMs,
+    );
+  }
+  if (status === 429) {
+    return retry(
+      'throttled',
+      'token-throttled',
+      'The token endpoint of IMDS asks for fewer requests (HTTP 429); another program on this VM may be asking too often.',
+      retryAfterMs,
+    );
+  }
+  if (status >= 500) {
+    return retry(
+      'transient',
+      'token-server-error',
+      `The token endpoint of IMDS has a problem of its own (HTTP ${status}); it is asked again.`,
+      retryAfterMs,
+    );
+  }
+  return retry(
+    'transient',
+    'token-unreadable',
+    `The token endpoint of IMDS gave an answer without a token (HTTP ${status}${quoted}); it is asked again.`,
+  );
+}

@@ -1,0 +1,90 @@
+import {
+  createDefaultHttpClient,
+  type HttpClient,
+  type PipelineRequest,
+  type PipelineResponse,
+} from '@azure/core-rest-pipeline';
+import { type AccessToken, ManagedIdentityCredential, type TokenCredential } from '@azure/identity';
+import { KnownFailure } from './failure.ts';
+import { parseRetryAfter } from './symptom.ts';
+import { type TokenAnswer, tokenFailure } from './token-failure.ts';
+
+/**
+ * Fetches tokens of the VM's managed identity. Every failure is a {@link KnownFailure}.
+ *
+ * `ManagedIdentityCredential` and nothing else: the default chain tries eight sources and half of them start programs.
+ * Its own retries are off, since they sleep for up to 74 s inside the call. What it can not do comes from the HTTP client
+ * put under it: a time-out that ends the request (the credential has none and ignores its AbortSignal: a silent endpoint
+ * held it for ever, measured), no proxy whatever the environment says, and the endpoint's answer (the credential turns
+ * a 410, a 500 and a reset all into "network_error").
+ *
+ * @param requestTimeoutMs the endpoint is on this host's own hardware: what takes longer than 10 s is stuck.
+ */
+export function managedIdentityTokens(clientId: string | null, requestTimeoutMs = 10_000): TokenCredential {
+  const answers = new Map<string, TokenAnswer>();
+  const credential = new ManagedIdentityCredential({
+    ...(clientId !== null && { clientId }),
+    retryOptions: { maxRetries: 0 },
+    httpClient: tokenHttpClient(requestTimeoutMs, (resource, answer) => answers.set(resource, answer)),
+  });
+  return {
+    async getToken(scopes): Promise<AccessToken> {
+      const resource = resourceOf(scopes);
+      answers.delete(resource);
+      try {
+        return await credential.getToken(scopes);
+      } catch (error) {
+        throw new KnownFailure(tokenFailure(answers.get(resource) ?? answerOf(error), clientId), { cause: error });
+      }
+    },
+  };
+}
+
+function tokenHttpClient(timeoutMs: number, note: (resource: string, answer: TokenAnswer) => void): HttpClient {
+  const client = createDefaultHttpClient();
+  return {
+    async sendRequest(request: PipelineRequest): Promise<PipelineResponse> {
+      const resource = new URL(request.url).searchParams.get('resource') ?? '';
+      request.timeout = timeoutMs;
+      delete request.agent;
+      delete request.proxySettings;
+      try {
+        const response = await client.sendRequest(request);
+        const retryAfter = response.headers.get('retry-after') ?? '';
+        note(resource, {
+          status: response.status,
+          retryAfterMs: parseRetryAfter(retryAfter, new Date()),
+          said: descriptionIn(response.bodyAsText ?? ''),
+        });
+        return response;
+      } catch (error) {
+        note(resource, noAnswer);
+        throw error;
+      }
+    },
+  };
+}
+
+const noAnswer: TokenAnswer = { status: null, retryAfterMs: null, said: '' };
+
+/** MSAL keeps the network client of the first credential of a process for all later ones: then only this is left. */
+function answerOf(error: unknown): TokenAnswer {
+  const status = (error as { cause?: { status?: unknown } }).cause?.status;
+  return { ...noAnswer, status: typeof status === 'number' ? status : null };
+}
+
+/** IMDS says in `error_description` which identity it does not know. Nothing else of the body is read: it may hold the token. */
+function descriptionIn(body: string): string {
+  try {
+    const said: unknown = JSON.parse(body).error_description;
+    return typeof said === 'string' ? said.slice(0, 200) : '';
+  } catch {
+    return '';
+  }
+}
+
+/** The resource that a scope asks for, as the token endpoint is asked. */
+function resourceOf(scopes: string | string[]): string {
+  const scope = typeof scopes === 'string' ? scopes : (scopes[0] ?? '');
+  return scope.replace(/\/\.default$/, '');
+}

@@ -1,0 +1,169 @@
+import type { EventDataBatch } from '@azure/event-hubs';
+import type { TokenCredential } from '@azure/identity';
+import { eventHubsScope } from '../../azure/clouds.ts';
+import { createDeadlines, type Deadlines } from '../../azure/deadline.ts';
+import { classify } from '../../azure/errors.ts';
+import { KnownFailure, rejected, retry } from '../../azure/failure.ts';
+import type { Clock } from '../../clock.ts';
+import type { CheckResult, Delivery, Entry, Sink } from '../sink.ts';
+import { destinationOf, type EventHubsConfig } from './config.ts';
+import { createConnection } from './connection.ts';
+import { jitterMs, mayWait } from './connection-policy.ts';
+import { encodeEvent, partitionKey } from './encode.ts';
+import { createLine, type Line } from './line.ts';
+
+export interface EventHubsSinkOptions {
+  readonly config: EventHubsConfig;
+  /** Not asked where a connection string is configured. */
+  readonly credential: TokenCredential;
+  readonly clock: Clock;
+  /** An event that affects this VM is Started or less than 20 min away: the connection is opened and kept. Default: never. */
+  readonly near?: () => boolean;
+  readonly random?: () => number;
+  readonly waits?: Partial<EventHubsWaits>;
+}
+
+export interface EventHubsSink extends Sink {
+  readonly deadlines: Pick<Deadlines, 'missed' | 'lateSettles'>;
+  /** The connection is open now. */
+  readonly connected: boolean;
+}
+
+/** Deadlines, in ms. */
+export interface EventHubsWaits {
+  readonly tokenMs: number;
+  /** A cold connection: TLS, claim, link. */
+  readonly connectMs: number;
+  readonly sendMs: number;
+  /** What the SDK is told to give one AMQP exchange. Shorter than the others: its errors say more than ours. */
+  readonly exchangeMs: number;
+}
+
+const defaultWaits: EventHubsWaits = { tokenMs: 20_000, connectMs: 20_000, sendMs: 15_000, exchangeMs: 10_000 };
+/** A shorter look while a batch waits: for the connection that another batch opened, and for an event that came near. */
+const jitterStepMs = 1000;
+
+/**
+ * The event hub. One `EventHubProducerClient`, a batch per partition key, nothing buffered and nothing retried in here.
+ * Rejected: the SDK's buffered producer, which keeps what it has not sent in memory and drops what fails.
+ */
+export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSink {
+  const { config, credential, clock, near = () => false, random = Math.random } = options;
+  const destination = destinationOf(config);
+  const waits = { ...defaultWaits, ...options.waits };
+  const deadlines = createDeadlines(destination.name);
+  const connection = createConnection({
+    makeLine: () => createLine({ config, credential, deadlines, exchangeMs: waits.exchangeMs }),
+    idleCloseSeconds: config.idleCloseSeconds,
+    clock,
+    near,
+    open,
+  });
+  const closed = new AbortController();
+
+  /** An empty batch for this key: what it takes to get one is everything but the send. */
+  async function connect(line: Line, signals: readonly AbortSignal[], key?: string): Promise<EventDataBatch> {
+    // Asked here although the SDK asks too: its own wait for a token has no end and no signal.
+    if (config.connectionString === null && !connection.isOpen) {
+      await deadlines.run('token', waits.tokenMs, signals, (abortSignal) =>
+        credential.getToken(eventHubsScope, { abortSignal }),
+      );
+    }
+    const batch = await deadlines.run('connect', waits.connectMs, signals, (abortSignal) =>
+      line.client.createBatch({ abortSignal, ...(key !== undefined && { partitionKey: key }) }),
+    );
+    connection.opened(line);
+    return batch;
+  }
+
+  async function open(signal: AbortSignal): Promise<void> {
+    await connection.use(async (line) => {
+      try {
+        await connect(line, [signal, line.broken]);
+      } catch (error) {
+        connection.giveUp(line);
+        throw error;
+      }
+    });
+  }
+
+  /** A fleet that sees one event must not connect in one second: what can wait waits a little for a cold connection. */
+  async function waitForConnection(entries: readonly Entry[], signal: AbortSignal): Promise<void> {
+    const records = entries.map(({ record }) => record);
+    if (config.connectJitterSeconds <= 0 || connection.isOpen || !mayWait(records, clock.now())) return;
+    const until = clock.monotonicMs() + jitterMs(config.connectJitterSeconds, random);
+    const isOver = (): boolean => signal.aborted || closed.signal.aborted || connection.isOpen || near();
+    for (let left = until - clock.monotonicMs(); left > 0 && !isOver(); left = until - clock.monotonicMs()) {
+      await clock.sleep(Math.min(left, jitterStepMs), signal);
+    }
+  }
+
+  async function sendOn(line: Line, entries: readonly Entry[], signal: AbortSignal): Promise<Delivery> {
+    const signals = [signal, closed.signal, line.broken];
+    const [first] = entries;
+    if (!first) return { kind: 'delivered' };
+    const batch = await connect(line, signals, partitionKey(first.record));
+    for (const entry of entries) {
+      if (!batch.tryAdd(encodeEvent(entry))) {
+        const reason = `A batch of ${entries.length} is over the ${batch.maxSizeInBytes} bytes that ${destination.name} takes; it is sent in smaller ones.`;
+        return rejected('too-large', 'message-too-large', reason);
+      }
+    }
+    await deadlines.run('send', waits.sendMs, signals, (abortSignal) => line.client.sendBatch(batch, { abortSignal }));
+    return { kind: 'delivered' };
+  }
+
+  /** What a failure on this line means, and whether the line survives it. */
+  function failed(line: Line, error: unknown, signal: AbortSignal): Delivery {
+    const calledOff = signal.aborted || closed.signal.aborted;
+    const failure = classify(calledOff ? error : line.explain(error), destination, clock.now());
+    // A new connection costs 100 ms; a doubtful one may cost every send its whole deadline.
+    if (failure.cause === 'transient' && !calledOff) connection.giveUp(line);
+    return failure;
+  }
+
+  async function attempt(signal: AbortSignal, work: (line: Line) => Promise<Delivery>): Promise<Delivery> {
+    try {
+      return await connection.use(async (line) => {
+        try {
+          return await work(line);
+        } catch (error) {
+          return failed(line, error, signal);
+        }
+      });
+    } catch (error) {
+      // No line could be made: the address is of no use.
+      return classify(error, destination, clock.now());
+    }
+  }
+
+  return {
+    name: 'event-hubs',
+    batchBy: 'event',
+    inFlight: 16,
+    limits: { records: 500, bytes: 256 * 1024 },
+    async send(batch, signal) {
+      await waitForConnection(batch, signal);
+      return attempt(signal, (line) => sendOn(line, batch, signal));
+    },
+    async check(signal): Promise<CheckResult> {
+      // Attaching a sending link takes the same right as sending.
+      const verdict = await attempt(signal, async (line) => {
+        await connect(line, [signal, closed.signal, line.broken]);
+        return { kind: 'delivered' };
+      });
+      if (verdict.kind === 'delivered') {
+        return { ok: true, code: 'ok', detail: `${destination.name} lets this VM send.` };
+      }
+      return { ok: false, code: verdict.code, detail: verdict.reason };
+    },
+    async close() {
+      closed.abort(new KnownFailure(retry('transient', 'aborted', 'The sink was closed.')));
+      await connection.close();
+    },
+    deadlines,
+    get connected() {
+      return connection.isOpen;
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import { createDefaultHttpClient, createHttpHeaders, createPipelineRequest } from '@azure/core-rest-pipeline';
+import type { TokenCredential } from '@azure/identity';
+import { LogsIngestionClient } from '@azure/monitor-ingestion';
+import { monitorAudience, monitorScope } from '../../azure/clouds.ts';
+import { createDeadlines, type Deadlines } from '../../azure/deadline.ts';
+import { classify } from '../../azure/errors.ts';
+import { rejected, retry } from '../../azure/failure.ts';
+import { httpFailure } from '../../azure/http-failure.ts';
+import type { Clock } from '../../clock.ts';
+import type { CheckResult, Delivery, Entry, Sink } from '../sink.ts';
+import { destinationOf, hostOf, type LogAnalyticsConfig } from './config.ts';
+import { encodeRow } from './encode.ts';
+
+export interface LogAnalyticsSinkOptions {
+  readonly config: LogAnalyticsConfig;
+  readonly credential: TokenCredential;
+  readonly clock: Clock;
+  /** Deadlines, in ms. */
+  readonly waits?: { readonly tokenMs: number; readonly uploadMs: number };
+}
+
+export interface LogAnalyticsSink extends Sink {
+  readonly deadlines: Pick<Deadlines, 'missed' | 'lateSettles'>;
+}
+
+const defaultWaits = { tokenMs: 20_000, uploadMs: 15_000 };
+
+/**
+ * A call takes 1 MB, compressed and uncompressed; above some unknown point it is not refused but broken off. The SDK cuts
+ * at 1,000,000 bytes without counting commas: below that it sends what it is given as one request.
+ * https://learn.microsoft.com/azure/azure-monitor/fundamentals/service-limits#logs-ingestion-api
+ */
+const mostBytes = 900_000;
+const mostRows = 1000;
+/** A row is its record's JSON plus `TimeGenerated`, a longer column name and a comma: less than this. */
+const rowOverheadBytes = 50;
+
+/**
+ * A stream of a data collection rule. One request per `upload()`, since with more the SDK can resolve with part of them
+ * unsent; one `upload()` at a time, in order; its retries off, since it would sleep a `Retry-After` of an hour in the call.
+ *
+ * A 204 means accepted, not stored: what is lost behind it shows in the workspace's `DCRLogErrors` only.
+ */
+export function createLogAnalyticsSink(options: LogAnalyticsSinkOptions): LogAnalyticsSink {
+  const { config, credential, clock, waits = defaultWaits } = options;
+  const { endpoint, ruleId, streamName } = config;
+  const host = hostOf(endpoint);
+  const destination = destinationOf(config);
+  const deadlines = createDeadlines(destination.name);
+  const client = new LogsIngestionClient(endpoint, credential, {
+    audience: monitorAudience(host),
+    retryOptions: { maxRetries: 0 },
+  });
+
+  /** The SDK's own wait for a token has no end and ignores its signal. */
+  const fetchToken = (signal: AbortSignal): Promise<unknown> =>
+    deadlines.run('token', waits.tokenMs, [signal], (abortSignal) =>
+      credential.getToken(monitorScope(host), { abortSignal }),
+    );
+
+  async function upload(batch: readonly Entry[], signal: AbortSignal): Promise<Delivery> {
+    const rows = batch.map(({ record }) => encodeRow(record));
+    const bytes = Buffer.byteLength(JSON.stringify(rows));
+    if (rows.length > mostRows || (bytes > mostBytes && rows.length > 0)) {
+      const reason = `A batch of ${rows.length} rows and ${bytes} bytes is over the ${mostRows} rows and ${mostBytes} bytes that one call takes; it is sent in smaller ones.`;
+      return rejected('too-large', 'batch-too-large', reason);
+    }
+    await fetchToken(signal);
+    await deadlines.run('upload', waits.uploadMs, [signal], (abortSignal) =>
+      client.upload(ruleId, streamName, rows, { maxConcurrency: 1, abortSignal }),
+    );
+    // Called off while nothing was failing, `upload()` resolves all the same, whatever it had sent.
+    if (signal.aborted)
+      return retry('transient', 'aborted', 'The send was called off before an answer came; it is sent again.');
+    return { kind: 'delivered' };
+  }
+
+  /** The role, the rule and the stream are judged before the body is: an empty list is enough, and writes nothing. */
+  async function postNothing(signal: AbortSignal): Promise<CheckResult> {
+    await fetchToken(signal);
+    const { status } = await deadlines.run('check', waits.uploadMs, [signal], (abortSignal) =>
+      client.pipeline.sendRequest(
+        createDefaultHttpClient(),
+        createPipelineRequest({
+          url: `${endpoint.replace(/\/$/, '')}/dataCollectionRules/${encodeURIComponent(ruleId)}/streams/${encodeURIComponent(streamName)}?api-version=2023-01-01`,
+          method: 'POST',
+          body: '[]',
+          headers: createHttpHeaders({ 'content-type': 'application/json', 'content-encoding': 'gzip' }),
+          abortSignal,
+        }),
+      ),
+    );
+    if (status === 204 || status === 400) {
+      return { ok: true, code: 'ok', detail: `${destination.name} takes rows of this VM.` };
+    }
+    const { code, reason } = httpFailure(status, { retryAfterMs: null, message: '' }, destination);
+    return { ok: false, code, detail: reason };
+  }
+
+  return {
+    name: 'log-analytics',
+    batchBy: 'any',
+    inFlight: 1,
+    limits: { records: mostRows, bytes: mostBytes - mostRows * rowOverheadBytes },
+    async send(batch, signal) {
+      try {
+        return await upload(batch, signal);
+      } catch (error) {
+        return classify(error, destination, clock.now());
+      }
+    },
+    async check(signal) {
+      try {
+        return await postNothing(signal);
+      } catch (error) {
+        const { code, reason } = classify(error, destination, clock.now());
+        return { ok: false, code, detail: reason };
+      }
+    },
+    async close() {
+      // Nothing is held: idle sockets of the SDK's agent keep no process alive.
+    },
+    deadlines,
+  };
+}

@@ -1,0 +1,78 @@
+import type { Writable } from 'node:stream';
+import { createDeadlines } from '../azure/deadline.ts';
+import { KnownFailure } from '../azure/failure.ts';
+import type { Delivery, Sink } from './sink.ts';
+
+export interface StdoutOptions {
+  readonly stream?: Writable;
+  /** Deadline of one send. */
+  readonly sendMs?: number;
+}
+
+/**
+ * One JSON record a line on standard output; logs go to standard error. The worked example of a sink: all that one has
+ * to do, and nothing else.
+ *
+ * 1. It has a name and says what a batch may be: here events may mix, and order is kept by one batch at a time.
+ * 2. `send` sends `entry.json`, the bytes as they were stored, and answers every outcome as a {@link Delivery}.
+ * 3. It ends when the signal says so or its own deadline is over, whatever the destination does.
+ */
+export function createStdoutSink({ stream = process.stdout, sendMs = 15_000 }: StdoutOptions = {}): Sink {
+  const deadlines = createDeadlines('the reader of standard output');
+  const ignore = (): void => {};
+  // A reader that went away is an answer, not a reason to end the process: without a listener it would be one.
+  stream.on('error', ignore);
+
+  return {
+    name: 'stdout',
+    batchBy: 'any',
+    inFlight: 1,
+    limits: { records: 500, bytes: 1024 * 1024 },
+
+    async send(batch, signal) {
+      if (!stream.writable) return closed;
+      // What was given to a reader that does not read is still in memory: more of it would pile up there.
+      if (stream.writableNeedDrain) return notRead;
+      try {
+        const bytes = Buffer.concat(batch.flatMap(({ json }) => [json, newline]));
+        await deadlines.run('send', sendMs, [signal], () => write(stream, bytes));
+        return { kind: 'delivered' };
+      } catch (error) {
+        return error instanceof KnownFailure ? error.failure : closed;
+      }
+    },
+
+    async check() {
+      if (stream.writable) return { ok: true, code: 'ok', detail: 'Standard output is open.' };
+      return { ok: false, code: closed.code, detail: closed.reason };
+    },
+
+    async close() {
+      stream.removeListener('error', ignore);
+    },
+  };
+}
+
+const newline = Buffer.from('\n');
+
+/** Resolves when the bytes have left the process. */
+const write = (stream: Writable, bytes: Buffer): Promise<void> =>
+  new Promise((resolve, reject) => {
+    stream.write(bytes, (error) => (error ? reject(error) : resolve()));
+  });
+
+type Retry = Extract<Delivery, { kind: 'retry' }>;
+
+const closed: Retry = {
+  kind: 'retry',
+  cause: 'configuration',
+  code: 'closed',
+  reason: 'Standard output is closed: keep whatever reads it running, or remove sinks.stdout.',
+};
+
+const notRead: Retry = {
+  kind: 'retry',
+  cause: 'transient',
+  code: 'not-read',
+  reason: 'Whatever reads standard output does not; it is tried again. If it stays, look at that program.',
+};

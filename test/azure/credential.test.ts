@@ -1,0 +1,148 @@
+import type { AccessToken } from '@azure/identity';
+import { expect, test } from 'vitest';
+import { type BridgeCredential, createCredential } from '../../src/azure/credential.ts';
+import { silentLog } from '../../src/log.ts';
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
+
+const hour = 3_600_000;
+
+interface Source {
+  readonly clock: FakeClock;
+  readonly credential: BridgeCredential;
+  readonly asked: string[];
+  /** What the endpoint does from now on. */
+  answer: () => Promise<AccessToken>;
+  warnings: object[];
+}
+
+/** A credential over a source that the test drives, and a clock that it owns. Tokens live a day. */
+function setUp(options: { lifeMs?: number; deadlineMs?: number } = {}): Source {
+  const clock = createFakeClock();
+  const asked: string[] = [];
+  const warnings: object[] = [];
+  const source: Source = {
+    clock,
+    asked,
+    warnings,
+    answer: async () => ({
+      token: `token ${asked.length}`,
+      expiresOnTimestamp: clock.now().getTime() + (options.lifeMs ?? 24 * hour),
+    }),
+    credential: createCredential({
+      clientId: null,
+      clock,
+      log: { ...silentLog, warn: (fields) => void warnings.push(fields) },
+      source: {
+        getToken(scopes) {
+          asked.push(String(scopes));
+          return source.answer();
+        },
+      },
+      deadlineMs: options.deadlineMs ?? 1000,
+    }),
+  };
+  return source;
+}
+
+const down = (): Promise<never> => Promise.reject(new Error('the endpoint is down'));
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('who asks for a token at the same time gets the same one, fetched once', async () => {
+  const { credential, asked } = setUp();
+  const tokens = await Promise.all([1, 2, 3].map(() => credential.getToken('hub')));
+  expect(new Set(tokens.map(({ token }) => token)).size).toBe(1);
+  expect(asked).toEqual(['hub']);
+  await credential.getToken('monitor');
+  expect(asked).toEqual(['hub', 'monitor']);
+});
+
+test('a token is served without asking until half of its life is over, then replaced while it still serves', async () => {
+  const { credential, asked, clock } = setUp();
+  const first = await credential.getToken('hub');
+  await clock.advance(12 * hour - 1000);
+  expect(await credential.getToken('hub')).toBe(first);
+  expect(asked).toHaveLength(1);
+  await clock.advance(2000);
+  expect(await credential.getToken('hub')).toBe(first);
+  await settle();
+  expect(asked).toHaveLength(2);
+  expect((await credential.getToken('hub')).token).toBe('token 2');
+});
+
+test('while the endpoint is down the token held is served to its end, and asked for once a minute at most', async () => {
+  const source = setUp();
+  const { credential, clock, asked, warnings } = source;
+  const first = await credential.getToken('hub');
+  source.answer = down;
+  await clock.advance(13 * hour);
+  for (let second = 0; second < 120; second += 1) {
+    expect(await credential.getToken('hub')).toBe(first);
+    await clock.advance(1000);
+  }
+  expect(asked.length).toBeLessThanOrEqual(4);
+  expect(warnings[0]).toMatchObject({ scope: 'hub', serving: 'the token held' });
+  await clock.advance(11 * hour);
+  await expect(credential.getToken('hub')).rejects.toThrow('the endpoint is down');
+});
+
+test('a refresh that is answered with the token held, as MSAL does, is asked once more', async () => {
+  const source = setUp();
+  const first = await source.credential.getToken('hub');
+  const fresh = source.answer;
+  let refreshing = false;
+  source.answer = () => {
+    if (refreshing) return fresh();
+    refreshing = true;
+    return Promise.resolve(first);
+  };
+  await source.clock.advance(13 * hour);
+  await source.credential.getToken('hub');
+  await settle();
+  expect((await source.credential.getToken('hub')).token).toBe('token 3');
+});
+
+test('an endpoint that never answers holds nobody longer than the deadline', async () => {
+  const source = setUp({ deadlineMs: 20 });
+  source.answer = () => new Promise(() => {});
+  await expect(source.credential.getToken('hub')).rejects.toMatchObject({
+    failure: { kind: 'retry', cause: 'transient', code: 'token-timeout' },
+  });
+  expect(source.credential.deadlines.missed).toEqual({ token: 1 });
+});
+
+test('one who stops waiting for a token does not take it from the others', async () => {
+  const source = setUp();
+  const answers: ((token: AccessToken) => void)[] = [];
+  source.answer = () => new Promise((resolve) => answers.push(resolve));
+  const callOff = new AbortController();
+  const impatient = source.credential.getToken('hub', { abortSignal: callOff.signal });
+  const patient = source.credential.getToken('hub');
+  callOff.abort();
+  await expect(impatient).rejects.toMatchObject({ failure: { code: 'aborted' } });
+  answers[0]?.({ token: 'late', expiresOnTimestamp: source.clock.now().getTime() + hour });
+  expect((await patient).token).toBe('late');
+});
+
+test('tokens fetched ahead are kept fresh though nobody asks, also after a failure', async () => {
+  const source = setUp();
+  source.answer = down;
+  const good = setUp().answer;
+  source.credential.prefetch(['hub', 'hub', 'monitor']);
+  await source.clock.advance(1000);
+  expect(source.asked).toEqual(['hub', 'monitor']);
+  source.answer = async () => ({ ...(await good()), expiresOnTimestamp: source.clock.now().getTime() + 24 * hour });
+  await source.clock.advance(10_000);
+  expect(source.asked).toHaveLength(4);
+  await source.clock.advance(25 * hour);
+  expect(source.asked.length).toBeGreaterThanOrEqual(8);
+  source.credential.close();
+  expect(source.clock.sleepers()).toBe(0);
+});
+
+test('a token that lives for minutes only is not asked for in a loop', async () => {
+  const { credential, clock, asked } = setUp({ lifeMs: 3 * 60_000 });
+  credential.prefetch(['hub']);
+  await clock.advance(hour);
+  credential.close();
+  expect(asked.length).toBeLessThan(70);
+});

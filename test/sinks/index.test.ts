@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { createSinks, tokenScopes } from '../../src/sinks/index.ts';
+
+const around = { credential: { getToken: async () => null }, clock: systemClock, near: () => false };
+const eventHubs = {
+  fullyQualifiedNamespace: 'x.servicebus.windows.net',
+  connectionString: null,
+  eventHubName: 'vm-lifecycle',
+  customEndpoint: null,
+  transport: 'amqp',
+  idleCloseSeconds: 60,
+  connectJitterSeconds: 0,
+} as const;
+const logAnalytics = {
+  endpoint: 'https://x.ingest.monitor.azure.us',
+  ruleId: 'dcr-0',
+  streamName: 'Custom-VmLifecycle_CL',
+};
+
+test('there is a sink for each section of the configuration, and no other', async () => {
+  expect(createSinks({ eventHubs: null, logAnalytics: null, stdout: null }, around)).toEqual([]);
+  const all = createSinks({ eventHubs, logAnalytics, stdout: {} }, around);
+  expect(all.map(({ name }) => name)).toEqual(['event-hubs', 'log-analytics', 'stdout']);
+  await Promise.all(all.map((sink) => sink.close()));
+});
+
+test('a token is fetched ahead for each sink that will ask for one, in the cloud of its endpoint', () => {
+  expect(tokenScopes({ eventHubs, logAnalytics, stdout: {} })).toEqual([
+    'https://eventhubs.azure.net//.default',
+    'https://monitor.azure.us/.default',
+  ]);
+  const byKey = { ...eventHubs, connectionString: 'Endpoint=sb://localhost' };
+  expect(tokenScopes({ eventHubs: byKey, logAnalytics: null, stdout: null })).toEqual([]);
+});
