@@ -1,0 +1,98 @@
+/** A delivery that waits, as the relay holds it. */
+export interface Waiting {
+  readonly position: number;
+  /** EventId in lower case. */
+  readonly eventKey: string;
+  /** What is sent: the record as it was appended, or shortened for this sink. */
+  json: Buffer;
+  attempts: number;
+  /** Only entries of one group share a batch: 0 for all that were never refused, a number of its own for each half. */
+  group: number;
+}
+
+/** Everything that decides who goes next. */
+export interface Lineup {
+  /** What waits, by event, oldest first. What is in flight stays at the head of its queue until it is settled. */
+  readonly queues: ReadonlyMap<string, readonly Waiting[]>;
+  /** Events that have a batch in flight. */
+  readonly busy: ReadonlySet<string>;
+  /** Events that go before all others. */
+  readonly urgent: ReadonlySet<string>;
+  /** `held`: not now. `apart`: in a batch of its own. */
+  readonly standing: (eventKey: string) => 'ready' | 'apart' | 'held';
+  readonly batchBy: 'event' | 'any';
+  /** How many batches may start now. */
+  readonly slots: number;
+  /** The most that one batch may hold; a single record over `bytes` goes all the same, the sink answers for it. */
+  readonly records: number;
+  readonly bytes: number;
+  /** Half-open: the event with the fewest attempts goes first, so that one that always fails cannot keep the sink closed. */
+  readonly probing: boolean;
+}
+
+/**
+ * The batches that can start now. Each holds, for every event in it, the oldest entries without a gap, and no event is in
+ * two batches: that is how the order per event is kept. There is no waiting for a batch to fill: what comes in while
+ * others are in flight makes the next one.
+ */
+export function nextBatches(lineup: Lineup): Waiting[][] {
+  const batches: Waiting[][] = [];
+  const taken = new Set(lineup.busy);
+  const candidates = lineup.slots > 0 ? inTurn(lineup) : [];
+  for (const eventKey of candidates) {
+    if (batches.length >= lineup.slots) break;
+    if (taken.has(eventKey)) continue;
+    const batch = batchLedBy(eventKey, lineup, taken);
+    for (const entry of batch) taken.add(entry.eventKey);
+    batches.push(batch);
+  }
+  return batches;
+}
+
+/** Events that are not held, in the order of their turn: urgent ones, then as they came. */
+function* inTurn(lineup: Lineup): Generator<string> {
+  const { queues, urgent, standing, probing } = lineup;
+  const mayGo = (eventKey: string): boolean => standing(eventKey) !== 'held';
+  for (const eventKey of urgent) if (queues.has(eventKey) && mayGo(eventKey)) yield eventKey;
+  if (!probing) {
+    for (const eventKey of queues.keys()) if (mayGo(eventKey)) yield eventKey;
+    return;
+  }
+  const heads = [...queues].flatMap(([eventKey, [head]]) => (head && mayGo(eventKey) ? [head] : []));
+  heads.sort((a, b) => a.attempts - b.attempts || a.position - b.position);
+  for (const { eventKey } of heads) yield eventKey;
+}
+
+function batchLedBy(lead: string, lineup: Lineup, taken: ReadonlySet<string>): Waiting[] {
+  const queue = lineup.queues.get(lead) ?? [];
+  const group = queue[0]?.group ?? 0;
+  if (lineup.batchBy === 'event' || lineup.standing(lead) === 'apart') return fitting(prefix(queue, group), lineup);
+  return fitting(mixed(lead, group, lineup, taken), lineup);
+}
+
+/** The entries of several events that may share a batch: urgent ones, then the leader's if it is a probe, then by position. */
+function mixed(lead: string, group: number, lineup: Lineup, taken: ReadonlySet<string>): Waiting[] {
+  const { queues, urgent, standing, probing } = lineup;
+  const rank = ({ eventKey }: Waiting): number => (urgent.has(eventKey) ? 0 : probing && eventKey === lead ? 1 : 2);
+  return [...queues]
+    .filter(([eventKey]) => eventKey === lead || (!taken.has(eventKey) && standing(eventKey) === 'ready'))
+    .flatMap(([, queue]) => prefix(queue, group))
+    .sort((a, b) => rank(a) - rank(b) || a.position - b.position);
+}
+
+/** The oldest entries of an event, up to the first of another group. */
+function prefix(queue: readonly Waiting[], group: number): readonly Waiting[] {
+  const end = queue.findIndex((entry) => entry.group !== group);
+  return end === -1 ? queue : queue.slice(0, end);
+}
+
+function fitting(entries: readonly Waiting[], { records, bytes }: Lineup): Waiting[] {
+  let size = 0;
+  let count = 0;
+  for (const { json } of entries) {
+    size += json.length;
+    if (count > 0 && (count >= records || size > bytes)) break;
+    count += 1;
+  }
+  return entries.slice(0, count);
+}

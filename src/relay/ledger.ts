@@ -1,0 +1,220 @@
+import type { Clock } from '../clock.ts';
+import type { Settlement, SinkProgress } from '../outbox/outbox.ts';
+import type { Delivery } from '../sinks/sink.ts';
+import type { Backlog } from './backlog.ts';
+import { backoff, type Cause, longestRetryAfterMs } from './backoff.ts';
+import type { Waiting } from './batch.ts';
+import type { Failing, Narrator } from './narrator.ts';
+import { afterEcho, afterFailure, afterSuccess, counts, type Pace, type Sent, startingPace } from './pace.ts';
+import { settle } from './settle.ts';
+import { shorten } from './shorten.ts';
+import { afterRefusal, afterRetry, isApart, released, type Trouble, wasRefused } from './trouble.ts';
+import type { Urgency } from './urgency.ts';
+
+/** So many records refused one after the other, none accepted: it is the destination, not the records. */
+const refusalsOfASickSink = 3;
+
+/** A batch on its way, and what was so when it was sent. */
+export interface Flight extends Sent {
+  readonly batch: readonly Waiting[];
+  /** Another stream means that the outbox was archived meanwhile: its positions mean other records now. */
+  readonly streamId: string;
+  /** Batches that had got through before. */
+  readonly delivered: number;
+}
+
+/** What the relay knows of its sink and of the events on their way to it, kept up to date by what became of each batch. */
+export interface Ledger {
+  absorb(flight: Flight, delivery: Delivery): void;
+  pace(): Pace;
+  /** Batches that got through. */
+  delivered(): number;
+  standing(eventKey: string, now: number): 'ready' | 'apart' | 'held';
+  apartOrReady(eventKey: string): 'ready' | 'apart';
+  /** Null: nothing is wrong. */
+  failing(now: number): Failing | null;
+  /** How long until something may be sent that may not be sent now; endless when nothing waits for time. */
+  nextDueMs(now: number): number;
+  /** What has to be written, once. */
+  takeOutcomes(): readonly Settlement[];
+  progress(): SinkProgress;
+  /** Nothing is left: what was held against single events went with them. */
+  allDone(): void;
+  /** The stream is another one: its events are not these. */
+  forget(): void;
+}
+
+interface Refusal {
+  readonly code: string;
+  readonly reason: string;
+}
+
+export function createLedger(parts: {
+  readonly backlog: Backlog;
+  readonly urgency: Urgency;
+  readonly narrator: Narrator;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly full: number;
+  readonly stored: SinkProgress;
+}): Ledger {
+  const { backlog, urgency, narrator, clock, random, full, stored } = parts;
+  const troubles = new Map<string, Trouble>();
+  const suspects = new Set<string>();
+  let outcomes: Settlement[] = [];
+  let progress = stored;
+  let pace = startingPace(stored.step, clock.monotonicMs() + storedPauseMs(stored, clock));
+  let delivered = 0;
+  let refusals = 0;
+
+  const wallTime = (): string => clock.now().toISOString();
+  const moment = () => ({ at: clock.monotonicMs(), delivered, random });
+
+  const forgive = (eventKey: string): void => {
+    troubles.delete(eventKey);
+    suspects.delete(eventKey);
+  };
+
+  const done = (batch: readonly Waiting[]): void => {
+    backlog.remove(batch);
+    for (const { eventKey, position } of batch) {
+      urgency.settled(eventKey, position);
+      forgive(eventKey);
+    }
+  };
+
+  const noteError = ({ code, reason }: Refusal, batch: readonly Waiting[]): void => {
+    progress = { ...progress, lastErrorAt: wallTime(), lastErrorCode: code, lastErrorReason: reason };
+    for (const entry of batch) {
+      entry.attempts += 1;
+      outcomes.push({ position: entry.position, outcome: 'attempted', code, reason });
+    }
+  };
+
+  const noteFailure = (flight: Flight, cause: Cause, retryAfterMs = 0): void => {
+    const now = clock.monotonicMs();
+    const isNews = counts(pace, flight);
+    const next = backoff(pace.step).next();
+    const pauseMs = isNews ? next.pauseMs(cause, random, retryAfterMs) : Math.min(retryAfterMs, longestRetryAfterMs);
+    pace = isNews ? afterFailure(pace, now + pauseMs) : afterEcho(pace, now + pauseMs);
+    const retryAt = new Date(clock.now().getTime() + Math.max(0, pace.pausedUntil - now)).toISOString();
+    progress = { ...progress, step: pace.step, retryAt: pace.pausedUntil > now ? retryAt : null };
+  };
+
+  const forgiveAll = (): void => {
+    troubles.clear();
+    suspects.clear();
+    refusals = 0;
+  };
+
+  const onDelivered = (flight: Flight): void => {
+    for (const { position } of flight.batch) outcomes.push({ position, outcome: 'delivered' });
+    done(flight.batch);
+    delivered += 1;
+    refusals = 0;
+    for (const eventKey of suspects) {
+      const trouble = troubles.get(eventKey);
+      if (trouble) troubles.set(eventKey, released(trouble));
+    }
+    pace = afterSuccess(pace, flight, full);
+    progress = {
+      ...progress,
+      lastSuccessAt: wallTime(),
+      step: pace.step,
+      retryAt: pace.step > 0 ? progress.retryAt : null,
+    };
+  };
+
+  const onKept = (flight: Flight, failure: Refusal & { cause: Cause; retryAfterMs?: number }): void => {
+    noteError(failure, flight.batch);
+    noteFailure(flight, failure.cause, failure.retryAfterMs);
+    if (flight.outOfTurn) return;
+    for (const eventKey of new Set(flight.batch.map((entry) => entry.eventKey))) {
+      troubles.set(eventKey, afterRetry(troubles.get(eventKey), moment()));
+    }
+  };
+
+  const onSuspected = (flight: Flight, entry: Waiting, refusal: Refusal): void => {
+    noteError(refusal, [entry]);
+    backlog.isolate([entry]);
+    refusals += 1;
+    suspects.add(entry.eventKey);
+    troubles.set(entry.eventKey, afterRefusal(troubles.get(entry.eventKey), entry.position, moment()));
+    if (refusals >= refusalsOfASickSink) noteFailure(flight, 'configuration');
+  };
+
+  const onDead = (entry: Waiting, { code, reason }: Refusal): void => {
+    progress = { ...progress, lastErrorAt: wallTime(), lastErrorCode: code, lastErrorReason: reason };
+    outcomes.push({ position: entry.position, outcome: 'dead', code, reason });
+    narrator.dead(entry.position, code, reason);
+    done([entry]);
+  };
+
+  const halve = (batch: readonly Waiting[]): void => {
+    const middle = Math.ceil(batch.length / 2);
+    backlog.isolate(batch.slice(0, middle));
+    backlog.isolate(batch.slice(middle));
+  };
+
+  const apartOrReady = (eventKey: string): 'ready' | 'apart' => {
+    const trouble = troubles.get(eventKey);
+    return trouble && isApart(trouble) ? 'apart' : 'ready';
+  };
+
+  return {
+    absorb(flight, delivery) {
+      const [entry] = flight.batch;
+      if (!entry) return;
+      const tooLarge = flight.batch.length === 1 && delivery.kind === 'rejected' && delivery.cause === 'too-large';
+      const shorter = tooLarge ? shorten(entry.json) : null;
+      const consequence = settle(
+        {
+          records: flight.batch.length,
+          canShorten: shorter !== null,
+          refusedBefore: wasRefused(troubles.get(entry.eventKey), entry.position, flight.delivered),
+        },
+        delivery,
+      );
+      if (consequence.kind === 'delivered') onDelivered(flight);
+      else if (consequence.kind === 'kept') onKept(flight, consequence);
+      else if (consequence.kind === 'halved') halve(flight.batch);
+      else if (consequence.kind === 'suspected') onSuspected(flight, entry, consequence);
+      else if (consequence.kind === 'dead') onDead(entry, consequence);
+      else if (shorter) backlog.replace(entry, shorter);
+    },
+    pace: () => pace,
+    delivered: () => delivered,
+    standing: (eventKey, now) => ((troubles.get(eventKey)?.heldUntil ?? now) > now ? 'held' : apartOrReady(eventKey)),
+    apartOrReady,
+    failing(now) {
+      const { step, retryAt, lastErrorCode, lastErrorReason } = progress;
+      if (pace.step === 0 && pace.pausedUntil <= now && refusals === 0) return null;
+      return { code: lastErrorCode ?? 'unknown', reason: lastErrorReason ?? 'no reason is known', step, retryAt };
+    },
+    nextDueMs(now) {
+      const times = [pace.pausedUntil, urgency.dueAt() ?? now];
+      // While the sink is left alone as a whole, no single event's time matters.
+      if (pace.pausedUntil <= now) for (const { heldUntil } of troubles.values()) times.push(heldUntil);
+      return Math.min(...times.filter((time) => time > now)) - now;
+    },
+    takeOutcomes() {
+      const taken = outcomes;
+      outcomes = [];
+      return taken;
+    },
+    progress: () => progress,
+    allDone: forgiveAll,
+    forget() {
+      backlog.forget();
+      urgency.forget();
+      forgiveAll();
+    },
+  };
+}
+
+/** The wall clock may have been stepped since: what it says is a hint, and never a reason to wait for longer than a backoff does. */
+function storedPauseMs({ step, retryAt }: SinkProgress, clock: Clock): number {
+  if (step === 0 || retryAt === null) return 0;
+  const pauseMs = Date.parse(retryAt) - clock.now().getTime();
+  return Math.min(Math.max(0, Number.isFinite(pauseMs) ? pauseMs : 0), longestRetryAfterMs);
+}

@@ -1,0 +1,63 @@
+/**
+ * How fast a sink may be asked. Healthy: everything at once. After a failure: nothing for a while, then half-open - one
+ * batch of one record - and after each success twice as much, so that a destination that just came back is not buried
+ * under the backlog of its own outage.
+ */
+export interface Pace {
+  /** Failures in a row; 0 = healthy. */
+  readonly step: number;
+  /** Monotonic milliseconds until which nothing is sent, except what is urgent. */
+  readonly pausedUntil: number;
+  /** At most so many batches in flight, of at most so many records each. */
+  readonly ramp: number;
+  /**
+   * Grows with each failure. Sixteen batches in flight when a destination goes down are one failure, not sixteen: what
+   * was sent before the last failure says nothing new.
+   */
+  readonly epoch: number;
+}
+
+/** A sent batch, as far as the pace depends on it. */
+export interface Sent {
+  readonly epoch: number;
+  readonly ramp: number;
+  /** Sent although the sink was to be left alone, because it is urgent. */
+  readonly outOfTurn: boolean;
+}
+
+/** The pace with which a process starts: a crash loop must not hammer a sink that was sick before. */
+export const startingPace = (step: number, pausedUntil: number): Pace => ({
+  step,
+  pausedUntil,
+  ramp: step === 0 ? Number.POSITIVE_INFINITY : 1,
+  epoch: 0,
+});
+
+/** `full`: from this ramp on there is nothing left to hold back. */
+export function afterSuccess(pace: Pace, sent: Sent, full: number): Pace {
+  if (sent.epoch !== pace.epoch) return pace;
+  const ramp = Math.max(pace.ramp, sent.ramp * 2);
+  return {
+    ...pace,
+    step: 0,
+    pausedUntil: Number.NEGATIVE_INFINITY,
+    ramp: ramp >= full ? Number.POSITIVE_INFINITY : ramp,
+  };
+}
+
+/** Whether this failure is news: it ends a healthy time, or it is the answer to the batch that was to find out. */
+export const counts = (pace: Pace, sent: Sent): boolean => sent.epoch === pace.epoch && !sent.outOfTurn;
+
+/** `until`: when the sink may be asked again. */
+export const afterFailure = (pace: Pace, until: number): Pace => ({
+  step: pace.step + 1,
+  pausedUntil: Math.max(pace.pausedUntil, until),
+  ramp: 1,
+  epoch: pace.epoch + 1,
+});
+
+/** A failure that does not count can still carry a Retry-After. */
+export const afterEcho = (pace: Pace, until: number): Pace => ({
+  ...pace,
+  pausedUntil: Math.max(pace.pausedUntil, until),
+});

@@ -1,0 +1,353 @@
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { Delivery, Entry, Sink } from '../sinks/sink.ts';
+import { createBacklog } from './backlog.ts';
+import { nextBatches, type Waiting } from './batch.ts';
+import { createBell } from './bell.ts';
+import { createLedger, type Flight } from './ledger.ts';
+import { createNarrator, type Failing } from './narrator.ts';
+import { send } from './send.ts';
+import { createUrgency } from './urgency.ts';
+
+/** Drains the outbox into one sink, in order. */
+export interface Relay {
+  /** Drains until `signal` is aborted. Never rejects for what a sink or a disk does. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Sends what can be sent now and settles it. Joins a drain that is under way. */
+  drainOnce(signal: AbortSignal): Promise<Drained>;
+  /** Something may have changed that nobody told: looks at the whole backlog again. */
+  wake(): void;
+  health(): RelayHealth;
+  /** Before an end: drains until nothing is left (true), or the sink fails or `deadlineMs` have passed (false). */
+  flush(deadlineMs: number): Promise<boolean>;
+  /** Listens to the outbox no longer. */
+  close(): void;
+}
+
+/** How a drain ended. `waitMs`: after so long it is worth draining again; endless when nothing is left. */
+export interface Drained {
+  readonly state: 'empty' | 'waiting';
+  readonly waitMs: number;
+}
+
+/** `failing` goes before all others; `waiting`: single events are held for a moment, the sink is well. */
+export interface RelayHealth {
+  readonly sink: string;
+  readonly state: 'idle' | 'sending' | 'waiting' | 'failing';
+  /** Failures in a row. */
+  readonly step: number;
+  readonly retryAt: string | null;
+  readonly lastErrorCode: string | null;
+  readonly lastErrorReason: string | null;
+  /** Batches on their way. */
+  readonly inFlight: number;
+}
+
+export interface RelayOptions {
+  readonly sink: Sink;
+  readonly outbox: Pick<Outbox, 'state' | 'pending' | 'settle' | 'progress' | 'counters' | 'onAppended'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Whether a record may not wait for a sink that is left alone for a while. */
+  readonly isUrgent: (record: Entry['record']) => boolean;
+  /** Gives [0, 1), for the jitter. */
+  readonly random?: () => number;
+  /** Last resort for a sink that does not keep its own deadlines. If missing, 60 s. */
+  readonly deadlineMs?: number;
+}
+
+/** A backlog that nobody told about is found after this long; also the longest nap of an idle loop. */
+const lookAgainMs = 60_000;
+/** An urgent record found at start is worth an attempt out of turn only this long after it was seen. */
+const freshMs = 15 * 60_000;
+/** Fewer entries than this that could go, and it is time to load more. */
+const lowWater = 250;
+
+export const createRelay = (options: RelayOptions): Relay => new SinkRelay(options);
+
+class SinkRelay implements Relay {
+  readonly #options: Required<RelayOptions>;
+  readonly #bell;
+  readonly #backlog;
+  readonly #urgency = createUrgency();
+  readonly #ledger;
+  readonly #narrator;
+  readonly #stopListening: () => void;
+  readonly #flights = new Set<Flight>();
+  readonly #busy = new Set<string>();
+  readonly #finished: { readonly flight: Flight; readonly delivery: Delivery }[] = [];
+  #draining: Promise<Drained> | null = null;
+  /** Of which stream everything in memory is; null before the first look. */
+  #streamId: string | null = null;
+  #lookedAt = 0;
+
+  constructor(options: RelayOptions) {
+    this.#options = { random: Math.random, deadlineMs: 60_000, ...options };
+    const { sink, outbox, clock, log, random } = this.#options;
+    this.#bell = createBell(clock);
+    this.#backlog = createBacklog(sink.name, outbox);
+    this.#narrator = createNarrator({ log, clock, sink: sink.name });
+    this.#ledger = createLedger({
+      backlog: this.#backlog,
+      urgency: this.#urgency,
+      narrator: this.#narrator,
+      clock,
+      random,
+      full: Math.max(sink.inFlight, sink.limits.records),
+      stored: outbox.progress(sink.name),
+    });
+    this.#stopListening = outbox.onAppended((records) => this.#appended(records));
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const { waitMs } = await this.drainOnce(signal);
+      await this.#bell.wait(Math.min(waitMs, lookAgainMs), signal);
+      if (this.#options.clock.monotonicMs() - this.#lookedAt >= lookAgainMs) this.#lookAgain();
+    }
+  }
+
+  drainOnce(signal: AbortSignal): Promise<Drained> {
+    this.#draining ??= this.#drain(signal).finally(() => {
+      this.#draining = null;
+    });
+    return this.#draining;
+  }
+
+  wake(): void {
+    this.#lookAgain();
+    this.#bell.ring();
+  }
+
+  health(): RelayHealth {
+    const { sink } = this.#options;
+    const { step, retryAt, lastErrorCode, lastErrorReason } = this.#ledger.progress();
+    const waits = this.#backlog.queues.size > 0 || this.#backlog.hasMore();
+    const well = this.#flights.size > 0 ? 'sending' : waits ? 'waiting' : 'idle';
+    const state = this.#failing() ? 'failing' : well;
+    return { sink: sink.name, state, step, retryAt, lastErrorCode, lastErrorReason, inFlight: this.#flights.size };
+  }
+
+  async flush(deadlineMs: number): Promise<boolean> {
+    const stop = new AbortController();
+    const over = new AbortController();
+    const missed = this.#options.clock.sleep(deadlineMs, over.signal).then(() => {
+      stop.abort(new Error('the time to flush is over'));
+      return false;
+    });
+    const drained = await Promise.race([this.#drainToEnd(stop.signal), missed]);
+    over.abort();
+    return drained;
+  }
+
+  close(): void {
+    this.#stopListening();
+  }
+
+  async #drainToEnd(signal: AbortSignal): Promise<boolean> {
+    while (!signal.aborted) {
+      const { state, waitMs } = await this.drainOnce(signal);
+      if (state === 'empty') return true;
+      if (this.#failing()) return false;
+      await this.#options.clock.sleep(waitMs, signal);
+    }
+    return false;
+  }
+
+  /**
+   * 1. Take in what became of the batches that are back. 2. Send what can be sent, so that the sink works while 3. the
+   * disk writes what is settled: one transaction for all that came back meanwhile. 4. Wait for something to happen.
+   */
+  async #drain(signal: AbortSignal): Promise<Drained> {
+    for (;;) {
+      this.#absorb(signal.aborted);
+      if (!signal.aborted) this.#launch(signal);
+      this.#write();
+      if (this.#flights.size === 0) return this.#rest();
+      await this.#bell.wait(
+        this.#ledger.nextDueMs(this.#options.clock.monotonicMs()),
+        signal.aborted ? undefined : signal,
+      );
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  #absorb(stopping: boolean): void {
+    const { sink, outbox, log } = this.#options;
+    const { streamId } = outbox.state;
+    if (this.#streamId !== streamId) this.#begin(streamId);
+    for (const { flight, delivery } of this.#finished.splice(0)) {
+      this.#flights.delete(flight);
+      log.debug(
+        { sink: sink.name, positions: flight.batch.map(({ position }) => position), delivery },
+        'a batch is back',
+      );
+      for (const { eventKey } of flight.batch) this.#busy.delete(eventKey);
+      // What a stop interrupted says nothing about the sink: it stays as it was.
+      const counts = flight.streamId === streamId && (!stopping || delivery.kind === 'delivered');
+      if (counts) this.#ledger.absorb(flight, delivery);
+    }
+  }
+
+  /** A new stream: at the start, and when the outbox was archived. Nothing of the old one may be sent or settled any more. */
+  #begin(streamId: string): void {
+    const { clock, isUrgent } = this.#options;
+    if (this.#streamId !== null) this.#ledger.forget();
+    this.#streamId = streamId;
+    this.#lookedAt = clock.monotonicMs();
+    const now = clock.now().getTime();
+    for (const { json, eventKey, position } of this.#backlog.load()) {
+      const record = readable(json);
+      const isFresh = record !== null && now - Date.parse(record.observedAt) < freshMs;
+      if (isFresh && isUrgent(record)) this.#urgency.note(eventKey, position);
+    }
+  }
+
+  #launch(signal: AbortSignal): void {
+    const now = this.#options.clock.monotonicMs();
+    this.#loadUrgent(now);
+    this.#launchOutOfTurn(now, signal);
+    if (this.#ledger.pace().pausedUntil > now) return;
+    // A probe is to find any record that gets through: not only among those that fill the memory.
+    if (this.#loose() < lowWater || this.#ledger.pace().step > 0) this.#loadMore(now);
+    do this.#launchInTurn(now, signal);
+    while (this.#slots() > 0 && this.#loadMore(now));
+  }
+
+  /** One attempt for what is urgent, where its ordinary turn does not come at once. */
+  #launchOutOfTurn(now: number, signal: AbortSignal): void {
+    const { sink } = this.#options;
+    const due = this.#urgency.due(now);
+    const mustWait = (eventKey: string): boolean => this.#ledger.standing(eventKey, now) === 'held';
+    const inTurn = this.#ledger.pace().pausedUntil <= now && this.#slots() > 0 && ![...due].some(mustWait);
+    if (due.size === 0 || inTurn) return;
+    const standing = (eventKey: string) => (due.has(eventKey) ? this.#ledger.apartOrReady(eventKey) : 'held');
+    const slots = Math.min(1, sink.inFlight - this.#flights.size);
+    for (const batch of this.#batches(standing, slots, sink.limits.records)) this.#start(batch, now, true, signal);
+  }
+
+  #launchInTurn(now: number, signal: AbortSignal): void {
+    const { limits } = this.#options.sink;
+    const standing = (eventKey: string) => this.#ledger.standing(eventKey, now);
+    const records = Math.min(limits.records, this.#ledger.pace().ramp);
+    for (const batch of this.#batches(standing, this.#slots(), records)) this.#start(batch, now, false, signal);
+  }
+
+  #batches(standing: (eventKey: string) => 'ready' | 'apart' | 'held', slots: number, records: number): Waiting[][] {
+    const { batchBy, limits } = this.#options.sink;
+    return nextBatches({
+      queues: this.#backlog.queues,
+      busy: this.#busy,
+      urgent: this.#urgency.events(),
+      standing,
+      batchBy,
+      slots,
+      records,
+      bytes: limits.bytes,
+      probing: this.#ledger.pace().step > 0,
+    });
+  }
+
+  #start(batch: readonly Waiting[], now: number, outOfTurn: boolean, signal: AbortSignal): void {
+    const { sink, clock, log, deadlineMs, outbox } = this.#options;
+    const { epoch, ramp } = this.#ledger.pace();
+    const { streamId } = outbox.state;
+    const flight = {
+      batch,
+      streamId,
+      delivered: this.#ledger.delivered(),
+      epoch,
+      ramp,
+      outOfTurn,
+    };
+    const eventKeys = new Set(batch.map(({ eventKey }) => eventKey));
+    for (const eventKey of eventKeys) this.#busy.add(eventKey);
+    this.#flights.add(flight);
+    this.#urgency.tried(eventKeys, now, outOfTurn);
+    void send(batch, { sink, clock, log, deadlineMs }, signal).then((delivery) => {
+      this.#finished.push({ flight, delivery });
+      this.#bell.ring();
+    });
+  }
+
+  /** How many batches the pace lets start now. */
+  #slots(): number {
+    return Math.min(this.#options.sink.inFlight, this.#ledger.pace().ramp) - this.#flights.size;
+  }
+
+  /** Held entries that are not on their way. */
+  #loose(): number {
+    let flying = 0;
+    for (const { batch } of this.#flights) flying += batch.length;
+    return this.#backlog.records() - flying;
+  }
+
+  #loadMore(now: number): boolean {
+    if (!this.#backlog.hasMore()) return false;
+    // What is delivered but not yet written would be read, and sent, once more.
+    this.#write();
+    const { step } = this.#ledger.pace();
+    const idle = (eventKey: string): boolean =>
+      !this.#busy.has(eventKey) && (step > 0 || this.#ledger.standing(eventKey, now) === 'held');
+    return this.#backlog.load(idle).length > 0;
+  }
+
+  /** Urgent events are held as a whole, wherever in the backlog they are. */
+  #loadUrgent(now: number): void {
+    const missing = [...this.#urgency.events()].filter((eventKey) => !this.#backlog.queues.has(eventKey));
+    const wanted = [...missing, ...this.#urgency.due(now)];
+    if (wanted.length === 0) return;
+    this.#write();
+    this.#backlog.loadEvents(wanted);
+    for (const eventKey of missing) {
+      // Gone from the outbox by other ways than ours.
+      if (!this.#backlog.queues.has(eventKey)) this.#urgency.settled(eventKey, Number.POSITIVE_INFINITY);
+    }
+  }
+
+  #write(): void {
+    const { sink, outbox } = this.#options;
+    const outcomes = this.#ledger.takeOutcomes();
+    if (outcomes.length > 0) outbox.settle(sink.name, outcomes, this.#ledger.progress());
+    const waiting = (): number => outbox.counters()[sink.name]?.pending ?? 0;
+    this.#narrator.tell(this.#failing(), waiting);
+  }
+
+  /** A refused record alone is no failing sink while another one is on its way: its outcome will tell. */
+  #failing(): Failing | null {
+    const isKnown = this.#ledger.pace().step > 0 || this.#flights.size === 0;
+    return isKnown ? this.#ledger.failing(this.#options.clock.monotonicMs()) : null;
+  }
+
+  #rest(): Drained {
+    if (this.#backlog.queues.size === 0 && !this.#backlog.hasMore()) {
+      this.#ledger.allDone();
+      return { state: 'empty', waitMs: Number.POSITIVE_INFINITY };
+    }
+    const waitMs = this.#ledger.nextDueMs(this.#options.clock.monotonicMs());
+    return { state: 'waiting', waitMs: Number.isFinite(waitMs) ? waitMs : lookAgainMs };
+  }
+
+  #appended(records: readonly Entry['record'][]): void {
+    for (const record of records) {
+      const eventKey = record.eventId.toLowerCase();
+      this.#backlog.appended(eventKey);
+      if (this.#options.isUrgent(record)) this.#urgency.note(eventKey, record.position);
+    }
+    this.#bell.ring();
+  }
+
+  #lookAgain(): void {
+    this.#lookedAt = this.#options.clock.monotonicMs();
+    this.#backlog.lookAgain((eventKey) => !this.#busy.has(eventKey));
+  }
+}
+
+function readable(json: Buffer): Entry['record'] | null {
+  try {
+    return JSON.parse(json.toString()) as Entry['record'];
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,56 @@
+import type { Delivery } from '../sinks/sink.ts';
+import type { Cause } from './backoff.ts';
+
+/** A batch that was sent, as far as its outcome depends on it. */
+export interface Attempt {
+  readonly records: number;
+  /** The destination got something less than the whole record would be: fields of it can still be shortened. */
+  readonly canShorten: boolean;
+  /**
+   * This very record was refused alone before, and another record got through between that refusal and this attempt:
+   * the destination takes records, just not this one.
+   */
+  readonly refusedBefore: boolean;
+}
+
+/** What a delivery means for the entries of its batch. */
+export type Consequence =
+  /** They are done. */
+  | { readonly kind: 'delivered' }
+  /** They stay, and the sink is left alone for a while. */
+  | {
+      readonly kind: 'kept';
+      readonly cause: Cause;
+      readonly code: string;
+      readonly reason: string;
+      readonly retryAfterMs?: number;
+    }
+  /** One of them spoils the batch, or it is too large: each half goes by itself. */
+  | { readonly kind: 'halved' }
+  /** The one record goes again with less in it. */
+  | { readonly kind: 'shortened' }
+  /**
+   * The one record is refused, but nothing shows yet that it is the record's fault and not the destination's: a table
+   * whose schema is broken refuses every row. It waits until another record got through.
+   */
+  | { readonly kind: 'suspected'; readonly code: string; readonly reason: string }
+  /** The one record is put aside with its reason; its event goes on. */
+  | { readonly kind: 'dead'; readonly code: string; readonly reason: string };
+
+/** The policy of the relay in one place: pure, and exhaustive over what a sink can answer. */
+export function settle(attempt: Attempt, delivery: Delivery): Consequence {
+  switch (delivery.kind) {
+    case 'delivered':
+      return { kind: 'delivered' };
+    case 'retry': {
+      const { cause, code, reason, retryAfterMs } = delivery;
+      return { kind: 'kept', cause, code, reason, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    }
+    case 'rejected': {
+      const { cause, code, reason } = delivery;
+      if (attempt.records > 1) return { kind: 'halved' };
+      if (cause === 'too-large') return attempt.canShorten ? { kind: 'shortened' } : { kind: 'dead', code, reason };
+      return { kind: attempt.refusedBefore ? 'dead' : 'suspected', code, reason };
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import { backoff } from './backoff.ts';
+
+/**
+ * What is held against single events. A sink that is down fails for all of them and is left alone as a whole (`Pace`);
+ * an event that fails again while others get through is held for a while of its own and sent by itself, so that it
+ * takes neither its neighbours' batches nor their time.
+ */
+export interface Trouble {
+  /** Counted only where another record got through in between: an outage is nobody's fault. */
+  readonly failures: number;
+  /** Monotonic milliseconds. */
+  readonly heldUntil: number;
+  /** Batches that had got through when it last failed. */
+  readonly deliveredThen: number;
+  /** Position of the record that was refused alone, while that is not yet proven to be its own fault. */
+  readonly suspect: number | null;
+}
+
+/** What counts when an event fails. */
+interface Moment {
+  readonly at: number;
+  /** Batches that got through so far. */
+  readonly delivered: number;
+  readonly random: () => number;
+}
+
+/** The event's batch could not be sent. */
+export function afterRetry(before: Trouble | undefined, { at, delivered, random }: Moment): Trouble {
+  const failures = !before ? 1 : before.deliveredThen < delivered ? before.failures + 1 : before.failures;
+  // One failure may well have been the sink's: the event goes as soon as the sink may be asked again.
+  const heldUntil = failures > 1 ? at + backoff(failures).pauseMs('transient', random) : at;
+  return { failures, heldUntil, deliveredThen: delivered, suspect: before?.suspect ?? null };
+}
+
+/** The event's oldest record was refused, alone. It is asked for again slowly, or as soon as another one got through. */
+export function afterRefusal(
+  before: Trouble | undefined,
+  position: number,
+  { at, delivered, random }: Moment,
+): Trouble {
+  const failures = (before?.failures ?? 0) + 1;
+  const heldUntil = at + backoff(failures).pauseMs('configuration', random);
+  return { failures, heldUntil, deliveredThen: delivered, suspect: position };
+}
+
+/** Another record got through: what was refused alone can be asked for again, and then it is decided. */
+export const released = (trouble: Trouble): Trouble =>
+  trouble.suspect === null ? trouble : { ...trouble, heldUntil: Number.NEGATIVE_INFINITY };
+
+/** Sent in batches of its own: it failed more than once while others did not. */
+export const isApart = (trouble: Trouble): boolean => trouble.failures > 1 || trouble.suspect !== null;
+
+/** Whether `position` was refused alone and another record has got through since, `delivered` batches having done so. */
+export const wasRefused = (trouble: Trouble | undefined, position: number, delivered: number): boolean =>
+  trouble?.suspect === position && trouble.deliveredThen < delivered;

@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { noProgress } from '../../src/outbox/outbox.ts';
+import { type Backlog, createBacklog } from '../../src/relay/backlog.ts';
+import type { Waiting } from '../../src/relay/batch.ts';
+import { openRig, type Rig } from './rig.ts';
+
+let rig: Rig;
+let backlog: Backlog;
+beforeEach(() => {
+  rig = openRig();
+  backlog = createBacklog('scripted', rig.outbox);
+});
+afterEach(() => rig.close());
+
+const held = (eventId: string): number[] => (backlog.queues.get(eventId) ?? []).map(({ position }) => position);
+const entries = (eventId: string): Waiting[] => [...(backlog.queues.get(eventId) ?? [])];
+/** Delivers all that is held of the events. */
+const deliver = (...eventIds: string[]): void => {
+  const done = eventIds.flatMap(entries);
+  backlog.remove(done);
+  rig.outbox.settle(
+    'scripted',
+    done.map(({ position }) => ({ position, outcome: 'delivered' })),
+    noProgress,
+  );
+};
+const append = (...told: string[]): void => {
+  rig.append(...told);
+  for (const eventId of told) backlog.appended(eventId);
+};
+const times = (count: number, eventId: string): string[] => Array<string>(count).fill(eventId);
+
+describe('what is held of the backlog', () => {
+  test('is nothing where nothing waits', () => {
+    expect(backlog.hasMore()).toBe(true);
+    expect(backlog.load()).toEqual([]);
+    expect(backlog.hasMore()).toBe(false);
+  });
+
+  test('is each event’s oldest, in order, and what is appended comes when its event is through', () => {
+    append('a', 'b', 'a');
+    backlog.load();
+    append('a', 'c');
+    backlog.load();
+    expect([held('a'), held('b'), held('c')]).toEqual([[1, 3], [2], [5]]);
+    expect(backlog.hasMore()).toBe(false);
+    deliver('a');
+    expect(backlog.hasMore()).toBe(true);
+    backlog.load();
+    expect(held('a')).toEqual([4]);
+    deliver('a', 'b', 'c');
+    expect(backlog.hasMore()).toBe(false);
+    expect(backlog.records()).toBe(0);
+  });
+
+  test('is at most a thousand records, few at first, and the rest is known to be there', async () => {
+    await rig.appendMany([...times(900, 'a'), ...times(900, 'b')]);
+    const counts: number[] = [];
+    for (let load = 0; load < 40; load += 1) {
+      backlog.load();
+      counts.push(backlog.records());
+      deliver('a', 'b');
+      if (!backlog.hasMore()) break;
+    }
+    // As long as no record has been seen they are all taken for as large as one can be: 4 MB hold 64 of them.
+    expect(counts[0]).toBe(64);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(1_000);
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(1_800);
+  });
+
+  test('makes room for others by leaving what is idle on disk, and gets that again', async () => {
+    await rig.appendMany(times(2_000, 'a'));
+    backlog.load();
+    deliver('a');
+    backlog.load();
+    expect(backlog.records()).toBe(1_000);
+    append('b');
+    expect(backlog.load()).toEqual([]);
+    const [first] = held('a');
+    expect(backlog.load((eventKey) => eventKey === 'a')).toHaveLength(1);
+    expect([held('a'), held('b')]).toEqual([[first], [2_001]]);
+    deliver('a');
+    backlog.load();
+    expect(held('a').slice(0, 2)).toEqual([Number(first) + 1, Number(first) + 2]);
+  });
+
+  test('never makes room by what is not idle, nor by the only entry of an event', async () => {
+    await rig.appendMany(times(2_000, 'a'));
+    backlog.load();
+    deliver('a');
+    backlog.load();
+    append('b');
+    expect(backlog.load(() => false)).toEqual([]);
+    expect(backlog.records()).toBe(1_000);
+  });
+});
+
+describe('what is urgent', () => {
+  test('is held whatever waits before it', async () => {
+    await rig.appendMany(times(500, 'a'));
+    append('b');
+    backlog.load();
+    expect(held('b')).toEqual([]);
+    backlog.loadEvents(['b']);
+    expect(held('b')).toEqual([501]);
+  });
+
+  test('is held behind the earlier records of its event', () => {
+    append('a', 'b');
+    backlog.load();
+    append('a', 'b');
+    backlog.loadEvents(['a']);
+    expect([held('a'), held('b')]).toEqual([[1, 3], [2]]);
+    deliver('a');
+    backlog.load();
+    expect(held('a')).toEqual([]);
+    expect(backlog.hasMore()).toBe(false);
+  });
+
+  test('and more than fits is completed later', async () => {
+    await rig.appendMany(times(150, 'a'));
+    backlog.load();
+    deliver('a');
+    backlog.loadEvents(['a']);
+    deliver('a');
+    while (backlog.hasMore() && backlog.load().length > 0) deliver('a');
+    expect(rig.counters()).toMatchObject({ pending: 0, delivered: 150 });
+  });
+});
+
+test('looking again finds what came back to an event that is held, in its place', () => {
+  append('a', 'a', 'a');
+  backlog.load();
+  const [, , last] = entries('a');
+  backlog.remove(entries('a').slice(0, 2));
+  expect(held('a')).toEqual([last?.position]);
+  backlog.lookAgain(() => false);
+  backlog.load();
+  rig.outbox.settle('scripted', [{ position: 3, outcome: 'delivered' }], noProgress);
+  if (last) backlog.remove([last]);
+  backlog.load();
+  expect(held('a')).toEqual([1, 2]);
+});
+
+test('looking again drops what is gone from the outbox, unless it is on its way', () => {
+  append('a', 'a', 'b', 'b');
+  backlog.load();
+  rig.outbox.settle(
+    'scripted',
+    [1, 3, 4].map((position) => ({ position, outcome: 'delivered' })),
+    noProgress,
+  );
+  backlog.lookAgain((eventKey) => eventKey !== 'b');
+  expect([held('a'), held('b')]).toEqual([[2], [3, 4]]);
+  backlog.lookAgain(() => true);
+  expect([held('a'), held('b')]).toEqual([[2], []]);
+  expect(backlog.records()).toBe(1);
+});
+
+test('entries that are isolated share a group of their own', () => {
+  append('a', 'b', 'a');
+  backlog.load();
+  backlog.isolate(entries('a'));
+  backlog.isolate(entries('b'));
+  expect([...entries('a'), ...entries('b')].map(({ group }) => group)).toEqual([1, 1, 2]);
+});

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { type Log, silentLog } from '../../src/log.ts';
+import { createNarrator } from '../../src/relay/narrator.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+
+function listening() {
+  const lines: string[] = [];
+  const say = (_fields: object, message: string): void => {
+    lines.push(message);
+  };
+  const log: Log = { ...silentLog, info: say, warn: say };
+  const clock = createFakeClock();
+  return { lines, clock, narrator: createNarrator({ log, clock, sink: 'eventHubs' }) };
+}
+
+const failing = (code: string) => ({ code, reason: `because of ${code}`, step: 1, retryAt: null });
+const none = (): number => 0;
+
+describe('what the log says of a sink', () => {
+  test('one line when it begins to fail, one when it is back, and how many waited', async () => {
+    const { lines, clock, narrator } = listening();
+    narrator.tell(null, none);
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      narrator.tell({ ...failing('http-503'), step: attempt }, none);
+      await clock.advance(10_000);
+    }
+    narrator.tell(null, () => 42);
+    narrator.tell(null, none);
+    expect(lines).toEqual([
+      'eventHubs is failing: because of http-503',
+      'eventHubs is back after 50 s; 42 records waited for it',
+    ]);
+  });
+
+  test('one line more when the reason is another', () => {
+    const { lines, narrator } = listening();
+    for (const code of ['http-503', 'http-503', 'http-403', 'http-403']) narrator.tell(failing(code), none);
+    expect(lines).toEqual(['eventHubs is failing: because of http-503', 'eventHubs is failing: because of http-403']);
+  });
+
+  test('a sink that comes and goes every second is one line a minute', async () => {
+    const { lines, clock, narrator } = listening();
+    for (let second = 0; second < 59; second += 1) {
+      narrator.tell(second % 2 === 0 ? failing('http-503') : null, none);
+      await clock.advance(1_000);
+    }
+    expect(lines).toHaveLength(2);
+  });
+
+  test('a record put aside is said with its reason', () => {
+    const { lines, narrator } = listening();
+    narrator.dead(7, 'http-400', 'the row does not fit the table');
+    expect(lines).toEqual([
+      'eventHubs refuses a record, which is put aside; the other records go on: the row does not fit the table',
+    ]);
+  });
+});

@@ -1,0 +1,81 @@
+import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
+import type { Delivery, Entry, Sink } from '../../src/sinks/sink.ts';
+
+/** One `send` as the sink got it. */
+export interface Sent {
+  readonly positions: readonly number[];
+  readonly records: readonly LifecycleRecord[];
+  /** Of the clock of the test. */
+  readonly at: number;
+  readonly signal: AbortSignal;
+  /** Answers it; for sinks whose script says `later`. */
+  answer(delivery: Delivery): void;
+}
+
+export const delivered: Delivery = { kind: 'delivered' };
+export const unavailable: Delivery = {
+  kind: 'retry',
+  cause: 'transient',
+  code: 'http-503',
+  reason: 'the service is down',
+};
+export const forbidden: Delivery = {
+  kind: 'retry',
+  cause: 'configuration',
+  code: 'http-403',
+  reason: 'grant the role',
+};
+export const tooLarge: Delivery = { kind: 'rejected', cause: 'too-large', code: 'http-413', reason: 'too large' };
+export const poison: Delivery = {
+  kind: 'rejected',
+  cause: 'poison',
+  code: 'http-400',
+  reason: 'does not fit the table',
+};
+
+/** What a sink does with a batch. `later`: the test answers with `Sent.answer`. */
+export type Script = (batch: readonly Entry[], attempt: number) => Delivery | 'later';
+
+/** A sink whose answers a test writes, and which notes what it was given. */
+export interface ScriptedSink extends Sink {
+  readonly sent: Sent[];
+  /** Positions that were delivered, in order, copies included. */
+  readonly arrived: number[];
+  /** Replaces the script from now on. */
+  does(script: Script): void;
+}
+
+export function scriptedSink(
+  options: Partial<Pick<Sink, 'batchBy' | 'inFlight' | 'limits'>> & { readonly monotonicMs?: () => number } = {},
+): ScriptedSink {
+  const sent: Sent[] = [];
+  const arrived: number[] = [];
+  let script: Script = () => delivered;
+  return {
+    name: 'scripted',
+    batchBy: 'any',
+    inFlight: 1,
+    limits: { records: 100, bytes: 1_000_000 },
+    ...options,
+    sent,
+    arrived,
+    does(next) {
+      script = next;
+    },
+    send(batch, signal) {
+      const positions = batch.map(({ record }) => record.position);
+      const { promise, resolve } = Promise.withResolvers<Delivery>();
+      const answer = (delivery: Delivery): void => {
+        if (delivery.kind === 'delivered') arrived.push(...positions);
+        resolve(delivery);
+      };
+      const records = batch.map(({ record }) => record);
+      sent.push({ positions, records, at: options.monotonicMs?.() ?? 0, signal, answer });
+      const now = script(batch, sent.length);
+      if (now !== 'later') answer(now);
+      return promise;
+    },
+    check: async () => ({ ok: true, code: 'ok', detail: '' }),
+    close: async () => {},
+  };
+}

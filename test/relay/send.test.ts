@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import type { Log } from '../../src/log.ts';
+import { silentLog } from '../../src/log.ts';
+import type { Waiting } from '../../src/relay/batch.ts';
+import { send } from '../../src/relay/send.ts';
+import type { Delivery, Entry, Sink } from '../../src/sinks/sink.ts';
+import { createFakeClock, settled } from '../support/fake-clock.ts';
+import { sampleRecord } from '../support/sample-record.ts';
+
+const entry = (json: string): Waiting => ({
+  position: 1,
+  eventKey: 'a',
+  json: Buffer.from(json),
+  attempts: 0,
+  group: 0,
+});
+const good = entry(JSON.stringify(sampleRecord()));
+
+const sinkThat = (sending: Sink['send']): Sink => ({
+  name: 'scripted',
+  batchBy: 'any',
+  inFlight: 1,
+  limits: { records: 10, bytes: 1_000 },
+  send: sending,
+  check: async () => ({ ok: true, code: 'ok', detail: '' }),
+  close: async () => {},
+});
+
+/** Sends with a fake clock; the answer appears in `answer` once there is one. */
+function sending(sink: Sink, batch: readonly Waiting[] = [good], log: Log = silentLog) {
+  const clock = createFakeClock();
+  const stop = new AbortController();
+  const answer: { delivery: Delivery | null } = { delivery: null };
+  void send(batch, { sink, clock, log, deadlineMs: 60_000 }, stop.signal).then((delivery) => {
+    answer.delivery = delivery;
+  });
+  return { clock, stop, answer };
+}
+
+describe('one send', () => {
+  test('gives the sink the bytes as they are, and the record to who asks for it', async () => {
+    let got: readonly Entry[] = [];
+    const { answer } = sending(
+      sinkThat(async (batch) => {
+        got = batch;
+        return { kind: 'delivered' };
+      }),
+    );
+    await settled();
+    expect(answer.delivery).toEqual({ kind: 'delivered' });
+    expect(got[0]?.json).toBe(good.json);
+    expect(got[0]?.record).toEqual(sampleRecord());
+    expect(got[0]?.record).toBe(got[0]?.record);
+  });
+
+  test('that hangs for ever is given up after the last deadline, and the sink is told', async () => {
+    let told = false;
+    const { clock, answer } = sending(
+      sinkThat(
+        (_batch, signal) =>
+          new Promise(() => {
+            signal.addEventListener('abort', () => {
+              told = true;
+            });
+          }),
+      ),
+    );
+    await clock.advance(59_999);
+    expect(answer.delivery).toBeNull();
+    await clock.advance(1);
+    expect(answer.delivery).toMatchObject({ kind: 'retry', cause: 'transient', code: 'deadline-exceeded' });
+    expect(told).toBe(true);
+    expect(clock.sleepers()).toBe(0);
+  });
+
+  test('whose sink throws is a bug in the log and another attempt later', async () => {
+    const lines: string[] = [];
+    const log: Log = { ...silentLog, error: (_fields, message) => lines.push(message) };
+    const thrown = sinkThat(() => {
+      throw new Error('no such method');
+    });
+    const { answer } = sending(thrown, [good], log);
+    await settled();
+    expect(answer.delivery).toMatchObject({ kind: 'retry', cause: 'transient', code: 'sink-threw' });
+    expect(lines).toEqual(['the sink scripted threw, which it never should: please report it']);
+  });
+
+  test('of a stored record that is no JSON refuses that record instead of failing for ever', async () => {
+    const reading = sinkThat(async (batch) => {
+      for (const { record } of batch) expect(record.eventId).toBeDefined();
+      return { kind: 'delivered' };
+    });
+    const { answer } = sending(reading, [good, entry('{"eventId":')]);
+    await settled();
+    expect(answer.delivery).toMatchObject({ kind: 'rejected', cause: 'poison', code: 'unreadable' });
+  });
+
+  test('that is stopped waits a moment for what the sink says', async () => {
+    const slow = sinkThat(async (_batch, signal) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return { kind: 'delivered' };
+    });
+    const { stop, answer } = sending(slow);
+    stop.abort();
+    await settled();
+    expect(answer.delivery).toEqual({ kind: 'delivered' });
+  });
+
+  test('that is stopped does not wait for a sink that says nothing', async () => {
+    const { clock, stop, answer } = sending(sinkThat(() => new Promise(() => {})));
+    await settled();
+    stop.abort();
+    await clock.advance(1_000);
+    expect(answer.delivery).toMatchObject({ kind: 'retry', code: 'stopped' });
+  });
+
+  test('that is stopped before it began, or throws because of the stop, is no fault of the sink', async () => {
+    const lines: string[] = [];
+    const log: Log = { ...silentLog, error: (_fields, message) => lines.push(message) };
+    const clock = createFakeClock();
+    const throwing = sinkThat(async (_batch, signal) => signal.throwIfAborted() as never);
+    const to = { sink: throwing, clock, log, deadlineMs: 60_000 };
+    expect(await send([good], to, AbortSignal.abort())).toMatchObject({ kind: 'retry', code: 'stopped' });
+    expect(lines).toEqual([]);
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { afterRefusal, afterRetry, isApart, released, wasRefused } from '../../src/relay/trouble.ts';
+
+const random = (): number => 1;
+
+describe('what is held against an event', () => {
+  test('an outage is nobody’s fault: failures count only where another record got through in between', () => {
+    let trouble = afterRetry(undefined, { at: 0, delivered: 5, random });
+    for (const at of [10, 20, 30]) trouble = afterRetry(trouble, { at, delivered: 5, random });
+    expect(trouble).toMatchObject({ failures: 1, heldUntil: 30 });
+    expect(isApart(trouble)).toBe(false);
+  });
+
+  test('an event that fails again while others get through is set apart and waits longer each time', () => {
+    const waits: number[] = [];
+    let trouble = afterRetry(undefined, { at: 0, delivered: 0, random });
+    for (const delivered of [1, 2, 3, 4]) {
+      waits.push(trouble.heldUntil);
+      trouble = afterRetry(trouble, { at: 0, delivered, random });
+      expect(isApart(trouble)).toBe(true);
+    }
+    expect(waits).toEqual([0, 4_000, 8_000, 16_000]);
+  });
+
+  test('a record refused alone is asked for slowly, until another one got through', () => {
+    const first = afterRefusal(undefined, 7, { at: 1_000, delivered: 3, random });
+    expect(first).toMatchObject({ suspect: 7, heldUntil: 61_000 });
+    expect(isApart(first)).toBe(true);
+    expect(released(first).heldUntil).toBe(Number.NEGATIVE_INFINITY);
+  });
+
+  test('a success of others does not shorten the wait after a fault that passes', () => {
+    const trouble = afterRetry(undefined, { at: 0, delivered: 0, random });
+    expect(released(trouble)).toEqual(trouble);
+  });
+
+  test.each([
+    { name: 'nothing else has got through since', position: 7, delivered: 3, refused: false },
+    { name: 'another one has got through since', position: 7, delivered: 4, refused: true },
+    { name: 'it is another record', position: 8, delivered: 4, refused: false },
+  ])('whether a refusal is proven: $name', ({ position, delivered, refused }) => {
+    const trouble = afterRefusal(undefined, 7, { at: 0, delivered: 3, random });
+    expect(wasRefused(trouble, position, delivered)).toBe(refused);
+    expect(wasRefused(undefined, position, delivered)).toBe(false);
+  });
+
+  test('a suspicion outlives a fault that passes', () => {
+    const suspected = afterRefusal(undefined, 7, { at: 0, delivered: 3, random });
+    expect(afterRetry(suspected, { at: 0, delivered: 4, random }).suspect).toBe(7);
+  });
+});

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { createUrgency } from '../../src/relay/urgency.ts';
+
+test('an urgent record makes its event due at once, and first until it is settled', () => {
+  const urgency = createUrgency();
+  urgency.note('a', 3);
+  expect([...urgency.due(0)]).toEqual(['a']);
+  urgency.tried(['a'], 0, true);
+  expect([...urgency.due(60_000)]).toEqual([]);
+  expect([...urgency.events()]).toEqual(['a']);
+  urgency.settled('a', 3);
+  expect([...urgency.events()]).toEqual([]);
+});
+
+test('a sink gets one attempt out of turn in 5 s, and the next event waits for the next one', () => {
+  const urgency = createUrgency();
+  urgency.note('a', 1);
+  urgency.tried(['a'], 1_000, true);
+  urgency.note('b', 2);
+  expect([...urgency.due(5_999)]).toEqual([]);
+  expect(urgency.dueAt()).toBe(6_000);
+  expect([...urgency.due(6_000)]).toEqual(['b']);
+});
+
+test('an attempt in turn does not use up the attempt out of turn', () => {
+  const urgency = createUrgency();
+  urgency.note('a', 1);
+  urgency.tried(['a'], 1_000, false);
+  urgency.note('b', 2);
+  expect([...urgency.due(1_001)]).toEqual(['b']);
+});
+
+test('another urgent record of an event is another attempt', () => {
+  const urgency = createUrgency();
+  urgency.note('a', 1);
+  urgency.tried(['a'], 0, true);
+  urgency.note('a', 5);
+  expect([...urgency.due(5_000)]).toEqual(['a']);
+});
+
+test('earlier records of an urgent event leave it urgent', () => {
+  const urgency = createUrgency();
+  urgency.note('a', 5);
+  urgency.settled('a', 4);
+  expect([...urgency.events()]).toEqual(['a']);
+  urgency.settled('b', 9);
+  expect([...urgency.events()]).toEqual(['a']);
+});
+
+test('nothing urgent is due at no time', () => {
+  const urgency = createUrgency();
+  expect(urgency.dueAt()).toBeNull();
+  urgency.note('a', 1);
+  urgency.forget();
+  expect(urgency.dueAt()).toBeNull();
+  expect([...urgency.events()]).toEqual([]);
+});
