@@ -1,0 +1,293 @@
+import { mkdirSync, statSync } from 'node:fs';
+import type { LifecycleState } from '../lifecycle/state.ts';
+import type { Making } from './create.ts';
+import type { FoundDelivery, PendingQuery } from './deliveries.ts';
+import { OutboxInUse, OutboxTooNew, troubleOf } from './errors.ts';
+import { type Layout, layoutOf } from './layout.ts';
+import { type Lock, takeLock } from './lock.ts';
+import { createNarrator, type Narrator } from './narrator.ts';
+import { openArchived, openReplaced, openSound, type Recovery } from './open.ts';
+import type { OutboxOptions, Storage } from './outbox.ts';
+import { createOutboxFile, type OutboxFile } from './outbox-file.ts';
+import { openReadable, type ReadableOutbox } from './read-only.ts';
+import { createReserve, freeBytes, type Reserve } from './reserve.ts';
+import { type Fill, fillOf, limitBytes } from './retention.ts';
+import { migrations } from './schema/migrations.ts';
+import type { SinkRow } from './sink-store.ts';
+import type { StoredObserver } from './state-store.ts';
+import { compact, type Memory, measure, setBounds, tidy } from './tidy.ts';
+
+/** After an error that is not about room the file is opened anew, but not more often than this. */
+const reopenEveryMs = 5_000;
+
+/** Remedies for one thing that could not be done: the reserve, room, and once more. */
+const mostRemedies = 3;
+
+/** The file as far as it can be had: written, only read, or not there at all. Nothing here throws but {@link openDisk}. */
+export interface Disk {
+  /** What is known to be on disk; null while there is no file that can be read. */
+  readonly stored: LifecycleState | null;
+  readonly observer: StoredObserver;
+  readonly sinks: ReadonlyMap<string, SinkRow>;
+  readonly trouble: Storage['trouble'];
+  readonly fill: Fill;
+  readonly recovery: Recovery | null;
+  /** Does it, again after each remedy that there is for what stops it. Null when it could not be done. */
+  attempt<T>(work: (file: OutboxFile) => T): T | null;
+  pending(sink: string, query: PendingQuery, without: readonly number[]): FoundDelivery[];
+  /** Moves the file away, now or as soon as the disk allows, and begins a new one. */
+  archive(reason: string): void;
+  maintain(): void;
+  close(): void;
+}
+
+/** @throws OutboxInUse, OutboxTooNew */
+export function openDisk(options: OutboxOptions, memory: Memory): Disk {
+  const disk = new FileDisk(options, memory);
+  disk.openFirst();
+  return disk;
+}
+
+class FileDisk implements Disk {
+  readonly #options: OutboxOptions;
+  readonly #memory: Memory;
+  readonly #layout: Layout;
+  readonly #reserve: Reserve;
+  readonly #narrator: Narrator;
+  #lock: Lock | null = null;
+  #file: OutboxFile | null = null;
+  /** Instead of the file, where nothing can be written. */
+  #readable: ReadableOutbox | null = null;
+  #observer: StoredObserver = { observer: null, bootId: null };
+  #recovery: Recovery | null = null;
+  #trouble: Storage['trouble'] = null;
+  #fill: Fill = { bytes: 0, limitBytes: 0, isAlarming: false };
+  /** The file that is there is another VM's, and could not be moved yet. */
+  #isArchiveDue = false;
+  #openedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: OutboxOptions, memory: Memory) {
+    this.#options = options;
+    this.#memory = memory;
+    this.#layout = layoutOf(options.directory);
+    this.#reserve = createReserve(this.#layout.reserve);
+    this.#narrator = createNarrator(options);
+  }
+
+  get stored(): LifecycleState | null {
+    return (this.#file ?? this.#readable)?.state ?? null;
+  }
+
+  get observer(): StoredObserver {
+    return this.#observer;
+  }
+
+  get sinks(): ReadonlyMap<string, SinkRow> {
+    return (this.#file ?? this.#readable)?.sinks ?? new Map();
+  }
+
+  get trouble(): Storage['trouble'] {
+    return this.#trouble;
+  }
+
+  get fill(): Fill {
+    return this.#fill;
+  }
+
+  get recovery(): Recovery | null {
+    return this.#recovery;
+  }
+
+  openFirst(): void {
+    try {
+      this.#open(openSound);
+    } catch (error) {
+      if (error instanceof OutboxInUse || error instanceof OutboxTooNew) {
+        this.close();
+        throw error;
+      }
+      this.#enter(error);
+    }
+  }
+
+  attempt<T>(work: (file: OutboxFile) => T): T | null {
+    for (let remedies = 0; ; remedies += 1) {
+      try {
+        const result = work(this.#writable());
+        this.#leave();
+        return result;
+      } catch (error) {
+        if (remedies < mostRemedies && this.#remedy(error, remedies)) continue;
+        this.#enter(error);
+        return null;
+      }
+    }
+  }
+
+  pending(sink: string, query: PendingQuery, without: readonly number[]): FoundDelivery[] {
+    for (let remedies = 0; ; remedies += 1) {
+      try {
+        return (this.#file ?? this.#readable)?.pending(sink, query, without) ?? [];
+      } catch (error) {
+        if (remedies === 0 && this.#file && this.#remedy(error, remedies)) continue;
+        this.#enter(error);
+        return [];
+      }
+    }
+  }
+
+  archive(reason: string): void {
+    this.#drop();
+    this.#recovery = null;
+    this.#observer = { observer: null, bootId: null };
+    this.#isArchiveDue = true;
+    this.#narrator.archived(reason);
+    try {
+      this.#open(openArchived);
+    } catch (error) {
+      this.#enter(error);
+    }
+  }
+
+  maintain(): void {
+    const file = this.#file;
+    if (!file || this.#trouble) return;
+    try {
+      this.#makeRoom(file);
+      compact(file);
+      this.#measure(file);
+    } catch (error) {
+      if (!this.#remedy(error, 0)) this.#narrator.untidy(troubleOf(error));
+    }
+    this.#reserve.ensure();
+  }
+
+  close(): void {
+    try {
+      this.#file?.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch {
+      // What is in the log is safe there: the next start plays it back.
+    }
+    this.#drop();
+    this.#lock?.release();
+    this.#lock = null;
+  }
+
+  get #making(): Making {
+    return { at: this.#options.clock.now(), version: this.#options.version, migrations };
+  }
+
+  #writable(): OutboxFile {
+    const isSick = !this.#file || this.#trouble?.kind === 'unavailable';
+    if (isSick && this.#options.clock.monotonicMs() - this.#openedAt >= reopenEveryMs) this.#open(openSound);
+    if (!this.#file) throw new NotOpen();
+    return this.#file;
+  }
+
+  /** Opens the file for writing, and if that fails, for reading. */
+  #open(how: typeof openSound): void {
+    this.#openedAt = this.#options.clock.monotonicMs();
+    // First: closing removes the log by its name, which may be another's by then.
+    this.#drop();
+    try {
+      this.#openWritable(this.#isArchiveDue ? openArchived : how);
+    } catch (error) {
+      this.#readable =
+        this.#isArchiveDue || error instanceof OutboxInUse ? null : openReadable(this.#layout, migrations);
+      this.#observer = this.#readable?.observer ?? this.#observer;
+      throw error;
+    }
+  }
+
+  #openWritable(how: typeof openSound): void {
+    mkdirSync(this.#layout.directory, { recursive: true, mode: 0o700 });
+    this.#lock ??= takeLock(this.#layout);
+    const opened = how(this.#layout, this.#making);
+    try {
+      this.#file = createOutboxFile(opened.db, opened.state, this.#options.sinks);
+    } catch (error) {
+      opened.db.close();
+      throw error;
+    }
+    this.#isArchiveDue = false;
+    this.#observer = opened.observer;
+    this.#recovery = opened.recovery;
+    if (opened.isRecovered && opened.recovery) this.#narrator.recovered(opened.recovery);
+    this.#bound(this.#file);
+  }
+
+  #bound(file: OutboxFile): void {
+    const limit = limitBytes({
+      maxMegabytes: this.#options.maxMegabytes,
+      freeBytes: freeBytes(this.#layout.outbox),
+      ownBytes: statSync(this.#layout.outbox).size,
+    });
+    setBounds(file, limit);
+    this.#fill = { ...this.#fill, limitBytes: limit };
+    this.#reserve.ensure();
+    this.#measure(file);
+  }
+
+  #drop(): void {
+    this.#file?.close();
+    this.#readable?.close();
+    this.#file = null;
+    this.#readable = null;
+  }
+
+  /** Whether something was done about it, so that it is worth another try. */
+  #remedy(error: unknown, remedies: number): boolean {
+    const { kind, reason } = troubleOf(error);
+    if (kind === 'full' && this.#file) return this.#reserve.free() || this.#triedToMakeRoom(this.#file);
+    if (kind !== 'damaged' || remedies > 0) return false;
+    try {
+      this.#open((layout, making) => openReplaced(layout, making, reason));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #triedToMakeRoom(file: OutboxFile): boolean {
+    try {
+      return this.#makeRoom(file) > 0;
+    } catch {
+      return false;
+    }
+  }
+
+  #makeRoom(file: OutboxFile): number {
+    const at = this.#options.clock.now();
+    const { expired, dropped } = tidy(file, { limit: this.#fill.limitBytes, at, memory: this.#memory });
+    if (expired > 0) this.#narrator.expired(expired);
+    return expired + dropped;
+  }
+
+  #measure(file: OutboxFile): void {
+    const { used, log } = measure(file);
+    const before = this.#fill;
+    this.#fill = fillOf({ bytes: used + log, limitBytes: before.limitBytes }, before);
+    if (this.#fill.isAlarming !== before.isAlarming) this.#narrator.filled(this.#fill);
+  }
+
+  #enter(error: unknown): void {
+    if (error instanceof NotOpen && this.#trouble) return;
+    const trouble = troubleOf(error);
+    const isNews = this.#trouble?.code !== trouble.code;
+    this.#trouble = { ...trouble, since: this.#trouble?.since ?? this.#options.clock.now().toISOString() };
+    if (isNews) this.#narrator.troubled(trouble);
+  }
+
+  #leave(): void {
+    if (!this.#trouble) return;
+    this.#narrator.mended(this.#trouble.since);
+    this.#trouble = null;
+  }
+}
+
+/** Opening it was tried a moment ago. */
+class NotOpen extends Error {
+  constructor() {
+    super('the outbox is not open');
+  }
+}

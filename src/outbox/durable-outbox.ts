@@ -1,0 +1,282 @@
+import type { LifecycleRecord } from '../lifecycle/record.ts';
+import type { Observer } from '../lifecycle/scheduled-event.ts';
+import { emptyState, type LifecycleState } from '../lifecycle/state.ts';
+import { newState } from './create.ts';
+import { type FoundDelivery, hold, type PendingDelivery, type PendingQuery, type Settlement } from './deliveries.ts';
+import { type Disk, openDisk } from './disk.ts';
+import type { Outbox, OutboxOptions, Recovery, Storage } from './outbox.ts';
+import type { OutboxFile } from './outbox-file.ts';
+import { countersOf } from './overlay.ts';
+import { firstPart } from './parts.ts';
+import { type Fill, recordsToGiveUp } from './retention.ts';
+import { isWorthStoring, type StoredObserver } from './state-store.ts';
+import { noProgress, type OutboxCounters, type SinkProgress } from './tally.ts';
+import { createUnwritten } from './unwritten.ts';
+
+/** While nothing can be written, deliveries alone do not ask the disk more often than this. */
+const retryEveryMs = 1_000;
+
+/**
+ * Memory first, then disk: whatever happens is put into {@link createUnwritten} and then written by {@link DurableOutbox.#write},
+ * the only way to the disk. There is one path for the plain case and for a disk that fails; they differ in how long it takes.
+ */
+export class DurableOutbox implements Outbox {
+  readonly #options: OutboxOptions;
+  readonly #disk: Disk;
+  readonly #unwritten = createUnwritten();
+  readonly #listeners = new Set<(records: readonly LifecycleRecord[]) => void>();
+  /** Progress that is newer than the disk's. */
+  readonly #progress = new Map<string, SinkProgress>();
+  #state: LifecycleState;
+  #observer: StoredObserver;
+  /** It is newer than the disk's. */
+  #isObserverNew = false;
+  /** There was no file to read at start: one that comes to light later may hold another stream. */
+  #isAstray: boolean;
+  /** Appended, and not yet told to anybody. */
+  #untold: LifecycleRecord[] = [];
+  /** The rest of a large append, written at the next turn of the event loop. */
+  #rest: NodeJS.Immediate | null = null;
+  #triedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+    this.#disk = openDisk(options, {
+      isOpen: (eventKey) => this.#state?.events.get(eventKey)?.open === true,
+      isDelivered: (sink, position) => this.#unwritten.outcomes(sink).get(position)?.state === 'delivered',
+    });
+    this.#isAstray = this.#disk.stored === null;
+    this.#state = this.#disk.stored ?? newState();
+    this.#observer = this.#disk.observer;
+  }
+
+  get state(): LifecycleState {
+    return this.#state;
+  }
+
+  get observer(): Observer | null {
+    return this.#observer.observer;
+  }
+
+  get observerBootId(): string | null {
+    return this.#observer.bootId;
+  }
+
+  get storage(): Storage {
+    return { trouble: this.#disk.trouble, undurable: this.#unwritten.records.size };
+  }
+
+  get fill(): Fill {
+    return this.#disk.fill;
+  }
+
+  get recovery(): Recovery | null {
+    return this.#disk.recovery;
+  }
+
+  append(state: LifecycleState, records: readonly LifecycleRecord[]): void {
+    const at = this.#options.clock.now().toISOString();
+    this.#state = state;
+    this.#unwritten.hold(records.map((record) => hold(record, at)));
+    this.#untold.push(...records);
+    if (records.length > 0 || isWorthStoring(this.#stored, state)) this.#write();
+  }
+
+  rememberObserver(observer: Observer, bootId: string | null): void {
+    this.#observer = { observer, bootId };
+    this.#isObserverNew = true;
+    this.#write();
+  }
+
+  archive(reason: string): void {
+    this.#stopWriting();
+    this.#unwritten.clear();
+    this.#untold = [];
+    this.#progress.clear();
+    this.#observer = { observer: null, bootId: null };
+    this.#isObserverNew = false;
+    this.#disk.archive(reason);
+    this.#state = this.#disk.stored ?? newState();
+    this.#isAstray = false;
+    if (this.#disk.stored === null) this.#write();
+  }
+
+  onAppended(listener: (records: readonly LifecycleRecord[]) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  pending(sink: string, query: PendingQuery): PendingDelivery[] {
+    if (!this.#options.sinks.includes(sink) || query.limit <= 0) return [];
+    const outcomes = this.#unwritten.outcomes(sink);
+    const settled = [...outcomes].flatMap(([position, { state }]) => (state === 'pending' ? [] : [position]));
+    const found = this.#isAstray ? [] : this.#disk.pending(sink, query, settled);
+    const damaged = found.filter((row) => row.damaged);
+    if (damaged.length > 0) {
+      this.settle(sink, damaged.map(asDeadLetter), this.progress(sink));
+      return this.pending(sink, query);
+    }
+    const onDisk = found.map(({ position, eventKey, json, attempts, appendedAt }) => {
+      return { position, eventKey, json, appendedAt, attempts: attempts + (outcomes.get(position)?.attempts ?? 0) };
+    });
+    if (!this.#isOffered || onDisk.length >= query.limit) return onDisk;
+    return [...onDisk, ...this.#unwritten.pending(sink, { ...query, limit: query.limit - onDisk.length })];
+  }
+
+  settle(sink: string, outcomes: readonly Settlement[], progress: SinkProgress): void {
+    const isKnown = ({ position }: Settlement): boolean =>
+      position <= this.#stored.position || this.#unwritten.records.has(position);
+    this.#unwritten.settle(sink, outcomes.filter(isKnown), this.#options.clock.now().toISOString());
+    this.#progress.set(sink, progress);
+    if (!this.#rest) this.#retryAtTimes();
+  }
+
+  progress(sink: string): SinkProgress {
+    return this.#progress.get(sink) ?? this.#disk.sinks.get(sink)?.progress ?? noProgress;
+  }
+
+  counters(): OutboxCounters {
+    return countersOf(this.#disk.sinks, this.#options.sinks, this.#isOffered ? this.#unwritten : null);
+  }
+
+  retry(): void {
+    if (this.#disk.trouble) this.#retryAtTimes();
+  }
+
+  maintain(): void {
+    if (this.#disk.trouble || isWorthStoring(this.#stored, this.#state)) this.#write();
+    this.#disk.maintain();
+  }
+
+  close(): void {
+    this.#stopWriting();
+    if (!this.#isAllWritten) this.#writeAll(true);
+    this.#disk.close();
+  }
+
+  get #stored(): LifecycleState {
+    return (this.#isAstray ? null : this.#disk.stored) ?? nothingStored;
+  }
+
+  /** What is in memory only is open to the relays: the disk had its chance. */
+  get #isOffered(): boolean {
+    return this.#disk.trouble !== null;
+  }
+
+  get #isAllWritten(): boolean {
+    return this.#unwritten.isEmpty && this.#progress.size === 0 && !this.#isObserverNew && this.#stored === this.#state;
+  }
+
+  #retryAtTimes(): void {
+    const now = this.#options.clock.monotonicMs();
+    if (this.#disk.trouble && now - this.#triedAt < retryEveryMs) return;
+    this.#write();
+  }
+
+  #stopWriting(): void {
+    if (this.#rest) clearImmediate(this.#rest);
+    this.#rest = null;
+  }
+
+  /** Begins to write everything that is not on disk. */
+  #write(): void {
+    if (this.#rest) return;
+    if (this.#disk.trouble) this.#writeAll(false);
+    else this.#writeNext();
+  }
+
+  /** One transaction. What is more than that goes on at the next turns of the event loop. */
+  #writeNext(): void {
+    this.#rest = null;
+    const isDone = this.#disk.attempt((file) => this.#writePart(file, false));
+    if (isDone === false) this.#rest = setImmediate(() => this.#writeNext());
+    else this.#finish(isDone === true);
+  }
+
+  #writeAll(isLast: boolean): void {
+    const isDone = this.#disk.attempt((file) => {
+      while (!this.#writePart(file, isLast));
+      return true;
+    });
+    this.#finish(isDone === true);
+  }
+
+  /** Whether it was the last one. */
+  #writePart(file: OutboxFile, isLast: boolean): boolean {
+    if (this.#isAstray) this.#comeHome(file);
+    const records = [...this.#unwritten.records.values()].filter(({ position }) => position > file.writtenUpTo);
+    const { part, isLast: isRest } = firstPart(records, this.#options.sinks.length);
+    if (!isRest) {
+      file.writePart(part);
+      return false;
+    }
+    const observer = this.#isObserverNew ? this.#observer : null;
+    file.commit(part, this.#unwritten, { state: this.#state, progress: this.#progress, observer, isLast });
+    return true;
+  }
+
+  #finish(isWritten: boolean): void {
+    this.#triedAt = this.#options.clock.monotonicMs();
+    if (isWritten) {
+      this.#unwritten.clear();
+      this.#progress.clear();
+      this.#isObserverNew = false;
+    } else {
+      this.#boundMemory();
+    }
+    const records = this.#untold;
+    this.#untold = [];
+    if (records.length > 0) for (const listener of this.#listeners) listener(records);
+  }
+
+  #boundMemory(): void {
+    const isOpen = (eventKey: string): boolean => this.#state.events.get(eventKey)?.open === true;
+    const isDone = (position: number): boolean =>
+      this.#options.sinks.every((sink) => this.#unwritten.outcomes(sink).get(position)?.state === 'delivered');
+    const records = [...this.#unwritten.records.values()].map(({ position, eventKey, json }) => {
+      return { position, eventKey, bytes: json.length, isDone: isDone(position) };
+    });
+    this.#giveUp(recordsToGiveUp(records, isOpen));
+  }
+
+  #giveUp(positions: readonly number[]): void {
+    this.#unwritten.giveUp(positions, this.#options.sinks, this.#options.clock.now().toISOString());
+  }
+
+  /**
+   * A file that could not be read at start is there now: its stream is the one to go on with, as after a restart. What this
+   * process recorded meanwhile has positions of its own stream, so it is delivered from memory first and never written.
+   */
+  #comeHome(file: OutboxFile): void {
+    if (isNewStream(file.state)) {
+      this.#isAstray = false;
+      return;
+    }
+    const { sinks } = this.#options;
+    if (sinks.some((sink) => this.#unwritten.pending(sink, { limit: 1 }).length > 0)) throw new StillSending();
+    this.#giveUp([...this.#unwritten.records.keys()]);
+    this.#state = file.state;
+    if (!this.#isObserverNew) this.#observer = this.#disk.observer;
+    this.#isAstray = false;
+  }
+}
+
+/** Nothing was ever recorded in it. */
+const isNewStream = ({ position, events, lastDocumentAt }: LifecycleState): boolean =>
+  position === 0 && events.size === 0 && lastDocumentAt === null;
+
+class StillSending extends Error {
+  readonly code = 'earlier-outbox';
+  constructor() {
+    super('the outbox of an earlier run has come to light; it is taken up when what is in memory is sent');
+  }
+}
+
+const asDeadLetter = ({ position }: FoundDelivery): Settlement => ({
+  position,
+  outcome: 'dead',
+  code: 'damaged',
+  reason: 'Its bytes on the disk are not those that were written: the file system or the disk may be failing.',
+});
+
+const nothingStored = emptyState('');

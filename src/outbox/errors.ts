@@ -1,0 +1,68 @@
+/** A second bridge on the same state directory. Two would send everything twice and tear each other's order. */
+export class OutboxInUse extends Error {
+  override readonly name = 'OutboxInUse';
+  constructor(directory: string) {
+    super(
+      `Another scheduled-events-bridge is running with the state directory ${directory}. Stop that one first, or give this one a stateDirectory of its own.`,
+    );
+  }
+}
+
+/** The outbox was written by a newer major version. It has not been touched. */
+export class OutboxTooNew extends Error {
+  override readonly name = 'OutboxTooNew';
+  /** `wrote`: the version that wrote the file, null where it does not say. */
+  constructor({
+    path,
+    wrote,
+    theirs,
+    ours,
+  }: {
+    readonly path: string;
+    readonly wrote: string | null;
+    readonly theirs: number;
+    readonly ours: number;
+  }) {
+    const install = wrote === null ? `a version that reads format ${theirs}` : `version ${wrote} or newer`;
+    super(
+      `The outbox ${path} has format ${theirs}; this version reads format ${ours} and has not touched it. Install ${install}, or move the file away to begin anew without what it holds.`,
+    );
+  }
+}
+
+/** What keeps the outbox from being written or read, as far as it decides what to do about it. */
+export interface StorageTrouble {
+  /**
+   * `full`: no room on the disk, or the outbox reached its own bound. `damaged`: the file is not (or no longer) a sound
+   * outbox. `busy`: another process holds it for a moment. `unavailable`: anything else.
+   */
+  readonly kind: 'full' | 'damaged' | 'busy' | 'unavailable';
+  /** Bounded vocabulary: `sqlite-13`, `EROFS`, `damaged`, … */
+  readonly code: string;
+  readonly reason: string;
+}
+
+/** Found by ourselves: SQLite sees nothing wrong with the file. */
+export class OutboxDamaged extends Error {
+  override readonly name = 'OutboxDamaged';
+}
+
+/** https://www.sqlite.org/rescode.html: the low byte of an extended code is the primary one. */
+const kinds: Readonly<Record<number, StorageTrouble['kind']>> = {
+  5: 'busy',
+  6: 'busy',
+  11: 'damaged',
+  13: 'full',
+  26: 'damaged',
+};
+
+export function troubleOf(error: unknown): StorageTrouble {
+  if (error instanceof OutboxDamaged) return { kind: 'damaged', code: 'damaged', reason: error.message };
+  if (!(error instanceof Error)) return { kind: 'unavailable', code: 'unexpected', reason: String(error) };
+  if ('errcode' in error && typeof error.errcode === 'number') {
+    const primary = error.errcode & 0xff;
+    return { kind: kinds[primary] ?? 'unavailable', code: `sqlite-${primary}`, reason: error.message };
+  }
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : 'unexpected';
+  return { kind: code === 'ENOSPC' || code === 'EDQUOT' ? 'full' : 'unavailable', code, reason: error.message };
+}

@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+
+/** Where everything of one outbox lies. */
+export interface Layout {
+  readonly directory: string;
+  readonly outbox: string;
+  /** A finished replacement that was not yet moved to its place. */
+  readonly replacement: string;
+  readonly lock: string;
+  readonly reserve: string;
+}
+
+export const layoutOf = (directory: string): Layout => ({
+  directory,
+  outbox: join(directory, 'outbox.sqlite'),
+  replacement: join(directory, 'outbox.sqlite.replacement'),
+  lock: join(directory, 'lock.sqlite'),
+  reserve: join(directory, 'reserve.bin'),
+});
+
+/** SQLite keeps these beside a database; what is moved or removed is moved or removed with them. */
+export const withCompanions = (path: string): readonly string[] => [
+  path,
+  `${path}-wal`,
+  `${path}-shm`,
+  `${path}-journal`,
+];
+
+/** `SEBo`, in the header of every outbox: a database of anybody else is none of ours. */
+export const applicationId = 0x5345426f;
+
+/** A row of every outbox: a file that lost it was truncated, or made by another hand. */
+export const sentinel = 'scheduled-events-bridge outbox';

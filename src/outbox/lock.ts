@@ -1,0 +1,39 @@
+import { truncateSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { OutboxInUse, troubleOf } from './errors.ts';
+import type { Layout } from './layout.ts';
+
+/** Held for the life of the service. */
+export interface Lock {
+  release(): void;
+}
+
+/**
+ * Takes the state directory for this process: an exclusive transaction, never finished, on an empty database beside the
+ * outbox. The kernel frees it however the process dies, on Windows too; a pid file would outlive a kill -9 and
+ * `locking_mode=EXCLUSIVE` on the outbox itself would lock its readers out.
+ * @throws OutboxInUse at once when another process holds it; SQLite's own error where nothing can be written.
+ */
+export function takeLock(layout: Layout): Lock {
+  try {
+    return begin(layout.lock);
+  } catch (error) {
+    const { kind } = troubleOf(error);
+    if (kind === 'busy') throw new OutboxInUse(layout.directory);
+    if (kind !== 'damaged') throw error;
+    // Nobody holds what cannot be read: who does would have answered `busy` first.
+    truncateSync(layout.lock);
+    return begin(layout.lock);
+  }
+}
+
+function begin(path: string): Lock {
+  const db = new DatabaseSync(path, { timeout: 0 });
+  try {
+    db.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  return { release: () => db.close() };
+}

@@ -1,0 +1,64 @@
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { OutboxTooNew } from './errors.ts';
+import { type Migration, majorOf } from './schema/migrations.ts';
+import { one, transaction } from './sql.ts';
+
+/**
+ * Brings an outbox up to the format of this build. A higher minor of the same major is taken as it is: its additions are
+ * not ours to see. Before a new major a copy is written beside it.
+ * @throws OutboxTooNew for a higher major, before anything is changed.
+ */
+export function migrate(
+  db: DatabaseSync,
+  {
+    path,
+    version,
+    migrations,
+  }: { readonly path: string; readonly version: string; readonly migrations: readonly Migration[] },
+): void {
+  const from = userVersion(db);
+  refuseNewer(db, { path, migrations });
+  const steps = migrations.filter((step) => step.userVersion > from);
+  const last = steps.at(-1);
+  if (!last) return;
+  if (from > 0 && majorOf(last.userVersion) > majorOf(from))
+    copy(db, `${path}.before-format-${majorOf(last.userVersion)}`);
+  transaction(db, () => {
+    for (const step of steps) db.exec(step.sql);
+    // A format wants at least the build that made it: what an older one tells its operator to install.
+    db.prepare(`INSERT INTO meta (key, value) VALUES ('bridgeVersion', ?)
+      ON CONFLICT (key) DO UPDATE SET value = excluded.value`).run(version);
+    db.exec(`PRAGMA user_version = ${last.userVersion}`);
+  });
+}
+
+/** @throws OutboxTooNew. Reads only. */
+export function refuseNewer(
+  db: DatabaseSync,
+  { path, migrations }: { readonly path: string; readonly migrations: readonly Migration[] },
+): void {
+  const theirs = majorOf(userVersion(db));
+  const ours = majorOf(migrations.at(-1)?.userVersion ?? 0);
+  if (theirs > ours) throw new OutboxTooNew({ path, theirs, ours, wrote: writtenBy(db) });
+}
+
+const userVersion = (db: DatabaseSync): number =>
+  one<{ user_version: number }>(db, 'PRAGMA user_version')?.user_version ?? 0;
+
+function writtenBy(db: DatabaseSync): string | null {
+  try {
+    return one<{ value: string }>(db, `SELECT value FROM meta WHERE key = 'bridgeVersion'`)?.value ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Under its own name only when it is complete; one that is there already is from an attempt that did not get further. */
+function copy(db: DatabaseSync, path: string): void {
+  const unfinished = `${path}.unfinished`;
+  rmSync(unfinished, { force: true });
+  db.prepare('VACUUM INTO ?').run(unfinished);
+  if (existsSync(path)) rmSync(path);
+  renameSync(unfinished, path);
+}

@@ -1,0 +1,181 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { LifecycleState } from '../lifecycle/state.ts';
+import { type FoundDelivery, type HeldRecord, type PendingQuery, prepareDeliveries } from './deliveries.ts';
+import {
+  areBooksRight,
+  balanceBooks,
+  loadSinks,
+  newSink,
+  prepareSinkWriter,
+  reconcileSinks,
+  type SinkRow,
+} from './sink-store.ts';
+import { one, transaction } from './sql.ts';
+import { lastDocumentAtIsDue, prepareStateWriter, type StoredObserver, writeMeta } from './state-store.ts';
+import { add, type Change, type SinkProgress } from './tally.ts';
+import type { Tombstone, Unwritten } from './unwritten.ts';
+
+/** What one transaction makes durable, beside what is in {@link Unwritten}. */
+export interface Commit {
+  readonly state: LifecycleState;
+  /** Those that changed. */
+  readonly progress: ReadonlyMap<string, SinkProgress>;
+  /** Null when it is as stored. */
+  readonly observer: StoredObserver | null;
+  /** `lastDocumentAt` goes with it however young. */
+  readonly isLast: boolean;
+}
+
+/** The open file: prepared statements, and what is known to be in it. */
+export interface OutboxFile {
+  readonly db: DatabaseSync;
+  /** As committed. */
+  readonly state: LifecycleState;
+  readonly sinks: ReadonlyMap<string, SinkRow>;
+  /** Records up to this position are in the file, those of an unfinished append included. */
+  readonly writtenUpTo: number;
+  pending(sink: string, query: PendingQuery, without: Iterable<number>): FoundDelivery[];
+  /** Records of an append that takes several transactions. Invisible until {@link commit} has written the state. */
+  writePart(records: readonly HeldRecord[]): void;
+  /** The last records, what became of deliveries, counters and the state: afterwards `unwritten` is all on disk. */
+  commit(records: readonly HeldRecord[], unwritten: Unwritten, commit: Commit): void;
+  /** Changes counters in the caller's transaction; `confirm` after its COMMIT. */
+  count(changes: ReadonlyMap<string, Change>): { confirm(): void };
+  close(): void;
+}
+
+/** @throws what the disk says, when the sinks of the configuration are new to the file and cannot be written. */
+export function createOutboxFile(db: DatabaseSync, stored: LifecycleState, sinkNames: readonly string[]): OutboxFile {
+  let state = stored;
+  let sinks = reconciled(db, sinkNames);
+  const deliveries = prepareDeliveries(db);
+  const writeSink = prepareSinkWriter(db);
+  const writeState = prepareStateWriter(db);
+  const bury =
+    db.prepare(`INSERT OR REPLACE INTO tombstones (position, eventKey, recordId, phase, observedAt, expiredAt, sinks)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`);
+
+  let writtenUpTo = stored.position;
+  const insert = (records: readonly HeldRecord[]): void => {
+    if (writtenUpTo === state.position) dropBehind(db, state.position);
+    for (const record of records) deliveries.insert(record, sinkNames);
+  };
+
+  /** After a failure an append begins anew: some of what it held may be given up before it is tried again. */
+  const fallible = <T>(work: () => T): T => {
+    try {
+      return transaction(db, work);
+    } catch (error) {
+      writtenUpTo = state.position;
+      throw error;
+    }
+  };
+
+  const settleAll = (sink: string, unwritten: Unwritten): Change => {
+    let [delivered, dead, undurable] = [0, 0, 0];
+    for (const [position, outcome] of unwritten.outcomes(sink)) {
+      if (!deliveries.settle(sink, position, outcome)) continue;
+      if (outcome.state === 'delivered') delivered += 1;
+      if (outcome.state === 'dead') dead += 1;
+      if (outcome.undurable) undurable += 1;
+    }
+    return { delivered, dead, undurable, pending: -(delivered + dead) };
+  };
+
+  const counted = (unwritten: Unwritten, progress: Commit['progress']): ReadonlyMap<string, SinkRow> => {
+    const after = new Map(sinks);
+    for (const name of sinkNames) {
+      const sink = after.get(name) ?? newSink(name);
+      const appended = { accepted: unwritten.records.size, pending: unwritten.records.size };
+      const counters = [appended, settleAll(name, unwritten), unwritten.counted(name)].reduce(add, sink.counters);
+      after.set(name, { ...sink, counters, progress: progress.get(name) ?? sink.progress });
+    }
+    return after;
+  };
+
+  const writeSinks = (after: ReadonlyMap<string, SinkRow>): void => {
+    for (const sink of after.values()) if (!isSame(sink, sinks.get(sink.name))) writeSink(sink);
+  };
+
+  return {
+    db,
+    get state() {
+      return state;
+    },
+    get sinks() {
+      return sinks;
+    },
+    pending: (sink, query, without) => deliveries.pending(sink, query, without, state.position),
+    get writtenUpTo() {
+      return writtenUpTo;
+    },
+    writePart(records) {
+      fallible(() => insert(records));
+      writtenUpTo = records.at(-1)?.position ?? writtenUpTo;
+    },
+    commit(records, unwritten, { state: wanted, progress, observer, isLast }) {
+      const after =
+        isLast || lastDocumentAtIsDue(state, wanted) ? wanted : { ...wanted, lastDocumentAt: state.lastDocumentAt };
+      sinks = fallible(() => {
+        insert(records);
+        const sinksAfter = counted(unwritten, progress);
+        writeSinks(sinksAfter);
+        for (const tombstone of unwritten.tombstones) bury.run(...asRow(tombstone));
+        writeState(state, after);
+        if (observer) writeMeta(db, 'observer', JSON.stringify(observer));
+        return sinksAfter;
+      });
+      state = after;
+      writtenUpTo = state.position;
+    },
+    count(changes) {
+      const after = new Map(sinks);
+      for (const [name, change] of changes) {
+        const sink = after.get(name);
+        if (sink) after.set(name, { ...sink, counters: add(sink.counters, change) });
+      }
+      writeSinks(after);
+      return {
+        confirm: () => {
+          sinks = after;
+        },
+      };
+    },
+    close: () => db.close(),
+  };
+}
+
+/** Rows behind the state's position are of an append that was never finished: nobody has heard of them. */
+export function dropBehind(db: DatabaseSync, position: number): void {
+  const last = one<{ last: number | null }>(db, 'SELECT max(position) AS last FROM records')?.last ?? 0;
+  if (last <= position) return;
+  db.prepare('DELETE FROM deliveries WHERE sink IN (SELECT name FROM sinks) AND position > ?').run(position);
+  db.prepare('DELETE FROM bodies WHERE position > ?').run(position);
+  db.prepare('DELETE FROM records WHERE position > ?').run(position);
+}
+
+function reconciled(db: DatabaseSync, names: readonly string[]): ReadonlyMap<string, SinkRow> {
+  // A flipped bit in a counter is no damage that SQLite could see.
+  if (!areBooksRight(db)) transaction(db, () => balanceBooks(db));
+  const known = loadSinks(db);
+  const isSettled = [...known.values()].every(({ name, configured }) => configured === names.includes(name));
+  if (isSettled && names.every((name) => known.has(name))) return known;
+  return transaction(db, () => reconcileSinks(db, known, names));
+}
+
+const isSame = (after: SinkRow, before: SinkRow | undefined): boolean =>
+  before !== undefined &&
+  after.progress === before.progress &&
+  (Object.keys(after.counters) as (keyof SinkRow['counters'])[]).every(
+    (name) => after.counters[name] === before.counters[name],
+  );
+
+const asRow = ({ record, sinks, expiredAt }: Tombstone): [number, string, string, string, string, string, string] => [
+  record.position,
+  record.eventKey,
+  record.recordId,
+  record.phase,
+  record.observedAt,
+  expiredAt,
+  JSON.stringify(sinks),
+];

@@ -1,0 +1,98 @@
+/**
+ * The durable middle: one SQLite file that remembers what the lifecycle knows and what every sink has yet to get.
+ *
+ * Constraints, each with a test by its name:
+ * - State and records of one observation are one transaction, committed before anybody hears of them.
+ * - A commit that fails loses nothing while the process lives: what it held stays in memory, is offered to the relays from
+ *   there, and is written by the next transaction that succeeds.
+ * - Nothing found on the disk keeps the bridge from starting. Two things do: a second instance, and a file of a newer major.
+ * - One process writes. Any number may read, at any time.
+ * - Everything is bounded: the file, its log, what is kept in memory, what is kept of damaged files.
+ *
+ * On disk, in the state directory: `outbox.sqlite` with SQLite's `-wal` and `-shm`; `lock.sqlite`, empty, held for life;
+ * `reserve.bin`, room for a full disk; `corrupt-<time>/` and `archived-<time>/`, three of each. The tables are in
+ * `schema/0001.ts`; what survives which death stands in the README beside this file.
+ */
+import type { Clock } from '../clock.ts';
+import type { LifecycleRecord } from '../lifecycle/record.ts';
+import type { Observer } from '../lifecycle/scheduled-event.ts';
+import type { LifecycleState } from '../lifecycle/state.ts';
+import type { Log } from '../log.ts';
+import type { PendingDelivery, PendingQuery, Settlement } from './deliveries.ts';
+import { DurableOutbox } from './durable-outbox.ts';
+import type { StorageTrouble } from './errors.ts';
+import type { Recovery } from './open.ts';
+import type { Fill } from './retention.ts';
+import type { OutboxCounters, SinkProgress } from './tally.ts';
+
+export type { PendingDelivery, PendingQuery, Settlement } from './deliveries.ts';
+export { OutboxInUse, OutboxTooNew } from './errors.ts';
+export type { Recovery } from './open.ts';
+export type { Fill } from './retention.ts';
+export { noProgress, type OutboxCounters, type SinkCounters, type SinkProgress } from './tally.ts';
+
+export interface OutboxOptions {
+  /** The state directory. Made when it is missing. */
+  readonly directory: string;
+  /** Names of the configured sinks: each gets a delivery row per record. */
+  readonly sinks: readonly string[];
+  /** The most that the file and its log may take; at most 5 % of the disk's free space at start all the same. */
+  readonly maxMegabytes: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Of this build: what an older one has to tell its operator to install. */
+  readonly version: string;
+}
+
+/** How the outbox stands: durable, or in memory for as long as the disk takes no writes. */
+export interface Storage {
+  /** Since when and why nothing can be written; null while all is well. */
+  readonly trouble: (StorageTrouble & { readonly since: string }) | null;
+  /** Records that are in memory only. */
+  readonly undurable: number;
+}
+
+export interface Outbox {
+  /** After the last append, also when that is only in memory. */
+  readonly state: LifecycleState;
+  /** Identity of the observer as stored. */
+  readonly observer: Observer | null;
+  /** Boot id under which the observer was stored: a clone has another. */
+  readonly observerBootId: string | null;
+  readonly storage: Storage;
+  readonly fill: Fill;
+  /** The last time a damaged file was replaced. */
+  readonly recovery: Recovery | null;
+  /**
+   * One transaction: changed events, state, records, one delivery row per sink and record; of more than 500 rows or 256 KB
+   * several, with a turn of the event loop between, of which only the last makes them count. Never throws. A turn that
+   * changes nothing but `lastDocumentAt` is written once a minute.
+   */
+  append(state: LifecycleState, records: readonly LifecycleRecord[]): void;
+  rememberObserver(observer: Observer, bootId: string | null): void;
+  /** The file tells of another VM: it is moved away unsent, and a new stream begins. `reason` is for the log. */
+  archive(reason: string): void;
+  /** After COMMIT, or after falling back to memory. @returns how to listen no longer. */
+  onAppended(listener: (records: readonly LifecycleRecord[]) => void): () => void;
+  /** Oldest first, those in memory included. Never throws; a sink that is not configured has none. */
+  pending(sink: string, query: PendingQuery): PendingDelivery[];
+  /**
+   * Writes the consequence of deliveries and how the sink stands, in one transaction. Never throws: what cannot be written
+   * is remembered, nothing is offered again in this process, and the next transaction that succeeds writes it.
+   */
+  settle(sink: string, outcomes: readonly Settlement[], state: SinkProgress): void;
+  progress(sink: string): SinkProgress;
+  counters(): OutboxCounters;
+  /** Tries to write what is only in memory. Costs nothing when there is none: meant for every turn. */
+  retry(): void;
+  /** Retention, bound, log, reserve; about once a minute. */
+  maintain(): void;
+  /** Writes what it can, and lets the next instance in. */
+  close(): void;
+}
+
+/**
+ * Opens the outbox of a state directory, whatever is found there; where nothing can be written it goes on in memory.
+ * @throws OutboxInUse, OutboxTooNew: each with a sentence for the operator.
+ */
+export const openOutbox = (options: OutboxOptions): Outbox => new DurableOutbox(options);

@@ -1,0 +1,133 @@
+import type { HeldRecord, Outcome, PendingDelivery, PendingQuery, Settlement } from './deliveries.ts';
+import type { Change } from './tally.ts';
+
+/** A record that was given up, and which sinks never got it. */
+export interface Tombstone {
+  readonly record: Pick<HeldRecord, 'position' | 'eventKey' | 'recordId' | 'phase' | 'observedAt'>;
+  readonly sinks: readonly string[];
+  readonly expiredAt: string;
+}
+
+/**
+ * All that happened since the last commit. Usually empty: it fills for the moment of a commit, and for as long as the disk
+ * takes none. Everything is here first, then on disk, so a commit that fails changes nothing but where things are.
+ */
+export interface Unwritten {
+  readonly records: ReadonlyMap<number, HeldRecord>;
+  readonly bytes: number;
+  readonly isEmpty: boolean;
+  hold(records: readonly HeldRecord[]): void;
+  settle(sink: string, settlements: readonly Settlement[], at: string): void;
+  /** Settlements by position, of records in memory and on disk alike. */
+  outcomes(sink: string): ReadonlyMap<number, Outcome>;
+  /** What has been counted for this sink and stands in no row, here or on disk. */
+  counted(sink: string): Change;
+  readonly tombstones: readonly Tombstone[];
+  /** What a sink has yet to get of the records held here, oldest first. */
+  pending(sink: string, query: PendingQuery): PendingDelivery[];
+  /** Gives up these records; what no sink has any more is lost. */
+  giveUp(positions: Iterable<number>, sinks: readonly string[], at: string): void;
+  clear(): void;
+}
+
+const noOutcomes: ReadonlyMap<number, Outcome> = new Map();
+
+export function createUnwritten(): Unwritten {
+  const records = new Map<number, HeldRecord>();
+  const outcomes = new Map<string, Map<number, Outcome>>();
+  const counted = new Map<string, Change>();
+  let tombstones: Tombstone[] = [];
+  let bytes = 0;
+
+  const count = (sink: string, change: Change): void => {
+    const sum: Record<string, number> = { ...counted.get(sink) };
+    for (const [name, n] of Object.entries(change)) sum[name] = (sum[name] ?? 0) + n;
+    counted.set(sink, sum);
+  };
+
+  /** Gives up one record for one sink; true when the sink never got it. */
+  const giveUpFor = (position: number, sink: string): boolean => {
+    const outcome = outcomes.get(sink)?.get(position);
+    outcomes.get(sink)?.delete(position);
+    const isDelivered = outcome?.state === 'delivered';
+    count(sink, { accepted: 1, ...(isDelivered ? { delivered: 1, undurable: 1 } : { expired: 1 }) });
+    return !isDelivered;
+  };
+
+  return {
+    records,
+    get bytes() {
+      return bytes;
+    },
+    get isEmpty() {
+      return records.size === 0 && outcomes.size === 0 && counted.size === 0 && tombstones.length === 0;
+    },
+    get tombstones() {
+      return tombstones;
+    },
+    hold(held) {
+      for (const record of held) {
+        records.set(record.position, record);
+        bytes += record.json.length;
+      }
+    },
+    settle(sink, settlements, at) {
+      const known = outcomes.get(sink) ?? new Map<number, Outcome>();
+      for (const settlement of settlements) {
+        const before = known.get(settlement.position);
+        if (before && before.state !== 'pending') continue;
+        known.set(
+          settlement.position,
+          outcomeOf(settlement, before, { at, undurable: records.has(settlement.position) }),
+        );
+      }
+      if (known.size > 0) outcomes.set(sink, known);
+    },
+    outcomes: (sink) => outcomes.get(sink) ?? noOutcomes,
+    counted: (sink) => counted.get(sink) ?? {},
+    pending(sink, { limit, exceptEvents, onlyEvents, notAfterPosition = Number.POSITIVE_INFINITY }) {
+      const known = outcomes.get(sink);
+      const found: PendingDelivery[] = [];
+      for (const { position, eventKey, json, appendedAt } of records.values()) {
+        if (found.length >= limit) break;
+        const outcome = known?.get(position);
+        if (outcome && outcome.state !== 'pending') continue;
+        if (position > notAfterPosition || exceptEvents?.has(eventKey) || onlyEvents?.has(eventKey) === false) continue;
+        found.push({ position, eventKey, json, appendedAt, attempts: outcome?.attempts ?? 0 });
+      }
+      return found;
+    },
+    giveUp(positions, sinks, at) {
+      for (const position of positions) {
+        const record = records.get(position);
+        if (!record) continue;
+        records.delete(position);
+        bytes -= record.json.length;
+        const never = sinks.filter((sink) => giveUpFor(position, sink));
+        // As many as records that can be held: their number is bounded by the same figure.
+        if (never.length > 0) tombstones = [...tombstones.slice(-999), { record, sinks: never, expiredAt: at }];
+      }
+    },
+    clear() {
+      records.clear();
+      outcomes.clear();
+      counted.clear();
+      tombstones = [];
+      bytes = 0;
+    },
+  };
+}
+
+function outcomeOf(
+  settlement: Settlement,
+  before: Outcome | undefined,
+  { at, undurable }: { readonly at: string; readonly undurable: boolean },
+): Outcome {
+  const attempts = (before?.attempts ?? 0) + (settlement.outcome === 'delivered' ? 0 : 1);
+  if (settlement.outcome === 'delivered') {
+    const { code = null, reason = null } = before ?? {};
+    return { state: 'delivered', attempts, code, reason, at, undurable };
+  }
+  const { code, reason } = settlement;
+  return { state: settlement.outcome === 'dead' ? 'dead' : 'pending', attempts, code, reason, at, undurable: false };
+}

@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { describe, expect, test } from 'vitest';
+import { readOutbox } from '../../src/outbox/reader.ts';
+import { imbalance } from '../../src/outbox/tally.ts';
+import { createRig } from './rig.ts';
+
+const kills = 20;
+
+/** Runs the writer on this directory, kills it after so many lines and a random moment more, and answers what it had been told. */
+async function runAndKill(directory: string, lines: number): Promise<readonly string[]> {
+  const writer = spawn(process.execPath, [`${import.meta.dirname}/writer-process.ts`, directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const told: string[] = [];
+  const exited = once(writer, 'exit');
+  for await (const line of createInterface({ input: writer.stdout })) {
+    told.push(line);
+    if (told.length === lines) setTimeout(() => writer.kill('SIGKILL'), Math.random() * 20);
+  }
+  const [, signal] = await exited;
+  expect(signal).toBe('SIGKILL');
+  return told;
+}
+
+const numbers = (told: readonly string[], kind: string): number[] =>
+  told.filter((line) => line.startsWith(`${kind} `)).map((line) => Number(line.slice(2)));
+
+describe(`a writer that is killed ${kills} times`, () => {
+  test('finds everything that it was told is durable, whole, and nothing delivered pending', async () => {
+    using rig = createRig();
+    let appended = 0;
+    const delivered = new Set<number>();
+    for (let n = 0; n < kills; n += 1) {
+      const told = await runAndKill(rig.directory, 2 + Math.floor(Math.random() * 120));
+      expect(told[0]).toBe('ready');
+      appended = Math.max(appended, ...numbers(told, 'a'));
+      for (const position of numbers(told, 'd')) delivered.add(position);
+
+      // Read as another process would, before anybody has repaired anything.
+      const report = readOutbox(rig.directory);
+      expect(report?.position).toBeGreaterThanOrEqual(appended);
+      expect(report?.recovery).toBeNull();
+      for (const { counters } of report?.sinks ?? []) expect(imbalance(counters)).toBe(0);
+    }
+    const outbox = rig.open({ sinks: ['hub', 'auditor'] });
+    const { position, events } = outbox.state;
+    const all = outbox.pending('auditor', { limit: 1_000_000 });
+    expect(all.map((entry) => entry.position)).toEqual(Array.from({ length: position }, (_, n) => n + 1));
+    expect(all.every((entry) => JSON.parse(String(entry.json)).position === entry.position)).toBe(true);
+    const pending = outbox.pending('hub', { limit: 1_000_000 }).map((entry) => entry.position);
+    expect(pending.filter((entry) => delivered.has(entry))).toEqual([]);
+    expect(outbox.counters().hub).toMatchObject({
+      accepted: position,
+      pending: pending.length,
+      delivered: position - pending.length,
+    });
+    // State and records are of one transaction: the newest record of each event is the one that its memory knows of.
+    const newest = new Map(all.map((entry) => [entry.eventKey, entry.position]));
+    for (const [key, memory] of events) expect(newest.get(key)).toBe(memory.sequence);
+    console.log(`  ${kills} kills, ${position} records, ${delivered.size} deliveries known, none lost`);
+  });
+});

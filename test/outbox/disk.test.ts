@@ -1,0 +1,131 @@
+import { copyFileSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { noProgress } from '../../src/outbox/outbox.ts';
+import { readOutbox } from '../../src/outbox/reader.ts';
+import { reserveBytes } from '../../src/outbox/reserve.ts';
+import { imbalance } from '../../src/outbox/tally.ts';
+import { createRig, deliverAll, observe, positions } from './rig.ts';
+import { mountSmallDisk, whyNoMount } from './small-disk.ts';
+
+const reason = whyNoMount();
+if (reason)
+  console.warn(`  skipped: the outbox on a full and on a read-only disk, since none can be mounted here: ${reason}`);
+
+describe.skipIf(reason !== null)('on a disk that is full', () => {
+  test('the reserve is freed for what must be written, and made again when there is room', () => {
+    using disk = mountSmallDisk(24);
+    using rig = createRig(join(disk.path, 'state'));
+    const outbox = rig.open();
+    const reserve = join(rig.directory, 'reserve.bin');
+    expect(statSync(reserve).size).toBe(reserveBytes);
+    disk.fill();
+    for (let n = 0; n < 40; n += 1) observe(outbox, { bytes: 4000 });
+    expect(existsSync(reserve)).toBe(false);
+    expect(outbox.storage.trouble).toBeNull();
+    expect(readOutbox(rig.directory)?.position).toBe(40);
+    outbox.maintain();
+    expect(existsSync(reserve)).toBe(false);
+    disk.empty();
+    outbox.maintain();
+    expect(statSync(reserve).size).toBe(reserveBytes);
+  });
+
+  test('records are sent from memory, and written as soon as there is room', async () => {
+    using disk = mountSmallDisk(16);
+    using rig = createRig(join(disk.path, 'state'));
+    const outbox = rig.open();
+    observe(outbox, { count: 2 });
+    disk.fill();
+    rmSync(join(rig.directory, 'reserve.bin'), { force: true });
+    disk.fill();
+    const heard: number[] = [];
+    outbox.onAppended((records) => heard.push(...records.map(({ position }) => position)));
+    for (let n = 0; n < 100; n += 1) observe(outbox, { bytes: 2000 });
+    expect(outbox.storage.trouble).toMatchObject({ kind: 'full', since: '2026-01-01T00:00:00.000Z' });
+    expect(outbox.state.position).toBe(102);
+    expect(heard).toHaveLength(100);
+    const { undurable } = outbox.storage;
+    expect(undurable).toBeGreaterThan(20);
+    expect(positions(outbox, 'hub')).toHaveLength(102);
+    outbox.settle('hub', [{ position: 102, outcome: 'delivered' }], noProgress);
+    expect(outbox.counters().hub).toMatchObject({ accepted: 102, delivered: 1, pending: 101, undurable: 1 });
+    expect(rig.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
+
+    disk.empty();
+    outbox.retry();
+    expect(outbox.storage.trouble?.kind).toBe('full');
+    await rig.clock.advance(1_000);
+    outbox.retry();
+    expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
+    outbox.close();
+    const again = rig.open();
+    expect(again.state.position).toBe(102);
+    expect(positions(again, 'hub')).toEqual(Array.from({ length: 101 }, (_, n) => n + 1));
+    expect(again.counters().hub).toMatchObject({ accepted: 102, delivered: 1, undurable: 1 });
+    expect(rig.lines.at(-1)).toMatchObject({ level: 'info', fields: { code: 'mended' } });
+  });
+
+  test('at start nothing is refused', () => {
+    using disk = mountSmallDisk(1);
+    using rig = createRig(join(disk.path, 'state'));
+    disk.fill();
+    const outbox = rig.open();
+    expect(outbox.storage.trouble).not.toBeNull();
+    observe(outbox);
+    expect(positions(outbox, 'hub')).toEqual([1]);
+    deliverAll(outbox, 'hub');
+    expect(positions(outbox, 'hub')).toEqual([]);
+    expect(imbalance(outbox.counters().hub ?? (undefined as never))).toBe(0);
+  });
+});
+
+describe.skipIf(reason !== null)('on a disk that takes no writes', () => {
+  test('what the file holds is known and sent, and what became of it is written once it can be', async () => {
+    using disk = mountSmallDisk(24);
+    using rig = createRig(join(disk.path, 'state'));
+    const before = rig.open();
+    observe(before, { count: 3 });
+    const { state } = before;
+    before.close();
+    disk.mount('ro');
+    const outbox = rig.open();
+    expect(outbox.state).toEqual(state);
+    expect(outbox.storage.trouble).not.toBeNull();
+    expect(positions(outbox, 'hub')).toEqual([1, 2, 3]);
+    outbox.settle('hub', [{ position: 1, outcome: 'delivered' }], noProgress);
+    observe(outbox);
+    expect(positions(outbox, 'hub')).toEqual([2, 3, 4]);
+    expect(outbox.counters().hub).toMatchObject({ accepted: 4, delivered: 1, pending: 3, undurable: 0 });
+    disk.mount('rw');
+    await rig.clock.advance(5_000);
+    outbox.retry();
+    expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
+    outbox.close();
+    const again = rig.open();
+    expect(again.state.position).toBe(4);
+    expect(positions(again, 'hub')).toEqual([2, 3, 4]);
+    expect(positions(again, 'table')).toEqual([1, 2, 3, 4]);
+  });
+
+  test.each([{ companions: ['-wal'] }, { companions: ['-wal', '-shm'] }])(
+    'a log that was not played back is read too, with $companions beside the outbox',
+    ({ companions }) => {
+      using disk = mountSmallDisk(24);
+      using rig = createRig();
+      observe(rig.open(), { count: 3 });
+      // As after a kill -9: the service never closed it.
+      const directory = join(disk.path, 'state');
+      mkdirSync(directory);
+      for (const suffix of ['', ...companions]) {
+        copyFileSync(join(rig.directory, `outbox.sqlite${suffix}`), join(directory, `outbox.sqlite${suffix}`));
+      }
+      disk.mount('ro');
+      using dead = createRig(directory);
+      const outbox = dead.open();
+      expect(positions(outbox, 'hub')).toEqual([1, 2, 3]);
+      outbox.close();
+      disk.mount('rw');
+    },
+  );
+});

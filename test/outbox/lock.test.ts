@@ -1,0 +1,44 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { layoutOf } from '../../src/outbox/layout.ts';
+import { takeLock } from '../../src/outbox/lock.ts';
+import { OutboxInUse } from '../../src/outbox/outbox.ts';
+import { createRig, observe, positions } from './rig.ts';
+
+test('a second instance ends at once with a sentence that says what to do', () => {
+  using rig = createRig();
+  const first = rig.open();
+  observe(first);
+  expect(() => rig.open()).toThrow(OutboxInUse);
+  expect(() => rig.open()).toThrow(`with the state directory ${rig.directory}. Stop that one first`);
+  observe(first);
+  expect(positions(first, 'hub')).toEqual([1, 2]);
+  first.close();
+  expect(positions(rig.open(), 'hub')).toEqual([1, 2]);
+});
+
+test('another process is a second instance, too', () => {
+  using rig = createRig();
+  rig.open();
+  const { status, stderr } = spawnSync(process.execPath, [`${import.meta.dirname}/writer-process.ts`, rig.directory], {
+    encoding: 'utf8',
+  });
+  expect(status).toBe(1);
+  expect(stderr).toContain('OutboxInUse');
+});
+
+test('a lock file that holds something else is taken all the same', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'lock-'));
+  const layout = layoutOf(directory);
+  writeFileSync(layout.lock, 'not a database '.repeat(100));
+  const lock = takeLock(layout);
+  expect(() => takeLock(layout)).toThrow(OutboxInUse);
+  lock.release();
+  takeLock(layout).release();
+  rmSync(directory, { recursive: true });
+  expect(() => takeLock(layout)).toThrow(/unable to open/);
+  expect(existsSync(layout.lock)).toBe(false);
+});

@@ -1,0 +1,371 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { UndecidedDocument } from '../../src/lifecycle/state.ts';
+import { noProgress } from '../../src/outbox/outbox.ts';
+import { readOutbox } from '../../src/outbox/reader.ts';
+import { observerNamed } from '../support/story.ts';
+import { until } from '../support/until.ts';
+import { after, createRig, deliverAll, memoryOf, observe, positions, recordAt } from './rig.ts';
+
+/** How many transactions a piece of work takes: each one adds a commit frame to the log. */
+function changesOf(directory: string): { count: () => number } {
+  const db = new DatabaseSync(join(directory, 'outbox.sqlite'), { readOnly: true });
+  const version = (): number => (db.prepare('PRAGMA data_version').get() as { data_version: number }).data_version;
+  let before = version();
+  return {
+    count() {
+      const now = version();
+      const changed = now === before ? 0 : 1;
+      before = now;
+      return changed;
+    },
+  };
+}
+
+describe('an outbox that is opened again', () => {
+  test('remembers stream, state and what every sink has yet to get', () => {
+    using rig = createRig();
+    const first = rig.open();
+    observe(first, { count: 2 });
+    first.settle('hub', [{ position: 1, outcome: 'delivered' }], noProgress);
+    const { state } = first;
+    first.close();
+    const second = rig.open();
+    expect(second.state).toEqual(state);
+    expect(positions(second, 'hub')).toEqual([2]);
+    expect(positions(second, 'table')).toEqual([1, 2]);
+    expect(second.storage).toEqual({ trouble: null, undurable: 0 });
+    expect(rig.lines).toEqual([]);
+  });
+
+  test('sends the very bytes that were appended', () => {
+    using rig = createRig();
+    const outbox = rig.open();
+    const [record] = observe(outbox);
+    const [entry] = outbox.pending('hub', { limit: 1 });
+    expect(entry?.json.toString()).toBe(JSON.stringify(record));
+    expect(entry).toMatchObject({
+      position: 1,
+      eventKey: 'event-1',
+      attempts: 0,
+      appendedAt: '2026-01-01T00:00:00.000Z',
+    });
+  });
+
+  test('knows the observer and the boot under which it was stored', () => {
+    using rig = createRig();
+    const observer = observerNamed('web_3');
+    const first = rig.open();
+    expect(first.observer).toBeNull();
+    first.rememberObserver(observer, 'boot-1');
+    first.close();
+    const second = rig.open();
+    expect(second.observer).toEqual(observer);
+    expect(second.observerBootId).toBe('boot-1');
+  });
+
+  test('knows the events that were to be approved, unless Azure refused', () => {
+    using rig = createRig();
+    rig.open().close();
+    const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+    const put = db.prepare(
+      'INSERT INTO approvals (eventKey, eventId, cause, intendedAt, outcome) VALUES (?, ?, ?, ?, ?)',
+    );
+    put.run('open-intent', 'OPEN-INTENT', 'operator', '2026-01-01T00:00:00.000Z', null);
+    put.run('accepted', 'ACCEPTED', 'operator', '2026-01-01T00:00:00.000Z', 'accepted');
+    put.run('refused', 'REFUSED', 'operator', '2026-01-01T00:00:00.000Z', 'refused');
+    put.run('unknown', 'UNKNOWN', 'operator', '2026-01-01T00:00:00.000Z', 'outcome-unknown');
+    db.close();
+    expect([...rig.open().state.approved]).toEqual(['accepted', 'open-intent', 'unknown']);
+  });
+});
+
+describe('append', () => {
+  test('writes only the events whose memory is another object', () => {
+    using rig = createRig();
+    const outbox = rig.open();
+    const one = memoryOf('ONE');
+    const two = memoryOf('TWO');
+    const events = new Map([
+      ['one', one],
+      ['two', two],
+    ]);
+    outbox.append({ ...outbox.state, events, incarnation: 1 }, []);
+    const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+    // A mark that only a write of this row takes away.
+    db.exec(`UPDATE events SET json = json || ' '`);
+    outbox.append({ ...outbox.state, events: new Map([...events, ['two', { ...two, open: false }]]) }, []);
+    const rows = db.prepare(`SELECT eventKey, json LIKE '% ' AS untouched, open FROM events ORDER BY eventKey`).all();
+    expect(rows.map((row) => ({ ...row }))).toEqual([
+      { eventKey: 'one', untouched: 1, open: 1 },
+      { eventKey: 'two', untouched: 0, open: 0 },
+    ]);
+    outbox.append({ ...outbox.state, events: new Map([['one', one]]) }, []);
+    expect(db.prepare('SELECT eventKey FROM events').all()).toHaveLength(1);
+    db.close();
+  });
+
+  test('writes nothing for a turn that changes nothing, and the time of the last document once a minute', () => {
+    using rig = createRig();
+    const outbox = rig.open();
+    outbox.append({ ...outbox.state, lastDocumentAt: '2026-01-01T00:00:00.000Z', incarnation: 1 }, []);
+    const changes = changesOf(rig.directory);
+    const look = (lastDocumentAt: string): number => {
+      outbox.append({ ...outbox.state, lastDocumentAt, events: new Map(outbox.state.events) }, []);
+      return changes.count();
+    };
+    expect(look('2026-01-01T00:00:01.000Z')).toBe(0);
+    expect(look('2026-01-01T00:00:59.999Z')).toBe(0);
+    expect(outbox.state.lastDocumentAt).toBe('2026-01-01T00:00:59.999Z');
+    expect(look('2026-01-01T00:01:00.000Z')).toBe(1);
+    expect(look('2026-01-01T00:01:30.000Z')).toBe(0);
+    outbox.settle('hub', [], noProgress);
+    expect(readOutbox(rig.directory)?.lastDocumentAt).toBe('2026-01-01T00:01:00.000Z');
+    outbox.close();
+    expect(readOutbox(rig.directory)?.lastDocumentAt).toBe('2026-01-01T00:01:30.000Z');
+  });
+
+  test('tells of its records after they are on disk', () => {
+    using rig = createRig();
+    const outbox = rig.open();
+    const heard: [number, number | undefined][] = [];
+    const stop = outbox.onAppended((records) => heard.push([records.length, readOutbox(rig.directory)?.position]));
+    observe(outbox, { count: 2 });
+    stop();
+    observe(outbox);
+    expect(heard).toEqual([[2, 2]]);
+  });
+
+  test('takes several transactions for many records, and tells nobody before the last', async () => {
+    using rig = createRig();
+    const outbox = rig.open();
+    const heard: number[] = [];
+    outbox.onAppended((records) => heard.push(records.length));
+    observe(outbox, { count: 600 });
+    expect(heard).toEqual([]);
+    expect(positions(outbox, 'hub')).toEqual([]);
+    expect(outbox.counters().hub).toMatchObject({ accepted: 0, pending: 0 });
+    expect(readOutbox(rig.directory)).toMatchObject({ position: 0 });
+    await until(() => heard.length > 0);
+    expect(heard).toEqual([600]);
+    expect(positions(outbox, 'hub')).toHaveLength(600);
+    expect(readOutbox(rig.directory)).toMatchObject({ position: 600 });
+  });
+
+  test('that is still being written takes further ones with it', async () => {
+    using rig = createRig();
+    const outbox = rig.open();
+    observe(outbox, { count: 400 });
+    await nextTurn();
+    observe(outbox, { eventId: 'EVENT-2' });
+    outbox.settle('hub', [], { ...noProgress, step: 3 });
+    outbox.close();
+    const again = rig.open();
+    expect(positions(again, 'table')).toHaveLength(401);
+    expect(again.progress('hub').step).toBe(3);
+  });
+
+  test('that was cut off by a crash leaves nothing behind', () => {
+    using rig = createRig();
+    rig.open().close();
+    const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+    db.exec(`INSERT INTO records VALUES (1, 'e', 'r', 'Scheduled', 'x', 'x', 2, 0);
+      INSERT INTO bodies VALUES (1, X'7B7D'); INSERT INTO deliveries (sink, position, eventKey, state) VALUES ('hub', 1, 'e', 'pending')`);
+    db.close();
+    const outbox = rig.open();
+    expect(positions(outbox, 'hub')).toEqual([]);
+    expect(outbox.state.position).toBe(0);
+    expect(outbox.counters().hub).toMatchObject({ accepted: 0, pending: 0 });
+    observe(outbox);
+    expect(positions(outbox, 'hub')).toEqual([1]);
+  });
+
+  test('keeps the documents that wait for the observer, and counts those that gave way', () => {
+    using rig = createRig();
+    const outbox = rig.open();
+    const documentAt = (n: number): UndecidedDocument => ({
+      at: `2026-01-01T00:00:0${n}.000Z`,
+      previousDocumentAt: null,
+      document: { incarnation: n, events: [], unreadable: 0 },
+      imdsApiVersion: '2020-07-01',
+      azureTime: null,
+      clockOffsetSeconds: null,
+      host: { bootId: null, physicalHost: null, tick: null, wallStepMs: 0 },
+    });
+    const [one, two, three] = [documentAt(1), documentAt(2), documentAt(3)];
+    outbox.append({ ...outbox.state, undecided: [one] }, []);
+    outbox.append({ ...outbox.state, undecided: [one, two] }, []);
+    expect(readOutbox(rig.directory)?.undecided).toEqual({ documents: 2, replaced: 0 });
+    outbox.append({ ...outbox.state, undecided: [one, three] }, []);
+    outbox.append({ ...outbox.state, undecided: [one, two] }, []);
+    expect(readOutbox(rig.directory)?.undecided).toEqual({ documents: 2, replaced: 2 });
+    outbox.close();
+    const again = rig.open();
+    expect(again.state.undecided).toEqual([one, two]);
+    again.append({ ...again.state, undecided: [] }, []);
+    expect(readOutbox(rig.directory)?.undecided).toEqual({ documents: 0, replaced: 2 });
+  });
+});
+
+describe('pending', () => {
+  test('gives the oldest first, of the events asked for and up to a position', () => {
+    using rig = createRig();
+    const outbox = rig.open();
+    for (const eventId of ['A', 'B', 'A', 'C', 'B', 'A']) observe(outbox, { eventId });
+    const found = (query: Omit<Parameters<typeof outbox.pending>[1], 'limit'>, limit = 10): number[] =>
+      outbox.pending('hub', { limit, ...query }).map(({ position }) => position);
+    expect(found({})).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(found({}, 2)).toEqual([1, 2]);
+    expect(found({}, 0)).toEqual([]);
+    expect(found({ exceptEvents: new Set(['a']) })).toEqual([2, 4, 5]);
+    expect(found({ onlyEvents: new Set(['a', 'c']) })).toEqual([1, 3, 4, 6]);
+    expect(found({ onlyEvents: new Set(['a', 'c']), exceptEvents: new Set(['c']) })).toEqual([1, 3, 6]);
+    expect(found({ onlyEvents: new Set(['a', 'c']) }, 3)).toEqual([1, 3, 4]);
+    expect(found({ notAfterPosition: 3 })).toEqual([1, 2, 3]);
+    expect(outbox.pending('nobody', { limit: 10 })).toEqual([]);
+  });
+
+  test('puts a record aside whose bytes are not those that were written', () => {
+    using rig = createRig();
+    const outbox = rig.open();
+    observe(outbox, { count: 3 });
+    const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+    db.exec(`UPDATE bodies SET json = X'00' WHERE position = 1; DELETE FROM bodies WHERE position = 3`);
+    db.close();
+    expect(positions(outbox, 'hub')).toEqual([2]);
+    expect(outbox.counters().hub).toMatchObject({ pending: 1, dead: 2 });
+    const letters = readOutbox(rig.directory)?.sinks.find(({ name }) => name === 'hub')?.deadLetters;
+    expect(letters).toMatchObject([
+      { position: 3, code: 'damaged', attempts: 1 },
+      { position: 1, code: 'damaged', attempts: 1 },
+    ]);
+  });
+});
+
+describe('settle', () => {
+  test('counts attempts, keeps dead letters with their reason, and delivers once', () => {
+    using rig = createRig();
+    const outbox = rig.open();
+    observe(outbox, { count: 3 });
+    const progress = { ...noProgress, step: 2, lastErrorAt: '2026-01-01T00:00:00.000Z', lastErrorCode: 'http-503' };
+    outbox.settle('hub', [{ position: 1, outcome: 'attempted', code: 'http-503', reason: 'busy' }], progress);
+    outbox.settle('hub', [{ position: 1, outcome: 'attempted', code: 'http-500', reason: 'sick' }], progress);
+    expect(outbox.pending('hub', { limit: 1 })).toMatchObject([{ position: 1, attempts: 2 }]);
+    outbox.settle('hub', [{ position: 1, outcome: 'dead', code: 'http-400', reason: 'no such column' }], progress);
+    outbox.settle('hub', [{ position: 2, outcome: 'delivered' }], noProgress);
+    outbox.settle('hub', [{ position: 2, outcome: 'delivered' }], noProgress);
+    outbox.settle('hub', [{ position: 99, outcome: 'delivered' }], noProgress);
+    expect(outbox.counters().hub).toEqual({
+      accepted: 3,
+      delivered: 1,
+      pending: 1,
+      dead: 1,
+      expired: 0,
+      abandoned: 0,
+      undurable: 0,
+    });
+    expect(readOutbox(rig.directory)?.sinks[0]?.deadLetters).toEqual([
+      {
+        position: 1,
+        eventKey: 'event-1',
+        recordId: 'record-1',
+        phase: 'Scheduled',
+        attempts: 3,
+        settledAt: '2026-01-01T00:00:00.000Z',
+        code: 'http-400',
+        reason: 'no such column',
+      },
+    ]);
+  });
+
+  test('keeps how a sink stands over a restart', () => {
+    using rig = createRig();
+    const first = rig.open();
+    expect(first.progress('hub')).toEqual(noProgress);
+    const progress = {
+      step: 4,
+      retryAt: '2026-01-01T00:05:00.000Z',
+      lastSuccessAt: '2026-01-01T00:00:00.000Z',
+      lastErrorAt: '2026-01-01T00:04:00.000Z',
+      lastErrorCode: 'http-403',
+      lastErrorReason: 'no role',
+    };
+    first.settle('hub', [], progress);
+    first.close();
+    expect(rig.open().progress('hub')).toEqual(progress);
+  });
+});
+
+describe('a configuration that changes its sinks', () => {
+  test('gives a new sink everything that is retained, delivered to others or not', () => {
+    using rig = createRig();
+    const first = rig.open({ sinks: ['hub'] });
+    observe(first, { count: 3 });
+    deliverAll(first, 'hub');
+    first.close();
+    const second = rig.open({ sinks: ['hub', 'table'] });
+    expect(positions(second, 'hub')).toEqual([]);
+    expect(positions(second, 'table')).toEqual([1, 2, 3]);
+    expect(second.counters().table).toMatchObject({ accepted: 3, pending: 3 });
+  });
+
+  test('abandons what a sink that left has not got, and gives it back when it returns', () => {
+    using rig = createRig();
+    const first = rig.open();
+    observe(first, { count: 3 });
+    first.settle('table', [{ position: 1, outcome: 'delivered' }], noProgress);
+    first.settle('table', [{ position: 2, outcome: 'dead', code: 'x', reason: 'y' }], noProgress);
+    first.close();
+    const second = rig.open({ sinks: ['hub'] });
+    expect(second.counters().table).toMatchObject({ accepted: 3, delivered: 1, pending: 0, dead: 0, abandoned: 2 });
+    expect(second.pending('table', { limit: 10 })).toEqual([]);
+    observe(second);
+    second.close();
+    const third = rig.open();
+    expect(positions(third, 'table')).toEqual([2, 3, 4]);
+    expect(third.counters().table).toMatchObject({ accepted: 6, delivered: 1, pending: 3, abandoned: 2 });
+  });
+});
+
+describe('an outbox that tells of another VM', () => {
+  test('is moved away unsent, and a new stream begins', () => {
+    using rig = createRig();
+    const outbox = rig.open();
+    outbox.rememberObserver(observerNamed('web_3'), 'boot-1');
+    observe(outbox, { count: 2 });
+    const { streamId } = outbox.state;
+    outbox.archive('the VM is another one');
+    expect(outbox.state).toMatchObject({ position: 0, events: new Map() });
+    expect(outbox.state.streamId).not.toBe(streamId);
+    expect(outbox.observer).toBeNull();
+    expect(positions(outbox, 'hub')).toEqual([]);
+    observe(outbox);
+    expect(positions(outbox, 'hub')).toEqual([1]);
+    outbox.close();
+    expect(rig.open().state).toMatchObject({ position: 1, streamId: outbox.state.streamId });
+    expect(rig.lines).toMatchObject([{ level: 'warn', fields: { code: 'archived' } }]);
+    expect(readdirSync(rig.directory).filter((name) => name.startsWith('archived-'))).toHaveLength(1);
+  });
+
+  test('is kept three times', () => {
+    using rig = createRig();
+    const outbox = rig.open();
+    for (let n = 0; n < 5; n += 1) {
+      observe(outbox);
+      outbox.archive('again');
+    }
+    expect(readdirSync(rig.directory).filter((name) => name.startsWith('archived-'))).toHaveLength(3);
+  });
+});
+
+test('an append names every record of its own stream', () => {
+  using rig = createRig();
+  const outbox = rig.open();
+  outbox.append(after(outbox.state, 1, 'E'), [recordAt(1, 'E', { streamId: outbox.state.streamId })]);
+  expect(JSON.parse(String(outbox.pending('hub', { limit: 1 })[0]?.json))).toMatchObject({
+    streamId: outbox.state.streamId,
+  });
+});

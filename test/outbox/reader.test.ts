@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { noProgress } from '../../src/outbox/outbox.ts';
+import { readOutbox } from '../../src/outbox/reader.ts';
+import { observerNamed } from '../support/story.ts';
+import { createRig, observe } from './rig.ts';
+
+test('where there is no outbox there is nothing to report', () => {
+  using rig = createRig();
+  expect(readOutbox(`${rig.directory}/nowhere`)).toBeNull();
+});
+
+test('another process sees counters, progress and dead letters while the service runs, and after it ended', async () => {
+  using rig = createRig();
+  const outbox = rig.open();
+  outbox.rememberObserver(observerNamed('web_3'), null);
+  observe(outbox, { eventId: 'A', open: false });
+  await rig.clock.advance(60_000);
+  observe(outbox, { eventId: 'B', count: 2 });
+  outbox.settle('hub', [{ position: 1, outcome: 'delivered' }], {
+    ...noProgress,
+    lastSuccessAt: '2026-01-01T00:01:00.000Z',
+  });
+  outbox.settle('table', [{ position: 1, outcome: 'dead', code: 'http-400', reason: 'no such column' }], noProgress);
+  const report = readOutbox(rig.directory);
+  expect(report).toMatchObject({
+    streamId: outbox.state.streamId,
+    position: 3,
+    openEvents: 1,
+    observer: { vmName: 'web_3' },
+    recovery: null,
+    sinks: [
+      {
+        name: 'hub',
+        configured: true,
+        counters: outbox.counters().hub,
+        progress: { lastSuccessAt: '2026-01-01T00:01:00.000Z' },
+        oldestPendingAt: '2026-01-01T00:01:00.000Z',
+        deadLetters: [],
+      },
+      { name: 'table', oldestPendingAt: '2026-01-01T00:01:00.000Z', deadLetters: [{ position: 1, code: 'http-400' }] },
+    ],
+  });
+  expect(report?.bytes).toBeGreaterThan(10_000);
+  outbox.close();
+  expect(readOutbox(rig.directory)).toMatchObject({ position: 3, sinks: report?.sinks });
+});
+
+test('a sink that has everything has no oldest pending record', () => {
+  using rig = createRig();
+  rig.open({ sinks: ['hub'] });
+  expect(readOutbox(rig.directory)?.sinks).toMatchObject([{ name: 'hub', oldestPendingAt: null }]);
+});

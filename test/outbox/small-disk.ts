@@ -1,0 +1,43 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A real file system of a few megabytes, which can be filled and made read-only. */
+export interface SmallDisk extends Disposable {
+  readonly path: string;
+  /** Leaves so many bytes free. */
+  fill(free?: number): void;
+  empty(): void;
+  mount(how: 'ro' | 'rw'): void;
+}
+
+export function mountSmallDisk(megabytes: number): SmallDisk {
+  const path = mkdtempSync(join(tmpdir(), 'small-disk-'));
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', path], { stdio: 'pipe' });
+  const filler = join(path, 'filler');
+  return {
+    path,
+    fill(free = 0) {
+      rmSync(filler, { force: true });
+      const { bavail, bsize } = statfsSync(path);
+      writeFileSync(filler, Buffer.alloc(Math.max(0, bavail * bsize - free)));
+    },
+    empty: () => rmSync(filler, { force: true }),
+    mount: (how) => execFileSync('mount', ['-o', `remount,${how}`, path], { stdio: 'pipe' }),
+    [Symbol.dispose]() {
+      execFileSync('umount', ['-l', path], { stdio: 'pipe' });
+      rmdirSync(path);
+    },
+  };
+}
+
+/** Why no disk can be mounted here, or null. */
+export function whyNoMount(): string | null {
+  try {
+    mountSmallDisk(1)[Symbol.dispose]();
+    return null;
+  } catch (error) {
+    return (error as Error).message.trim();
+  }
+}

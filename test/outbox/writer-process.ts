@@ -1,0 +1,47 @@
+/**
+ * A process that appends and settles until it is killed: `node writer-process.ts <directory>`. Writes a line for what it
+ * was told is durable: `a <position>` of the newest record, `d <position>` of one that was settled.
+ */
+import { writeSync } from 'node:fs';
+import { systemClock } from '../../src/clock.ts';
+import { silentLog } from '../../src/log.ts';
+import { noProgress, openOutbox } from '../../src/outbox/outbox.ts';
+import { observe } from './rig.ts';
+
+const directory = process.argv[2] ?? '';
+const outbox = openOutbox({
+  directory,
+  sinks: ['hub'],
+  maxMegabytes: 256,
+  clock: systemClock,
+  log: silentLog,
+  version: '1.0.0',
+});
+const tell = (line: string): number => writeSync(1, `${line}\n`);
+
+let durable = 0;
+outbox.onAppended((records) => {
+  durable = records.at(-1)?.position ?? durable;
+  tell(`a ${durable}`);
+});
+
+function turn(n: number): void {
+  // Now and then more than one transaction.
+  observe(outbox, { eventId: `EVENT-${n % 5}`, count: n % 40 === 39 ? 300 : 1 + (n % 3), bytes: 200 });
+  if (n % 3 === 0) {
+    const first = outbox.pending('hub', { limit: 5 }).map(({ position }) => position);
+    outbox.settle(
+      'hub',
+      first.map((position) => ({ position, outcome: 'delivered' as const })),
+      noProgress,
+    );
+    // While a large append is under way, settlements are written with its end.
+    if (durable === outbox.state.position) for (const position of first) tell(`d ${position}`);
+  }
+  if (n % 20 === 0) outbox.maintain();
+  setImmediate(() => turn(n + 1));
+}
+
+if (outbox.storage.trouble) throw new Error(outbox.storage.trouble.reason);
+tell('ready');
+turn(1);
