@@ -1,0 +1,29 @@
+/** What the process says when it ends, for units, scripts and people. Documented by `--help` of every command. */
+export const exitCodes = {
+  ok: { code: 0, meaning: 'done, or stopped by SIGTERM or SIGINT' },
+  unexpected: { code: 1, meaning: 'something unexpected; a service manager should start it again' },
+  usage: { code: 2, meaning: 'the command line is wrong' },
+  // EX_TEMPFAIL and EX_CONFIG of sysexits.h; 76 stands between them and is EX_PROTOCOL: two ends that do not understand each other.
+  alreadyRunning: { code: 75, meaning: 'another instance holds the state directory' },
+  newerOutbox: {
+    code: 76,
+    meaning: 'the outbox was written by a newer major version; the message says which to install',
+  },
+  configuration: { code: 78, meaning: 'the configuration is wrong; starting again will not help' },
+} as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
+export type ExitReason = keyof typeof exitCodes;
+
+/** Ends a command: its message is for the operator and says what to do next; it is printed without a stack. */
+export class Failure extends Error {
+  readonly reason: ExitReason;
+  constructor(reason: ExitReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** For the end of a command's help. */
+export function describeExitCodes(...reasons: readonly ExitReason[]): string {
+  const lines = reasons.map((reason) => `  ${String(exitCodes[reason].code).padEnd(4)}${exitCodes[reason].meaning}`);
+  return `\nExit codes:\n${lines.join('\n')}\n`;
+}

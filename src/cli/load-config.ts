@@ -1,0 +1,41 @@
+import type { Config } from '../config.ts';
+import { platformPaths, readConfigFile } from './config-file.ts';
+import { type ConfigDocument, configFileVariable, readConfig } from './read-config.ts';
+
+/** `file` is the one that was read, null when there was none. Warnings are for the log once it is open. */
+export type LoadedConfig =
+  | {
+      readonly config: Config;
+      readonly warnings: readonly string[];
+      readonly file: string | null;
+      readonly problems?: never;
+    }
+  | { readonly problems: readonly string[]; readonly config?: never };
+
+/**
+ * The configuration of this process: the file given (`--config`), else the one that SCHEDULED_EVENTS_BRIDGE_CONFIG names,
+ * else the platform's own, and over it the environment. Only the platform's own file may be missing.
+ */
+export function loadConfig(from: {
+  readonly file?: string | undefined;
+  readonly env: NodeJS.ProcessEnv;
+  readonly platform?: NodeJS.Platform;
+  /** Settings that come from elsewhere than a file and win over it, as those of a VM extension. */
+  readonly documents?: readonly ConfigDocument[];
+}): LoadedConfig {
+  const platform = from.platform ?? process.platform;
+  const paths = platformPaths(platform, from.env);
+  const named = from.file ?? (from.env[configFileVariable] || undefined);
+  const path = named ?? paths.configFile;
+  const file = readConfigFile(path, platform);
+  if (file.kind === 'problem') return { problems: [file.problem] };
+  if (file.kind === 'absent' && named !== undefined) {
+    const by = from.file === undefined ? `the environment variable ${configFileVariable}` : '--config';
+    return { problems: [`There is no configuration file ${path}, which ${by} names: create it, or name another.`] };
+  }
+  const documents = [...(file.kind === 'read' ? [file.document] : []), ...(from.documents ?? [])];
+  const read = readConfig({ documents, env: from.env, defaultStateDirectory: paths.stateDirectory });
+  if (read.config) return { ...read, file: file.kind === 'read' ? path : null };
+  const hint = `There is no configuration file ${path}; name one with --config or ${configFileVariable}.`;
+  return { problems: file.kind === 'absent' ? [...read.problems, hint] : read.problems };
+}

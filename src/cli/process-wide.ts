@@ -1,0 +1,119 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { setFlagsFromString } from 'node:v8';
+import type { Config } from '../config.ts';
+import { Failure } from './exit-codes.ts';
+
+/** The platform's own metadata and token service: link-local, never behind a proxy. */
+const linkLocal = '169.254.169.254';
+
+/**
+ * Set by other products' agents to draw tokens from their own identity service: our credential would believe them. The
+ * last one does it for workload identities. See `ManagedIdentityCredential` of @azure/identity.
+ */
+const foreignIdentity = [
+  'IDENTITY_ENDPOINT',
+  'IDENTITY_HEADER',
+  'MSI_ENDPOINT',
+  'MSI_SECRET',
+  'AZURE_FEDERATED_TOKEN_FILE',
+];
+const tokenHost = 'AZURE_POD_IDENTITY_AUTHORITY_HOST';
+
+/**
+ * What keeps the bridge small, measured on Node 24.21. The first does while running what `--max-semi-space-size=1` does at the
+ * start (which has no effect later): young objects get 2 MB instead of up to 64. The others keep undici's parser from being
+ * optimised after a few polls: that compiler's working memory stayed with the process, 15 MB resident.
+ */
+const frugal = ['--semi-space-growth-factor=1', '--no-wasm-tier-up', '--no-wasm-dynamic-tiering'];
+
+/**
+ * Sets all that is process-wide: proxy variables, token host, trusted authorities, memory habits. Every command that uses the network calls it
+ * first, because the Azure libraries read the variables once, when they are first used, and keep what they read.
+ * Answers with warnings for the log. Throws a {@link Failure} when `tls.caFile` is of no use.
+ */
+export function setProcessWide(
+  config: Pick<Config, 'imds' | 'proxy' | 'tls'>,
+  env: NodeJS.ProcessEnv = process.env,
+): string[] {
+  setProxy(config, env);
+  setTokenHost(config.imds.endpoint, env);
+  for (const flag of frugal) setFlagsFromString(flag);
+  return trustAuthorities(config.tls.caFile, env);
+}
+
+function setProxy({ imds, proxy }: Pick<Config, 'imds' | 'proxy'>, env: NodeJS.ProcessEnv): void {
+  if (proxy) {
+    for (const name of ['HTTPS_PROXY', 'HTTP_PROXY']) {
+      env[name] = proxy.url;
+      delete env[name.toLowerCase()];
+    }
+  }
+  const direct = new Set((env.NO_PROXY || env.no_proxy || '').split(',').map((host) => host.trim()));
+  direct.delete('');
+  for (const host of proxy?.bypass ?? []) direct.add(host);
+  direct.add(linkLocal);
+  if (imds.endpoint !== 'auto') direct.add(new URL(imds.endpoint).hostname);
+  env.NO_PROXY = [...direct].join(',');
+  delete env.no_proxy;
+}
+
+/** An explicit endpoint moves the token host with it; `auto` moves only where documents are read. */
+function setTokenHost(endpoint: string, env: NodeJS.ProcessEnv): void {
+  for (const name of [...foreignIdentity, tokenHost]) delete env[name];
+  if (endpoint !== 'auto' && endpoint !== `http://${linkLocal}`) env[tokenHost] = endpoint;
+}
+
+/**
+ * Trusts the authorities of `tls.caFile` and of SSL_CERT_FILE beside those that Node brings (Node itself reads that
+ * variable only when told to). Nothing is loaded when neither is given: parsing the built-in list costs memory.
+ */
+function trustAuthorities(caFile: string | null, env: NodeJS.ProcessEnv): string[] {
+  const warnings: string[] = [];
+  const added: string[] = [];
+  if (env.SSL_CERT_FILE) {
+    const read = readCertificates(env.SSL_CERT_FILE);
+    if (read.problem === undefined) added.push(...read.certificates);
+    else warnings.push(`The environment variable SSL_CERT_FILE is not used: ${read.problem}.`);
+  }
+  if (caFile !== null) {
+    const read = readCertificates(caFile);
+    if (read.problem !== undefined) {
+      throw new Failure(
+        'configuration',
+        `tls.caFile is ${JSON.stringify(caFile)}: ${read.problem}; expected a PEM file of certificates.`,
+      );
+    }
+    added.push(...read.certificates);
+  }
+  if (added.length > 0) setDefaultCACertificates([...new Set([...getCACertificates('default'), ...added])]);
+  return warnings;
+}
+
+type Certificates =
+  | { readonly certificates: readonly string[]; readonly problem?: never }
+  | { readonly problem: string };
+
+function readCertificates(file: string): Certificates {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return { problem: 'there is no such file' };
+    return { problem: code === 'EACCES' ? 'it may not be read by this user' : `it cannot be read (${message})` };
+  }
+  const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  if (certificates.length === 0) return { problem: 'it holds no certificate in PEM form' };
+  const broken = certificates.findIndex((pem) => !isCertificate(pem));
+  return broken < 0 ? { certificates } : { problem: `certificate ${broken + 1} in it cannot be read` };
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).subject !== undefined;
+  } catch {
+    return false;
+  }
+}

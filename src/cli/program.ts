@@ -1,0 +1,25 @@
+import { Command } from 'commander';
+import { version } from '../version.ts';
+import { addDemo } from './demo.ts';
+import { addRun } from './run.ts';
+import { addSimulate } from './simulate.ts';
+import { describeVerb, type Surroundings, type Verb } from './surroundings.ts';
+import { addVersion } from './version.ts';
+
+const verbs: readonly Verb[] = [addRun, addSimulate, addDemo, addVersion];
+
+/** The whole command line. It throws instead of ending the process. */
+export function createProgram(surroundings: Surroundings): Command {
+  const program = new Command('scheduled-events-bridge')
+    .description(
+      'Watches the Scheduled Events of the Azure VM it runs on and delivers what happened to Event Hubs and Log Analytics.',
+    )
+    .version(version, '-V, --version', 'print the version')
+    .helpCommand(false)
+    .configureOutput({ writeOut: surroundings.print, outputError: () => {} })
+    .exitOverride();
+  describeVerb(program, 'alreadyRunning', 'newerOutbox', 'configuration');
+  for (const add of verbs) add(program, surroundings);
+  for (const command of program.commands) command.copyInheritedSettings(program);
+  return program;
+}

@@ -1,0 +1,132 @@
+import { hostname } from 'node:os';
+import { createCredential } from '../azure/credential.ts';
+import { type Bridge, poll } from '../bridge.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { openHost } from '../host/index.ts';
+import { confirmIdentity } from '../identity.ts';
+import { createImds } from '../imds/client.ts';
+import { createDiscovery } from '../imds/discover.ts';
+import { createObserverWatch } from '../imds/observer-watch.ts';
+import { impactWithin } from '../lifecycle/scope.ts';
+import { gapAfterMs } from '../lifecycle/transition.ts';
+import { isUrgent } from '../lifecycle/urgency.ts';
+import type { Log } from '../log.ts';
+import { type Outbox, openOutbox } from '../outbox/outbox.ts';
+import { createRelay, type Relay } from '../relay/relay.ts';
+import { createSinks, tokenScopes } from '../sinks/index.ts';
+import type { Sink } from '../sinks/sink.ts';
+import { version } from '../version.ts';
+
+export interface RunBridgeOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Aborted: polling ends, what is pending is sent for up to five seconds, and `runBridge` resolves. */
+  readonly stop: AbortSignal;
+}
+
+/** What is pending at the end is sent for so long; what is left then is sent by the next start. */
+const flushMs = 5000;
+const upkeepMs = 60_000;
+/** Sinks keep deadlines of their own; this is for one that does not. It comes after a token, a connection and a send. */
+const sendDeadlineMs = 60_000;
+/** Without a request for this long the service turns the feature off, and the next answer may take two minutes. */
+const warmForMs = 24 * 3_600_000;
+/** Connections are opened this long before an impact on this VM, and kept. */
+const nearMs = 20 * 60_000;
+
+/** The whole bridge, from open to closed. Rejects with `OutboxInUse` or `OutboxTooNew`, and for nothing that Azure does. */
+export async function runBridge(options: RunBridgeOptions): Promise<void> {
+  const { config, clock, log, stop } = options;
+  const { bridge, credential, sinks, relays } = assemble(options);
+  const { imds, host, outbox, observer } = bridge;
+  const names = sinks.map(({ name }) => name);
+  log.info(
+    { version, sinks: names, stateDirectory: config.stateDirectory },
+    `The bridge runs, with ${names.join(', ')}.`,
+  );
+  const sending = new AbortController();
+  const confirmed = confirmIdentity({ outbox, observer, host, imds, log }, stop);
+  credential.prefetch(tokenScopes(config.sinks));
+  const tasks = [observer.run(stop), keepHouse(outbox, clock, stop), send(relays, confirmed, sending.signal)];
+  await poll(bridge, { pollIntervalMs: 1000 * config.imds.pollIntervalSeconds, log, stop });
+
+  log.info({}, `The bridge stops: what is pending is sent, for ${flushMs / 1000} s at most.`);
+  if (await confirmed) await Promise.all(relays.map((relay) => relay.flush(flushMs)));
+  sending.abort();
+  await Promise.all(tasks);
+  for (const relay of relays) relay.close();
+  await Promise.all([...sinks.map((sink) => sink.close()), imds.close()]);
+  credential.close();
+  host.close();
+  outbox.close();
+  log.info({}, 'The bridge has stopped.');
+}
+
+/** Everything in its place, nothing begun. */
+function assemble({ config, clock, log }: RunBridgeOptions): {
+  readonly bridge: Bridge;
+  readonly credential: ReturnType<typeof createCredential>;
+  readonly sinks: readonly Sink[];
+  readonly relays: readonly Relay[];
+} {
+  const credential = createCredential({ clientId: config.identity.clientId, clock, log });
+  let opened: Outbox | null = null; // sinks ask before the outbox is open: it is opened for their names
+  const near = (): boolean => opened !== null && impactWithin(opened.state, clock.now(), nearMs);
+  const sinks = createSinks(config.sinks, { credential, clock, near });
+  const outbox = openOutbox({
+    directory: config.stateDirectory,
+    sinks: sinks.map(({ name }) => name),
+    maxMegabytes: config.outbox.maxMegabytes,
+    clock,
+    log,
+    version,
+  });
+  opened = outbox;
+  const isWarm = (): boolean => {
+    const { lastDocumentAt } = outbox.state;
+    return lastDocumentAt !== null && clock.now().getTime() - Date.parse(lastDocumentAt) < warmForMs;
+  };
+  const imds = createImds({
+    endpoint: config.imds.endpoint === 'auto' ? createDiscovery({ clock, log }) : config.imds.endpoint,
+    apiVersion: config.imds.apiVersion,
+    timeoutMs: 1000 * config.imds.timeoutSeconds,
+    firstTimeoutMs: 1000 * config.imds.firstTimeoutSeconds,
+    warm: isWarm,
+    clock,
+  });
+  const observer = createObserverWatch({
+    imds,
+    configured: config.observer,
+    computer: hostname(),
+    stored: outbox.observer,
+    clock,
+    log,
+  });
+  const bridge: Bridge = {
+    imds,
+    host: openHost({ clock, storedBootId: outbox.state.bootId }),
+    observer,
+    scope: config.scope,
+    outbox,
+    clock,
+    gapAfterMs: gapAfterMs(config.imds.pollIntervalSeconds),
+    bridgeVersion: version,
+  };
+  const deadlineMs = sendDeadlineMs + 1000 * (config.sinks.eventHubs?.connectJitterSeconds ?? 0);
+  const relays = sinks.map((sink) => createRelay({ sink, outbox, clock, log, isUrgent, deadlineMs }));
+  return { bridge, credential, sinks, relays };
+}
+
+/** Nothing is sent before it is certain that the outbox is this VM's own. */
+async function send(relays: readonly Relay[], confirmed: Promise<boolean>, signal: AbortSignal): Promise<void> {
+  if (await confirmed) await Promise.all(relays.map((relay) => relay.run(signal)));
+}
+
+async function keepHouse(outbox: Outbox, clock: Clock, stop: AbortSignal): Promise<void> {
+  while (!stop.aborted) {
+    await clock.sleep(upkeepMs, stop);
+    outbox.maintain();
+  }
+}

@@ -1,0 +1,29 @@
+import type { Config } from '../config.ts';
+import type { Log } from '../log.ts';
+import { Failure } from './exit-codes.ts';
+import { loadConfig } from './load-config.ts';
+import { openLog } from './open-log.ts';
+import { setProcessWide } from './process-wide.ts';
+import type { Surroundings } from './surroundings.ts';
+
+/**
+ * The first steps of every command that works with a configuration and the network: read it, refuse what is wrong with it, set
+ * what is process-wide, open the log and say there what the configuration warned of.
+ */
+export async function start(
+  options: { readonly config?: string | undefined },
+  { env }: Surroundings,
+): Promise<{ readonly config: Config; readonly log: Log }> {
+  const { config, problems, ...rest } = loadConfig({ file: options.config, env });
+  if (!config) throw new Failure('configuration', describeProblems(problems));
+  const warnings = [...('warnings' in rest ? rest.warnings : []), ...setProcessWide(config, env)];
+  const log = await openLog(config.log.level);
+  for (const warning of warnings) log.warn({ part: 'configuration' }, warning);
+  return { config, log };
+}
+
+function describeProblems(problems: readonly string[]): string {
+  const [first = ''] = problems;
+  if (problems.length === 1) return `The configuration is wrong: ${first}`;
+  return `The configuration has ${problems.length} problems:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`;
+}

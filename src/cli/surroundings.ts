@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import { describeExitCodes, type ExitReason } from './exit-codes.ts';
+
+/** All that a command takes from the process around it; a test gives its own. */
+export interface Surroundings {
+  readonly env: NodeJS.ProcessEnv;
+  /** Aborted by the first SIGTERM or SIGINT: the command then comes to its end by itself. */
+  readonly stop: AbortSignal;
+  /** Writes text to stdout. */
+  readonly print: (text: string) => void;
+}
+
+/** Adds one verb to the program. Its file imports what is heavy only when the verb is run. */
+export type Verb = (program: Command, surroundings: Surroundings) => void;
+
+/** What every verb has in common. The exit codes are those besides 0, 1 and 2. */
+export function describeVerb(command: Command, ...reasons: readonly ExitReason[]): Command {
+  return command
+    .addHelpText('after', describeExitCodes('ok', 'unexpected', 'usage', ...reasons))
+    .helpOption('-h, --help', 'show this help');
+}
+
+/** Resolves when the command has to stop. */
+export function stopped(stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (stop.aborted) resolve();
+    else stop.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

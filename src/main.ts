@@ -1,0 +1,57 @@
+import { CommanderError } from 'commander';
+import { exitCodes, Failure } from './cli/exit-codes.ts';
+import { createProgram } from './cli/program.ts';
+import { openDestination } from './log-destination.ts';
+
+/** Like the log, it waits only so long for a reader of stderr. */
+function say(text: string): void {
+  const stderr = openDestination({ fd: 2, maxBytes: 1024 * 1024 });
+  stderr.write(`${text}\n`);
+  stderr.flushSync(500);
+}
+
+/** A reader of stdout that has gone (`| head -1`) is no reason to stop. */
+function print(text: string): void {
+  if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', () => {});
+  process.stdout.write(text);
+}
+
+/** Says why the process ends, in one line where that is enough, and with which code. */
+function explain(error: unknown): number {
+  if (error instanceof Failure) {
+    say(error.message);
+    return exitCodes[error.reason].code;
+  }
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return exitCodes.ok.code;
+    // The help itself, asked for by naming no command, has been printed.
+    if (error.code !== 'commander.help') say(`${error.message.replaceAll('\n', ' ')} (--help shows what there is)`);
+    return exitCodes.usage.code;
+  }
+  say(`Something unexpected happened: ${error instanceof Error ? error.stack : String(error)}`);
+  return exitCodes.unexpected.code;
+}
+
+const stop = new AbortController();
+for (const [signal, number] of [
+  ['SIGINT', 2],
+  ['SIGTERM', 15],
+] as const) {
+  process.on(signal, () => {
+    if (stop.signal.aborted) process.exit(128 + number);
+    stop.abort();
+  });
+}
+// State is durable at every instruction: after a mistake of ours a fresh process is better than one that is half alive.
+process.on('uncaughtException', (error) => process.exit(explain(error)));
+process.on('unhandledRejection', (error) => process.exit(explain(error)));
+
+const program = createProgram({
+  env: process.env,
+  stop: stop.signal,
+  print,
+});
+program.parseAsync().then(
+  () => process.exit(exitCodes.ok.code),
+  (error) => process.exit(explain(error)),
+);

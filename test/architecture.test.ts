@@ -1,0 +1,336 @@
+import { expect, test } from 'vitest';
+import { brokenImports, importsOf, withoutComments } from './support/import-rule.ts';
+import { readTree, type SourceTree } from './support/source-tree.ts';
+
+const src = readTree('src/**/*.ts');
+const all = readTree('src/**/*.ts', 'test/**/*.ts', 'infra/**/*.ts', '*.ts');
+
+/** Lines of code, comments left out, that `pattern` is found in. */
+function linesWith(tree: SourceTree, pattern: RegExp, isAllowed: (path: string) => boolean = () => false): string[] {
+  return [...tree].flatMap(([path, text]) =>
+    isAllowed(path)
+      ? []
+      : withoutComments(text)
+          .split('\n')
+          .filter((line) => pattern.test(line))
+          .map((line) => `${path}: ${line.trim()}`),
+  );
+}
+
+/** The rules, each a function from the sources to what breaks it. */
+const rules = {
+  imports: brokenImports,
+  names: (tree: SourceTree) =>
+    [...tree.keys()].filter((path) => /(^|\/)(utils?|lib|common|helpers?|shared|types)(\/|\.ts$)/.test(path)),
+  length: (tree: SourceTree) =>
+    [...tree].filter(([, text]) => text.trimEnd().split('\n').length > 400).map(([path]) => path),
+  state: (tree: SourceTree) =>
+    linesWith(
+      tree,
+      /^(export )?(let|var)\b|^(export )?const \w+(: (?!Readonly|readonly)[^=]+)? = (new (Map|Set|WeakMap|WeakSet)(<.*>)?\(\)|\[\]|\{\});/,
+    ),
+  wire: (tree: SourceTree) =>
+    linesWith(tree, /\b(DocumentIncarnation|NotBefore|TimeGenerated)\b/, (path) =>
+      /^src\/(imds\/document|sinks\/[^/]+\/encode)\.ts$|^src\/azure-simulator\//.test(path),
+    ),
+  exit: (tree: SourceTree) =>
+    linesWith(tree, /\bprocess\.(exit|reallyExit|abort)\b|\bprocess\.exitCode\s*=/, (path) => path === 'src/main.ts'),
+  console: (tree: SourceTree) => linesWith(tree, /\bconsole\./),
+} as const;
+
+test('the import rule is kept', () => {
+  expect([...src.values()].join('').length).toBeGreaterThan(10_000);
+  expect(rules.imports(src)).toEqual([]);
+});
+
+test('no folder and no file has a name that says nothing', () => {
+  expect(rules.names(all)).toEqual([]);
+});
+
+test('no file is longer than 400 lines', () => {
+  expect(rules.length(all)).toEqual([]);
+});
+
+test('no module keeps state', () => {
+  expect(rules.state(src)).toEqual([]);
+});
+
+test('the names of the wire are spelled only where documents are parsed and records are encoded', () => {
+  expect(rules.wire(src)).toEqual([]);
+});
+
+test('only main ends the process, and nothing prints past the log', () => {
+  expect(rules.exit(src)).toEqual([]);
+  expect(rules.console(src)).toEqual([]);
+});
+
+test('no check of types or style is switched off, and nothing is left to do', () => {
+  const words = ['biome-' + 'ignore', '@ts-' + 'ignore', '@ts-' + 'nocheck', 'TO' + 'DO', 'FIX' + 'ME'];
+  const found = [...all].filter(([, text]) => words.some((word) => text.includes(word))).map(([path]) => path);
+  expect(found).toEqual([]);
+});
+
+const planted: readonly { name: string; rule: keyof typeof rules; path: string; text: string; breaks: boolean }[] = [
+  {
+    name: 'relay reads a sink',
+    rule: 'imports',
+    path: 'src/relay/relay.ts',
+    text: `import { createStdout } from '../sinks/stdout.ts';`,
+    breaks: true,
+  },
+  {
+    name: 'relay reads the contract of sinks',
+    rule: 'imports',
+    path: 'src/relay/relay.ts',
+    text: `import type { Sink } from '../sinks/sink.ts';`,
+    breaks: false,
+  },
+  {
+    name: 'lifecycle logs',
+    rule: 'imports',
+    path: 'src/lifecycle/ends.ts',
+    text: `import { silentLog } from '../log.ts';`,
+    breaks: true,
+  },
+  {
+    name: 'lifecycle takes a type of the clock',
+    rule: 'imports',
+    path: 'src/lifecycle/ends.ts',
+    text: `import type { Clock } from '../clock.ts';`,
+    breaks: true,
+  },
+  {
+    name: 'the simulator shares code with what it tests',
+    rule: 'imports',
+    path: 'src/azure-simulator/imds/wire.ts',
+    text: `export { parse } from '../../imds/document.ts';`,
+    breaks: true,
+  },
+  {
+    name: 'a sink takes a type of the configuration',
+    rule: 'imports',
+    path: 'src/sinks/stdout.ts',
+    text: `import type { Config } from '../config.ts';`,
+    breaks: false,
+  },
+  {
+    name: 'a sink takes a type of the configuration by name',
+    rule: 'imports',
+    path: 'src/sinks/stdout.ts',
+    text: `import { type Config, type Path } from '../config.ts';`,
+    breaks: false,
+  },
+  {
+    name: 'a sink takes a value of the configuration',
+    rule: 'imports',
+    path: 'src/sinks/stdout.ts',
+    text: `import { type Config, options } from '../config.ts';`,
+    breaks: true,
+  },
+  {
+    name: 'the outbox knows a sink, on several lines',
+    rule: 'imports',
+    path: 'src/outbox/outbox.ts',
+    text: `import {\n  type Sink,\n} from '../sinks/sink.ts';`,
+    breaks: true,
+  },
+  {
+    name: 'host loads the outbox lazily',
+    rule: 'imports',
+    path: 'src/host/host.ts',
+    text: `const later = await import('../outbox/outbox.ts');`,
+    breaks: true,
+  },
+  {
+    name: 'an import for its side effect',
+    rule: 'imports',
+    path: 'src/azure/credential.ts',
+    text: `import '../sinks/index.ts';`,
+    breaks: true,
+  },
+  {
+    name: 'main goes past the command line',
+    rule: 'imports',
+    path: 'src/main.ts',
+    text: `import { pollOnce } from './bridge.ts';`,
+    breaks: true,
+  },
+  {
+    name: 'the command line imports whatever it needs',
+    rule: 'imports',
+    path: 'src/cli/run.ts',
+    text: `import { pollOnce } from '../bridge.ts';`,
+    breaks: false,
+  },
+  {
+    name: 'a stage imports the bridge',
+    rule: 'imports',
+    path: 'src/imds/client.ts',
+    text: `import type { Bridge } from '../bridge.ts';`,
+    breaks: true,
+  },
+  {
+    name: 'a folder that the rule does not know',
+    rule: 'imports',
+    path: 'src/extras/new.ts',
+    text: `import type { Sink } from '../sinks/sink.ts';`,
+    breaks: true,
+  },
+  {
+    name: 'an import that is commented out',
+    rule: 'imports',
+    path: 'src/host/host.ts',
+    text: `// import { x } from '../outbox/outbox.ts';`,
+    breaks: false,
+  },
+  { name: 'a package', rule: 'imports', path: 'src/host/host.ts', text: `import { pino } from 'pino';`, breaks: false },
+  { name: 'a folder called utils', rule: 'names', path: 'src/sinks/utils/time.ts', text: '', breaks: true },
+  { name: 'a file called types', rule: 'names', path: 'src/relay/types.ts', text: '', breaks: true },
+  { name: 'a file whose name only ends like that', rule: 'names', path: 'src/azure/calib.ts', text: '', breaks: false },
+  { name: 'a file of 401 lines', rule: 'length', path: 'src/relay/relay.ts', text: 'x\n'.repeat(401), breaks: true },
+  { name: 'a file of 400 lines', rule: 'length', path: 'src/relay/relay.ts', text: 'x\n'.repeat(400), breaks: false },
+  {
+    name: 'a counter at the top of a module',
+    rule: 'state',
+    path: 'src/relay/relay.ts',
+    text: 'let attempts = 0;',
+    breaks: true,
+  },
+  {
+    name: 'an exported counter',
+    rule: 'state',
+    path: 'src/relay/relay.ts',
+    text: 'export let attempts = 0;',
+    breaks: true,
+  },
+  {
+    name: 'a cache at the top of a module',
+    rule: 'state',
+    path: 'src/relay/relay.ts',
+    text: 'const cache = new Map<string, number>();',
+    breaks: true,
+  },
+  {
+    name: 'a typed cache at the top of a module',
+    rule: 'state',
+    path: 'src/relay/relay.ts',
+    text: 'const cache: Map<string, number> = new Map();',
+    breaks: true,
+  },
+  {
+    name: 'a constant set',
+    rule: 'state',
+    path: 'src/relay/relay.ts',
+    text: `const urgent = new Set(['Preempt']);`,
+    breaks: false,
+  },
+  {
+    name: 'a variable inside a function',
+    rule: 'state',
+    path: 'src/relay/relay.ts',
+    text: 'function f() {\n  let attempts = 0;\n}',
+    breaks: false,
+  },
+  {
+    name: 'a name of the wire in a relay',
+    rule: 'wire',
+    path: 'src/relay/relay.ts',
+    text: 'const x = event.NotBefore;',
+    breaks: true,
+  },
+  {
+    name: 'a name of the wire in a comment',
+    rule: 'wire',
+    path: 'src/relay/relay.ts',
+    text: '/** Azure calls it NotBefore. */',
+    breaks: false,
+  },
+  {
+    name: 'a name of the wire where documents are parsed',
+    rule: 'wire',
+    path: 'src/imds/document.ts',
+    text: 'const x = event.NotBefore;',
+    breaks: false,
+  },
+  {
+    name: 'a name of the wire in an encoder',
+    rule: 'wire',
+    path: 'src/sinks/log-analytics/encode.ts',
+    text: 'const x = { TimeGenerated: at };',
+    breaks: false,
+  },
+  {
+    name: 'a command that ends the process',
+    rule: 'exit',
+    path: 'src/cli/run.ts',
+    text: 'process.exit(1);',
+    breaks: true,
+  },
+  {
+    name: 'a command that sets the exit code',
+    rule: 'exit',
+    path: 'src/cli/run.ts',
+    text: 'process.exitCode = 1;',
+    breaks: true,
+  },
+  {
+    name: 'a line printed past the log',
+    rule: 'console',
+    path: 'src/cli/run.ts',
+    text: `console.log('x');`,
+    breaks: true,
+  },
+];
+
+test.for(planted)('the rules see what was planted: $name', ({ rule, path, text, breaks }) => {
+  expect(rules[rule](new Map([[path, text]]))).toHaveLength(breaks ? 1 : 0);
+});
+
+test('imports are found in every form', () => {
+  const text = `
+    import pino, { type Log } from 'pino';
+    import { type A, type B } from './a.ts';
+    import type { C } from '../c.ts';
+    export * from './d.ts';
+    export type { E } from './e.ts';
+    import manifest from '../../package.json' with { type: 'json' };
+    const f = () => import('./f.ts');
+  `;
+  expect(importsOf('src/cli/x.ts', text)).toEqual(
+    [
+      ['pino', false],
+      ['src/cli/a.ts', true],
+      ['src/c.ts', true],
+      ['src/cli/d.ts', false],
+      ['src/cli/e.ts', true],
+      ['package.json', false],
+      ['src/cli/f.ts', false],
+    ].map(([what, typesOnly]) => ({ from: 'src/cli/x.ts', what, typesOnly })),
+  );
+});
+
+/**
+ * Names of tests as they stand in the source: `test('…'`, and of tables `test.for(…)('…'`. Where rows name themselves
+ * (`$name`), their names count instead.
+ */
+function testNames(tree: SourceTree): string[] {
+  const pattern = /(?:\b(?:test|it)|\)(?=\(\s*['"`][^\n]*,\s*(?:\{|async|\(|$)))\(\s*(['"`])((?:\\.|(?!\1).)*)\1\s*,/gm;
+  return [...tree.values()].flatMap((text) => {
+    const names = [...text.matchAll(pattern)].map(([, , name = '']) => name);
+    const rows = names.includes('$name') ? [...text.matchAll(/\bname: (['"`])((?:(?!\1).)* (?:(?!\1).)*)\1/g)] : [];
+    return [...names.filter((name) => name !== '$name'), ...rows.map(([, , name = '']) => name)];
+  });
+}
+
+test('no two tests in the repository have the same name', () => {
+  const names = testNames(readTree('test/**/*.ts'));
+  expect(names.length).toBeGreaterThan(50);
+  expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
+});
+
+test('names of tests are found in plain tests and in tables', () => {
+  const text = `test('one', () => {});\ntest.for([1])('two %d', (n) => {});\n  it("three", async () => {});\ntest.for([\n  1,\n] as const)(\n  'four',\n  async () => {},\n);`;
+  expect(testNames(new Map([['test/x.test.ts', text]]))).toEqual(['one', 'two %d', 'three', 'four']);
+  const table = `test.for([{ name: 'a row' }, { name: 'web_0' }])('$name', () => {});`;
+  expect(testNames(new Map([['test/y.test.ts', table]]))).toEqual(['a row']);
+});

@@ -1,0 +1,313 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { loadConfig } from '../../src/cli/load-config.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'config-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const stdout = { sinks: { stdout: {} } };
+const eventHubs = { fullyQualifiedNamespace: 'x.servicebus.windows.net', eventHubName: 'vm-lifecycle' };
+const connectionString = 'Endpoint=sb://x/;SharedAccessKeyName=k;SharedAccessKey=c2VjcmV0';
+
+/** Writes a file that only its owner can read, or `mode`, and loads it. */
+function load(content: unknown, { env = {}, mode = 0o600 }: { env?: NodeJS.ProcessEnv; mode?: number } = {}) {
+  const file = join(directory, 'config.json');
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  chmodSync(file, mode);
+  const loaded = loadConfig({ file, env });
+  return { ...loaded, file, problems: loaded.problems?.map((problem) => problem.replaceAll(file, 'FILE')) };
+}
+
+test('a file with one sink is a whole configuration', () => {
+  const { config } = load(stdout);
+  expect(config).toEqual({
+    imds: {
+      endpoint: 'http://169.254.169.254',
+      apiVersion: '2020-07-01',
+      pollIntervalSeconds: 1,
+      timeoutSeconds: 10,
+      firstTimeoutSeconds: 130,
+    },
+    observer: { tags: [] },
+    scope: { witnessRate: 0 },
+    stateDirectory: '/var/lib/scheduled-events-bridge',
+    outbox: { maxMegabytes: 256 },
+    identity: { clientId: null },
+    sinks: { eventHubs: null, logAnalytics: null, stdout: {} },
+    tls: { caFile: null },
+    proxy: null,
+    approve: { userInitiated: false, freezeUpToSeconds: null, onBehalfOf: [], onBehalfAfterSeconds: 60 },
+    heartbeat: { everyMinutes: 60, streamName: 'Custom-VmLifecycleBridge_CL', eventHubs: false },
+    http: { port: 0 },
+    log: { level: 'info' },
+  });
+});
+
+test('an optional section gets its own defaults', () => {
+  const { config } = load({ sinks: { eventHubs }, proxy: null });
+  expect(config?.sinks.eventHubs).toEqual({
+    ...eventHubs,
+    connectionString: null,
+    customEndpoint: null,
+    transport: 'amqp',
+    idleCloseSeconds: 60,
+    connectJitterSeconds: 0,
+  });
+  expect(config?.proxy).toBeNull();
+});
+
+test('a variable wins over the file, and an empty one is not there', () => {
+  const { config } = load(
+    { ...stdout, log: { level: 'debug' }, stateDirectory: '/from/file' },
+    { env: { SCHEDULED_EVENTS_BRIDGE_LOG_LEVEL: 'warn', SCHEDULED_EVENTS_BRIDGE_STATE_DIRECTORY: '' } },
+  );
+  expect(config?.log.level).toBe('warn');
+  expect(config?.stateDirectory).toBe('/from/file');
+});
+
+test('variables alone make a configuration, the sections they name included', () => {
+  const { config } = load(
+    {},
+    {
+      env: {
+        SCHEDULED_EVENTS_BRIDGE_SINKS_EVENT_HUBS_FULLY_QUALIFIED_NAMESPACE: 'x.servicebus.windows.net',
+        SCHEDULED_EVENTS_BRIDGE_SINKS_EVENT_HUBS_EVENT_HUB_NAME: 'hub',
+        SCHEDULED_EVENTS_BRIDGE_SINKS_EVENT_HUBS_IDLE_CLOSE_SECONDS: '5',
+        SCHEDULED_EVENTS_BRIDGE_OBSERVER_TAGS: 'owner,environment',
+        SCHEDULED_EVENTS_BRIDGE_OBSERVER_VM_NAME: 'web_3',
+        SCHEDULED_EVENTS_BRIDGE_CONFIG: '/not/looked/at',
+        PATH: '/bin',
+      },
+    },
+  );
+  expect(config?.sinks.eventHubs).toMatchObject({ eventHubName: 'hub', idleCloseSeconds: 5 });
+  expect(config?.observer).toEqual({ tags: ['owner', 'environment'], vmName: 'web_3' });
+});
+
+const wrong: readonly {
+  name: string;
+  content: unknown;
+  env?: NodeJS.ProcessEnv;
+  mode?: number;
+  problems: readonly string[];
+}[] = [
+  {
+    name: 'every problem is told at once, with key, value, place and expectation',
+    content: { imds: { pollIntervalSeconds: 0.2, apiVersion: '2024-01-01' }, scope: { witnessRate: 2 }, ...stdout },
+    env: { SCHEDULED_EVENTS_BRIDGE_LOG_LEVEL: 'loud' },
+    problems: [
+      'imds.apiVersion is "2024-01-01" in FILE: expected one of 2017-03-01, 2017-08-01, 2017-11-01, 2019-01-01, 2019-04-01, 2019-08-01, 2020-07-01.',
+      'imds.pollIntervalSeconds is 0.2 in FILE: expected a number from 1 to 5 (seconds).',
+      'scope.witnessRate is 2 in FILE: expected a number from 0 to 1.',
+      'log.level is "loud" in the environment variable SCHEDULED_EVENTS_BRIDGE_LOG_LEVEL: expected one of debug, info, warn, error.',
+    ],
+  },
+  {
+    name: 'an unknown key is told with the one that was meant',
+    content: { ...stdout, stateDir: '/x', imds: { pollInterval: 2, endpiont: 'auto' } },
+    problems: [
+      'stateDir is not an option (it is "/x" in FILE); did you mean stateDirectory?',
+      'imds.pollInterval is not an option (it is 2 in FILE); did you mean imds.pollIntervalSeconds?',
+      'imds.endpiont is not an option (it is "auto" in FILE); did you mean imds.endpoint?',
+    ],
+  },
+  {
+    name: 'an unknown key that resembles none is told with those there are',
+    content: { ...stdout, log: { destinationFile: '/x' } },
+    problems: ['log.destinationFile is not an option (it is "/x" in FILE); expected one of log.level.'],
+  },
+  {
+    name: 'a section that is not an object is told',
+    content: { ...stdout, imds: 'auto' },
+    problems: [
+      'imds is "auto" in FILE: expected an object with endpoint, apiVersion, pollIntervalSeconds, timeoutSeconds, firstTimeoutSeconds.',
+    ],
+  },
+  {
+    name: 'an unknown variable is told with the one that was meant',
+    content: stdout,
+    env: { SCHEDULED_EVENTS_BRIDGE_LOGLEVEL: 'debug' },
+    problems: [
+      'SCHEDULED_EVENTS_BRIDGE_LOGLEVEL is not an option (it is "debug" in the environment); did you mean SCHEDULED_EVENTS_BRIDGE_LOG_LEVEL?',
+    ],
+  },
+  {
+    name: 'what a section needs is told when it is missing',
+    content: { sinks: { logAnalytics: {} } },
+    problems: [
+      'sinks.logAnalytics.endpoint is missing: expected an https:// URL without a path.',
+      'sinks.logAnalytics.ruleId is missing: expected the immutable id of a data collection rule, dcr- and 32 hex digits.',
+    ],
+  },
+  {
+    name: 'a configuration without a sink is refused',
+    content: {},
+    problems: ['There is no sink: expected at least one of sinks.eventHubs, sinks.logAnalytics and sinks.stdout.'],
+  },
+  {
+    name: 'an event hub without namespace and connection string is refused',
+    content: { sinks: { eventHubs: { eventHubName: 'hub' } } },
+    problems: [
+      'sinks.eventHubs: expected exactly one of fullyQualifiedNamespace and connectionString; neither is set.',
+    ],
+  },
+  {
+    name: 'an event hub with both namespace and connection string is refused',
+    content: { sinks: { eventHubs: { ...eventHubs, connectionString } } },
+    problems: ['sinks.eventHubs: expected exactly one of fullyQualifiedNamespace and connectionString; both are set.'],
+  },
+  {
+    name: 'a connection string for another event hub is refused',
+    content: {
+      sinks: { eventHubs: { connectionString: `${connectionString};EntityPath=other`, eventHubName: 'hub' } },
+    },
+    problems: [
+      'sinks.eventHubs.eventHubName is "hub", but connectionString has the EntityPath "other": expected the same event hub in both.',
+    ],
+  },
+  {
+    name: 'a proxy with AMQP over TCP is refused',
+    content: { sinks: { eventHubs }, proxy: { url: 'http://proxy:3128' } },
+    problems: [
+      'proxy is set, but sinks.eventHubs.transport is "amqp", which cannot go through a proxy: expected "amqp-ws", or no proxy.',
+    ],
+  },
+  {
+    name: 'a secret in a file that others can read is refused',
+    content: { sinks: { eventHubs: { connectionString, eventHubName: 'hub' } } },
+    mode: 0o644,
+    problems: [
+      'sinks.eventHubs.connectionString is a secret, and others can read FILE: expected a file that they cannot read (chmod o-rwx FILE), or the environment variable SCHEDULED_EVENTS_BRIDGE_SINKS_EVENT_HUBS_CONNECTION_STRING.',
+    ],
+  },
+  {
+    name: 'approving is not yet available',
+    content: { ...stdout, approve: { userInitiated: true, onBehalfOf: ['web_1'], onBehalfAfterSeconds: 60 } },
+    problems: [
+      'approve.userInitiated is true in FILE: this is not yet available; expected false, or leave it out.',
+      'approve.onBehalfOf is ["web_1"] in FILE: this is not yet available; expected [], or leave it out.',
+    ],
+  },
+  {
+    name: 'keys of parts that do not exist yet are validated all the same',
+    content: { ...stdout, heartbeat: { everyMinutes: -1 }, http: { port: 'x' } },
+    problems: [
+      'heartbeat.everyMinutes is -1 in FILE: expected a whole number from 0 to 1440.',
+      'http.port is "x" in FILE: expected a whole number from 0 to 65535.',
+    ],
+  },
+  {
+    name: 'a document that is not an object is refused',
+    content: '[]',
+    problems: [
+      expect.stringMatching(/^The configuration is \[\] in FILE: expected an object with imds, observer/),
+      expect.stringContaining('no sink'),
+    ],
+  },
+];
+
+test.for(wrong)('$name', ({ content, env = {}, mode = 0o600, problems }) => {
+  expect(load(content, { env, mode }).problems).toEqual(problems);
+});
+
+test('a connection string may come from a file that only its owner and group can read, or from a variable', () => {
+  const sinks = { eventHubs: { eventHubName: 'hub' } };
+  const env = { SCHEDULED_EVENTS_BRIDGE_SINKS_EVENT_HUBS_CONNECTION_STRING: connectionString };
+  expect(load({ sinks }, { env, mode: 0o644 }).config?.sinks.eventHubs?.connectionString).toBe(connectionString);
+  const inFile = { eventHubs: { ...sinks.eventHubs, connectionString } };
+  expect(load({ sinks: inFile }, { mode: 0o640 }).config?.sinks.eventHubs?.connectionString).toBe(connectionString);
+});
+
+test.for([
+  [
+    'under its own key, but malformed',
+    { sinks: { eventHubs: { eventHubName: 'hub', connectionString: 'c2VjcmV0' } } },
+    {},
+  ],
+  ['under a misspelt key', { sinks: { eventHubs: { conectionString: connectionString } } }, {}],
+  ['in the wrong place', { sinks: { eventHubs: connectionString } }, {}],
+  ['as part of something else', { sinks: { eventHub: { connectionString } } }, {}],
+  ['in a misspelt variable', {}, { SCHEDULED_EVENTS_BRIDGE_EVENT_HUBS_CONNECTIONSTRING: 'c2VjcmV0' }],
+  ['in a file that others can read', { sinks: { eventHubs: { connectionString, eventHubName: 'hub' } } }, {}],
+  ['as a password of a proxy', { proxy: { url: 'http://user:c2VjcmV0@proxy:3128' } }, {}],
+  ['in a file that is not JSON', `{ "sinks": { "eventHubs": { "connectionString": "${connectionString}" x } } }`, {}],
+  ['in a file whose mistake is an unquoted value', '{ "connectionString": c2VjcmV0 }', {}],
+] as const)('a secret is never shown: %s', ([, content, env]) => {
+  const { problems } = load(content, { env, mode: 0o644 });
+  expect(problems?.length).toBeGreaterThan(0);
+  expect(problems?.join('\n')).not.toContain('c2VjcmV0');
+});
+
+test.for([
+  ['{ "log": { "level": x } }', 'a mistake at line 1, column 21'],
+  ['{\n  "log": { "level": "info" },\n}', 'a mistake at line 3, column 1'],
+  ['{ "log": { "level": "info" }', 'it ends too early; is a closing } or ] or a quotation mark missing?'],
+  ['{ "log": "in', 'it ends too early; is a closing } or ] or a quotation mark missing?'],
+  ['{} {}', 'a mistake at line 1, column 4'],
+  ['', 'it is empty; expected at least {}'],
+])('a file that is not JSON is told with the place of the mistake: %s', ([content, where]) => {
+  expect(load(content).problems).toEqual([`FILE is not JSON: ${where}.`]);
+});
+
+test('a byte order mark does no harm', () => {
+  expect(load(`\uFEFF${JSON.stringify(stdout)}`).config).toBeDefined();
+});
+
+test('heartbeat and local HTTP are accepted with a warning, their defaults without', () => {
+  const { warnings, file } = load({
+    ...stdout,
+    heartbeat: { everyMinutes: 5, eventHubs: false },
+    http: { port: 9100 },
+  }) as {
+    warnings: readonly string[];
+    file: string;
+  };
+  expect(warnings).toEqual([
+    `heartbeat.everyMinutes is 5 in ${file}: this is not yet available and does nothing in this version.`,
+    `http.port is 9100 in ${file}: this is not yet available and does nothing in this version.`,
+  ]);
+});
+
+test('a file that was named has to be there', () => {
+  const missing = join(directory, 'missing.json');
+  expect(loadConfig({ file: missing, env: {} }).problems).toEqual([
+    `There is no configuration file ${missing}, which --config names: create it, or name another.`,
+  ]);
+  expect(loadConfig({ env: { SCHEDULED_EVENTS_BRIDGE_CONFIG: missing } }).problems).toEqual([
+    `There is no configuration file ${missing}, which the environment variable SCHEDULED_EVENTS_BRIDGE_CONFIG names: create it, or name another.`,
+  ]);
+  expect(loadConfig({ file: directory, env: {} }).problems).toEqual([
+    `The configuration file ${directory} cannot be read: it is a directory; name the file in it.`,
+  ]);
+});
+
+test("the platform's own file may be missing where variables say enough", () => {
+  const windows = { ProgramData: join(directory, 'ProgramData') };
+  const loaded = loadConfig({ env: { ...windows, SCHEDULED_EVENTS_BRIDGE_SINKS_STDOUT: '{}' }, platform: 'win32' });
+  expect(loaded).toMatchObject({ file: null, warnings: [], config: { sinks: { stdout: {} } } });
+  expect(loaded.config?.stateDirectory).toBe(
+    `${windows.ProgramData.replaceAll('/', '\\')}\\scheduled-events-bridge\\state`,
+  );
+  expect(loadConfig({ env: windows, platform: 'win32' }).problems).toEqual([
+    expect.stringContaining('There is no sink'),
+    expect.stringMatching(
+      /^There is no configuration file .*config.json; name one with --config or SCHEDULED_EVENTS_BRIDGE_CONFIG\.$/,
+    ),
+  ]);
+});
+
+test('settings from elsewhere win over the file, and may hold secrets where they are protected', () => {
+  const file = join(directory, 'base.json');
+  writeFileSync(file, JSON.stringify({ sinks: { eventHubs: { eventHubName: 'hub' } }, log: { level: 'warn' } }));
+  const documents = [
+    { value: { log: { level: 'debug' } }, source: 'public settings', keepsSecrets: false },
+    { value: { sinks: { eventHubs: { connectionString } } }, source: 'protected settings', keepsSecrets: true },
+  ];
+  const { config } = loadConfig({ file, env: {}, documents });
+  expect(config).toMatchObject({
+    log: { level: 'debug' },
+    sinks: { eventHubs: { connectionString, eventHubName: 'hub' } },
+  });
+});

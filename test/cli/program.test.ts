@@ -1,0 +1,169 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type ExitReason, exitCodes } from '../../src/cli/exit-codes.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import { until } from '../support/until.ts';
+
+const main = join(import.meta.dirname, '../../src/main.ts');
+
+/** Starts the real command line from source. */
+function start(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env.PATH, ...env } });
+  const result = { out: '', err: '', child, ended: () => child.exitCode !== null || child.signalCode !== null };
+  child.stdout.on('data', (data) => (result.out += data));
+  child.stderr.on('data', (data) => (result.err += data));
+  return result;
+}
+
+async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const result = start(args, env);
+  await new Promise((resolve) => result.child.once('close', resolve));
+  return { out: result.out, err: result.err, code: result.child.exitCode };
+}
+
+test('version prints the version of package.json', async () => {
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
+  expect(await run(['version'])).toEqual({
+    out: `scheduled-events-bridge ${version} (Node ${process.versions.node}, ${process.platform}-${process.arch})\n`,
+    err: '',
+    code: 0,
+  });
+  expect((await run(['--version'])).out).toBe(`${version}\n`);
+});
+
+const mistakes: readonly { args: readonly string[]; env?: NodeJS.ProcessEnv; says: RegExp; ends: ExitReason }[] = [
+  { args: [], says: /^Usage: scheduled-events-bridge /, ends: 'usage' },
+  {
+    args: ['runn'],
+    says: /^error: unknown command 'runn' \(Did you mean run\?\) \(--help shows what there is\)\n$/,
+    ends: 'usage',
+  },
+  { args: ['version', '--fast'], says: /^error: unknown option '--fast'.*\n$/, ends: 'usage' },
+  {
+    args: ['simulate', '--speed', '0'],
+    says: /^error: .*expected a number above 0, at most 100000\..*\n$/,
+    ends: 'usage',
+  },
+  { args: ['simulate', 'frezee'], says: /^There is no scenario "frezee"; did you mean freeze\?\n$/, ends: 'usage' },
+  {
+    args: ['run', '--config', '/no/such.json'],
+    says: /^The configuration is wrong: There is no configuration file .*\n$/,
+    ends: 'configuration',
+  },
+  {
+    args: ['run'],
+    env: { SCHEDULED_EVENTS_BRIDGE_LOG_LEVEL: 'loud', SCHEDULED_EVENTS_BRIDGE_CONFIG: '/dev/null' },
+    says: /^The configuration is wrong: \/dev\/null is not JSON: it is empty; expected at least \{\}\.\n$/,
+    ends: 'configuration',
+  },
+  {
+    args: ['run'],
+    env: {
+      SCHEDULED_EVENTS_BRIDGE_LOG_LEVEL: 'loud',
+      SCHEDULED_EVENTS_BRIDGE_HTTP_PORT: '-1',
+      SCHEDULED_EVENTS_BRIDGE_SINKS_STDOUT: '{}',
+    },
+    says: /^The configuration has \d problems:\n {2}- http\.port is -1 in .*\n {2}- log\.level is "loud" in /,
+    ends: 'configuration',
+  },
+  {
+    args: ['run'],
+    env: { SCHEDULED_EVENTS_BRIDGE_SINKS_STDOUT: '{}', SCHEDULED_EVENTS_BRIDGE_TLS_CA_FILE: '/no/such.pem' },
+    says: /^tls\.caFile is "\/no\/such\.pem": there is no such file; expected a PEM file of certificates\.\n$/,
+    ends: 'configuration',
+  },
+];
+
+test.for(mistakes)('$args is answered with what is wrong and code $ends', async ({ args, env = {}, says, ends }) => {
+  const { out, err, code } = await run(args, env);
+  expect(err).toMatch(says);
+  expect(out).toBe('');
+  expect(code).toBe(exitCodes[ends].code);
+});
+
+test('every command has help that tells what it is for and its exit codes', () => {
+  const program = createProgram({ env: {}, stop: new AbortController().signal, print: () => {} });
+  const verbs = program.commands.map((command) => command.name());
+  expect(verbs).toEqual(['run', 'simulate', 'demo', 'version']);
+  for (const command of [program, ...program.commands]) {
+    let help = '';
+    command.configureOutput({ writeOut: (text) => (help += text) });
+    expect(command.description()).not.toBe('');
+    command.outputHelp();
+    expect(help).toMatch(/Exit codes:\n {2}0 .*\n {2}1 .*\n {2}2 /);
+  }
+});
+
+test('no two reasons to end share an exit code', () => {
+  const codes = Object.values(exitCodes).map(({ code }) => code);
+  expect(new Set(codes).size).toBe(codes.length);
+});
+
+test('simulate prints its addresses, answers there, plays the scenario and ends with 0 when stopped', async () => {
+  const simulate = start(['simulate', 'hardware-failure', '--vm', 'db_1', '--json']);
+  try {
+    await until(() => simulate.out.endsWith('\n'), { timeoutMs: 30_000, what: 'the simulator to be ready' });
+    const ready = JSON.parse(simulate.out);
+    expect(Object.keys(ready)).toEqual(['imds', 'eventHubs', 'logAnalytics', 'caFile']);
+    expect(Object.keys(ready.eventHubs)).toEqual([
+      'fullyQualifiedNamespace',
+      'customEndpoint',
+      'websocketEndpoint',
+      'plainPort',
+      'connectionString',
+      'eventHubName',
+    ]);
+    expect(Object.keys(ready.logAnalytics)).toEqual(['endpoint', 'ruleId', 'streamName']);
+    expect(readFileSync(ready.caFile, 'utf8')).toContain('BEGIN CERTIFICATE');
+    const document = await until(async () => {
+      const response = await fetch(`${ready.imds}/metadata/scheduledevents?api-version=2020-07-01`, {
+        headers: { Metadata: 'true' },
+      });
+      const { Events: events } = (await response.json()) as { Events: { Resources: string[]; EventStatus: string }[] };
+      return events[0];
+    });
+    expect(document).toMatchObject({ Resources: ['db_1'], EventStatus: 'Started' });
+    simulate.child.kill('SIGTERM');
+    await until(simulate.ended);
+    expect({ code: simulate.child.exitCode, err: simulate.err }).toEqual({ code: 0, err: '' });
+  } finally {
+    simulate.child.kill('SIGKILL');
+  }
+});
+
+test('simulate without --json shows a configuration that a bridge accepts', async () => {
+  const simulate = start(['simulate']);
+  try {
+    await until(() => simulate.out.includes('\n}\n'), { timeoutMs: 30_000, what: 'the simulator to be ready' });
+    const config = simulate.out.slice(simulate.out.indexOf('\n{\n'), simulate.out.indexOf('\n}\n') + 2);
+    const { readConfig } = await import('../../src/cli/read-config.ts');
+    const documents = [{ value: JSON.parse(config), source: 'the output', keepsSecrets: true }];
+    expect(readConfig({ documents, env: {}, defaultStateDirectory: '/x' }).problems).toBeUndefined();
+  } finally {
+    simulate.child.kill('SIGKILL');
+  }
+});
+
+test('what nobody expected ends the process with a stack and code unexpected', async () => {
+  const mistake = 'data:text/javascript,setTimeout(() => { throw new Error("boom"); }, 100)';
+  const { err, code } = await run(['simulate', '--json'], { NODE_OPTIONS: `--import=${encodeURI(mistake)}` });
+  expect(err).toMatch(/^Something unexpected happened: Error: boom\n {4}at /);
+  expect(code).toBe(exitCodes.unexpected.code);
+});
+
+test('a reader of stdout that has gone stops nothing', async () => {
+  const simulate = start(['simulate', 'preempt']);
+  simulate.child.stdout.destroy();
+  await until(() => simulate.child.stdout.closed);
+  simulate.child.kill('SIGTERM');
+  await until(simulate.ended);
+  expect(simulate.err).toBe('');
+});
+
+test('simulate --list names every scenario', async () => {
+  const { out, code } = await run(['simulate', '--list']);
+  expect(code).toBe(0);
+  expect(out).toMatch(/^freeze +.*Speed \d+\.\nreboot +.*\n/);
+});

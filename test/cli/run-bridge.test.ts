@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/cli/read-config.ts';
+import { runBridge } from '../../src/cli/run-bridge.ts';
+import { systemClock } from '../../src/clock.ts';
+import type { Config } from '../../src/config.ts';
+import { silentLog } from '../../src/log.ts';
+import { OutboxInUse } from '../../src/outbox/errors.ts';
+import { configurationFor, temporaryDirectory } from '../support/bridge-process.ts';
+import { inTheTable, onTheHub } from '../support/delivered.ts';
+import { type LocalAzure, startLocalAzure } from '../support/local-azure.ts';
+import { until } from '../support/until.ts';
+
+describe('the whole bridge in one process', () => {
+  let local: LocalAzure;
+  beforeAll(async () => {
+    local = await startLocalAzure({ vms: [{ name: 'web_0' }, { name: 'web_1' }] });
+  });
+  afterAll(() => local.close());
+
+  function configOf(vm: string, directory: string, more: Record<string, unknown> = {}): Config {
+    const value = configurationFor(local.azure, vm, directory, more);
+    const documents = [{ value, source: 'the test', keepsSecrets: true }];
+    const { config, problems } = readConfig({ documents, env: {}, defaultStateDirectory: directory });
+    if (!config) throw new Error(problems.join(' '));
+    return config;
+  }
+  const run = (config: Config, stop: AbortSignal): Promise<void> =>
+    runBridge({ config, clock: systemClock, log: silentLog, stop });
+
+  test('two bridges with different configurations do not know of each other', async () => {
+    using zero = temporaryDirectory('two-0');
+    using one = temporaryDirectory('two-1');
+    const { azure } = local;
+    const stop = new AbortController();
+    const bridges = [
+      run(configOf('web_0', zero.path), stop.signal),
+      run(
+        configOf('web_1', one.path, { scope: { witnessRate: 1 }, imds: { endpoint: azure.imds.vmUrl('web_1') } }),
+        stop.signal,
+      ),
+    ];
+    await until(() => ['web_0', 'web_1'].every((vm) => (azure.imds.polls[vm] ?? 0) > 1), { what: 'polls of both' });
+    const notBefore = new Date(Date.now() + 900_000);
+    const eventId = azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore });
+    await until(() => onTheHub(azure).length === 2 && inTheTable(azure).length === 2, { what: 'both records' });
+    const seen = onTheHub(azure).map(({ vmName, observerAffected }) => `${vmName} ${observerAffected}`);
+    expect(seen.sort()).toEqual(['web_0 true', 'web_1 false']);
+    expect(new Set(onTheHub(azure).map(({ transitionId }) => transitionId)).size).toBe(1);
+    azure.imds.remove(eventId);
+    stop.abort();
+    await Promise.all(bridges);
+  });
+
+  test('a state directory that is in use is refused, and the bridge in it goes on', async () => {
+    using directory = temporaryDirectory('in-use');
+    const stop = new AbortController();
+    const config = configOf('web_0', directory.path);
+    const first = run(config, stop.signal);
+    await expect(run(config, stop.signal)).rejects.toThrow(OutboxInUse);
+    const before = local.azure.imds.polls.web_0 ?? 0;
+    await until(() => (local.azure.imds.polls.web_0 ?? 0) > before, { what: 'a poll of the first' });
+    stop.abort();
+    await first;
+  });
+
+  test('when it is stopped no connection is left', async () => {
+    await until(() => local.azure.eventHubs.connections === 0, { what: 'the end of all connections' });
+    expect(local.azure.errors).toEqual([]);
+  });
+});

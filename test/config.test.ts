@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest';
+import { environmentName, imdsApiVersions, type Option, observerFields, options, required } from '../src/config.ts';
+
+const table: readonly Option[] = options;
+const rowOf = (path: string): Option => {
+  const found = table.find((option) => option.path === path);
+  if (!found) throw new Error(`no row ${path}`);
+  return found;
+};
+
+test('every option stands in the table once, with a meaning and an expectation', () => {
+  const paths = table.map(({ path }) => path);
+  expect(new Set(paths).size).toBe(paths.length);
+  for (const { meaning, accepts } of table) {
+    expect(meaning).toMatch(/^\S.{3,}/);
+    expect(accepts.expects).toMatch(/^\S.{3,}/);
+  }
+});
+
+test('every default is accepted by its own row', () => {
+  for (const { path, fallback, accepts } of table) {
+    if (fallback === undefined || fallback === null || fallback === required) continue;
+    expect(accepts.accept(fallback), path).toEqual(fallback);
+  }
+});
+
+test('every option has an environment variable of its own', () => {
+  expect(environmentName('sinks.eventHubs.eventHubName')).toBe(
+    'SCHEDULED_EVENTS_BRIDGE_SINKS_EVENT_HUBS_EVENT_HUB_NAME',
+  );
+  expect(environmentName('observer.vmScaleSetResourceId')).toBe(
+    'SCHEDULED_EVENTS_BRIDGE_OBSERVER_VM_SCALE_SET_RESOURCE_ID',
+  );
+  const names = table.map(({ path }) => environmentName(path));
+  expect(new Set(names).size).toBe(names.length);
+});
+
+test('the seven published versions of the API are accepted and no other', () => {
+  const { accepts } = rowOf('imds.apiVersion');
+  expect(imdsApiVersions).toHaveLength(7);
+  for (const version of imdsApiVersions) expect(accepts.accept(version)).toBe(version);
+  for (const version of ['2021-01-01', 'latest', '{latest}', '', 20200701])
+    expect(accepts.accept(version)).toBeUndefined();
+});
+
+test('every field of the observer VM but its tags can be set by hand', () => {
+  expect(observerFields).toHaveLength(19);
+  for (const field of observerFields) expect(rowOf(`observer.${field}`).fallback).toBeUndefined();
+});
+
+const accepted: readonly (readonly [path: string, value: unknown, as?: unknown])[] = [
+  ['imds.endpoint', 'auto'],
+  ['imds.endpoint', 'http://169.254.169.254'],
+  ['imds.endpoint', 'http://127.0.0.1:8080/vm/web_3'],
+  ['imds.endpoint', 'http://127.0.0.1:8080/vm/web_3/', 'http://127.0.0.1:8080/vm/web_3'],
+  ['imds.pollIntervalSeconds', 1],
+  ['imds.pollIntervalSeconds', 2.5],
+  ['scope.witnessRate', 0],
+  ['scope.witnessRate', 1],
+  ['sinks.eventHubs.fullyQualifiedNamespace', 'x.servicebus.windows.net'],
+  ['sinks.eventHubs.fullyQualifiedNamespace', 'localhost:5671'],
+  ['sinks.eventHubs.customEndpoint', 'sb://localhost:5671'],
+  ['sinks.eventHubs.connectionString', 'Endpoint=sb://x/;SharedAccessKeyName=k;SharedAccessKey=v'],
+  ['sinks.eventHubs.connectionString', 'Endpoint=sb://x/;SharedAccessSignature=SharedAccessSignature sr=x'],
+  ['sinks.logAnalytics.endpoint', 'https://x.ingest.monitor.azure.com/', 'https://x.ingest.monitor.azure.com'],
+  ['sinks.stdout', {}],
+  ['sinks.stdout', true, {}],
+  ['sinks.stdout', false, null],
+  ['identity.clientId', '6F6B5D0A-1C1E-4B57-9A0E-2F1F3F1A7C55'],
+  ['proxy.url', 'http://proxy:3128'],
+  ['observer.tags', []],
+];
+
+test.for(accepted)('accepted as %s: %j', ([path, value, as = value]) => {
+  expect(rowOf(path).accepts.accept(value)).toEqual(as);
+});
+
+const refused: readonly (readonly [path: string, value: unknown])[] = [
+  ['imds.endpoint', 'https://169.254.169.254'],
+  ['imds.endpoint', '169.254.169.254'],
+  ['imds.endpoint', 'http://x/?api-version=2020-07-01'],
+  ['imds.endpoint', 'http://'],
+  ['imds.endpoint', 5],
+  ['imds.pollIntervalSeconds', 0.5],
+  ['imds.pollIntervalSeconds', '1'],
+  ['imds.pollIntervalSeconds', Number.NaN],
+  ['scope.witnessRate', 1.1],
+  ['scope.witnessRate', -0.1],
+  ['outbox.maxMegabytes', 100.5],
+  ['http.port', 65_536],
+  ['stateDirectory', ''],
+  ['identity.clientId', 'my-identity'],
+  ['sinks.eventHubs.fullyQualifiedNamespace', 'sb://x.servicebus.windows.net/'],
+  ['sinks.eventHubs.fullyQualifiedNamespace', ''],
+  ['sinks.eventHubs.transport', 'https'],
+  ['sinks.eventHubs.connectionString', 'sb://x'],
+  ['sinks.eventHubs.customEndpoint', 'sb://localhost:5671/hub'],
+  ['sinks.eventHubs.customEndpoint', 'amqps://localhost:5671'],
+  ['sinks.logAnalytics.endpoint', 'http://x.ingest.monitor.azure.com'],
+  ['sinks.logAnalytics.ruleId', 'my-rule'],
+  ['sinks.logAnalytics.streamName', 'VmLifecycle_CL'],
+  ['sinks.stdout', { pretty: true }],
+  ['sinks.stdout', []],
+  ['proxy.url', 'http://user:password@proxy:3128'],
+  ['proxy.url', 'socks5://proxy'],
+  ['proxy.bypass', 'localhost'],
+  ['observer.tags', ['']],
+  ['observer.tags', [1]],
+  ['approve.userInitiated', 'yes'],
+  ['log.level', 'trace'],
+];
+
+test.for(refused)('refused as %s: %j', ([path, value]) => {
+  expect(rowOf(path).accepts.accept(value)).toBeUndefined();
+});
+
+const texts: readonly (readonly [path: string, text: string, value: unknown])[] = [
+  ['imds.pollIntervalSeconds', '2', 2],
+  ['imds.pollIntervalSeconds', 'two', 'two'],
+  ['approve.userInitiated', 'true', true],
+  ['observer.tags', 'owner, environment', ['owner', 'environment']],
+  ['observer.tags', '["a,b"]', ['a,b']],
+  ['observer.tags', '[]', []],
+  ['sinks.stdout', '{}', {}],
+  ['observer.vmId', '5', '5'],
+  ['imds.apiVersion', '2020-07-01', '2020-07-01'],
+];
+
+test.for(texts)('the variable of %s with the text %s', ([path, text, value]) => {
+  expect(rowOf(path).accepts.fromText(text)).toEqual(value);
+});

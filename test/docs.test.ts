@@ -1,0 +1,76 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { configTable } from '../src/cli/config-table.ts';
+import { loadConfig } from '../src/cli/load-config.ts';
+import { readConfig } from '../src/cli/read-config.ts';
+import { readTree, root } from './support/source-tree.ts';
+
+const documents = readTree('README.md', '{src,test,infra,bicep}/**/*.md');
+const examples = readTree('infra/examples/*.json');
+
+const tableInReadme = /(<!-- config-table -->\n)([\s\S]*?)(\n<!-- \/config-table -->)/;
+
+/** `UPDATE=1 npm run test:unit -- test/docs.test.ts` writes the table anew. */
+test('the table of options in the README is the one of the code', () => {
+  const file = join(root, 'README.md');
+  const readme = readFileSync(file, 'utf8');
+  const [, , table] = tableInReadme.exec(readme) ?? [];
+  expect(table, 'README.md holds <!-- config-table --> and <!-- /config-table -->').toBeDefined();
+  if (process.env.UPDATE)
+    writeFileSync(
+      file,
+      readme.replace(tableInReadme, (_, begin, __, end) => begin + configTable() + end),
+    );
+  else expect(table).toBe(configTable());
+});
+
+test('the table of options has a row for every option, the overrides of the observer being one', () => {
+  const rows = configTable().split('\n');
+  expect(rows[2]).toMatch(/^\| `imds\.endpoint` \| `"http:\/\/169\.254\.169\.254"` \| /);
+  expect(rows).toContainEqual(expect.stringMatching(/^\| `sinks\.logAnalytics\.ruleId` \| \*required\* \|/));
+  expect(rows).toContainEqual(expect.stringMatching(/^\| `observer\.<field>` \| - \| .*`vmId`/));
+  expect(rows.filter((row) => /^\| `observer\./.test(row))).toHaveLength(2);
+  for (const row of rows) expect(row.replaceAll('\\|', '').split('|')).toHaveLength(6);
+});
+
+test.for([...examples.keys()])('the example %s is a configuration', (path) => {
+  expect(loadConfig({ file: join(root, path), env: {} })).toMatchObject({ config: expect.anything(), warnings: [] });
+});
+
+test('there are examples of configurations', () => {
+  expect(examples.size).toBeGreaterThan(2);
+});
+
+/** Fenced blocks of JSON with the document they stand in. */
+const blocks = [...documents].flatMap(([path, text]) =>
+  [...text.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(([, json = ''], i) => ({
+    path,
+    json,
+    name: `${path} block ${i + 1}`,
+  })),
+);
+
+test('every block of JSON in a document can be parsed, and one with sinks is a configuration', () => {
+  const problems = blocks.flatMap(({ name, json }) => {
+    try {
+      const value = JSON.parse(json);
+      if (typeof value !== 'object' || value === null || !('sinks' in value)) return [];
+      const source = { value, source: name, keepsSecrets: true };
+      return readConfig({ documents: [source], env: {}, defaultStateDirectory: '/x' }).problems ?? [];
+    } catch (error) {
+      return [`${name}: ${(error as Error).message}`];
+    }
+  });
+  expect(problems).toEqual([]);
+});
+
+test('every relative link in a document leads somewhere', () => {
+  const broken = [...documents].flatMap(([path, text]) =>
+    [...text.matchAll(/\]\(([^)\s#]+)(?:#[^)]*)?\)/g)]
+      .map(([, target = '']) => target)
+      .filter((target) => !/^[a-z]+:/.test(target) && !existsSync(join(root, dirname(path), target)))
+      .map((target) => `${path} -> ${target}`),
+  );
+  expect(broken).toEqual([]);
+});

@@ -1,0 +1,51 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Metafile } from 'esbuild';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bundle } from '../../../infra/package/bundle.ts';
+import { version } from '../../../src/version.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'bundle-'));
+const file = join(directory, 'scheduled-events-bridge.cjs');
+let metafile: Metafile;
+beforeAll(async () => {
+  metafile = await bundle(file);
+});
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** What is evaluated as soon as `entry` is, that is without what is imported only when it is needed. */
+function evaluatedWith(entry: string): Set<string> {
+  const reached = new Set<string>();
+  const visit = (path: string): void => {
+    if (reached.has(path)) return;
+    reached.add(path);
+    for (const { path: next, kind } of metafile.inputs[path]?.imports ?? []) if (kind !== 'dynamic-import') visit(next);
+  };
+  visit(entry);
+  return reached;
+}
+
+test('the bundle is one file that runs where nothing else is', () => {
+  expect(readdirSync(directory)).toEqual(['scheduled-events-bridge.cjs']);
+  const out = execFileSync(process.execPath, [file, 'version'], { cwd: directory, env: {}, encoding: 'utf8' });
+  expect(out).toMatch(`scheduled-events-bridge ${version} `);
+});
+
+test('the bundle can be run as a program of its own', { skip: process.platform === 'win32' }, () => {
+  expect(execFileSync(file, ['--version'], { encoding: 'utf8' })).toBe(`${version}\n`);
+});
+
+test('nothing that only some commands need is evaluated by all of them', () => {
+  const evaluated = [...evaluatedWith('src/main.ts')];
+  const needless = /^src\/azure-simulator\/index|node_modules\/(@azure|rhea|selfsigned|jose|pino-pretty|undici)\//;
+  expect(evaluated.length).toBeGreaterThan(10);
+  expect(evaluated.filter((path) => needless.test(path))).toEqual([]);
+});
+
+test('the bridge itself does not evaluate the simulator', () => {
+  const bridge = [...evaluatedWith('src/cli/run-bridge.ts')];
+  expect(bridge.filter((path) => /^src\/(outbox|relay)\//.test(path))).not.toEqual([]);
+  expect(bridge.filter((path) => /azure-simulator|selfsigned/.test(path))).toEqual([]);
+});

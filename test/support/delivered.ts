@@ -1,0 +1,31 @@
+import type { AzureSimulator } from '../../src/azure-simulator/index.ts';
+import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
+
+/** The records on the event hub, in order of arrival, copies included. */
+export const onTheHub = ({ eventHubs }: AzureSimulator): LifecycleRecord[] =>
+  eventHubs.events().map(({ body }) => JSON.parse(body.toString('utf8')) as LifecycleRecord);
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** The rows of the table, in order of arrival, copies included. */
+export const inTheTable = ({ logAnalytics }: AzureSimulator): readonly Row[] => logAnalytics.rows();
+
+/** `Freeze Started of WestNO_0: said-by-azure`, for records and rows alike. */
+export const told = (records: readonly (LifecycleRecord | Row)[]): string[] =>
+  records.map((record) => {
+    const field = (name: string): unknown =>
+      (record as Row)[name] ?? (record as Row)[`${name[0]?.toUpperCase()}${name.slice(1)}`];
+    return `${field('eventType')} ${field('phase')} of ${field('vmName')}: ${(field('evidence') as string[]).join(' ')}`;
+  });
+
+/** The first copy of each record. */
+export function once<T extends { readonly recordId?: string; readonly RecordId?: unknown }>(
+  records: readonly T[],
+): T[] {
+  const seen = new Map<unknown, T>();
+  for (const record of records) {
+    const id = record.recordId ?? record.RecordId;
+    if (!seen.has(id)) seen.set(id, record);
+  }
+  return [...seen.values()];
+}

@@ -1,0 +1,101 @@
+import { posix } from 'node:path';
+import type { SourceTree } from './source-tree.ts';
+
+/** One import of a source file. */
+export interface Import {
+  readonly from: string;
+  /** Path of what is imported, or the name of a package. */
+  readonly what: string;
+  readonly typesOnly: boolean;
+}
+
+const everything = 'everything';
+const stages = ['imds', 'lifecycle', 'outbox', 'relay', 'sinks'];
+
+/**
+ * Who may import what: areas, or single files, under src/. An area is a folder, or a file directly under src/ without its ending.
+ * Everybody may import from the own area.
+ */
+const mayImport: Readonly<Record<string, readonly string[] | typeof everything>> = {
+  main: ['cli'],
+  cli: everything,
+  bridge: [...stages, 'host', 'health', 'heartbeat', 'config', 'version'],
+  health: ['outbox', 'relay', 'sinks', 'azure'],
+  heartbeat: ['outbox', 'relay', 'sinks', 'azure'],
+  relay: ['outbox', 'sinks/sink.ts'],
+  sinks: ['azure', 'lifecycle'],
+  imds: ['lifecycle'],
+  outbox: ['lifecycle'],
+  consumer: ['lifecycle'],
+  service: ['host'],
+  lifecycle: [],
+  host: [],
+  azure: [],
+  'azure-simulator': [],
+  config: [],
+  log: [],
+  clock: [],
+  version: [],
+};
+
+/** These know nothing of the rest of src/, not even log and clock. */
+const alone = ['lifecycle', 'azure-simulator'];
+
+/** Every import that breaks the rule, as a sentence. */
+export function brokenImports(tree: SourceTree): string[] {
+  return [...tree].flatMap(([path, text]) => importsOf(path, text)).flatMap(judge);
+}
+
+function judge({ from, what, typesOnly }: Import): string[] {
+  if (!what.startsWith('src/')) return [];
+  const [importer, imported] = [areaOf(from), areaOf(what)];
+  if (importer === imported) return [];
+  const allowed = mayImport[importer];
+  if (allowed === undefined) return [`${from} is in ${importer}, which has no row in the import rule`];
+  if (allowed === everything || allowed.includes(imported) || allowed.includes(what.slice('src/'.length))) return [];
+  const forAll = imported === 'log' || imported === 'clock' || (imported === 'config' && typesOnly);
+  if (forAll && !alone.includes(importer)) return [];
+  const also = imported === 'config' && !typesOnly ? ' (only its types)' : '';
+  return [`${from} imports ${what}: ${importer} may not import ${imported}${also}`];
+}
+
+/** Files directly under src/ that belong to the area of another. */
+const belongsTo: Readonly<Record<string, string>> = {
+  'log-destination': 'log',
+  'turn-log': 'bridge',
+  identity: 'bridge',
+};
+
+function areaOf(path: string): string {
+  const area = (path.split('/')[1] ?? '').replace(/\.ts$/, '');
+  return belongsTo[area] ?? area;
+}
+
+/** Imports and re-exports, dynamic ones included. */
+export function importsOf(path: string, text: string): Import[] {
+  const found: Import[] = [];
+  const add = (specifier: string, typesOnly: boolean): void => {
+    const what = specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : specifier;
+    found.push({ from: path, what, typesOnly });
+  };
+  const code = withoutComments(text);
+  for (const [, clause = '', specifier = ''] of code.matchAll(
+    /^\s*(?:import|export)\b([^'"`;=()]*?)\bfrom\s*['"]([^'"]+)['"]/gm,
+  )) {
+    add(specifier, isTypesOnly(clause));
+  }
+  for (const [, specifier = ''] of code.matchAll(/^\s*import\s*['"]([^'"]+)['"]/gm)) add(specifier, false);
+  for (const [, specifier = ''] of code.matchAll(/\bimport\(\s*['"]([^'"]+)['"]/g)) add(specifier, false);
+  return found;
+}
+
+function isTypesOnly(clause: string): boolean {
+  if (/^\s*type\b/.test(clause)) return true;
+  const [, names] = /^\s*\{([^}]*)\}\s*$/.exec(clause) ?? [];
+  return names?.split(',').every((name) => /^\s*(type\s|$)/.test(name)) ?? false;
+}
+
+/** Line comments only where they begin a line or follow a blank, so that a URL in a string stays. */
+export function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
+}
