@@ -1,0 +1,71 @@
+import type { Clock } from './clock.ts';
+import type { Host } from './host/index.ts';
+import type { Imds } from './imds/client.ts';
+import type { ObserverWatch } from './imds/observer-watch.ts';
+import { nextPollIn } from './imds/poll-pace.ts';
+import { impactWithin, type Scope } from './lifecycle/scope.ts';
+import { type Turn, transition } from './lifecycle/transition.ts';
+import type { Log } from './log.ts';
+import type { Outbox } from './outbox/outbox.ts';
+import { createTurnLog } from './turn-log.ts';
+
+/** Everything that one turn needs. */
+export interface Bridge {
+  readonly imds: Imds;
+  readonly host: Host;
+  readonly observer: ObserverWatch;
+  readonly scope: Scope;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  /** More than this without a valid document is a gap. */
+  readonly gapAfterMs: number;
+  readonly bridgeVersion: string;
+}
+
+/** One turn: look, decide, remember. A turn that changes nothing writes nothing. */
+export async function pollOnce(bridge: Bridge, signal: AbortSignal): Promise<Turn> {
+  const { imds, host, observer, scope, outbox, clock, gapAfterMs, bridgeVersion } = bridge;
+  const seen = await imds.observe(signal);
+  const began = clock.monotonicMs();
+  const turn = transition(outbox.state, seen, {
+    host: host.evidence(),
+    observer: observer.known(),
+    scope,
+    gapAfterMs,
+    bridgeVersion,
+    at: clock.now(),
+  });
+  outbox.append(turn.state, turn.records); // one transaction: a crash loses both or neither
+  outbox.retry(); // what the disk refused before
+  host.excuse(clock.monotonicMs() - began); // our own work is no pause of the VM
+  return turn;
+}
+
+/** From so long before an impact on, the machine's pauses are measured. */
+const watchPausesMs = 5 * 60_000;
+
+/** Polls until stopped. Whatever a turn brings, the next one comes. */
+export async function poll(
+  bridge: Bridge,
+  { pollIntervalMs, log, stop }: { readonly pollIntervalMs: number; readonly log: Log; readonly stop: AbortSignal },
+): Promise<void> {
+  const { clock, host, observer } = bridge;
+  const turnLog = createTurnLog(log, clock);
+  let { physicalHost } = bridge.outbox.state;
+  while (!stop.aborted) {
+    const began = clock.monotonicMs();
+    try {
+      const turn = await pollOnce(bridge, stop);
+      const pace = nextPollIn(turn.seen, { tookMs: clock.monotonicMs() - began, pollIntervalMs });
+      turnLog.told(turn, pace);
+      host.watchPauses(impactWithin(turn.state, clock.now(), watchPausesMs));
+      if (turn.state.physicalHost !== physicalHost) observer.refresh();
+      physicalHost = turn.state.physicalHost;
+      await clock.sleep(pace.waitMs, stop);
+    } catch (error) {
+      // A mistake of ours about one document: ending here would make it a crash loop, and the VM blind for all the others.
+      turnLog.failed(error);
+      await clock.sleep(pollIntervalMs, stop);
+    }
+  }
+}

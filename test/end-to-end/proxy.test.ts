@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
+import { configurationFor, startBridge, temporaryDirectory } from '../support/bridge-process.ts';
+import { startConnectProxy } from '../support/connect-proxy.ts';
+import { inTheTable, onTheHub } from '../support/delivered.ts';
+import { until } from '../support/until.ts';
+
+describe('with a proxy', () => {
+  let azure: AzureSimulator;
+  beforeAll(async () => {
+    azure = await startAzureSimulator();
+  });
+  afterAll(() => azure.close());
+
+  const webSockets = (): Record<string, unknown> => {
+    const { fullyQualifiedNamespace, websocketEndpoint, eventHubName } = azure.eventHubs;
+    const { endpoint, ruleId, streamName } = azure.logAnalytics;
+    const customEndpoint = websocketEndpoint.replace('wss:', 'sb:');
+    return {
+      eventHubs: { fullyQualifiedNamespace, customEndpoint, eventHubName, transport: 'amqp-ws' },
+      logAnalytics: { endpoint, ruleId, streamName },
+    };
+  };
+  async function deliverOne(before: number): Promise<void> {
+    const polls = azure.imds.polls.web_0 ?? 0;
+    await until(() => (azure.imds.polls.web_0 ?? 0) > polls + 1, { what: 'polls' });
+    const notBefore = new Date(Date.now() + 900_000);
+    const eventId = azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore });
+    await until(() => onTheHub(azure).length > before && inTheTable(azure).length > before, { what: 'both sinks' });
+    azure.imds.remove(eventId);
+  }
+
+  test.each([
+    { name: 'in the environment', inEnvironment: true },
+    { name: 'in the configuration', inEnvironment: false },
+  ])('$name: both sinks go through it, polling and tokens never', async ({ inEnvironment }) => {
+    const proxy = await startConnectProxy();
+    using directory = temporaryDirectory('proxy');
+    const before = onTheHub(azure).length;
+    const setting = inEnvironment ? {} : { proxy: { url: proxy.url } };
+    const env = inEnvironment ? { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url, http_proxy: proxy.url } : {};
+    const configuration = configurationFor(azure, 'web_0', directory.path, { sinks: webSockets(), ...setting });
+    const bridge = startBridge(configuration, { env });
+    await deliverOne(before);
+    bridge.kill('SIGTERM');
+    await bridge.exited;
+    await proxy.close();
+    const port = (url: string): string => new URL(url).port;
+    const through = new Set(proxy.asked.map((target) => target.split(':').at(-1)));
+    expect([...through].sort()).toEqual(
+      [port(azure.logAnalytics.endpoint), port(azure.eventHubs.websocketEndpoint)].sort(),
+    );
+  });
+});

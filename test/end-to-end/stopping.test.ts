@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
+import { configurationFor, startBridge, temporaryDirectory } from '../support/bridge-process.ts';
+import { inTheTable, onTheHub, told } from '../support/delivered.ts';
+import { until } from '../support/until.ts';
+
+describe('stopping and starting', () => {
+  let azure: AzureSimulator;
+  beforeAll(async () => {
+    azure = await startAzureSimulator();
+  });
+  afterAll(() => azure.close());
+
+  const polls = (): number => azure.imds.polls.web_0 ?? 0;
+  async function untilPolling(): Promise<void> {
+    const before = polls();
+    await until(() => polls() > before + 1, { what: 'polls' });
+  }
+  const inFifteenMinutes = (): Date => new Date(Date.now() + 900_000);
+
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s sends what is pending and ends with 0', async (signal) => {
+    using directory = temporaryDirectory('stop');
+    const before = onTheHub(azure).length;
+    azure.eventHubs.fault({ delayMs: 1500 });
+    const bridge = startBridge(configurationFor(azure, 'web_0', directory.path));
+    await untilPolling();
+    const eventId = azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore: inFifteenMinutes() });
+    await until(() => bridge.log.some((line) => line.phase === 'Scheduled'), { what: 'the record' });
+    bridge.kill(signal);
+    expect(await bridge.exited).toEqual({ code: 0, signal: null });
+    expect(onTheHub(azure)).toHaveLength(before + 1);
+    azure.eventHubs.fault(null);
+    azure.imds.remove(eventId);
+  });
+
+  test('a second signal ends it at once, and the next start sends what was left', async () => {
+    using directory = temporaryDirectory('twice');
+    const before = onTheHub(azure).length;
+    azure.eventHubs.fault('silent');
+    const configuration = configurationFor(azure, 'web_0', directory.path);
+    const bridge = startBridge(configuration);
+    await untilPolling();
+    const eventId = azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore: inFifteenMinutes() });
+    await until(() => bridge.log.some((line) => line.phase === 'Scheduled'));
+    bridge.kill('SIGTERM');
+    await until(() => bridge.log.some(({ msg }) => msg.startsWith('The bridge stops')));
+    bridge.kill('SIGTERM');
+    expect((await bridge.exited).code).toBe(143);
+    azure.eventHubs.fault(null);
+    const again = startBridge(configuration);
+    await until(() => onTheHub(azure).length > before, { what: 'the record of before' });
+    again.kill('SIGTERM');
+    expect((await again.exited).code).toBe(0);
+    azure.imds.remove(eventId);
+  });
+
+  test('a restart in the middle of an event tells no step twice, and goes on', async () => {
+    using directory = temporaryDirectory('middle');
+    const before = onTheHub(azure).length;
+    const configuration = configurationFor(azure, 'web_0', directory.path);
+    const first = startBridge(configuration);
+    await untilPolling();
+    const eventId = azure.imds.schedule({ eventType: 'Reboot', resources: ['web_0'], notBefore: inFifteenMinutes() });
+    await until(() => onTheHub(azure).length === before + 1);
+    first.kill('SIGTERM');
+    await first.exited;
+    const second = startBridge(configuration);
+    await untilPolling();
+    azure.imds.start(eventId);
+    await until(() => onTheHub(azure).length === before + 2);
+    azure.imds.remove(eventId);
+    await until(() => onTheHub(azure).length === before + 3);
+    second.kill('SIGTERM');
+    await second.exited;
+    expect(told(onTheHub(azure).slice(before)).map((line) => line.split(' ')[1])).toEqual([
+      'Scheduled',
+      'Started',
+      'Completed',
+    ]);
+  });
+
+  test('a second instance ends within a second and says why', async () => {
+    using directory = temporaryDirectory('second');
+    const configuration = configurationFor(azure, 'web_0', directory.path);
+    const first = startBridge(configuration);
+    await untilPolling();
+    const second = startBridge(configuration);
+    expect((await second.exited).code).toBe(75);
+    expect(second.stderr()).toContain(directory.path);
+    expect(first.child.exitCode).toBeNull();
+    first.kill('SIGTERM');
+    await first.exited;
+  });
+
+  test('a configuration with mistakes is refused with all of them at once', async () => {
+    const bridge = startBridge({ imds: { pollIntervalSecond: 1 }, scope: { witnessRate: 2 } });
+    expect((await bridge.exited).code).toBe(78);
+    for (const name of ['imds.pollIntervalSecond', 'scope.witnessRate', 'sinks'])
+      expect(bridge.stderr()).toContain(name);
+  });
+
+  test('records go to stdout, one JSON object a line, logs to stderr', async () => {
+    using directory = temporaryDirectory('stdout');
+    const configuration = configurationFor(azure, 'web_0', directory.path, { sinks: { stdout: {} } });
+    const bridge = startBridge(configuration);
+    await untilPolling();
+    const eventId = azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore: inFifteenMinutes() });
+    await until(() => bridge.stdout().includes('\n'));
+    azure.imds.remove(eventId);
+    bridge.kill('SIGTERM');
+    await bridge.exited;
+    const lines = bridge.stdout().trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line).phase)[0]).toBe('Scheduled');
+    expect(inTheTable(azure).some(({ EventId }) => EventId === eventId)).toBe(false);
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import { systemClock } from '../src/clock.ts';
+import { confirmIdentity } from '../src/identity.ts';
+import type { Observer } from '../src/lifecycle/scheduled-event.ts';
+import { silentLog } from '../src/log.ts';
+import { openOutbox } from '../src/outbox/outbox.ts';
+import { temporaryDirectory } from './support/bridge-process.ts';
+import { event, nothing, observerNamed, tell } from './support/story.ts';
+
+const [web0, web1] = [observerNamed('web_0'), observerNamed('web_1')];
+
+describe('whose outbox it is', () => {
+  interface Case {
+    readonly name: string;
+    readonly stored: readonly [observer: Observer, bootId: string | null] | null;
+    readonly bootId: string | null;
+    /** What the metadata service tells; null: it does not answer. */
+    readonly told: Observer | null;
+    /** Whether sending may begin, and whether what was stored is still there. */
+    readonly confirmed: boolean;
+    readonly kept: boolean;
+  }
+  const cases: readonly Case[] = [
+    {
+      name: 'the same boot: at once, without asking',
+      stored: [web0, 'b1'],
+      bootId: 'b1',
+      told: null,
+      confirmed: true,
+      kept: true,
+    },
+    {
+      name: 'another boot, no answer: nothing is sent',
+      stored: [web0, 'b1'],
+      bootId: 'b2',
+      told: null,
+      confirmed: false,
+      kept: true,
+    },
+    { name: 'another boot, the same VM', stored: [web0, 'b1'], bootId: 'b2', told: web0, confirmed: true, kept: true },
+    {
+      name: 'another boot, another VM: a copied disk',
+      stored: [web0, 'b1'],
+      bootId: 'b2',
+      told: web1,
+      confirmed: true,
+      kept: false,
+    },
+    {
+      name: 'an unknown boot proves nothing',
+      stored: [web0, null],
+      bootId: null,
+      told: null,
+      confirmed: false,
+      kept: true,
+    },
+    { name: 'the first start', stored: null, bootId: 'b1', told: web0, confirmed: true, kept: true },
+    { name: 'the first start, no answer yet', stored: null, bootId: 'b1', told: null, confirmed: false, kept: true },
+  ];
+
+  test.each(cases)('$name', async ({ stored, bootId, told, confirmed, kept }) => {
+    using directory = temporaryDirectory('identity');
+    const outbox = openOutbox({
+      directory: directory.path,
+      sinks: ['hub'],
+      maxMegabytes: 16,
+      clock: systemClock,
+      log: silentLog,
+      version: '1.2.3',
+    });
+    if (stored) outbox.rememberObserver(...stored);
+    const { state, records } = tell([nothing, { events: [event()] }], { state: outbox.state });
+    outbox.append(state, records);
+    let forgotten = 0;
+    const stop = new AbortController();
+    const confirming = confirmIdentity(
+      {
+        outbox,
+        observer: {
+          known: () => told ?? stored?.[0] ?? null,
+          fresh: () => told !== null,
+          refresh: () => {},
+          onRead: () => () => {},
+          run: async () => {},
+        },
+        host: {
+          evidence: () => ({ bootId, physicalHost: null, tick: null, wallStepMs: 0 }),
+          bootId: () => bootId,
+          watchPauses: () => {},
+          excuse: () => {},
+          close: () => {},
+        },
+        imds: {
+          observe: () => Promise.reject(new Error('not asked')),
+          instance: () => Promise.reject(new Error('not asked')),
+          close: async () => {},
+          forget: () => {
+            forgotten += 1;
+          },
+        },
+        log: silentLog,
+      },
+      stop.signal,
+    );
+    stop.abort();
+    expect(await confirming).toBe(confirmed);
+    expect(outbox.pending('hub', { limit: 10 })).toHaveLength(kept ? 1 : 0);
+    expect(outbox.state.events.size).toBe(kept ? 1 : 0);
+    expect(forgotten).toBe(kept ? 0 : 1);
+    if (confirmed) expect(outbox.observer?.vmId).toBe((told ?? stored?.[0])?.vmId);
+    outbox.close();
+  });
+});

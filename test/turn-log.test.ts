@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import type { Seen } from '../src/lifecycle/scheduled-event.ts';
+import type { Log } from '../src/log.ts';
+import { createTurnLog } from '../src/turn-log.ts';
+import { createFakeClock } from './support/fake-clock.ts';
+import { sampleRecord } from './support/sample-record.ts';
+
+const unavailable = (code: string): Seen => ({
+  kind: 'unavailable',
+  code,
+  reason: `${code} happened.`,
+  retryAfterMs: null,
+});
+const unchanged: Seen = { kind: 'unchanged', azureTime: null, clockOffsetSeconds: null };
+const pace = { waitMs: 1000, cappedMs: null };
+
+function listen() {
+  const lines: string[] = [];
+  const line = (level: string) => (_: object, message: string) => void lines.push(`${level} ${message}`);
+  const log: Log = {
+    debug: line('debug'),
+    info: line('info'),
+    warn: line('warn'),
+    error: line('error'),
+    child: () => log,
+  };
+  return { lines, turnLog: createTurnLog(log, createFakeClock()) };
+}
+
+describe('what the log says of a turn', () => {
+  test('an endpoint that stays silent is one line, and one more when it is back', () => {
+    const { lines, turnLog } = listen();
+    for (let n = 0; n < 30; n += 1) turnLog.told({ seen: unavailable('timeout'), records: [] }, pace);
+    turnLog.told({ seen: unchanged, records: [] }, pace);
+    turnLog.told({ seen: unchanged, records: [] }, pace);
+    expect(lines).toEqual([
+      'warn No document: timeout happened.',
+      'info The metadata service answers again, after 30 polls without a document.',
+    ]);
+  });
+
+  test('each other reason is a line of its own', () => {
+    const { lines, turnLog } = listen();
+    for (const code of ['timeout', 'http-503', 'timeout']) turnLog.told({ seen: unavailable(code), records: [] }, pace);
+    expect(lines).toHaveLength(2);
+  });
+
+  test('being stopped in the middle of a look is no trouble', () => {
+    const { lines, turnLog } = listen();
+    turnLog.told({ seen: unavailable('aborted'), records: [] }, pace);
+    expect(lines).toEqual([]);
+  });
+
+  test('a record is one line that says what, of whom, and why', () => {
+    const { lines, turnLog } = listen();
+    const record = sampleRecord({
+      eventType: 'Freeze',
+      phase: 'Started',
+      evidence: ['said-by-azure'],
+      observerAffected: true,
+    });
+    turnLog.told({ seen: unchanged, records: [record] }, pace);
+    expect(lines).toEqual(['info Freeze of this VM: Started (said-by-azure)']);
+  });
+
+  test('a wait that the server asked for and does not get is said', () => {
+    const { lines, turnLog } = listen();
+    turnLog.told({ seen: unchanged, records: [] }, { waitMs: 5000, cappedMs: 600_000 });
+    expect(lines[0]).toContain('asks to wait 600 s');
+  });
+});
