@@ -18,6 +18,11 @@ export async function openLog(level: LogLevel): Promise<Log> {
 
 async function readable(): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty');
-  const pretty = prettyFactory({ colorize: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'pid,hostname' });
+  const pretty = prettyFactory({
+    colorize: true,
+    translateTime: 'SYS:HH:MM:ss.l',
+    ignore: 'pid,hostname',
+    singleLine: true,
+  });
   return (line) => pretty(line) ?? line;
 }

@@ -40,11 +40,14 @@ export function parseDocument(body: string, apiVersion: string): ParsedDocument 
   return { kind: 'document', document };
 }
 
+/** Azure's are GUIDs. A longer one could neither be a partition key of Event Hubs nor be carried by every record. */
+const longestEventId = 128;
+
 /** Null when the entry has no EventId by which it could be known again. */
 function readEvent(entry: unknown, apiVersion: string): ScheduledEvent | null {
   if (!isObject(entry)) return null;
   const eventId = readText(entry.EventId);
-  if (eventId === null) return null;
+  if (eventId === null || eventId.length > longestEventId) return null;
   return {
     eventId,
     eventStatus: readText(entry.EventStatus),

@@ -1,9 +1,9 @@
 import { merge } from './content.ts';
 import { type Circumstances, describe, type StepToDescribe, secondsBetween, type Unplaced } from './describe.ts';
 import { endOf, isProvenByReboot } from './ends.ts';
-import { absenceFacts, type DocumentFacts, hasBooted, resetWindowMs } from './facts.ts';
+import { absenceFacts, type DocumentFacts, hasBooted, isGap, resetWindowMs } from './facts.ts';
 import type { Pause } from './pause.ts';
-import { isForgotten, rememberListed, suffer, toForget } from './remember.ts';
+import { isForgotten, isUnchanged, rememberListed, suffer, toForget } from './remember.ts';
 import type { ScheduledEvent, SeenDocument } from './scheduled-event.ts';
 import { affects, bearsWitness, type Scope } from './scope.ts';
 import type { EventMemory } from './state.ts';
@@ -52,16 +52,18 @@ export function decide(before: Events, document: SeenDocument | null, bench: Ben
   for (const [key, memory] of suffered) {
     if (memory.open && !listed.has(key)) put(key, decideUnlisted(memory, document, present, bench));
   }
-  if (records.length > 0) for (const key of toForget(events, bench.facts.at)) events.delete(key);
+  if (records.length > 0) for (const key of toForget(events, listed, bench.facts.at)) events.delete(key);
   records.sort((a, b) => (a.eventId.toLowerCase() < b.eventId.toLowerCase() ? -1 : 1));
   return { events: sameOr(before, events), records, appeared: countAppeared(before, events) };
 }
 
-/** Pauses and, after a reboot, the outage, for every open event. */
+/** What the machine measured on itself, for every open event: pauses, after a reboot the outage, and the host it is on. */
 function feel(memory: EventMemory, { facts, pause }: Bench): EventMemory {
   const { previous, at } = facts;
   const outage = hasBooted(facts) && memory.affectsUs && previous.at !== null;
-  return suffer(memory, pause, outage ? Math.max(0, secondsBetween(previous.at, at.toISOString())) : null);
+  const felt = suffer(memory, pause, outage ? Math.max(0, secondsBetween(previous.at, at.toISOString())) : null);
+  const learnsHost = felt.open && !felt.absent && felt.foundOnHost === null && previous.physicalHost !== null;
+  return learnsHost ? { ...felt, foundOnHost: previous.physicalHost } : felt;
 }
 
 function decideListed(known: EventMemory | undefined, event: ScheduledEvent, bench: Bench): Outcome {
@@ -72,14 +74,19 @@ function decideListed(known: EventMemory | undefined, event: ScheduledEvent, ben
   const affectsUs = affects(now.resources, vmName);
   const chosen = memory ? memory.inScope : bearsWitness(scope, vmId, event.eventId);
   const inScope = chosen || affectsUs;
-  const listing: Listing = { now, memory, affectsUs, gap: facts.gap };
+  if (memory && memory.inScope === inScope && isUnchanged(memory, { now, affectsUs })) return { memory };
+  // A known event was out of sight since it was last listed, a new one since the last document that could have shown it.
+  const gap = memory?.open
+    ? isGap(memory.listedIn ?? facts.previous, facts.at, facts.host.bootId, bench.gapAfterMs)
+    : facts.gap || facts.hidden;
+  const listing: Listing = { now, memory, affectsUs, gap };
   if (!inScope && saysEnded(listing)) return { memory: undefined };
   const step = inScope ? stepTaken(listing) : null;
   if (memory && !memory.open && !step) return { memory }; // ended, and said so once more
   const at = facts.at.toISOString();
   const remembered = rememberListed(listing, { at, inScope, physicalHost: facts.host.physicalHost });
   if (!step) return { memory: remembered };
-  const startedSeconds = saysEnded(listing) ? startedFor(remembered, at, facts.gap) : null;
+  const startedSeconds = saysEnded(listing) ? startedFor(remembered, at, gap) : null;
   return describe(remembered, { ...step, incarnation: facts.incarnation, startedSeconds }, circumstances);
 }
 
@@ -96,14 +103,17 @@ function decideUnlisted(memory: EventMemory, document: SeenDocument | null, pres
   });
   const since = facts.at.toISOString();
   const absent = { since, incarnation: facts.incarnation, facts: absence };
-  if (facts.reset && !isProvenByReboot(memory, absence)) return { memory: { ...memory, absent } };
+  if (facts.reset && !isProvenByReboot(memory, absence)) {
+    return { memory: { ...memory, absent, listedIn: memory.listedIn ?? facts.previous } };
+  }
   return end({ ...memory, absent }, bench);
 }
 
 /** An event absent since around a reset: decided once five minutes have passed and a valid document still lacks it. */
 function decideWaiting(memory: EventMemory, document: SeenDocument | null, bench: Bench): Outcome {
   const waitedMs = bench.facts.at.getTime() - Date.parse(memory.absent?.since ?? '');
-  if (document?.unreadable || waitedMs < resetWindowMs) return { memory };
+  const mayBeHidden = document ? document.unreadable > 0 : bench.facts.hidden;
+  if (mayBeHidden || waitedMs < resetWindowMs) return { memory };
   return end(memory, bench);
 }
 
@@ -134,14 +144,15 @@ const startedFor = ({ startedAt, startSeen }: EventMemory, leftAt: string, gap: 
 const stillListed = (memory: EventMemory): EventMemory =>
   memory.pauseSinceListedMs === 0 ? memory : { ...memory, pauseSinceListedMs: 0 };
 
-/** Has another event of this VM started while this one was in sight? */
+/** Has another event of this VM started while this one, of this VM too, was in sight? */
 const isSuperseded = (memory: EventMemory, present: Events): boolean =>
+  memory.affectsUs &&
   [...present.values()].some(
     (other) =>
       other.eventId !== memory.eventId &&
       other.affectsUs &&
       other.startedAt !== null &&
-      Date.parse(other.startedAt) >= Date.parse(memory.firstSeenAt),
+      Date.parse(other.startedAt) > Date.parse(memory.firstSeenAt),
   );
 
 const sameOr = (before: Events, after: Events): Events =>

@@ -38,13 +38,14 @@ export function describe(
 ): { readonly memory: EventMemory; readonly record: Unplaced } {
   const kind = stepOf(step.phase);
   const content = contentKey(memory.last, memory.phase);
-  const countedAs = kind === 'updated' ? `updated ${content}` : kind;
-  const repeat = memory.recorded[countedAs] ?? 0;
-  const transition = transitionId(memory.eventId, kind, repeat, { content, vmId: observer.vmId });
+  const detail = { content, vmId: observer.vmId };
+  const first = transitionId(memory.eventId, kind, 0, detail);
+  const repeat = memory.recorded[first] ?? 0;
+  const transition = transitionId(memory.eventId, kind, repeat, detail);
   const counted: EventMemory = {
     ...memory,
     sequence: memory.sequence + 1,
-    recorded: { ...memory.recorded, [countedAs]: repeat + 1 },
+    recorded: { ...memory.recorded, [first]: repeat + 1 },
   };
   const record: Unplaced = {
     recordId: recordId(transition, observer.vmId),
@@ -69,7 +70,7 @@ export function describe(
     observedOutageSeconds: memory.outageSeconds,
     bootId: host.bootId,
     physicalHost: host.physicalHost,
-    previousPhysicalHost: memory.foundOnHost === host.physicalHost ? null : memory.foundOnHost,
+    previousPhysicalHost: hostBefore(memory, host.physicalHost),
     clockOffsetSeconds: given.clockOffsetSeconds,
     observerAffected: memory.affectsUs,
     ...observer,
@@ -114,6 +115,10 @@ function noticeSeconds({ presentAtFirstLook, firstSeenAt, startedAt, last }: Eve
 
 /** Seconds, with their fraction, from one ISO time to another. */
 export const secondsBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / 1000;
+
+/** The host on which the event found us, where both are known and differ. */
+const hostBefore = ({ foundOnHost }: EventMemory, physicalHost: string | null): string | null =>
+  physicalHost === null || foundOnHost === physicalHost ? null : foundOnHost;
 
 /** The id under which Azure's preview feed of scheduled events (Event Grid, Resource Graph) lists the same event. */
 function scheduledEventResourceId(observer: Observer, eventId: string): string | null {

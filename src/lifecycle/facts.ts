@@ -19,6 +19,8 @@ export interface DocumentFacts {
   readonly previous: Sighting;
   /** Too long since the previous document, another boot, or no previous document at all. */
   readonly gap: boolean;
+  /** The previous document held an entry without a readable EventId: whatever is new may have been that one. */
+  readonly hidden: boolean;
   /** The incarnation went backwards in this document, or less than five minutes ago. */
   readonly reset: boolean;
 }

@@ -11,7 +11,7 @@ import { stepOf } from './record-id.ts';
  */
 export type Foldable = Pick<
   LifecycleRecord,
-  'recordId' | 'transitionId' | 'eventId' | 'vmId' | 'phase' | 'evidence' | 'observedAt'
+  'recordId' | 'transitionId' | 'eventId' | 'vmId' | 'streamId' | 'sequence' | 'phase' | 'evidence' | 'observedAt'
 >;
 
 /** One event, folded over all its observers. */
@@ -59,12 +59,19 @@ function rankOfEnd({ phase, evidence }: Foldable): number {
 const bestEnd = <R extends Foldable>(ends: readonly R[]): R | null =>
   [...ends].sort((a, b) => rankOfEnd(a) - rankOfEnd(b) || byTime(a, b))[0] ?? null;
 
-/** The ends that no later return withdraws: a `reappeared` record proves every earlier end of its event wrong. */
+/**
+ * The ends that no return withdraws. A `reappeared` record proves wrong every end of its event with an earlier
+ * `observedAt`, whoever saw it, and those before it in its own VM's sequence whatever the clock of that VM said.
+ */
 function standingEnds<R extends Foldable>(records: readonly R[]): readonly R[] {
-  const returns = records.filter(({ evidence }) => evidence.includes('reappeared')).map(time);
-  const lastReturn = Math.max(Number.NEGATIVE_INFINITY, ...returns);
-  return records.filter((record) => isEnd(record) && time(record) >= lastReturn);
+  const returns = records.filter(({ evidence }) => evidence.includes('reappeared'));
+  const isWithdrawn = (end: R): boolean =>
+    returns.some((record) => time(end) < time(record) || (isOneStream(end, record) && end.sequence < record.sequence));
+  return records.filter((record) => isEnd(record) && !isWithdrawn(record));
 }
+
+const isOneStream = (a: Foldable, b: Foldable): boolean =>
+  a.vmId.toLowerCase() === b.vmId.toLowerCase() && a.streamId === b.streamId;
 
 /**
  * One answer per event, whoever saw it. A return withdraws every end observed before it, by any VM. Of the ends left the

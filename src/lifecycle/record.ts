@@ -114,7 +114,7 @@ export interface LifecycleRecord extends Observer {
   readonly observedPauseMs: number | null;
   /** All such pauses together. */
   readonly observedPauseTotalMs: number | null;
-  /** Across a reboot: last poll before it to first poll after it. */
+  /** Across a reboot: last poll before it to first poll after it. After a power cut the one before may have been up to 5 s later than is known. */
   readonly observedOutageSeconds: number | null;
   readonly bootId: string | null;
   readonly physicalHost: string | null;

@@ -18,6 +18,8 @@ export interface LifecycleState {
   readonly physicalHost: string | null;
   readonly clockOffsetSeconds: number | null;
   readonly imdsApiVersion: string | null;
+  /** The last valid document held an entry without a readable EventId. */
+  readonly hidden: boolean;
   /** When the incarnation last went backwards. */
   readonly resetAt: IsoTime | null;
   /** By lower-case EventId; open ones and, for 30 days, ended ones. */
@@ -60,7 +62,7 @@ export interface EventMemory {
   readonly startSeen: boolean;
   readonly endedAt: IsoTime | null;
   readonly sequence: number;
-  /** How often each step has been recorded; `updated` by its content. */
+  /** How often each step has been recorded, by the transition id that it has the first time. */
   readonly recorded: Readonly<Record<string, number>>;
   readonly pauseMs: number | null;
   readonly pauseTotalMs: number | null;
@@ -114,6 +116,7 @@ export const emptyState = (streamId: string): LifecycleState => ({
   physicalHost: null,
   clockOffsetSeconds: null,
   imdsApiVersion: null,
+  hidden: false,
   resetAt: null,
   events: new Map(),
   undecided: [],

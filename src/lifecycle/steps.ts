@@ -16,7 +16,7 @@ export interface Listing {
   readonly memory: EventMemory | undefined;
   /** The present document names this VM. */
   readonly affectsUs: boolean;
-  /** No valid document lately: the event may have been there for long. */
+  /** It was not to be seen for a while: the step may have been made long ago. */
   readonly gap: boolean;
 }
 
@@ -33,7 +33,7 @@ const isEnd = (status: string | null): status is 'Completed' | 'Canceled' =>
 const isKnown = (status: string | null): status is Held => status === 'Scheduled' || status === 'Started';
 
 /** The phase to hold after this listing. Started never goes back; a status nobody knows leaves it as it is. */
-export function heldPhase({ now, memory }: Listing): Held {
+export function heldPhase({ now, memory }: Pick<Listing, 'now' | 'memory'>): Held {
   const before = memory?.open ? memory.phase : 'Scheduled';
   return now.eventStatus === 'Started' ? 'Started' : before;
 }
@@ -54,10 +54,10 @@ export function stepTaken(listing: Listing): StepTaken | null {
 }
 
 function firstSight({ now, gap }: Listing): StepTaken {
-  const said: StepEvidence = now.eventStatus === 'Started' ? 'started-without-notice' : 'said-by-azure';
-  const beginning: StepEvidence[] = gap ? ['present-at-first-look'] : [said];
-  if (isKnown(now.eventStatus)) return { phase: now.eventStatus, evidence: beginning, changes: [] };
-  return { phase: 'Updated', evidence: [...beginning.filter((word) => word !== said), 'status-unknown'], changes: [] };
+  const atFirstLook: readonly StepEvidence[] = gap ? ['present-at-first-look'] : [];
+  if (!isKnown(now.eventStatus)) return { phase: 'Updated', evidence: [...atFirstLook, 'status-unknown'], changes: [] };
+  const said = now.eventStatus === 'Started' ? 'started-without-notice' : 'said-by-azure';
+  return { phase: now.eventStatus, evidence: gap ? atFirstLook : [said], changes: [] };
 }
 
 function returned({ now }: Listing): StepTaken {
@@ -84,7 +84,7 @@ function compare(
   { now, affectsUs }: Listing,
   memory: EventMemory,
 ): { readonly evidence: readonly StepEvidence[]; readonly changes: readonly Change[] } {
-  const content = contentChanges(memory.last, now, heldPhase({ now, memory, affectsUs, gap: false }));
+  const content = contentChanges(memory.last, now, heldPhase({ now, memory }));
   const status = now.eventStatus;
   const newStatus = status !== memory.last.eventStatus;
   const wentBack = newStatus && memory.phase === 'Started' && status === 'Scheduled';

@@ -48,9 +48,8 @@ export function transition(state: LifecycleState, seen: Seen, given: Given): Tur
   const looks = state.undecided.map(lookAgain);
   const now = lookNow(state, seen, given);
   if (now) looks.push(now);
-  let told: Told = nothingToTell(
-    state.undecided.length > 0 ? { ...state, undecided: [] } : now ? state : pausedOnly(state, given.host),
-  );
+  let told = nothingToTell(state.undecided.length > 0 ? { ...state, undecided: [] } : state);
+  if (!now) told = nothingToTell(pausedOnly(told.state, given.host));
   for (const look of looks) told = join(told, decideLook(told.state, look, known));
   const lastDocumentAt = now ? isoOf(given.at) : state.lastDocumentAt;
   return { seen, ...told, state: { ...told.state, lastDocumentAt } };
@@ -99,16 +98,19 @@ const lookAgain = (stored: UndecidedDocument): Look => ({
   azureTime: stored.azureTime === null ? null : new Date(stored.azureTime),
 });
 
-/** While the observer is unknown, every document that differs from the one before is kept with all it takes to decide it. */
+/** While the observer is unknown, every look that shows something new is kept with all it takes to decide it. */
 function setAside(state: LifecycleState, seen: Seen, { at, host }: Given): LifecycleState {
-  if (seen.kind === 'unavailable') return state;
+  const last = state.undecided.at(-1);
+  if (seen.kind === 'unavailable' || (seen.kind === 'unchanged' && !last)) return state;
   const after = { ...state, lastDocumentAt: isoOf(at) };
-  if (seen.kind === 'unchanged' || isDeepStrictEqual(state.undecided.at(-1)?.document, seen.document)) return after;
+  const isSameHost = last?.host.bootId === host.bootId && last.host.physicalHost === host.physicalHost;
+  const document = seen.kind === 'document' ? seen.document : last?.document;
+  if (!document || (isSameHost && isDeepStrictEqual(last?.document, document))) return after;
   const undecided: UndecidedDocument = {
     at: isoOf(at),
     previousDocumentAt: state.lastDocumentAt,
-    document: seen.document,
-    imdsApiVersion: seen.imdsApiVersion,
+    document,
+    imdsApiVersion: seen.kind === 'document' ? seen.imdsApiVersion : (last?.imdsApiVersion ?? ''),
     azureTime: seen.azureTime && isoOf(seen.azureTime),
     clockOffsetSeconds: seen.clockOffsetSeconds,
     host,
@@ -119,11 +121,19 @@ function setAside(state: LifecycleState, seen: Seen, { at, host }: Given): Lifec
 /** At most so many documents, and so many bytes of JSON, wait for the observer. */
 const undecidedBounds = { documents: 1000, bytes: 8 * 2 ** 20 } as const;
 
-/** When the room is used up the newest takes the place of the one before it: how it all began is never given up. */
+/**
+ * When the room is used up the newest takes the place of those before it, but never of the first: how it all began is not
+ * given up. What went is a gap for what comes after it.
+ */
 function withinBounds(waiting: readonly UndecidedDocument[], newest: UndecidedDocument): readonly UndecidedDocument[] {
-  const bytes = Buffer.byteLength(JSON.stringify([...waiting, newest]));
-  const isFull = waiting.length >= undecidedBounds.documents || bytes > undecidedBounds.bytes;
-  return [...(isFull ? waiting.slice(0, -1) : waiting), newest];
+  const kept = [...waiting];
+  const bytes = (): number => Buffer.byteLength(JSON.stringify([...kept, newest]));
+  let isCut = false;
+  while (kept.length > 1 && (kept.length >= undecidedBounds.documents || bytes() > undecidedBounds.bytes)) {
+    kept.pop();
+    isCut = true;
+  }
+  return [...kept, isCut ? { ...newest, previousDocumentAt: null } : newest];
 }
 
 /** No observation: only what the machine measured on itself counts. */
@@ -150,6 +160,7 @@ function decideLook(state: LifecycleState, look: Look, given: Given & { readonly
       host: look.host,
       previous,
       gap: isGap(previous, look.at, look.host.bootId, given.gapAfterMs),
+      hidden: state.hidden,
       reset: resetAt !== null && look.at.getTime() - Date.parse(resetAt) <= resetWindowMs,
     },
     circumstances: {
@@ -178,6 +189,7 @@ function decideLook(state: LifecycleState, look: Look, given: Given & { readonly
     physicalHost: look.host.physicalHost,
     clockOffsetSeconds: clockOffset,
     imdsApiVersion,
+    hidden: look.document ? look.document.unreadable > 0 : state.hidden,
     resetAt,
     events,
   };

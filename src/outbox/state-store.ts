@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
+import { impactWithin } from '../lifecycle/scope.ts';
 import type { EventMemory, LifecycleState, UndecidedDocument } from '../lifecycle/state.ts';
 import { OutboxDamaged } from './errors.ts';
 import { all, one } from './sql.ts';
@@ -74,6 +75,9 @@ function parse<T>(text: string): T {
 
 /** So much older than the truth `lastDocumentAt` may be on disk: at one poll a second anything else writes all day long. */
 export const lastDocumentAtEveryMs = 60_000;
+/** The same while an impact is near: after a power cut the outage is counted from what stands on disk. */
+export const lastDocumentAtNearImpactEveryMs = 5000;
+const nearImpactMs = 5 * 60_000;
 
 /** Whether this state is worth a transaction of its own. */
 export function isWorthStoring(stored: LifecycleState, next: LifecycleState): boolean {
@@ -98,7 +102,9 @@ function changedScalars(stored: LifecycleState, next: LifecycleState): boolean {
 export function lastDocumentAtIsDue(stored: LifecycleState, next: LifecycleState): boolean {
   const [before, after] = [stored.lastDocumentAt, next.lastDocumentAt];
   if (before === null || after === null) return before !== after;
-  return Math.abs(Date.parse(after) - Date.parse(before)) >= lastDocumentAtEveryMs;
+  const isNear = impactWithin(next, new Date(after), nearImpactMs);
+  const everyMs = isNear ? lastDocumentAtNearImpactEveryMs : lastDocumentAtEveryMs;
+  return Math.abs(Date.parse(after) - Date.parse(before)) >= everyMs;
 }
 
 function scalarsOf({

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,17 +11,14 @@ import { bridgeConfiguration } from '../../src/cli/simulate.ts';
 import { until } from '../support/until.ts';
 import { figuresOf, median, type ProcessFigures } from './process-figures.ts';
 
-/** None: what keeps the bridge small it sets itself. */
-const flags: readonly string[] = [];
-
 interface Variant {
   readonly name: string;
-  /** Starts it; `polls` counts what it asked of the metadata service so far. */
   start(round: string): Started;
 }
 
 interface Started {
   readonly child: ChildProcess;
+  /** What it asked of the metadata service so far. */
   readonly polls: () => number;
   /** Resolves when it does what is measured. */
   readonly ready: Promise<unknown>;
@@ -31,8 +30,9 @@ interface Row extends ProcessFigures {
 
 /**
  * Memory and processor time of the bundled bridge while a freeze is 15 minutes ahead, for which it holds connections to both sinks: medians
- * of `starts` fresh starts, each measured over `seconds` after 10 s of settling. Beside it bare Node, and the
- * same bundle with node:http in undici's place; all three run at the same time.
+ * of `starts` fresh starts, each measured over `seconds` after 10 s of settling. Beside it: the same with what a service unit can
+ * add (code compiled before, in a directory of its own; one arena for all threads), the same bundle with node:http in
+ * undici's place, undici alone, and bare Node. All run at the same time.
  */
 export async function footprint({
   starts,
@@ -49,11 +49,16 @@ export async function footprint({
   await bundle(withNodeHttp, {
     alias: { 'undici/lib/dispatcher/client.js': join(import.meta.dirname, 'node-http-client.ts') },
   });
+  const unit = { NODE_COMPILE_CACHE: join(directory, 'compiled'), MALLOC_ARENA_MAX: '1' };
+  const inUnit = bridgeVariant(`with ${Object.keys(unit).join(' and ')}`, shipped, { azure, directory, env: unit });
   const variants: readonly Variant[] = [
-    bridgeVariant('bridge, bundled', shipped, azure, directory),
-    bridgeVariant('the same with node:http', withNodeHttp, azure, directory),
+    bridgeVariant('bridge, bundled', shipped, { azure, directory }),
+    inUnit,
+    bridgeVariant('with node:http', withNodeHttp, { azure, directory }),
+    { name: 'undici alone, polling', start: (round) => startBarePolling(azure, round) },
     { name: 'bare Node', start: startBareNode },
   ];
+  await fillCompileCache(inUnit);
   const rows = new Map<string, Row[]>(variants.map(({ name }) => [name, []]));
   for (let round = 1; round <= starts; round += 1) {
     const measured = variants.map(async (variant) => ({
@@ -68,7 +73,29 @@ export async function footprint({
   report(rows);
 }
 
-function bridgeVariant(name: string, file: string, azure: AzureSimulator, directory: string): Variant {
+/** What a poll costs on this machine before anything is done with the answer. */
+function startBarePolling(azure: AzureSimulator, round: string): Started {
+  const vm = `polled_${round}`;
+  const client = createRequire(import.meta.url).resolve('undici/lib/dispatcher/client.js');
+  const path = `${new URL(azure.imds.vmUrl(vm)).pathname}/metadata/scheduledevents?api-version=2020-07-01`;
+  const poll = `client.dispatch({ path: ${JSON.stringify(path)}, method: 'GET', headers: { metadata: 'true' } }, {
+    onRequestStart() {}, onResponseStart() {}, onResponseData() {}, onResponseEnd() {}, onResponseError() {} })`;
+  const script = `const client = new (require(${JSON.stringify(client)}))(${JSON.stringify(new URL(azure.imds.url).origin)});
+    setInterval(() => ${poll}, 1000);`;
+  return {
+    child: startNode(['-e', script]),
+    ready: Promise.resolve(),
+    polls: () => azure.imds.requests('scheduledevents', vm),
+  };
+}
+
+interface Place {
+  readonly azure: AzureSimulator;
+  readonly directory: string;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+function bridgeVariant(name: string, file: string, { azure, directory, env = {} }: Place): Variant {
   return {
     name,
     start(round) {
@@ -79,7 +106,7 @@ function bridgeVariant(name: string, file: string, azure: AzureSimulator, direct
       const { stdout: _, ...sinks } = configuration.sinks;
       writeFileSync(join(home, 'config.json'), JSON.stringify({ ...configuration, sinks }));
       azure.imds.schedule({ eventType: 'Freeze', resources: [vm] });
-      const child = startNode([...flags, file, 'run', '--config', join(home, 'config.json')]);
+      const child = startNode([file, 'run', '--config', join(home, 'config.json')], env);
       const delivered = () => {
         if (child.exitCode !== null) throw new Error(`${name} ended with code ${child.exitCode}`);
         const isOurs = ({ body }: { readonly body: Buffer }): boolean => body.includes(vm);
@@ -93,13 +120,22 @@ function bridgeVariant(name: string, file: string, azure: AzureSimulator, direct
 }
 
 function startBareNode(): Started {
-  const child = startNode([...flags, '-e', 'setInterval(() => {}, 1000)']);
+  const child = startNode(['-e', 'setInterval(() => {}, 1000)']);
   return { child, ready: Promise.resolve(), polls: () => 0 };
 }
 
 /** Without what this machine's environment adds: authorities, proxies, options of Node. */
-function startNode(args: readonly string[]): ChildProcess {
-  return spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'], env: {} });
+function startNode(args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
+  return spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'], env });
+}
+
+/** Node writes what it compiled when it ends in good order. */
+async function fillCompileCache(variant: Variant): Promise<void> {
+  const { child, ready } = variant.start('0');
+  await ready;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await ended;
 }
 
 async function measure(variant: Variant, round: string, seconds: number): Promise<Row> {
@@ -130,7 +166,7 @@ function report(rows: ReadonlyMap<string, readonly Row[]>): void {
       : `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)} to ${Math.max(...values).toFixed(digits)})`;
   const starts = Math.max(...[...rows.values()].map((measured) => measured.length));
   const lines = [
-    `Median of ${starts} starts (lowest to highest); Node ${process.versions.node}${flags.map((flag) => ` ${flag}`).join('')}`,
+    `Median of ${starts} starts (lowest to highest); Node ${process.versions.node}`,
     '',
     '| | resident MB | anonymous MB | CPU ms per poll |',
     '|---|---|---|---|',
@@ -140,6 +176,6 @@ function report(rows: ReadonlyMap<string, readonly Row[]>): void {
     '| budget | 100 | 50 | 1.5 |',
   ];
   const file = join(mkdtempSync(join(tmpdir(), 'footprint-')), 'footprint.json');
-  writeFileSync(file, `${JSON.stringify({ at: new Date(), node: process.versions.node, flags, summary }, null, 2)}\n`);
+  writeFileSync(file, `${JSON.stringify({ at: new Date(), node: process.versions.node, summary }, null, 2)}\n`);
   process.stdout.write(`${lines.join('\n')}\n\nEvery figure: ${file}\n`);
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -166,4 +167,17 @@ test.for([
   expect(() => setProcessWide(settings(linkLocal, { tls: { caFile } }), {})).toThrow(
     `tls.caFile is ${JSON.stringify(caFile)}: ${why}; expected a PEM file of certificates.`,
   );
+});
+
+test('young objects get no more than a few megabytes, however many there are', () => {
+  const source = `
+    import { getHeapSpaceStatistics } from 'node:v8';
+    import { setProcessWide } from ${JSON.stringify(join(import.meta.dirname, '../../src/cli/process-wide.ts'))};
+    setProcessWide(${JSON.stringify(settings(linkLocal))}, {});
+    const kept = [];
+    for (let i = 0; i < 3_000_000; i += 1) kept[i % 100_000] = { i };
+    console.log(getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size);
+  `;
+  const size = execFileSync(process.execPath, ['--input-type=module', '-e', source], { encoding: 'utf8' });
+  expect(Number(size)).toBeLessThanOrEqual(4 * 1024 * 1024);
 });

@@ -1,7 +1,7 @@
-import { describe } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { LifecycleState } from '../../src/lifecycle/state.ts';
 import { play, seconds } from '../support/cases.ts';
-import { at, event, type Look, nothing, started } from '../support/story.ts';
+import { at, event, inWords, type Look, nothing, started, tell } from '../support/story.ts';
 
 const scheduled = event();
 const reboot = event({ eventType: 'Reboot', durationSeconds: -1 });
@@ -293,4 +293,178 @@ describe('the incarnation goes backwards', () => {
       records: ['Scheduled: said-by-azure'],
     },
   ]);
+});
+
+describe('to the second', () => {
+  const inSeconds = (seconds: number) => event({ notBefore: at(seconds) });
+  play([
+    {
+      name: 'notBefore exactly sixty seconds away is near',
+      seen: [nothing, { events: [inSeconds(63)] }, nothing],
+      records: ['Scheduled: said-by-azure', 'Ended: not-before-near'],
+    },
+    {
+      name: 'notBefore a moment more than sixty seconds away is ahead',
+      seen: [nothing, { events: [inSeconds(63.001)] }, nothing],
+      records: ['Scheduled: said-by-azure', 'Canceled: left-before-not-before'],
+    },
+    {
+      name: 'notBefore exactly now has passed',
+      seen: [nothing, { events: [inSeconds(3)] }, nothing],
+      records: ['Scheduled: said-by-azure', 'Ended: not-before-passed'],
+    },
+    {
+      name: 'a pause of exactly a second is evidence',
+      seen: [nothing, { events: [scheduled] }, { events: [], incarnation: 4, pauseMs: 1000 }],
+      records: ['Scheduled: said-by-azure', 'Completed: pause-observed incarnation-gap'],
+    },
+    {
+      name: 'first absent exactly five minutes after a reset: it waits as well',
+      seen: [
+        { events: [], incarnation: 16 },
+        { events: [scheduled], incarnation: 17 },
+        ...seconds(300, { events: [scheduled], incarnation: 1 }),
+        { events: [], incarnation: 2 },
+      ],
+      records: ['Scheduled: said-by-azure'],
+    },
+    {
+      name: 'a second reset begins the five minutes anew',
+      seen: [
+        { events: [], incarnation: 16 },
+        { events: [scheduled], incarnation: 17 },
+        ...seconds(200, { events: [scheduled], incarnation: 8 }),
+        ...seconds(150, { events: [scheduled], incarnation: 1 }),
+        { events: [], incarnation: 2 },
+      ],
+      records: ['Scheduled: said-by-azure'],
+    },
+  ]);
+});
+
+describe('an absence is compared with the look that listed the event', () => {
+  const hidden: Look = { events: [], unreadable: 1 };
+  play([
+    {
+      name: 'hidden behind an unreadable entry for long, then gone: a gap',
+      seen: [nothing, { events: [scheduled] }, ...seconds(20, hidden), nothing],
+      records: ['Scheduled: said-by-azure', 'Ended: observation-gap'],
+    },
+    {
+      name: 'hidden across a boot, then gone',
+      seen: [nothing, { events: [started(scheduled)] }, { ...hidden, bootId: 'boot-2' }, nothing],
+      records: [
+        'Started: started-without-notice',
+        'Completed: boot-id-changed left-after-started observation-gap not-before-unknown',
+      ],
+    },
+    {
+      name: 'hidden across a move to another host, then gone',
+      seen: [nothing, { events: [scheduled], physicalHost: 'node-1' }, { ...hidden, physicalHost: 'node-2' }, nothing],
+      records: ['Scheduled: said-by-azure', 'Completed: physical-host-changed left-before-not-before'],
+    },
+    {
+      name: 'hidden, listed again, then gone: nothing was missed',
+      seen: [
+        nothing,
+        { events: [scheduled] },
+        { ...hidden, incarnation: 2 },
+        { events: [scheduled], incarnation: 2 },
+        { events: [], incarnation: 3 },
+      ],
+      records: ['Scheduled: said-by-azure', 'Canceled: left-before-not-before'],
+    },
+    {
+      name: 'a pause during a 304 answer that still lists it proves nothing',
+      seen: [
+        nothing,
+        { events: [scheduled] },
+        { events: [], kind: 'unchanged', pauseMs: 4000 },
+        { events: [], incarnation: 4, pauseMs: 0 },
+      ],
+      records: ['Scheduled: said-by-azure', 'Ended: incarnation-gap'],
+    },
+    {
+      name: 'five minutes after a reset an unreadable entry may still be the event',
+      seen: [
+        { events: [], incarnation: 16 },
+        { events: [scheduled], incarnation: 17 },
+        { events: [], incarnation: 1 },
+        { events: [], incarnation: 1, unreadable: 1, after: 300 },
+        { events: [], kind: 'unchanged' },
+        { events: [], incarnation: 1 },
+      ],
+      records: ['Scheduled: said-by-azure', 'Ended: incarnation-reset incarnation-gap'],
+    },
+  ]);
+});
+
+describe('what the machine knows counts only for an event that it can explain', () => {
+  const ofOthersByUser = ofOthers({ eventType: 'Reboot', eventSource: 'User' });
+  const lives = (seen: readonly Look[]) => inWords(tell(seen, { witnessRate: 1 }).records).at(-1);
+
+  test('our reboot says nothing about the reboot of another VM', () => {
+    expect(lives([nothing, { events: [ofOthersByUser] }, { events: [], after: 30, bootId: 'boot-2' }])).toBe(
+      'Ended: boot-id-changed observation-gap',
+    );
+  });
+
+  test('our move says nothing about an event of another VM, nor about an eviction', () => {
+    const move: Look = { events: [], incarnation: 4, physicalHost: 'node-2' };
+    const eviction = event({ eventType: 'Preempt' });
+    for (const listed of [ofOthers(), eviction]) {
+      expect(lives([nothing, { events: [listed], physicalHost: 'node-1' }, move])).toBe('Ended: incarnation-gap');
+    }
+  });
+
+  test('an event of ours that started says nothing about an event of other VMs', () => {
+    const ours = started(event({ eventId: 'ours' }));
+    expect(lives([nothing, { events: [ofOthers()] }, { events: [ofOthers(), ours] }, { events: [ours] }])).toBe(
+      'Canceled: left-before-not-before',
+    );
+  });
+
+  test('an event that had started before this one came in sight supersedes nothing', () => {
+    const before = started(event({ eventId: 'before' }));
+    const told = lives([nothing, { events: [before] }, { events: [before, scheduled] }, { events: [before] }]);
+    expect(told).toBe('Canceled: left-before-not-before');
+  });
+
+  test('a reboot is no freeze when the boot id changed, or when nobody knows it', () => {
+    const reboots = (bootId: string | null, then: string | null) =>
+      lives([nothing, { events: [reboot], bootId }, { events: [], incarnation: 4, pauseMs: 5000, bootId: then }]);
+    expect(reboots('boot-1', 'boot-1')).toContain('reboot-became-freeze');
+    expect(reboots('boot-1', 'boot-2')).not.toContain('reboot-became-freeze');
+    expect(reboots(null, null)).not.toContain('reboot-became-freeze');
+  });
+
+  test('a VM that is deleted by plan and comes up again was terminated', () => {
+    const terminate = event({ eventType: 'Terminate' });
+    expect(lives([nothing, { events: [terminate] }, { events: [], after: 30, bootId: 'boot-2' }])).toBe(
+      'Completed: boot-id-changed observation-gap',
+    );
+  });
+});
+
+describe('an event that is decided five minutes after a reset', () => {
+  const life: readonly Look[] = [
+    { events: [], incarnation: 16 },
+    { events: [scheduled], incarnation: 17 },
+    { events: [started(scheduled)], incarnation: 18 },
+    { events: [], incarnation: 1, after: 8 },
+    { events: [], incarnation: 2, after: 100, pauseMs: 20_000, bootId: 'boot-2' },
+    { events: [], incarnation: 2, after: 200 },
+  ];
+
+  test('is told with the facts of its first absence, at the moment of decision', () => {
+    const end = tell(life).records.at(-1);
+    expect(end).toMatchObject({
+      phase: 'Completed',
+      observedAt: at(311),
+      documentIncarnation: 1,
+      startedSeconds: 8,
+      observedPauseMs: null,
+      observedOutageSeconds: null,
+    });
+  });
 });

@@ -40,6 +40,16 @@ describe('one answer per event', () => {
   });
 });
 
+describe('letter case', () => {
+  test('of event id and vmId makes no event and no VM more', () => {
+    const records = seenBy('web_0', wholeLife).map((record, n) =>
+      n % 2 === 0 ? record : { ...record, eventId: record.eventId.toLowerCase(), vmId: record.vmId.toUpperCase() },
+    );
+    expect(foldEvents(records)).toHaveLength(1);
+    expect(foldObservers(records)).toHaveLength(1);
+  });
+});
+
 describe('of several ends the best known wins', () => {
   const missedStarted: readonly Look[] = [{ events: [] }, { events: [scheduled] }, { events: [], incarnation: 4 }];
   const canceled: readonly Look[] = [nothing, { events: [scheduled] }, nothing];
@@ -60,6 +70,12 @@ describe('of several ends the best known wins', () => {
     { name: 'Canceled over Ended', ends: [missedStarted, canceled], wins: 'left-before-not-before' },
     { name: 'said by Azure over all others', ends: [wholeLife, canceled, saidSo], wins: 'said-by-azure' },
   ];
+  test('among equals the earliest is told', () => {
+    const late = wholeLife.map((look) => ({ ...look, after: 5 }));
+    const records = [...seenBy('web_1', late), ...seenBy('web_0', wholeLife)];
+    expect(foldEvents(records)[0]?.end?.vmName).toBe('web_0');
+  });
+
   test.each(cases)('$name', ({ ends, wins }) => {
     const records = ends.flatMap((looks, n) => seenBy(`web_${n}`, looks));
     expect(foldEvents(records)[0]?.end?.evidence).toContain(wins);

@@ -99,10 +99,76 @@ describe('what a record says beside its phase', () => {
     expect(lives({ events: [scheduled] })[0]?.scheduledEventResourceId).toContain('/virtualmachines/web_0/providers/');
   });
 
+  test('it is no test record, and says by which build it was written', () => {
+    expect(lives({ events: [scheduled] })[0]).toMatchObject({
+      isTest: false,
+      bridgeVersion: '1.2.3',
+      schemaVersion: '1.0',
+    });
+  });
+
   test('no field is an empty text or missing', () => {
     const [record] = lives({ events: [event({ description: '', eventSource: null })] });
     expect(Object.values(record ?? {})).not.toContain('');
     expect(Object.values(record ?? {})).not.toContain(undefined);
+  });
+});
+
+describe('the physical host', () => {
+  const migrated = (...hosts: (string | null)[]) => {
+    const looks = hosts.map((physicalHost, n) => ({
+      events: [n === 0 ? scheduled : started(scheduled, { durationSeconds: n })],
+      physicalHost,
+    }));
+    return lives(...looks).map((record) => record.previousPhysicalHost);
+  };
+
+  test('that became unreadable is no move', () => expect(migrated('node-1', null)).toEqual([null, null]));
+
+  test('that was learned late is the one before, once it is another', () => {
+    expect(migrated(null, 'node-1', 'node-2')).toEqual([null, null, 'node-1']);
+  });
+
+  test('that was learned in a look without news counts as well', () => {
+    const records = lives(
+      { events: [scheduled] },
+      { events: [scheduled], physicalHost: 'node-1' },
+      { events: [], physicalHost: 'node-2', incarnation: 9 },
+    );
+    expect(records.at(-1)).toMatchObject({
+      phase: 'Completed',
+      physicalHost: 'node-2',
+      previousPhysicalHost: 'node-1',
+    });
+  });
+});
+
+describe('the outage', () => {
+  test('of two reboots during one event is the longer one', () => {
+    const reboot = event({ eventType: 'Reboot', eventStatus: 'Started' });
+    const records = lives(
+      { events: [reboot] },
+      { events: [reboot], after: 300, bootId: 'boot-2' },
+      { events: [reboot], after: 15, bootId: 'boot-3' },
+      { events: [reboot], pauseMs: 0 },
+      nothing,
+    );
+    expect(records.at(-1)?.observedOutageSeconds).toBe(300);
+  });
+
+  test('is none of a VM that only bears witness', () => {
+    const others = event({ resources: ['web_7'], eventStatus: 'Started' });
+    const { records } = tell([nothing, { events: [others] }, { events: [], after: 60, bootId: 'boot-2' }], {
+      witnessRate: 1,
+    });
+    expect(records.at(-1)?.observedOutageSeconds).toBeNull();
+  });
+});
+
+describe('since when it is Scheduled', () => {
+  test('is remembered through its changes', () => {
+    const { state } = tell([nothing, { events: [scheduled] }, { events: [event({ notBefore: at(5000) })], after: 60 }]);
+    expect([...state.events.values()][0]?.scheduledSince).toBe(at(2));
   });
 });
 
@@ -119,6 +185,19 @@ describe('a record stays small', () => {
     expect(bytes(record?.affectedResources)).toBeLessThanOrEqual(16_384);
     expect(bytes(record?.rawEvent)).toBeLessThanOrEqual(16_384);
     expect(record?.rawEvent).toMatchObject({ eventId: scheduled.eventId });
+  });
+
+  test('this VM is kept however it is spelled', () => {
+    const [record] = lives({ events: [event({ resources: [...names, 'WEB_0'] })] });
+    expect(record?.affectedResources[0]).toBe('WEB_0');
+  });
+
+  test('a content that changes two hundred times does not make the memory of the event grow with its list', () => {
+    const looks = Array.from({ length: 200 }, (_, n) => ({
+      events: [event({ resources: [...names, 'web_0'], notBefore: at(9000 + n) })],
+    }));
+    const memory = [...tell([nothing, ...looks]).state.events.values()][0];
+    expect(bytes(memory?.recorded)).toBeLessThan(20_000);
   });
 
   test('a long description is cut to 4 KB at a character', () => {

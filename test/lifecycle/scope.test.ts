@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { bearsWitness, impactWithin } from '../../src/lifecycle/scope.ts';
 import { play } from '../support/cases.ts';
-import { at, event, inWords, nothing, observerNamed, started, tell } from '../support/story.ts';
+import { at, event, inWords, type Look, nothing, observerNamed, started, tell } from '../support/story.ts';
 
 const scheduled = event();
 const ofOthers = (given = {}) => event({ resources: ['web_7'], ...given });
@@ -120,5 +121,53 @@ describe('witnesses', () => {
     ]);
     expect(appeared).toEqual({ seen: 2, ours: 1 });
     expect(state.events.get(id)).toMatchObject({ inScope: false, scheduledSince: at(2), sequence: 0 });
+  });
+});
+
+describe('is an impact on this VM near', () => {
+  const stateWith = (...looks: Look[]) => tell([nothing, ...looks]).state;
+  const cases: readonly { readonly name: string; readonly looks: readonly Look[]; readonly near: boolean }[] = [
+    { name: 'nothing is planned', looks: [], near: false },
+    { name: 'an event exactly five minutes away', looks: [{ events: [event({ notBefore: at(302) })] }], near: true },
+    { name: 'an event a second further away', looks: [{ events: [event({ notBefore: at(303) })] }], near: false },
+    { name: 'an event whose time is unknown', looks: [{ events: [event({ notBefore: null })] }], near: true },
+    { name: 'an event whose time has passed', looks: [{ events: [event({ notBefore: at(-9) })] }], near: true },
+    {
+      name: 'an event days ahead that started',
+      looks: [{ events: [event({ notBefore: at(90_000), eventStatus: 'Started' })] }],
+      near: true,
+    },
+    { name: 'an event of other VMs that started', looks: [{ events: [started(ofOthers())] }], near: false },
+    { name: 'an event that has ended', looks: [{ events: [started(scheduled)] }, nothing], near: false },
+  ];
+  test.each(cases)('$name: $near', ({ looks, near }) => {
+    expect(impactWithin(stateWith(...looks), new Date(at(2)), 300_000)).toBe(near);
+  });
+});
+
+describe('counting what came in sight', () => {
+  test('an event that our name joins later counts as ours then, and once', () => {
+    const looks = [nothing, { events: [ofOthers()] }, { events: [scheduled] }, { events: [scheduled] }];
+    expect(tell(looks).appeared).toEqual({ seen: 1, ours: 1 });
+  });
+
+  test('an event of others that Azure itself says has ended is forgotten at once', () => {
+    const { state, records } = tell([
+      nothing,
+      { events: [ofOthers()] },
+      { events: [ofOthers({ eventStatus: 'Completed' })] },
+    ]);
+    expect(records).toEqual([]);
+    expect(state.events.size).toBe(0);
+  });
+});
+
+describe('the share of a witness', () => {
+  test('does not depend on the letter case of ids', () => {
+    for (const eventId of ['a-1', 'b-2', 'c-3', 'd-4']) {
+      expect(bearsWitness({ witnessRate: 0.5 }, 'VM-ID', eventId.toUpperCase())).toBe(
+        bearsWitness({ witnessRate: 0.5 }, 'vm-id', eventId),
+      );
+    }
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { play } from '../support/cases.ts';
-import { at, event, nothing, started, tell } from '../support/story.ts';
+import { at, event, inWords, type Look, nothing, started, tell } from '../support/story.ts';
 
 const scheduled = event();
 const reboot = event({ eventType: 'Reboot', durationSeconds: -1 });
@@ -156,5 +156,147 @@ describe('an event id returns', () => {
     expect(records.map(({ repeat }) => repeat)).toEqual([0, 0, 1, 1]);
     expect(new Set(records.map(({ transitionId }) => transitionId)).size).toBe(4);
     expect(records.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
+  });
+});
+
+describe('what a step changed', () => {
+  const changesOf = (...looks: Look[]) => tell([nothing, ...looks]).records.at(-1)?.changes;
+
+  test('a status that went back, or that nobody knows, says from what to what', () => {
+    expect(changesOf({ events: [started(scheduled)] }, { events: [scheduled] })).toEqual([
+      { field: 'eventStatus', from: 'Started', to: 'Scheduled' },
+    ]);
+    expect(changesOf({ events: [scheduled] }, { events: [event({ eventStatus: 'Paused' })] })).toEqual([
+      { field: 'eventStatus', from: 'Scheduled', to: 'Paused' },
+    ]);
+  });
+
+  test('Started is no Updated: it says by its evidence that the list is another one', () => {
+    const more = started(scheduled, { resources: ['web_0', 'web_1'] });
+    expect(changesOf({ events: [scheduled] }, { events: [more] })).toEqual([]);
+  });
+
+  test('a field that is missing for once keeps its last good value', () => {
+    const { eventId: _, eventStatus: __, raw: ___, ...fields } = scheduled;
+    for (const field of Object.keys(fields)) {
+      const [first, last] = tell(
+        [
+          nothing,
+          { events: [scheduled] },
+          { events: [event({ ...scheduled, [field]: null, eventId: scheduled.eventId.toLowerCase() })] },
+          nothing,
+        ].map((look) => ({ ...look, incarnation: undefined as never })),
+      ).records;
+      expect(last).toMatchObject({
+        eventId: first?.eventId,
+        eventType: first?.eventType,
+        affectedResources: first?.affectedResources,
+        notBefore: first?.notBefore,
+        durationSeconds: first?.durationSeconds,
+        description: first?.description,
+        eventSource: first?.eventSource,
+        resourceType: first?.resourceType,
+      });
+    }
+  });
+
+  test('of two entries of one id the union of the names is what changes, and it is told once', () => {
+    const winner = { ...scheduled, raw: { always: 'the same' } };
+    const united = (resources: string[]) => ({ events: [{ ...winner, resources }] });
+    const both = united(['web_0', 'web_1']);
+    const more = united(['web_0', 'web_1', 'web_2']);
+    expect(inWords(tell([nothing, both, both, more, more, more]).records)).toEqual([
+      'Scheduled: said-by-azure',
+      'Updated: affectedResources-changed',
+    ]);
+  });
+});
+
+describe('an event that was hidden', () => {
+  play([
+    {
+      name: 'behind an unreadable entry: its beginning is unknown',
+      seen: [nothing, { events: [], unreadable: 1 }, { events: [scheduled] }],
+      records: ['Scheduled: present-at-first-look'],
+    },
+    {
+      name: 'behind an unreadable entry, and Started when it is seen',
+      seen: [nothing, { events: [], unreadable: 1 }, { events: [started(scheduled)] }],
+      records: ['Started: present-at-first-look'],
+    },
+  ]);
+
+  test('while it started: how long it was Started nobody knows', () => {
+    const hidden = Array.from({ length: 20 }, () => ({ events: [], unreadable: 1 }));
+    const records = tell([
+      nothing,
+      { events: [scheduled] },
+      ...hidden,
+      { events: [started(scheduled)] },
+      nothing,
+    ]).records;
+    expect(records.map(({ phase, startedSeconds }) => [phase, startedSeconds])).toEqual([
+      ['Scheduled', null],
+      ['Started', null],
+      ['Completed', null],
+    ]);
+  });
+
+  test('around a reset while it started: the same', () => {
+    const looks: Look[] = [
+      { events: [], incarnation: 8 },
+      { events: [scheduled], incarnation: 9 },
+      { events: [], incarnation: 1 },
+      { events: [], incarnation: 1, after: 100 },
+      { events: [started(scheduled)], incarnation: 2 },
+      { events: [], incarnation: 3, after: 400 },
+    ];
+    expect(tell(looks).records.at(-1)).toMatchObject({ phase: 'Completed', startedSeconds: null });
+  });
+});
+
+describe('the second life of an event', () => {
+  const back: readonly Look[] = [
+    nothing,
+    { events: [scheduled], pauseMs: 1500 },
+    { events: [started(scheduled)], after: 5 },
+    nothing,
+    { events: [scheduled], after: 5 },
+    { events: [started(scheduled)], after: 5 },
+    nothing,
+  ];
+
+  test('is measured anew: everybody was told to recover', () => {
+    const second = tell(back).records.slice(3);
+    expect(
+      second.map(({ phase, firstSeenAt, noticeSeconds, observedPauseMs }) => [
+        phase,
+        firstSeenAt,
+        noticeSeconds,
+        observedPauseMs,
+      ]),
+    ).toEqual([
+      ['Scheduled', at(13), 887, null],
+      ['Started', at(13), 5, null],
+      ['Completed', at(13), 5, null],
+    ]);
+  });
+
+  test('of which only the later part is seen has no startedSeconds', () => {
+    const { records } = tell([
+      nothing,
+      { events: [started(scheduled)] },
+      nothing,
+      { events: [started(scheduled)] },
+      nothing,
+    ]);
+    expect(records.map(({ startedSeconds }) => startedSeconds)).toEqual([null, 1, null, null]);
+  });
+
+  test('is published even when it names other VMs only: the end that was told is withdrawn', () => {
+    const others = event({ resources: ['web_7'] });
+    expect(inWords(tell([nothing, { events: [scheduled] }, nothing, { events: [others] }]).records).at(-1)).toBe(
+      'Scheduled: reappeared',
+    );
   });
 });

@@ -57,7 +57,8 @@ export function startBridge(
   configuration: BridgeConfiguration,
   { env = {}, bootIdFile }: { readonly env?: NodeJS.ProcessEnv; readonly bootIdFile?: string } = {},
 ): BridgeProcess {
-  const file = join(mkdtempSync(join(tmpdir(), 'bridge-config-')), 'config.json');
+  const folder = mkdtempSync(join(tmpdir(), 'bridge-config-'));
+  const file = join(folder, 'config.json');
   writeFileSync(file, JSON.stringify(configuration), { mode: 0o600 });
   const command = [process.execPath, 'src/main.ts', 'run', '--config', file];
   const [program = '', ...rest] = bootIdFile === undefined ? command : inAnotherBoot(bootIdFile, command);
@@ -65,6 +66,7 @@ export function startBridge(
     env: { ...withoutProxies(process.env), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  child.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const log: LogLine[] = [];
   const output = { stdout: '', stderr: '', rest: '' };
   child.stdout?.on('data', (chunk) => {

@@ -37,6 +37,17 @@ test('the bundle can be run as a program of its own', { skip: process.platform =
   expect(execFileSync(file, ['--version'], { encoding: 'utf8' })).toBe(`${version}\n`);
 });
 
+test('the name by which a library tells an AMQP error survives', async () => {
+  const probe = join(directory, 'probe.cjs');
+  const contents = `import rhea from 'rhea';
+    const Composite = rhea.types.define_composite({ name: 'probe', code: 1, fields: [] });
+    console.log(new Composite([]).constructor.name);`;
+  await bundle(probe, { entryPoints: [], stdin: { contents, resolveDir: import.meta.dirname } });
+  const out = execFileSync(process.execPath, [probe], { encoding: 'utf8' });
+  rmSync(probe);
+  expect(out).toBe('c\n');
+});
+
 test('nothing that only some commands need is evaluated by all of them', () => {
   const evaluated = [...evaluatedWith('src/main.ts')];
   const needless = /^src\/azure-simulator\/index|node_modules\/(@azure|rhea|selfsigned|jose|pino-pretty|undici)\//;
