@@ -2,7 +2,6 @@ import type { Host } from './host/index.ts';
 import type { Imds } from './imds/client.ts';
 import type { ObserverWatch } from './imds/observer-watch.ts';
 import type { Observer } from './lifecycle/scheduled-event.ts';
-import type { Log } from './log.ts';
 import type { Outbox } from './outbox/outbox.ts';
 
 /**
@@ -19,22 +18,20 @@ export function confirmIdentity(
     readonly observer: ObserverWatch;
     readonly host: Host;
     readonly imds: Imds;
-    readonly log: Log;
+    /** The vmId comes from the configuration, not from the metadata service. */
+    readonly isVmIdSet: boolean;
   },
   stop: AbortSignal,
 ): Promise<boolean> {
-  const { outbox, observer, host, imds, log } = parts;
+  const { outbox, observer, host, imds, isVmIdSet } = parts;
   return new Promise((resolve) => {
     const settle = (fresh: Observer): void => {
       const stored = outbox.observer;
       if (stored && stored.vmId.toLowerCase() !== fresh.vmId.toLowerCase()) {
-        outbox.archive(`it is that of the VM ${stored.vmName} (vmId ${stored.vmId})`);
+        const before = `${stored.vmName} (vmId ${stored.vmId})`;
+        const now = `${fresh.vmName} (vmId ${fresh.vmId}${isVmIdSet ? ', as observer.vmId says' : ''})`;
+        outbox.archive(`it is that of the VM ${before}, and this is ${now}, as on a copied disk`);
         imds.forget();
-        const is = `this VM is ${fresh.vmName} (vmId ${fresh.vmId})`;
-        log.warn(
-          { stored: stored.vmId, fresh: fresh.vmId },
-          `The state directory came with a copied disk: ${is}; what it held was archived and is not sent.`,
-        );
       }
       outbox.rememberObserver(fresh, host.bootId());
       resolve(true);

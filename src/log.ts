@@ -82,3 +82,42 @@ export function createRateLimit({ clock, everyMs }: { readonly clock: Clock; rea
     line(known?.leftOut ?? 0);
   };
 }
+
+/** What is said of a trouble. `seconds`: since it began. */
+export interface TroubleLines {
+  readonly begins: () => void;
+  /** It still is as it was said before. */
+  readonly lasts: (seconds: number) => void;
+  readonly over: (seconds: number) => void;
+}
+
+/** Tells of a trouble as it comes and goes; `code` is null while all is well. */
+export type TroubleTeller = (code: string | null, lines: TroubleLines) => void;
+
+/**
+ * One line when a trouble begins or becomes another, one every ten minutes while it lasts, one when it is over. However it
+ * flickers, each code is said at most once a minute, and only what was said to begin is said to be over: so the log stays
+ * short, and a minute later at the latest its last word is true. To be called again and again, news or not.
+ */
+export function createTroubleTeller({ clock }: { readonly clock: Clock }): TroubleTeller {
+  const saidAt = new Map<string, number>();
+  let said: string | null = null;
+  let since: number | null = null;
+  return (code, lines) => {
+    const now = clock.monotonicMs();
+    const seconds = Math.round((now - (since ?? now)) / 1000);
+    if (code === null) {
+      if (said !== null) lines.over(seconds);
+      said = null;
+      since = null;
+      return;
+    }
+    since ??= now;
+    const quietMs = code === said ? 600_000 : 60_000;
+    if (now - (saidAt.get(code) ?? Number.NEGATIVE_INFINITY) < quietMs) return;
+    saidAt.set(code, now);
+    if (code === said) lines.lasts(seconds);
+    else lines.begins();
+    said = code;
+  };
+}

@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 import type { Pace } from './imds/poll-pace.ts';
 import type { Seen } from './lifecycle/scheduled-event.ts';
 import type { Turn } from './lifecycle/transition.ts';
-import { createRateLimit, type Log } from './log.ts';
+import { createRateLimit, createTroubleTeller, type Log } from './log.ts';
 
 /** Says what a turn saw and decided: one line per record, one when the endpoint falls silent, one when it is back. */
 export interface TurnLog {
@@ -11,30 +11,21 @@ export interface TurnLog {
   failed(error: unknown): void;
 }
 
-/** The same trouble is said again after this long. */
-const repeatMs = 10 * 60_000;
-
 export function createTurnLog(log: Log, clock: Clock): TurnLog {
-  const limited = createRateLimit({ clock, everyMs: repeatMs });
-  let silence: { readonly since: number; polls: number } | null = null;
+  const limited = createRateLimit({ clock, everyMs: 10 * 60_000 });
+  const teller = createTroubleTeller({ clock });
+  let polls = 0;
 
-  function tellSilence({ code, reason }: Extract<Seen, { kind: 'unavailable' }>): void {
-    silence ??= { since: clock.monotonicMs(), polls: 0 };
-    silence.polls += 1;
-    limited(code, (leftOut) => log.warn({ code, leftOut }, `No document: ${reason}`));
-  }
-
-  function tellReturn(): void {
-    if (!silence) return;
-    const { since, polls } = silence;
-    const seconds = Math.round((clock.monotonicMs() - since) / 1000);
-    limited('back', (leftOut) =>
-      log.info(
-        { seconds, polls, leftOut },
-        `The metadata service answers again, after ${polls} polls without a document.`,
-      ),
-    );
-    silence = null;
+  function tellSight(seen: Seen): void {
+    const { code = null, reason = '' } = seen.kind === 'unavailable' ? seen : {};
+    polls = code === null ? polls : polls + 1;
+    teller(code, {
+      begins: () => log.warn({ code }, `No document: ${reason}`),
+      lasts: (seconds) => log.warn({ code, seconds, polls }, `Still no document after ${polls} polls: ${reason}`),
+      over: (seconds) =>
+        log.info({ seconds, polls }, `The metadata service answers again, after ${polls} polls without a document.`),
+    });
+    if (code === null) polls = 0;
   }
 
   return {
@@ -47,8 +38,7 @@ export function createTurnLog(log: Log, clock: Clock): TurnLog {
       );
     },
     told({ seen, records }, { cappedMs }) {
-      if (seen.kind !== 'unavailable') tellReturn();
-      else if (seen.code !== 'aborted') tellSilence(seen);
+      if (seen.kind !== 'unavailable' || seen.code !== 'aborted') tellSight(seen);
       if (cappedMs !== null) {
         limited('retry-after', (leftOut) =>
           log.warn(

@@ -98,7 +98,7 @@ describe('whose outbox it is', () => {
             forgotten += 1;
           },
         },
-        log: silentLog,
+        isVmIdSet: false,
       },
       stop.signal,
     );

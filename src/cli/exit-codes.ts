@@ -25,5 +25,5 @@ export class Failure extends Error {
 /** For the end of a command's help. */
 export function describeExitCodes(...reasons: readonly ExitReason[]): string {
   const lines = reasons.map((reason) => `  ${String(exitCodes[reason].code).padEnd(4)}${exitCodes[reason].meaning}`);
-  return `\nExit codes:\n${lines.join('\n')}\n`;
+  return `\nExit codes:\n${lines.join('\n')}\n  130, 143  ended at once: by a second SIGINT or SIGTERM, or by one before it was ready\n`;
 }

@@ -47,20 +47,23 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
     `The bridge runs, with ${names.join(', ')}.`,
   );
   const sending = new AbortController();
-  const confirmed = confirmIdentity({ outbox, observer, host, imds, log }, stop);
+  const isVmIdSet = config.observer.vmId !== undefined;
+  const confirmed = confirmIdentity({ outbox, observer, host, imds, isVmIdSet }, stop);
   credential.prefetch(tokenScopes(config.sinks));
   const tasks = [observer.run(stop), keepHouse(outbox, clock, stop), send(relays, confirmed, sending.signal)];
-  await poll(bridge, { pollIntervalMs: 1000 * config.imds.pollIntervalSeconds, log, stop });
-
-  log.info({}, `The bridge stops: what is pending is sent, for ${flushMs / 1000} s at most.`);
-  if (await confirmed) await Promise.all(relays.map((relay) => relay.flush(flushMs)));
-  sending.abort();
-  await Promise.all(tasks);
-  for (const relay of relays) relay.close();
-  await Promise.all([...sinks.map((sink) => sink.close()), imds.close()]);
-  credential.close();
-  host.close();
-  outbox.close();
+  try {
+    await poll(bridge, { pollIntervalMs: 1000 * config.imds.pollIntervalSeconds, log, stop });
+    log.info({}, `The bridge stops: what is pending is sent, for ${flushMs / 1000} s at most.`);
+    if (await confirmed) await Promise.all(relays.map((relay) => relay.flush(flushMs)));
+    sending.abort();
+    await Promise.all(tasks);
+  } finally {
+    for (const relay of relays) relay.close();
+    await Promise.allSettled([...sinks.map((sink) => sink.close()), imds.close()]);
+    credential.close();
+    host.close();
+    outbox.close();
+  }
   log.info({}, 'The bridge has stopped.');
 }
 
@@ -75,14 +78,16 @@ function assemble({ config, clock, log }: RunBridgeOptions): {
   let opened: Outbox | null = null; // sinks ask before the outbox is open: it is opened for their names
   const near = (): boolean => opened !== null && impactWithin(opened.state, clock.now(), nearMs);
   const sinks = createSinks(config.sinks, { credential, clock, near });
-  const outbox = openOutbox({
-    directory: config.stateDirectory,
-    sinks: sinks.map(({ name }) => name),
-    maxMegabytes: config.outbox.maxMegabytes,
-    clock,
-    log,
-    version,
-  });
+  const outbox = openOrClose(sinks, () =>
+    openOutbox({
+      directory: config.stateDirectory,
+      sinks: sinks.map(({ name }) => name),
+      maxMegabytes: config.outbox.maxMegabytes,
+      clock,
+      log,
+      version,
+    }),
+  );
   opened = outbox;
   const isWarm = (): boolean => {
     const { lastDocumentAt } = outbox.state;
@@ -117,6 +122,16 @@ function assemble({ config, clock, log }: RunBridgeOptions): {
   const deadlineMs = sendDeadlineMs + 1000 * (config.sinks.eventHubs?.connectJitterSeconds ?? 0);
   const relays = sinks.map((sink) => createRelay({ sink, outbox, clock, log, isUrgent, deadlineMs }));
   return { bridge, credential, sinks, relays };
+}
+
+/** Sinks watch their connections from the beginning: without an outbox nobody else would end that. */
+function openOrClose(sinks: readonly Sink[], open: () => Outbox): Outbox {
+  try {
+    return open();
+  } catch (error) {
+    for (const sink of sinks) void sink.close();
+    throw error;
+  }
 }
 
 /** Nothing is sent before it is certain that the outbox is this VM's own. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { Settlement, SinkProgress } from '../outbox/outbox.ts';
+import { noProgress, type Settlement, type SinkProgress } from '../outbox/outbox.ts';
 import type { Delivery } from '../sinks/sink.ts';
 import type { Backlog } from './backlog.ts';
 import { backoff, type Cause, longestRetryAfterMs } from './backoff.ts';
@@ -208,6 +208,9 @@ export function createLedger(parts: {
       backlog.forget();
       urgency.forget();
       forgiveAll();
+      // How long another VM had to wait is no reason for this one to.
+      progress = noProgress;
+      pace = startingPace(0, clock.monotonicMs());
     },
   };
 }

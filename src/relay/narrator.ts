@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { createRateLimit, type Log } from '../log.ts';
+import { createRateLimit, createTroubleTeller, type Log } from '../log.ts';
 
 /** Why a sink fails, for the log and for `health`. */
 export interface Failing {
@@ -10,7 +10,7 @@ export interface Failing {
   readonly retryAt: string | null;
 }
 
-/** One line when a sink begins to fail or fails for another reason, one when it is back: not one per attempt. */
+/** One line when a sink begins to fail or fails for another reason, one now and then while it does, one when it is back. */
 export interface Narrator {
   /** Null: nothing is wrong. `waiting` counts what has not been delivered; asked only where it is said. */
   tell(failing: Failing | null, waiting: () => number): void;
@@ -27,26 +27,20 @@ export function createNarrator({
   readonly sink: string;
 }): Narrator {
   const limited = createRateLimit({ clock, everyMs: 60_000 });
-  let told: string | null = null;
-  let since = 0;
+  const teller = createTroubleTeller({ clock });
   return {
     tell(failing, waiting) {
-      if (told === (failing?.code ?? null)) return;
-      if (told === null) since = clock.monotonicMs();
-      told = failing?.code ?? null;
-      if (failing) {
-        limited(failing.code, (leftOut) =>
-          log.warn({ sink, ...failing, leftOut }, `${sink} is failing: ${failing.reason}`),
-        );
-        return;
-      }
-      const seconds = Math.round((clock.monotonicMs() - since) / 1_000);
-      limited('recovered', (leftOut) => {
-        const waited = waiting();
-        log.info(
-          { sink, waiting: waited, seconds, leftOut },
-          `${sink} is back after ${seconds} s; ${waited} records waited for it`,
-        );
+      const { code = null, reason = '', step = 0, retryAt = null } = failing ?? {};
+      teller(code, {
+        begins: () => log.warn({ sink, code, step, retryAt }, `${sink} is failing: ${reason}`),
+        lasts: (seconds) => {
+          const records = waiting();
+          log.warn(
+            { sink, code, step, retryAt, seconds, waiting: records },
+            `${sink} has been failing for ${inWords(seconds)}; ${records} records wait for it: ${reason}`,
+          );
+        },
+        over: (seconds) => log.info({ sink, seconds }, `${sink} is back after ${inWords(seconds)}.`),
       });
     },
     dead(position, code, reason) {
@@ -58,4 +52,10 @@ export function createNarrator({
       );
     },
   };
+}
+
+/** `42 s`, `12 min`, `5 h`: as exact as anybody wants to know. */
+function inWords(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }

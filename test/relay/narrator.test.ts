@@ -17,19 +17,42 @@ const failing = (code: string) => ({ code, reason: `because of ${code}`, step: 1
 const none = (): number => 0;
 
 describe('what the log says of a sink', () => {
-  test('one line when it begins to fail, one when it is back, and how many waited', async () => {
+  test('one line when it begins to fail, one when it is back', async () => {
     const { lines, clock, narrator } = listening();
     narrator.tell(null, none);
     for (let attempt = 0; attempt < 5; attempt += 1) {
       narrator.tell({ ...failing('http-503'), step: attempt }, none);
       await clock.advance(10_000);
     }
-    narrator.tell(null, () => 42);
     narrator.tell(null, none);
+    narrator.tell(null, none);
+    expect(lines).toEqual(['eventHubs is failing: because of http-503', 'eventHubs is back after 50 s.']);
+  });
+
+  test('while it fails it is said again every ten minutes, with how many wait', async () => {
+    const { lines, clock, narrator } = listening();
+    for (let minute = 0; minute < 25; minute += 1) {
+      narrator.tell(failing('http-503'), () => 42);
+      await clock.advance(60_000);
+    }
     expect(lines).toEqual([
       'eventHubs is failing: because of http-503',
-      'eventHubs is back after 50 s; 42 records waited for it',
+      'eventHubs has been failing for 10 min; 42 records wait for it: because of http-503',
+      'eventHubs has been failing for 20 min; 42 records wait for it: because of http-503',
     ]);
+  });
+
+  test('that fails for good soon after it was back: the last word is true within a minute', async () => {
+    const { lines, clock, narrator } = listening();
+    narrator.tell(failing('http-503'), none);
+    await clock.advance(3000);
+    narrator.tell(null, none);
+    for (let second = 0; second < 70; second += 1) {
+      await clock.advance(1000);
+      narrator.tell(failing('http-503'), none);
+    }
+    expect(lines).toHaveLength(3);
+    expect(lines.at(-1)).toContain('is failing');
   });
 
   test('one line more when the reason is another', () => {

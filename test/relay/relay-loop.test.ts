@@ -84,6 +84,19 @@ describe('the loop', () => {
     expect(rig.sink.sent).toHaveLength(1);
   });
 
+  test('does not let another VM wait for what one VM was refused', async () => {
+    const rig = rigWith();
+    rig.append('a');
+    rig.sink.does(() => unavailable);
+    await rig.drainFor(70_000);
+    rig.sink.does(() => delivered);
+    rig.outbox.archive('another VM');
+    rig.append('b');
+    const { state } = await rig.drain();
+    expect(state).toBe('empty');
+    expect(rig.relay.health()).toMatchObject({ state: 'idle', step: 0 });
+  });
+
   test('drops what belongs to a stream that was archived', async () => {
     const rig = rigWith({ batchBy: 'event', inFlight: 3 });
     rig.sink.does(() => 'later');

@@ -127,7 +127,7 @@ describe('a sink that is down', () => {
     expect(rig.relay.health()).toMatchObject({ state: 'idle', step: 0, retryAt: null });
     expect(rig.lines).toEqual([
       'scripted is failing: the service is down',
-      expect.stringMatching(/^scripted is back after 14 s; \d+ records waited for it$/),
+      expect.stringMatching(/^scripted is back after 14 s.$/),
     ]);
   });
 
