@@ -62,9 +62,26 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
     await Promise.allSettled([...sinks.map((sink) => sink.close()), imds.close()]);
     credential.close();
     host.close();
+    tellLeft(outbox, log);
     outbox.close();
   }
   log.info({}, 'The bridge has stopped.');
+}
+
+/** What is left undelivered, and what will be lost since no disk took it. */
+function tellLeft(outbox: Outbox, log: Log): void {
+  outbox.maintain();
+  const { undurable, trouble } = outbox.storage;
+  for (const [sink, { pending }] of Object.entries(outbox.counters())) {
+    if (pending === 0) continue;
+    const records = `${pending} ${pending === 1 ? 'record waits' : 'records wait'} for ${sink}`;
+    if (undurable === 0) log.info({ sink, pending }, `${records}; the next start sends them.`);
+    else
+      log.error(
+        { sink, pending, undurable },
+        `${records}, ${undurable} of them in memory only: those are lost now. ${trouble?.reason ?? ''}`,
+      );
+  }
 }
 
 /** Everything in its place, nothing begun. */

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import { configurationFor, startBridge, temporaryDirectory } from '../support/bridge-process.ts';
@@ -52,6 +54,28 @@ describe('stopping and starting', () => {
     again.kill('SIGTERM');
     expect((await again.exited).code).toBe(0);
     azure.imds.remove(eventId);
+  });
+
+  test('what is left undelivered is said, and what no disk took is said to be lost', async () => {
+    using directory = temporaryDirectory('left');
+    const inTheWay = join(directory.path, 'a-file');
+    writeFileSync(inTheWay, 'not a directory');
+    await azure.eventHubs.pause({ drop: true });
+    const { eventHubs } = configurationFor(azure, 'web_0', '').sinks as { eventHubs: object };
+    const last: string[] = [];
+    for (const stateDirectory of [join(directory.path, 'state'), inTheWay]) {
+      const bridge = startBridge(configurationFor(azure, 'web_0', stateDirectory, { sinks: { eventHubs } }));
+      await untilPolling();
+      const eventId = azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore: inFifteenMinutes() });
+      await until(() => bridge.log.some((line) => line.phase === 'Scheduled'));
+      bridge.kill('SIGTERM');
+      expect((await bridge.exited).code).toBe(0);
+      last.push(bridge.log.findLast(({ pending }) => pending !== undefined)?.msg ?? '');
+      azure.imds.remove(eventId);
+    }
+    await azure.eventHubs.resume();
+    expect(last[0]).toBe('1 record waits for event-hubs; the next start sends them.');
+    expect(last[1]).toMatch(/^1 record waits for event-hubs, 1 of them in memory only: those are lost now\./);
   });
 
   test('a restart in the middle of an event tells no step twice, and goes on', async () => {
