@@ -36,7 +36,7 @@ export async function pollOnce(bridge: Bridge, signal: AbortSignal): Promise<Tur
     at: clock.now(),
   });
   outbox.append(turn.state, turn.records); // one transaction: a crash loses both or neither
-  outbox.retry(); // what the disk refused before
+  outbox.retry(); // what the disk refused before, and whether the files are still there
   host.excuse(clock.monotonicMs() - began); // our own work is no pause of the VM
   return turn;
 }

@@ -70,17 +70,18 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
 
 /** What is left undelivered, and what will be lost since no disk took it. */
 function tellLeft(outbox: Outbox, log: Log): void {
-  outbox.maintain();
-  const { undurable, trouble } = outbox.storage;
-  for (const [sink, { pending }] of Object.entries(outbox.counters())) {
+  outbox.retry();
+  for (const { sink, pending, onlyInMemory } of outbox.backlog()) {
     if (pending === 0) continue;
     const records = `${pending} ${pending === 1 ? 'record waits' : 'records wait'} for ${sink}`;
-    if (undurable === 0) log.info({ sink, pending }, `${records}; the next start sends them.`);
-    else
+    if (onlyInMemory === 0) log.info({ sink, pending }, `${records}; the next start sends them.`);
+    else {
+      const why = outbox.storage.trouble?.reason ?? '';
       log.error(
-        { sink, pending, undurable },
-        `${records}, ${undurable} of them in memory only: those are lost now. ${trouble?.reason ?? ''}`,
+        { sink, pending, onlyInMemory },
+        `${records}, ${onlyInMemory} in memory only: those are lost now. ${why}`,
       );
+    }
   }
 }
 

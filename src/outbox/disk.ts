@@ -1,15 +1,18 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import type { LifecycleState } from '../lifecycle/state.ts';
 import type { Making } from './create.ts';
 import type { FoundDelivery, PendingQuery } from './deliveries.ts';
-import { OutboxInUse, OutboxTooNew, troubleOf } from './errors.ts';
+import { explained, makeDirectory } from './directory.ts';
+import { OutboxInUse, OutboxRemoved, OutboxTooNew, troubleOf } from './errors.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { type Lock, takeLock } from './lock.ts';
-import { createNarrator, type Narrator } from './narrator.ts';
+import { type Archived, createNarrator, type Narrator } from './narrator.ts';
 import { openArchived, openReplaced, openSound, type Recovery } from './open.ts';
 import type { OutboxOptions, Storage } from './outbox.ts';
 import { createOutboxFile, type OutboxFile } from './outbox-file.ts';
+import { type Place, placeOf } from './place.ts';
 import { openReadable, type ReadableOutbox } from './read-only.ts';
+import { rescue } from './rescue.ts';
 import { createReserve, freeBytes, type Reserve } from './reserve.ts';
 import { type Fill, fillOf, limitBytes } from './retention.ts';
 import { migrations } from './schema/migrations.ts';
@@ -32,6 +35,12 @@ export interface Disk {
   readonly trouble: Storage['trouble'];
   readonly fill: Fill;
   readonly recovery: Recovery | null;
+  /** Files were removed or replaced while they are open, and are not made again yet. */
+  readonly isDisplaced: boolean;
+  /** Another instance holds the very file that was ours: what it wrote to it meanwhile is unknown here. */
+  readonly isCeded: boolean;
+  /** Tells how it stands, for a trouble that lasts or that ended. */
+  report(): void;
   /** Does it, again after each remedy that there is for what stops it. Null when it could not be done. */
   attempt<T>(work: (file: OutboxFile) => T): T | null;
   pending(sink: string, query: PendingQuery, without: readonly number[]): FoundDelivery[];
@@ -41,8 +50,14 @@ export interface Disk {
   close(): void;
 }
 
+/** What the disk does not know. */
+export interface DiskMemory extends Memory {
+  /** Records that are in memory only. */
+  undurable(): number;
+}
+
 /** @throws OutboxInUse, OutboxTooNew */
-export function openDisk(options: OutboxOptions, memory: Memory): Disk {
+export function openDisk(options: OutboxOptions, memory: DiskMemory): Disk {
   const disk = new FileDisk(options, memory);
   disk.openFirst();
   return disk;
@@ -50,12 +65,14 @@ export function openDisk(options: OutboxOptions, memory: Memory): Disk {
 
 class FileDisk implements Disk {
   readonly #options: OutboxOptions;
-  readonly #memory: Memory;
+  readonly #memory: DiskMemory;
   readonly #layout: Layout;
   readonly #reserve: Reserve;
   readonly #narrator: Narrator;
   #lock: Lock | null = null;
   #file: OutboxFile | null = null;
+  /** Of the file. */
+  #place: Place | null = null;
   /** Instead of the file, where nothing can be written. */
   #readable: ReadableOutbox | null = null;
   #observer: StoredObserver = { observer: null, bootId: null };
@@ -63,10 +80,14 @@ class FileDisk implements Disk {
   #trouble: Storage['trouble'] = null;
   #fill: Fill = { bytes: 0, limitBytes: 0, isAlarming: false };
   /** The file that is there is another VM's, and could not be moved yet. */
-  #isArchiveDue = false;
+  #archiveDue: Pick<Archived, 'reason' | 'pending'> | null = null;
   #openedAt = Number.NEGATIVE_INFINITY;
+  #rescuedAt = Number.NEGATIVE_INFINITY;
+  /** The present removal was told. */
+  #isRemovalTold = false;
+  #isCeded = false;
 
-  constructor(options: OutboxOptions, memory: Memory) {
+  constructor(options: OutboxOptions, memory: DiskMemory) {
     this.#options = options;
     this.#memory = memory;
     this.#layout = layoutOf(options.directory);
@@ -96,6 +117,18 @@ class FileDisk implements Disk {
 
   get recovery(): Recovery | null {
     return this.#recovery;
+  }
+
+  get isDisplaced(): boolean {
+    return this.#displacement() !== null;
+  }
+
+  get isCeded(): boolean {
+    return this.#isCeded;
+  }
+
+  report(): void {
+    this.#narrator.stands(this.#trouble, this.#memory.undurable());
   }
 
   openFirst(): void {
@@ -137,11 +170,10 @@ class FileDisk implements Disk {
   }
 
   archive(reason: string): void {
+    this.#archiveDue ??= { reason, pending: this.#pendingBySink };
     this.#drop();
     this.#recovery = null;
     this.#observer = { observer: null, bootId: null };
-    this.#isArchiveDue = true;
-    this.#narrator.archived(reason);
     try {
       this.#open(openArchived);
     } catch (error) {
@@ -156,8 +188,9 @@ class FileDisk implements Disk {
       this.#makeRoom(file);
       compact(file);
       this.#measure(file);
+      this.#narrator.tidied(null);
     } catch (error) {
-      if (!this.#remedy(error, 0)) this.#narrator.untidy(troubleOf(error));
+      if (!this.#remedy(error, 0)) this.#narrator.tidied(troubleOf(error));
     }
     this.#reserve.ensure();
   }
@@ -177,11 +210,68 @@ class FileDisk implements Disk {
     return { at: this.#options.clock.now(), version: this.#options.version, migrations };
   }
 
+  get #pendingBySink(): Readonly<Record<string, number>> | null {
+    if (this.stored === null) return null;
+    return Object.fromEntries([...this.sinks].map(([name, { counters }]) => [name, counters.pending]));
+  }
+
   #writable(): OutboxFile {
+    const displacement = this.#displacement();
+    if (displacement !== null) this.#goHome(displacement);
     const isSick = !this.#file || this.#trouble?.kind === 'unavailable';
     if (isSick && this.#options.clock.monotonicMs() - this.#openedAt >= reopenEveryMs) this.#open(openSound);
     if (!this.#file) throw new NotOpen();
     return this.#file;
+  }
+
+  /** What became of the files that are open, in words; null while they are where they belong. */
+  #displacement(): string | null {
+    for (const [path, place] of [
+      [this.#layout.outbox, this.#place],
+      [this.#layout.lock, this.#lock],
+    ] as const) {
+      const standing = place?.standing() ?? 'here';
+      if (standing === 'replaced') return `${path} was replaced by another file`;
+      if (standing === 'gone')
+        return existsSync(this.#layout.directory)
+          ? `${path} was removed`
+          : `The state directory ${this.#layout.directory} was removed`;
+    }
+    return null;
+  }
+
+  /**
+   * Makes again what was removed while it was open, and goes on with all of it. Where that cannot be done the file without
+   * a name stays open: what it holds is known and sent, and nothing is written to it.
+   */
+  #goHome(displacement: string): void {
+    const now = this.#options.clock.monotonicMs();
+    if (now - this.#rescuedAt < reopenEveryMs) throw this.#trouble ? new NotOpen() : new OutboxRemoved(displacement);
+    this.#rescuedAt = now;
+    if (!this.#isRemovalTold) this.#narrator.removed(displacement);
+    this.#isRemovalTold = true;
+    makeDirectory(this.#layout.directory);
+    this.#hold();
+    const isAway = this.#file !== null && this.#place?.standing() !== 'here';
+    const stranger = isAway && this.#file ? rescue(this.#file.db, this.#layout, this.#options.clock.now()) : null;
+    this.#open(openSound);
+    this.#narrator.rescued(stranger, this.#pendingBySink ?? {});
+  }
+
+  /** Takes the lock, again where it lost its name: another instance would not meet it there. */
+  #hold(): void {
+    if (this.#lock?.standing() === 'here') return;
+    try {
+      const lock = takeLock(this.#layout);
+      this.#lock?.release();
+      this.#lock = lock;
+    } catch (error) {
+      if (error instanceof OutboxInUse && this.#file && this.#place?.standing() === 'here') {
+        this.#drop();
+        this.#isCeded = true;
+      }
+      throw error;
+    }
   }
 
   /** Opens the file for writing, and if that fails, for reading. */
@@ -190,18 +280,17 @@ class FileDisk implements Disk {
     // First: closing removes the log by its name, which may be another's by then.
     this.#drop();
     try {
-      this.#openWritable(this.#isArchiveDue ? openArchived : how);
+      this.#openWritable(this.#archiveDue ? openArchived : how);
     } catch (error) {
-      this.#readable =
-        this.#isArchiveDue || error instanceof OutboxInUse ? null : openReadable(this.#layout, migrations);
+      this.#readable = this.#archiveDue || error instanceof OutboxInUse ? null : openReadable(this.#layout, migrations);
       this.#observer = this.#readable?.observer ?? this.#observer;
       throw error;
     }
   }
 
   #openWritable(how: typeof openSound): void {
-    mkdirSync(this.#layout.directory, { recursive: true, mode: 0o700 });
-    this.#lock ??= takeLock(this.#layout);
+    makeDirectory(this.#layout.directory);
+    this.#hold();
     const opened = how(this.#layout, this.#making);
     try {
       this.#file = createOutboxFile(opened.db, opened.state, this.#options.sinks);
@@ -209,7 +298,11 @@ class FileDisk implements Disk {
       opened.db.close();
       throw error;
     }
-    this.#isArchiveDue = false;
+    this.#place = placeOf(this.#layout.outbox);
+    this.#isCeded = false;
+    this.#isRemovalTold = false;
+    if (this.#archiveDue) this.#narrator.archived({ ...this.#archiveDue, movedTo: opened.archivedTo ?? null });
+    this.#archiveDue = null;
     this.#observer = opened.observer;
     this.#recovery = opened.recovery;
     if (opened.isRecovered && opened.recovery) this.#narrator.recovered(opened.recovery);
@@ -232,6 +325,7 @@ class FileDisk implements Disk {
     this.#file?.close();
     this.#readable?.close();
     this.#file = null;
+    this.#place = null;
     this.#readable = null;
   }
 
@@ -272,16 +366,17 @@ class FileDisk implements Disk {
 
   #enter(error: unknown): void {
     if (error instanceof NotOpen && this.#trouble) return;
-    const trouble = troubleOf(error);
-    const isNews = this.#trouble?.code !== trouble.code;
+    const found = troubleOf(error);
+    const isVague = found.kind === 'unavailable' && !(error instanceof OutboxInUse);
+    const trouble = isVague ? troubleOf(explained(error, this.#layout.directory)) : found;
     this.#trouble = { ...trouble, since: this.#trouble?.since ?? this.#options.clock.now().toISOString() };
-    if (isNews) this.#narrator.troubled(trouble);
+    this.report();
   }
 
   #leave(): void {
     if (!this.#trouble) return;
-    this.#narrator.mended(this.#trouble.since);
     this.#trouble = null;
+    this.report();
   }
 }
 

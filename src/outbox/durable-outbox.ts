@@ -4,7 +4,7 @@ import { emptyState, type LifecycleState } from '../lifecycle/state.ts';
 import { newState } from './create.ts';
 import { type FoundDelivery, hold, type PendingDelivery, type PendingQuery, type Settlement } from './deliveries.ts';
 import { type Disk, openDisk } from './disk.ts';
-import type { Outbox, OutboxOptions, Recovery, Storage } from './outbox.ts';
+import type { Backlog, Outbox, OutboxOptions, Recovery, Storage } from './outbox.ts';
 import type { OutboxFile } from './outbox-file.ts';
 import { countersOf } from './overlay.ts';
 import { firstPart } from './parts.ts';
@@ -31,19 +31,21 @@ export class DurableOutbox implements Outbox {
   #observer: StoredObserver;
   /** It is newer than the disk's. */
   #isObserverNew = false;
-  /** There was no file to read at start: one that comes to light later may hold another stream. */
+  /** There was no file to read at start, or another instance has it: one that comes to light later may hold other things. */
   #isAstray: boolean;
   /** Appended, and not yet told to anybody. */
   #untold: LifecycleRecord[] = [];
   /** The rest of a large append, written at the next turn of the event loop. */
   #rest: NodeJS.Immediate | null = null;
   #triedAt = Number.NEGATIVE_INFINITY;
+  #isClosed = false;
 
   constructor(options: OutboxOptions) {
     this.#options = options;
     this.#disk = openDisk(options, {
       isOpen: (eventKey) => this.#state?.events.get(eventKey)?.open === true,
       isDelivered: (sink, position) => this.#unwritten.outcomes(sink).get(position)?.state === 'delivered',
+      undurable: () => this.#unwritten.records.size,
     });
     this.#isAstray = this.#disk.stored === null;
     this.#state = this.#disk.stored ?? newState();
@@ -139,18 +141,31 @@ export class DurableOutbox implements Outbox {
     return countersOf(this.#disk.sinks, this.#options.sinks, this.#isOffered ? this.#unwritten : null);
   }
 
+  backlog(): Backlog[] {
+    const counters = countersOf(this.#disk.sinks, this.#options.sinks, this.#unwritten);
+    return this.#options.sinks.map((sink) => {
+      const isSettled = (position: number): boolean =>
+        (this.#unwritten.outcomes(sink).get(position)?.state ?? 'pending') !== 'pending';
+      const onlyInMemory = [...this.#unwritten.records.keys()].filter((position) => !isSettled(position)).length;
+      return { sink, pending: counters[sink]?.pending ?? 0, onlyInMemory };
+    });
+  }
+
   retry(): void {
-    if (this.#disk.trouble) this.#retryAtTimes();
+    if (this.#disk.trouble || this.#disk.isDisplaced) this.#retryAtTimes();
+    this.#disk.report();
   }
 
   maintain(): void {
-    if (this.#disk.trouble || isWorthStoring(this.#stored, this.#state)) this.#write();
+    if (this.#disk.trouble || this.#disk.isDisplaced || isWorthStoring(this.#stored, this.#state)) this.#write();
     this.#disk.maintain();
   }
 
   close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     this.#stopWriting();
-    if (!this.#isAllWritten) this.#writeAll(true);
+    if (!this.#isAllWritten || this.#disk.isDisplaced) this.#writeAll(true);
     this.#disk.close();
   }
 
@@ -222,6 +237,7 @@ export class DurableOutbox implements Outbox {
       this.#progress.clear();
       this.#isObserverNew = false;
     } else {
+      if (this.#disk.isCeded) this.#isAstray = true;
       this.#boundMemory();
     }
     const records = this.#untold;

@@ -37,9 +37,15 @@ export interface StorageTrouble {
    * outbox. `busy`: another process holds it for a moment. `unavailable`: anything else.
    */
   readonly kind: 'full' | 'damaged' | 'busy' | 'unavailable';
-  /** Bounded vocabulary: `sqlite-13`, `EROFS`, `damaged`, … */
+  /** Bounded vocabulary: `sqlite-13`, `EROFS`, `damaged`, `in-use`, … */
   readonly code: string;
   readonly reason: string;
+}
+
+/** The file that is open has lost its name: what is written to it is lost with the process. */
+export class OutboxRemoved extends Error {
+  override readonly name = 'OutboxRemoved';
+  readonly code = 'removed';
 }
 
 /** Found by ourselves: SQLite sees nothing wrong with the file. */
@@ -58,6 +64,7 @@ const kinds: Readonly<Record<number, StorageTrouble['kind']>> = {
 
 export function troubleOf(error: unknown): StorageTrouble {
   if (error instanceof OutboxDamaged) return { kind: 'damaged', code: 'damaged', reason: error.message };
+  if (error instanceof OutboxInUse) return { kind: 'unavailable', code: 'in-use', reason: error.message };
   if (!(error instanceof Error)) return { kind: 'unavailable', code: 'unexpected', reason: String(error) };
   if ('errcode' in error && typeof error.errcode === 'number') {
     const primary = error.errcode & 0xff;

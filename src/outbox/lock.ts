@@ -2,9 +2,10 @@ import { truncateSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { OutboxInUse, troubleOf } from './errors.ts';
 import type { Layout } from './layout.ts';
+import { type Place, placeOf } from './place.ts';
 
 /** Held for the life of the service. */
-export interface Lock {
+export interface Lock extends Place {
   release(): void;
 }
 
@@ -35,5 +36,5 @@ function begin(path: string): Lock {
     db.close();
     throw error;
   }
-  return { release: () => db.close() };
+  return { ...placeOf(path), release: () => db.close() };
 }

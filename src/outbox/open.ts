@@ -29,6 +29,8 @@ export interface Opened {
   readonly recovery: Recovery | null;
   /** It happened now. */
   readonly isRecovered: boolean;
+  /** The folder of the outbox of another VM, when one was moved away. */
+  readonly archivedTo?: string;
 }
 
 /**
@@ -56,8 +58,10 @@ export function openReplaced(layout: Layout, making: Making, reason: string): Op
 
 /** Moves the outbox of another VM away and begins a new one. */
 export function openArchived(layout: Layout, making: Making): Opened {
-  if (existsSync(layout.outbox)) setAside(layout, 'archived', asideFolder(layout, 'archived', making.at));
-  return openSound(layout, making);
+  if (!existsSync(layout.outbox)) return openSound(layout, making);
+  const archivedTo = asideFolder(layout, 'archived', making.at);
+  setAside(layout, 'archived', archivedTo);
+  return { ...openSound(layout, making), archivedTo };
 }
 
 /** Afterwards there is a file of some size under the name of the outbox, and no log of another. Says whether it is a new one. */

@@ -7,6 +7,7 @@
  *   there, and is written by the next transaction that succeeds.
  * - Nothing found on the disk keeps the bridge from starting. Two things do: a second instance, and a file of a newer major.
  * - One process writes. Any number may read, at any time.
+ * - Files that are removed while they are open are made again from what is open, in the same stream.
  * - Everything is bounded: the file, its log, what is kept in memory, what is kept of damaged files.
  *
  * On disk, in the state directory: `outbox.sqlite` with SQLite's `-wal` and `-shm`; `lock.sqlite`, empty, held for life;
@@ -52,6 +53,15 @@ export interface Storage {
   readonly undurable: number;
 }
 
+/** What one sink has yet to get. */
+export interface Backlog {
+  readonly sink: string;
+  /** Those that are in memory only included. */
+  readonly pending: number;
+  /** Of those, what ends with this process: on no disk, and not sent to this sink. */
+  readonly onlyInMemory: number;
+}
+
 export interface Outbox {
   /** After the last append, also when that is only in memory. */
   readonly state: LifecycleState;
@@ -83,7 +93,12 @@ export interface Outbox {
   settle(sink: string, outcomes: readonly Settlement[], state: SinkProgress): void;
   progress(sink: string): SinkProgress;
   counters(): OutboxCounters;
-  /** Tries to write what is only in memory. Costs nothing when there is none: meant for every turn. */
+  /** Of every configured sink, in that order. Asks no disk. */
+  backlog(): Backlog[];
+  /**
+   * Tries to write what is only in memory, looks whether the files are still where they were opened, and tells of a trouble
+   * that lasts. Costs a few µs when all is well: meant for every turn.
+   */
   retry(): void;
   /** Retention, bound, log, reserve; about once a minute. */
   maintain(): void;

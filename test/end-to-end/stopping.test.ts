@@ -75,7 +75,7 @@ describe('stopping and starting', () => {
     }
     await azure.eventHubs.resume();
     expect(last[0]).toBe('1 record waits for event-hubs; the next start sends them.');
-    expect(last[1]).toMatch(/^1 record waits for event-hubs, 1 of them in memory only: those are lost now\./);
+    expect(last[1]).toMatch(/^1 record waits for event-hubs, 1 in memory only: those are lost now\./);
   });
 
   test('a restart in the middle of an event tells no step twice, and goes on', async () => {

@@ -104,6 +104,29 @@ describe('a commit that fails', () => {
     expect(outbox.counters().hub).toMatchObject({ delivered: 4, undurable: 3 });
   });
 
+  test('tells what ends with the process in the backlog', () => {
+    using rig = createRig();
+    const outbox = rig.open();
+    observe(outbox, { count: 3 });
+    outbox.settle('hub', [{ position: 1, outcome: 'delivered' }], noProgress);
+    expect(outbox.backlog()).toEqual([
+      { sink: 'hub', pending: 2, onlyInMemory: 0 },
+      { sink: 'table', pending: 3, onlyInMemory: 0 },
+    ]);
+    using _other = { [Symbol.dispose]: keepBusy(rig).letGo };
+    observe(outbox, { count: 4 });
+    outbox.settle(
+      'hub',
+      [2, 4, 5].map((position) => ({ position, outcome: 'delivered' as const })),
+      noProgress,
+    );
+    outbox.settle('hub', [{ position: 6, outcome: 'attempted', code: 'x', reason: 'y' }], noProgress);
+    expect(outbox.backlog()).toEqual([
+      { sink: 'hub', pending: 3, onlyInMemory: 2 },
+      { sink: 'table', pending: 7, onlyInMemory: 4 },
+    ]);
+  });
+
   test('does not ask the disk again for every delivery', () => {
     using rig = createRig();
     const outbox = rig.open();

@@ -336,6 +336,7 @@ describe('an outbox that tells of another VM', () => {
     const outbox = rig.open();
     outbox.rememberObserver(observerNamed('web_3'), 'boot-1');
     observe(outbox, { count: 2 });
+    outbox.settle('hub', [{ position: 1, outcome: 'delivered' }], noProgress);
     const { streamId } = outbox.state;
     outbox.archive('the VM is another one');
     expect(outbox.state).toMatchObject({ position: 0, events: new Map() });
@@ -347,7 +348,11 @@ describe('an outbox that tells of another VM', () => {
     outbox.close();
     expect(rig.open().state).toMatchObject({ position: 1, streamId: outbox.state.streamId });
     expect(rig.lines).toMatchObject([{ level: 'warn', fields: { code: 'archived' } }]);
-    expect(readdirSync(rig.directory).filter((name) => name.startsWith('archived-'))).toHaveLength(1);
+    const folders = readdirSync(rig.directory).filter((name) => name.startsWith('archived-'));
+    expect(folders).toHaveLength(1);
+    expect(rig.lines[0]?.message).toBe(
+      `The outbox is moved to ${join(rig.directory, folders[0] ?? '')} (unsent: hub 1, table 2), and a new stream begins: the VM is another one`,
+    );
   });
 
   test('is kept three times', () => {
