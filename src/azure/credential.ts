@@ -1,6 +1,6 @@
 import type { AccessToken, GetTokenOptions, TokenCredential } from '@azure/identity';
 import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
+import { createTroubleTeller, type Log } from '../log.ts';
 import { createDeadlines, type Deadlines } from './deadline.ts';
 import { classify } from './errors.ts';
 import type { Destination } from './failure.ts';
@@ -56,6 +56,9 @@ export function createCredential(options: CredentialOptions): BridgeCredential {
   const source = options.source ?? managedIdentityTokens(options.clientId);
   const deadlines = createDeadlines(endpoint.name);
   const held = new Map<string, Held>();
+  /** Scopes whose last refresh failed. */
+  const failing = new Set<string>();
+  const teller = createTroubleTeller({ clock });
   const closing = new AbortController();
 
   function heldFor(scope: string): Held {
@@ -119,11 +122,27 @@ export function createCredential(options: CredentialOptions): BridgeCredential {
   async function refresh(scope: string): Promise<void> {
     try {
       await fetchOnce(scope);
+      failing.delete(scope);
+      if (failing.size === 0) tell(null, '');
     } catch (error) {
       if (closing.signal.aborted) return;
       const { code, reason } = classify(error, endpoint, clock.now());
-      log.warn({ code, scope, serving: isValid(heldFor(scope).token) ? 'the token held' : 'none' }, reason);
+      failing.add(scope);
+      tell(code, reason);
     }
+  }
+
+  /** One story for all scopes: what fails for one fails for the others. */
+  function tell(code: string | null, reason: string): void {
+    const fields = () => ({
+      code,
+      scopes: [...failing].map((scope) => ({ scope, held: isValid(heldFor(scope).token) })),
+    });
+    teller(code, {
+      begins: () => log.warn(fields(), `No token: ${reason}`),
+      lasts: (seconds) => log.warn({ ...fields(), seconds }, `Still no token: ${reason}`),
+      over: (seconds) => log.info({ seconds }, `Tokens are given again, after ${seconds} s without.`),
+    });
   }
 
   async function keepFresh(scope: string): Promise<void> {

@@ -13,6 +13,7 @@ interface Source {
   /** What the endpoint does from now on. */
   answer: () => Promise<AccessToken>;
   warnings: object[];
+  lines: string[];
 }
 
 /** A credential over a source that the test drives, and a clock that it owns. Tokens live a day. */
@@ -20,10 +21,12 @@ function setUp(options: { lifeMs?: number; deadlineMs?: number } = {}): Source {
   const clock = createFakeClock();
   const asked: string[] = [];
   const warnings: object[] = [];
+  const lines: string[] = [];
   const source: Source = {
     clock,
     asked,
     warnings,
+    lines,
     answer: async () => ({
       token: `token ${asked.length}`,
       expiresOnTimestamp: clock.now().getTime() + (options.lifeMs ?? 24 * hour),
@@ -31,7 +34,14 @@ function setUp(options: { lifeMs?: number; deadlineMs?: number } = {}): Source {
     credential: createCredential({
       clientId: null,
       clock,
-      log: { ...silentLog, warn: (fields) => void warnings.push(fields) },
+      log: {
+        ...silentLog,
+        info: (_, message) => void lines.push(message),
+        warn: (fields, message) => {
+          warnings.push(fields);
+          lines.push(message);
+        },
+      },
       source: {
         getToken(scopes) {
           asked.push(String(scopes));
@@ -80,9 +90,24 @@ test('while the endpoint is down the token held is served to its end, and asked 
     await clock.advance(1000);
   }
   expect(asked.length).toBeLessThanOrEqual(4);
-  expect(warnings[0]).toMatchObject({ scope: 'hub', serving: 'the token held' });
+  expect(warnings).toMatchObject([{ scopes: [{ scope: 'hub', held: true }] }]);
   await clock.advance(11 * hour);
   await expect(credential.getToken('hub')).rejects.toThrow('the endpoint is down');
+});
+
+test('an endpoint that is down is said once for all scopes, now and then while it lasts, and when it is back', async () => {
+  const source = setUp();
+  const { credential, clock, lines } = source;
+  const works = source.answer;
+  source.answer = down;
+  credential.prefetch(['hub', 'monitor']);
+  for (let minute = 0; minute < 15; minute += 1) await clock.advance(60_000);
+  expect(lines.map((line) => line.replace(/:.*/, ''))).toEqual(['No token', 'Still no token']);
+  source.answer = works;
+  for (let second = 0; second < 120; second += 1) await clock.advance(1000);
+  expect(lines.at(-1)).toMatch(/^Tokens are given again, after \d+ s without\.$/);
+  expect(lines).toHaveLength(3);
+  credential.close();
 });
 
 test('a refresh that is answered with the token held, as MSAL does, is asked once more', async () => {
