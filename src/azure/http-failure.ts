@@ -32,7 +32,7 @@ export function httpFailure(
       return configuration(`${to.host} does not know ${to.name} (HTTP 404): check ${to.whatToCheck}.`);
     case 407:
       return configuration(
-        'The proxy asks for credentials (HTTP 407): put them into proxy.url, http://user:password@host:port.',
+        'The proxy asks for credentials (HTTP 407): put them into the environment variable HTTPS_PROXY, http://user:password@host:port, in place of proxy.url.',
       );
     case 408:
       return retry('transient', code, `${to.host} waited in vain for the request (HTTP 408); it is sent again.`, wait);

@@ -99,7 +99,9 @@ function proxyFailure(message: string): Failure | null {
   const status = /Proxy response \((\d{3})\)/.exec(message)?.[1];
   if (!status) return null;
   const advice =
-    status === '407' ? 'put credentials into proxy.url' : 'let it allow CONNECT to the Event Hubs namespace, port 443';
+    status === '407'
+      ? 'put credentials into HTTPS_PROXY, http://user:password@host:port, in place of proxy.url'
+      : 'let it allow CONNECT to the Event Hubs namespace, port 443';
   return retry('configuration', 'proxy-refused', `The proxy refuses the connection (HTTP ${status}): ${advice}.`);
 }
 

@@ -63,7 +63,7 @@ test('a host that NO_PROXY names is reached past the proxy over WebSockets too',
 });
 
 for (const [status, fix] of [
-  [407, 'put credentials into proxy.url'],
+  [407, 'put credentials into HTTPS_PROXY'],
   [403, 'let it allow CONNECT'],
 ] as const) {
   test(`a proxy that answers ${status} is said to be what refuses`, async () => {

@@ -14,7 +14,7 @@ export interface LogAnalyticsConfig {
 export function destinationOf({ endpoint, ruleId, streamName }: LogAnalyticsConfig): Destination {
   return {
     name: `the stream ${streamName} of the data collection rule ${ruleId}`,
-    host: hostOf(endpoint),
+    host: URL.canParse(endpoint) ? new URL(endpoint).host : endpoint,
     addressKey: 'sinks.logAnalytics.endpoint',
     grant: `the role 'Monitoring Metrics Publisher' on the data collection rule ${ruleId} to the identity of this VM`,
     whatToCheck: `sinks.logAnalytics.ruleId (the immutable id of the rule, not its name), sinks.logAnalytics.streamName and that the rule belongs to sinks.logAnalytics.endpoint`,
