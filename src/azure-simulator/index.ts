@@ -1,5 +1,7 @@
 import { makeCertificate } from './certificate.ts';
 import { createErrorLog } from './errors.ts';
+import type { HubDefinition } from './event-hubs/hubs.ts';
+import type { IdleLimits } from './event-hubs/links.ts';
 import { type EventHubsSimulator, startEventHubs } from './event-hubs/server.ts';
 import { type ImdsSimulator, startImds } from './imds/server.ts';
 import type { VmDefinition } from './imds/vm.ts';
@@ -10,12 +12,16 @@ import { createTokenIssuer } from './token-issuer.ts';
 export interface AzureSimulatorOptions {
   /** Where `ca.pem` is written. Default: a fresh temporary directory, removed on close. */
   readonly directory?: string;
-  /** Default `vm-lifecycle`. */
+  /** The one event hub, unless `hubs` tells of several. Default `vm-lifecycle`. */
   readonly eventHubName?: string;
   /** Default 4. */
   readonly partitions?: number;
   /** Beside `$Default`. */
   readonly consumerGroups?: readonly string[];
+  /** Instead of the three above. The first is the one meant where none is named. */
+  readonly hubs?: readonly HubDefinition[];
+  /** How long AMQP links and connections may idle. Default: as long as in Azure. */
+  readonly eventHubsIdle?: Partial<IdleLimits>;
   /** Default `dcr-` and 32 zeros. */
   readonly ruleId?: string;
   /** Columns per stream, null keeping whatever is sent. Default: `Custom-VmLifecycle_CL` and `Custom-VmLifecycleBridge_CL`, undeclared. */
@@ -51,7 +57,7 @@ export interface AzureSimulator {
 
 /** Starts it all; resolves when every port listens. @throws a sentence when a port is taken; nothing stays open then. */
 export async function startAzureSimulator(options: AzureSimulatorOptions = {}): Promise<AzureSimulator> {
-  const { ports = {} } = options;
+  const { ports = {}, partitions, consumerGroups } = options;
   const log = createErrorLog();
   const [certificate, issuer] = await Promise.all([
     makeCertificate(options.directory),
@@ -73,9 +79,9 @@ export async function startAzureSimulator(options: AzureSimulatorOptions = {}): 
         certificate,
         issuer,
         log,
-        consumerGroups: ['$Default', ...(options.consumerGroups ?? [])],
+        hubs: options.hubs ?? [given({ name: options.eventHubName, partitions, consumerGroups })],
         ports: given({ tls: ports.eventHubs, plain: ports.eventHubsPlain, webSocket: ports.eventHubsWebSocket }),
-        ...given({ eventHubName: options.eventHubName, partitions: options.partitions }),
+        ...given({ idle: options.eventHubsIdle }),
       }),
     );
     const { ruleId, streams, monitorAudience: audience } = options;
@@ -102,8 +108,11 @@ function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], un
 }
 
 export type { EventHubsFault } from './event-hubs/faults.ts';
+export type { HubDefinition } from './event-hubs/hubs.ts';
+export type { IdleLimits } from './event-hubs/links.ts';
 export type { EventHubsSimulator } from './event-hubs/server.ts';
 export type { StoredEvent } from './event-hubs/stored-event.ts';
+export type { IngressLimit } from './event-hubs/throttle.ts';
 export type { IssuedStep } from './imds/document.ts';
 export type { Fault as ImdsFault } from './imds/faults.ts';
 export type { ImdsSimulator, ImdsTarget } from './imds/server.ts';

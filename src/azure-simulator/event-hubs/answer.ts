@@ -1,5 +1,8 @@
 import rhea from 'rhea';
 
+/** What a client asks of a service node, decoded. */
+export type Request = ReturnType<typeof rhea.message.decode>;
+
 /** A request's answer, before it is addressed. */
 export interface Answer {
   readonly body: unknown;

@@ -1,16 +1,23 @@
 import type { Connection } from 'rhea';
 import type { ErrorLog } from '../errors.ts';
+import type { ServiceClock } from './clock.ts';
 import type { Consumers } from './consumers.ts';
 import type { EventHubsFault, Occasion } from './faults.ts';
-import type { Hub } from './hub.ts';
+import type { Hubs } from './hubs.ts';
+import type { IdleLimits, Links } from './links.ts';
 import type { TokenCheck } from './put-token.ts';
+import type { Claim, Refusal } from './refusal.ts';
+import type { Throttle } from './throttle.ts';
 
-/** What all connections of one hub have in common. */
+/** What all connections of one namespace have in common. */
 export interface Broker {
-  readonly hub: Hub;
+  readonly hubs: Hubs;
   readonly tokens: TokenCheck;
   readonly log: ErrorLog;
+  readonly clock: ServiceClock;
+  readonly idle: IdleLimits;
   readonly fault: PlayFault;
+  readonly throttle: Throttle;
   /** The open receivers of all connections: among them an epoch steals. */
   readonly consumers: Consumers;
   opened(peer: Peer): void;
@@ -23,32 +30,9 @@ export type PlayFault = (occasion: Occasion, fits?: (fault: EventHubsFault) => b
 /** One AMQP connection, seen from the service. */
 export interface Peer {
   readonly connection: Connection;
+  readonly links: Links;
   /** Breaks the connection without a word. */
   drop(): void;
-  /** Whether a token was put on this connection that covers the entity. The path is in lower case. */
-  mayUse(entityPath: string): boolean;
-}
-
-/** Why a link is detached or a transfer refused. */
-export interface Refusal {
-  readonly condition: string;
-  readonly description: string;
-}
-
-export function notFound(entity: string): Refusal {
-  return { condition: 'amqp:not-found', description: `The messaging entity '${entity}' could not be found.` };
-}
-
-export function outOfRange(partition: string): Refusal {
-  return {
-    condition: 'com.microsoft:argument-out-of-range',
-    description: `The specified partition '${partition}' is out of range.`,
-  };
-}
-
-export function unauthorized(claim: 'Send' | 'Listen' | 'Manage', entity: string): Refusal {
-  return {
-    condition: 'amqp:unauthorized-access',
-    description: `Unauthorized access. '${claim}' claim(s) are required to perform this operation. Resource: '${entity}'.`,
-  };
+  /** Null when a token was put on this connection that covers the entity and has not expired; else why not. */
+  refusal(claim: Claim, entity: string): Refusal | null;
 }

@@ -1,8 +1,11 @@
 import type { Sender } from 'rhea';
 import type { Address } from './address.ts';
-import { notFound, outOfRange, type Peer, type PlayFault, type Refusal, unauthorized } from './broker.ts';
+import type { Peer, PlayFault } from './broker.ts';
 import type { Hub } from './hub.ts';
+import type { Hubs } from './hubs.ts';
+import type { Link } from './links.ts';
 import { startIndex } from './position.ts';
+import { notFound, outOfRange, type Refusal, refusal } from './refusal.ts';
 import { toDelivery } from './stored-event.ts';
 
 type PartitionAddress = Extract<Address, { kind: 'partition' }>;
@@ -12,13 +15,15 @@ export interface Consumers {
   open(sender: Sender, address: PartitionAddress, peer: Peer): void;
   /** Delivers as much as the link has credit for. */
   pump(sender: Sender): void;
-  forget(sender: Sender): void;
+  forget(link: Link): void;
   forgetAll(peer: Peer): void;
 }
 
 /** One such link. */
 interface Consumer {
   readonly sender: Sender;
+  readonly peer: Peer;
+  readonly hub: Hub;
   readonly partition: number;
   /** In lower case. */
   readonly consumerGroup: string;
@@ -33,14 +38,15 @@ interface Consumer {
 /** Readers of one partition and consumer group without an epoch. https://learn.microsoft.com/azure/event-hubs/event-hubs-quotas */
 const maxReaders = 5;
 
-export function createConsumers(hub: Hub, consumerGroups: readonly string[], fault: PlayFault): Consumers {
-  const consumers = new Map<Sender, Consumer>();
+export function createConsumers(hubs: Hubs, fault: PlayFault): Consumers {
+  const consumers = new Map<Link, Consumer>();
 
   const deliver = (consumer: Consumer): void => {
-    const events = hub.partitions[consumer.partition] ?? [];
+    const events = consumer.hub.partitions[consumer.partition] ?? [];
     for (let event = events[consumer.next]; event !== undefined; event = events[consumer.next]) {
       if (!consumer.sender.sendable()) return;
       consumer.next += 1;
+      consumer.peer.links.used(consumer.sender);
       consumer.sender.send(toDelivery(event, consumer.tellsLast ? (events.at(-1) ?? null) : null), undefined, 0);
     }
     consumer.sender.set_drained(true);
@@ -50,36 +56,37 @@ export function createConsumers(hub: Hub, consumerGroups: readonly string[], fau
   const schedule = (consumer: Consumer): void =>
     void setImmediate(() => consumers.get(consumer.sender) === consumer && deliver(consumer));
 
-  hub.watch((partition) => {
-    for (const consumer of consumers.values()) if (consumer.partition === partition) schedule(consumer);
-  });
+  for (const hub of hubs.all) {
+    hub.watch((partition) => {
+      for (const consumer of consumers.values()) {
+        if (consumer.hub === hub && consumer.partition === partition) schedule(consumer);
+      }
+    });
+  }
 
-  const refusal = ({ hub: name, consumerGroup, partition }: PartitionAddress, peer: Peer): Refusal | null => {
-    const path = `${name}/ConsumerGroups/${consumerGroup}/Partitions/${partition}`;
-    const known = consumerGroups.some((group) => group.toLowerCase() === consumerGroup.toLowerCase());
-    if (fault('attach') !== null || name.toLowerCase() !== hub.name.toLowerCase() || !known) return notFound(path);
-    if (hub.partitions[Number(partition)] === undefined) return outOfRange(partition);
-    return peer.mayUse(path.toLowerCase()) ? null : unauthorized('Listen', path);
+  const whyNot = (address: PartitionAddress, peer: Peer): Refusal | null => {
+    const hub = hubs.find(address.hub);
+    const wanted = address.consumerGroup.toLowerCase();
+    const known = hub?.consumerGroups.some((group) => group.toLowerCase() === wanted) === true;
+    if (fault('attach') !== null || hub === undefined || !known) return notFound(entityOf(address));
+    if (hub.partitions[Number(address.partition)] === undefined) return outOfRange(address.partition);
+    return peer.refusal('Listen', entityOf(address));
   };
 
-  const read = (sender: Sender, { partition, consumerGroup }: PartitionAddress): Consumer | null => {
-    const next = startIndex(selectorOf(sender), hub.partitions[Number(partition)] ?? []);
-    if (next === null) return null;
-    const tellsLast = asList(sender.desired_capabilities).includes('com.microsoft:enable-receiver-runtime-metric');
-    const group = consumerGroup.toLowerCase();
-    return { sender, partition: Number(partition), consumerGroup: group, epoch: epochOf(sender), tellsLast, next };
-  };
+  const rivals = ({ hub, partition, consumerGroup }: Consumer): Consumer[] =>
+    [...consumers.values()].filter(
+      (one) => one.hub === hub && one.partition === partition && one.consumerGroup === consumerGroup,
+    );
 
-  const rivals = ({ partition, consumerGroup }: Consumer): Consumer[] =>
-    [...consumers.values()].filter((one) => one.partition === partition && one.consumerGroup === consumerGroup);
+  const end = (sender: Sender, why: Refusal): void => {
+    consumers.delete(sender);
+    sender.close(why);
+  };
 
   const admit = (consumer: Consumer): void => {
     const { sender, epoch, partition } = consumer;
     if (epoch !== null) {
-      for (const other of rivals(consumer)) {
-        consumers.delete(other.sender);
-        other.sender.close(stolen(partition, epoch));
-      }
+      for (const other of rivals(consumer)) end(other.sender, stolen(partition, epoch));
     }
     consumers.set(sender, consumer);
     sender.set_source({ address: sender.source.address });
@@ -88,21 +95,48 @@ export function createConsumers(hub: Hub, consumerGroups: readonly string[], fau
 
   return {
     open(sender, address, peer) {
-      const consumer = read(sender, address);
+      const consumer = read(sender, address, peer, hubs);
       const refused =
-        refusal(address, peer) ?? (consumer === null ? unreadable(sender) : outranked(consumer, rivals(consumer)));
-      if (refused !== null || consumer === null) sender.close(refused ?? unreadable(sender));
-      else admit(consumer);
+        whyNot(address, peer) ?? (consumer === null ? unreadable(sender) : outranked(consumer, rivals(consumer)));
+      if (refused !== null || consumer === null) return sender.close(refused ?? unreadable(sender));
+      admit(consumer);
+      peer.links.opened(sender, entityOf(address), (why) => end(sender, why));
     },
     pump(sender) {
       const consumer = consumers.get(sender);
       if (consumer !== undefined) schedule(consumer);
     },
-    forget: (sender) => void consumers.delete(sender),
+    forget: (link) => void consumers.delete(link),
     forgetAll({ connection }) {
       for (const sender of consumers.keys()) if (sender.connection === connection) consumers.delete(sender);
     },
   };
+}
+
+/** Null when the selector cannot be read, or there is nothing to read from. */
+function read(
+  sender: Sender,
+  { hub: name, partition, consumerGroup }: PartitionAddress,
+  peer: Peer,
+  hubs: Hubs,
+): Consumer | null {
+  const hub = hubs.find(name);
+  const next = startIndex(selectorOf(sender), hub?.partitions[Number(partition)] ?? []);
+  if (hub === undefined || next === null) return null;
+  return {
+    sender,
+    peer,
+    hub,
+    partition: Number(partition),
+    consumerGroup: consumerGroup.toLowerCase(),
+    epoch: epochOf(sender),
+    tellsLast: asList(sender.desired_capabilities).includes('com.microsoft:enable-receiver-runtime-metric'),
+    next,
+  };
+}
+
+function entityOf({ hub, consumerGroup, partition }: PartitionAddress): string {
+  return `${hub}/ConsumerGroups/${consumerGroup}/Partitions/${partition}`;
 }
 
 /** A higher or equal epoch takes a partition over; a lower one or none is turned away, and so is a sixth reader. */
@@ -110,18 +144,18 @@ function outranked({ epoch, partition }: Consumer, rivals: readonly Consumer[]):
   const owner = rivals.find((one) => one.epoch !== null)?.epoch ?? null;
   if (owner !== null && (epoch === null || epoch < owner)) return stolen(partition, owner);
   if (epoch !== null || rivals.length < maxReaders) return null;
-  return {
-    condition: 'amqp:resource-limit-exceeded',
-    description: `Exceeded the maximum number of allowed receivers per partition in a consumer group which is ${maxReaders}.`,
-  };
+  return refusal(
+    'amqp:resource-limit-exceeded',
+    `Exceeded the maximum number of allowed receivers per partition in a consumer group which is ${maxReaders}.`,
+  );
 }
 
 function stolen(partition: number, epoch: number): Refusal {
-  return { condition: 'amqp:link:stolen', description: `A receiver with epoch ${epoch} owns partition ${partition}.` };
+  return refusal('amqp:link:stolen', `A receiver with epoch ${epoch} owns partition ${partition}.`);
 }
 
 function unreadable(sender: Sender): Refusal {
-  return { condition: 'amqp:invalid-field', description: `The filter '${selectorOf(sender)}' is unknown.` };
+  return refusal('amqp:invalid-field', `The filter '${selectorOf(sender)}' is unknown.`);
 }
 
 /** The selector stands in a described value: rhea leaves the description around it. */

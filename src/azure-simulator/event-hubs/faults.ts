@@ -8,6 +8,8 @@ export type EventHubsFault =
   | 'server-busy'
   /** The link is detached on a transfer; nothing is stored. */
   | 'detach'
+  /** The connection is closed with an error on a transfer, as when a node of the service goes down; nothing is stored. */
+  | 'force-close'
   /** The connection breaks on a transfer; nothing is stored. */
   | 'drop'
   /** Stored, and the connection breaks before the disposition. */

@@ -4,6 +4,7 @@ import { createStoredEvent, type StoredEvent } from './stored-event.ts';
 /** One event hub: its partitions and what they hold. It knows nothing of AMQP links. */
 export interface Hub {
   readonly name: string;
+  readonly consumerGroups: readonly string[];
   readonly createdAt: Date;
   readonly partitions: readonly (readonly StoredEvent[])[];
   /** Everything stored, in order of arrival. */
@@ -17,7 +18,7 @@ export interface Hub {
   watch(appended: (partition: number) => void): () => void;
 }
 
-export function createHub(name: string, partitionCount: number): Hub {
+export function createHub(name: string, partitionCount: number, consumerGroups: readonly string[]): Hub {
   const partitions: StoredEvent[][] = Array.from({ length: partitionCount }, () => []);
   const bytesIn: number[] = partitions.map(() => 0);
   const events: StoredEvent[] = [];
@@ -33,6 +34,7 @@ export function createHub(name: string, partitionCount: number): Hub {
 
   return {
     name,
+    consumerGroups,
     createdAt: new Date(),
     partitions,
     events,

@@ -1,15 +1,18 @@
-import rhea, { type Message } from 'rhea';
-import { type Answer, refuse, succeed } from './answer.ts';
-import { notFound, outOfRange, type Peer, type Refusal, unauthorized } from './broker.ts';
+import rhea from 'rhea';
+import { type Answer, type Request, refuse, succeed } from './answer.ts';
+import type { Peer } from './broker.ts';
 import type { Hub } from './hub.ts';
+import type { Hubs } from './hubs.ts';
+import { notFound, outOfRange, type Refusal } from './refusal.ts';
 
-/** `READ` of the hub or of a partition on the `$management` node. */
-export function answerManagement(request: Message | undefined, hub: Hub, peer: Peer): Answer {
-  const asked = request?.application_properties ?? {};
+/** `READ` of a hub or of a partition on the `$management` node. */
+export function answerManagement(request: Request, hubs: Hubs, peer: Peer): Answer {
+  const asked = request.application_properties ?? {};
   const name = String(asked.name ?? '');
-  if (name.toLowerCase() !== hub.name.toLowerCase()) return refused(404, notFound(name));
-  const node = `${name}/$management`;
-  if (!peer.mayUse(node.toLowerCase())) return refused(401, unauthorized('Manage', node));
+  const hub = hubs.find(name);
+  if (hub === undefined) return refused(404, notFound(name));
+  const refusal = peer.refusal('Manage', `${name}/$management`);
+  if (refusal !== null) return refused(401, refusal);
   if (asked.type === 'com.microsoft:eventhub') return succeed(200, hubProperties(hub));
   const partition = String(asked.partition);
   const properties = partitionProperties(hub, partition);

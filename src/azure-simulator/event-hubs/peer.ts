@@ -1,9 +1,14 @@
 import type { Duplex } from 'node:stream';
-import type { Connection, Container, EventContext, Receiver, Sender } from 'rhea';
+import rhea, { type EventContext, type Receiver, type Sender } from 'rhea';
 import { type Address, parseAddress } from './address.ts';
-import { type Broker, notFound, type Peer } from './broker.ts';
+import type { Broker, Peer } from './broker.ts';
+import { createGrants } from './grants.ts';
+import { createLinks, type Link } from './links.ts';
 import { createProducers, maxMessageBytes } from './producers.ts';
+import { expired, notFound, unauthorized } from './refusal.ts';
 import { createRequests } from './requests.ts';
+import { speakLikeTheService } from './rhea-differences.ts';
+import { saslMechanisms } from './sasl.ts';
 
 /**
  * What OPEN says has to be given per connection: rhea ignores it on the container. The credit window is zero because
@@ -18,18 +23,27 @@ const connectionOptions = {
 } as const;
 
 /** Speaks AMQP on an accepted stream, whatever carries it. */
-export function servePeer(container: Container, stream: Duplex, broker: Broker): void {
-  const { consumers, log } = broker;
+export function servePeer(stream: Duplex, broker: Broker): void {
+  const { consumers, log, clock, idle } = broker;
+  const grants = createGrants();
+  const container = rhea.create_container({ id: 'azure-simulator' });
+  const signedIn = (): void => grants.add('', Number.POSITIVE_INFINITY);
+  Object.assign(container.sasl_server_mechanisms, saslMechanisms(broker.tokens.sharedAccessKey, signedIn));
+  container.on('error', log.add);
   const connection = container.create_connection({ ...connectionOptions });
-  const grants = new Set<string>();
+  const links = createLinks(connection, grants, idle, clock.now);
   const peer: Peer = {
     connection,
+    links,
     drop: () => void stream.destroy(),
-    mayUse: (path) =>
-      [...grants].some((granted) => granted === '' || path === granted || path.startsWith(`${granted}/`)),
+    refusal(claim, entity) {
+      const until = grants.until(entity.toLowerCase());
+      if (until === null) return unauthorized(claim, entity);
+      return until <= clock.now() ? expired(until) : null;
+    },
   };
   const producers = createProducers(broker, peer);
-  const requests = createRequests(broker, peer, (path) => grants.add(path));
+  const requests = createRequests(broker, peer, grants);
 
   /** The client sends: events to the hub, or requests to one of the two service nodes. */
   const openIncoming = (receiver: Receiver): void => {
@@ -61,13 +75,19 @@ export function servePeer(container: Container, stream: Duplex, broker: Broker):
   on(['sender_open'], ({ sender }) => sender && openOutgoing(sender));
   on(['message'], receive);
   on(['sender_flow', 'sendable', 'sender_draining'], ({ sender }) => sender && consumers.pump(sender));
-  on(['sender_close', 'sender_error'], ({ sender }) => sender && consumers.forget(sender));
+  const forget = (link: Link): void => {
+    links.forget(link);
+    consumers.forget(link);
+  };
+  on(['sender_close', 'sender_error'], ({ sender }) => sender && forget(sender));
+  on(['receiver_close', 'receiver_error'], ({ receiver }) => receiver && forget(receiver));
+  on(['session_close', 'session_error'], ({ session }) => session?.each_link(forget, () => true));
   // A client that ends something with an error is no exception of ours; without a listener rhea makes one of it.
-  on(['connection_error', 'session_error', 'session_close', 'receiver_error', 'receiver_close'], () => {});
+  on(['connection_error'], () => {});
   connection.on('error', log.add);
   // A frame that the protocol forbids: the client's fault, and rhea ends the connection.
   connection.on('protocol_error', () => {});
-  tolerateLateFrames(connection);
+  speakLikeTheService(connection);
 
   // rhea listens for `end` and `error` only; a destroyed stream has neither, and its heartbeat would run for ever.
   stream.once(
@@ -75,19 +95,6 @@ export function servePeer(container: Container, stream: Duplex, broker: Broker):
     log.guard(() => connection.eof()),
   );
   connection.accept(stream);
-}
-
-/**
- * The SDK settles deliveries and gives credit after it has ended their session, when it is closed while events still
- * arrive. rhea would end the whole connection over it, and `close` of the SDK would then never resolve.
- */
-function tolerateLateFrames(connection: Connection): void {
-  for (const name of ['on_disposition', 'on_flow']) {
-    const handle: (frame: { channel: number }) => void = connection[name].bind(connection);
-    connection[name] = (frame: { channel: number }) => {
-      if (connection.remote_channel_map[frame.channel] !== undefined) handle(frame);
-    };
-  }
 }
 
 function isServiceNode(address: Address): boolean {

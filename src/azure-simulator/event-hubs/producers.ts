@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import rhea, { type Delivery, type EventContext, type Receiver } from 'rhea';
+import type { Delivery, EventContext, Receiver } from 'rhea';
 import type { Address } from './address.ts';
-import { type Batch, batchFormat, openBatch } from './batch.ts';
-import { type Broker, notFound, outOfRange, type Peer, type Refusal, unauthorized } from './broker.ts';
+import { type Batch, openBatch } from './batch.ts';
+import type { Broker, Peer } from './broker.ts';
 import type { EventHubsFault } from './faults.ts';
+import { busy, detached, forced, notFound, outOfRange, type Refusal, refusal, tooLarge } from './refusal.ts';
 import { bodyOf } from './stored-event.ts';
 
 type HubAddress = Extract<Address, { kind: 'hub' }>;
@@ -17,20 +18,25 @@ const credit = 300;
 /** The links on which one connection sends events. */
 export interface Producers {
   open(receiver: Receiver, address: HubAddress): void;
-  receive(context: EventContext, address: HubAddress): Promise<void>;
+  /** `format` is of the message; rhea's typings leave it out. */
+  receive(context: EventContext & { readonly format?: number }, address: HubAddress): Promise<void>;
 }
 
-export function createProducers({ hub, fault }: Broker, peer: Peer): Producers {
-  const refusal = ({ hub: name, partition }: HubAddress): Refusal | null => {
-    if (fault('attach') !== null || name.toLowerCase() !== hub.name.toLowerCase()) return notFound(name);
+export function createProducers({ hubs, fault, throttle }: Broker, peer: Peer): Producers {
+  const entityOf = ({ hub, partition }: HubAddress): string =>
+    partition === null ? hub : `${hub}/Partitions/${partition}`;
+
+  const whyNot = (address: HubAddress): Refusal | null => {
+    const { hub: name, partition } = address;
+    const hub = hubs.find(name);
+    if (fault('attach') !== null || hub === undefined) return notFound(name);
     if (partition !== null && hub.partitions[Number(partition)] === undefined) return outOfRange(partition);
-    const path = partition === null ? name : `${name}/Partitions/${partition}`;
-    return peer.mayUse(path.toLowerCase()) ? null : unauthorized('Send', path);
+    return peer.refusal('Send', entityOf(address));
   };
 
   return {
     open(receiver, address) {
-      const refused = refusal(address);
+      const refused = whyNot(address);
       if (refused !== null) {
         receiver.close(refused);
         return;
@@ -39,27 +45,26 @@ export function createProducers({ hub, fault }: Broker, peer: Peer): Producers {
       receiver.set_target(receiver.target);
       receiver.set_credit_window(credit);
       receiver.add_credit(credit);
+      peer.links.opened(receiver, entityOf(address), (why) => receiver.close(why));
     },
 
-    async receive({ message, delivery, receiver }, { partition }) {
-      if (message === undefined || delivery === undefined || receiver === undefined) return;
-      const { payload, format } = payloadOf(message);
-      if (payload.length > maxMessageBytes) return delivery.reject(tooLarge(payload.length));
-      const batch = openBatch(payload, format);
+    async receive({ message: payload, format, delivery, receiver }, { hub: name, partition }) {
+      const hub = hubs.find(name);
+      if (!Buffer.isBuffer(payload) || delivery === undefined || hub === undefined) return;
+      // What was under way when the link was ended is lost with it.
+      if (receiver === undefined || !receiver.is_open()) return;
+      peer.links.used(receiver);
+      if (payload.length > maxMessageBytes) return delivery.reject(tooLarge(payload.length, maxMessageBytes));
+      const batch = openBatch(payload, format ?? 0);
       const to = { partition: partition === null ? null : Number(partition), partitionKey: batch.partitionKey };
       const store = (): void => hub.append(batch.events, to);
       const played = fault('transfer', (one) => concerns(one, batch));
       if (played !== null) return misbehave(played, { store, delivery, receiver, peer });
+      if (!throttle.admits(batch.events.length, payload.length)) return delivery.reject(busy);
       store();
       delivery.accept();
     },
   };
-}
-
-/** rhea hands out messages of the standard format decoded; one of a foreign format, as a batch is, comes as bytes. */
-function payloadOf(message: NonNullable<EventContext['message']>): { payload: Buffer; format: number } {
-  if (Buffer.isBuffer(message)) return { payload: message, format: batchFormat };
-  return { payload: rhea.message.encode(message), format: 0 };
 }
 
 interface Transfer {
@@ -77,11 +82,13 @@ async function misbehave(played: EventHubsFault, { store, delivery, receiver, pe
     return;
   }
   if (typeof played === 'object') {
-    delivery.reject({ condition: played.reject, description: 'a fault refuses this transfer' });
+    delivery.reject(refusal(played.reject, 'a fault refuses this transfer'));
   } else if (played === 'server-busy') {
     delivery.reject(busy);
   } else if (played === 'detach') {
     receiver.close(detached);
+  } else if (played === 'force-close') {
+    peer.connection.close(forced);
   } else if (played === 'drop') {
     peer.drop();
   } else if (played === 'accept-then-drop') {
@@ -95,21 +102,4 @@ async function misbehave(played: EventHubsFault, { store, delivery, receiver, pe
 function concerns(fault: EventHubsFault, batch: Batch): boolean {
   if (typeof fault !== 'object' || !('reject' in fault) || fault.when === undefined) return true;
   return batch.events.map(bodyOf).some(fault.when);
-}
-
-const busy: Refusal = {
-  condition: 'com.microsoft:server-busy',
-  description: 'The request was terminated because the entity is being throttled. Wait 4 seconds and try again.',
-};
-
-const detached: Refusal = {
-  condition: 'amqp:link:detach-forced',
-  description: 'The link is force detached by the broker.',
-};
-
-function tooLarge(bytes: number): Refusal {
-  return {
-    condition: 'amqp:link:message-size-exceeded',
-    description: `The received message (${bytes} bytes) exceeds the limit (${maxMessageBytes} bytes) currently allowed on the link.`,
-  };
 }

@@ -1,29 +1,51 @@
-import type { Message } from 'rhea';
+import { decodeJwt } from 'jose';
 import type { TokenIssuer } from '../token-issuer.ts';
-import { type SharedAccessKey, sasRefusal } from './sas.ts';
+import { audiencePath } from './address.ts';
+import type { Request } from './answer.ts';
+import { expiredToken } from './refusal.ts';
+import { type SharedAccessKey, sasExpiry, sasRefusal } from './sas.ts';
 
 export interface TokenCheck {
   readonly issuer: TokenIssuer;
   readonly sharedAccessKey: SharedAccessKey;
 }
 
+export type PutToken =
+  | { readonly accepted: true; readonly entityPath: string; readonly expiresAt: number }
+  | { readonly accepted: false; readonly description: string };
+
 const audiences = ['https://eventhubs.azure.net', 'https://servicebus.azure.net'];
 
 /**
  * Judges a `put-token` request of claims-based security.
  * https://docs.oasis-open.org/amqp/amqp-cbs/v1.0/amqp-cbs-v1.0.html
+ *
+ * @param now milliseconds since the epoch.
  */
 export async function putToken(
-  message: Message | undefined,
+  request: Request,
   { issuer, sharedAccessKey }: TokenCheck,
-): Promise<{ readonly refusal: string | null; readonly audience: string }> {
-  const asked = message?.application_properties ?? {};
+  now: number,
+): Promise<PutToken> {
+  const asked = request.application_properties ?? {};
+  const refuse = (description: string): PutToken => ({ accepted: false, description });
+  if (asked.operation !== 'put-token') return refuse(`InvalidOperation: ${asked.operation} is unknown`);
   const audience = String(asked.name ?? '');
-  const token = String(message?.body);
-  if (asked.operation !== 'put-token') return { refusal: `operation ${asked.operation} is unknown`, audience };
-  // Sniffed rather than read from `type`: a Python client sends signatures as type "jwt".
-  const refusal = token.startsWith('SharedAccessSignature ')
-    ? sasRefusal(token, audience, sharedAccessKey)
-    : await issuer.refusal(token, audiences);
-  return { refusal, audience };
+  const token = String(request.body);
+  // Sniffed rather than read from `type`: Microsoft's Python client 5.11 sends signatures as type "jwt".
+  const isSignature = token.startsWith('SharedAccessSignature ');
+  const expiresAt = isSignature ? sasExpiry(token) : jwtExpiry(token);
+  if (expiresAt !== null && expiresAt <= now) return refuse(expiredToken(expiresAt));
+  const refusal = isSignature ? sasRefusal(token, audience, sharedAccessKey) : await issuer.refusal(token, audiences);
+  if (refusal !== null || expiresAt === null) return refuse(`InvalidSignature: ${refusal ?? 'it does not expire'}`);
+  return { accepted: true, entityPath: audiencePath(audience), expiresAt };
+}
+
+function jwtExpiry(token: string): number | null {
+  try {
+    const { exp } = decodeJwt(token);
+    return exp === undefined ? null : exp * 1000;
+  } catch {
+    return null;
+  }
 }

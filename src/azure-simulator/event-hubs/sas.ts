@@ -6,23 +6,33 @@ export interface SharedAccessKey {
   readonly key: string;
 }
 
+/** When it expires, in milliseconds since the epoch; null where it does not say so. */
+export function sasExpiry(token: string): number | null {
+  const { expiry } = read(token);
+  return /^\d+$/.test(expiry) ? Number(expiry) * 1000 : null;
+}
+
 /**
- * Null when the signature is ours, unexpired and covers `audience`; else why not.
+ * Null when the signature is ours and covers `audience`; else why not.
  * https://learn.microsoft.com/rest/api/eventhub/generate-sas-token
  */
 export function sasRefusal(token: string, audience: string, { name, key }: SharedAccessKey): string | null {
+  const { scope, expiry, keyName, signature } = read(token);
+  if (decodeURIComponent(keyName) !== name) return 'the shared access key name is unknown';
+  const expected = createHmac('sha256', key).update(`${scope}\n${expiry}`).digest();
+  const given = Buffer.from(decodeURIComponent(signature), 'base64');
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return 'the signature is wrong';
+  const covered = decodeURIComponent(scope).toLowerCase();
+  return audience.toLowerCase().startsWith(covered) ? null : `the token is for ${covered}, not for ${audience}`;
+}
+
+/** The fields of a token, still encoded for a URL: the signature is over the encoded scope. */
+function read(token: string) {
   const fields = new Map<string, string>();
   for (const pair of token.replace(/^SharedAccessSignature\s+/, '').split('&')) {
     const [field = '', ...value] = pair.split('=');
     fields.set(field, value.join('='));
   }
-  const scope = fields.get('sr') ?? '';
-  const expiry = fields.get('se') ?? '';
-  if (decodeURIComponent(fields.get('skn') ?? '') !== name) return 'the shared access key name is unknown';
-  const expected = createHmac('sha256', key).update(`${scope}\n${expiry}`).digest();
-  const given = Buffer.from(decodeURIComponent(fields.get('sig') ?? ''), 'base64');
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return 'the signature is wrong';
-  if (Number(expiry) * 1000 < Date.now()) return 'the token has expired';
-  const covered = decodeURIComponent(scope).toLowerCase();
-  return audience.toLowerCase().startsWith(covered) ? null : `the token is for ${covered}, not for ${audience}`;
+  const field = (name: string): string => fields.get(name) ?? '';
+  return { scope: field('sr'), signature: field('sig'), expiry: field('se'), keyName: field('skn') };
 }

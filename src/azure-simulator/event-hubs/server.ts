@@ -1,18 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import rhea from 'rhea';
 import type { Certificate } from '../certificate.ts';
 import type { ErrorLog } from '../errors.ts';
 import { createFaultQueue } from '../fault-queue.ts';
 import type { TokenIssuer } from '../token-issuer.ts';
 import type { Broker, Peer, PlayFault } from './broker.ts';
+import { realClock, type ServiceClock } from './clock.ts';
 import { createConsumers } from './consumers.ts';
 import { type EventHubsFault, occasionOf } from './faults.ts';
-import { createHub } from './hub.ts';
+import { createHubs, type HubDefinition } from './hubs.ts';
+import { type IdleLimits, idleLimits } from './links.ts';
 import { openListeners } from './listeners.ts';
 import { servePeer } from './peer.ts';
 import type { StoredEvent } from './stored-event.ts';
+import { createThrottle, type IngressLimit } from './throttle.ts';
 
-/** One Event Hubs namespace with one hub. */
+/** One Event Hubs namespace. */
 export interface EventHubsSimulator {
   /** `simulated.servicebus.windows.net`: what a token's audience names. It resolves nowhere; use `customEndpoint` with it. */
   readonly fullyQualifiedNamespace: string;
@@ -24,15 +26,18 @@ export interface EventHubsSimulator {
   readonly plainPort: number;
   /** For the plain port, in the manner of the Event Hubs emulator. */
   readonly connectionString: string;
+  /** The first hub. */
   readonly eventHubName: string;
-  /** Everything stored, in order of arrival. */
-  events(): readonly StoredEvent[];
+  /** Everything stored in a hub (default: the first), in order of arrival. @throws a sentence when there is no such hub. */
+  events(eventHubName?: string): readonly StoredEvent[];
   /** AMQP connections that are open now. */
   readonly connections: number;
   /** AMQP connections that were ever opened. */
   readonly connectionsOpened: number;
   /** Until cleared with `null`, or `times` times. */
   fault(fault: EventHubsFault | null, times?: number): void;
+  /** From now on takes in no more than this; what is too much is refused as throttled. `null`, as in the beginning: anything. */
+  limit(limit: IngressLimit | null): void;
   /** Refuses new connections until `resume`; `drop` breaks the open ones too. */
   pause(options?: { readonly drop?: boolean }): Promise<void>;
   resume(): Promise<void>;
@@ -41,10 +46,10 @@ export interface EventHubsSimulator {
 }
 
 export interface EventHubsOptions {
-  readonly eventHubName?: string;
-  readonly partitions?: number;
-  /** Default: `$Default`. */
-  readonly consumerGroups?: readonly string[];
+  /** At least one. */
+  readonly hubs: readonly HubDefinition[];
+  readonly idle?: Partial<IdleLimits>;
+  readonly clock?: ServiceClock;
   readonly ports?: { readonly tls?: number; readonly plain?: number; readonly webSocket?: number };
   readonly certificate: Certificate;
   readonly issuer: TokenIssuer;
@@ -54,9 +59,8 @@ export interface EventHubsOptions {
 export async function startEventHubs(
   options: EventHubsOptions,
 ): Promise<{ eventHubs: EventHubsSimulator; close(): Promise<void> }> {
-  const { certificate, issuer, log, ports = {} } = options;
-  const hub = createHub(options.eventHubName ?? 'vm-lifecycle', options.partitions ?? 4);
-  const consumerGroups = options.consumerGroups ?? ['$Default'];
+  const { certificate, issuer, log, ports = {}, clock = realClock } = options;
+  const hubs = createHubs(options.hubs);
   const sharedAccessKey = { name: 'RootManageSharedAccessKey', key: randomBytes(32).toString('base64') };
   const faults = createFaultQueue<EventHubsFault>();
   const peers = new Set<Peer>();
@@ -64,12 +68,16 @@ export async function startEventHubs(
 
   const fault: PlayFault = (occasion, fits = () => true) =>
     faults.take((one) => occasionOf(one) === occasion && fits(one));
-  const consumers = createConsumers(hub, consumerGroups, fault);
+  const consumers = createConsumers(hubs, fault);
+  const throttle = createThrottle(clock.now);
   const broker: Broker = {
-    hub,
+    hubs,
     tokens: { issuer, sharedAccessKey },
     log,
+    clock,
+    idle: { ...idleLimits, ...options.idle },
     fault,
+    throttle,
     consumers,
     opened(peer) {
       peers.add(peer);
@@ -81,18 +89,12 @@ export async function startEventHubs(
     },
   };
 
-  const container = rhea.create_container({ id: 'azure-simulator' });
-  for (const mechanism of ['MSSBCBS', 'PLAIN', 'ANONYMOUS', 'EXTERNAL']) {
-    container.sasl_server_mechanisms[mechanism] = acceptAnyone;
-  }
-  container.on('error', log.add);
-
   const listeners = await openListeners({
     certificate,
     log,
     ports: { tls: ports.tls ?? 0, plain: ports.plain ?? 0, webSocket: ports.webSocket ?? 0 },
     mute: () => fault('connect') !== null,
-    accept: (stream) => servePeer(container, stream, broker),
+    accept: (stream) => servePeer(stream, broker),
   });
 
   const eventHubs: EventHubsSimulator = {
@@ -101,8 +103,8 @@ export async function startEventHubs(
     websocketEndpoint: `wss://localhost:${listeners.webSocketPort}`,
     plainPort: listeners.plainPort,
     connectionString: `Endpoint=sb://localhost:${listeners.plainPort};SharedAccessKeyName=${sharedAccessKey.name};SharedAccessKey=${sharedAccessKey.key};UseDevelopmentEmulator=true`,
-    eventHubName: hub.name,
-    events: () => hub.events,
+    eventHubName: hubs.get().name,
+    events: (name) => hubs.get(name).events,
     get connections() {
       return peers.size;
     },
@@ -110,6 +112,7 @@ export async function startEventHubs(
       return opened;
     },
     fault: (one, times) => faults.set(one, times),
+    limit: throttle.limit,
     async pause({ drop = false } = {}) {
       await listeners.pause();
       if (drop) listeners.dropAll();
@@ -117,21 +120,17 @@ export async function startEventHubs(
     resume: listeners.resume,
     dropConnections: listeners.dropAll,
   };
+  const stopSweeping = clock.everySecond(
+    log.guard(() => {
+      for (const { links } of peers) links.sweep();
+    }),
+  );
   return {
     eventHubs,
     async close() {
+      stopSweeping();
       await listeners.pause();
       listeners.dropAll();
-    },
-  };
-}
-
-/** Who a peer is, its tokens tell: the SASL layer lets everybody in, as the service does. */
-function acceptAnyone(): { outcome: boolean | undefined; start(): void } {
-  return {
-    outcome: undefined,
-    start() {
-      this.outcome = true;
     },
   };
 }

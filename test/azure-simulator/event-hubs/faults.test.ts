@@ -42,6 +42,7 @@ const cases: [fault: EventHubsFault, outcome: string, stored: number][] = [
   ['unauthorized', 'UnauthorizedError', 0],
   ['not-found', 'MessagingEntityNotFoundError', 0],
   ['server-busy', 'ServerBusyError', 0],
+  ['force-close', nothing, 0],
   ['drop', nothing, 0],
   ['accept-then-drop', nothing, 1],
   ['silent', nothing, 0],

@@ -4,7 +4,7 @@ import { createHub } from '../../../src/azure-simulator/event-hubs/hub.ts';
 const raw = [Buffer.from('one'), Buffer.from('two')];
 
 test('a hub stores by partition, by key, or in turn, and numbers what each partition holds', () => {
-  const hub = createHub('h', 2);
+  const hub = createHub('h', 2, ['$Default']);
   const appended: number[] = [];
   const unwatch = hub.watch((partition) => appended.push(partition));
   hub.append(raw, { partition: 1, partitionKey: null });

@@ -1,117 +1,121 @@
-import { createHmac } from 'node:crypto';
-import rhea, { type AmqpError, type Connection, type Delivery, type Sender } from 'rhea';
+import rhea, { type Connection, type Sender } from 'rhea';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { batchFormat } from '../../../src/azure-simulator/event-hubs/batch.ts';
-import { type AzureSimulator, startAzureSimulator } from '../../../src/azure-simulator/index.ts';
+import {
+  attach,
+  event,
+  type Namespace,
+  open,
+  outcome,
+  putToken,
+  read,
+  sharedAccessKey,
+  signature,
+  startNamespace,
+} from './bare-client.ts';
 
-/** What no SDK does, or not always: a bare AMQP client on the plain port. */
-let azure: AzureSimulator;
+let namespace: Namespace;
 const connections: Connection[] = [];
 beforeAll(async () => {
-  azure = await startAzureSimulator();
+  namespace = await startNamespace({ hubs: [{}, { name: 'other', partitions: 1, consumerGroups: ['tail'] }] });
 });
 afterEach(() => {
   for (const connection of connections.splice(0)) connection.close();
 });
 afterAll(async () => {
-  await azure.close();
-  expect(azure.errors).toEqual([]);
+  await namespace.close();
+  expect(namespace.errors).toEqual([]);
 });
 
-function open(): Connection {
-  const container = rhea.create_container();
-  // Without listeners of its own the client would make exceptions of what it is told.
-  for (const event of ['disconnected', 'sender_close', 'receiver_close']) container.on(event, () => {});
-  const options = { host: '127.0.0.1', port: azure.eventHubs.plainPort, username: 'anybody', reconnect: false };
-  const connection = container.connect(options);
+function connect(who?: Parameters<typeof open>[1]): Connection {
+  const connection = open(namespace.eventHubs, who);
   connections.push(connection);
   return connection;
 }
 
-/** Puts a token on the connection. @returns the status of the answer and its description. */
-function putToken(
-  connection: Connection,
-  token: string,
-  path = 'vm-lifecycle',
-): Promise<{ status: number; text: string }> {
-  return new Promise((resolve) => {
-    const answers = connection.open_receiver({ source: '$cbs', name: 'answers' });
-    answers.once('message', ({ message }) => {
-      const properties = message.application_properties as Record<string, unknown>;
-      resolve({ status: Number(properties['status-code']), text: String(properties['status-description']) });
-    });
-    const sender = connection.open_sender('$cbs');
-    sender.once('sendable', () =>
-      sender.send({
-        body: token,
-        message_id: 'request-1',
-        // No reply_to: the Python SDK sends none either.
-        application_properties: { operation: 'put-token', type: 'jwt', name: `sb://localhost/${path}` },
-      }),
-    );
-  });
+/** A connection with a token for everything. */
+async function connectWithToken(): Promise<Connection> {
+  const connection = connect();
+  await putToken(connection, signature(namespace.eventHubs, ''), '');
+  return connection;
 }
-
-function signature(path = 'vm-lifecycle'): string {
-  const key = /SharedAccessKey=([^;]+)/.exec(azure.eventHubs.connectionString)?.[1] ?? '';
-  const resource = encodeURIComponent(`sb://localhost/${path}`);
-  const expiry = Math.round(Date.now() / 1000) + 600;
-  const signed = createHmac('sha256', key).update(`${resource}\n${expiry}`).digest('base64');
-  return `SharedAccessSignature sr=${resource}&sig=${encodeURIComponent(signed)}&se=${expiry}&skn=RootManageSharedAccessKey`;
-}
-
-/** Attaches to an address. @returns the link, or the error that it was refused with. */
-function attach(connection: Connection, address: string): Promise<Sender | AmqpError> {
-  return new Promise((resolve) => {
-    const sender = connection.open_sender(address);
-    sender.once('sendable', () => resolve(sender));
-    sender.once('sender_error', () => resolve(sender.error as AmqpError));
-  });
-}
-
-function outcome(sender: Sender, payload: Buffer, format: number): Promise<string> {
-  return new Promise((resolve) => {
-    sender.once('accepted', () => resolve('accepted'));
-    sender.once('rejected', ({ delivery }: { delivery: Delivery }) => {
-      resolve(String((delivery.remote_state as { error?: AmqpError } | undefined)?.error?.condition));
-    });
-    sender.send(payload, undefined, format);
-  });
-}
-
-const event = (bytes: number): Buffer =>
-  rhea.message.encode({ body: rhea.message.data_section(Buffer.alloc(bytes, 'x')) });
 
 describe('a bare AMQP client', () => {
   test('is let in with a signature that is ours, and told why otherwise', async () => {
-    expect(await putToken(open(), signature())).toMatchObject({ status: 202 });
-    expect(await putToken(open(), signature('other'))).toMatchObject({
+    expect(await putToken(connect(), signature(namespace.eventHubs))).toMatchObject({ status: 202 });
+    expect(await putToken(connect(), signature(namespace.eventHubs, 'other'))).toMatchObject({
       status: 401,
-      text: expect.stringContaining('is for'),
+      text: expect.stringMatching(/^InvalidSignature: the token is for/),
     });
-    expect(await putToken(open(), 'eyJhbGciOiJub25lIn0.e30.')).toMatchObject({ status: 401 });
+    expect(await putToken(connect(), 'eyJhbGciOiJub25lIn0.e30.')).toMatchObject({
+      status: 401,
+      text: expect.stringMatching(/^InvalidSignature: /),
+    });
   });
 
   test('gets no link without a token, and none beyond what its token covers', async () => {
-    expect(await attach(open(), 'vm-lifecycle')).toMatchObject({ condition: 'amqp:unauthorized-access' });
-    const connection = open();
-    await putToken(connection, signature('vm-lifecycle/Partitions/1'), 'vm-lifecycle/Partitions/1');
+    expect(await attach(connect(), 'vm-lifecycle')).toMatchObject({ condition: 'amqp:unauthorized-access' });
+    const connection = connect();
+    const path = 'vm-lifecycle/Partitions/1';
+    await putToken(connection, signature(namespace.eventHubs, path), path);
     expect(await attach(connection, 'vm-lifecycle')).toMatchObject({ condition: 'amqp:unauthorized-access' });
-    expect(await attach(connection, 'vm-lifecycle/Partitions/1')).toHaveProperty('name');
+    expect(await attach(connection, path)).toHaveProperty('name');
     expect(await attach(connection, 'vm-lifecycle/nonsense')).toMatchObject({ condition: 'amqp:not-found' });
     expect(await attach(connection, 'vm-lifecycle/Partitions/9')).toMatchObject({
       condition: 'com.microsoft:argument-out-of-range',
     });
   });
 
-  test('has a batch over 1 MB refused, and sends single events without an envelope', async () => {
-    const connection = open();
-    await putToken(connection, signature());
+  test('needs no token where it signs in with the shared access key, and is not let in with another', async () => {
+    const password = sharedAccessKey(namespace.eventHubs.connectionString);
+    const username = 'RootManageSharedAccessKey';
+    expect(await attach(connect({ username, password }), 'vm-lifecycle')).toHaveProperty('name');
+    const failure = await new Promise((resolve) => {
+      connect({ username, password: 'another' }).once('connection_error', ({ error }) => resolve(error));
+    });
+    expect(failure).toMatchObject({ condition: 'amqp:unauthorized-access' });
+  });
+
+  test('has a batch over 1 MB refused, and sends single events without an envelope, kept as they were encoded', async () => {
+    const connection = await connectWithToken();
     const sender = (await attach(connection, 'vm-lifecycle')) as Sender;
     expect(sender.max_message_size).toBe(1_048_576);
     expect(await outcome(sender, event(1_048_576), batchFormat)).toBe('amqp:link:message-size-exceeded');
-    expect(azure.eventHubs.events()).toEqual([]);
-    expect(await outcome(sender, event(10), 0)).toBe('accepted');
-    expect(azure.eventHubs.events().map(({ body }) => body.toString())).toEqual(['xxxxxxxxxx']);
+    expect(namespace.eventHubs.events()).toEqual([]);
+    const long = rhea.message.encode({ application_properties: { long: rhea.types.wrap_long(1) }, body: 'x' });
+    expect(await outcome(sender, event(10))).toBe('accepted');
+    expect(await outcome(sender, long)).toBe('accepted');
+    const [first, second] = namespace.eventHubs.events();
+    expect(first?.body.toString()).toBe('xxxxxxxxxx');
+    expect(second?.raw).toEqual(long);
+  });
+
+  test('finds each hub of a namespace under its name, with its own partitions, consumer groups and events', async () => {
+    const connection = await connectWithToken();
+    const sender = (await attach(connection, 'OTHER')) as Sender;
+    expect(await outcome(sender, event(3))).toBe('accepted');
+    const { eventHubs } = namespace;
+    expect(eventHubs.events('other').map(({ body }) => body.toString())).toEqual(['xxx']);
+    expect(eventHubs.events('vm-lifecycle')).toBe(eventHubs.events());
+    expect(() => eventHubs.events('none')).toThrow('there is no event hub none: expected one of vm-lifecycle, other');
+    expect(await attach(connection, 'other/Partitions/1')).toMatchObject({
+      condition: 'com.microsoft:argument-out-of-range',
+    });
+    expect(await read(connection, { hub: 'none' })).toMatchObject({ condition: 'amqp:not-found' });
+    const reader = await read(connection, { hub: 'other' });
+    expect(reader).toHaveProperty('name');
+  });
+
+  test('leaves room for another reader when it ends the session of five', async () => {
+    const connection = await connectWithToken();
+    const session = connection.create_session();
+    session.open();
+    const five = await Promise.all(Array.from({ length: 5 }, () => read(session, { partition: 3 })));
+    expect(five.every((reader) => 'name' in reader)).toBe(true);
+    expect(await read(connection, { partition: 3 })).toMatchObject({ condition: 'amqp:resource-limit-exceeded' });
+    const over = new Promise((resolve) => session.once('session_close', resolve));
+    session.close();
+    await over;
+    expect(await read(connection, { partition: 3 })).toHaveProperty('name');
   });
 });
