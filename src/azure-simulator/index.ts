@@ -119,4 +119,5 @@ export type { ImdsSimulator, ImdsTarget } from './imds/server.ts';
 export type { Vm, VmDefinition } from './imds/vm.ts';
 export type { EventPatch, NewEvent, WireDocument, WireEvent } from './imds/wire.ts';
 export type { Column, Row } from './logs-ingestion/columns.ts';
+export type { RuleLimit } from './logs-ingestion/rule-limit.ts';
 export type { LogsFault, LogsIngestionSimulator, LogsRequest } from './logs-ingestion/server.ts';

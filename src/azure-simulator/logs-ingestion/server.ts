@@ -9,6 +9,7 @@ import { listen } from '../listen.ts';
 import { readBody } from '../read-body.ts';
 import type { TokenIssuer } from '../token-issuer.ts';
 import { asStored, type Column, type Row } from './columns.ts';
+import { createRuleThrottle, type RuleLimit } from './rule-limit.ts';
 import { judge, type Upload } from './upload.ts';
 
 /** How the endpoint may misbehave. */
@@ -32,6 +33,7 @@ export interface LogsRequest {
   readonly status: number;
   /** On the wire. */
   readonly bytes: number;
+  /** Of a call that was good, whatever a fault then made of it; else 0. */
   readonly rows: number;
 }
 
@@ -49,6 +51,10 @@ export interface LogsIngestionSimulator {
   fault(fault: LogsFault | null, times?: number): void;
   /** Declares a stream, or its columns anew: from now on undeclared columns are dropped and wrong types refused. */
   declare(stream: string, columns: readonly Column[] | null): void;
+  /** From now on the rule takes in no more than this; what is too much is a 429. `null`, as in the beginning: anything. */
+  limit(limit: RuleLimit | null): void;
+  /** From now on only these client ids have the role Monitoring Metrics Publisher, others get a 403. `null`, as in the beginning: everybody has it. */
+  authorize(clientIds: readonly string[] | null): void;
 }
 
 export interface LogsIngestionOptions {
@@ -58,28 +64,33 @@ export interface LogsIngestionOptions {
   readonly streams?: Readonly<Record<string, readonly Column[] | null>>;
   /** Whom tokens must be for. Default `https://monitor.azure.com`. */
   readonly audience?: string;
+  /** Milliseconds since the epoch, for limits and times of arrival. Default: the clock of this machine. */
+  readonly now?: () => number;
   readonly certificate: Certificate;
   readonly issuer: TokenIssuer;
   readonly log: ErrorLog;
 }
 
-export const defaultStreams = { 'Custom-VmLifecycle_CL': null, 'Custom-VmLifecycleBridge_CL': null };
+const defaultStreams = { 'Custom-VmLifecycle_CL': null, 'Custom-VmLifecycleBridge_CL': null };
 
 export async function startLogsIngestion(
   options: LogsIngestionOptions,
 ): Promise<{ logAnalytics: LogsIngestionSimulator; close(): Promise<void> }> {
-  const { certificate, issuer, log, audience = 'https://monitor.azure.com' } = options;
+  const { certificate, issuer, log, audience = 'https://monitor.azure.com', now = Date.now } = options;
   const ruleId = options.ruleId ?? 'dcr-00000000000000000000000000000000';
   const streams = new Map<string, readonly Column[] | null>(Object.entries(options.streams ?? defaultStreams));
   const tables = new Map<string, Row[]>([...streams.keys()].map((stream) => [stream, []]));
   const requests: LogsRequest[] = [];
   const faults = createFaultQueue<LogsFault>();
+  const throttle = createRuleThrottle(now);
+  let publishers: ReadonlySet<string> | null = null;
+  const mayPublish = (clientId: string): boolean => publishers?.has(clientId.toLowerCase()) ?? true;
 
   const store = (upload: Upload): void => {
     if (!upload.accepted) return;
     const columns = streams.get(upload.stream);
     const table = tables.get(upload.stream);
-    for (const row of upload.rows) table?.push(columns ? asStored(row, columns, new Date()) : row);
+    for (const row of upload.rows) table?.push(columns ? asStored(row, columns, new Date(now())) : row);
   };
 
   const handle = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -88,17 +99,22 @@ export async function startLogsIngestion(
     const url = new URL(message.url ?? '/', 'https://logs');
     const upload = await judge(
       { method: message.method ?? 'GET', url, headers: message.headers, body },
-      { ruleId, audience, issuer, streams },
+      { ruleId, audience, issuer, mayPublish, throttle, streams },
     );
     const rows = upload.accepted ? upload.rows.length : 0;
-    const done = (status: number): void => void requests.push({ at: new Date(), status, bytes: body.length, rows });
+    const done = (status: number): void =>
+      void requests.push({ at: new Date(now()), status, bytes: body.length, rows });
     const answer = (status: number, text = '', headers: Readonly<Record<string, string>> = {}): void => {
       done(status);
       if (!response.destroyed) response.writeHead(status, headers).end(text);
     };
-    const refuse = (status: number, code: string, text: string): void =>
-      answer(status, JSON.stringify({ error: { code, message: text } }), { 'content-type': 'application/json' });
-    const verdict = (): void => (upload.accepted ? answer(204) : refuse(upload.status, upload.code, upload.message));
+    const refuse = (status: number, code: string, text: string, headers: Readonly<Record<string, string>> = {}): void =>
+      answer(status, JSON.stringify({ error: { code, message: text } }), {
+        'content-type': 'application/json',
+        ...headers,
+      });
+    const verdict = (): void =>
+      upload.accepted ? answer(204) : refuse(upload.status, upload.code, upload.message, upload.headers);
 
     const fault = faults.take((one) => fitsRows(one, upload));
     if (fault === null) {
@@ -133,6 +149,10 @@ export async function startLogsIngestion(
     declare(stream, columns) {
       streams.set(stream, columns);
       if (!tables.has(stream)) tables.set(stream, []);
+    },
+    limit: throttle.limit,
+    authorize(clientIds) {
+      publishers = clientIds && new Set(clientIds.map((id) => id.toLowerCase()));
     },
   };
   return {

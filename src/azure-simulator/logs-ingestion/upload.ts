@@ -1,6 +1,8 @@
 import { gunzipSync } from 'node:zlib';
+import { decodeJwt } from 'jose';
 import type { TokenIssuer } from '../token-issuer.ts';
 import { type Column, misfit, type Row } from './columns.ts';
+import type { RuleThrottle } from './rule-limit.ts';
 
 /** An upload, judged: either rows to store, or the status and error that the service refuses it with. */
 export type Upload =
@@ -10,7 +12,7 @@ export type Upload =
       readonly status: number;
       readonly code: string;
       readonly message: string;
-      readonly rows: number;
+      readonly headers: Readonly<Record<string, string>>;
     };
 
 export interface UploadRequest {
@@ -24,6 +26,9 @@ export interface Rule {
   readonly ruleId: string;
   readonly audience: string;
   readonly issuer: TokenIssuer;
+  /** Whether this client id has the role Monitoring Metrics Publisher on the rule. */
+  readonly mayPublish: (clientId: string) => boolean;
+  readonly throttle: RuleThrottle;
   /** Declared columns per stream; null = whatever is sent is kept. */
   readonly streams: ReadonlyMap<string, readonly Column[] | null>;
 }
@@ -32,14 +37,16 @@ export interface Rule {
 export const maxCallBytes = 1_048_576;
 const apiVersions = ['2021-11-01-preview', '2023-01-01'];
 
-/** Judges one `POST /dataCollectionRules/{id}/streams/{stream}`: address, token, size, format, columns, in this order. */
+/** Judges one `POST /dataCollectionRules/{id}/streams/{stream}`: address, token, role, size, limit, format, columns, in this order. */
 export async function judge(request: UploadRequest, rule: Rule): Promise<Upload> {
   const path = /^\/dataCollectionRules\/([^/]+)\/streams\/([^/]+)$/i.exec(request.url.pathname);
   const [, ruleId = '', stream = ''] = path?.map(decodeURIComponent) ?? [];
   if (path === null) return refuse(404, 'NotFound', `nothing is at ${request.url.pathname}`);
   if (request.method !== 'POST') return refuse(405, 'MethodNotAllowed', 'only POST is supported');
-  const refusal = await refuseToken(request, rule);
-  if (refusal !== null) return refusal;
+  const token = /^Bearer (.+)$/i.exec(String(request.headers.authorization ?? ''))?.[1];
+  if (token === undefined) return refuse(401, 'MissingToken', 'the Authorization header holds no bearer token');
+  const reason = await rule.issuer.refusal(token, [rule.audience]);
+  if (reason !== null) return refuse(401, 'InvalidToken', reason);
   const version = request.url.searchParams.get('api-version');
   if (version === null || !apiVersions.includes(version)) {
     return refuse(
@@ -51,21 +58,27 @@ export async function judge(request: UploadRequest, rule: Rule): Promise<Upload>
   if (ruleId !== rule.ruleId) {
     return refuse(404, 'NotFound', `Data collection rule with immutable Id '${ruleId}' not found.`);
   }
+  const clientId = String(decodeJwt(token).appid);
+  if (!rule.mayPublish(clientId)) {
+    return refuse(
+      403,
+      'OperationFailed',
+      `The authentication token provided does not have access to ingest data for the data collection rule with immutable Id '${ruleId}': ${clientId} lacks the role Monitoring Metrics Publisher.`,
+    );
+  }
   const columns = rule.streams.get(stream);
   if (columns === undefined) {
     return refuse(400, 'InvalidStream', `Stream ${stream} was not configured in data collection rule ${ruleId}.`);
   }
-  return read(request, stream, columns);
+  return read(request, rule.throttle, stream, columns);
 }
 
-async function refuseToken({ headers }: UploadRequest, { issuer, audience }: Rule): Promise<Upload | null> {
-  const token = /^Bearer (.+)$/i.exec(String(headers.authorization ?? ''))?.[1];
-  if (token === undefined) return refuse(401, 'MissingToken', 'the Authorization header holds no bearer token');
-  const reason = await issuer.refusal(token, [audience]);
-  return reason === null ? null : refuse(401, 'InvalidToken', reason);
-}
-
-function read({ headers, body }: UploadRequest, stream: string, columns: readonly Column[] | null): Upload {
+function read(
+  { headers, body }: UploadRequest,
+  throttle: RuleThrottle,
+  stream: string,
+  columns: readonly Column[] | null,
+): Upload {
   const tooLarge = refuse(413, 'ContentLengthLimitExceeded', `a call holds at most ${maxCallBytes} bytes`);
   if (body.length > maxCallBytes) return tooLarge;
   if (!/^application\/json/i.test(String(headers['content-type'] ?? ''))) {
@@ -74,10 +87,15 @@ function read({ headers, body }: UploadRequest, stream: string, columns: readonl
   const plain = decompress(body, String(headers['content-encoding'] ?? 'identity'));
   if (plain === null) return refuse(400, 'InvalidCompression', 'content-encoding and body do not agree');
   if (plain.length > maxCallBytes) return tooLarge;
+  const seconds = throttle.secondsToWait(plain.length);
+  if (seconds > 0) {
+    const why = `the data collection rule has taken all it takes in a minute; retry in ${seconds} s`;
+    return refuse(429, 'TooManyRequests', why, { 'retry-after': String(seconds) });
+  }
   const rows = parseRows(plain);
-  if (rows === null) return refuse(400, 'InvalidFormat', 'the body is not a JSON array of objects');
+  if (rows === null) return refuse(400, 'InvalidFormat', 'the body is not a JSON array of objects in UTF-8');
   const wrong = columns === null ? null : misfit(rows, columns);
-  if (wrong !== null) return refuse(400, 'InvalidRecord', wrong, rows.length);
+  if (wrong !== null) return refuse(400, 'InvalidRecord', wrong);
   return { accepted: true, stream, rows };
 }
 
@@ -95,7 +113,7 @@ function decompress(body: Buffer, encoding: string): Buffer | null {
 
 function parseRows(body: Buffer): Row[] | null {
   try {
-    const rows: unknown = JSON.parse(body.toString('utf8'));
+    const rows: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
     const isRow = (row: unknown): boolean => typeof row === 'object' && row !== null && !Array.isArray(row);
     return Array.isArray(rows) && rows.every(isRow) ? (rows as Row[]) : null;
   } catch {
@@ -103,6 +121,5 @@ function parseRows(body: Buffer): Row[] | null {
   }
 }
 
-function refuse(status: number, code: string, message: string, rows = 0): Upload {
-  return { accepted: false, status, code, message, rows };
-}
+const refuse = (status: number, code: string, message: string, headers: Readonly<Record<string, string>> = {}) =>
+  ({ accepted: false, status, code, message, headers }) as const;

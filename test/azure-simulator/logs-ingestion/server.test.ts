@@ -22,9 +22,9 @@ afterAll(async () => {
 /** What the SDK makes of one upload: 204, the status of the refusal, or what else happened. */
 async function upload(
   rows: Record<string, unknown>[],
-  { stream = 'Custom-A_CL', rule = azure.logAnalytics.ruleId, timeoutMs = 2_000 } = {},
+  { stream = 'Custom-A_CL', rule = azure.logAnalytics.ruleId, timeoutMs = 2_000, as = credential } = {},
 ): Promise<string> {
-  const client = new LogsIngestionClient(azure.logAnalytics.endpoint, credential, { retryOptions: { maxRetries: 0 } });
+  const client = new LogsIngestionClient(azure.logAnalytics.endpoint, as, { retryOptions: { maxRetries: 0 } });
   try {
     await client.upload(rule, stream, rows, { maxConcurrency: 1, abortSignal: AbortSignal.timeout(timeoutMs) });
     return '204';
@@ -35,17 +35,24 @@ async function upload(
   }
 }
 
-async function post(
-  path: string,
-  { headers = {}, body = '[]' as string | Uint8Array<ArrayBuffer>, method = 'POST' } = {},
-): Promise<number> {
+const path = '/dataCollectionRules/dcr-00000000000000000000000000000000/streams/Custom-A_CL?api%2Dversion=2023-01-01';
+
+async function posting({
+  headers = {},
+  body = '[]' as string | Uint8Array<ArrayBuffer>,
+  method = 'POST',
+} = {}): Promise<RequestInit> {
   const { token } = await credential.getToken('https://monitor.azure.com/.default');
   const authorization = `Bearer ${token}`;
-  const answer = await fetch(`${azure.logAnalytics.endpoint}${path}`, {
+  return {
     method,
     headers: { authorization, 'content-type': 'application/json', ...headers },
     ...(method === 'GET' ? {} : { body }),
-  });
+  };
+}
+
+async function post(where: string, init = {}): Promise<number> {
+  const answer = await fetch(`${azure.logAnalytics.endpoint}${where}`, await posting(init));
   await answer.arrayBuffer();
   return answer.status;
 }
@@ -79,7 +86,6 @@ describe('the simulated Logs Ingestion API and the real SDK', () => {
 });
 
 describe('a raw call to the simulated Logs Ingestion API', () => {
-  const path = '/dataCollectionRules/dcr-00000000000000000000000000000000/streams/Custom-A_CL?api%2Dversion=2023-01-01';
   const compressed = { 'content-encoding': 'gzip' };
 
   test.each([
@@ -95,6 +101,7 @@ describe('a raw call to the simulated Logs Ingestion API', () => {
     ['of things that are no objects', path, { body: '[1]' }, 400],
     ['that only claims to be compressed', path, { headers: compressed }, 400],
     ['compressed in another way', path, { headers: { 'content-encoding': 'br' } }, 400],
+    ['that is no UTF-8', path, { body: Uint8Array.from(Buffer.from('[{"A":"\xe4"}]', 'latin1')) }, 400],
     ['of another type', path, { headers: { 'content-type': 'text/plain' } }, 415],
   ])('%s: %s', async (_, where, init, status) => {
     expect(await post(where, init)).toBe(status);
@@ -104,6 +111,31 @@ describe('a raw call to the simulated Logs Ingestion API', () => {
     const { token } = await credential.getToken('https://eventhubs.azure.net/.default');
     expect(await post(path, { headers: { authorization: `Bearer ${token}` } })).toBe(401);
   });
+});
+
+test('an identity without the role Monitoring Metrics Publisher is forbidden to ingest', async () => {
+  const [one, other] = ['0B7E6C0E-52D1-4F0C-93B1-6AB1A7B1D0A4', '02aab8a4-74ef-476e-8182-f6d2ba4166a6'].map(
+    (clientId) => new ManagedIdentityCredential({ clientId }),
+  );
+  azure.logAnalytics.authorize(['0b7e6c0e-52d1-4f0c-93b1-6ab1a7b1d0a4']);
+  expect([await upload([{}], { as: one }), await upload([{}], { as: other })]).toEqual(['204', '403']);
+  azure.logAnalytics.authorize([]);
+  expect([await upload([{}], { as: one }), await upload([{}])]).toEqual(['403', '403']);
+  azure.logAnalytics.authorize(null);
+  expect([await upload([{}], { as: other }), await upload([{}])]).toEqual(['204', '204']);
+});
+
+test('a rule over its limit answers 429 with Retry-After and stores nothing', async () => {
+  const { logAnalytics } = azure;
+  logAnalytics.limit({ requestsPerMinute: 1 });
+  const before = logAnalytics.rows().length;
+  expect([await upload([{ A: 1 }]), await upload([{ A: 2 }])]).toEqual(['204', '429']);
+  const answer = await fetch(`${logAnalytics.endpoint}${path}`, await posting());
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(await answer.json()).toMatchObject({ error: { code: 'TooManyRequests' } });
+  logAnalytics.limit(null);
+  expect(await upload([{ A: 3 }])).toBe('204');
+  expect(logAnalytics.rows().slice(before)).toEqual([{ A: 1 }, { A: 3 }]);
 });
 
 describe('a fault of the simulated Logs Ingestion API', () => {
