@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { AzureSimulator } from '../../../src/azure-simulator/index.ts';
+
+/** `infra/examples/subscriber.ts` in a process of its own. */
+export interface SubscriberProcess {
+  /** What it did so far, line by line. */
+  readonly acts: readonly string[];
+  /** What it complained of. */
+  readonly complaints: () => string;
+  /** @returns its exit code, null where the signal killed it. */
+  kill(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+export interface SubscriberOptions {
+  readonly hub: string;
+  readonly stateFile: string;
+  /** By a token over TLS, or by a connection string in the clear. */
+  readonly way?: 'token' | 'connection string';
+}
+
+export function startSubscriber(
+  { eventHubs, imds, caFile }: AzureSimulator,
+  { hub, stateFile, way = 'token' }: SubscriberOptions,
+): SubscriberProcess {
+  const { fullyQualifiedNamespace, customEndpoint, connectionString } = eventHubs;
+  const address =
+    way === 'token'
+      ? { EVENT_HUBS_NAMESPACE: fullyQualifiedNamespace, EVENT_HUBS_CUSTOM_ENDPOINT: customEndpoint }
+      : { EVENT_HUBS_CONNECTION_STRING: connectionString };
+  const child = spawn(process.execPath, ['infra/examples/subscriber.ts'], {
+    env: {
+      PATH: process.env.PATH,
+      NODE_EXTRA_CA_CERTS: caFile,
+      AZURE_POD_IDENTITY_AUTHORITY_HOST: imds.url,
+      EVENT_HUB_NAME: hub,
+      STATE_FILE: stateFile,
+      ...address,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => {
+    output.stdout += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    output.stderr += chunk;
+  });
+  const exited = once(child, 'exit');
+  return {
+    get acts() {
+      return output.stdout.split('\n').slice(0, -1);
+    },
+    complaints: () => output.stderr,
+    async kill(signal) {
+      child.kill(signal);
+      const [code] = await exited;
+      return code;
+    },
+  };
+}

@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { EventHubProducerClient } from '@azure/event-hubs';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type AzureSimulator, startAzureSimulator } from '../../../src/azure-simulator/index.ts';
+import type { LifecycleRecord } from '../../../src/lifecycle/record.ts';
+import { producer, useSimulator } from '../../azure-simulator/sdk-clients.ts';
+import { configurationFor, startBridge, temporaryDirectory } from '../../support/bridge-process.ts';
+import { once, onTheHub } from '../../support/delivered.ts';
+import { sampleEntry } from '../../support/sample-record.ts';
+import { until } from '../../support/until.ts';
+import { type SubscriberOptions, type SubscriberProcess, startSubscriber } from './subscriber-process.ts';
+
+let azure: AzureSimulator;
+const directory = temporaryDirectory('subscriber');
+const running: { kill(signal: NodeJS.Signals): unknown }[] = [];
+const vms = ['web_0', 'web_1'];
+
+beforeAll(async () => {
+  const hubs = ['bridges', 'restarts', 'outage', 'stories'].map((name) => ({ name }));
+  azure = await startAzureSimulator({ vms: vms.map((name) => ({ name })), hubs });
+  useSimulator(azure);
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((one) => one.kill('SIGKILL')));
+});
+afterAll(async () => {
+  await Promise.all([...producers.values()].map((client) => client.close()));
+  await azure.close();
+  directory[Symbol.dispose]();
+  expect(azure.errors).toEqual([]);
+});
+
+/** Starts the example; where `hub` is the same, it finds what it did before. */
+function start(hub: string, options: Partial<SubscriberOptions> = {}): SubscriberProcess {
+  const subscriber = startSubscriber(azure, { hub, stateFile: join(directory.path, `${hub}.json`), ...options });
+  running.push(subscriber);
+  return subscriber;
+}
+
+const producers = new Map<string, EventHubProducerClient>();
+
+/** Sends bodies to the partition where all records of an event are. */
+async function send(hub: string, eventId: string, bodies: readonly Buffer[]): Promise<void> {
+  const client = producers.get(hub) ?? producer(azure, { hub });
+  producers.set(hub, client);
+  const batch = await client.createBatch({ partitionKey: eventId.toLowerCase() });
+  for (const body of bodies) expect(batch.tryAdd({ body, contentType: 'application/json' })).toBe(true);
+  await client.sendBatch(batch);
+}
+
+/** What it has done when it has read all that an event's partition holds now. */
+async function actsOf(subscriber: SubscriberProcess, hub: string, eventId: string): Promise<readonly string[]> {
+  const fence = `fence-${randomUUID()}`;
+  await send(hub, eventId, [sampleEntry({ eventId: fence, affectedResources: [fence] }).json]);
+  await until(() => subscriber.acts.some((line) => line.includes(fence)), {
+    what: `${fence}; ${subscriber.complaints()}`,
+    timeoutMs: 25_000,
+  });
+  return subscriber.acts.filter((line) => !line.includes('fence-')).map((line) => line.replace(/[:,].*/, ''));
+}
+
+test('the example subscriber acts once on what two bridges tell, and again when an event comes back', async () => {
+  const folders = vms.map((vm) => temporaryDirectory(vm));
+  const bridges = vms.map((vm, n) => startBridge(configurationFor(azure, vm, folders[n]?.path ?? '')));
+  running.push(...bridges);
+  await until(() => vms.every((vm) => (azure.imds.polls[vm] ?? 0) > 1), { what: 'first polls' });
+  const subscriber = start('bridges');
+  const freeze = { eventType: 'Freeze', resources: vms, notBefore: new Date(Date.now() + 900_000) } as const;
+
+  const eventId = azure.imds.schedule(freeze);
+  const onHub = (count: number): Promise<boolean> =>
+    until(() => once(onTheHub(azure)).filter((record) => record.eventId === eventId).length === count, {
+      what: `${count} records on the hub`,
+    });
+  await onHub(2);
+  expect(await actsOf(subscriber, 'bridges', eventId)).toEqual(['drain web_0', 'drain web_1']);
+  azure.imds.start(eventId);
+  await onHub(4);
+  azure.imds.remove(eventId);
+  await onHub(6);
+  const first = ['drain web_0', 'drain web_1', 'restore web_0', 'restore web_1'];
+  expect(await actsOf(subscriber, 'bridges', eventId)).toEqual(first);
+  const everything = azure.eventHubs.events('bridges').map(({ body }) => body);
+  await send('bridges', eventId, everything);
+  expect(await actsOf(subscriber, 'bridges', eventId)).toEqual(first);
+
+  azure.imds.schedule({ ...freeze, eventId });
+  await onHub(8);
+  expect(await actsOf(subscriber, 'bridges', eventId)).toEqual([...first, 'drain web_0', 'drain web_1']);
+  expect(subscriber.complaints()).toBe('');
+  for (const folder of folders) folder[Symbol.dispose]();
+});
+
+/** The record of a step as one VM tells it, so many seconds after the first. */
+function told(second: number, given: Partial<LifecycleRecord> = {}): Buffer {
+  const observedAt = new Date(begun + 1000 * second).toISOString();
+  const evidence = ['said-by-azure'];
+  return sampleEntry({ affectedResources: ['web_0'], evidence, ...given, observedAt }).json;
+}
+const begun = Date.now() - 600_000;
+
+test('the example subscriber does nothing twice and misses nothing when it is killed and started again', async () => {
+  const tell = (...bodies: Buffer[]): Promise<void> => send('restarts', 'D1', bodies);
+  const twiceByTwo = (second: number, phase: LifecycleRecord['phase'], eventId = 'D1'): Buffer[] =>
+    vms.flatMap((vmName, n) => {
+      const copy = told(second + n, { eventId, phase, vmName, affectedResources: vms });
+      return [copy, copy];
+    });
+  /** What one life of it does that begins with what the hub holds and goes on with `bodies`. */
+  const live = async (...bodies: Buffer[]): Promise<readonly string[]> => {
+    const subscriber = start('restarts');
+    if (bodies.length > 0) await tell(...bodies);
+    const acts = await actsOf(subscriber, 'restarts', 'D1');
+    await subscriber.kill('SIGKILL');
+    return acts;
+  };
+
+  expect(await live(...twiceByTwo(0, 'Scheduled'))).toEqual(['drain web_0', 'drain web_1']);
+  await tell(...twiceByTwo(10, 'Started'));
+  expect(await live()).toEqual([]);
+  await tell(...twiceByTwo(20, 'Completed'));
+  expect(await live(...twiceByTwo(0, 'Scheduled'))).toEqual(['restore web_0', 'restore web_1']);
+  expect(await live(...twiceByTwo(20, 'Completed'), ...twiceByTwo(10, 'Started'))).toEqual([]);
+
+  const much = Array.from({ length: 200 }, () => told(1, { isTest: true }));
+  await tell(...twiceByTwo(0, 'Scheduled', 'D2'), ...much, ...twiceByTwo(9, 'Canceled', 'D2'));
+  expect(await live(), 'it acts on history that is over').toEqual([]);
+});
+
+test('the example subscriber goes on after an outage of the hub, and ends when it is asked to', async () => {
+  const subscriber = start('outage');
+  const [one, other] = ['A1', 'B2'];
+  await send('outage', one, [told(0, { eventId: one })]);
+  expect(await actsOf(subscriber, 'outage', one)).toEqual(['drain web_0']);
+  await azure.eventHubs.pause({ drop: true });
+  await until(() => subscriber.complaints().includes('ECONNREFUSED'), { what: 'a complaint', timeoutMs: 25_000 });
+  await azure.eventHubs.resume();
+  await send('outage', one, [told(5, { eventId: one, phase: 'Ended' }), told(6, { eventId: other })]);
+  expect(await actsOf(subscriber, 'outage', one)).toEqual(['drain web_0', 'restore web_0', 'drain web_0']);
+  expect(await subscriber.kill('SIGTERM')).toBe(0);
+}, 60_000);
+
+const one = { eventId: 'E1' };
+const started = { ...one, phase: 'Started' } as const;
+const end = { ...one, phase: 'Completed' } as const;
+const returned = { ...one, evidence: ['reappeared'] };
+const another = { eventId: 'E2' };
+const drains = 'drain web_0';
+const restores = 'restore web_0';
+
+/** What is told, message by message, and what comes of it. */
+const stories: [name: string, messages: Buffer[], acts: string[]][] = [
+  ['a start without notice', [told(0, started)], [drains]],
+  ['a copy of the announcement after the end', [told(0, one), told(9, end), told(1, one)], [drains, restores]],
+  ['a start told late, by a VM whose hub was away', [told(0, one), told(9, end), told(5, started)], [drains, restores]],
+  ['an end alone', [told(9, end)], []],
+  ['the id in other letters', [told(0, one), told(9, { ...end, eventId: 'e1' })], [drains, restores]],
+  ['an event that comes back', [told(0, one), told(5, end), told(9, returned)], [drains, restores, drains]],
+  ['an end observed before the event came back', [told(0, one), told(9, returned), told(5, end)], [drains]],
+  ['an end after the event came back', [told(9, returned), told(5, end), told(12, end)], [drains, restores]],
+  [
+    'a VM that leaves the event',
+    [
+      told(0, { ...one, affectedResources: ['web_0', 'web_1'] }),
+      told(5, { ...one, phase: 'Updated', affectedResources: ['web_1'] }),
+    ],
+    [drains, 'drain web_1', restores],
+  ],
+  ['a VM of two events', [told(0, one), told(1, another), told(5, end)], [drains, drains]],
+  [
+    'a VM of two events that both end',
+    [told(0, one), told(1, another), told(5, end), told(9, { ...end, ...another })],
+    [drains, drains, restores],
+  ],
+  ['an approval', [told(0, { ...one, phase: 'Approved' })], []],
+  [
+    'a phase of years to come',
+    [Buffer.from(told(0, one).toString().replace('"phase":"Scheduled"', '"phase":"Pondered"'))],
+    [],
+  ],
+  ['a record of a later contract', [told(0, { ...one, schemaVersion: '2.0' })], []],
+  ['a test', [told(0, { ...one, isTest: true })], []],
+  ['what is no record', [Buffer.from('{'), Buffer.from('null'), Buffer.from('[1]'), Buffer.from('"1.0"')], []],
+];
+
+describe('the example subscriber', () => {
+  let subscriber: SubscriberProcess;
+  beforeAll(() => {
+    subscriber = startSubscriber(azure, {
+      hub: 'stories',
+      stateFile: join(directory.path, 'stories.json'),
+      way: 'connection string',
+    });
+  });
+  afterAll(() => subscriber.kill('SIGKILL'));
+
+  test.each(stories)('is told of %s, message by message', async (name, messages, acts) => {
+    const own = (body: Buffer): Buffer => Buffer.from(body.toString().replaceAll(/"(e[12])"/gi, `"$1 of ${name}"`));
+    const before = await actsOf(subscriber, 'stories', 'E');
+    for (const message of messages) {
+      await send('stories', 'E', [own(message)]);
+      await actsOf(subscriber, 'stories', 'E');
+    }
+    const after = await actsOf(subscriber, 'stories', 'E');
+    expect(after.slice(before.length)).toEqual(acts);
+    expect(subscriber.complaints()).toBe('');
+    await send(
+      'stories',
+      'E',
+      [one, another].map(({ eventId }) => own(told(60, { ...end, eventId }))),
+    );
+  });
+});
