@@ -1,15 +1,35 @@
+import type { EventHubsSimulator } from './event-hubs/server.ts';
 import type { ImdsSimulator } from './imds/server.ts';
-import type { Scenario, Step } from './scenarios.ts';
+import type { LogsIngestionSimulator } from './logs-ingestion/server.ts';
+import type { Announce, Change, Disturbance, ImpactKind, Scenario, Step } from './scenarios/scenario.ts';
+
+/** What a scenario is played on: a simulator, or parts of one. A fault of a part that is not there is left out. */
+export interface Stage {
+  readonly imds: ImdsSimulator;
+  readonly eventHubs?: Pick<EventHubsSimulator, 'fault'>;
+  readonly logAnalytics?: Pick<LogsIngestionSimulator, 'fault'>;
+}
 
 export interface PlayOptions {
   /** How many times faster than real. Default 1. Notices shrink with it. */
   readonly speed?: number;
   /** However fast it is played, a step that waits waits at least so long: polls come once a second. Default 0. */
   readonly minimumStepSeconds?: number;
-  /** The VMs that are hit. Default: the first. */
-  readonly resources?: readonly string[];
+  /** Names of its VMs, number 0 first; added where missing. Default: those that are there, and `web_1`, `web_2` … after them. */
+  readonly vms?: readonly string[];
+  /** Told what VMs feel: the simulator cannot stop anybody. */
+  readonly feel?: (impact: Impact) => void;
+  /** However fast it is played, an impact is at least so long, if it is that long in reality. Default 0. */
+  readonly minimumImpactSeconds?: number;
   /** Ends the play where it is; what is listed then stays listed. */
   readonly signal?: AbortSignal;
+}
+
+/** VMs stand still or restart, from now on for so many seconds of the play. */
+export interface Impact {
+  readonly kind: ImpactKind;
+  readonly vms: readonly string[];
+  readonly seconds: number;
 }
 
 /** What was played. */
@@ -19,10 +39,11 @@ export interface Play {
   readonly eventIds: readonly string[];
 }
 
-/** Plays a scenario on the metadata service; resolves when it is over or aborted, and rejects only on a faulty scenario. */
-export async function playScenario(imds: ImdsSimulator, scenario: Scenario, options: PlayOptions = {}): Promise<Play> {
-  const { speed = 1, minimumStepSeconds = 0, signal } = options;
-  const resources = options.resources ?? imds.vms.slice(0, 1).map(({ name }) => name);
+/** Plays a scenario; resolves when it is over or aborted, and rejects only on a faulty scenario. */
+export async function playScenario(stage: Stage, scenario: Scenario, options: PlayOptions = {}): Promise<Play> {
+  const { speed = 1, minimumStepSeconds = 0, minimumImpactSeconds = 0, feel, signal } = options;
+  const { imds } = stage;
+  const vms = cast(imds, scenario, options.vms);
   const eventIds = new Map<string, string>();
 
   const idOf = (label: string): string => {
@@ -30,19 +51,41 @@ export async function playScenario(imds: ImdsSimulator, scenario: Scenario, opti
     if (eventId === undefined) throw new Error(`scenario ${scenario.name} names ${label} before it schedules it`);
     return eventId;
   };
+  const nameOf = (number: number): string => {
+    const name = vms[number];
+    if (name === undefined) throw new Error(`scenario ${scenario.name} names VM ${number} and has ${vms.length}`);
+    return name;
+  };
   const isApproved = (step: Step): boolean =>
     step.do === 'start' && imds.find(idOf(step.event))?.EventStatus === 'Started';
   const notBefore = (noticeSeconds: number): Date => new Date(Date.now() + (noticeSeconds * 1000) / speed);
+  const played = (seconds: number): number => Math.max(seconds / speed, Math.min(seconds, minimumImpactSeconds));
 
-  const act = (step: Step): void => {
-    if (step.do === 'start') imds.start(idOf(step.event));
+  const announce = ({ event, noticeSeconds, do: _, on = [0], ...told }: Announce): void => {
+    const when = noticeSeconds === null ? ({ status: 'Started' } as const) : { notBefore: notBefore(noticeSeconds) };
+    eventIds.set(event, imds.schedule({ ...told, ...when, resources: on.map(nameOf) }));
+  };
+  const change = ({ event, noticeSeconds, do: _, on, ...told }: Change): void => {
+    const when = noticeSeconds === undefined ? {} : { notBefore: notBefore(noticeSeconds) };
+    imds.update(idOf(event), { ...told, ...when, ...(on === undefined ? {} : { resources: on.map(nameOf) }) });
+  };
+  const disturb = (step: Disturbance): void => {
+    if (step.do === 'switch-off') {
+      imds.firstCallDelay(1000 * played(step.firstCallSeconds));
+      imds.switchOff();
+    } else if (step.at === 'eventHubs') stage.eventHubs?.fault(step.fault);
+    else if (step.at === 'logAnalytics') stage.logAnalytics?.fault(step.fault);
+    else imds.fault(step.at, step.fault);
+  };
+  const act = ({ afterSeconds: _, ...step }: Step): void => {
+    if (step.do === 'schedule') announce(step);
+    else if (step.do === 'change') change(step);
+    else if (step.do === 'start') imds.start(idOf(step.event));
     else if (step.do === 'remove') imds.remove(idOf(step.event));
-    else if (step.do === 'reschedule') imds.update(idOf(step.event), { notBefore: notBefore(step.noticeSeconds) });
-    else {
-      const { event, noticeSeconds, do: _, afterSeconds: __, ...told } = step;
-      const when = noticeSeconds === null ? ({ status: 'Started' } as const) : { notBefore: notBefore(noticeSeconds) };
-      eventIds.set(event, imds.schedule({ ...told, ...when, resources }));
-    }
+    else if (step.do === 'approve') imds.approve(idOf(step.event), nameOf(step.by));
+    else if (step.do === 'impact')
+      feel?.({ kind: step.kind, vms: (step.on ?? [0]).map(nameOf), seconds: played(step.seconds) });
+    else disturb(step);
   };
 
   for (const step of scenario.steps) {
@@ -53,6 +96,19 @@ export async function playScenario(imds: ImdsSimulator, scenario: Scenario, opti
     act(step);
   }
   return { over: true, eventIds: [...eventIds.values()] };
+}
+
+/** Puts the VMs of the scenario in place. @returns their names, by number. */
+function cast(imds: ImdsSimulator, { vms: roles = [{}] }: Scenario, names?: readonly string[]): readonly string[] {
+  const there = names ?? imds.vms.map(({ name }) => name);
+  const all = [...there];
+  for (let number = all.length; number < roles.length; number += 1) all.push(`web_${number}`);
+  for (const [number, traits] of roles.entries()) {
+    const name = all[number] ?? '';
+    const known = imds.vms.find((vm) => vm.name === name);
+    if (known === undefined || Object.keys(traits).length > 0) imds.addVm({ ...known, ...traits, name });
+  }
+  return all;
 }
 
 /** Until `ms` are over, the document changed so that `ended` holds, or the signal. */

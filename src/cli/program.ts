@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { version } from '../version.ts';
-import { addDemo } from './demo.ts';
+import { addDemo } from './demo/command.ts';
 import { addRun } from './run.ts';
-import { addSimulate } from './simulate.ts';
+import { addSimulate } from './simulate/index.ts';
 import { describeVerb, type Surroundings, type Verb } from './surroundings.ts';
 import { addVersion } from './version.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createErrorLog } from '../../src/azure-simulator/errors.ts';
 import { type ImdsSimulator, startImds } from '../../src/azure-simulator/imds/server.ts';
-import { playScenario } from '../../src/azure-simulator/player.ts';
-import { findScenario, type Scenario, scenarios } from '../../src/azure-simulator/scenarios.ts';
+import { type Impact, playScenario } from '../../src/azure-simulator/player.ts';
+import { findScenario, type Scenario, scenarios } from '../../src/azure-simulator/scenarios/index.ts';
 import { createTokenIssuer, type TokenIssuer } from '../../src/azure-simulator/token-issuer.ts';
 import { until } from '../support/until.ts';
 
@@ -29,37 +29,76 @@ function scenario(name: string): Scenario {
 const stepsOf = (eventIds: readonly string[]): string[] =>
   imds.issued.filter(({ eventId }) => eventIds.includes(eventId)).map(({ step }) => step);
 
+/** So many steps each scenario issues for its events, in which order. */
 const plays: [name: string, steps: string[]][] = [
   ['freeze', ['scheduled', 'started', 'removed']],
-  ['reboot', ['scheduled', 'started', 'removed']],
   ['canceled', ['scheduled', 'removed']],
   ['missed-started', ['scheduled', 'started', 'removed']],
   ['hardware-failure', ['started', 'removed']],
-  ['user-redeploy', ['scheduled', 'started', 'removed']],
+  ['superseded', ['scheduled', 'started', 'removed', 'removed']],
   ['degraded-host', ['scheduled', 'updated', 'started', 'removed']],
-  ['preempt', ['scheduled', 'started', 'removed']],
-  ['terminate', ['scheduled', 'started', 'removed']],
+  ['approved', ['scheduled', 'started', 'removed']],
+  ['leaves-resources', ['scheduled', 'updated', 'started', 'removed']],
 ];
 
 describe('a scenario, played', () => {
-  test('every scenario has its row', () => {
-    expect(plays.map(([name]) => name)).toEqual(scenarios.map(({ name }) => name));
-  });
-
-  test.each(plays)('%s issues %j and leaves nothing behind', async (name, steps) => {
+  test.each(plays)('%s issues %j', async (name, steps) => {
     // NotBefore has whole seconds: at a higher speed a rescheduled date would be the date it was.
-    const { over, eventIds } = await playScenario(imds, scenario(name), { speed: 200_000, resources: ['web_7'] });
+    const { over, eventIds } = await playScenario({ imds }, scenario(name), { speed: 200_000, vms: ['web_7'] });
     expect(over).toBe(true);
     expect(stepsOf(eventIds)).toEqual(steps);
-    expect(imds.issued.at(-1)?.resources).toEqual(['web_7']);
+    expect(imds.issued.at(0)?.resources).toContain('web_7');
+  });
+
+  test.each(scenarios.map(({ name }) => [name]))('%s leaves no event and no fault behind', async (name) => {
+    const faults: unknown[] = [];
+    const stage = { imds, eventHubs: { fault: record }, logAnalytics: { fault: record } };
+    function record(fault: unknown): void {
+      faults.push(fault);
+    }
+    await playScenario(stage, scenario(name), { speed: 200_000, vms: ['web_7'] });
     expect(imds.document.Events).toEqual([]);
+    expect(faults.at(-1) ?? null).toBeNull();
+    const answer = await fetch(`${imds.vmUrl('web_7')}/metadata/scheduledevents?api-version=2020-07-01`, {
+      headers: { Metadata: 'true' },
+    });
+    expect(answer.status).toBe(200);
+  });
+
+  test('VMs that it needs and that are not there are added, with what is special about them', async () => {
+    await playScenario({ imds }, scenario('standalone-in-zone'), { speed: 1e6, vms: ['alone'] });
+    expect(imds.vms).toMatchObject(
+      expect.arrayContaining([
+        expect.objectContaining({ name: 'alone', sees: 'own', scaleSet: null, placementGroupId: '' }),
+        expect.objectContaining({ name: 'web_1', sees: 'own', scaleSet: null }),
+      ]),
+    );
+  });
+
+  const felt: [minimumImpactSeconds: number, seconds: number][] = [
+    [0, 0.00007],
+    [0.5, 0.5],
+    [60, 7],
+  ];
+  test.each(felt)('what its VMs feel is told: for at least %d s it is %d s', async (minimumImpactSeconds, seconds) => {
+    const impacts: Impact[] = [];
+    await playScenario({ imds }, scenario('freeze'), {
+      minimumImpactSeconds,
+      speed: 1e5,
+      vms: ['web_3'],
+      feel: (impact) => impacts.push(impact),
+    });
+    expect(impacts).toEqual([{ kind: 'freeze', vms: ['web_3'], seconds }]);
   });
 
   test('a start that is approved is not waited for', async () => {
-    const play = playScenario(imds, {
-      ...scenario('user-redeploy'),
-      steps: scenario('user-redeploy').steps.slice(0, 2),
-    });
+    const play = playScenario(
+      { imds },
+      {
+        ...scenario('user-redeploy'),
+        steps: scenario('user-redeploy').steps.slice(0, 2),
+      },
+    );
     const eventId = imds.document.Events[0]?.EventId ?? '';
     await fetch(`${imds.url}/metadata/scheduledevents?api-version=2020-07-01`, {
       method: 'POST',
@@ -74,7 +113,7 @@ describe('a scenario, played', () => {
 
   test('an aborted play ends where it is', async () => {
     const abort = new AbortController();
-    const play = playScenario(imds, scenario('freeze'), { signal: abort.signal });
+    const play = playScenario({ imds }, scenario('freeze'), { signal: abort.signal });
     await until(() => imds.document.Events.length === 1);
     abort.abort();
     const { over, eventIds } = await play;
@@ -85,7 +124,7 @@ describe('a scenario, played', () => {
 
   test('a notice shrinks with the speed, and a step waits at least as long as asked for', async () => {
     const begun = performance.now();
-    const play = playScenario(imds, scenario('freeze'), { speed: 1e6, minimumStepSeconds: 0.05 });
+    const play = playScenario({ imds }, scenario('freeze'), { speed: 1e6, minimumStepSeconds: 0.05 });
     const notBefore = Date.parse(imds.document.Events[0]?.NotBefore ?? '');
     expect(notBefore - Date.now()).toBeLessThanOrEqual(1_000);
     await play;
@@ -94,6 +133,12 @@ describe('a scenario, played', () => {
 
   test('a scenario that names an event before it schedules it is refused', async () => {
     const faulty: Scenario = { ...scenario('freeze'), steps: [{ afterSeconds: 0, do: 'remove', event: 'nobody' }] };
-    await expect(playScenario(imds, faulty)).rejects.toThrow('names nobody before it schedules it');
+    await expect(playScenario({ imds }, faulty)).rejects.toThrow('names nobody before it schedules it');
+  });
+
+  test('a scenario that names a VM that it has not is refused', async () => {
+    const steps: Scenario['steps'] = [{ afterSeconds: 0, do: 'impact', kind: 'freeze', seconds: 1, on: [99] }];
+    const faulty: Scenario = { ...scenario('freeze'), steps };
+    await expect(playScenario({ imds }, faulty, { feel: () => {} })).rejects.toThrow('names VM 99');
   });
 });

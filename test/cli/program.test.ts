@@ -101,51 +101,6 @@ test('no two reasons to end share an exit code', () => {
   expect(new Set(codes).size).toBe(codes.length);
 });
 
-test('simulate prints its addresses, answers there, plays the scenario and ends with 0 when stopped', async () => {
-  const simulate = start(['simulate', 'hardware-failure', '--vm', 'db_1', '--json']);
-  try {
-    await until(() => simulate.out.endsWith('\n'), { timeoutMs: 30_000, what: 'the simulator to be ready' });
-    const ready = JSON.parse(simulate.out);
-    expect(Object.keys(ready)).toEqual(['imds', 'eventHubs', 'logAnalytics', 'caFile']);
-    expect(Object.keys(ready.eventHubs)).toEqual([
-      'fullyQualifiedNamespace',
-      'customEndpoint',
-      'websocketEndpoint',
-      'plainPort',
-      'connectionString',
-      'eventHubName',
-    ]);
-    expect(Object.keys(ready.logAnalytics)).toEqual(['endpoint', 'ruleId', 'streamName']);
-    expect(readFileSync(ready.caFile, 'utf8')).toContain('BEGIN CERTIFICATE');
-    const document = await until(async () => {
-      const response = await fetch(`${ready.imds}/metadata/scheduledevents?api-version=2020-07-01`, {
-        headers: { Metadata: 'true' },
-      });
-      const { Events: events } = (await response.json()) as { Events: { Resources: string[]; EventStatus: string }[] };
-      return events[0];
-    });
-    expect(document).toMatchObject({ Resources: ['db_1'], EventStatus: 'Started' });
-    simulate.child.kill('SIGTERM');
-    await until(simulate.ended);
-    expect({ code: simulate.child.exitCode, err: simulate.err }).toEqual({ code: 0, err: '' });
-  } finally {
-    simulate.child.kill('SIGKILL');
-  }
-});
-
-test('simulate without --json shows a configuration that a bridge accepts', async () => {
-  const simulate = start(['simulate']);
-  try {
-    await until(() => simulate.out.includes('\n}\n'), { timeoutMs: 30_000, what: 'the simulator to be ready' });
-    const config = simulate.out.slice(simulate.out.indexOf('\n{\n'), simulate.out.indexOf('\n}\n') + 2);
-    const { readConfig } = await import('../../src/cli/read-config.ts');
-    const documents = [{ value: JSON.parse(config), source: 'the output', keepsSecrets: true }];
-    expect(readConfig({ documents, env: {}, defaultStateDirectory: '/x' }).problems).toBeUndefined();
-  } finally {
-    simulate.child.kill('SIGKILL');
-  }
-});
-
 test('what nobody expected ends the process with a stack and code unexpected', async () => {
   const mistake = 'data:text/javascript,setTimeout(() => { throw new Error("boom"); }, 100)';
   const { err, code } = await run(['simulate', '--json'], { NODE_OPTIONS: `--import=${encodeURI(mistake)}` });
@@ -160,10 +115,4 @@ test('a reader of stdout that has gone stops nothing', async () => {
   simulate.child.kill('SIGTERM');
   await until(simulate.ended);
   expect(simulate.err).toBe('');
-});
-
-test('simulate --list names every scenario', async () => {
-  const { out, code } = await run(['simulate', '--list']);
-  expect(code).toBe(0);
-  expect(out).toMatch(/^freeze +.*Speed \d+\.\nreboot +.*\n/);
 });

@@ -21,9 +21,12 @@ export function json(status: number, value: unknown, headers: Record<string, str
   };
 }
 
+/** Before the header was enforced: the preview of scheduled events. */
+const headerless = '2017-03-01';
+
 /** What every path of the metadata service refuses. Null when the request passes. */
-export function refuseForeign({ headers }: Request): Answer | null {
-  if (String(headers.metadata).toLowerCase() !== 'true') {
+export function refuseForeign({ headers, query }: Request): Answer | null {
+  if (String(headers.metadata).toLowerCase() !== 'true' && query.get('api-version') !== headerless) {
     return json(400, { error: 'Bad request. Required metadata header not specified' });
   }
   if (headers['x-forwarded-for'] !== undefined) {

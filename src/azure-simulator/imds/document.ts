@@ -36,8 +36,6 @@ export interface GroupDocument {
    * `schedule`, `start`, `remove` and `update` called within it belong to the same step.
    */
   change(edit: (document: WireDocument) => void, options?: { readonly sameIncarnation?: boolean }): void;
-  /** Whether the event is listed now, or ever was. */
-  knows(eventId: string): boolean;
   find(eventId: string): Readonly<WireEvent> | undefined;
   /** Calls back after each change. @returns how to stop that. */
   watch(changed: () => void): () => void;
@@ -72,7 +70,6 @@ export function createGroupDocument(): GroupDocument {
     },
     issued,
     find,
-    knows: (eventId) => find(eventId) !== undefined || issued.some((step) => sameId(step.eventId, eventId)),
     change,
     schedule(event) {
       const listed = toWireEvent(event, new Date());
@@ -124,6 +121,6 @@ export function stepsBetween(before: WireDocument, after: WireDocument, at: Date
 }
 
 /** Ids are GUIDs: letter case means nothing. */
-function sameId(one: unknown, other: unknown): boolean {
+export function sameId(one: unknown, other: unknown): boolean {
   return String(one).toLowerCase() === String(other).toLowerCase();
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ErrorLog } from '../errors.ts';
 import { createFaultQueue } from '../fault-queue.ts';
 import { listen } from '../listen.ts';
@@ -8,10 +9,13 @@ import type { TokenIssuer } from '../token-issuer.ts';
 import { type Answer, json, type Request, refuseForeign, unknownVersion } from './answer.ts';
 import { createGroupDocument, type GroupDocument, type IssuedStep } from './document.ts';
 import { type Fault, playFault, write } from './faults.ts';
+import { createFeatureSwitch, type FeatureSwitch } from './feature-switch.ts';
 import { instanceMetadata, instanceVersions } from './instance.ts';
+import { createRequestLimit } from './request-limit.ts';
 import { answerScheduledEvents } from './scheduled-events.ts';
 import { answerToken } from './token.ts';
-import { createVm, type Vm, type VmDefinition } from './vm.ts';
+import type { Vm, VmDefinition } from './vm.ts';
+import { createVms, type KnownVm } from './vms.ts';
 import type { WireDocument } from './wire.ts';
 
 /** The three endpoints that a bridge uses. */
@@ -19,12 +23,16 @@ export type ImdsTarget = 'scheduledevents' | 'instance' | 'token';
 
 /** The metadata service of a whole placement group: each VM under its own path prefix, all with one document. */
 export interface ImdsSimulator
-  extends Pick<GroupDocument, 'schedule' | 'start' | 'remove' | 'update' | 'change' | 'find' | 'watch'> {
+  extends Pick<GroupDocument, 'schedule' | 'start' | 'remove' | 'update' | 'change' | 'find' | 'watch'>,
+    Pick<FeatureSwitch, 'switchOff' | 'firstCallDelay'> {
   /** `http://127.0.0.1:PORT`: the metadata service of the first VM. */
   readonly url: string;
   /** The metadata service of a VM, which is added if it is not there yet. */
   vmUrl(name: string): string;
-  /** Adds a VM, or replaces the one of that name. A name met first in a path adds a VM of that name by itself. */
+  /**
+   * Adds a VM, or replaces the one of that name. A name met first in a path adds a VM of that name by itself: a VM joins the group when it
+   * first asks.
+   */
   addVm(vm: VmDefinition): Vm;
   readonly vms: readonly Vm[];
   /** A copy of what is listed now, in the newest version. */
@@ -37,11 +45,15 @@ export interface ImdsSimulator
   readonly polls: Readonly<Record<string, number>>;
   /** All requests for a target, of all VMs or of one. */
   requests(target: ImdsTarget, vm?: string): number;
+  /** As if that VM had approved it: the event starts for all of its resources. */
+  approve(eventId: string, vm: string): void;
   readonly approvals: readonly { readonly at: Date; readonly vm: string; readonly eventId: string }[];
   /** Whether documents carry an ETag and If-None-Match is answered with 304. Off at start. */
   offerEtag(on: boolean): void;
   /** Azure's time in the `Date` header: this many milliseconds after this machine's. */
   shiftDate(ms: number): void;
+  /** Requests a second that one VM may make; more are answered with 429. Null, as at start: any number. */
+  limitRate(requestsPerSecond: number | null): void;
   /** The versions of `/metadata/instance` that the host knows: an older host knows fewer. */
   knowInstanceVersions(versions: readonly string[]): void;
   /** Client ids of the user-assigned identities of every VM; null (at start): any client id is accepted. */
@@ -54,12 +66,20 @@ export interface ImdsOptions {
   readonly log: ErrorLog;
   /** Default: one, `web_0`. */
   readonly vms?: readonly VmDefinition[];
+  /** Milliseconds, for whatever is counted in time. Default: this machine's clock. */
+  readonly now?: () => number;
 }
 
 export async function startImds(options: ImdsOptions): Promise<{ imds: ImdsSimulator; close(): Promise<void> }> {
-  const { issuer, log } = options;
-  const document = createGroupDocument();
-  const vms = new Map<string, Vm>();
+  const { issuer, log, now = Date.now } = options;
+  const group = createGroupDocument();
+  const vms = createVms(group, options.vms ?? [{ name: 'web_0' }]);
+  const feature = createFeatureSwitch(() =>
+    group.change((document) => {
+      document.DocumentIncarnation = 1;
+    }),
+  );
+  const limit = createRequestLimit();
   const faults = {
     scheduledevents: createFaultQueue<Fault>(),
     instance: createFaultQueue<Fault>(),
@@ -70,20 +90,23 @@ export async function startImds(options: ImdsOptions): Promise<{ imds: ImdsSimul
   const approvals: { at: Date; vm: string; eventId: string }[] = [];
   const settings: Settings = { etag: false, dateShiftMs: 0, versions: instanceVersions, identities: null };
 
-  const addVm = (definition: VmDefinition): Vm => {
-    const vm = createVm(definition);
-    vms.set(vm.name, vm);
-    return vm;
+  const approve = (eventId: string, vm: string): void => {
+    const event = group.find(eventId);
+    if (event === undefined) return;
+    approvals.push({ at: new Date(), vm, eventId: event.EventId });
+    group.start(eventId);
   };
-  for (const vm of options.vms ?? [{ name: 'web_0' }]) addVm(vm);
 
-  const answer = async (target: ImdsTarget, vm: Vm, request: Request): Promise<Answer> => {
+  const answer = async (target: ImdsTarget, { vm, view }: KnownVm, request: Request): Promise<Answer> => {
+    if (limit.isExceeded(vm.name, now())) return tooManyRequests;
     const refusal = refuseForeign(request);
     if (refusal !== null) return refusal;
     if (target === 'token') return answerToken(request, vm, issuer, settings.identities);
     if (target === 'scheduledevents') {
-      const approved = (eventId: string): void => void approvals.push({ at: new Date(), vm: vm.name, eventId });
-      return answerScheduledEvents(request, document, { etag: settings.etag, approved });
+      const delayMs = feature.asked(now());
+      if (delayMs > 0) await sleep(delayMs, undefined, { ref: false });
+      const { etag } = settings;
+      return answerScheduledEvents(request, { group, view, etag, approve: (eventId) => approve(eventId, vm.name) });
     }
     if (request.method !== 'GET') return { status: 405, headers: { allow: 'GET' }, body: '' };
     const version = request.query.get('api-version') ?? '';
@@ -97,20 +120,21 @@ export async function startImds(options: ImdsOptions): Promise<{ imds: ImdsSimul
     const { vmName, target } = route(url.pathname);
     const body = await readBody(message);
     if (body === null) return;
-    const now = Date.now() + settings.dateShiftMs;
-    response.setHeader('date', new Date(now).toUTCString());
     if (target === null) return write(response, json(404, { error: 'Not found' }));
-    const vm = vmName === null ? first(vms, addVm) : (vms.get(vmName) ?? addVm({ name: vmName }));
+    const known = vms.get(vmName);
+    const { name } = known.vm;
     const method = message.method ?? 'GET';
-    if (target === 'scheduledevents' && method === 'GET') polls[vm.name] = (polls[vm.name] ?? 0) + 1;
-    for (const key of [target, `${target} ${vm.name}`]) counts.set(key, (counts.get(key) ?? 0) + 1);
+    if (target === 'scheduledevents' && method === 'GET') polls[name] = (polls[name] ?? 0) + 1;
+    for (const key of [target, `${target} ${name}`]) counts.set(key, (counts.get(key) ?? 0) + 1);
     const fault = faults[target].take();
-    const good = await answer(target, vm, {
+    const good = await answer(target, known, {
       method,
       query: url.searchParams,
       headers: message.headers,
       body: body.toString('utf8'),
     });
+    const azureTime = now() + settings.dateShiftMs + 1000 * known.vm.clockOffsetSeconds;
+    response.setHeader('date', new Date(azureTime).toUTCString());
     if (fault === null) write(response, good);
     else await playFault(fault, good, response);
   };
@@ -120,28 +144,29 @@ export async function startImds(options: ImdsOptions): Promise<{ imds: ImdsSimul
 
   const imds: ImdsSimulator = {
     url,
-    vmUrl(name) {
-      if (!vms.has(name)) addVm({ name });
-      return `${url}/vm/${encodeURIComponent(name)}`;
-    },
-    addVm,
+    vmUrl: (name) => `${url}/vm/${encodeURIComponent(vms.get(name).vm.name)}`,
+    addVm: vms.add,
     get vms() {
-      return [...vms.values()];
+      return vms.all;
     },
     get document() {
-      return document.current;
+      return group.current;
     },
-    issued: document.issued,
-    schedule: document.schedule,
-    start: document.start,
-    remove: document.remove,
-    update: document.update,
-    change: document.change,
-    find: document.find,
-    watch: document.watch,
+    issued: group.issued,
+    schedule: group.schedule,
+    start: group.start,
+    remove: group.remove,
+    update: group.update,
+    change: group.change,
+    find: group.find,
+    watch: group.watch,
+    switchOff: feature.switchOff,
+    firstCallDelay: feature.firstCallDelay,
+    limitRate: limit.set,
     fault: (target, fault, times) => faults[target].set(fault, times),
     polls,
     requests: (target, vm) => counts.get(vm === undefined ? target : `${target} ${vm}`) ?? 0,
+    approve,
     approvals,
     offerEtag(etag) {
       settings.etag = etag;
@@ -175,6 +200,8 @@ interface Settings {
   identities: readonly string[] | null;
 }
 
+const tooManyRequests = json(429, { error: 'Too many requests' }, { 'retry-after': '1' });
+
 const targets: readonly (readonly [RegExp, ImdsTarget])[] = [
   [/^\/metadata\/scheduledevents\/?$/i, 'scheduledevents'],
   [/^\/metadata\/instance\/?$/i, 'instance'],
@@ -186,9 +213,4 @@ function route(pathname: string): { vmName: string | null; target: ImdsTarget | 
   const path = prefixed?.[2] ?? pathname;
   const target = targets.find(([pattern]) => pattern.test(path))?.[1] ?? null;
   return { vmName: prefixed?.[1] === undefined ? null : decodeURIComponent(prefixed[1]), target };
-}
-
-function first(vms: ReadonlyMap<string, Vm>, addVm: (vm: VmDefinition) => Vm): Vm {
-  for (const vm of vms.values()) return vm;
-  return addVm({ name: 'web_0' });
 }

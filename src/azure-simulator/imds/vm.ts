@@ -27,6 +27,18 @@ export interface VmDefinition {
   };
   readonly tags?: Readonly<Record<string, string>>;
   readonly azureEnvironment?: string;
+  /**
+   * Whose events its endpoint lists. `group` (default): those of every VM of its availability set or placement group. `own`: those that
+   * name it, as a VM outside of any set is told, and a GPU VM in a set with one fault domain.
+   * https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events#scope
+   */
+  readonly sees?: 'group' | 'own';
+  /** Its documents are numbered from elsewhere: this is added to the group's incarnation. Default 0. */
+  readonly incarnationOffset?: number;
+  /** Incarnations of the group's document that its endpoint never shows: it goes on with the one before. Default none. */
+  readonly misses?: readonly number[];
+  /** Seconds by which Azure's time is ahead of this VM's own clock, in the `Date` of its answers. Default 0. */
+  readonly clockOffsetSeconds?: number;
 }
 
 export interface Vm extends Required<VmDefinition> {
@@ -57,6 +69,10 @@ export function createVm(definition: VmDefinition): Vm {
     image: { publisher: 'Canonical', offer: 'ubuntu-24_04-lts', sku: 'server', version: '24.04.202504080' },
     tags: {},
     azureEnvironment: 'AzurePublicCloud',
+    sees: 'group',
+    incarnationOffset: 0,
+    misses: [],
+    clockOffsetSeconds: 0,
     ...definition,
     scaleSet,
     subscriptionId,

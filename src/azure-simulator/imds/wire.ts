@@ -52,10 +52,12 @@ const minimumNoticeSeconds: Readonly<Record<string, number>> = {
 
 const usualDescription: Readonly<Record<string, string>> = {
   Freeze: 'Virtual machine is being paused because of a memory-preserving Live Migration operation.',
-  Reboot: 'Virtual machine is going to be restarted as requested by authorized user.',
+  Reboot: 'Virtual machine is going to be restarted because of maintenance of its host.',
   Redeploy: 'Virtual machine is going to be redeployed because of a predicted hardware failure.',
   Preempt: 'Spot virtual machine is being deleted to reclaim capacity.',
   Terminate: 'Virtual machine is scheduled for deletion.',
+  'Reboot User': 'Virtual machine is going to be restarted as requested by authorized user.',
+  'Redeploy User': 'Virtual machine is going to be redeployed as requested by authorized user.',
 };
 
 export function toWireEvent(event: NewEvent, now: Date): WireEvent {
@@ -69,7 +71,11 @@ export function toWireEvent(event: NewEvent, now: Date): WireEvent {
     ResourceType: 'VirtualMachine',
     Resources: [...event.resources],
     NotBefore: status === 'Started' ? '' : notBefore.toUTCString(),
-    Description: event.description ?? usualDescription[event.eventType] ?? '',
+    Description:
+      event.description ??
+      usualDescription[`${event.eventType} ${event.eventSource}`] ??
+      usualDescription[event.eventType] ??
+      '',
     EventSource: event.eventSource ?? 'Platform',
     DurationInSeconds: event.durationSeconds ?? (event.eventType === 'Freeze' ? 5 : -1),
   };

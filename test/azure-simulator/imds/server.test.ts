@@ -41,6 +41,10 @@ describe('the simulated scheduled events', () => {
     expect((await get(path, init)).status).toBe(status);
   });
 
+  test('the preview version asks for no header', async () => {
+    expect((await get('/metadata/scheduledevents?api-version=2017-03-01', { headers: {} })).status).toBe(200);
+  });
+
   test('all VMs of the group see one document, and each poll is counted for its VM', async () => {
     const eventId = imds.schedule({ eventType: 'Freeze', resources: ['web_1'] });
     const [one, other, unprefixed] = await Promise.all(
@@ -60,6 +64,31 @@ describe('the simulated scheduled events', () => {
     imds.shiftDate(-3_600_000);
     const date = Date.parse((await get(events)).headers.get('date') ?? '');
     expect(Math.abs(date - (Date.now() - 3_600_000))).toBeLessThan(60_000);
+  });
+
+  test('a VM whose clock is slow gets a Date that is ahead of it', async () => {
+    imds.addVm({ name: 'web_1', clockOffsetSeconds: 7200 });
+    const date = Date.parse((await get(`/vm/web_1${events}`)).headers.get('date') ?? '');
+    expect(Math.abs(date - (Date.now() + 7_200_000))).toBeLessThan(60_000);
+  });
+
+  test('a VM that asks too often is told so, whatever it asks for, and its neighbour is not', async () => {
+    imds.limitRate(2);
+    const asked = ['web_0', 'web_0', 'web_0', 'web_1'].map((vm) =>
+      get(`/vm/${vm}/metadata/instance?api-version=2023-11-15`),
+    );
+    const answers = await Promise.all(asked);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429]);
+    expect(answers.find(({ status }) => status === 429)?.headers.get('retry-after')).toBe('1');
+  });
+
+  test('a feature that was turned off counts from one again and answers late', async () => {
+    imds.schedule({ eventType: 'Freeze', resources: ['web_0'] });
+    imds.firstCallDelay(80);
+    imds.switchOff();
+    const begun = performance.now();
+    expect(await (await get(events)).json()).toMatchObject({ DocumentIncarnation: 1, Events: [{}] });
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(75);
   });
 
   test('an ETag comes only when asked for, and 304 only while the list is the same', async () => {
@@ -89,6 +118,15 @@ describe('the simulated scheduled events', () => {
       ['web_1', eventId],
     ]);
     expect(imds.issued.map(({ step }) => step)).toEqual(['scheduled', 'started', 'removed']);
+  });
+
+  test('a VM that sees its own events only cannot approve those of others', async () => {
+    imds.addVm({ name: 'web_1', sees: 'own' });
+    const eventId = imds.schedule({ eventType: 'Reboot', resources: ['web_0'] });
+    const body = JSON.stringify({ StartRequests: [{ EventId: eventId }] });
+    expect((await approve(body, 'web_1')).status).toBe(400);
+    expect(imds.approvals).toEqual([]);
+    expect((await approve(body, 'web_0')).status).toBe(200);
   });
 
   test('several events may be approved at once', async () => {

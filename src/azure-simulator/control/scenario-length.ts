@@ -1,0 +1,10 @@
+import type { Scenario } from '../scenarios/index.ts';
+
+/** How long a scenario is played, in seconds, when nobody approves anything. */
+export function scenarioSeconds(
+  { steps }: Scenario,
+  { speed, minimumStepSeconds = 0 }: { readonly speed: number; readonly minimumStepSeconds?: number },
+): number {
+  const waits = steps.filter(({ afterSeconds }) => afterSeconds > 0);
+  return waits.reduce((total, { afterSeconds }) => total + Math.max(afterSeconds / speed, minimumStepSeconds), 0);
+}

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { systemClock } from '../../../clock.ts';
+import type { Config } from '../../../config.ts';
+import { openLog } from '../../open-log.ts';
+import { setProcessWide } from '../../process-wide.ts';
+import { readConfig } from '../../read-config.ts';
+import { runBridge } from '../../run-bridge.ts';
+import type { Surroundings } from '../../surroundings.ts';
+
+/** Between the starts of two bridges, so that one does not keep all others from looking. */
+const apartMs = 15;
+
+/** The bridges of many VMs in this one process. `file`: a list of their configurations. */
+export async function runPart(file: string, { env, stop }: Pick<Surroundings, 'env' | 'stop'>): Promise<void> {
+  const configs = (JSON.parse(readFileSync(file, 'utf8')) as unknown[]).map((value) => checked(value, file));
+  const [first] = configs;
+  if (!first) return;
+  // Tokens are asked for at the endpoint of the first: one process has one token host.
+  setProcessWide(first, env);
+  const log = await openLog('warn');
+  const running: Promise<void>[] = [];
+  for (const config of configs) {
+    running.push(
+      runBridge({ config, clock: systemClock, log: log.child({ stateDirectory: config.stateDirectory }), stop }),
+    );
+    await systemClock.sleep(apartMs, stop);
+  }
+  await Promise.all(running);
+}
+
+function checked(value: unknown, source: string): Config {
+  const documents = [{ value, source, keepsSecrets: true }];
+  const { config, problems } = readConfig({ documents, env: {}, defaultStateDirectory: '' });
+  if (!config) throw new Error(problems.join(' '));
+  return config;
+}

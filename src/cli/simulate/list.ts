@@ -1,0 +1,42 @@
+import { scenarioSeconds } from '../../azure-simulator/control/scenario-length.ts';
+import { scenarios } from '../../azure-simulator/scenarios/index.ts';
+import { minimumStepSeconds } from './pace.ts';
+
+/** The scenarios, one in a line: how long it takes and what happens. */
+export function listScenarios(): string {
+  const rows = scenarios.map((scenario) => {
+    const { name, description, demoSpeed } = scenario;
+    const real = scenarioSeconds(scenario, { speed: 1 });
+    const demo = scenarioSeconds(scenario, { speed: demoSpeed, minimumStepSeconds });
+    return [name, inWords(real), inWords(demo), `${demoSpeed}x`, description] as const;
+  });
+  return table([['SCENARIO', 'REAL', 'DEMO', 'SPEED', 'WHAT HAPPENS'], ...rows]);
+}
+
+/** Every column but the last as wide as its widest text. */
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((text, column) => text.padEnd((widths[column] ?? 0) + 2))
+          .join('')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}
+
+const units = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+] as const;
+
+/** `3 d`, `25 min`, `90 s`: in the largest unit of which there are two, or one without a rest. */
+export function inWords(seconds: number): string {
+  const unit = units.find(([, length]) => seconds >= 2 * length || seconds === length);
+  if (unit === undefined) return `${Math.round(seconds)} s`;
+  const [name, length] = unit;
+  return `${Math.round((10 * seconds) / length) / 10} ${name}`;
+}

@@ -1,0 +1,51 @@
+import { appendFileSync, closeSync, fsyncSync, openSync } from 'node:fs';
+import { describeSeen } from '../../azure-simulator/recording/describe.ts';
+import { openEndpoint } from '../../azure-simulator/recording/endpoint.ts';
+import { record } from '../../azure-simulator/recording/record.ts';
+import { Failure } from '../exit-codes.ts';
+import type { Surroundings } from '../surroundings.ts';
+
+/** `simulate --record`: writes down what an endpoint answers, until stopped. */
+export async function recordTo(file: string, url: string, { print, stop }: Surroundings): Promise<void> {
+  const fd = openNew(file);
+  const endpoint = openEndpoint(url);
+  const tell = (text: string): void => print(`${new Date().toISOString()}  ${text}\n`);
+  print(`Recording ${url} to ${file}; Ctrl+C ends it.\n\n`);
+  try {
+    const changes = await record({
+      endpoint,
+      url,
+      write: (line) => keep(fd, line, file),
+      signal: stop,
+      begun: ({ vm }) => tell(vm ? `VM ${vm.name}` : 'The endpoint does not tell which VM it belongs to.'),
+      changed: ({ seen }) => tell(describeSeen(seen)),
+    });
+    print(`\n${changes} changes are in ${file}; simulate --replay ${file} shows them again.\n`);
+  } finally {
+    await endpoint.close();
+    closeSync(fd);
+  }
+}
+
+function keep(fd: number, line: string, file: string): void {
+  try {
+    appendFileSync(fd, line);
+    fsyncSync(fd);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Failure('unexpected', `The recording ends here: ${file} takes no more (${code ?? message}).`);
+  }
+}
+
+/** Only the owner may read it: documents name VMs and subscriptions. */
+function openNew(file: string): number {
+  try {
+    return openSync(file, 'wx', 0o600);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') {
+      throw new Failure('usage', `${file} exists and is not overwritten: name a new file, or remove this one.`);
+    }
+    throw new Failure('usage', `The file ${file} cannot be written (${code ?? message}): name another one.`);
+  }
+}

@@ -1,0 +1,122 @@
+import { startControl } from '../../azure-simulator/control/control.ts';
+import { type AzureSimulator, startAzureSimulator, type VmDefinition } from '../../azure-simulator/index.ts';
+import type { Recording } from '../../azure-simulator/recording/format.ts';
+import type { Scenario } from '../../azure-simulator/scenarios/index.ts';
+import { systemClock } from '../../clock.ts';
+import { Failure } from '../exit-codes.ts';
+import { type Surroundings, stopped } from '../surroundings.ts';
+import { addresses } from './addresses.ts';
+import { createFreezer } from './freezer.ts';
+import type { SimulateOptions } from './index.ts';
+import { introduce } from './introduce.ts';
+import { keysFor } from './keys.ts';
+import { openRecording } from './open-recording.ts';
+import { minimumStepSeconds } from './pace.ts';
+import { scenarioNamed } from './scenario-named.ts';
+import { createStoryteller } from './story.ts';
+import { streams } from './streams.ts';
+import { hasKeyboard, readKeys } from './terminal.ts';
+import { openVoice, type Voice } from './voice.ts';
+
+/** A VM may ask its metadata service five times a second, as in Azure. */
+const requestsPerSecond = 5;
+
+/** Runs a local Azure until stopped. */
+export async function simulate(
+  name: string | undefined,
+  options: SimulateOptions,
+  { print, stop }: Surroundings,
+): Promise<void> {
+  const scenario = name === undefined ? null : scenarioNamed(name);
+  const recording = options.replay === undefined ? null : openRecording(options.replay);
+  const voice = await openVoice(print, options);
+  const quit = new AbortController();
+  const signal = AbortSignal.any([stop, quit.signal]);
+
+  await using closing = new AsyncDisposableStack();
+  const freezer = options.freeze === undefined ? null : createFreezer(options.freeze, voice.warn);
+  closing.defer(() => freezer?.close());
+  const vms = vmsFor(options, scenario, recording);
+  const azure = await start(vms, options.port);
+  closing.defer(azure.close);
+  azure.imds.limitRate(requestsPerSecond);
+
+  const story = createStoryteller(azure, {
+    vms: vms.map((vm) => vm.name),
+    speed: options.speed,
+    freezer,
+    voice,
+    signal,
+  });
+  const [{ name: vm }] = vms;
+  const control = await startControl(azure, {
+    ...(options.port !== undefined && { port: options.port + 5 }),
+    play: (scenario, options) => void story.play(scenario, options),
+    addresses: (url) => addresses(azure, vm, url),
+  });
+  closing.defer(control.close);
+
+  if (recording) azure.imds.fault('scheduledevents', { status: 503 });
+  if (options.json) print(`${JSON.stringify(addresses(azure, vm, control.url))}\n`);
+  else {
+    const play = (name: string): void => void story.play(scenarioNamed(name));
+    const keys = hasKeyboard() ? keysFor(azure, { play, quit: () => quit.abort() }) : [];
+    print(introduce(azure, { vm, control: control.url, keys, begins: beginning(scenario, recording) }));
+    if (keys.length > 0) closing.defer(readKeys(process.stdin, keys, voice.tell).close);
+    tellChanges(azure, voice);
+  }
+
+  if (scenario ?? recording) await story.firstLook();
+  if (recording && !signal.aborted) await story.replay(recording);
+  while (scenario && !signal.aborted) {
+    await story.play(scenario);
+    if (!options.repeat) break;
+    await systemClock.sleep(1000 * minimumStepSeconds, signal);
+  }
+  await stopped(signal);
+}
+
+type Vms = readonly [VmDefinition, ...VmDefinition[]];
+
+/** As many as were asked for or the scenario is about; the first as it was recorded. */
+function vmsFor(options: SimulateOptions, scenario: Scenario | null, recording: Recording | null): Vms {
+  const recorded = recording?.beginning.vm ?? null;
+  const first = { ...recorded, name: options.vm ?? recorded?.name ?? 'web_0' };
+  const count = options.vms ?? scenario?.vms?.length ?? 1;
+  const others = Array.from({ length: count }, (_, number) => ({ name: `web_${number}` }));
+  return [first, ...others.filter(({ name }) => name !== first.name).slice(0, count - 1)];
+}
+
+async function start(vms: Vms, port: number | undefined): Promise<AzureSimulator> {
+  if (port === undefined) return await startAzureSimulator({ vms, streams });
+  const ports = {
+    imds: port,
+    eventHubs: port + 1,
+    eventHubsPlain: port + 2,
+    eventHubsWebSocket: port + 3,
+    logAnalytics: port + 4,
+  };
+  try {
+    return await startAzureSimulator({ vms, streams, ports });
+  } catch (error) {
+    throw new Failure('unexpected', `${error instanceof Error ? error.message : String(error)}.`);
+  }
+}
+
+function beginning(scenario: Scenario | null, recording: Recording | null): string {
+  if (scenario) return `${scenario.name} begins when somebody first looks at the scheduled events.`;
+  if (recording)
+    return 'The recording begins when somebody first looks at the scheduled events; that look is answered 503.';
+  return 'Nothing happens by itself; say what.';
+}
+
+/** Tells every change of the document, whoever made it. */
+function tellChanges({ imds }: AzureSimulator, { tell }: Voice): void {
+  let told = 0;
+  imds.watch(() => {
+    for (const { at, eventType, eventId, step, resources, incarnation } of imds.issued.slice(told)) {
+      tell(`${eventType} ${eventId} of ${resources.join(', ')} ${step} (incarnation ${incarnation})`, at);
+    }
+    told = imds.issued.length;
+  });
+}

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { findRoute, Refusal, type Route } from '../../../src/azure-simulator/control/route.ts';
+
+const routes: readonly Route[] = [
+  { method: 'GET', path: '/', says: '', answer: () => null },
+  { method: 'POST', path: '/events', says: '', answer: () => null },
+  { method: 'PATCH', path: '/events/{id}', says: '', answer: () => null },
+  { method: 'DELETE', path: '/events/{id}', says: '', answer: () => null },
+];
+
+test('a row is found by method and path, its parts decoded', () => {
+  const { route, parts } = findRoute(routes, 'DELETE', '/events/a%2Fb');
+  expect([route.method, route.path, parts.get('id')]).toEqual(['DELETE', '/events/{id}', 'a/b']);
+  expect(findRoute(routes, 'GET', '/').route.path).toBe('/');
+});
+
+const refused: readonly { method: string; path: string; status: number; says: string }[] = [
+  { method: 'GET', path: '/event', status: 404, says: 'Nothing is at /event; GET / tells what there is' },
+  { method: 'POST', path: '/events/', status: 404, says: 'Nothing is at /events/; GET / tells what there is' },
+  { method: 'GET', path: '/events/1', status: 405, says: '/events/1 does not answer GET; use PATCH, DELETE' },
+  { method: 'PATCH', path: '/events/%zz', status: 400, says: '%zz in the path is not well encoded' },
+];
+
+test.for(refused)('$method $path is refused with $status', ({ method, path, status, says }) => {
+  const find = () => findRoute(routes, method, path);
+  expect(find).toThrow(says);
+  expect(find).toThrow(Refusal);
+  expect(find).toThrow(expect.objectContaining({ status }));
+});

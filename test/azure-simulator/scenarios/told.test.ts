@@ -1,0 +1,121 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createErrorLog } from '../../../src/azure-simulator/errors.ts';
+import { type ImdsSimulator, startImds } from '../../../src/azure-simulator/imds/server.ts';
+import { findScenario, type Scenario, scenarios } from '../../../src/azure-simulator/scenarios/index.ts';
+import { createTokenIssuer, type TokenIssuer } from '../../../src/azure-simulator/token-issuer.ts';
+import type { LifecycleRecord } from '../../../src/lifecycle/record.ts';
+import { openFleetVm, watchScenario } from '../../support/fleet.ts';
+import { inWords } from '../../support/story.ts';
+
+const log = createErrorLog();
+let issuer: TokenIssuer;
+let imds: ImdsSimulator;
+let close: () => Promise<void>;
+beforeAll(async () => {
+  issuer = await createTokenIssuer();
+});
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+  ({ imds, close } = await startImds({ issuer, log }));
+});
+afterEach(async () => {
+  await close();
+  vi.useRealTimers();
+});
+afterAll(() => expect(log.errors).toEqual([]));
+
+const scenario = (name: string): Scenario => findScenario(name) ?? expect.unreachable(name);
+
+async function recordsOf(name: string): Promise<readonly LifecycleRecord[]> {
+  const vm = await openFleetVm({ imds }, 'web_0');
+  await watchScenario({ imds }, scenario(name), [vm]);
+  await vm.close();
+  return vm.records;
+}
+
+const announced = 'Scheduled: said-by-azure';
+const begun = 'Started: said-by-azure';
+const overInTime = 'Completed: left-after-started not-before-passed';
+const plain = [announced, begun, overInTime];
+
+/** What the first VM tells of each scenario when it looks once a second and all goes at its real pace. */
+const cases: readonly (readonly [name: string, told: readonly string[]])[] = [
+  ['freeze', plain],
+  ['reboot', plain],
+  ['redeploy', plain],
+  ['canceled', [announced, 'Canceled: left-before-not-before']],
+  ['missed-started', [announced, 'Ended: incarnation-gap not-before-passed']],
+  ['no-impact', plain],
+  ['unknown-duration', plain],
+  ['second-impact', plain],
+  [
+    'reboot-became-freeze',
+    [announced, begun, 'Completed: pause-observed reboot-became-freeze left-after-started not-before-passed'],
+  ],
+  ['hardware-failure', ['Started: present-at-first-look', 'Completed: left-after-started not-before-unknown']],
+  [
+    'superseded',
+    [
+      announced,
+      'Started: present-at-first-look',
+      'Canceled: left-before-not-before superseded',
+      'Completed: left-after-started not-before-unknown',
+    ],
+  ],
+  ['degraded-host', [announced, 'Updated: notBefore-earlier', begun, overInTime]],
+  ['user-reboot', plain],
+  ['user-redeploy', plain],
+  ['approved', [announced, begun, 'Completed: left-after-started']],
+  ['os-image-upgrade', plain],
+  ['preempt', plain],
+  ['terminate', plain],
+  ['leaves-resources', [announced, 'Updated: left-resources affectedResources-changed', begun, overInTime]],
+  ['fault-domains-in-turn', plain],
+  ['gpu-one-fault-domain', plain],
+  ['standalone-in-zone', plain],
+  ['scale-set-rolling', plain],
+];
+/** They are about time-outs and destinations: a real bridge goes through them in `test/end-to-end/scenarios.test.ts`. */
+const elsewhere = ['warm-up', 'chaos'];
+
+describe('the first VM of a scenario tells', () => {
+  test('every scenario is in the table', () => {
+    expect([...cases.map(([name]) => name), ...elsewhere]).toEqual(scenarios.map(({ name }) => name));
+  });
+
+  test.each(cases)('of %s: %j', async (name, told) => {
+    expect(inWords(await recordsOf(name))).toEqual(told);
+  });
+
+  const pauses: readonly (readonly [name: string, longestMs: number, totalMs: number])[] = [
+    ['freeze', 7_000, 7_000],
+    ['second-impact', 7_000, 9_000],
+    ['unknown-duration', 25_000, 25_000],
+    ['no-impact', 0, 0],
+  ];
+  test.each(pauses)('of %s a longest pause of %d ms, %d ms in all', async (name, longestMs, totalMs) => {
+    const end = (await recordsOf(name)).at(-1);
+    expect(end?.observedPauseMs ?? 0).toBe(longestMs);
+    expect(end?.observedPauseTotalMs ?? 0).toBe(totalMs);
+  });
+});
+
+/** Every event of the scenario, as VMs number 0 and 1 are told of it. */
+async function sightsOf(name: string): Promise<readonly (readonly string[])[]> {
+  const fleet = await Promise.all(['web_0', 'web_1'].map((vm) => openFleetVm({ imds }, vm, { witnessRate: 1 })));
+  await watchScenario({ imds }, scenario(name), fleet);
+  await Promise.all(fleet.map((vm) => vm.close()));
+  return fleet.map(({ records }) => records.map(({ phase, affectedResources }) => `${phase} ${affectedResources}`));
+}
+
+test('VMs of one group are told of each other', async () => {
+  const [first, second] = await sightsOf('fault-domains-in-turn');
+  expect(first).toHaveLength(9);
+  expect(second).toEqual(first);
+});
+
+test.each(['gpu-one-fault-domain', 'standalone-in-zone'])('in %s a VM is told of itself only', async (name) => {
+  const [first, second] = await sightsOf(name);
+  expect(first).toEqual(['Scheduled web_0', 'Started web_0', 'Completed web_0']);
+  expect(second).toEqual(['Scheduled web_1', 'Started web_1', 'Completed web_1']);
+});

@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { expect, onTestFinished, test } from 'vitest';
+import { createFreezer } from '../../../src/cli/simulate/freezer.ts';
+import { until } from '../../support/until.ts';
+
+/** A process that does nothing. */
+function sleeper() {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const pid = child.pid ?? 0;
+  /** `T`: stopped. */
+  const state = () => /\) (.)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1];
+  return { child, pid, isStopped: () => state() === 'T', goesOn: () => state() !== 'T' };
+}
+
+const noProc = process.platform === 'linux' ? '' : 'no /proc here to see in whether a process stands still';
+if (noProc) console.log(`  skipped: freezing a process: ${noProc}`);
+
+test.skipIf(noProc)(
+  'a process stands still for as long as it is frozen, and two freezes are one until the later end',
+  async () => {
+    const { pid, isStopped, goesOn } = sleeper();
+    const freezer = createFreezer(pid, expect.unreachable);
+    freezer.freeze(0.2);
+    freezer.freeze(0.01);
+    await until(isStopped);
+    await until(goesOn);
+    freezer.close();
+  },
+);
+
+test.skipIf(noProc)('a process goes on when the one that froze it ends', async () => {
+  const { pid, isStopped, goesOn } = sleeper();
+  const freezer = createFreezer(pid, expect.unreachable);
+  freezer.freeze(3600);
+  await until(isStopped);
+  freezer.close();
+  await until(goesOn);
+});
+
+test('a process that has gone is told', async () => {
+  const { child, pid } = sleeper();
+  const told: string[] = [];
+  const freezer = createFreezer(pid, (sentence) => told.push(sentence));
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await ended;
+  freezer.freeze(1);
+  freezer.close();
+  expect(told).toEqual([`There is no process ${pid} any more: nothing is frozen.`]);
+});
+
+test('what is no other process is refused', () => {
+  expect(() => createFreezer(process.pid, expect.unreachable)).toThrow(/is this process itself/);
+  expect(() => createFreezer(2 ** 30, expect.unreachable)).toThrow(/there is no process 1073741824/);
+});

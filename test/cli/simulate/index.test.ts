@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { createProgram } from '../../../src/cli/program.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'simulate-options-'));
+const broken = join(folder, 'broken.jsonl');
+writeFileSync(broken, '{}\n');
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Runs a command line that should be refused; answers with the sentence. */
+async function refusal(args: readonly string[]): Promise<unknown> {
+  let out = '';
+  const program = createProgram({
+    env: {},
+    stop: AbortSignal.abort(),
+    print: (text) => {
+      out += text;
+    },
+  });
+  const error = await program.parseAsync(['simulate', ...args], { from: 'user' }).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(out).toBe('');
+  return error instanceof Error ? error.message : error;
+}
+
+const refused: readonly { args: readonly string[]; says: string }[] = [
+  { args: ['--list', '--json'], says: "option '--list' cannot be used with option '--json'" },
+  {
+    args: ['--record', 'x', '--replay', 'y'],
+    says: "option '--record <file>' cannot be used with option '--replay <file>'",
+  },
+  { args: ['--record', 'x', '--speed', '2'], says: "option '--record <file>' cannot be used with option '--speed" },
+  { args: ['--record', 'x', '--freeze', '1'], says: "option '--record <file>' cannot be used with option '--freeze" },
+  { args: ['--replay', 'x', '--vms', '2'], says: "option '--replay <file>' cannot be used with option '--vms" },
+  { args: ['--vm', 'a', '--vms', '2'], says: "option '--vm <name>' cannot be used with option '--vms <count>'" },
+  { args: ['freeze', '--list'], says: 'A scenario and --list do not go together: leave out "freeze" or --list.' },
+  { args: ['freeze', '--replay', 'x'], says: 'A scenario and --replay do not go together' },
+  { args: ['--repeat'], says: '--repeat needs a scenario to repeat' },
+  { args: ['--endpoint', 'http://x'], says: '--endpoint is where --record looks: give --record FILE too.' },
+  { args: ['--record', 'x', '--endpoint', 'https://x'], says: 'expected an http:// URL, perhaps with a path prefix.' },
+  { args: ['--speed', ''], says: 'expected a number above 0, at most 100000.' },
+  { args: ['--vms', '1.5'], says: 'expected a whole number from 1 to 10000.' },
+  { args: ['--port', '65531'], says: 'expected a whole number from 1 to 65530.' },
+  { args: ['frezee'], says: 'There is no scenario "frezee"; did you mean freeze?' },
+  { args: ['xyzxyz'], says: 'There is no scenario "xyzxyz"; there are freeze, ' },
+  { args: ['--record', broken], says: 'exists and is not overwritten: name a new file, or remove this one.' },
+  { args: ['--record', join(folder, 'no', 'such')], says: 'cannot be written (ENOENT): name another one.' },
+  { args: ['--replay', join(folder, 'none')], says: 'simulate --record makes one.' },
+  { args: ['--replay', folder], says: 'cannot be read (EISDIR).' },
+  { args: ['--replay', broken], says: 'broken.jsonl, line 1 is not the beginning of a recording; expected a file' },
+  { args: ['--freeze', '0'], says: 'expected a whole number from 1 to' },
+  { args: ['--freeze', String(process.pid)], says: 'is this process itself: give that of a bridge.' },
+];
+
+test.for(refused)('simulate $args is refused in one sentence', async ({ args, says }) => {
+  expect(await refusal(args)).toContain(says);
+});

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { scenarios } from '../../../src/azure-simulator/scenarios/index.ts';
+import { inWords, listScenarios } from '../../../src/cli/simulate/list.ts';
+
+test('every scenario is in one line with how long it takes, and the columns are aligned', () => {
+  const [head = '', ...lines] = listScenarios().trimEnd().split('\n');
+  expect(lines.length).toBe(scenarios.length);
+  const column = head.indexOf('WHAT HAPPENS');
+  for (const [index, { name, description, demoSpeed }] of scenarios.entries()) {
+    const line = lines[index] ?? '';
+    expect(line.slice(column)).toBe(description);
+    expect(line.slice(0, column)).toMatch(new RegExp(`^${name} +[\\d.]+ (s|min|h|d) +\\d+ s +${demoSpeed}x +$`));
+  }
+});
+
+test.for([
+  [4.2, '4 s'],
+  [60, '1 min'],
+  [90, '90 s'],
+  [1505, '25.1 min'],
+  [5400, '90 min'],
+  [7200, '2 h'],
+  [260_400, '3 d'],
+] as const)('%s seconds are %s', ([seconds, words]) => {
+  expect(inWords(seconds)).toBe(words);
+});

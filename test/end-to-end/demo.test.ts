@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'vitest';
+import type { AzureSimulator } from '../../src/azure-simulator/index.ts';
+import { demoOneVm } from '../../src/cli/demo/one-vm.ts';
+import { Failure } from '../../src/cli/exit-codes.ts';
+import { temporaryDirectory } from '../support/bridge-process.ts';
+import { until } from '../support/until.ts';
+
+const entry = join(import.meta.dirname, '../../src/main.ts');
+
+/** The demo as a person starts it, but without a terminal. All that it writes, it writes under `temporary`. */
+function startDemo(temporary: string, ...args: string[]) {
+  mkdirSync(temporary, { recursive: true });
+  // What a shell may hold for a real bridge is not for this one.
+  const foreign = {
+    HTTPS_PROXY: 'http://127.0.0.1:9',
+    SCHEDULED_EVENTS_BRIDGE_SINKS_EVENT_HUBS_EVENT_HUB_NAME: 'other',
+  };
+  const env = { PATH: process.env.PATH, TMPDIR: temporary, ...foreign };
+  const child = spawn(process.execPath, [entry, 'demo', ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = { out: '', err: '' };
+  child.stdout.on('data', (data) => (output.out += data));
+  child.stderr.on('data', (data) => (output.err += data));
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { child, output, ended };
+}
+
+/** Command lines of the processes that have to do with this directory. */
+function processesOf(directory: string): string[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.map(commandLine).filter((line) => line.includes(directory));
+}
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return ''; // it has just ended
+  }
+}
+
+describe.concurrent('the demo', () => {
+  test('plays to its end without a terminal, agrees, and leaves nothing behind', async ({ expect }) => {
+    using directory = temporaryDirectory('demo');
+    const { output, ended } = startDemo(directory.path);
+    expect({ code: await ended, err: output.err }).toEqual({ code: 0, err: '' });
+    expect(output.out).toContain('They agree: 11 steps, 11 records on the event hub and 11 in the table;');
+    expect(output.out).toMatch(/bridge +is frozen.*bridge +is killed.*bridge +starts.*takes connections again/s);
+    expect(output.out).toMatch(/stood still for 1\.50 s and measured that on itself: [1-9]\.\d\d s/);
+    expect(output.out).toMatch(/Freeze +scheduled, removed +2 of 2 +2 of 2 +Canceled/);
+    expect(output.out).toContain('1 record came twice under one recordId');
+    expect(readdirSync(directory.path)).toEqual([]);
+    expect(processesOf(directory.path)).toEqual([]);
+  });
+
+  test('with a fleet folds what its VMs tell to what Azure issued', async ({ expect }) => {
+    using directory = temporaryDirectory('demo-fleet');
+    const { output, ended } = startDemo(directory.path, '--fleet', '12');
+    expect({ code: await ended, err: output.err }).toEqual({ code: 0, err: '' });
+    expect(output.out).toContain('12 bridges look');
+    expect(output.out).toContain('folded to 15 transitions, which is what Azure issued.');
+    expect(readdirSync(directory.path)).toEqual([]);
+    expect(processesOf(directory.path)).toEqual([]);
+  });
+
+  test('says which step is missing where, and fails', async ({ expect }) => {
+    using directory = temporaryDirectory('demo-loss');
+    let printed = '';
+    const losing = (azure: AzureSimulator): AzureSimulator => ({
+      ...azure,
+      logAnalytics: {
+        ...azure.logAnalytics,
+        rows: (stream) => azure.logAnalytics.rows(stream).filter(({ Phase }) => Phase !== 'Canceled'),
+      },
+    });
+    const demo = demoOneVm({
+      directory: directory.path,
+      entry,
+      env: { PATH: process.env.PATH },
+      stop: new AbortController().signal,
+      print: (text) => {
+        printed += text;
+      },
+      through: losing,
+      patienceMs: 10_000,
+    });
+    const failure = await demo.catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(Failure);
+    expect(failure).toMatchObject({
+      reason: 'unexpected',
+      message: expect.stringMatching(
+        /see above what is missing\.\nThe last lines of its log:\n.*Preempt of this VM: Completed/s,
+      ),
+    });
+    expect(printed).toMatch(/Freeze +scheduled, removed +2 of 2 +1 of 2/);
+    expect(printed).toMatch(/Freeze [0-9A-F-]{36}: its step “end” is missing in the table\./);
+    expect(printed).not.toContain('They agree');
+  });
+
+  test('stopped in the middle ends at once and leaves nothing behind', async ({ expect }) => {
+    using directory = temporaryDirectory('demo-stop');
+    const { child, output, ended } = startDemo(directory.path);
+    await until(() => output.out.includes('event hub  Freeze Scheduled'), { timeoutMs: 60_000, what: 'a record' });
+    child.kill('SIGINT');
+    expect({ code: await ended, err: output.err }).toEqual({ code: 0, err: '' });
+    expect(readdirSync(directory.path)).toEqual([]);
+    expect(processesOf(directory.path)).toEqual([]);
+  });
+
+  test('killed while its bridge stands still takes the bridge along', async ({ expect }) => {
+    using directory = temporaryDirectory('demo-kill');
+    const { child, output, ended } = startDemo(directory.path);
+    await until(() => output.out.includes('is frozen'), { timeoutMs: 60_000, what: 'the freeze' });
+    expect(processesOf(directory.path)).not.toEqual([]);
+    child.kill('SIGKILL');
+    await ended;
+    await until(() => processesOf(directory.path).length === 0, { what: 'the end of the bridge' });
+  });
+});

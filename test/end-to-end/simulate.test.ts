@@ -1,0 +1,309 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
+import { startBridge, temporaryDirectory } from '../support/bridge-process.ts';
+import { type Addresses, bridgeAt, control, startSimulate } from '../support/simulate-process.ts';
+import { until } from '../support/until.ts';
+
+const records = async (addresses: Addresses): Promise<LifecycleRecord[]> =>
+  (await control<{ body: LifecycleRecord }[]>(addresses, 'GET /hub/events')).map(({ body }) => body);
+
+async function listed({ imds }: Addresses): Promise<{ EventId: string; EventStatus: string; Resources: string[] }[]> {
+  const url = `${imds}/metadata/scheduledevents?api-version=2020-07-01`;
+  const response = await fetch(url, { headers: { Metadata: 'true' } });
+  return ((await response.json()) as { Events: [] }).Events;
+}
+
+test('a bridge is pointed at a simulator in another process, which a third one steers', async () => {
+  using directory = temporaryDirectory('simulate');
+  await using simulate = startSimulate('--json', '--vm', 'db_1');
+  const at = await simulate.ready();
+  expect(Object.keys(at)).toEqual(['imds', 'eventHubs', 'logAnalytics', 'caFile', 'control']);
+  expect(Object.keys(at.eventHubs)).toEqual([
+    'fullyQualifiedNamespace',
+    'customEndpoint',
+    'websocketEndpoint',
+    'plainPort',
+    'connectionString',
+    'eventHubName',
+  ]);
+  expect(Object.keys(at.logAnalytics)).toEqual(['endpoint', 'ruleId', 'streamName', 'rowsUrl']);
+  expect(await control(at, 'GET /addresses')).toEqual(at);
+
+  const bridge = startBridge(bridgeAt(at, directory.path));
+  onTestFinished(() => bridge.kill('SIGKILL'));
+  await until(async () => (await control<{ polls: number }[]>(at, 'GET /vms'))[0]?.polls, { timeoutMs: 20_000 });
+  const { eventId } = await control<{ eventId: string }>(at, 'POST /events', { eventType: 'Reboot' });
+  await until(async () => (await records(at)).length === 1);
+  await control(at, `POST /events/${eventId}/start`);
+  await until(async () => (await records(at)).length === 2);
+  await control(at, `DELETE /events/${eventId}`);
+  await until(async () => (await records(at)).length === 3);
+  expect((await records(at)).map(({ eventId, phase, vmName }) => [eventId, phase, vmName])).toEqual(
+    ['Scheduled', 'Started', 'Completed'].map((phase) => [eventId, phase, 'db_1']),
+  );
+  const rows = () => fetch(at.logAnalytics.rowsUrl).then((response) => response.json()) as Promise<object[]>;
+  await until(async () => (await rows()).length === 3);
+  expect(await rows()).toMatchObject(['Scheduled', 'Started', 'Completed'].map((Phase) => ({ Phase, VmName: 'db_1' })));
+  expect(await control(at, 'GET /errors')).toEqual([]);
+
+  bridge.kill('SIGTERM');
+  await bridge.exited;
+  expect(await simulate.end()).toBe(0);
+  expect([simulate.out().split('\n').length, simulate.err()]).toEqual([2, '']);
+});
+
+test('a scenario begins with the first look, so that whoever watches misses nothing', async () => {
+  await using simulate = startSimulate('hardware-failure', '--vm', 'db_1', '--json');
+  const at = await simulate.ready();
+  expect(await listed(at)).toEqual([]);
+  const event = await until(async () => (await listed(at))[0]);
+  expect(event).toMatchObject({ Resources: ['db_1'], EventStatus: 'Started' });
+});
+
+test('a fleet has as many VMs as were asked for, each asked no more than five times a second', async () => {
+  await using simulate = startSimulate('--vms', '12', '--json');
+  const at = await simulate.ready();
+  const vms = await control<{ name: string; imds: string }[]>(at, 'GET /vms');
+  expect(vms.map(({ name }) => name)).toEqual(Array.from({ length: 12 }, (_, number) => `web_${number}`));
+  const ask = async (vm = 0): Promise<number> => {
+    const url = `${vms[vm]?.imds}/metadata/scheduledevents?api-version=2020-07-01`;
+    const response = await fetch(url, { headers: { Metadata: 'true' } });
+    await response.body?.cancel();
+    return response.status;
+  };
+  const greedy = await Promise.all(Array.from({ length: 30 }, () => ask(0)));
+  expect(new Set(greedy)).toEqual(new Set([200, 429]));
+  expect(await ask(11)).toBe(200);
+});
+
+test('the introduction for people holds a configuration that a bridge accepts and the variables of other clients', async () => {
+  await using simulate = startSimulate('canceled');
+  await until(() => simulate.out().includes('first looks'), { timeoutMs: 30_000 });
+  const text = simulate.out();
+  const config = text.slice(text.indexOf('\n{\n'), text.indexOf('\n}\n') + 2);
+  const { readConfig } = await import('../../src/cli/read-config.ts');
+  const documents = [{ value: JSON.parse(config), source: 'the output', keepsSecrets: true }];
+  expect(readConfig({ documents, env: {}, defaultStateDirectory: '/x' }).problems).toBeUndefined();
+  const caFile = JSON.parse(config).tls.caFile;
+  expect(readFileSync(caFile, 'utf8')).toContain('BEGIN CERTIFICATE');
+  for (const name of ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'REQUESTS_CA_BUNDLE']) {
+    expect(text).toContain(`\n  ${name}=${caFile}\n`);
+  }
+  expect(text).toContain('\n  AZURE_POD_IDENTITY_AUTHORITY_HOST=http://127.0.0.1:');
+  // No terminal, no keys.
+  expect(text).not.toContain('Keys');
+});
+
+/** A port after which five more are free, as far as one can know. */
+async function freePorts(): Promise<number> {
+  const isFree = (port: number): Promise<boolean> =>
+    new Promise((resolve) => {
+      const server = createServer().once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    });
+  return await until(async () => {
+    const first = 20_000 + Math.floor(Math.random() * 10_000);
+    const free = await Promise.all(Array.from({ length: 6 }, (_, offset) => isFree(first + offset)));
+    return free.every(Boolean) ? first : null;
+  });
+}
+
+describe('with a port', () => {
+  test('everything listens on consecutive ports, and what is taken is named', async () => {
+    const port = await freePorts();
+    await using simulate = startSimulate('--port', String(port), '--json');
+    const { imds, eventHubs, logAnalytics, control } = await simulate.ready();
+    const { customEndpoint, plainPort, websocketEndpoint } = eventHubs;
+    const ports = [imds, customEndpoint, websocketEndpoint, logAnalytics.endpoint, control].map((url) =>
+      Number(new URL(url).port),
+    );
+    expect([...ports, plainPort].sort()).toEqual(Array.from({ length: 6 }, (_, offset) => port + offset));
+
+    await using second = startSimulate('--port', String(port));
+    await new Promise((resolve) => second.child.once('close', resolve));
+    expect(second.err()).toBe(
+      `the metadata service cannot listen on 127.0.0.1:${port} (EADDRINUSE): choose another port or free this one.\n`,
+    );
+    expect(second.child.exitCode).toBe(1);
+  });
+
+  test('a bridge that is frozen with its VM measures it', async () => {
+    using directory = temporaryDirectory('frozen');
+    const port = await freePorts();
+    const endpoint = `http://127.0.0.1:${port}/vm/web_0`;
+    const stateDirectory = directory.path;
+    const bridge = startBridge({ imds: { endpoint }, stateDirectory, sinks: { stdout: {} } });
+    onTestFinished(() => bridge.kill('SIGKILL'));
+    const pid = String(bridge.child.pid);
+    await using simulate = startSimulate('freeze', '--port', String(port), '--freeze', pid);
+    const phases = () =>
+      bridge
+        .stdout()
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line || '{}') as LifecycleRecord);
+    const completed = await until(() => phases().find(({ phase }) => phase === 'Completed'), { timeoutMs: 60_000 });
+    expect(completed.observedPauseMs).toBeGreaterThan(1000);
+    expect(simulate.out()).toContain('web_0 frozen for 2 s\n');
+    bridge.kill('SIGTERM');
+    await bridge.exited;
+  });
+});
+
+describe('a recording', () => {
+  test('makes the same records again when it is replayed, though its recorder was killed', async () => {
+    using directory = temporaryDirectory('recording');
+    const file = join(directory.path, 'recording.jsonl');
+    await using original = startSimulate('--vm', 'db_1', '--json');
+    const at = await original.ready();
+    await using recorder = startSimulate('--record', file, '--endpoint', at.imds);
+    const changes = (): string[] => readFileSync(file, 'utf8').trim().split('\n').slice(1);
+    await until(() => recorder.out().includes('incarnation 1: no events\n'), { timeoutMs: 20_000 });
+    const bridge = startBridge(bridgeAt(at, join(directory.path, 'original')));
+    onTestFinished(() => bridge.kill('SIGKILL'));
+
+    const polls = async (): Promise<number> => (await control<{ polls: number }[]>(at, 'GET /vms'))[0]?.polls ?? 0;
+    /** Does something, and waits until bridge and recorder have both seen it, and for a second more than a replay could lose. */
+    const step = async <T>(call: string, body?: object, makesRecord = true): Promise<T> => {
+      const [seen, told, polled] = [changes().length, (await records(at)).length, await polls()];
+      const answer = await control<T>(at, call, body);
+      await until(() => changes().length > seen, { what: `${call} to be recorded` });
+      if (makesRecord) await until(async () => (await records(at)).length > told, { what: `a record of ${call}` });
+      await until(async () => (await polls()) >= polled + 4);
+      return answer;
+    };
+    await until(async () => (await polls()) > 4, { timeoutMs: 20_000 });
+    const freeze = await step<{ eventId: string }>('POST /events', { eventType: 'Freeze', noticeSeconds: 900 });
+    const reboot = await step<{ eventId: string }>('POST /events', { eventType: 'Reboot', noticeSeconds: 900 });
+    await step(`POST /events/${freeze.eventId}/start`);
+    await step('PUT /faults/scheduledevents', { fault: { status: 503 } }, false);
+    await step('DELETE /faults/scheduledevents', undefined, false);
+    await step(`DELETE /events/${reboot.eventId}`);
+    await step(`DELETE /events/${freeze.eventId}`);
+    const told = await records(at);
+    await recorder.end('SIGKILL');
+    bridge.kill('SIGTERM');
+    await bridge.exited;
+    expect(told.map(({ phase }) => phase)).toEqual(['Scheduled', 'Scheduled', 'Started', 'Canceled', 'Completed']);
+    expect(recorder.out()).toContain('  no document: status 503\n');
+
+    await using again = startSimulate('--replay', file, '--json');
+    const there = await again.ready();
+    const second = startBridge(bridgeAt(there, join(directory.path, 'replayed')));
+    onTestFinished(() => second.kill('SIGKILL'));
+    await until(async () => (await records(there)).length === told.length, {
+      timeoutMs: 90_000,
+      what: 'the same records',
+    });
+    const essence = ({
+      recordId,
+      transitionId,
+      phase,
+      evidence,
+      sequence,
+      vmName,
+      documentIncarnation,
+    }: LifecycleRecord) => ({
+      recordId,
+      transitionId,
+      phase,
+      evidence,
+      sequence,
+      vmName,
+      documentIncarnation,
+    });
+    expect((await records(there)).map(essence)).toEqual(told.map(essence));
+    second.kill('SIGTERM');
+    await second.exited;
+    expect([await again.end(), again.err()]).toEqual([0, '']);
+  });
+
+  test('says at its end how much is in it, and is not made over another one', async () => {
+    using directory = temporaryDirectory('recorder');
+    const file = join(directory.path, 'recording.jsonl');
+    await using simulate = startSimulate('--json');
+    const { imds } = await simulate.ready();
+    const recorder = startSimulate('--record', file, '--endpoint', imds);
+    await until(() => recorder.out().includes('incarnation 1: no events\n'), { timeoutMs: 20_000 });
+    expect(await recorder.end('SIGINT')).toBe(0);
+    expect(recorder.out()).toMatch(/\n1 changes are in .*recording\.jsonl; simulate --replay .* shows them again\.\n$/);
+    const before = readFileSync(file, 'utf8');
+    const another = startSimulate('--record', file, '--endpoint', imds);
+    await new Promise((resolve) => another.child.once('close', resolve));
+    expect([another.child.exitCode, readFileSync(file, 'utf8')]).toEqual([2, before]);
+    writeFileSync(file, `${before}{"atSeconds": "soon"}\n`);
+    const bad = startSimulate('--replay', file);
+    await new Promise((resolve) => bad.child.once('close', resolve));
+    expect(bad.err()).toContain(
+      `The recording cannot be replayed: atSeconds of ${file}, line 3 is "soon"; expected a number`,
+    );
+  });
+});
+
+describe('at a terminal', () => {
+  const python = spawnSync('python3', ['-c', 'import pty']);
+  const noTerminal = python.status === 0 ? '' : 'no python3 here to make a pseudo-terminal';
+  if (noTerminal) console.log(`  skipped: the keys of simulate: ${noTerminal}`);
+
+  /** `simulate` on a pseudo-terminal: what is written to its stdin are keys. */
+  function onTerminal(...args: readonly string[]) {
+    const command = JSON.stringify([process.execPath, 'src/main.ts', 'simulate', ...args]);
+    // Says at the end whether the terminal echoes and waits for whole lines again.
+    const program = `
+import os, pty, sys, termios
+pid, fd = pty.fork()
+if pid == 0: os.execv(${JSON.stringify(process.execPath)}, ${command})
+import threading
+def write():
+    while data := os.read(0, 100): os.write(fd, data)
+threading.Thread(target=write, daemon=True).start()
+try:
+    while data := os.read(fd, 65536): os.write(1, data)
+except OSError: pass
+flags = termios.tcgetattr(fd)[3]
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+print('ended', status, bool(flags & termios.ECHO), bool(flags & termios.ICANON), flush=True)
+`;
+    const child = spawn('python3', ['-c', program], { stdio: ['pipe', 'pipe', 'inherit'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const text = { out: '' };
+    child.stdout.on('data', (chunk) => {
+      text.out += chunk;
+    });
+    const exited = new Promise((resolve) => child.once('close', resolve));
+    return { press: (keys: string) => child.stdin.write(keys), out: () => text.out, exited };
+  }
+
+  test.skipIf(noTerminal)(
+    'keys play a scenario, take the endpoint down and end it, and the terminal is given back',
+    async () => {
+      const { press, out, exited } = onTerminal('--vm', 'db_1');
+      await until(() => out().includes('say what'), { timeoutMs: 30_000 });
+      expect(out()).toContain('  f  plays a freeze');
+      press('h');
+      await until(() => /Reboot \S+ of db_1 started/.test(out()));
+      press('\u001b[A');
+      press('w');
+      await until(() => /Reboot \S+ of db_1 removed/.test(out()));
+      press('i');
+      await until(() => out().includes('The metadata service answers 503'));
+      press('?');
+      await until(() => out().split('q  ends it').length === 3);
+      press('q');
+      await exited;
+      expect(out()).toMatch(/ended 0 True True\n$/);
+    },
+  );
+
+  test.skipIf(noTerminal)('Ctrl+C ends it as ever', async () => {
+    const { press, out, exited } = onTerminal();
+    await until(() => out().includes('say what'), { timeoutMs: 30_000 });
+    press('\u0003');
+    await exited;
+    expect(out()).toMatch(/ended 0 True True\n$/);
+  });
+});

@@ -1,0 +1,107 @@
+import { vi } from 'vitest';
+import type { Impact, Stage } from '../../src/azure-simulator/player.ts';
+import { playScenario } from '../../src/azure-simulator/player.ts';
+import type { Scenario } from '../../src/azure-simulator/scenarios/index.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import { createImds } from '../../src/imds/client.ts';
+import { observerFrom, parseInstance } from '../../src/imds/instance.ts';
+import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
+import { emptyState } from '../../src/lifecycle/state.ts';
+import { gapAfterMs, transition } from '../../src/lifecycle/transition.ts';
+
+/** A VM that looks at the simulated metadata service and decides as the bridge does; what it tells stays in memory. */
+export interface FleetVm {
+  readonly name: string;
+  readonly records: readonly LifecycleRecord[];
+  /** One look over a real socket; none while it restarts. */
+  look(): Promise<void>;
+  /** Frozen: the next look tells of the pause. Restarting: it has another boot id when it is back. */
+  feel(impact: Impact): void;
+  close(): Promise<void>;
+}
+
+export interface FleetVmOptions {
+  readonly witnessRate?: number;
+  /** How far its clock is wrong: ahead when positive. */
+  readonly clockErrorSeconds?: number;
+  /** It does not look before so many seconds have passed. */
+  readonly joinsAfterSeconds?: number;
+}
+
+export async function openFleetVm({ imds }: Stage, name: string, options: FleetVmOptions = {}): Promise<FleetVm> {
+  const { witnessRate = 0, clockErrorSeconds = 0, joinsAfterSeconds = 0 } = options;
+  const clock: Clock = { ...systemClock, now: () => new Date(Date.now() + 1000 * clockErrorSeconds) };
+  const client = createImds({
+    endpoint: imds.vmUrl(name),
+    apiVersion: '2020-07-01',
+    timeoutMs: 10_000,
+    firstTimeoutMs: 130_000,
+    warm: () => true,
+    clock,
+  });
+  const { signal } = new AbortController();
+  const answer = await client.instance(signal);
+  const observer = answer.kind === 'metadata' ? observerFrom(parseInstance(answer.metadata), {}, {}) : null;
+  if (observer === null) throw new Error(`the simulator does not tell who ${name} is`);
+  const records: LifecycleRecord[] = [];
+  let state = emptyState(`stream of ${name}`);
+  let boots = 1;
+  let downUntil = Date.now() + 1000 * joinsAfterSeconds;
+  let pausedMs = 0;
+  return {
+    name,
+    records,
+    async look() {
+      if (Date.now() < downUntil) return;
+      const seen = await client.observe(signal);
+      const tick = { longestMs: pausedMs, totalMs: pausedMs };
+      const turn = transition(state, seen, {
+        host: { bootId: `${name} boot ${boots}`, physicalHost: null, tick, wallStepMs: 0 },
+        observer,
+        scope: { witnessRate },
+        gapAfterMs: gapAfterMs(1),
+        bridgeVersion: '0.0.0',
+        at: clock.now(),
+      });
+      pausedMs = 0;
+      state = turn.state;
+      records.push(...turn.records);
+    },
+    feel({ kind, vms, seconds }) {
+      if (!vms.includes(name)) return;
+      if (kind === 'freeze') pausedMs = 1000 * seconds;
+      else {
+        boots += 1;
+        downUntil = Date.now() + 1000 * seconds;
+      }
+    },
+    close: () => client.close(),
+  };
+}
+
+/**
+ * Plays a scenario at its real timing in a time of its own, in which everybody looks one second before each step and right after it.
+ * Whatever waits for that time needs `vi.useFakeTimers` with `Date` and the timeouts.
+ */
+export async function watchScenario(stage: Stage, scenario: Scenario, fleet: readonly FleetVm[]): Promise<void> {
+  const lookAll = async (): Promise<void> => {
+    await Promise.all(fleet.map((vm) => vm.look()));
+  };
+  await lookAll();
+  await vi.advanceTimersByTimeAsync(1000);
+  const feel = (impact: Impact): void => {
+    for (const vm of fleet) vm.feel(impact);
+  };
+  const play = playScenario(stage, scenario, { feel, vms: fleet.map(({ name }) => name) });
+  await lookAll();
+  for (const { afterSeconds } of scenario.steps) {
+    if (afterSeconds === 0) continue;
+    if (afterSeconds > 1) {
+      await vi.advanceTimersByTimeAsync(1000 * (afterSeconds - 1));
+      await lookAll();
+    }
+    await vi.advanceTimersByTimeAsync(1000 * Math.min(1, afterSeconds));
+    await lookAll();
+  }
+  await play;
+}
