@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { configTable } from '../src/cli/config-table.ts';
 import { loadConfig } from '../src/cli/load-config.ts';
+import { createProgram } from '../src/cli/program.ts';
 import { readConfig } from '../src/cli/read-config.ts';
 import { readTree, root } from './support/source-tree.ts';
 
@@ -23,6 +24,21 @@ test('the table of options in the README is the one of the code', () => {
       readme.replace(tableInReadme, (_, begin, __, end) => begin + configTable() + end),
     );
   else expect(table).toBe(configTable());
+});
+
+const subscriberInReadme = /(<!-- subscriber -->\n)([\s\S]*?)(<!-- \/subscriber -->)/;
+
+/** The same command writes it anew. */
+test('the subscriber in the README is the one that is tested', () => {
+  const file = join(root, 'README.md');
+  const readme = readFileSync(file, 'utf8');
+  const block = `\`\`\`ts\n${readFileSync(join(root, 'infra/examples/subscriber.ts'), 'utf8')}\`\`\`\n`;
+  if (process.env.UPDATE)
+    writeFileSync(
+      file,
+      readme.replace(subscriberInReadme, (_, begin, __, end) => begin + block + end),
+    );
+  else expect(subscriberInReadme.exec(readme)?.[2]).toBe(block);
 });
 
 test('the table of options has a row for every option, the overrides of the observer being one', () => {
@@ -62,6 +78,30 @@ test('every block of JSON in a document can be parsed, and one with sinks is a c
       return [`${name}: ${(error as Error).message}`];
     }
   });
+  expect(problems).toEqual([]);
+});
+
+/** Command lines in fenced blocks and in code spans: `npm …` and `node dist/…`. */
+const commandLines = [...documents].flatMap(([path, text]) =>
+  [...text.matchAll(/(?:^|`)((?:npm (?:run|start)|node dist\/scheduled-events-bridge\.cjs)\b[^`\n#]*)/gm)].map(
+    ([, line = '']) => ({ path, line: line.trim() }),
+  ),
+);
+
+test('every command shown in a document is one that there is, with options that it has', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object };
+  const { commands } = createProgram({ env: {}, stop: new AbortController().signal, print: () => {} });
+  const problems = commandLines.flatMap(({ path, line }) => {
+    const [, script, rest = ''] = /^npm run (\S+)(?: -- (.*))?$/.exec(line) ?? [];
+    if (script !== undefined && !(script in scripts)) return [`${path}: npm run ${script}`];
+    if (script !== undefined && script !== 'demo') return [];
+    const words = (script ? `demo ${rest}` : line.replace(/^(npm start --|node \S+) /, '')).trim().split(/\s+/);
+    const command = commands.find((one) => one.name() === words[0]);
+    if (!command) return [`${path}: ${line} (no such command)`];
+    const unknown = words.filter((word) => word.startsWith('--') && !command.options.some((one) => one.long === word));
+    return unknown.map((option) => `${path}: ${line} (no such option: ${option})`);
+  });
+  expect(commandLines.length).toBeGreaterThan(8);
   expect(problems).toEqual([]);
 });
 

@@ -1,0 +1,34 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { toSvg } from '../../../infra/readme/svg.ts';
+import { piece } from '../../../src/cli/demo/picture/ink.ts';
+import { root } from '../../support/source-tree.ts';
+
+const stills = [
+  { rows: [[piece('always')], [piece('a  < b', 'quiet')]], ms: 250 },
+  { rows: [[piece('always')], [piece(' ━━', 'started')]], ms: 750 },
+];
+const svg = toSvg(stills, { title: 'a terminal', columns: 20 });
+
+test('stills follow one another, and the last one stands where nothing moves', () => {
+  expect(svg).toContain('@keyframes s0{0.00%{visibility:visible}25.00%{visibility:hidden}}');
+  expect(svg).toContain('@keyframes s1{0%{visibility:hidden}25.00%{visibility:visible}}');
+  expect(svg).toContain('<g id="s0" class="still gone">');
+  expect(svg).toContain('<g id="s1" class="still">');
+});
+
+test('what does not change is drawn once, and every word stands in its column', () => {
+  expect(svg.match(/>always</g)).toHaveLength(1);
+  const texts = [...svg.matchAll(/<text class="(\w+)" x="([\d.]+)" y="\d+" textLength="([\d.]+)"([^>]*)>([^<]*)</g)];
+  expect(texts.map(([, ink, x, length, more, text]) => [ink, x, length, more !== '', text])).toEqual([
+    ['plain', '18.0', '46.8', false, 'always'],
+    ['quiet', '18.0', '7.8', false, 'a'],
+    ['quiet', '41.4', '23.4', false, '&lt; b'],
+    ['started', '25.8', '15.6', true, '━━'],
+  ]);
+});
+
+test('the picture of the README is small enough to be fetched by whoever reads it', () => {
+  expect(statSync(join(root, 'infra/readme/demo.svg')).size).toBeLessThan(150_000);
+});
