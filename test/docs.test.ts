@@ -5,6 +5,8 @@ import { configTable } from '../src/cli/config-table.ts';
 import { loadConfig } from '../src/cli/load-config.ts';
 import { createProgram } from '../src/cli/program.ts';
 import { readConfig } from '../src/cli/read-config.ts';
+import { endEvidence, phases, stepEvidence } from '../src/lifecycle/record.ts';
+import { sampleRecord } from './support/sample-record.ts';
 import { readTree, root } from './support/source-tree.ts';
 
 const documents = readTree('README.md', '{src,test,infra,bicep}/**/*.md');
@@ -103,6 +105,17 @@ test('every command shown in a document is one that there is, with options that 
   });
   expect(commandLines.length).toBeGreaterThan(8);
   expect(problems).toEqual([]);
+});
+
+test('the record in the README has fields, phases and evidence that records have', () => {
+  const shown = blocks.map(({ json }) => JSON.parse(json)).find((value) => 'phase' in value);
+  const known = sampleRecord();
+  for (const [field, value] of Object.entries(shown)) {
+    expect(known, field).toHaveProperty(field);
+    expect(Array.isArray(value), field).toBe(Array.isArray(known[field as keyof typeof known]));
+  }
+  expect(phases).toContain(shown.phase);
+  for (const word of shown.evidence) expect([...endEvidence, ...stepEvidence]).toContain(word);
 });
 
 test('every relative link in a document leads somewhere', () => {
