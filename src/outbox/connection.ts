@@ -14,6 +14,9 @@ import { readMeta } from './state-store.ts';
 /** How long a write waits for another process, a command that files a request. It holds the file for milliseconds. */
 const busyMs = 500;
 
+/** How long a command waits for the service, which may be writing a large append or making room. */
+const filingMs = 5_000;
+
 /**
  * Larger files are not checked page by page at start, while polling waits: 64 MB took 0.1 s from memory and 0.5 s from a
  * disk. Damage in them is found when a query meets it. Not `quick_check`: an index entry without its row passes that.
@@ -53,6 +56,19 @@ export function connectReadOnly(path: string, migrations: readonly Migration[]):
     if (troubleOf(error).kind !== 'unavailable' || error instanceof OutboxTooNew) throw error;
     return connectElsewhere(path, prove);
   }
+}
+
+/**
+ * Opens an outbox that the service has open, to file a request in it: makes no file, changes no format.
+ * @throws as {@link connect}.
+ */
+export function connectToFile(path: string, migrations: readonly Migration[]): DatabaseSync {
+  const url = pathToFileURL(path);
+  url.search = 'mode=rw';
+  return guarded(new DatabaseSync(url, { timeout: filingMs }), (db) => {
+    proveOurs(db, path, migrations);
+    db.exec('PRAGMA synchronous = FULL');
+  });
 }
 
 /**

@@ -50,6 +50,9 @@ export type Settlement =
   | { readonly position: number; readonly outcome: 'attempted'; readonly code: string; readonly reason: string }
   | { readonly position: number; readonly outcome: 'dead'; readonly code: string; readonly reason: string };
 
+/** The `code` of a delivery that a person gave up. Such a row is `abandoned`, and stays so when its sink returns. */
+export const purgedCode = 'purged';
+
 /** All settlements of one delivery since the last commit, as one. */
 export interface Outcome {
   readonly state: 'pending' | 'delivered' | 'dead';

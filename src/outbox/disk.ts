@@ -1,7 +1,7 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { LifecycleState } from '../lifecycle/state.ts';
+import { forgetConcluded } from './approvals.ts';
 import type { Making } from './create.ts';
-import type { FoundDelivery, PendingQuery } from './deliveries.ts';
 import { explained, makeDirectory } from './directory.ts';
 import { OutboxInUse, OutboxRemoved, OutboxTooNew, troubleOf } from './errors.ts';
 import { type Layout, layoutOf } from './layout.ts';
@@ -12,13 +12,15 @@ import type { OutboxOptions, Storage } from './outbox.ts';
 import { createOutboxFile, type OutboxFile } from './outbox-file.ts';
 import { type Place, placeOf } from './place.ts';
 import { openReadable, type ReadableOutbox } from './read-only.ts';
+import { forgetAnswered } from './requests.ts';
 import { rescue } from './rescue.ts';
-import { createReserve, freeBytes, type Reserve } from './reserve.ts';
-import { type Fill, fillOf, limitBytes } from './retention.ts';
+import { createReserve, type Reserve } from './reserve.ts';
+import type { Fill } from './retention.ts';
+import { createRoom, type Room } from './room.ts';
 import { migrations } from './schema/migrations.ts';
 import type { SinkRow } from './sink-store.ts';
 import type { StoredObserver } from './state-store.ts';
-import { compact, type Memory, measure, setBounds, tidy } from './tidy.ts';
+import { compact, type Memory } from './tidy.ts';
 
 /** After an error that is not about room the file is opened anew, but not more often than this. */
 const reopenEveryMs = 5_000;
@@ -43,12 +45,16 @@ export interface Disk {
   report(): void;
   /** Does it, again after each remedy that there is for what stops it. Null when it could not be done. */
   attempt<T>(work: (file: OutboxFile) => T): T | null;
-  pending(sink: string, query: PendingQuery, without: readonly number[]): FoundDelivery[];
+  /** Asks what there is, written or only read. Null where there is nothing that can be read. */
+  read<T>(ask: (source: Readable) => T): T | null;
   /** Moves the file away, now or as soon as the disk allows, and begins a new one. */
   archive(reason: string): void;
   maintain(): void;
   close(): void;
 }
+
+/** What the file is asked, also where it takes no writes. */
+export type Readable = Pick<OutboxFile & ReadableOutbox, 'db' | 'pending'>;
 
 /** What the disk does not know. */
 export interface DiskMemory extends Memory {
@@ -69,6 +75,7 @@ class FileDisk implements Disk {
   readonly #layout: Layout;
   readonly #reserve: Reserve;
   readonly #narrator: Narrator;
+  readonly #room: Room;
   #lock: Lock | null = null;
   #file: OutboxFile | null = null;
   /** Of the file. */
@@ -78,7 +85,6 @@ class FileDisk implements Disk {
   #observer: StoredObserver = { observer: null, bootId: null };
   #recovery: Recovery | null = null;
   #trouble: Storage['trouble'] = null;
-  #fill: Fill = { bytes: 0, limitBytes: 0, isAlarming: false };
   /** The file that is there is another VM's, and could not be moved yet. */
   #archiveDue: Pick<Archived, 'reason' | 'pending'> | null = null;
   #openedAt = Number.NEGATIVE_INFINITY;
@@ -93,6 +99,7 @@ class FileDisk implements Disk {
     this.#layout = layoutOf(options.directory);
     this.#reserve = createReserve(this.#layout.reserve);
     this.#narrator = createNarrator(options);
+    this.#room = createRoom(options, { layout: this.#layout, memory, narrator: this.#narrator });
   }
 
   get stored(): LifecycleState | null {
@@ -112,7 +119,7 @@ class FileDisk implements Disk {
   }
 
   get fill(): Fill {
-    return this.#fill;
+    return this.#room.fill;
   }
 
   get recovery(): Recovery | null {
@@ -157,14 +164,16 @@ class FileDisk implements Disk {
     }
   }
 
-  pending(sink: string, query: PendingQuery, without: readonly number[]): FoundDelivery[] {
+  read<T>(ask: (source: Readable) => T): T | null {
     for (let remedies = 0; ; remedies += 1) {
+      const source = this.#file ?? this.#readable;
+      if (!source) return null;
       try {
-        return (this.#file ?? this.#readable)?.pending(sink, query, without) ?? [];
+        return ask(source);
       } catch (error) {
         if (remedies === 0 && this.#file && this.#remedy(error, remedies)) continue;
         this.#enter(error);
-        return [];
+        return null;
       }
     }
   }
@@ -185,9 +194,11 @@ class FileDisk implements Disk {
     const file = this.#file;
     if (!file || this.#trouble) return;
     try {
-      this.#makeRoom(file);
+      forgetAnswered(file.db, this.#options.clock.now());
+      forgetConcluded(file.db, this.#options.clock.now());
+      this.#room.make(file);
       compact(file);
-      this.#measure(file);
+      this.#room.measure(file);
       this.#narrator.tidied(null);
     } catch (error) {
       if (!this.#remedy(error, 0)) this.#narrator.tidied(troubleOf(error));
@@ -306,19 +317,9 @@ class FileDisk implements Disk {
     this.#observer = opened.observer;
     this.#recovery = opened.recovery;
     if (opened.isRecovered && opened.recovery) this.#narrator.recovered(opened.recovery);
-    this.#bound(this.#file);
-  }
-
-  #bound(file: OutboxFile): void {
-    const limit = limitBytes({
-      maxMegabytes: this.#options.maxMegabytes,
-      freeBytes: freeBytes(this.#layout.outbox),
-      ownBytes: statSync(this.#layout.outbox).size,
-    });
-    setBounds(file, limit);
-    this.#fill = { ...this.#fill, limitBytes: limit };
+    this.#room.bound(this.#file);
     this.#reserve.ensure();
-    this.#measure(file);
+    this.#room.measure(this.#file);
   }
 
   #drop(): void {
@@ -344,24 +345,10 @@ class FileDisk implements Disk {
 
   #triedToMakeRoom(file: OutboxFile): boolean {
     try {
-      return this.#makeRoom(file) > 0;
+      return this.#room.make(file) > 0;
     } catch {
       return false;
     }
-  }
-
-  #makeRoom(file: OutboxFile): number {
-    const at = this.#options.clock.now();
-    const { expired, dropped } = tidy(file, { limit: this.#fill.limitBytes, at, memory: this.#memory });
-    if (expired > 0) this.#narrator.expired(expired);
-    return expired + dropped;
-  }
-
-  #measure(file: OutboxFile): void {
-    const { used, log } = measure(file);
-    const before = this.#fill;
-    this.#fill = fillOf({ bytes: used + log, limitBytes: before.limitBytes }, before);
-    if (this.#fill.isAlarming !== before.isAlarming) this.#narrator.filled(this.#fill);
   }
 
   #enter(error: unknown): void {

@@ -1,14 +1,18 @@
 import type { LifecycleRecord } from '../lifecycle/record.ts';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 import { emptyState, type LifecycleState } from '../lifecycle/state.ts';
+import { type ApprovalIntent, approvedAfter, type ConcludedApproval, openIntents, writeIntent } from './approvals.ts';
+import { type Chosen, type Purged, purge, retryDeadLetters } from './by-hand.ts';
 import { newState } from './create.ts';
 import { type FoundDelivery, hold, type PendingDelivery, type PendingQuery, type Settlement } from './deliveries.ts';
-import { type Disk, openDisk } from './disk.ts';
+import { type Disk, openDisk, type Readable } from './disk.ts';
 import type { Backlog, Outbox, OutboxOptions, Recovery, Storage } from './outbox.ts';
 import type { OutboxFile } from './outbox-file.ts';
 import { countersOf } from './overlay.ts';
 import { firstPart } from './parts.ts';
+import { type FiledRequest, unansweredRequests } from './requests.ts';
 import { type Fill, recordsToGiveUp } from './retention.ts';
+import { transaction } from './sql.ts';
 import { isWorthStoring, type StoredObserver } from './state-store.ts';
 import { noProgress, type OutboxCounters, type SinkProgress } from './tally.ts';
 import { createUnwritten } from './unwritten.ts';
@@ -76,12 +80,17 @@ export class DurableOutbox implements Outbox {
     return this.#disk.recovery;
   }
 
-  append(state: LifecycleState, records: readonly LifecycleRecord[]): void {
+  append(
+    state: LifecycleState,
+    records: readonly LifecycleRecord[],
+    concluded: readonly ConcludedApproval[] = [],
+  ): void {
     const at = this.#options.clock.now().toISOString();
-    this.#state = state;
+    this.#state = concluded.length === 0 ? state : { ...state, approved: approvedAfter(state.approved, concluded) };
+    this.#unwritten.conclude(concluded);
     this.#unwritten.hold(records.map((record) => hold(record, at)));
     this.#untold.push(...records);
-    if (records.length > 0 || isWorthStoring(this.#stored, state)) this.#write();
+    if (records.length > 0 || concluded.length > 0 || isWorthStoring(this.#stored, state)) this.#write();
   }
 
   rememberObserver(observer: Observer, bootId: string | null): void {
@@ -112,7 +121,7 @@ export class DurableOutbox implements Outbox {
     if (!this.#options.sinks.includes(sink) || query.limit <= 0) return [];
     const outcomes = this.#unwritten.outcomes(sink);
     const settled = [...outcomes].flatMap(([position, { state }]) => (state === 'pending' ? [] : [position]));
-    const found = this.#isAstray ? [] : this.#disk.pending(sink, query, settled);
+    const found = this.#read((file) => file.pending(sink, query, settled)) ?? [];
     const damaged = found.filter((row) => row.damaged);
     if (damaged.length > 0) {
       this.settle(sink, damaged.map(asDeadLetter), this.progress(sink));
@@ -131,6 +140,41 @@ export class DurableOutbox implements Outbox {
     this.#unwritten.settle(sink, outcomes.filter(isKnown), this.#options.clock.now().toISOString());
     this.#progress.set(sink, progress);
     if (!this.#rest) this.#retryAtTimes();
+  }
+
+  intend(intent: ApprovalIntent): boolean {
+    const isWritten = this.#writtenNow((file) => {
+      transaction(file.db, () => writeIntent(file.db, intent));
+      return true;
+    });
+    if (!isWritten) return false;
+    this.#state = { ...this.#state, approved: new Set([...this.#state.approved, intent.eventId.toLowerCase()]) };
+    return true;
+  }
+
+  openApprovals(): readonly ApprovalIntent[] {
+    const concluded = new Set(this.#unwritten.concluded.map(({ eventId }) => eventId.toLowerCase()));
+    const intents = this.#read(({ db }) => openIntents(db)) ?? [];
+    return intents.filter(({ eventId }) => !concluded.has(eventId.toLowerCase()));
+  }
+
+  requests(): readonly FiledRequest[] {
+    const filed = this.#read(({ db }) => unansweredRequests(db)) ?? [];
+    return filed.filter(({ number }) => !this.#unwritten.answers.has(number));
+  }
+
+  answer(number: number, answer: unknown): void {
+    const at = this.#options.clock.now().toISOString();
+    this.#unwritten.answer(number, { answer: JSON.stringify(answer) ?? 'null', at });
+    if (!this.#rest) this.#retryAtTimes();
+  }
+
+  retryDeadLetters(which: Chosen): number {
+    return this.#writtenNow((file) => retryDeadLetters(file, which)) ?? 0;
+  }
+
+  purge(which: Purged): number {
+    return this.#writtenNow((file) => purge(file, which, this.#options.clock.now())) ?? 0;
   }
 
   progress(sink: string): SinkProgress {
@@ -179,7 +223,25 @@ export class DurableOutbox implements Outbox {
   }
 
   get #isAllWritten(): boolean {
-    return this.#unwritten.isEmpty && this.#progress.size === 0 && !this.#isObserverNew && this.#stored === this.#state;
+    return this.#isNothingHeld && this.#stored === this.#state;
+  }
+
+  /** But for what is not worth a write of its own. */
+  get #isNothingHeld(): boolean {
+    return this.#unwritten.isEmpty && this.#progress.size === 0 && !this.#isObserverNew;
+  }
+
+  /** What the file of this stream tells; null where there is none to be read. */
+  #read<T>(ask: (source: Readable) => T): T | null {
+    return this.#isAstray ? null : this.#disk.read(ask);
+  }
+
+  /** Work on the file as such, after all that was in memory. Null when the disk takes no writes: then nothing was done. */
+  #writtenNow<T>(work: (file: OutboxFile) => T): T | null {
+    this.#stopWriting();
+    if (!this.#isAllWritten || this.#disk.isDisplaced) this.#writeAll(false);
+    if (!this.#isNothingHeld || this.#isAstray) return null;
+    return this.#disk.attempt(work);
   }
 
   #retryAtTimes(): void {

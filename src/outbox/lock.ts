@@ -1,7 +1,7 @@
-import { truncateSync } from 'node:fs';
+import { existsSync, truncateSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { OutboxInUse, troubleOf } from './errors.ts';
-import type { Layout } from './layout.ts';
+import { type Layout, layoutOf } from './layout.ts';
 import { type Place, placeOf } from './place.ts';
 
 /** Held for the life of the service. */
@@ -28,8 +28,32 @@ export function takeLock(layout: Layout): Lock {
   }
 }
 
+/**
+ * Whether a service holds the state directory: looks at its lock without taking it. Null where the lock may not be looked
+ * at, or is no longer a database.
+ */
+export function isServiceRunning(directory: string): boolean | null {
+  const { lock } = layoutOf(directory);
+  // Opening it would make it, in the name of whoever looks.
+  if (!existsSync(lock)) return false;
+  try {
+    const db = new DatabaseSync(lock, { readOnly: true, timeout: 0 });
+    try {
+      db.prepare('SELECT count(*) FROM sqlite_schema').get();
+      return false;
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    return troubleOf(error).kind === 'busy' ? true : null;
+  }
+}
+
+/** Who only looks at the lock holds it for microseconds. A second instance still ends at once, for a person. */
+const lookMs = 100;
+
 function begin(path: string): Lock {
-  const db = new DatabaseSync(path, { timeout: 0 });
+  const db = new DatabaseSync(path, { timeout: lookMs });
   try {
     db.exec('BEGIN EXCLUSIVE');
   } catch (error) {

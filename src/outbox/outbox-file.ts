@@ -1,6 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LifecycleState } from '../lifecycle/state.ts';
+import { writeConclusions } from './approvals.ts';
 import { type FoundDelivery, type HeldRecord, type PendingQuery, prepareDeliveries } from './deliveries.ts';
+import { writeAnswer } from './requests.ts';
 import {
   areBooksRight,
   balanceBooks,
@@ -37,7 +39,7 @@ export interface OutboxFile {
   pending(sink: string, query: PendingQuery, without: Iterable<number>): FoundDelivery[];
   /** Records of an append that takes several transactions. Invisible until {@link commit} has written the state. */
   writePart(records: readonly HeldRecord[]): void;
-  /** The last records, what became of deliveries, counters and the state: afterwards `unwritten` is all on disk. */
+  /** The last records, what became of deliveries, counters, answers and the state: afterwards `unwritten` is all on disk. */
   commit(records: readonly HeldRecord[], unwritten: Unwritten, commit: Commit): void;
   /** Changes counters in the caller's transaction; `confirm` after its COMMIT. */
   count(changes: ReadonlyMap<string, Change>): { confirm(): void };
@@ -121,6 +123,8 @@ export function createOutboxFile(db: DatabaseSync, stored: LifecycleState, sinkN
         const sinksAfter = counted(unwritten, progress);
         writeSinks(sinksAfter);
         for (const tombstone of unwritten.tombstones) bury.run(...asRow(tombstone));
+        writeConclusions(db, unwritten.concluded);
+        for (const [number, answered] of unwritten.answers) writeAnswer(db, number, answered);
         writeState(state, after);
         if (observer) writeMeta(db, 'observer', JSON.stringify(observer));
         return sinksAfter;

@@ -19,16 +19,22 @@ import type { LifecycleRecord } from '../lifecycle/record.ts';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 import type { LifecycleState } from '../lifecycle/state.ts';
 import type { Log } from '../log.ts';
+import type { ApprovalIntent, ConcludedApproval } from './approvals.ts';
+import type { Chosen, Purged } from './by-hand.ts';
 import type { PendingDelivery, PendingQuery, Settlement } from './deliveries.ts';
 import { DurableOutbox } from './durable-outbox.ts';
 import type { StorageTrouble } from './errors.ts';
 import type { Recovery } from './open.ts';
+import type { FiledRequest } from './requests.ts';
 import type { Fill } from './retention.ts';
 import type { OutboxCounters, SinkProgress } from './tally.ts';
 
+export type { ApprovalIntent, ConcludedApproval } from './approvals.ts';
+export type { Chosen, Purged } from './by-hand.ts';
 export type { PendingDelivery, PendingQuery, Settlement } from './deliveries.ts';
 export { OutboxInUse, OutboxTooNew } from './errors.ts';
 export type { Recovery } from './open.ts';
+export type { FiledRequest } from './requests.ts';
 export type { Fill } from './retention.ts';
 export { noProgress, type OutboxCounters, type SinkCounters, type SinkProgress } from './tally.ts';
 
@@ -76,9 +82,10 @@ export interface Outbox {
   /**
    * One transaction: changed events, state, records, one delivery row per sink and record; of more than 500 rows or 256 KB
    * several, with a turn of the event loop between, of which only the last makes them count. Never throws. A turn that
-   * changes nothing but `lastDocumentAt` is written once a minute.
+   * changes nothing but `lastDocumentAt` is written once a minute. `concluded`: outcomes of approvals, in the same
+   * transaction as the `Approved` records; an event whose approval was refused is not `state.approved` afterwards.
    */
-  append(state: LifecycleState, records: readonly LifecycleRecord[]): void;
+  append(state: LifecycleState, records: readonly LifecycleRecord[], concluded?: readonly ConcludedApproval[]): void;
   rememberObserver(observer: Observer, bootId: string | null): void;
   /** The file tells of another VM: it is moved away unsent, and a new stream begins. `reason` is for the log. */
   archive(reason: string): void;
@@ -91,6 +98,28 @@ export interface Outbox {
    * is remembered, nothing is offered again in this process, and the next transaction that succeeds writes it.
    */
   settle(sink: string, outcomes: readonly Settlement[], state: SinkProgress): void;
+  /**
+   * An event is about to be approved: committed before this returns true, and `state.approved` from then on. False: the disk
+   * takes no writes, so nothing is to be approved, since a crash would leave no trace of it. Never throws.
+   */
+  intend(intent: ApprovalIntent): boolean;
+  /** Intents without an outcome, oldest first: after a restart they are settled. Never throws. */
+  openApprovals(): readonly ApprovalIntent[];
+  /** What other processes ask, unanswered, oldest first, a hundred at most. Never throws. */
+  requests(): readonly FiledRequest[];
+  /** `answer` is anything that JSON can say. Never throws: an answer that cannot be written is kept until it can. */
+  answer(number: number, answer: unknown): void;
+  /**
+   * Dead letters become pending again, ids kept. Tells no relay: wake it. Never throws.
+   * @returns how many; 0 while the disk takes no writes.
+   */
+  retryDeadLetters(which: Chosen): number;
+  /**
+   * Gives up what waits or is dead, each with a tombstone and counted as expired. What is on its way to a sink may arrive
+   * all the same. Tells no relay: wake it. Never throws.
+   * @returns how many; 0 while the disk takes no writes.
+   */
+  purge(which: Purged): number;
   progress(sink: string): SinkProgress;
   counters(): OutboxCounters;
   /** Of every configured sink, in that order. Asks no disk. */

@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite';
 import type { LifecycleState } from '../lifecycle/state.ts';
 import { connectReadOnly } from './connection.ts';
 import { type FoundDelivery, type PendingQuery, prepareDeliveries } from './deliveries.ts';
@@ -9,6 +10,7 @@ import { loadObserver, loadState, type StoredObserver } from './state-store.ts';
 
 /** An outbox on a disk that takes no writes: what it holds is known and sent, what becomes of it stays in memory. */
 export interface ReadableOutbox {
+  readonly db: DatabaseSync;
   readonly state: LifecycleState;
   readonly observer: StoredObserver;
   readonly sinks: ReadonlyMap<string, SinkRow>;
@@ -26,6 +28,7 @@ export function openReadable(layout: Layout, migrations: readonly Migration[]): 
     const state = loadState(db);
     const deliveries = prepareDeliveries(db);
     return {
+      db,
       state,
       observer: loadObserver(db),
       sinks: loadSinks(db),

@@ -1,6 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
+import type { EventMemory } from '../lifecycle/state.ts';
+import { type ApprovalIntent, openIntents } from './approvals.ts';
 import { connectReadOnly } from './connection.ts';
 import { layoutOf, withCompanions } from './layout.ts';
 import { loadRecovery, type Recovery } from './open.ts';
@@ -17,14 +19,39 @@ export interface OutboxReport {
   /** At most a minute older than the truth while the service runs. */
   readonly lastDocumentAt: string | null;
   readonly observer: Observer | null;
+  /** Of the last document. */
+  readonly incarnation: number | null;
+  /** Azure's clock minus ours, at the last document. */
+  readonly clockOffsetSeconds: number | null;
   readonly openEvents: number;
+  /** The open ones, those that are not published included; oldest first. */
+  readonly events: readonly OpenEvent[];
+  /** Approvals that were begun and have no outcome yet. */
+  readonly openApprovals: readonly ApprovalIntent[];
   /** Documents that wait for the observer to be known, and those that were given up for lack of room. */
   readonly undecided: { readonly documents: number; readonly replaced: number };
   /** Those that left the configuration included. */
   readonly sinks: readonly SinkReport[];
   /** Bytes on disk, SQLite's companions included. */
   readonly bytes: number;
+  /** Of the file. */
+  readonly createdAt: string | null;
   readonly recovery: Recovery | null;
+}
+
+/** What is remembered of an event that Azure still lists. */
+export interface OpenEvent {
+  readonly eventId: string;
+  readonly eventType: string | null;
+  readonly eventSource: string | null;
+  readonly phase: 'Scheduled' | 'Started';
+  readonly notBefore: string | null;
+  readonly firstSeenAt: string;
+  readonly startedAt: string | null;
+  /** This VM is among its resources. */
+  readonly affectsUs: boolean;
+  /** Its records are published. */
+  readonly inScope: boolean;
 }
 
 export interface SinkReport {
@@ -70,7 +97,8 @@ export function readOutbox(directory: string): OutboxReport | null {
 }
 
 function report(db: DatabaseSync, path: string): OutboxReport {
-  const { streamId, position, lastDocumentAt, events, undecided } = loadState(db);
+  const { streamId, position, lastDocumentAt, incarnation, clockOffsetSeconds, events, undecided } = loadState(db);
+  const open = [...events.values()].filter(({ open: isOpen }) => isOpen);
   const sinks = [...loadSinks(db).values()].map((sink) => ({
     ...sink,
     oldestPendingAt: oldestPendingAt(db, sink.name),
@@ -81,12 +109,22 @@ function report(db: DatabaseSync, path: string): OutboxReport {
     position,
     lastDocumentAt,
     observer: loadObserver(db).observer,
-    openEvents: [...events.values()].filter(({ open }) => open).length,
+    incarnation,
+    clockOffsetSeconds,
+    openEvents: open.length,
+    events: open.map(openEvent).toSorted((a, b) => a.firstSeenAt.localeCompare(b.firstSeenAt)),
+    openApprovals: openIntents(db),
     undecided: { documents: undecided.length, replaced: Number(readMeta(db, 'undecidedReplaced') ?? 0) },
     sinks,
     bytes: withCompanions(path).reduce((sum, name) => sum + (statSync(name, { throwIfNoEntry: false })?.size ?? 0), 0),
+    createdAt: readMeta(db, 'createdAt'),
     recovery: loadRecovery(db),
   };
+}
+
+function openEvent({ eventId, last, phase, firstSeenAt, startedAt, affectsUs, inScope }: EventMemory): OpenEvent {
+  const { eventType, eventSource, notBefore } = last;
+  return { eventId, eventType, eventSource, phase, notBefore, firstSeenAt, startedAt, affectsUs, inScope };
 }
 
 function oldestPendingAt(db: DatabaseSync, sink: string): string | null {

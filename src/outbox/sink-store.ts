@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { purgedCode } from './deliveries.ts';
 import { all, one } from './sql.ts';
 import {
   add,
@@ -80,7 +81,10 @@ export function reconcileSinks(
 
 function begin(db: DatabaseSync, sink: string): Change {
   const again = db
-    .prepare(`UPDATE deliveries SET state = 'pending', settledAt = NULL WHERE sink = ? AND state = 'abandoned'`)
+    .prepare(
+      `UPDATE deliveries SET state = 'pending', settledAt = NULL
+        WHERE sink = ? AND state = 'abandoned' AND code IS NOT '${purgedCode}'`,
+    )
     .run(sink).changes;
   const anew = db
     .prepare(`INSERT OR IGNORE INTO deliveries (sink, position, eventKey, state)

@@ -10,6 +10,7 @@ import {
 } from './retention.ts';
 import { all, one, transaction } from './sql.ts';
 import { add, type Change, noCounters, type SinkCounters } from './tally.ts';
+import { buryRecords } from './tombstones.ts';
 
 /** Deletes go in transactions of so many records, and so many transactions at a time: polling waits for them. */
 const bounds = { records: 500, transactions: 20 } as const;
@@ -144,15 +145,6 @@ function bury(
     changes.set(sink, add(changes.get(sink) ?? noCounters, { [state]: -1, [isLost ? 'expired' : 'delivered']: 1 }));
     if (isLost) lost.set(position, [...(lost.get(position) ?? []), sink]);
   }
-  const put =
-    db.prepare(`INSERT OR REPLACE INTO tombstones (position, eventKey, recordId, phase, observedAt, expiredAt, sinks)
-    SELECT position, eventKey, recordId, phase, observedAt, ?, ? FROM records WHERE position = ?`);
-  for (const [position, sinks] of lost) put.run(at.toISOString(), JSON.stringify(sinks), position);
-  // The newest 10,000 take under 2 MB; the counters know of all.
-  if (lost.size > 0) {
-    db.exec(
-      'DELETE FROM tombstones WHERE position < (SELECT position FROM tombstones ORDER BY position DESC LIMIT 1 OFFSET 9999)',
-    );
-  }
+  buryRecords(db, lost, at);
   return { changes, buried: lost.size };
 }

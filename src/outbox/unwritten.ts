@@ -1,4 +1,6 @@
+import type { ConcludedApproval } from './approvals.ts';
 import type { HeldRecord, Outcome, PendingDelivery, PendingQuery, Settlement } from './deliveries.ts';
+import type { Answered } from './requests.ts';
 import type { Change } from './tally.ts';
 
 /** A record that was given up, and which sinks never got it. */
@@ -23,6 +25,12 @@ export interface Unwritten {
   /** What has been counted for this sink and stands in no row, here or on disk. */
   counted(sink: string): Change;
   readonly tombstones: readonly Tombstone[];
+  /** Outcomes of approvals. */
+  readonly concluded: readonly ConcludedApproval[];
+  conclude(concluded: readonly ConcludedApproval[]): void;
+  /** Answers by the number of the request. */
+  readonly answers: ReadonlyMap<number, Answered>;
+  answer(number: number, answered: Answered): void;
   /** What a sink has yet to get of the records held here, oldest first. */
   pending(sink: string, query: PendingQuery): PendingDelivery[];
   /** Gives up these records; what no sink has any more is lost. */
@@ -30,13 +38,17 @@ export interface Unwritten {
   clear(): void;
 }
 
+const mostConcluded = 1_000;
+
 const noOutcomes: ReadonlyMap<number, Outcome> = new Map();
 
 export function createUnwritten(): Unwritten {
   const records = new Map<number, HeldRecord>();
   const outcomes = new Map<string, Map<number, Outcome>>();
   const counted = new Map<string, Change>();
+  const answers = new Map<number, Answered>();
   let tombstones: Tombstone[] = [];
+  let concluded: ConcludedApproval[] = [];
   let bytes = 0;
 
   const count = (sink: string, change: Change): void => {
@@ -60,11 +72,21 @@ export function createUnwritten(): Unwritten {
       return bytes;
     },
     get isEmpty() {
-      return records.size === 0 && outcomes.size === 0 && counted.size === 0 && tombstones.length === 0;
+      const sizes = [records, outcomes, counted, answers].map(({ size }) => size);
+      return [...sizes, tombstones.length, concluded.length].every((size) => size === 0);
     },
     get tombstones() {
       return tombstones;
     },
+    get concluded() {
+      return concluded;
+    },
+    conclude(more) {
+      // Bounded as what is in memory is: an approval has a record.
+      concluded = [...concluded, ...more].slice(-mostConcluded);
+    },
+    answers,
+    answer: (number, answered) => void answers.set(number, answered),
     hold(held) {
       for (const record of held) {
         records.set(record.position, record);
@@ -112,7 +134,9 @@ export function createUnwritten(): Unwritten {
       records.clear();
       outcomes.clear();
       counted.clear();
+      answers.clear();
       tombstones = [];
+      concluded = [];
       bytes = 0;
     },
   };

@@ -6,6 +6,7 @@ import { readOutbox } from '../../src/outbox/reader.ts';
 import { imbalance } from '../../src/outbox/tally.ts';
 import { createRig } from './rig.ts';
 
+/** Each is the start of a process, which takes seconds on a busy machine. */
 const kills = 20;
 
 /** Runs the writer on this directory, kills it after so many lines and a random moment more, and answers what it had been told. */
@@ -60,5 +61,5 @@ describe(`a writer that is killed ${kills} times`, () => {
     const newest = new Map(all.map((entry) => [entry.eventKey, entry.position]));
     for (const [key, memory] of events) expect(newest.get(key)).toBe(memory.sequence);
     console.log(`  ${kills} kills, ${position} records, ${delivered.size} deliveries known, none lost`);
-  });
+  }, 120_000);
 });

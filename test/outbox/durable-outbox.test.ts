@@ -7,14 +7,8 @@ import { readOutbox } from '../../src/outbox/reader.ts';
 import { memoryBounds } from '../../src/outbox/retention.ts';
 import { imbalance, noCounters } from '../../src/outbox/tally.ts';
 import { observerNamed } from '../support/story.ts';
+import { keepFileBusy } from './busy-file.ts';
 import { createRig, deliverAll, observe, positions, type Rig } from './rig.ts';
-
-/** Another process that holds the file: no commit of ours goes through until it lets go. */
-function keepBusy(rig: Rig): { letGo(): void } {
-  const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
-  db.exec('BEGIN IMMEDIATE');
-  return { letGo: () => db.close() };
-}
 
 /** A state directory that cannot be made, as the path leads through a file. */
 function blockedRig(): Rig & { unblock(): void } {
@@ -39,7 +33,7 @@ describe('a commit that fails', () => {
     const heard: number[] = [];
     outbox.onAppended((records) => heard.push(...records.map(({ position }) => position)));
     observe(outbox, { count: 2 });
-    const other = keepBusy(rig);
+    const other = keepFileBusy(rig.directory);
     observe(outbox, { eventId: 'EVENT-2' });
     expect(heard).toEqual([1, 2, 3]);
     expect(outbox.storage).toMatchObject({ trouble: { kind: 'busy', code: 'sqlite-5' }, undurable: 1 });
@@ -60,7 +54,7 @@ describe('a commit that fails', () => {
     using rig = createRig();
     const outbox = rig.open();
     observe(outbox, { count: 3 });
-    const other = keepBusy(rig);
+    const other = keepFileBusy(rig.directory);
     outbox.settle('hub', [{ position: 1, outcome: 'delivered' }], { ...noProgress, lastSuccessAt: 'now' });
     outbox.settle('hub', [{ position: 2, outcome: 'attempted', code: 'http-503', reason: 'busy' }], noProgress);
     outbox.settle('hub', [{ position: 2, outcome: 'attempted', code: 'http-503', reason: 'busy' }], noProgress);
@@ -84,7 +78,7 @@ describe('a commit that fails', () => {
   test('leaves what was delivered meanwhile counted as undurable', async () => {
     using rig = createRig();
     const outbox = rig.open();
-    const other = keepBusy(rig);
+    const other = keepFileBusy(rig.directory);
     observe(outbox, { count: 3 });
     deliverAll(outbox, 'hub');
     outbox.settle('table', [{ position: 2, outcome: 'dead', code: 'x', reason: 'y' }], noProgress);
@@ -113,7 +107,7 @@ describe('a commit that fails', () => {
       { sink: 'hub', pending: 2, onlyInMemory: 0 },
       { sink: 'table', pending: 3, onlyInMemory: 0 },
     ]);
-    using _other = { [Symbol.dispose]: keepBusy(rig).letGo };
+    using _other = { [Symbol.dispose]: keepFileBusy(rig.directory).letGo };
     observe(outbox, { count: 4 });
     outbox.settle(
       'hub',
@@ -131,7 +125,7 @@ describe('a commit that fails', () => {
     using rig = createRig();
     const outbox = rig.open();
     observe(outbox, { count: 50 });
-    using _other = { [Symbol.dispose]: keepBusy(rig).letGo };
+    using _other = { [Symbol.dispose]: keepFileBusy(rig.directory).letGo };
     // Each attempt waits half a second for the other process: a hundred would outlast the time that a test has.
     for (const position of positions(outbox, 'hub')) {
       outbox.settle('hub', [{ position, outcome: 'delivered' }], noProgress);
@@ -144,7 +138,7 @@ describe('a commit that fails', () => {
     using rig = createRig();
     const outbox = rig.open();
     observe(outbox, { count: 400 });
-    const other = keepBusy(rig);
+    const other = keepFileBusy(rig.directory);
     await new Promise((resolve) => setImmediate(resolve));
     expect(outbox.storage.trouble?.kind).toBe('busy');
     expect(positions(outbox, 'hub')).toHaveLength(400);
@@ -160,7 +154,7 @@ describe('a commit that fails', () => {
   test('holds no more in memory than a guest may, and counts what it gives up', async () => {
     using rig = createRig();
     const outbox = rig.open();
-    const other = keepBusy(rig);
+    const other = keepFileBusy(rig.directory);
     observe(outbox, { eventId: 'DONE', count: 300, open: false });
     deliverAll(outbox, 'hub');
     deliverAll(outbox, 'table');

@@ -11,7 +11,7 @@ const sinkNames = ['hub', 'table', 'stdout'] as const;
 const eventIds = ['A', 'B', 'C'];
 const week = 7 * 24 * 3_600_000;
 
-type Standing = 'pending' | 'delivered' | 'dead' | 'abandoned';
+type Standing = 'pending' | 'delivered' | 'dead' | 'abandoned' | 'purged';
 
 /** What an outbox is to do, said without a disk. */
 interface Model {
@@ -40,6 +40,7 @@ type Step =
       readonly first: number;
       readonly outcome: 'delivered' | 'dead' | 'attempted';
     }
+  | { readonly do: 'retry' | 'purge dead' | 'purge pending'; readonly sink: number }
   | { readonly do: 'crash' | 'restart' | 'maintain' }
   | { readonly do: 'wait'; readonly days: number }
   | { readonly do: 'configure'; readonly sinks: readonly string[] };
@@ -61,6 +62,13 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
       sink: fc.nat(2),
       first: fc.integer({ min: 1, max: 4 }),
       outcome: fc.constantFrom('delivered' as const, 'delivered' as const, 'dead' as const, 'attempted' as const),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constantFrom('retry' as const, 'retry' as const, 'purge dead' as const, 'purge pending' as const),
+      sink: fc.nat(2),
     }),
   },
   {
@@ -138,6 +146,19 @@ function take(step: Step, world: World, model: Model): void {
       for (const position of chosen) model.records.get(position)?.standing.set(sink, step.outcome);
       return;
     }
+    case 'retry':
+    case 'purge dead':
+    case 'purge pending': {
+      const sink = model.sinks[step.sink % model.sinks.length] ?? '';
+      const state = step.do === 'purge pending' ? 'pending' : 'dead';
+      const chosen = stands(model, sink, state);
+      const changed =
+        step.do === 'retry' ? world.outbox.retryDeadLetters({ sink }) : world.outbox.purge({ sink, state });
+      expect(changed).toBe(chosen.length);
+      for (const position of chosen)
+        model.records.get(position)?.standing.set(sink, step.do === 'retry' ? 'pending' : 'purged');
+      return;
+    }
     case 'wait':
       world.now += step.days * 24 * 3_600_000;
       world.rig.clock.stepWall(step.days * 24 * 3_600_000);
@@ -184,7 +205,7 @@ function compare({ outbox, rig }: World, model: Model): void {
   }
 }
 
-describe('whatever is appended, settled, crashed, configured and waited for', () => {
+describe('whatever is appended, settled, crashed, configured, changed by hand and waited for', () => {
   test('the outbox holds what a list in memory would hold', () => {
     fc.assert(
       fc.property(fc.array(steps, { minLength: 1, maxLength: 30 }), (story) => {

@@ -1,0 +1,155 @@
+import { existsSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
+import { connectReadOnly } from './connection.ts';
+import { layoutOf } from './layout.ts';
+import { migrations } from './schema/migrations.ts';
+import { loadState } from './state-store.ts';
+
+export const deliveryStates = ['pending', 'dead', 'delivered', 'abandoned'] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+/** Deliveries in one of these states; of one sink or of all, of one record or of all. */
+export interface EntryFilter {
+  readonly states: readonly DeliveryState[];
+  readonly sink?: string | undefined;
+  readonly position?: number | undefined;
+}
+
+/** One sink's standing with one record. */
+export interface EntryRow {
+  readonly position: number;
+  readonly sink: string;
+  readonly state: DeliveryState;
+  /** Lower-case EventId. */
+  readonly eventKey: string;
+  readonly phase: string;
+  readonly observedAt: string;
+  /** Failed ones. */
+  readonly attempts: number;
+  readonly settledAt: string | null;
+  /** What it failed of last. */
+  readonly code: string | null;
+  readonly reason: string | null;
+}
+
+export interface Entries {
+  /** Newest last. */
+  readonly rows: readonly EntryRow[];
+  /** How many there are, those that are not listed included. */
+  readonly total: number;
+}
+
+/** Everything that is known of one record. */
+export interface EntryDetails {
+  readonly position: number;
+  /** Null where it was given up, or its bytes are not those that were written. */
+  readonly record: unknown;
+  readonly appendedAt: string | null;
+  readonly isDamaged: boolean;
+  readonly deliveries: readonly Pick<EntryRow, 'sink' | 'state' | 'attempts' | 'settledAt' | 'code' | 'reason'>[];
+  /** Sinks that will never get it. */
+  readonly givenUp: null | { readonly at: string; readonly sinks: readonly string[] };
+}
+
+/** The newest `limit` deliveries. Null where there is no outbox. @throws as `readOutbox`. */
+export const listEntries = (directory: string, { limit, ...filter }: EntryFilter & { readonly limit: number }) =>
+  look(directory, (db, upTo): Entries => {
+    const bound = { ...parameters(filter), upTo };
+    const total = db.prepare(`SELECT count(*) AS total FROM deliveries AS d WHERE ${wanted}`).get(bound)?.total;
+    const rows = db
+      .prepare(`SELECT d.position, d.sink, d.state, d.eventKey, d.attempts, d.settledAt, d.code, d.reason, r.phase,
+          r.observedAt FROM deliveries AS d JOIN records AS r USING (position) WHERE ${wanted}
+        ORDER BY d.position DESC, d.sink DESC LIMIT :limit`)
+      .all({ ...bound, limit }) as unknown as EntryRow[];
+    return { rows: rows.reverse(), total: Number(total ?? 0) };
+  });
+
+/** How many deliveries there are, by sink; sinks without any are left out. Null where there is no outbox. */
+export const countEntries = (directory: string, filter: EntryFilter) =>
+  look(directory, (db, upTo): ReadonlyMap<string, number> => {
+    const rows = db
+      .prepare(`SELECT d.sink, count(*) AS n FROM deliveries AS d WHERE ${wanted} GROUP BY d.sink ORDER BY d.sink`)
+      .all({ ...parameters(filter), upTo });
+    return new Map(rows.map(({ sink, n }) => [String(sink), Number(n)]));
+  });
+
+/** One record and what became of it; `newest` is the position of the last one. Null where there is no outbox. */
+export const readEntry = (directory: string, position: number) =>
+  look(directory, (db, newest): { readonly newest: number; readonly entry: EntryDetails | null } => {
+    const row = position > newest ? undefined : db.prepare(recordAt).get(position);
+    const buried = db.prepare('SELECT expiredAt, sinks FROM tombstones WHERE position = ?').get(position);
+    if (!row && !buried) return { newest, entry: null };
+    const json = row ? sound(row) : null;
+    return {
+      newest,
+      entry: {
+        position,
+        record: json === null ? null : JSON.parse(json),
+        appendedAt: row ? String(row.appendedAt) : null,
+        isDamaged: row !== undefined && json === null,
+        deliveries: db
+          .prepare(
+            'SELECT sink, state, attempts, settledAt, code, reason FROM deliveries WHERE position = ? ORDER BY sink',
+          )
+          .all(position) as unknown as EntryDetails['deliveries'],
+        givenUp: buried ? { at: String(buried.expiredAt), sinks: JSON.parse(String(buried.sinks)) } : null,
+      },
+    };
+  });
+
+/** So many bodies are in memory at once. */
+const page = 200;
+
+/**
+ * The JSON of every record with a delivery of this kind, oldest first, as it was written; one that is damaged is left out.
+ * A page of its own for each look: no reader keeps the log from being played back. @throws as `readOutbox`.
+ */
+export function* exportEntries(directory: string, filter: EntryFilter): Generator<string> {
+  for (let after = 0; ; ) {
+    const rows = look(directory, (db, upTo) =>
+      db
+        .prepare(`SELECT r.position, r.crc, b.json FROM records AS r JOIN bodies AS b USING (position)
+          WHERE r.position > :after AND EXISTS (SELECT 1 FROM deliveries AS d WHERE d.position = r.position AND ${wanted})
+          ORDER BY r.position LIMIT ${page}`)
+        .all({ ...parameters(filter), upTo, after }),
+    );
+    if (!rows || rows.length === 0) return;
+    for (const row of rows) {
+      const json = sound(row);
+      if (json !== null) yield json;
+    }
+    after = Number(rows.at(-1)?.position);
+  }
+}
+
+const wanted = `d.state IN (SELECT value FROM json_each(:states)) AND d.position BETWEEN :from AND min(:to, :upTo)
+  AND d.sink = coalesce(:sink, d.sink)`;
+
+const parameters = ({ states, sink, position }: EntryFilter) => ({
+  states: JSON.stringify(states),
+  sink: sink ?? null,
+  from: position ?? 0,
+  to: position ?? Number.MAX_SAFE_INTEGER,
+});
+
+const recordAt =
+  'SELECT r.appendedAt, r.crc, b.json FROM records AS r LEFT JOIN bodies AS b USING (position) WHERE position = ?';
+
+/** The text, where its bytes are those that were written. */
+function sound({ json, crc }: Readonly<Record<string, unknown>>): string | null {
+  return json instanceof Uint8Array && crc32(json) === crc ? Buffer.from(json).toString('utf8') : null;
+}
+
+/** `upTo`: rows behind it are of an append that was never finished. */
+function look<T>(directory: string, read: (db: DatabaseSync, upTo: number) => T): T | null {
+  const { outbox } = layoutOf(directory);
+  if (!existsSync(outbox)) return null;
+  const db = connectReadOnly(outbox, migrations);
+  try {
+    db.exec('BEGIN');
+    return read(db, loadState(db).position);
+  } finally {
+    db.close();
+  }
+}

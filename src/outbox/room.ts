@@ -1,0 +1,50 @@
+import { statSync } from 'node:fs';
+import type { Layout } from './layout.ts';
+import type { Narrator } from './narrator.ts';
+import type { OutboxOptions } from './outbox.ts';
+import type { OutboxFile } from './outbox-file.ts';
+import { freeBytes } from './reserve.ts';
+import { type Fill, fillOf, limitBytes } from './retention.ts';
+import { type Memory, measure, setBounds, tidy } from './tidy.ts';
+
+/** How much the file may take, how much it takes, and what is given up when that is too much. */
+export interface Room {
+  readonly fill: Fill;
+  /** Decides on the bound by what the disk has free now, and has SQLite keep it. */
+  bound(file: OutboxFile): void;
+  measure(file: OutboxFile): void;
+  /** Does what retention asks for. @returns how many records went. */
+  make(file: OutboxFile): number;
+}
+
+export function createRoom(
+  { maxMegabytes, clock }: Pick<OutboxOptions, 'maxMegabytes' | 'clock'>,
+  { layout, memory, narrator }: { readonly layout: Layout; readonly memory: Memory; readonly narrator: Narrator },
+): Room {
+  let fill: Fill = { bytes: 0, limitBytes: 0, isAlarming: false };
+
+  const take = (file: OutboxFile): void => {
+    const { used, log } = measure(file);
+    const before = fill;
+    fill = fillOf({ bytes: used + log, limitBytes: before.limitBytes }, before);
+    if (fill.isAlarming !== before.isAlarming) narrator.filled(fill);
+  };
+
+  return {
+    get fill() {
+      return fill;
+    },
+    bound(file) {
+      const ownBytes = statSync(layout.outbox).size;
+      const limit = limitBytes({ maxMegabytes, freeBytes: freeBytes(layout.outbox), ownBytes });
+      setBounds(file, limit);
+      fill = { ...fill, limitBytes: limit };
+    },
+    measure: take,
+    make(file) {
+      const { expired, dropped } = tidy(file, { limit: fill.limitBytes, at: clock.now(), memory });
+      if (expired > 0) narrator.expired(expired);
+      return expired + dropped;
+    },
+  };
+}

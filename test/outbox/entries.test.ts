@@ -1,0 +1,132 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test } from 'vitest';
+import { countEntries, exportEntries, listEntries, readEntry } from '../../src/outbox/entries.ts';
+import { noProgress, type Outbox } from '../../src/outbox/outbox.ts';
+import { createRig, observe, type Rig } from './rig.ts';
+
+/** Six records for two sinks: 1 delivered and 2 dead for the hub, 2 dead for the table, and 6 given up for the table. */
+function varied(rig: Rig): Outbox {
+  const outbox = rig.open();
+  observe(outbox, { count: 6 });
+  const dead = { position: 2, outcome: 'dead', code: 'http-400', reason: 'no such column' } as const;
+  outbox.settle('hub', [{ position: 1, outcome: 'delivered' }, dead], noProgress);
+  outbox.settle('table', [dead], noProgress);
+  outbox.purge({ state: 'pending', sink: 'table', position: 6 });
+  return outbox;
+}
+
+const all = ['pending', 'dead', 'delivered', 'abandoned'] as const;
+
+describe('entries', () => {
+  const cases = [
+    { filter: { states: ['dead'] as const }, found: ['2 hub', '2 table'] },
+    { filter: { states: ['delivered'] as const }, found: ['1 hub'] },
+    { filter: { states: ['abandoned'] as const }, found: ['6 table'] },
+    { filter: { states: ['pending'] as const, sink: 'table' }, found: ['1 table', '3 table', '4 table', '5 table'] },
+    { filter: { states: all, position: 2 }, found: ['2 hub', '2 table'] },
+    { filter: { states: all, sink: 'nobody' }, found: [] },
+  ];
+  test.for(cases)('of $filter are $found, newest last', ({ filter, found }) => {
+    using rig = createRig();
+    varied(rig);
+    const entries = listEntries(rig.directory, { ...filter, limit: 100 });
+    expect(entries?.rows.map(({ position, sink }) => `${position} ${sink}`)).toEqual(found);
+    expect(entries?.total).toBe(found.length);
+    const counts = [...(countEntries(rig.directory, filter)?.values() ?? [])];
+    expect(counts.reduce((sum, n) => sum + n, 0)).toBe(found.length);
+    const positions = [...exportEntries(rig.directory, filter)].map((json) => JSON.parse(json).position);
+    expect(positions).toEqual([...new Set(found.map((name) => Number(name.split(' ')[0])))]);
+  });
+
+  test('beyond a limit are counted, and the newest are listed', () => {
+    using rig = createRig();
+    varied(rig);
+    const entries = listEntries(rig.directory, { states: ['pending'], limit: 2 });
+    expect(entries?.rows.map(({ position, sink }) => `${position} ${sink}`)).toEqual(['5 table', '6 hub']);
+    expect(entries?.total).toBe(8);
+    expect(entries?.rows[0]).toEqual({
+      position: 5,
+      sink: 'table',
+      state: 'pending',
+      eventKey: 'event-1',
+      phase: 'Scheduled',
+      observedAt: '2026-03-14T09:26:53.123Z',
+      attempts: 0,
+      settledAt: null,
+      code: null,
+      reason: null,
+    });
+  });
+
+  test('are exported to the last although there are many pages of them', async () => {
+    using rig = createRig();
+    const outbox = rig.open({ sinks: ['hub'] });
+    for (let n = 0; n < 5; n += 1) observe(outbox, { count: 100 });
+    const positions = [...exportEntries(rig.directory, { states: ['pending'] })].map(
+      (json) => JSON.parse(json).position,
+    );
+    expect(positions).toEqual(Array.from({ length: 500 }, (_, n) => n + 1));
+  });
+
+  test('are none where there is no outbox', () => {
+    using rig = createRig();
+    const nowhere = join(rig.directory, 'nowhere');
+    expect(listEntries(nowhere, { states: all, limit: 1 })).toBeNull();
+    expect(countEntries(nowhere, { states: all })).toBeNull();
+    expect(readEntry(nowhere, 1)).toBeNull();
+    expect([...exportEntries(nowhere, { states: all })]).toEqual([]);
+  });
+});
+
+describe('one entry', () => {
+  test('is its record, what became of it for each sink, and why', () => {
+    using rig = createRig();
+    varied(rig);
+    expect(readEntry(rig.directory, 2)).toEqual({
+      newest: 6,
+      entry: {
+        position: 2,
+        record: expect.objectContaining({ recordId: 'record-2', eventId: 'EVENT-1' }),
+        appendedAt: '2026-01-01T00:00:00.000Z',
+        isDamaged: false,
+        deliveries: ['hub', 'table'].map((sink) => ({
+          sink,
+          state: 'dead',
+          attempts: 1,
+          settledAt: '2026-01-01T00:00:00.000Z',
+          code: 'http-400',
+          reason: 'no such column',
+        })),
+        givenUp: null,
+      },
+    });
+  });
+
+  test('that was given up says for which sinks, that was never there is none', () => {
+    using rig = createRig();
+    varied(rig);
+    expect(readEntry(rig.directory, 6)?.entry).toMatchObject({
+      record: { recordId: 'record-6' },
+      deliveries: [
+        { sink: 'hub', state: 'pending' },
+        { sink: 'table', state: 'abandoned', code: 'purged', reason: 'Given up by hand.' },
+      ],
+      givenUp: { at: '2026-01-01T00:00:00.000Z', sinks: ['table'] },
+    });
+    expect(readEntry(rig.directory, 7)).toEqual({ newest: 6, entry: null });
+  });
+
+  test('whose bytes are damaged shows none of them', () => {
+    using rig = createRig();
+    varied(rig);
+    const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+    db.exec(`UPDATE bodies SET json = X'7B7D' WHERE position = 3`);
+    db.close();
+    expect(readEntry(rig.directory, 3)?.entry).toMatchObject({ record: null, isDamaged: true });
+    const exported = [...exportEntries(rig.directory, { states: ['pending'] })].map(
+      (json) => JSON.parse(json).position,
+    );
+    expect(exported).toEqual([1, 4, 5, 6]);
+  });
+});

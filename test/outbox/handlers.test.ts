@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { outboxHandlers } from '../../src/outbox/handlers.ts';
+import { noProgress } from '../../src/outbox/outbox.ts';
+import { until } from '../support/until.ts';
+import { keepFileBusy } from './busy-file.ts';
+import { createRig, observe, positions, type Rig } from './rig.ts';
+
+function withOneDead(rig: Rig) {
+  const outbox = rig.open();
+  observe(outbox, { count: 3 });
+  outbox.settle('hub', [{ position: 1, outcome: 'dead', code: 'http-400', reason: 'no such column' }], noProgress);
+  let changes = 0;
+  const handlers = outboxHandlers(outbox, () => {
+    changes += 1;
+  });
+  return { outbox, handlers, changes: () => changes };
+}
+
+const asked = [
+  { verb: 'retry', argument: {}, says: '1 dead letter will be sent again, with the same id.', changed: 1 },
+  {
+    verb: 'retry',
+    argument: { sink: 'table' },
+    says: 'There was no such dead letter; nothing is changed.',
+    changed: 0,
+  },
+  { verb: 'purge', argument: { state: 'dead' }, says: '1 delivery given up.', changed: 1 },
+  { verb: 'purge', argument: { state: 'pending' }, says: '5 deliveries given up.', changed: 5 },
+  {
+    verb: 'purge',
+    argument: { state: 'pending', position: 9 },
+    says: 'There was nothing to give up; nothing is changed.',
+    changed: 0,
+  },
+] as const;
+
+const refused = [
+  { verb: 'retry', argument: null, says: /not understood/ },
+  { verb: 'retry', argument: 'all', says: /not understood/ },
+  { verb: 'retry', argument: { sink: 7 }, says: /not understood/ },
+  { verb: 'retry', argument: { position: 1.5 }, says: /not understood/ },
+  { verb: 'retry', argument: { sink: 'nobody' }, says: /no destination "nobody"; there is hub and table\./ },
+  { verb: 'purge', argument: {}, says: /which state/ },
+  { verb: 'purge', argument: { state: 'delivered' }, says: /which state/ },
+  { verb: 'purge', argument: undefined, says: /which state/ },
+] as const;
+
+describe('asked by another process', () => {
+  test.for(asked)('$verb $argument: $says', async ({ verb, argument, says, changed }) => {
+    using rig = createRig();
+    const { handlers, changes } = withOneDead(rig);
+    expect(await handlers[verb](argument)).toEqual({ ok: true, says, deliveries: changed });
+    expect(changes()).toBe(changed > 0 ? 1 : 0);
+  });
+
+  test.for(refused)('to $verb $argument, which is no request, the outbox stays as it is', async (row) => {
+    using rig = createRig();
+    const { outbox, handlers } = withOneDead(rig);
+    const { verb, argument, says } = row;
+    expect(await handlers[verb](argument)).toEqual({ ok: false, says: expect.stringMatching(says), deliveries: 0 });
+    expect(outbox.counters().hub).toMatchObject({ dead: 1, pending: 2, expired: 0 });
+  });
+
+  test('while the disk takes no writes, the answer says why nothing is changed', async () => {
+    using rig = createRig();
+    const { handlers } = withOneDead(rig);
+    using _busy = held(keepFileBusy(rig.directory));
+    const answer = await handlers.retry({});
+    expect(answer).toEqual({
+      ok: false,
+      says: 'The disk takes no writes, so nothing can be changed: database is locked',
+      deliveries: 0,
+    });
+  });
+
+  test('to give up a large backlog, polling goes on in between', async () => {
+    using rig = createRig();
+    const outbox = rig.open({ sinks: ['hub'] });
+    observe(outbox, { count: 4_500 });
+    await until(() => positions(outbox, 'hub', 10_000).length === 4_500);
+    let turns = 0;
+    const ticking = setInterval(() => {
+      turns += 1;
+    }, 0);
+    const answer = await outboxHandlers(outbox).purge({ state: 'pending' });
+    clearInterval(ticking);
+    expect(answer).toMatchObject({ ok: true, says: '4500 deliveries given up.' });
+    expect(turns).toBeGreaterThan(0);
+    expect(positions(outbox, 'hub')).toEqual([]);
+  });
+});
+
+const held = (busy: { letGo(): void }): Disposable => ({ [Symbol.dispose]: () => busy.letGo() });

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest';
+import { silentLog } from '../src/log.ts';
+import type { FiledRequest } from '../src/outbox/outbox.ts';
+import { createRequestDesk, type Handlers } from '../src/request-desk.ts';
+import { createFakeClock, settled } from './support/fake-clock.ts';
+
+/** A desk over requests that a test files, with what it answered. */
+function openDesk(handlers: Handlers) {
+  const clock = createFakeClock();
+  const filed: FiledRequest[] = [];
+  const answers = new Map<number, unknown>();
+  const outbox = {
+    requests: () => filed.filter(({ number }) => !answers.has(number)),
+    answer: (number: number, answer: unknown) => void answers.set(number, answer),
+  };
+  const stop = new AbortController();
+  let ended = false;
+  const running = createRequestDesk({ outbox, handlers, clock, log: silentLog })
+    .run(stop.signal)
+    .then(() => {
+      ended = true;
+    });
+  return {
+    clock,
+    answers,
+    file: (verb: string, argument: unknown = null, requestedAt = clock.now().toISOString()) =>
+      void filed.push({ number: filed.length + 1, verb, argument, requestedAt }),
+    isEnded: () => ended,
+    running,
+    stop: () => stop.abort(),
+  };
+}
+
+describe('the request desk', () => {
+  test('looks once a second and answers what the handler of the verb answers', async () => {
+    const desk = openDesk({ double: (argument) => ({ ok: true, says: `${Number(argument) * 2}` }) });
+    desk.file('double', 21);
+    await desk.clock.advance(1_000);
+    expect([...desk.answers]).toEqual([[1, { ok: true, says: '42' }]]);
+    desk.file('double', 1);
+    expect(desk.answers.size).toBe(1);
+    await desk.clock.advance(1_000);
+    expect(desk.answers.get(2)).toEqual({ ok: true, says: '2' });
+  });
+
+  const refusals = [
+    { what: 'a verb that it does not know', verb: 'dance', says: /does not know "dance".*another version/ },
+    { what: 'the name of something every object has', verb: 'toString', says: /does not know "toString"/ },
+    { what: 'a verb whose handler throws', verb: 'fail', says: /failed at it: the hub is gone\. Its log tells more/ },
+    { what: 'a verb whose handler rejects', verb: 'reject', says: /failed at it: too late/ },
+  ];
+  test.for(refusals)('answers $what with a sentence, and goes on', async ({ verb, says }) => {
+    const desk = openDesk({
+      fail() {
+        throw new Error('the hub is gone');
+      },
+      reject: () => Promise.reject(new Error('too late')),
+      fine: () => 'fine',
+    });
+    desk.file(verb);
+    desk.file('fine');
+    await desk.clock.advance(1_000);
+    expect(desk.answers.get(1)).toEqual({ ok: false, says: expect.stringMatching(says) });
+    expect(desk.answers.get(2)).toBe('fine');
+  });
+
+  test('carries a request out once, however long that takes, and others meanwhile', async () => {
+    const asked: unknown[] = [];
+    const slow = Promise.withResolvers<string>();
+    const desk = openDesk({
+      slow(argument) {
+        asked.push(argument);
+        return slow.promise;
+      },
+      fast: () => 'at once',
+    });
+    desk.file('slow', 'a');
+    await desk.clock.advance(3_000);
+    desk.file('fast');
+    await desk.clock.advance(1_000);
+    expect(desk.answers.get(2)).toBe('at once');
+    slow.resolve('at last');
+    await desk.clock.advance(1_000);
+    expect(desk.answers.get(1)).toBe('at last');
+    expect(asked).toEqual(['a']);
+  });
+
+  test('does not do now what was wanted before it was down', async () => {
+    const asked: unknown[] = [];
+    const desk = openDesk({ purge: (argument) => asked.push(argument) });
+    desk.file('purge', 'all', '2025-12-31T23:54:59.000Z');
+    await desk.clock.advance(1_000);
+    expect(desk.answers.get(1)).toMatchObject({ ok: false, says: expect.stringContaining('was not carried out') });
+    expect(asked).toEqual([]);
+  });
+
+  test('ends when it is stopped, after what is under way, and waits two seconds at most for that', async () => {
+    const slow = Promise.withResolvers<string>();
+    const desk = openDesk({ slow: () => slow.promise });
+    desk.file('slow');
+    await desk.clock.advance(1_000);
+    desk.stop();
+    await settled();
+    expect(desk.isEnded()).toBe(false);
+    slow.resolve('done');
+    await desk.running;
+    expect(desk.answers.get(1)).toBe('done');
+
+    const stuck = openDesk({ never: () => new Promise(() => {}) });
+    stuck.file('never');
+    await stuck.clock.advance(1_000);
+    stuck.stop();
+    await stuck.clock.advance(2_000);
+    expect(stuck.isEnded()).toBe(true);
+  });
+});
