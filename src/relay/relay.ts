@@ -53,6 +53,8 @@ export interface RelayOptions {
   readonly isUrgent: (record: Entry['record']) => boolean;
   /** Gives [0, 1), for the jitter. */
   readonly random?: () => number;
+  /** Called whenever the loop looks at its backlog once more: a sign that it is not stuck. */
+  readonly onPass?: () => void;
   /** Last resort for a sink that does not keep its own deadlines. If missing, 60 s. */
   readonly deadlineMs?: number;
 }
@@ -83,7 +85,7 @@ class SinkRelay implements Relay {
   #lookedAt = 0;
 
   constructor(options: RelayOptions) {
-    this.#options = { random: Math.random, deadlineMs: 60_000, ...options };
+    this.#options = { random: Math.random, deadlineMs: 60_000, onPass: () => {}, ...options };
     const { sink, outbox, clock, log, random } = this.#options;
     this.#bell = createBell(clock);
     this.#backlog = createBacklog(sink.name, outbox);
@@ -161,6 +163,7 @@ class SinkRelay implements Relay {
    */
   async #drain(signal: AbortSignal): Promise<Drained> {
     for (;;) {
+      this.#options.onPass();
       this.#absorb(signal.aborted);
       if (!signal.aborted) this.#launch(signal);
       this.#write();

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { type Clock, systemClock } from '../clock.ts';
+import type { Observer } from '../lifecycle/scheduled-event.ts';
+import { testRecord } from '../lifecycle/test-record.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import { Failure } from './exit-codes.ts';
+import { addWhereabouts, stateDirectoryOf, type Whereabouts } from './outbox/state-directory.ts';
+import { describeVerb, type Surroundings, type Verb } from './surroundings.ts';
+
+/** The verb by which a command asks the service for it. */
+export const emitTestRequest = 'emit-test';
+const answerMs = 15_000;
+
+/** `emit-test`: one record, marked as a test, through everything that a record goes through. */
+export const addEmitTest: Verb = (program, surroundings) => {
+  const command = program
+    .command(emitTestRequest)
+    .description(
+      'have the running service send one record that is marked as a test, to try sinks, dashboards and alerts',
+    )
+    .option('--json', 'print the ids as one JSON object');
+  describeVerb(addWhereabouts(command), 'noOutbox', 'notDone', 'newerOutbox', 'configuration').action(
+    (options: Whereabouts & { readonly json?: boolean }) => emitTest(options, surroundings),
+  );
+};
+
+async function emitTest(
+  options: Whereabouts & { readonly json?: boolean },
+  { env, stop, print }: Surroundings,
+): Promise<void> {
+  const { directory } = stateDirectoryOf(options, env);
+  const answer = await ask(directory, stop);
+  if (!answer.ok) throw new Failure('notDone', answer.says);
+  print(options.json ? `${JSON.stringify(answer)}\n` : whereToFind(answer));
+}
+
+/** What the service answers. */
+type EmitTestAnswer =
+  | { readonly ok: false; readonly says: string }
+  | {
+      readonly ok: true;
+      readonly says: string;
+      readonly eventId: string;
+      readonly recordId: string;
+      readonly transitionId: string;
+      readonly streamId: string;
+      readonly position: number;
+    };
+
+async function ask(directory: string, signal: AbortSignal): Promise<EmitTestAnswer> {
+  const { askService } = await import('../outbox/ask.ts');
+  const { explainUnread, noOutboxIn } = await import('./outbox/read.ts');
+  try {
+    const asked = await askService(directory, emitTestRequest, {}, { timeoutMs: answerMs, signal, clock: systemClock });
+    if (asked.answered) return asked.answer as EmitTestAnswer;
+    if (asked.why === 'no-outbox') throw new Failure('noOutbox', noOutboxIn(directory));
+    throw new Failure('notDone', unanswered[asked.why](directory));
+  } catch (error) {
+    throw explainUnread(error, directory);
+  }
+}
+
+const unanswered = {
+  'no-service': (directory: string): string =>
+    `No service runs with the state directory ${directory}, and only the service sends: start it (systemctl start scheduled-events-bridge), then try again.`,
+  'no-answer': (directory: string): string =>
+    `The service with the state directory ${directory} did not answer within ${answerMs / 1000} s, and nothing was sent: status tells how it is.`,
+};
+
+const whereToFind = ({ says, eventId, recordId }: Extract<EmitTestAnswer, { ok: true }>): string =>
+  `${says}
+  event id        ${eventId}
+  record id       ${recordId}
+  Event Hubs      the message with the id ${recordId}; partition key ${eventId.toLowerCase()}
+  Log Analytics   VmLifecycle_CL | where RecordId == "${recordId}"
+A new row takes some minutes to be found in Log Analytics. Shipped functions and alerts leave tests out (IsTest).
+`;
+
+/** Answers the request, in the service. */
+export function createEmitTest({
+  outbox,
+  observer,
+  clock,
+  version,
+  imdsApiVersion,
+}: {
+  readonly outbox: Pick<Outbox, 'state' | 'append' | 'storage'>;
+  readonly observer: { known(): Observer | null };
+  readonly clock: Clock;
+  readonly version: string;
+  /** As configured: of the record as long as no document was seen. */
+  readonly imdsApiVersion: string;
+}): (argument: unknown) => EmitTestAnswer {
+  return () => {
+    const known = observer.known();
+    if (known === null) {
+      return {
+        ok: false,
+        says: 'This VM does not know its own name yet, since the instance metadata cannot be read: check says why.',
+      };
+    }
+    const { state, record } = testRecord(outbox.state, {
+      unique: randomUUID(),
+      observer: known,
+      at: clock.now(),
+      imdsApiVersion,
+      bridgeVersion: version,
+    });
+    outbox.append(state, [record]);
+    const { eventId, recordId, transitionId, streamId, position } = record;
+    const where =
+      outbox.storage.trouble === null ? 'is in the outbox' : 'is in memory, since the disk takes no writes,';
+    const says = `A test record ${where} and goes to every sink: status tells whether it arrived.`;
+    return { ok: true, says, eventId, recordId, transitionId, streamId, position };
+  };
+}

@@ -1,0 +1,67 @@
+import { deliveryLatency, type MetricFamily, metricFamilies, type Readings } from './metric-families.ts';
+import type { OnDelivered } from './send-counts.ts';
+
+/** The metrics of one bridge, in a registry of its own. */
+export interface Metrics {
+  readonly contentType: string;
+  /** As Prometheus reads it. */
+  text(): Promise<string>;
+  readonly delivered: OnDelivered;
+}
+
+/**
+ * Loads prom-client, so it is to be called only where somebody may ask: it takes 4 MB. Every value but those of the histogram
+ * is read where it already is, at the moment it is asked for.
+ */
+export async function createMetrics(read: () => Readings): Promise<Metrics> {
+  const [{ default: Registry }, { default: Gauge }, { default: Counter }, { default: Histogram }] = await Promise.all([
+    import('prom-client/lib/registry.js'),
+    import('prom-client/lib/gauge.js'),
+    import('prom-client/lib/counter.js'),
+    import('prom-client/lib/histogram.js'),
+  ]);
+  const registry = new Registry();
+  const registers = [registry];
+  const fillers = metricFamilies.map((family) => {
+    const { name, help, labels, kind } = family;
+    const options = { name, help, labelNames: [...labels], registers };
+    return kind === 'gauge' ? fillGauge(new Gauge(options), family) : fillCounter(new Counter(options), family);
+  });
+  const { name, help, labels, buckets } = deliveryLatency;
+  const latency = new Histogram({ name, help, labelNames: [...labels], buckets: [...buckets], registers });
+  return {
+    contentType: registry.contentType,
+    async text() {
+      const readings = read();
+      for (const fill of fillers) fill(readings);
+      return await registry.metrics();
+    },
+    delivered: (sink, seconds) => latency.observe({ sink }, seconds),
+  };
+}
+
+type Fill = (readings: Readings) => void;
+
+function fillGauge(
+  gauge: { reset(): void; remove(): void; set(labels: Record<string, string>, value: number): void },
+  family: MetricFamily,
+): Fill {
+  return (readings) => {
+    const samples = family.read(readings);
+    gauge.reset();
+    // What is not known is left out: 0 would be a value.
+    if (samples.length === 0 && family.labels.length === 0) gauge.remove();
+    for (const { labels, value } of samples) gauge.set({ ...labels }, value);
+  };
+}
+
+/** The sum is kept elsewhere, and survives a restart there. */
+function fillCounter(
+  counter: { reset(): void; inc(labels: Record<string, string>, value: number): void },
+  family: MetricFamily,
+): Fill {
+  return (readings) => {
+    counter.reset();
+    for (const { labels, value } of family.read(readings)) counter.inc({ ...labels }, value);
+  };
+}

@@ -1,0 +1,112 @@
+import { execFile } from 'node:child_process';
+import type { Clock } from '../clock.ts';
+import { createTroubleTeller, type Log } from '../log.ts';
+
+export interface NotifyOptions {
+  readonly env: NodeJS.ProcessEnv;
+  /** Whether all loops progress: only then is the watchdog fed. */
+  readonly isProgressing: () => boolean;
+  /** One sentence for `systemctl status`. */
+  readonly status: () => string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What the service manager is told. */
+export interface Notify {
+  /** The bridge comes to its end. */
+  stopping(): void;
+  /** Nothing is told any more. Resolves when what was being told is. */
+  close(): Promise<void>;
+}
+
+/** Without a watchdog only the sentence is told, when it has become another. */
+const statusEveryMs = 60_000;
+/** While the loops do not progress: after a pause of the whole machine they are all late, and on time a moment later. */
+const lookAgainMs = 1_000;
+const spawnMs = 5_000;
+
+/**
+ * Tells systemd READY=1 at once, WATCHDOG=1 in half of the time that it gives, STOPPING=1 and STATUS=. Node has no datagram sockets of
+ * the Unix kind, so the program `systemd-notify` tells it: the unit needs NotifyAccess=all, and each time costs the start of a small
+ * process. Without NOTIFY_SOCKET nothing happens.
+ * https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html
+ */
+export function startNotify({ env, isProgressing, status, clock, log }: NotifyOptions): Notify {
+  if (!env.NOTIFY_SOCKET) return { stopping: () => {}, close: async () => {} };
+  const closing = new AbortController();
+  const teller = createTroubleTeller({ clock });
+  const everyMs = watchdogMs(env);
+  let telling: Promise<void> = Promise.resolve();
+  let told = '';
+
+  /** One after the other: the last word is the one that was said last. */
+  function tell(...news: readonly string[]): Promise<void> {
+    telling = telling
+      .then(() => notify(news, env))
+      .then((trouble) => {
+        const { code = null, reason = '' } = trouble ?? {};
+        teller(code, {
+          begins: () =>
+            log.warn(
+              { code },
+              `The service manager cannot be told how the bridge stands (${reason}): systemd-notify has to be installed, and the unit needs NotifyAccess=all.`,
+            ),
+          lasts: () => {},
+          over: () => log.info({}, 'The service manager can be told again how the bridge stands.'),
+        });
+      });
+    return telling;
+  }
+
+  function statusNews(): readonly string[] {
+    const sentence = status().replace(/\s+/g, ' ');
+    if (sentence === told) return [];
+    told = sentence;
+    return [`STATUS=${sentence}`];
+  }
+
+  async function run(): Promise<void> {
+    await tell('READY=1', ...statusNews());
+    while (!closing.signal.aborted) {
+      await clock.sleep(everyMs ?? statusEveryMs, closing.signal);
+      while (everyMs !== null && !isProgressing() && !closing.signal.aborted) {
+        const news = statusNews();
+        if (news.length > 0) await tell(...news);
+        await clock.sleep(lookAgainMs, closing.signal);
+      }
+      if (closing.signal.aborted) return;
+      const news = [...(everyMs === null ? [] : ['WATCHDOG=1']), ...statusNews()];
+      if (news.length > 0) await tell(...news);
+    }
+  }
+  const running = run();
+
+  return {
+    stopping: () => void tell('STOPPING=1', 'STATUS=Stopping: what is pending is being sent.'),
+    async close() {
+      closing.abort();
+      await Promise.all([running, telling]);
+    },
+  };
+}
+
+/** Half of what systemd gives; null where no watchdog watches, or where it watches another process. */
+function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: NodeJS.ProcessEnv): number | null {
+  const ms = Number(WATCHDOG_USEC) / 2000;
+  const isOurs = !WATCHDOG_PID || Number(WATCHDOG_PID) === process.pid;
+  return ms > 0 && Number.isFinite(ms) && isOurs ? ms : null;
+}
+
+function notify(news: readonly string[], env: NodeJS.ProcessEnv): Promise<{ code: string; reason: string } | null> {
+  return new Promise((resolve) => {
+    execFile('systemd-notify', news, { env, timeout: spawnMs }, (error) => {
+      if (error === null) return resolve(null);
+      const code = typeof error.code === 'string' ? error.code : 'failed';
+      resolve({
+        code,
+        reason: code === 'ENOENT' ? 'there is no program systemd-notify' : (error.message.split('\n', 1)[0] ?? ''),
+      });
+    });
+  });
+}

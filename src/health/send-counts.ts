@@ -1,0 +1,102 @@
+import type { Deadlines } from '../azure/deadline.ts';
+import type { Clock } from '../clock.ts';
+import type { Delivery, Sink } from '../sinks/sink.ts';
+
+/** What a sink answered, since the process began. */
+export interface SendCounts {
+  /** Batches to be sent again, by cause: `transient`, `throttled`, `configuration`. */
+  readonly retries: Readonly<Record<string, number>>;
+  /** Batches refused for what they hold, by cause: `too-large`, `poison`. */
+  readonly refusals: Readonly<Record<string, number>>;
+  /** Records of batches of which nobody knows whether they were stored: they may arrive twice. */
+  readonly duplicatesPossible: number;
+}
+
+/** Waits that a sink gave up, by what it waited for, and how many of them came to an end after all. */
+export interface MissedDeadlines {
+  readonly target: string;
+  readonly missed: Readonly<Record<string, number>>;
+  readonly lateSettles: number;
+}
+
+/** Calls back for each record that a sink has taken: `seconds` from its observation to its delivery. */
+export type OnDelivered = (sink: string, seconds: number) => void;
+
+export interface SendWatch {
+  /** The same sink, its answers counted. */
+  watched(sink: Sink): Sink;
+  counts(sink: string): SendCounts;
+  /** Of the sinks that are watched and keep deadlines of their own. */
+  deadlines(): readonly MissedDeadlines[];
+  onDelivered(listener: OnDelivered): void;
+}
+
+/** After these nothing was sent, or the destination itself said that it took nothing. */
+const surelyNotStored =
+  /^(token-.*|connect-timeout|connection-refused|no-route|name-lookup-failed|server-busy|quota-exceeded|no-credit|http-429|bad-address)$/;
+
+export function createSendWatch(clock: Clock): SendWatch {
+  const bySink = new Map<
+    string,
+    { retries: Record<string, number>; refusals: Record<string, number>; unsure: number }
+  >();
+  const listeners = new Set<OnDelivered>();
+  const sinks: Sink[] = [];
+  const of = (sink: string) => {
+    const found = bySink.get(sink) ?? { retries: {}, refusals: {}, unsure: 0 };
+    bySink.set(sink, found);
+    return found;
+  };
+
+  function count(sink: string, delivery: Delivery, records: readonly { readonly observedAt: string }[]): void {
+    const counted = of(sink);
+    if (delivery.kind === 'delivered') {
+      for (const { observedAt } of records) {
+        const seconds = Math.max(0, (clock.now().getTime() - Date.parse(observedAt)) / 1000);
+        for (const listener of listeners) listener(sink, seconds);
+      }
+    } else if (delivery.kind === 'rejected') {
+      counted.refusals[delivery.cause] = (counted.refusals[delivery.cause] ?? 0) + 1;
+    } else {
+      counted.retries[delivery.cause] = (counted.retries[delivery.cause] ?? 0) + 1;
+      if (delivery.cause === 'transient' && !surelyNotStored.test(delivery.code)) counted.unsure += records.length;
+    }
+  }
+
+  return {
+    watched(sink) {
+      sinks.push(sink);
+      return {
+        name: sink.name,
+        batchBy: sink.batchBy,
+        inFlight: sink.inFlight,
+        limits: sink.limits,
+        async send(batch, signal) {
+          const delivery = await sink.send(batch, signal);
+          count(
+            sink.name,
+            delivery,
+            batch.map(({ record }) => record),
+          );
+          return delivery;
+        },
+        check: (signal) => sink.check(signal),
+        close: () => sink.close(),
+      };
+    },
+    counts(sink) {
+      const { retries, refusals, unsure } = of(sink);
+      return { retries: { ...retries }, refusals: { ...refusals }, duplicatesPossible: unsure };
+    },
+    deadlines: () =>
+      sinks.flatMap((sink) =>
+        keepsDeadlines(sink)
+          ? [{ target: sink.name, missed: { ...sink.deadlines.missed }, lateSettles: sink.deadlines.lateSettles }]
+          : [],
+      ),
+    onDelivered: (listener) => void listeners.add(listener),
+  };
+}
+
+const keepsDeadlines = (sink: Sink): sink is Sink & { readonly deadlines: Pick<Deadlines, 'missed' | 'lateSettles'> } =>
+  'deadlines' in sink;

@@ -1,0 +1,30 @@
+import type { Outbox } from '../outbox/outbox.ts';
+
+/** What happened to the outbox since the process began. */
+export interface StoreCounts {
+  /** How often it could not be written any more, by code. */
+  readonly errors: Readonly<Record<string, number>>;
+  /** How often a damaged file was replaced. */
+  readonly corruptions: number;
+}
+
+/** The outbox tells how it stands, not how often it came to that: it is looked at after each turn. */
+export function createStoreCounts(
+  outbox: Pick<Outbox, 'storage' | 'recovery'>,
+  startedAt: Date,
+): { look(): void; counts(): StoreCounts } {
+  const errors: Record<string, number> = {};
+  let corruptions = 0;
+  let code: string | null = null;
+  let recoveredAt: string | null = null;
+  const look = (): void => {
+    const now = outbox.storage.trouble?.code ?? null;
+    if (now !== null && now !== code) errors[now] = (errors[now] ?? 0) + 1;
+    code = now;
+    const at = outbox.recovery?.at ?? null;
+    if (at !== null && at !== recoveredAt && Date.parse(at) >= startedAt.getTime()) corruptions += 1;
+    recoveredAt = at;
+  };
+  look();
+  return { look, counts: () => ({ errors: { ...errors }, corruptions }) };
+}

@@ -1,0 +1,58 @@
+import type { Clock } from '../clock.ts';
+import { type CountedTurn, createPollCounts, type PollCounts } from './poll-counts.ts';
+import { createProgress, loopLimits, type Progress, pollLoop } from './progress.ts';
+import { createSendWatch, type SendWatch } from './send-counts.ts';
+
+/**
+ * The signs of life of one bridge, counted where they happen and read by whoever asks: the local HTTP, the service manager,
+ * the heartbeat. Costs a few additions a turn, and no memory to speak of.
+ */
+export interface Vitals {
+  readonly progress: Progress;
+  /** A poll has brought whatever it brought. */
+  turnTold(turn: CountedTurn): void;
+  /** A turn ended in a mistake of the program: the loop goes on all the same. */
+  turnFailed(): void;
+  /** Calls back after each turn. */
+  onTurn(listener: () => void): void;
+  /** The relay of this sink looks at its backlog once more. */
+  relayPassed(sink: string): void;
+  readonly watched: SendWatch['watched'];
+  readonly sends: Omit<SendWatch, 'watched'>;
+  counts(): PollCounts;
+  /** How long the bridge has been up. */
+  upMs(): number;
+  readonly startedAt: Date;
+}
+
+export function createVitals(config: Parameters<typeof loopLimits>[0], clock: Clock): Vitals {
+  const progress = createProgress(clock, loopLimits(config));
+  const polls = createPollCounts(clock);
+  const sends = createSendWatch(clock);
+  const began = clock.monotonicMs();
+  const listeners: (() => void)[] = [];
+  const afterTurn = (): void => {
+    progress.beat(pollLoop);
+    for (const listener of listeners) listener();
+  };
+  // A loop that never gets to its first turn is stuck as well.
+  progress.beat(pollLoop);
+  return {
+    progress,
+    turnTold(turn) {
+      polls.told(turn);
+      afterTurn();
+    },
+    turnFailed() {
+      polls.failed();
+      afterTurn();
+    },
+    onTurn: (listener) => void listeners.push(listener),
+    relayPassed: (sink) => progress.beat(sink),
+    watched: sends.watched,
+    sends,
+    counts: polls.counts,
+    upMs: () => clock.monotonicMs() - began,
+    startedAt: clock.now(),
+  };
+}

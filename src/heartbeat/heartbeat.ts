@@ -1,0 +1,169 @@
+import type { TokenCredential } from '@azure/identity';
+import type { Failure } from '../azure/failure.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import { createTroubleTeller, type Log, type TroubleTeller } from '../log.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import { configHash } from './config-hash.ts';
+import type { HeartbeatFacts, HeartbeatPolls, HeartbeatState } from './row.ts';
+import { timetable } from './timetable.ts';
+
+/** Where signs of life go. */
+export interface HeartbeatSender {
+  /** For sentences. */
+  readonly name: string;
+  /** Resolves with why it could not be sent, null when it was. Never rejects. */
+  send(facts: HeartbeatFacts, signal: AbortSignal): Promise<Failure | null>;
+}
+
+export interface HeartbeatOptions {
+  readonly config: Config;
+  readonly outbox: Pick<Outbox, 'state' | 'observer' | 'counters' | 'backlog' | 'pending'>;
+  readonly counts: () => HeartbeatPolls;
+  readonly upMs: () => number;
+  readonly credential: TokenCredential;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Resolves true when it is certain whose outbox this is; nothing is sent in the name of another VM. */
+  readonly ready: Promise<boolean>;
+  /** Gives [0, 1). */
+  readonly random?: () => number;
+}
+
+export interface HeartbeatLoop {
+  /** Tells that the bridge stops, and why, for at most four seconds; nothing is sent afterwards. Never rejects. */
+  stopped(reason: 'asked' | 'failed'): Promise<void>;
+}
+
+/** The end of the bridge waits for its last word no longer. */
+const lastWordMs = 4_000;
+
+/**
+ * The sign of life: when the bridge has started, every `heartbeat.everyMinutes`, and when it stops. Best effort: what cannot be sent is
+ * not kept, since the next one tells more, and nothing waits for it. With 0 minutes there is none.
+ */
+export function startHeartbeat(options: HeartbeatOptions): HeartbeatLoop {
+  const { config, clock, log, ready, random = Math.random } = options;
+  if (config.heartbeat.everyMinutes === 0) return { stopped: async () => {} };
+  const over = new AbortController();
+  const everyMs = 60_000 * config.heartbeat.everyMinutes;
+  const hash = configHash(config);
+  let senders: readonly Spoken[] = [];
+
+  async function beat(state: HeartbeatState, stopReason: string | null, signal: AbortSignal): Promise<void> {
+    const facts = factsOf(options, { state, stopReason, hash });
+    if (facts === null) return;
+    await Promise.all(
+      senders.map(async ({ sender, teller }) => {
+        const failure = await sender.send(facts, signal);
+        if (!signal.aborted) tell(sender, teller, failure);
+      }),
+    );
+  }
+
+  /** One story for as long as it fails: an hour later it is no news. */
+  function tell(sender: HeartbeatSender, teller: TroubleTeller, failure: Failure | null): void {
+    const { code = null, reason = '' } = failure ?? {};
+    const part = 'heartbeat';
+    teller(code, {
+      begins: () =>
+        log.warn(
+          { part, code },
+          `A heartbeat could not be sent to ${sender.name}; records are not concerned, and the next one is tried in its turn. ${reason}`,
+        ),
+      lasts: (seconds) =>
+        log.debug({ part, code, seconds }, `Heartbeats still cannot be sent to ${sender.name}: ${reason}`),
+      over: () => log.info({ part }, `Heartbeats arrive at ${sender.name} again.`),
+    });
+  }
+
+  async function run(): Promise<void> {
+    if (!(await ready)) return;
+    senders = (await createSenders(options)).map((sender) => ({ sender, teller: createTroubleTeller({ clock }) }));
+    if (senders.length === 0) return;
+    const began = clock.monotonicMs();
+    let state: HeartbeatState = 'starting';
+    for (const dueMs of timetable(everyMs, random)) {
+      const waitMs = began + dueMs - clock.monotonicMs();
+      // After a pause of the machine only the one that is due now is sent, not all that were missed.
+      if (waitMs < -everyMs) continue;
+      await clock.sleep(Math.max(0, waitMs), over.signal);
+      if (over.signal.aborted) return;
+      await beat(state, null, over.signal);
+      state = 'running';
+    }
+  }
+  const running = run().catch((error: unknown) =>
+    log.error(
+      { part: 'heartbeat', error },
+      'Heartbeats ended in a mistake of this program; everything else goes on. Please report it.',
+    ),
+  );
+
+  return {
+    async stopped(reason) {
+      if (over.signal.aborted) return;
+      over.abort();
+      if (senders.length === 0) return;
+      const late = new AbortController();
+      const timer = clock.sleep(lastWordMs, late.signal).then(() => late.abort());
+      await Promise.race([Promise.all([running, beat('stopping', reason, late.signal)]), timer]);
+      late.abort();
+    },
+  };
+}
+
+/** A sender, and the story of how it fares. */
+interface Spoken {
+  readonly sender: HeartbeatSender;
+  readonly teller: TroubleTeller;
+}
+
+/** Loads the libraries of those that are wanted only. */
+async function createSenders({ config, credential, clock }: HeartbeatOptions): Promise<readonly HeartbeatSender[]> {
+  const { streamName, eventHubs: alsoToHub } = config.heartbeat;
+  const { eventHubs, logAnalytics } = config.sinks;
+  const senders: HeartbeatSender[] = [];
+  if (logAnalytics) {
+    const { createTableSender } = await import('./log-analytics.ts');
+    senders.push(createTableSender({ config: { ...logAnalytics, streamName }, credential, clock }));
+  }
+  if (alsoToHub && eventHubs) {
+    const { createHubSender } = await import('./event-hubs.ts');
+    senders.push(createHubSender({ config: eventHubs, credential, clock }));
+  }
+  return senders;
+}
+
+/** Null while this VM does not know its name. */
+function factsOf(
+  { outbox, counts, upMs, version, clock, config }: HeartbeatOptions,
+  {
+    state,
+    stopReason,
+    hash,
+  }: { readonly state: HeartbeatState; readonly stopReason: string | null; readonly hash: string },
+): HeartbeatFacts | null {
+  const { observer } = outbox;
+  if (observer === null) return null;
+  const { streamId, position, events, imdsApiVersion } = outbox.state;
+  const waiting = outbox.backlog().filter(({ pending }) => pending > 0);
+  const oldest = waiting.flatMap(({ sink }) => outbox.pending(sink, { limit: 1 }).map(({ appendedAt }) => appendedAt));
+  return {
+    at: clock.now(),
+    observer,
+    state,
+    stopReason,
+    bridgeVersion: version,
+    upMs: upMs(),
+    polls: counts(),
+    streamId,
+    lastPosition: position,
+    openEvents: [...events.values()].filter(({ open, inScope }) => open && inScope).length,
+    sinks: outbox.counters(),
+    oldestPendingAt: oldest.toSorted()[0] ?? null,
+    imdsApiVersion: imdsApiVersion ?? config.imds.apiVersion,
+    configHash: hash,
+  };
+}

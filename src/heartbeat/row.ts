@@ -1,0 +1,82 @@
+import type { Outbox, SinkCounters } from '../outbox/outbox.ts';
+
+export type HeartbeatState = 'starting' | 'running' | 'stopping';
+
+/** What a sign of life is made of, as it stands at one moment. */
+export interface HeartbeatFacts {
+  readonly at: Date;
+  readonly observer: NonNullable<Outbox['observer']>;
+  readonly state: HeartbeatState;
+  /** Why it stops: `asked` (SIGTERM, SIGINT, the service manager) or `failed`; null while it does not. */
+  readonly stopReason: string | null;
+  readonly bridgeVersion: string;
+  readonly upMs: number;
+  readonly polls: HeartbeatPolls;
+  readonly streamId: string;
+  readonly lastPosition: number;
+  readonly openEvents: number;
+  readonly sinks: Readonly<Record<string, SinkCounters>>;
+  /** When the oldest record that some sink has not taken was appended; null where there is none. */
+  readonly oldestPendingAt: string | null;
+  readonly imdsApiVersion: string;
+  readonly configHash: string;
+}
+
+/** Counted since the bridge started. */
+export interface HeartbeatPolls {
+  readonly polls: number;
+  readonly failedPolls: Readonly<Record<string, number>>;
+  readonly eventsSeen: number;
+  readonly eventsOurs: number;
+  readonly clockOffsetSeconds: number | null;
+}
+
+/**
+ * A sign of life: "no events" is told from "no bridge" by it, and by `lastPosition` whether records of the stream are missing. On Event Hubs as it
+ * stands here, in Log Analytics as the columns of `bicep/schema/columns.json`, each the field in PascalCase.
+ */
+export function heartbeat(facts: HeartbeatFacts) {
+  const { at, observer, polls, sinks, oldestPendingAt } = facts;
+  const sum = (name: keyof SinkCounters): number =>
+    Object.values(sinks).reduce((total, counters) => total + counters[name], 0);
+  return {
+    timeGenerated: at.toISOString(),
+    computer: observer.computer,
+    vmId: observer.vmId,
+    vmName: observer.vmName,
+    resourceId: observer.resourceId?.toLowerCase() ?? null,
+    subscriptionId: observer.subscriptionId,
+    resourceGroup: observer.resourceGroup,
+    vmScaleSetName: observer.vmScaleSetName,
+    location: observer.location,
+    state: facts.state,
+    stopReason: facts.stopReason,
+    bridgeVersion: facts.bridgeVersion,
+    streamId: facts.streamId,
+    lastPosition: facts.lastPosition,
+    uptimeSeconds: Math.floor(facts.upMs / 1000),
+    polls: polls.polls,
+    failedPolls: polls.failedPolls,
+    eventsSeen: polls.eventsSeen,
+    eventsOurs: polls.eventsOurs,
+    openEvents: facts.openEvents,
+    sinks,
+    oldestPendingSeconds:
+      oldestPendingAt === null ? null : Math.max(0, (at.getTime() - Date.parse(oldestPendingAt)) / 1000),
+    deadLetters: sum('dead'),
+    clockOffsetSeconds: polls.clockOffsetSeconds,
+    imdsApiVersion: facts.imdsApiVersion,
+    configHash: facts.configHash,
+    isTest: false,
+  };
+}
+
+export type Heartbeat = ReturnType<typeof heartbeat>;
+
+/** The same as a row of the table. */
+export function heartbeatRow(facts: HeartbeatFacts): Record<string, unknown> {
+  const fields = Object.entries(heartbeat(facts));
+  return Object.fromEntries(
+    fields.map(([field, value]) => [`${field.charAt(0).toUpperCase()}${field.slice(1)}`, value]),
+  );
+}

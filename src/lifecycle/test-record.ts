@@ -1,0 +1,83 @@
+import { describe } from './describe.ts';
+import type { LifecycleRecord } from './record.ts';
+import type { Observer } from './scheduled-event.ts';
+import type { EventMemory, LifecycleState } from './state.ts';
+
+/** Begins every EventId of a test: nobody takes it for one of Azure's, which are GUIDs. */
+export const testEventIdPrefix = 'emit-test-';
+
+export interface TestRecordGiven {
+  /** Makes the EventId its own: each test is another event. */
+  readonly unique: string;
+  readonly observer: Observer;
+  readonly at: Date;
+  readonly imdsApiVersion: string;
+  readonly bridgeVersion: string;
+}
+
+/**
+ * One record with `isTest`, and the state with its position taken.
+ *
+ * It is `Scheduled`, the phase that dashboards and alerts begin with, of this VM, with `notBefore` unknown: so it is urgent, and a sink
+ * that is left alone after a failure gets it at once, which is what is to be tried. Its type is `Test`, which nobody acts on. It has no
+ * evidence, since no word of it would be true: Azure said nothing. Nothing of it is remembered: an event that no document lists would
+ * be ended by the next one, and the record of that end would be no test.
+ */
+export function testRecord(
+  state: LifecycleState,
+  { unique, observer, at, imdsApiVersion, bridgeVersion }: TestRecordGiven,
+): { readonly state: LifecycleState; readonly record: LifecycleRecord } {
+  const { record } = describe(
+    memoryOf(`${testEventIdPrefix}${unique}`, observer, at),
+    { phase: 'Scheduled', evidence: [], changes: [], incarnation: state.incarnation ?? 0, startedSeconds: null },
+    {
+      at,
+      observer,
+      host: { bootId: state.bootId, physicalHost: state.physicalHost, tick: null, wallStepMs: 0 },
+      streamId: state.streamId,
+      imdsApiVersion: state.imdsApiVersion ?? imdsApiVersion,
+      clockOffsetSeconds: state.clockOffsetSeconds,
+      bridgeVersion,
+    },
+  );
+  const position = state.position + 1;
+  return { state: { ...state, position }, record: { ...record, isTest: true, position } };
+}
+
+function memoryOf(eventId: string, { vmName }: Observer, at: Date): EventMemory {
+  const firstSeenAt = at.toISOString();
+  return {
+    eventId,
+    last: {
+      eventId,
+      eventStatus: 'Scheduled',
+      eventType: 'Test',
+      resourceType: 'VirtualMachine',
+      resources: [vmName],
+      notBefore: null,
+      description: 'A test by emit-test of scheduled-events-bridge. Nothing happens to the VM.',
+      eventSource: 'User',
+      durationSeconds: 0,
+      raw: {},
+    },
+    phase: 'Scheduled',
+    open: true,
+    inScope: true,
+    affectsUs: true,
+    firstSeenAt,
+    scheduledSince: firstSeenAt,
+    presentAtFirstLook: false,
+    startedAt: null,
+    startSeen: false,
+    endedAt: null,
+    sequence: 0,
+    recorded: {},
+    pauseMs: null,
+    pauseTotalMs: null,
+    pauseSinceListedMs: 0,
+    outageSeconds: null,
+    foundOnHost: null,
+    listedIn: null,
+    absent: null,
+  };
+}

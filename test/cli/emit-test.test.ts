@@ -1,0 +1,91 @@
+import { Command } from 'commander';
+import { expect, onTestFinished, test } from 'vitest';
+import { addEmitTest, createEmitTest, emitTestRequest } from '../../src/cli/emit-test.ts';
+import { exitCodes, Failure } from '../../src/cli/exit-codes.ts';
+import { systemClock } from '../../src/clock.ts';
+import { silentLog } from '../../src/log.ts';
+import { openOutbox } from '../../src/outbox/outbox.ts';
+import { createRequestDesk } from '../../src/request-desk.ts';
+import { temporaryDirectory } from '../support/bridge-process.ts';
+import { observerNamed } from '../support/story.ts';
+
+function open(path: string) {
+  const log = silentLog;
+  const outbox = openOutbox({
+    directory: path,
+    sinks: ['hub'],
+    maxMegabytes: 16,
+    clock: systemClock,
+    log,
+    version: '1',
+  });
+  onTestFinished(() => outbox.close());
+  return outbox;
+}
+
+/** The parts of a service that answer. */
+function serve(path: string, vmName: string | null) {
+  const outbox = open(path);
+  const observer = { known: () => (vmName === null ? null : observerNamed(vmName)) };
+  const clock = systemClock;
+  const emitTest = createEmitTest({ outbox, observer, clock, version: '1.2.3', imdsApiVersion: '2020-07-01' });
+  const stop = new AbortController();
+  const desk = createRequestDesk({ outbox, handlers: { [emitTestRequest]: emitTest }, clock, log: silentLog });
+  const running = desk.run(stop.signal);
+  onTestFinished(async () => {
+    stop.abort();
+    await running;
+  });
+  return outbox;
+}
+
+async function emitTest(path: string, ...more: readonly string[]): Promise<string> {
+  let printed = '';
+  const program = new Command().exitOverride();
+  const stop = new AbortController().signal;
+  addEmitTest(program, { env: {}, stop, print: (text) => (printed += text) });
+  await program.parseAsync(['emit-test', '--state-directory', path, ...more], { from: 'user' });
+  return printed;
+}
+
+const refusal = (path: string) =>
+  emitTest(path).then(
+    () => null,
+    (error) => error instanceof Failure && { code: exitCodes[error.reason].code, says: error.message },
+  );
+
+test('the service takes a test into its outbox, and the command tells by which ids to find it', async () => {
+  using directory = temporaryDirectory('emit');
+  const outbox = serve(directory.path, 'web_0');
+  const printed = await emitTest(directory.path);
+  const [pending] = outbox.pending('hub', { limit: 10 });
+  const record = JSON.parse(pending?.json.toString() ?? '{}');
+  expect(record).toMatchObject({ isTest: true, vmName: 'web_0', position: 1, bridgeVersion: '1.2.3' });
+  expect(printed).toContain('A test record is in the outbox');
+  expect(printed).toContain(`VmLifecycle_CL | where RecordId == "${record.recordId}"`);
+  expect(printed).toContain(`partition key ${record.eventId}`);
+});
+
+test('as JSON the ids of a test can be read by a program', async () => {
+  using directory = temporaryDirectory('emit-json');
+  const outbox = serve(directory.path, 'web_0');
+  const { streamId } = outbox.state;
+  expect(JSON.parse(await emitTest(directory.path, '--json'))).toMatchObject({ ok: true, position: 1, streamId });
+});
+
+test('a test of a VM that does not know its name is refused with the reason', async () => {
+  using directory = temporaryDirectory('emit-nameless');
+  const outbox = serve(directory.path, null);
+  expect(await refusal(directory.path)).toEqual({
+    code: 22,
+    says: expect.stringContaining('does not know its own name'),
+  });
+  expect(outbox.state.position).toBe(0);
+});
+
+test('where no service runs it says so, and how to start one', async () => {
+  using directory = temporaryDirectory('emit-none');
+  expect(await refusal(directory.path)).toEqual({ code: 21, says: expect.stringContaining('There is no outbox in') });
+  open(directory.path).close();
+  expect(await refusal(directory.path)).toEqual({ code: 22, says: expect.stringContaining('systemctl start') });
+});

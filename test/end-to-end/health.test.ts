@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
+import { freePort } from '../health/free-port.ts';
+import { type BridgeProcess, configurationFor, startBridge, temporaryDirectory } from '../support/bridge-process.ts';
+import { inTheTable, onTheHub } from '../support/delivered.ts';
+import { root } from '../support/source-tree.ts';
+import { until } from '../support/until.ts';
+
+const { tables } = JSON.parse(readFileSync(join(root, 'bicep/schema/columns.json'), 'utf8'));
+
+describe('what a bridge tells of itself', () => {
+  let azure: AzureSimulator;
+  beforeAll(async () => {
+    azure = await startAzureSimulator({
+      streams: { 'Custom-VmLifecycle_CL': null, 'Custom-VmLifecycleBridge_CL': tables.VmLifecycleBridge_CL },
+    });
+  });
+  afterAll(() => azure.close());
+
+  async function start() {
+    const directory = temporaryDirectory('health');
+    onTestFinished(() => directory[Symbol.dispose]());
+    const port = await freePort();
+    const bridge = startBridge(configurationFor(azure, 'web_0', directory.path, { http: { port } }));
+    onTestFinished(() => void bridge.kill('SIGKILL'));
+    const ask = async (path: string) => {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+      return { status: answer.status, body: await answer.text() };
+    };
+    const isServed = () =>
+      ask('/livez').then(
+        ({ status }) => status === 200,
+        () => false,
+      );
+    await until(isServed, { timeoutMs: 30_000, what: 'the local HTTP' });
+    return { bridge, ask, port, directory: directory.path };
+  }
+  const stop = async (bridge: BridgeProcess) => {
+    bridge.kill('SIGTERM');
+    expect(await bridge.exited).toEqual({ code: 0, signal: null });
+  };
+  const value = (metrics: string, name: string): number =>
+    Number(
+      metrics
+        .split('\n')
+        .find((line) => line.startsWith(`${name} `))
+        ?.slice(name.length + 1),
+    );
+
+  test('a sink that is down makes it neither dead nor unready, and the metrics tell of it', async () => {
+    azure.logAnalytics.fault({ status: 403 });
+    const { bridge, ask } = await start();
+    await until(async () => (await ask('/readyz')).status === 200);
+    azure.imds.schedule({ eventType: 'Preempt', resources: ['web_0'], notBefore: new Date(Date.now() + 30_000) });
+    await until(async () =>
+      (await ask('/metrics')).body.includes('bridge_sink_failing{sink="log-analytics",code="http-403"} 1'),
+    );
+    await until(() => onTheHub(azure).length > 0);
+    expect(await ask('/livez')).toEqual({ status: 200, body: 'alive\n' });
+    expect(await ask('/readyz')).toEqual({ status: 200, body: 'ready\n' });
+    const health = JSON.parse((await ask('/healthz')).body);
+    expect(health.ApplicationHealthState).toBe('Healthy');
+    expect(JSON.parse(health.customMetrics).sinks['log-analytics']).toMatchObject({
+      state: 'failing',
+      code: 'http-403',
+    });
+    const { body } = await ask('/metrics');
+    expect(value(body, 'bridge_sink_pending{sink="log-analytics"}')).toBeGreaterThan(0);
+    expect(value(body, 'bridge_sink_delivered_total{sink="event-hubs"}')).toBeGreaterThan(0);
+    expect(value(body, 'bridge_sink_delivery_latency_seconds_count{sink="event-hubs"}')).toBeGreaterThan(0);
+    expect(value(body, 'bridge_loop_age_seconds{loop="poll"}')).toBeLessThan(60);
+    expect(body).toMatch(/^bridge_loop_age_seconds\{loop="(event-hubs|log-analytics)"\}/m);
+    azure.logAnalytics.fault(null);
+    await stop(bridge);
+  });
+
+  test('the end is told in the table, with its reason, by a heartbeat that every column takes', async () => {
+    const rows = () => azure.logAnalytics.rows('Custom-VmLifecycleBridge_CL');
+    const before = rows().length;
+    const { bridge, ask } = await start();
+    await until(async () => (await ask('/readyz')).status === 200);
+    await until(
+      async () =>
+        value((await ask('/metrics')).body, 'bridge_poll_total{result="unchanged"}') > 0 ||
+        value((await ask('/metrics')).body, 'bridge_poll_total{result="document"}') > 1,
+    );
+    await stop(bridge);
+    const told = rows().slice(before);
+    expect(told.at(-1)).toMatchObject({ State: 'stopping', StopReason: 'asked', VmName: 'web_0', IsTest: false });
+    expect(told.length).toBeLessThanOrEqual(2);
+  });
+
+  test('a port that another bridge has keeps nobody from polling', async () => {
+    const { bridge, port } = await start();
+    const directory = temporaryDirectory('health-second');
+    onTestFinished(() => directory[Symbol.dispose]());
+    const second = startBridge(configurationFor(azure, 'web_0', directory.path, { http: { port } }));
+    await until(() =>
+      second.log.some(({ level, msg }) => level === 'warn' && msg.includes('another program has that port')),
+    );
+    const polls = azure.imds.polls.web_0 ?? 0;
+    await until(() => (azure.imds.polls.web_0 ?? 0) > polls + 3);
+    await stop(second);
+    await stop(bridge);
+  });
+
+  test('a test record goes to the hub and to the table, marked as one', async () => {
+    const { bridge, directory } = await start();
+    const { spawnSync } = await import('node:child_process');
+    const asked = () =>
+      spawnSync(process.execPath, ['src/main.ts', 'emit-test', '--state-directory', directory, '--json'], {
+        encoding: 'utf8',
+      });
+    const { recordId } = (await until(() => {
+      const { status, stdout } = asked();
+      return status === 0 && (JSON.parse(stdout) as { recordId: string });
+    })) as { recordId: string };
+    const record = await until(() => onTheHub(azure).find((one) => one.recordId === recordId));
+    expect(record).toMatchObject({ isTest: true, phase: 'Scheduled', eventType: 'Test', vmName: 'web_0' });
+    await until(() => inTheTable(azure).find(({ RecordId }) => RecordId === recordId));
+    await stop(bridge);
+  });
+});

@@ -1,0 +1,94 @@
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { startNotify } from '../../src/health/notify.ts';
+import { silentLog } from '../../src/log.ts';
+import { temporaryDirectory } from '../support/bridge-process.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { until } from '../support/until.ts';
+
+/** A `systemd-notify` that writes down what it is told, one line each time. */
+function fakeSystemd() {
+  const directory = temporaryDirectory('notify');
+  onTestFinished(() => directory[Symbol.dispose]());
+  const program = join(directory.path, 'systemd-notify');
+  const file = join(directory.path, 'told');
+  writeFileSync(program, `#!/bin/sh\nline=$1\nshift\nfor news; do line="$line|$news"; done\necho "$line" >> ${file}\n`);
+  chmodSync(program, 0o755);
+  const env = { PATH: `${directory.path}:${process.env.PATH}`, NOTIFY_SOCKET: '/run/none', WATCHDOG_USEC: '60000000' };
+  const told = (): string[] => (existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : []);
+  return { env, told };
+}
+
+function start(env: NodeJS.ProcessEnv, well = { progressing: true, status: 'Polling.' }) {
+  const clock = createFakeClock();
+  const lines: string[] = [];
+  const log = { ...silentLog, warn: (_: object, line: string) => lines.push(line) };
+  const notify = startNotify({ env, isProgressing: () => well.progressing, status: () => well.status, clock, log });
+  onTestFinished(() => notify.close());
+  return { clock, lines, notify, well };
+}
+
+test('it says that it is ready, feeds the watchdog in half of its time, and says that it stops', async () => {
+  const { env, told } = fakeSystemd();
+  const { clock, notify, well } = start(env);
+  await until(() => told().length === 1 && clock.sleepers() === 1);
+  await clock.advance(29_999);
+  expect(told()).toEqual(['READY=1|STATUS=Polling.']);
+  await clock.advance(1);
+  await until(() => told().length === 2 && clock.sleepers() === 1);
+  well.status = 'Polling;\n1 event.';
+  await clock.advance(30_000);
+  await until(() => told().length === 3);
+  notify.stopping();
+  await notify.close();
+  expect(told().slice(1)).toEqual([
+    'WATCHDOG=1',
+    'WATCHDOG=1|STATUS=Polling; 1 event.',
+    'STOPPING=1|STATUS=Stopping: what is pending is being sent.',
+  ]);
+});
+
+test('a loop that is stuck starves the watchdog, and one that was late feeds it a second after it goes on', async () => {
+  const { env, told } = fakeSystemd();
+  const { clock, well } = start(env, { progressing: false, status: 'Stuck.' });
+  await until(() => told().length === 1 && clock.sleepers() === 1);
+  await clock.advance(90_000);
+  expect(told()).toHaveLength(1);
+  well.progressing = true;
+  await clock.advance(1_000);
+  await until(() => told().length === 2);
+  expect(told()[1]).toBe('WATCHDOG=1');
+});
+
+const withoutWatchdog = [
+  { name: 'without a watchdog only news are told', more: { WATCHDOG_USEC: '' } },
+  { name: 'a watchdog over another process is not ours to feed', more: { WATCHDOG_PID: '1' } },
+];
+test.for(withoutWatchdog)('$name', async ({ more }) => {
+  const { env, told } = fakeSystemd();
+  const { clock, well } = start({ ...env, ...more });
+  await until(() => told().length === 1 && clock.sleepers() === 1);
+  await clock.advance(60_000);
+  well.status = 'Polling; 1 event.';
+  await clock.advance(60_000);
+  await until(() => told().length === 2);
+  expect(told()[1]).toBe('STATUS=Polling; 1 event.');
+});
+
+test('without a service manager nothing is told and nobody waits', async () => {
+  const { env, told } = fakeSystemd();
+  const { NOTIFY_SOCKET: _, ...rest } = env;
+  const { clock, notify } = start(rest);
+  notify.stopping();
+  await notify.close();
+  expect([told(), clock.sleepers()]).toEqual([[], 0]);
+});
+
+test('without systemd-notify it is said once what is missing, and nothing else happens', async () => {
+  const { clock, lines, notify } = start({ NOTIFY_SOCKET: '/run/none', PATH: '/nowhere', WATCHDOG_USEC: '60000000' });
+  await until(() => lines.length === 1 && clock.sleepers() === 1);
+  await clock.advance(30_000);
+  await notify.close();
+  expect(lines).toEqual([expect.stringMatching(/there is no program systemd-notify.*NotifyAccess=all/)]);
+});

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { type CountedTurn, createPollCounts } from '../../src/health/poll-counts.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+
+const none = { seen: 0, ours: 0 };
+const brought = (clockOffsetSeconds: number | null, appeared = none): CountedTurn => ({
+  seen: { kind: 'document', clockOffsetSeconds },
+  appeared,
+});
+const failed = (code: string): CountedTurn => ({
+  seen: { kind: 'unavailable', code, reason: 'It hangs.' },
+  appeared: none,
+});
+
+test('polls are counted by what they brought, and those without a document by their reason', () => {
+  const polls = createPollCounts(createFakeClock());
+  polls.told(brought(0));
+  polls.told({ seen: { kind: 'unchanged', clockOffsetSeconds: null }, appeared: none });
+  for (const code of ['timeout', 'http-503', 'timeout']) polls.told(failed(code));
+  polls.failed();
+  expect(polls.counts()).toMatchObject({
+    polls: 6,
+    results: { document: 1, unchanged: 1, timeout: 2, 'http-503': 1 },
+    failedPolls: { timeout: 2, 'http-503': 1 },
+    turnFailures: 1,
+    failing: { code: 'timeout', reason: 'It hangs.' },
+  });
+});
+
+test('a poll that was given up because the bridge stops is none', () => {
+  const polls = createPollCounts(createFakeClock());
+  polls.told(failed('aborted'));
+  expect(polls.counts()).toMatchObject({ polls: 0, failedPolls: {}, failing: null });
+});
+
+test('the last document, the clock offset and the events in sight are kept through failures', async () => {
+  const clock = createFakeClock();
+  const polls = createPollCounts(clock);
+  polls.told(brought(-3, { seen: 3, ours: 1 }));
+  const { lastDocument } = polls.counts();
+  await clock.advance(5_000);
+  polls.told(failed('timeout'));
+  polls.told(brought(null, { seen: 1, ours: 1 }));
+  expect(polls.counts()).toMatchObject({ clockOffsetSeconds: -3, eventsSeen: 4, eventsOurs: 2, failing: null });
+  expect(polls.counts().lastDocument?.monotonicMs).toBe((lastDocument?.monotonicMs ?? 0) + 5_000);
+});

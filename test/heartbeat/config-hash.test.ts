@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { readConfig } from '../../src/cli/read-config.ts';
+import { type Option, options } from '../../src/config.ts';
+import { configHash } from '../../src/heartbeat/config-hash.ts';
+
+function configOf(value: object) {
+  const documents = [{ value, source: 'the test', keepsSecrets: true }];
+  const { config, problems } = readConfig({ documents, env: {}, defaultStateDirectory: '/state' });
+  if (!config) throw new Error(problems.join(' '));
+  return config;
+}
+const hub = (key: string) => ({
+  sinks: {
+    eventHubs: {
+      connectionString: `Endpoint=sb://x.servicebus.windows.net/;SharedAccessKeyName=a;SharedAccessKey=${key}`,
+      eventHubName: 'hub',
+    },
+  },
+});
+
+test('the same configuration has the same hash in whatever order it is written, another one has another', () => {
+  const one = configOf({ sinks: { stdout: {} }, imds: { timeoutSeconds: 5, pollIntervalSeconds: 2 } });
+  const same = configOf({ imds: { pollIntervalSeconds: 2, timeoutSeconds: 5 }, sinks: { stdout: {} } });
+  expect(configHash(one)).toMatch(/^[0-9a-f]{16}$/);
+  expect(configHash(same)).toBe(configHash(one));
+  expect(configHash(configOf({ sinks: { stdout: {} } }))).not.toBe(configHash(one));
+});
+
+test('a secret is not in the hash, so that nobody can try it out against one', () => {
+  expect(configHash(configOf(hub('one')))).toBe(configHash(configOf(hub('two'))));
+  const secrets = (options as readonly Option[]).filter(({ secret }) => secret).map(({ path }) => path);
+  expect(secrets).toEqual(['sinks.eventHubs.connectionString']);
+});

@@ -1,0 +1,27 @@
+import type { HeartbeatFacts } from '../../src/heartbeat/row.ts';
+import { noCounters } from '../../src/outbox/tally.ts';
+import { observerNamed } from '../support/story.ts';
+
+/** Everything a sign of life is made of; every column holds something. */
+export function sampleFacts(overrides: Partial<HeartbeatFacts> = {}): HeartbeatFacts {
+  return {
+    at: new Date('2026-03-14T10:00:00.000Z'),
+    observer: observerNamed('web_0', { resourceId: '/SUBSCRIPTIONS/s/VM', vmScaleSetName: 'web' }),
+    state: 'stopping',
+    stopReason: 'asked',
+    bridgeVersion: '1.2.3',
+    upMs: 3_600_999,
+    polls: { polls: 3600, failedPolls: { timeout: 2 }, eventsSeen: 3, eventsOurs: 1, clockOffsetSeconds: -1 },
+    streamId: '0b7e6c0e-52d1-4f0c-93b1-6ab1a7b1d0a4',
+    lastPosition: 17,
+    openEvents: 1,
+    sinks: {
+      'event-hubs': { ...noCounters, accepted: 17, delivered: 15, pending: 1, dead: 1 },
+      'log-analytics': { ...noCounters, accepted: 17, delivered: 15, dead: 2 },
+    },
+    oldestPendingAt: '2026-03-14T09:59:47.500Z',
+    imdsApiVersion: '2020-07-01',
+    configHash: '0123456789abcdef',
+    ...overrides,
+  };
+}

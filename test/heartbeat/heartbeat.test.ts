@@ -1,0 +1,163 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { readConfig } from '../../src/cli/read-config.ts';
+import { startHeartbeat } from '../../src/heartbeat/heartbeat.ts';
+import { silentLog } from '../../src/log.ts';
+import { openOutbox } from '../../src/outbox/outbox.ts';
+import { configurationFor, temporaryDirectory } from '../support/bridge-process.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { type LocalAzure, startLocalAzure } from '../support/local-azure.ts';
+import { root } from '../support/source-tree.ts';
+import { observerNamed } from '../support/story.ts';
+import { until } from '../support/until.ts';
+
+const polls = { polls: 5, failedPolls: {}, eventsSeen: 0, eventsOurs: 0, clockOffsetSeconds: 0 };
+const { tables } = JSON.parse(readFileSync(join(root, 'bicep/schema/columns.json'), 'utf8'));
+
+describe('the sign of life against the simulator', () => {
+  let local: LocalAzure;
+  beforeAll(async () => {
+    local = await startLocalAzure({
+      streams: { 'Custom-VmLifecycle_CL': null, 'Custom-VmLifecycleBridge_CL': tables.VmLifecycleBridge_CL },
+    });
+  });
+  afterAll(() => local.close());
+
+  const rows = () => local.azure.logAnalytics.rows('Custom-VmLifecycleBridge_CL');
+
+  function start(more: Record<string, unknown> = {}, { ready = Promise.resolve(true), name = 'web_0' } = {}) {
+    const directory = temporaryDirectory('heartbeat');
+    onTestFinished(() => directory[Symbol.dispose]());
+    const value = configurationFor(local.azure, 'web_0', directory.path, more);
+    const read = readConfig({
+      documents: [{ value, source: 'the test', keepsSecrets: true }],
+      env: {},
+      defaultStateDirectory: '/x',
+    });
+    if (!read.config) throw new Error(read.problems.join(' '));
+    const clock = createFakeClock(new Date().toISOString());
+    const outbox = openOutbox({
+      directory: directory.path,
+      sinks: ['event-hubs'],
+      maxMegabytes: 16,
+      clock,
+      log: silentLog,
+      version: '1',
+    });
+    onTestFinished(() => outbox.close());
+    if (name) outbox.rememberObserver(observerNamed(name), null);
+    const lines: string[] = [];
+    const log = {
+      ...silentLog,
+      warn: (_: object, line: string) => lines.push(line),
+      info: (_: object, line: string) => lines.push(line),
+    };
+    const began = clock.monotonicMs();
+    const heartbeat = startHeartbeat({
+      config: read.config,
+      outbox,
+      counts: () => polls,
+      upMs: () => clock.monotonicMs() - began,
+      credential: local.credential,
+      version: '1.2.3',
+      clock,
+      log,
+      ready,
+      random: () => 0.5,
+    });
+    return { heartbeat, clock, lines };
+  }
+  const sleeping = (clock: { sleepers(): number }) => until(() => clock.sleepers() > 0, { what: 'the next heartbeat' });
+
+  test('it comes after the start, then every hour, and once more with the reason when it stops', async () => {
+    const before = rows().length;
+    const { heartbeat, clock } = start();
+    for (const [count, waitMs] of [
+      [1, 30_000],
+      [2, 1_800_000],
+      [3, 3_600_000],
+    ] as const) {
+      await sleeping(clock);
+      await clock.advance(waitMs - 1);
+      expect(rows()).toHaveLength(before + count - 1);
+      await clock.advance(1);
+      await until(() => rows().length === before + count);
+    }
+    await heartbeat.stopped('asked');
+    const told = rows().slice(before);
+    expect(told.map(({ State, StopReason }) => [State, StopReason ?? null])).toEqual([
+      ['starting', null],
+      ['running', null],
+      ['running', null],
+      ['stopping', 'asked'],
+    ]);
+    expect(told[0]).toMatchObject({ VmName: 'web_0', BridgeVersion: '1.2.3', UptimeSeconds: 30, Polls: 5 });
+    expect(local.azure.eventHubs.connections).toBe(0);
+  });
+
+  test('on the hub it is a CloudEvent under the key of the VM, on a connection that is closed at once', async () => {
+    const { heartbeat, clock } = start({ heartbeat: { eventHubs: true } });
+    await sleeping(clock);
+    await clock.advance(30_000);
+    const { vmId } = observerNamed('web_0');
+    const event = await until(() => local.azure.eventHubs.events().find(({ partitionKey }) => partitionKey === vmId));
+    expect(JSON.parse(event.body.toString())).toMatchObject({ vmId, state: 'starting', isTest: false });
+    expect(event.properties).toMatchObject({
+      'cloudEvents:type': 'com.scheduledeventsbridge.heartbeat.v1',
+      'cloudEvents:id': event.messageId,
+      'cloudEvents:subject': vmId,
+    });
+    await until(() => local.azure.eventHubs.connections === 0);
+    await heartbeat.stopped('failed');
+  });
+
+  test('a table that refuses is one story, however often it refuses, and its end is told', async () => {
+    local.azure.logAnalytics.fault({ status: 403 });
+    const { heartbeat, clock, lines } = start();
+    await sleeping(clock);
+    await clock.advance(30_000);
+    await until(() => lines.length === 1);
+    await sleeping(clock);
+    await clock.advance(1_800_000);
+    await sleeping(clock);
+    local.azure.logAnalytics.fault(null);
+    await clock.advance(3_600_000);
+    await until(() => lines.length === 2);
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^A heartbeat could not be sent to the stream Custom-VmLifecycleBridge_CL .*Monitoring Metrics Publisher/,
+      ),
+      expect.stringMatching(/^Heartbeats arrive at .* again\.$/),
+    ]);
+    await heartbeat.stopped('asked');
+  });
+
+  test.for([
+    {
+      name: 'with 0 minutes there is no heartbeat',
+      more: { heartbeat: { everyMinutes: 0 } },
+      ready: true,
+      vm: 'web_0',
+    },
+    { name: 'where it is not certain whose outbox this is there is no heartbeat', more: {}, ready: false, vm: 'web_0' },
+    { name: 'a VM that does not know its name sends no heartbeat', more: {}, ready: true, vm: '' },
+  ])('$name', async ({ more, ready, vm }) => {
+    const before = rows().length;
+    const { heartbeat, clock } = start(more, { ready: Promise.resolve(ready), name: vm });
+    await clock.advance(7_200_000);
+    await heartbeat.stopped('asked');
+    expect(rows()).toHaveLength(before);
+  });
+
+  test('a table that hangs holds up the end for four seconds at most', async () => {
+    const { heartbeat, clock } = start();
+    await sleeping(clock);
+    local.azure.logAnalytics.fault('hang');
+    const ended = heartbeat.stopped('asked');
+    await until(() => clock.sleepers() > 0);
+    await clock.advance(4_000);
+    await ended;
+    local.azure.logAnalytics.fault(null);
+  });
+});
