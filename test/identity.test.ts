@@ -93,6 +93,7 @@ describe('whose outbox it is', () => {
         imds: {
           observe: () => Promise.reject(new Error('not asked')),
           instance: () => Promise.reject(new Error('not asked')),
+          approve: () => Promise.reject(new Error('not asked')),
           close: async () => {},
           forget: () => {
             forgotten += 1;

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Seen } from '../lifecycle/scheduled-event.ts';
+import { type ApprovalAnswer, postApproval } from './approve.ts';
 import { readAzureTime } from './azure-time.ts';
 import type { Locate } from './discover.ts';
 import { parseDocument } from './document.ts';
@@ -31,6 +32,8 @@ export interface Imds {
   forget(): void;
   /** Everything the service tells about this VM, unparsed. */
   instance(signal: AbortSignal): Promise<InstanceAnswer>;
+  /** Tells Azure that these events may start now, for every VM that they name. */
+  approve(eventIds: readonly string[], signal: AbortSignal): Promise<ApprovalAnswer>;
   close(): Promise<void>;
 }
 
@@ -97,6 +100,20 @@ export function createImds(options: ImdsOptions): Imds {
         const other = first.kind === 'answer' && first.status === 400 ? versionToTryAfter(first.body) : null;
         if (other === null) return toInstance(first, newestInstanceVersion);
         return toInstance(await ask(other), other);
+      } finally {
+        await connection.close();
+      }
+    },
+
+    // On a connection of its own too: approving and polling do not wait for each other.
+    async approve(eventIds, signal) {
+      const located = await locate(signal);
+      if (located.kind === 'not-found') return { outcome: 'outcome-unknown', reason: located.reason };
+      const { origin, prefix } = splitEndpoint(located.endpoint);
+      const connection = connect(origin);
+      try {
+        const path = `${prefix}/metadata/scheduledevents?api-version=${apiVersion}`;
+        return await postApproval(connection, { path, headers: metadataHeader, eventIds }, signal);
       } finally {
         await connection.close();
       }

@@ -10,6 +10,8 @@ export interface HttpRequest {
   /** With the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Sent with POST; without one it is a GET. */
+  readonly body?: string;
   /** For the whole exchange: connecting, waiting, and the last byte of the body. */
   readonly deadlineMs: number;
 }
@@ -105,7 +107,7 @@ interface Exchanged {
 function exchangeOn(
   client: Client,
   origin: string,
-  { path, headers, deadlineMs }: HttpRequest,
+  { path, headers, body: content, deadlineMs }: HttpRequest,
   signal: AbortSignal,
   clock: Clock,
 ): Promise<Exchanged> {
@@ -146,7 +148,10 @@ function exchangeOn(
       onResponseError: (_controller, error) => fail(error),
     };
     try {
-      client.dispatch({ path, method: 'GET', headers }, handler);
+      client.dispatch(
+        { path, method: content === undefined ? 'GET' : 'POST', headers, body: content ?? null },
+        handler,
+      );
     } catch (error) {
       fail(error instanceof Error ? error : new Error(String(error)));
     }

@@ -38,6 +38,9 @@ const redirected: Advice = (told) => told;
 const troubled: Advice = (told) => `The metadata service has a problem of its own (${told}); it is asked again.`;
 const between: Advice = (told) =>
   `Something between this VM and the metadata service refuses the request (${told}): it must not go through a proxy.`;
+/** https://learn.microsoft.com/azure/virtual-machines/metadata-security-protocol/overview */
+const guarded: Advice = (told) =>
+  `The metadata service refuses this process (${told}): where the proxy agent on this VM enforces the Metadata Security Protocol, its rules must allow this program; through any other proxy the request must not go.`;
 
 const advices: Readonly<Partial<Record<number, Advice>>> = {
   301: redirected,
@@ -50,9 +53,8 @@ const advices: Readonly<Partial<Record<number, Advice>>> = {
     `The endpoint says that nothing changed (${told}) though it was not asked that; it counts as no observation.`,
   400: (told, apiVersion) =>
     `The metadata service refuses the request (${told}): it may not know api-version ${apiVersion}, or something between took the header "Metadata: true" away.`,
-  401: between,
-  403: (told) =>
-    `The metadata service refuses this process (${told}): where the Metadata Security Protocol is enforced, its rules must allow it.`,
+  401: guarded,
+  403: guarded,
   404: (told) =>
     `The endpoint does not know the path (${told}): check imds.endpoint; on Azure this passes by itself while the service is updated.`,
   405: (told) => `The endpoint does not take GET (${told}): check imds.endpoint.`,
@@ -67,8 +69,8 @@ const advices: Readonly<Partial<Record<number, Advice>>> = {
   504: troubled,
 };
 
-/** The service puts its own words into `error`. */
-function quoteError(body: string): string {
+/** The service's own words, which it puts into `error`: `: "…"`, or nothing. */
+export function quoteError(body: string): string {
   const words = errorOf(body)?.replace(/\s+/g, ' ').trim().slice(0, 160);
   return words ? `: ${JSON.stringify(words)}` : '';
 }

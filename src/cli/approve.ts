@@ -1,0 +1,183 @@
+import { createInterface } from 'node:readline/promises';
+import type { ApproveAnswer } from '../approver.ts';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { ScheduledEvent } from '../lifecycle/scheduled-event.ts';
+import type { Log } from '../log.ts';
+import { Failure } from './exit-codes.ts';
+import { plain } from './outbox/plain.ts';
+import { start } from './start.ts';
+import { describeVerb, type Surroundings, type Verb } from './surroundings.ts';
+
+/** The verb by which a command asks the service for it. */
+export const approveRequest = 'approve';
+
+/** Puts a question to a person; null where there is none. */
+export type AskPerson = (question: string, signal: AbortSignal) => Promise<string | null>;
+
+interface ApproveOptions {
+  readonly config?: string;
+  readonly yes?: true;
+}
+
+/** `approve`: tells Azure that an event may start now. */
+export const addApprove: Verb = (program, surroundings) => addApproveWith(askOnTerminal)(program, surroundings);
+
+export const addApproveWith =
+  (ask: AskPerson): Verb =>
+  (program, surroundings) => {
+    const command = program
+      .command(approveRequest)
+      .description('tell Azure that an event may start now, for every VM that it names; whatever its type')
+      .argument('<event-id>', 'EventId, as records, status and the log give it')
+      .option(
+        '-c, --config <file>',
+        'configuration file (default: SCHEDULED_EVENTS_BRIDGE_CONFIG, else the platform’s own)',
+      )
+      .option('-y, --yes', 'do not ask');
+    describeVerb(command, 'imdsFailed', 'noOutbox', 'notDone', 'alreadyRunning', 'newerOutbox', 'configuration').action(
+      (eventId: string, options: ApproveOptions) => approve(eventId, options, surroundings, ask),
+    );
+  };
+
+/** The service has 10 s for Azure's answer, and looks for requests once a second. */
+const answerMs = 20_000;
+
+async function approve(eventId: string, options: ApproveOptions, surroundings: Surroundings, ask: AskPerson) {
+  const { print, stop } = surroundings;
+  const { config, log } = await start(options, surroundings);
+  const { event, vmName } = await look(eventId, config, stop);
+  print(pageOf(event, vmName, systemClock.now()));
+  if (event.eventStatus !== 'Scheduled') {
+    throw new Failure('notDone', `Its status is ${event.eventStatus}: only what is Scheduled can be approved.`);
+  }
+  if (!options.yes) await confirm(ask, stop);
+  const { ok, says, outcome } = await carryOut(config, log, event, stop);
+  if (ok) return print(`${says}\n`);
+  const what = { refused: 'It was not approved', 'outcome-unknown': 'Perhaps it was approved' };
+  const verdict = outcome === null || outcome === 'accepted' ? 'Nothing was sent' : what[outcome];
+  throw new Failure('notDone', `${verdict}: ${says}`);
+}
+
+interface Looked {
+  readonly event: ScheduledEvent;
+  /** The name of this VM; null where the metadata service does not tell. */
+  readonly vmName: string | null;
+}
+
+/** What Azure lists now. The service is not needed for it. */
+async function look(eventId: string, config: Config, signal: AbortSignal): Promise<Looked> {
+  const { openImds } = await import('./approve-alone.ts');
+  const { observerFrom, parseInstance } = await import('../imds/instance.ts');
+  const { silentLog } = await import('../log.ts');
+  const imds = openImds(config, systemClock, silentLog);
+  try {
+    const [seen, instance] = await Promise.all([imds.observe(signal), imds.instance(signal)]);
+    if (seen.kind !== 'document') {
+      const reason = seen.kind === 'unavailable' ? seen.reason : 'It answered that nothing changed.';
+      throw new Failure('imdsFailed', `What is scheduled cannot be read: ${reason}`);
+    }
+    const { events } = seen.document;
+    const event = events.find((one) => one.eventId.toLowerCase() === eventId.trim().toLowerCase());
+    if (!event) throw new Failure('notDone', notListed(eventId, events));
+    const { tags: _, ...overrides } = config.observer;
+    const told = instance.kind === 'metadata' ? parseInstance(instance.metadata) : {};
+    return { event, vmName: observerFrom(told, overrides, {})?.vmName ?? null };
+  } finally {
+    await imds.close();
+  }
+}
+
+function notListed(eventId: string, events: readonly ScheduledEvent[]): string {
+  const lines = events.map((event) => {
+    const { eventType, eventStatus, resources } = event;
+    return `  ${event.eventId}  ${eventType ?? 'unknown type'}  ${eventStatus ?? ''}  ${resources?.join(', ') ?? ''}`;
+  });
+  const listed = lines.length === 0 ? 'Nothing is listed.' : `Listed:\n${lines.map(plainLine).join('\n')}`;
+  return `Azure lists no event ${plain(eventId)}. ${listed}`;
+}
+
+const plainLine = (line: string): string => `  ${plain(line)}`;
+
+const effects: Readonly<Record<string, string>> = {
+  Freeze: 'the VM stands still for some seconds; memory and open files are kept',
+  Reboot: 'the VM is restarted; what is only in memory is lost',
+  Redeploy: 'the VM moves to another host; what is on temporary disks is lost',
+  Preempt: 'the Spot VM is deleted; what is on temporary disks is lost',
+  Terminate: 'the VM is deleted',
+};
+
+/** The event, and what approving it means. */
+function pageOf(event: ScheduledEvent, vmName: string | null, now: Date): string {
+  const { eventType, eventStatus, eventSource, notBefore, durationSeconds, description } = event;
+  const names = event.resources ?? [];
+  const isUs = (name: string): boolean => name.toLowerCase() === vmName?.toLowerCase();
+  const minutes = notBefore === null ? 0 : Math.round((Date.parse(notBefore) - now.getTime()) / 60_000);
+  const seconds = durationSeconds !== null && durationSeconds >= 0 ? `${durationSeconds} s` : 'not told by Azure';
+  const rows: readonly (readonly [string, string])[] = [
+    ['event', event.eventId],
+    ['type', `${eventType ?? 'not known'}${eventType && effects[eventType] ? `: ${effects[eventType]}` : ''}`],
+    ['source', eventSource === 'User' ? 'User: somebody asked for it' : (eventSource ?? 'not known')],
+    ['status', eventStatus ?? 'not known'],
+    ['not before', notBefore === null ? 'not known' : `${notBefore} (in ${minutes} min)`],
+    ['duration', seconds],
+    ['description', description ?? 'none'],
+    [
+      'VMs',
+      names.length === 0 ? 'none named' : names.map((name) => (isUs(name) ? `${name} (this VM)` : name)).join(', '),
+    ],
+  ];
+  const whom = names.length === 1 ? `for ${names[0]}` : `for all ${names.length} VMs`;
+  const others = vmName === null || names.some(isUs) ? '' : ' This VM is not among them.';
+  const table = rows.map(([title, text]) => `  ${title.padEnd(12)} ${plain(text)}\n`).join('');
+  return `${table}Approving lets Azure start it at once, ${plain(whom)}, and cannot be taken back.${others}\n`;
+}
+
+async function confirm(ask: AskPerson, signal: AbortSignal): Promise<void> {
+  const answer = await ask('Approve it? [y/N] ', signal);
+  if (answer === null)
+    throw new Failure('usage', 'Nobody can be asked here: add --yes to approve it without a question.');
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('notDone', 'Nothing was approved.');
+}
+
+const askOnTerminal: AskPerson = async (question, signal) => {
+  if (!process.stdin.isTTY) return null;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await terminal.question(question, { signal });
+  } catch {
+    return ''; // Ctrl-C or the end of the input: no.
+  } finally {
+    terminal.close();
+  }
+};
+
+/** Through the service that runs, else by this process. Only while the event names the VMs that were shown. */
+async function carryOut(
+  config: Config,
+  log: Log,
+  { eventId, resources }: ScheduledEvent,
+  signal: AbortSignal,
+): Promise<ApproveAnswer> {
+  const { stateDirectory: directory } = config;
+  const { askService } = await import('../outbox/ask.ts');
+  const { explainUnread, noOutboxIn } = await import('./outbox/read.ts');
+  const argument = { eventId, resources: resources ?? [] };
+  try {
+    const how = { timeoutMs: answerMs, signal, clock: systemClock };
+    const asked = await askService(directory, approveRequest, argument, how);
+    if (asked.answered) return asked.answer as ApproveAnswer;
+    if (asked.why === 'no-outbox') throw new Failure('noOutbox', noOutboxIn(directory));
+    if (asked.why === 'no-answer') throw new Failure('notDone', noAnswer(directory));
+    const { approveAlone } = await import('./approve-alone.ts');
+    return await approveAlone(argument, { config, clock: systemClock, log, stop: signal });
+  } catch (error) {
+    const { OutboxInUse } = await import('../outbox/errors.ts');
+    if (error instanceof OutboxInUse)
+      throw new Failure('alreadyRunning', `${error.message} Nothing was sent: try again.`);
+    throw explainUnread(error, directory);
+  }
+}
+
+const noAnswer = (directory: string): string =>
+  `The service with the state directory ${directory} did not answer within ${answerMs / 1000} s. It may have begun: its log and status tell.`;

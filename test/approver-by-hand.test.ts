@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'vitest';
+import type { ApprovalAnswer } from '../src/imds/approve.ts';
+import type { ScheduledEvent } from '../src/lifecycle/scheduled-event.ts';
+import { type ApproverRig, openApprover, type RigOptions } from './approver-rig.ts';
+import { temporaryDirectory } from './support/bridge-process.ts';
+import { event, started } from './support/story.ts';
+
+const preempt = event({ eventType: 'Preempt' });
+const { eventId } = preempt;
+
+/** One document, then a person asks. */
+async function whenAsked(
+  events: readonly ScheduledEvent[] | undefined,
+  argument: unknown,
+  given: Partial<RigOptions> = {},
+  andThen: (rig: ApproverRig) => void | Promise<void> = () => {},
+): Promise<unknown> {
+  using directory = temporaryDirectory('by-hand');
+  const rig = openApprover(directory.path, given);
+  await rig.look(events);
+  const answer = await rig.approver.approve(argument);
+  await andThen(rig);
+  await rig.close();
+  return answer;
+}
+
+describe('approving by hand', () => {
+  test.each<[string, ScheduledEvent]>([
+    ['an eviction', preempt],
+    ['a deletion', event({ eventType: 'Terminate' })],
+    ['a reboot by the platform', event({ eventType: 'Reboot', durationSeconds: -1 })],
+    ['a long freeze', event({ durationSeconds: 600 })],
+    ['an event of other VMs', event({ resources: ['db_7'] })],
+    ['an event of a type that nobody knows', event({ eventType: 'Melt' })],
+  ])('takes %s, in the first document too', async (_, listed) => {
+    const answer = await whenAsked([listed], { eventId }, {}, ({ posts, approvals, records }) => {
+      expect([posts, approvals()]).toEqual([[eventId], ['Approved: accepted']]);
+      expect(records().at(-1)).toMatchObject({ phase: 'Approved', eventType: listed.eventType });
+    });
+    expect(answer).toMatchObject({ ok: true, outcome: 'accepted', says: expect.stringContaining('Azure accepted it') });
+  });
+
+  test('finds the event in whatever letters, and while it names the VMs that were shown', async () => {
+    const shown = { eventId: eventId.toLowerCase(), resources: ['WEB_0'] };
+    expect(await whenAsked([preempt], shown)).toMatchObject({ ok: true });
+  });
+
+  test.each<[string, readonly ScheduledEvent[] | undefined, unknown, string]>([
+    ['an event that is not listed, and says which are', [preempt], { eventId: 'other' }, `Listed: ${eventId}`],
+    ['an event where none is listed', [], { eventId }, 'Listed: none'],
+    ['an event that has started', [started(preempt)], { eventId }, 'The event is Started'],
+    [
+      'an event that names other VMs than were shown',
+      [preempt],
+      { eventId, resources: ['web_0', 'web_1'] },
+      'other VMs',
+    ],
+    ['an event while the metadata service tells nothing', undefined, { eventId }, 'nobody knows what is scheduled'],
+    ['nothing in particular', [preempt], null, 'no EventId'],
+    ['what is no text', [preempt], { eventId: 5 }, 'no EventId'],
+    ['nothing at all', [preempt], { eventId: ' ' }, 'no EventId'],
+  ])('does not take %s', async (_, events, argument, says) => {
+    const answer = await whenAsked(events, argument, {}, ({ posts, approvals }) =>
+      expect([posts, approvals()]).toEqual([[], []]),
+    );
+    expect(answer).toEqual({ ok: false, outcome: null, says: expect.stringContaining(says) });
+  });
+
+  test('does not take a document of more than 5 s ago', async () => {
+    using directory = temporaryDirectory('by-hand');
+    const rig = openApprover(directory.path);
+    await rig.look([preempt]);
+    await rig.clock.advance(5001);
+    expect(await rig.approver.approve({ eventId })).toMatchObject({ ok: false, outcome: null });
+    expect(rig.posts).toEqual([]);
+    await rig.close();
+  });
+
+  test('does not take anything before the metadata service has told which VM this is', async () => {
+    expect(await whenAsked([preempt], { eventId }, { fresh: () => false })).toMatchObject({ ok: false, outcome: null });
+  });
+
+  test.each<ApprovalAnswer>([
+    { outcome: 'refused', reason: 'The metadata service refused it.' },
+    { outcome: 'outcome-unknown', reason: 'No answer.' },
+  ])('answers with the outcome %o', async (answer) => {
+    const told = await whenAsked([preempt], { eventId }, { answer }, ({ approvals }) =>
+      expect(approvals()).toEqual([`Approved: ${answer.outcome}`]),
+    );
+    expect(told).toEqual({ ok: false, outcome: answer.outcome, says: answer.reason });
+  });
+
+  test('asked for twice at once, it is one approval, and both hear of it', async () => {
+    using directory = temporaryDirectory('by-hand');
+    const rig = openApprover(directory.path);
+    await rig.look([preempt]);
+    const answers = await Promise.all([rig.approver.approve({ eventId }), rig.approver.approve({ eventId })]);
+    expect(answers.map(({ ok }) => ok)).toEqual([true, true]);
+    expect([rig.posts, rig.approvals()]).toEqual([[eventId], ['Approved: accepted']]);
+    await rig.close();
+  });
+
+  test('asked for again after a refusal, it is one more approval with a record of its own', async () => {
+    let outcome: 'refused' | 'accepted' = 'refused';
+    const answer = async (): Promise<ApprovalAnswer> =>
+      outcome === 'refused' ? { outcome, reason: 'busy' } : { outcome, reason: null };
+    await whenAsked([preempt], { eventId }, { answer }, async ({ approver, approvals, records }) => {
+      outcome = 'accepted';
+      expect(await approver.approve({ eventId })).toMatchObject({ ok: true });
+      expect(approvals()).toEqual(['Approved: refused', 'Approved: accepted']);
+      expect(new Set(records().map(({ recordId }) => recordId)).size).toBe(3);
+    });
+  });
+
+  test('tells in the record of an event of other VMs who it was for, and its end from there on', async () => {
+    const ofOthers = event({ resources: ['db_7'] });
+    await whenAsked([ofOthers], { eventId }, {}, async ({ look, records }) => {
+      await look([started(ofOthers)]);
+      await look([]);
+      expect(records().map(({ phase, observerAffected }) => `${phase} ${observerAffected}`)).toEqual([
+        'Approved false',
+        'Started false',
+        'Completed false',
+      ]);
+      expect(records().map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+    });
+  });
+});

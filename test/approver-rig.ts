@@ -1,0 +1,140 @@
+import { type Approver, type ApproverOptions, createApprover } from '../src/approver.ts';
+import type { ApprovalAnswer } from '../src/imds/approve.ts';
+import type { LifecycleRecord } from '../src/lifecycle/record.ts';
+import type { ScheduledEvent } from '../src/lifecycle/scheduled-event.ts';
+import { gapAfterMs, type Turn, transition } from '../src/lifecycle/transition.ts';
+import type { Log } from '../src/log.ts';
+import { silentLog } from '../src/log.ts';
+import { type Outbox, openOutbox } from '../src/outbox/outbox.ts';
+import { createFakeClock, type FakeClock, settled } from './support/fake-clock.ts';
+import { observerNamed } from './support/story.ts';
+
+/** A service that approves, on a real outbox: documents, the answers of Azure and the time are the test's. */
+export interface ApproverRig {
+  readonly approver: Approver;
+  readonly outbox: Outbox;
+  readonly clock: FakeClock;
+  /** EventIds in the order in which they were POSTed. */
+  readonly posts: string[];
+  readonly log: { readonly level: string; readonly message: string }[];
+  /** One turn a second later; undefined: no valid document. Then everything runs that can. */
+  look(events: readonly ScheduledEvent[] | undefined, more?: LookMore): Promise<void>;
+  /** Every record so far, oldest first. */
+  records(): readonly LifecycleRecord[];
+  /** `Approved: accepted`, for each approval. */
+  approvals(): readonly string[];
+  /** As after kill -9: the file stays, and another process opens it. */
+  killed(options?: Partial<RigOptions>): ApproverRig;
+  close(): Promise<void>;
+}
+
+export interface LookMore {
+  readonly bootId?: string;
+  readonly afterMs?: number;
+  /** 304: the document is the one before. */
+  readonly unchanged?: true;
+}
+
+export interface RigOptions {
+  readonly policy: Partial<ApproverOptions['policy']>;
+  /** What Azure answers; null: nothing, ever. */
+  readonly answer: ApprovalAnswer | null | ((eventId: string) => Promise<ApprovalAnswer>);
+  readonly fresh: () => boolean;
+  readonly outbox: (outbox: Outbox) => ApproverOptions['outbox'];
+  readonly clock: FakeClock;
+}
+
+const off = { userInitiated: false, freezeUpToSeconds: null, onBehalfOf: [], onBehalfAfterSeconds: 60 };
+
+export function openApprover(directory: string, given: Partial<RigOptions> = {}): ApproverRig {
+  const { clock = createFakeClock(), answer = { outcome: 'accepted', reason: null }, fresh = () => true } = given;
+  const observer = observerNamed('web_0');
+  const posts: string[] = [];
+  const log: { level: string; message: string }[] = [];
+  const outbox = openOutbox({ directory, sinks: ['hub'], maxMegabytes: 16, clock, log: silentLog, version: '1.2.3' });
+  const stopped = (signal: AbortSignal): Promise<ApprovalAnswer> =>
+    new Promise((resolve) => {
+      const unknown: ApprovalAnswer = { outcome: 'outcome-unknown', reason: 'given up' };
+      signal.addEventListener('abort', () => resolve(unknown), { once: true });
+    });
+  const approver = createApprover({
+    imds: {
+      approve: ([eventId = ''], signal) => {
+        posts.push(eventId);
+        if (typeof answer === 'function') return answer(eventId);
+        return answer === null ? stopped(signal) : Promise.resolve(answer);
+      },
+    },
+    outbox: given.outbox?.(outbox) ?? outbox,
+    observer: { known: () => observer, fresh },
+    policy: { ...off, ...given.policy },
+    stateDirectory: directory,
+    bridgeVersion: '1.2.3',
+    clock,
+    log: logInto(log),
+  });
+  let listed = JSON.stringify([...outbox.state.events.values()].map(({ last }) => last));
+  let incarnation = outbox.state.incarnation ?? 0;
+
+  const turnOf = (events: readonly ScheduledEvent[] | undefined, more: LookMore): Turn => {
+    const clocks = { azureTime: clock.now(), clockOffsetSeconds: 0 };
+    const content = JSON.stringify(events);
+    if (content !== listed) incarnation += 1;
+    listed = content;
+    const document = { incarnation, events: events ?? [], unreadable: 0 };
+    const seen =
+      events === undefined
+        ? ({ kind: 'unavailable', code: 'http-503', reason: 'busy', retryAfterMs: null } as const)
+        : more.unchanged
+          ? ({ kind: 'unchanged', ...clocks } as const)
+          : ({ kind: 'document', document, imdsApiVersion: '2020-07-01', ...clocks } as const);
+    return transition(outbox.state, seen, {
+      host: { bootId: more.bootId ?? outbox.state.bootId ?? 'boot-1', physicalHost: null, tick: null, wallStepMs: 0 },
+      observer,
+      scope: { witnessRate: 0 },
+      gapAfterMs: gapAfterMs(1),
+      bridgeVersion: '1.2.3',
+      at: clock.now(),
+    });
+  };
+  const records = (): readonly LifecycleRecord[] =>
+    outbox.pending('hub', { limit: 1000 }).map(({ json }) => JSON.parse(json.toString()) as LifecycleRecord);
+
+  return {
+    approver,
+    outbox,
+    clock,
+    posts,
+    log,
+    records,
+    async look(events, more = {}) {
+      await clock.advance(more.afterMs ?? 1000);
+      const turn = turnOf(events, more);
+      outbox.append(turn.state, turn.records);
+      approver.consider(turn);
+      await settled();
+    },
+    approvals: () =>
+      records()
+        .filter(({ phase }) => phase === 'Approved')
+        .map(({ phase, evidence }) => `${phase}: ${evidence.join(' ')}`),
+    killed(options = {}) {
+      // Nothing of what it still holds gets into the file: closing only lets the next process in.
+      outbox.close();
+      return openApprover(directory, { ...given, clock, ...options });
+    },
+    async close() {
+      await approver.close(0);
+      outbox.close();
+    },
+  };
+}
+
+function logInto(lines: { level: string; message: string }[]): Log {
+  const say =
+    (level: string) =>
+    (_: object, message: string): void =>
+      void lines.push({ level, message });
+  const log: Log = { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error'), child: () => log };
+  return log;
+}

@@ -1,0 +1,331 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { disablingFile } from '../src/approver.ts';
+import type { ApprovalAnswer } from '../src/imds/approve.ts';
+import type { ScheduledEvent } from '../src/lifecycle/scheduled-event.ts';
+import type { Outbox } from '../src/outbox/outbox.ts';
+import { type ApproverRig, openApprover, type RigOptions } from './approver-rig.ts';
+import { temporaryDirectory } from './support/bridge-process.ts';
+import { settled } from './support/fake-clock.ts';
+import { event, started } from './support/story.ts';
+
+/** The clock of the rig begins at New Year: fifteen minutes ahead of it. */
+const notBefore = '2026-01-01T00:15:00.000Z';
+const reboot = event({ eventType: 'Reboot', eventSource: 'User', durationSeconds: -1, notBefore });
+const ofNeighbour = event({ ...reboot, resources: ['web_1'] });
+const userInitiated = { policy: { userInitiated: true } };
+const { eventId } = reboot;
+
+/** A bridge in a directory of its own; closed and removed afterwards. */
+async function inDirectory(
+  given: Partial<RigOptions>,
+  story: (rig: ApproverRig, directory: string) => Promise<ApproverRig | undefined>,
+): Promise<void> {
+  using directory = temporaryDirectory('approver');
+  const rig = openApprover(directory.path, given);
+  const last = await story(rig, directory.path);
+  await (last ?? rig).close();
+}
+
+describe('approving by policy', () => {
+  test('an event that appears is approved at once, with one POST and one record', () =>
+    inDirectory(userInitiated, async ({ look, posts, approvals, records, outbox }) => {
+      await look([]);
+      for (let n = 0; n < 5; n += 1) await look([reboot]);
+      expect(posts).toEqual([eventId]);
+      expect(approvals()).toEqual(['Approved: accepted']);
+      expect(records().map(({ position, sequence }) => [position, sequence])).toEqual([
+        [1, 1],
+        [2, 2],
+      ]);
+      expect(outbox.state.approved).toEqual(new Set([eventId.toLowerCase()]));
+      expect(outbox.openApprovals()).toEqual([]);
+      return undefined;
+    }));
+
+  test('an event that is there at the start is approved with the second document, also when that says nothing new', () =>
+    inDirectory(userInitiated, async ({ look, posts }) => {
+      await look([reboot]);
+      expect(posts).toEqual([]);
+      await look(undefined);
+      expect(posts).toEqual([]);
+      await look([reboot], { unchanged: true });
+      expect(posts).toEqual([eventId]);
+      return undefined;
+    }));
+
+  test('nothing is approved where the configuration says nothing', () =>
+    inDirectory({}, async ({ look, posts, log }) => {
+      for (const _ of [1, 2, 3]) await look([reboot]);
+      expect(posts).toEqual([]);
+      expect(log).toEqual([]);
+      return undefined;
+    }));
+
+  test('nothing is approved before the metadata service has told which VM this is', () => {
+    let isFresh = false;
+    return inDirectory({ ...userInitiated, fresh: () => isFresh }, async ({ look, posts }) => {
+      for (const _ of [1, 2, 3]) await look([reboot]);
+      expect(posts).toEqual([]);
+      isFresh = true;
+      await look([reboot]);
+      expect(posts).toEqual([eventId]);
+      return undefined;
+    });
+  });
+
+  test('a file in the state directory stops it at once, and taking it away lets it go on', () =>
+    inDirectory(userInitiated, async ({ look, posts }, directory) => {
+      await look([]);
+      writeFileSync(join(directory, disablingFile), '');
+      for (const _ of [1, 2, 3]) await look([reboot]);
+      expect(posts).toEqual([]);
+      rmSync(join(directory, disablingFile));
+      await look([reboot]);
+      expect(posts).toEqual([eventId]);
+      return undefined;
+    }));
+
+  test('a neighbour has its time, which no step of the clock shortens', () =>
+    inDirectory(
+      { policy: { userInitiated: true, onBehalfOf: ['web_1'], onBehalfAfterSeconds: 60 } },
+      async ({ look, posts, approvals, clock }) => {
+        await look([]);
+        await look([ofNeighbour]);
+        clock.stepWall(86_400_000);
+        await look([ofNeighbour]);
+        await look([ofNeighbour], { afterMs: 58_900 });
+        expect(posts).toEqual([]);
+        await look([ofNeighbour], { afterMs: 200 });
+        expect(posts).toEqual([eventId]);
+        expect(approvals()).toEqual(['Approved: accepted on-behalf-of:web_1']);
+        return undefined;
+      },
+    ));
+
+  test('the intent is on disk before Azure is told', async () => {
+    let open: Outbox | null = null;
+    let found: readonly string[] = [];
+    const answer = async (): Promise<ApprovalAnswer> => {
+      found = open?.openApprovals().map((intent) => intent.eventId) ?? [];
+      return { outcome: 'accepted', reason: null };
+    };
+    await inDirectory({ ...userInitiated, answer }, async ({ look, outbox }) => {
+      open = outbox;
+      await look([]);
+      await look([reboot]);
+      expect(found).toEqual([eventId]);
+      return undefined;
+    });
+  });
+
+  test('without a disk that takes the intent nothing is approved', () =>
+    inDirectory(
+      {
+        ...userInitiated,
+        outbox: (outbox) => ({
+          get state() {
+            return outbox.state;
+          },
+          storage: outbox.storage,
+          append: (...all) => outbox.append(...all),
+          openApprovals: () => [],
+          intend: () => false,
+        }),
+      },
+      async ({ look, posts, log }) => {
+        await look([]);
+        for (const _ of [1, 2, 3]) await look([reboot]);
+        expect(posts).toEqual([]);
+        expect(log.filter(({ level }) => level === 'error')).toHaveLength(1);
+        return undefined;
+      },
+    ));
+
+  test.each<[ApprovalAnswer, string, string[]]>([
+    [{ outcome: 'accepted', reason: null }, 'Ended: approved', ['info']],
+    [{ outcome: 'refused', reason: 'not valid' }, 'Canceled: left-before-not-before', ['warn']],
+    [{ outcome: 'outcome-unknown', reason: 'no answer' }, 'Ended: approved', ['warn']],
+  ])('the outcome %o is on record, is not asked for again, and counts for the end', (answer, end, levels) =>
+    inDirectory({ ...userInitiated, answer }, async ({ look, posts, approvals, records, log }) => {
+      await look([]);
+      for (const _ of [1, 2, 3]) await look([reboot]);
+      expect(posts).toEqual([eventId]);
+      expect(approvals()).toEqual([`Approved: ${answer.outcome}`]);
+      expect(log.filter(({ message }) => /pproved: Reboot/.test(message)).map(({ level }) => level)).toEqual(levels);
+      await look([]);
+      const last = records().at(-1);
+      expect(`${last?.phase}: ${last?.evidence.join(' ')}`).toBe(end);
+      return undefined;
+    }),
+  );
+
+  test('a POST that takes its time holds up no turn, and nothing is sent twice', async () => {
+    let answer: (answer: ApprovalAnswer) => void = () => {};
+    const slow = (): Promise<ApprovalAnswer> => new Promise((resolve) => (answer = resolve));
+    await inDirectory({ ...userInitiated, answer: slow }, async ({ look, posts, approvals, records }) => {
+      await look([]);
+      for (const _ of [1, 2, 3]) await look([reboot]);
+      await look([started(reboot)]);
+      await look([]);
+      expect([posts, approvals()]).toEqual([[eventId], []]);
+      answer({ outcome: 'accepted', reason: null });
+      await settled();
+      expect(approvals()).toEqual(['Approved: accepted']);
+      expect(records().map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
+      return undefined;
+    });
+  });
+
+  test('why an event of this VM is not approved is said once', () =>
+    inDirectory(userInitiated, async ({ look, log }) => {
+      await look([]);
+      for (const _ of [1, 2, 3]) await look([event({ eventType: 'Preempt' })]);
+      const why = 'events of its type are approved by hand only';
+      expect(log).toEqual([{ level: 'info', message: `Preempt ${eventId} is not approved automatically: ${why}.` }]);
+      return undefined;
+    }));
+
+  test('a mistake of ours never reaches the poll loop', () =>
+    inDirectory(
+      {
+        ...userInitiated,
+        outbox: (outbox) => ({
+          get state() {
+            return outbox.state;
+          },
+          storage: outbox.storage,
+          append: (...all) => outbox.append(...all),
+          openApprovals: () => [],
+          intend: () => {
+            throw new Error('of ours');
+          },
+        }),
+      },
+      async ({ look, log }) => {
+        await look([]);
+        await look([reboot]);
+        expect(log.map(({ level }) => level)).toEqual(['error']);
+        return undefined;
+      },
+    ));
+});
+
+describe('an approval that a process left open', () => {
+  const silent = { ...userInitiated, answer: null };
+  const early = started(reboot);
+  const bootId = 'boot-2';
+
+  type Look = readonly [events: readonly ScheduledEvent[], more?: { bootId?: string; afterMs?: number }];
+  test.each<{ name: string; first?: ScheduledEvent; looks: readonly Look[]; posts: number; told: string }>([
+    { name: 'is accepted when the event is Started before its time', looks: [[[early]]], posts: 0, told: 'accepted' },
+    {
+      name: 'has an outcome that nobody knows when the event is Started after its time',
+      looks: [[[early], { afterMs: 1_000_000 }]],
+      posts: 0,
+      told: 'outcome-unknown',
+    },
+    {
+      name: 'is accepted when this VM was rebooted by the event before its time',
+      looks: [[[], { bootId }]],
+      posts: 0,
+      told: 'accepted',
+    },
+    {
+      name: 'has an outcome that nobody knows when this VM was rebooted after the time of the event',
+      looks: [[[], { bootId, afterMs: 1_000_000 }]],
+      posts: 0,
+      told: 'outcome-unknown',
+    },
+    { name: 'has an outcome that nobody knows when the event left', looks: [[[]]], posts: 0, told: 'outcome-unknown' },
+    {
+      name: 'is not sent again with the first document, but with the second',
+      looks: [[[reboot]], [[reboot]], [[reboot]]],
+      posts: 1,
+      told: 'accepted',
+    },
+  ])('$name', ({ looks, posts, told }) =>
+    inDirectory(silent, async (before) => {
+      await before.look([]);
+      await before.look([reboot]);
+      expect([before.posts, before.approvals()]).toEqual([[eventId], []]);
+      const after = before.killed({ answer: { outcome: 'accepted', reason: null } });
+      for (const [events, more] of looks) await after.look(events, more);
+      expect(after.posts).toHaveLength(posts);
+      expect(after.approvals()).toEqual([`Approved: ${told}`]);
+      expect(after.outbox.openApprovals()).toEqual([]);
+      expect(after.records().map(({ position }) => position)).toEqual(after.records().map((_, n) => n + 1));
+      return after;
+    }),
+  );
+
+  test('is told with all that was known when the event was of others and is forgotten by now', () =>
+    inDirectory(
+      { policy: { userInitiated: true, onBehalfOf: ['web_1'], onBehalfAfterSeconds: 0 }, answer: null },
+      async (before) => {
+        await before.look([]);
+        await before.look([ofNeighbour]);
+        const after = before.killed();
+        await after.look([]);
+        expect(after.approvals()).toEqual(['Approved: outcome-unknown on-behalf-of:web_1']);
+        expect(after.records()).toMatchObject([{ eventType: 'Reboot', affectedResources: ['web_1'], position: 1 }]);
+        return after;
+      },
+    ));
+
+  test.each<[string, (directory: string) => void, ScheduledEvent, Partial<RigOptions>]>([
+    ['the file stops it', (path) => writeFileSync(join(path, disablingFile), ''), reboot, {}],
+    ['the policy allows it no more', () => {}, reboot, { policy: {} }],
+    ['the event is another one by now', () => {}, event({ ...reboot, resources: ['web_7', 'web_0'] }), {}],
+    ['nobody knows for certain which VM this is', () => {}, reboot, { fresh: () => false }],
+  ])('is not sent again while %s, and settled by the document in the end', (_, prepare, listed, options) =>
+    inDirectory(silent, async (before, directory) => {
+      await before.look([]);
+      await before.look([reboot]);
+      prepare(directory);
+      const after = before.killed({ answer: { outcome: 'accepted', reason: null }, ...options });
+      for (const __ of [1, 2, 3]) await after.look([listed]);
+      expect([after.posts, after.approvals()]).toEqual([[], []]);
+      await after.look([started(listed)]);
+      expect(after.approvals()).toEqual(['Approved: accepted']);
+      return after;
+    }),
+  );
+
+  test('of a person is sent again whatever the policy', () =>
+    inDirectory({ answer: null }, async (before) => {
+      const preempt = event({ eventType: 'Preempt', notBefore });
+      await before.look([preempt]);
+      void before.approver.approve({ eventId });
+      await settled();
+      const after = before.killed({ answer: { outcome: 'accepted', reason: null } });
+      for (const _ of [1, 2, 3]) await after.look([preempt]);
+      expect([after.posts, after.approvals()]).toEqual([[eventId], ['Approved: accepted']]);
+      return after;
+    }));
+});
+
+describe('the end of the service', () => {
+  test('waits for an outcome for a moment, and approves nothing more', () =>
+    inDirectory(userInitiated, async ({ look, approver, posts }) => {
+      await look([]);
+      await approver.close(2000);
+      await look([reboot]);
+      expect(posts).toEqual([]);
+      expect(await approver.approve({ eventId })).toMatchObject({ ok: false });
+      return undefined;
+    }));
+
+  test('leaves an approval without an outcome open', () =>
+    inDirectory({ ...userInitiated, answer: null }, async ({ look, approver, approvals, outbox, clock }) => {
+      await look([]);
+      await look([reboot]);
+      const closing = approver.close(2000);
+      await clock.advance(2000);
+      await closing;
+      expect(approvals()).toEqual([]);
+      expect(outbox.openApprovals()).toMatchObject([{ eventId, cause: 'user-initiated' }]);
+      return undefined;
+    }));
+});
