@@ -26,12 +26,18 @@ const conditions: Readonly<Partial<Record<string, string>>> = {
 
 type Meaning = (to: Destination, message: string) => Failure;
 
-const unauthorized: Meaning = (to) =>
-  retry(
-    'configuration',
-    'unauthorized',
-    `The identity of this VM may not send to ${to.name}: grant ${to.grant}; a new grant takes up to 30 min to work.`,
-  );
+const unauthorized: Meaning = (to, message) =>
+  /\bIp has been prevented\b/i.test(message)
+    ? retry(
+        'configuration',
+        'network-refused',
+        `The firewall of ${to.host} keeps the address of this VM out: allow its subnet or a private endpoint in the networking settings of the namespace.`,
+      )
+    : retry(
+        'configuration',
+        'unauthorized',
+        `${to.sender.charAt(0).toUpperCase()}${to.sender.slice(1)} may not send to ${to.name}: grant ${to.grant}; a new grant takes up to 30 min to work.`,
+      );
 
 const notFound: Meaning = (to) =>
   retry('configuration', 'not-found', `${to.host} does not know ${to.name}: check ${to.whatToCheck}.`);

@@ -4,6 +4,7 @@ import { createTroubleTeller, type Log } from '../log.ts';
 import { createDeadlines, type Deadlines } from './deadline.ts';
 import { classify } from './errors.ts';
 import type { Destination } from './failure.ts';
+import { tokenEndpoint } from './token-failure.ts';
 import { managedIdentityTokens } from './token-source.ts';
 
 /**
@@ -36,13 +37,15 @@ const defaultDeadlineMs = 15_000;
 const clockSkewMs = 30_000;
 /** Between two tries to replace a token that still serves. */
 const refreshPauseMs = 60_000;
-const endpoint: Destination = {
-  name: 'the token endpoint of IMDS',
-  host: '169.254.169.254',
+const destination = (host: string): Destination => ({
+  name: `the token endpoint ${host}`,
+  host,
   addressKey: 'imds.endpoint',
+  proxy: null,
+  sender: 'this VM',
   grant: 'this VM an identity',
   whatToCheck: 'identity.clientId',
-};
+});
 
 interface Held {
   token: AccessToken | null;
@@ -53,6 +56,7 @@ interface Held {
 
 export function createCredential(options: CredentialOptions): BridgeCredential {
   const { clock, log, deadlineMs = defaultDeadlineMs } = options;
+  const endpoint = destination(tokenEndpoint().name);
   const source = options.source ?? managedIdentityTokens(options.clientId);
   const deadlines = createDeadlines(endpoint.name);
   const held = new Map<string, Held>();

@@ -52,6 +52,10 @@ export interface Destination {
   readonly host: string;
   /** Configuration key that holds the address. */
   readonly addressKey: string;
+  /** `host:port` of the proxy that every connection to it goes to; null where it is reached directly. */
+  readonly proxy: string | null;
+  /** Who asks to be let in: `the identity of this VM`. */
+  readonly sender: string;
   /** Who is let in, and how to become one: ends a sentence after "grant". */
   readonly grant: string;
   /** What to compare when Azure says that there is no such thing: ends a sentence after "check". */

@@ -26,7 +26,7 @@ export function httpFailure(
       );
     case 403:
       return configuration(
-        `The identity of this VM may not write to ${to.name} (HTTP 403): grant ${to.grant}; a new grant takes up to 30 min to work.`,
+        `${sentence(to.sender)} may not write to ${to.name} (HTTP 403): grant ${to.grant}; a new grant takes up to 30 min to work.${orProxy(to)}`,
       );
     case 404:
       return configuration(`${to.host} does not know ${to.name} (HTTP 404): check ${to.whatToCheck}.`);
@@ -51,12 +51,19 @@ export function httpFailure(
       );
   }
   if (status >= 500) {
-    return retry('transient', code, `${to.host} has a problem of its own (HTTP ${status}); it is sent again.`, wait);
+    const reason = `${to.host} has a problem of its own (HTTP ${status}); it is sent again.${orProxy(to)}`;
+    return retry('transient', code, reason, wait);
   }
   return configuration(
     `An answer that Logs Ingestion does not give (HTTP ${status}) came from ${to.host}: check ${to.addressKey} and what stands between, for instance a proxy.`,
   );
 }
+
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** A proxy that opens no tunnel answers in the name of the service. */
+const orProxy = ({ host, proxy }: Destination): string =>
+  proxy === null ? '' : ` If it is the proxy ${proxy} that answers so, let it allow CONNECT to ${host}.`;
 
 /** The service's own words for a malformed batch are the only way to the offending column. */
 const quoted = ({ message }: Pick<Symptom, 'message'>): string =>

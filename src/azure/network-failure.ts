@@ -3,10 +3,24 @@ import type { Symptom } from './symptom.ts';
 
 /** What Node's codes for DNS, TCP, TLS and proxies mean. https://nodejs.org/api/errors.html, https://nodejs.org/api/tls.html#x509-certificate-error-codes */
 export function networkFailure({ code, message }: Symptom, to: Destination): Failure | null {
-  return tlsFailure(code, to) ?? proxyFailure(message) ?? webSocketFailure(message, to) ?? meanings[code]?.(to) ?? null;
+  return (
+    tlsFailure(code, to) ?? proxyFailure(message, to) ?? webSocketFailure(message, to) ?? meanings[code]?.(to) ?? null
+  );
 }
 
 type Meaning = (to: Destination) => Failure;
+
+/** A connection that does not come about: with a proxy before it, the destination has not even been tried. */
+const byProxy =
+  (cause: 'transient' | 'configuration', happened: (proxy: string) => string, direct: Meaning): Meaning =>
+  (to) =>
+    to.proxy === null
+      ? direct(to)
+      : retry(
+          cause,
+          'proxy-unreachable',
+          `${happened(to.proxy)}, so ${to.host} cannot be reached; it is tried again. Check proxy.url or the environment variable HTTPS_PROXY, and that the proxy runs.`,
+        );
 
 const refused: Meaning = (to) =>
   retry(
@@ -29,29 +43,41 @@ const noRoute: Meaning = (to) =>
     `There is no route to ${to.host}; it is tried again. If it stays, check the network of this VM.`,
   );
 
+const nothingListens = byProxy('transient', (proxy) => `Nothing listens at the proxy ${proxy}`, refused);
+const noAnswer = byProxy('transient', (proxy) => `The proxy ${proxy} does not answer`, timedOut);
+const noWay = byProxy('transient', (proxy) => `There is no route to the proxy ${proxy}`, noRoute);
+
 const meanings: Readonly<Partial<Record<string, Meaning>>> = {
-  ECONNREFUSED: refused,
+  ECONNREFUSED: nothingListens,
   ECONNRESET: reset,
   ECONNABORTED: reset,
   EPIPE: reset,
   ERR_STREAM_PREMATURE_CLOSE: reset,
   UND_ERR_SOCKET: reset,
-  ETIMEDOUT: timedOut,
-  UND_ERR_CONNECT_TIMEOUT: timedOut,
-  ENETUNREACH: noRoute,
-  EHOSTUNREACH: noRoute,
-  ENETDOWN: noRoute,
-  EHOSTDOWN: noRoute,
-  ENETRESET: noRoute,
-  EADDRNOTAVAIL: noRoute,
-  ENOTFOUND: (to) =>
-    retry(
-      'configuration',
-      'name-not-found',
-      `The name ${to.host} does not resolve: check ${to.addressKey} and the DNS of this VM (private endpoints need their private zone).`,
-    ),
+  ETIMEDOUT: noAnswer,
+  UND_ERR_CONNECT_TIMEOUT: noAnswer,
+  ENETUNREACH: noWay,
+  EHOSTUNREACH: noWay,
+  ENETDOWN: noWay,
+  EHOSTDOWN: noWay,
+  ENETRESET: noWay,
+  EADDRNOTAVAIL: noWay,
+  ENOTFOUND: byProxy(
+    'configuration',
+    (proxy) => `The name of the proxy ${proxy} does not resolve`,
+    (to) =>
+      retry(
+        'configuration',
+        'name-not-found',
+        `The name ${to.host} does not resolve: check ${to.addressKey} and the DNS of this VM (private endpoints need their private zone).`,
+      ),
+  ),
   EAI_AGAIN: (to) =>
-    retry('transient', 'name-lookup-failed', `The DNS of this VM does not answer for ${to.host}; it is tried again.`),
+    retry(
+      'transient',
+      'name-lookup-failed',
+      `The DNS of this VM does not answer for ${to.proxy === null ? to.host : `the proxy ${to.proxy}`}; it is tried again.`,
+    ),
   REQUEST_SEND_ERROR: (to) =>
     retry('transient', 'request-failed', `The request to ${to.host} could not be sent; it is tried again.`),
   PARSE_ERROR: (to) =>
@@ -95,14 +121,15 @@ function tlsFailure(code: string, to: Destination): Failure | null {
 }
 
 /** undici says it in words only. */
-function proxyFailure(message: string): Failure | null {
+function proxyFailure(message: string, to: Destination): Failure | null {
   const status = /Proxy response \((\d{3})\)/.exec(message)?.[1];
   if (!status) return null;
   const advice =
     status === '407'
       ? 'put credentials into HTTPS_PROXY, http://user:password@host:port, in place of proxy.url'
-      : 'let it allow CONNECT to the Event Hubs namespace, port 443';
-  return retry('configuration', 'proxy-refused', `The proxy refuses the connection (HTTP ${status}): ${advice}.`);
+      : `let it allow CONNECT to ${to.host}, port 443`;
+  const proxy = to.proxy === null ? 'The proxy' : `The proxy ${to.proxy}`;
+  return retry('configuration', 'proxy-refused', `${proxy} refuses the connection (HTTP ${status}): ${advice}.`);
 }
 
 /** Said by our own WebSockets: undici has no words for it. */

@@ -9,17 +9,35 @@ export interface TokenAnswer {
   readonly said: string;
 }
 
+/** Where tokens come from. */
+export interface TokenEndpoint {
+  /** Its address, as the operator configured it. */
+  readonly name: string;
+  /** The platform's own, not one that `imds.endpoint` names. */
+  readonly isOfAzure: boolean;
+}
+
+/** By the variable that moves the token host, which is set from `imds.endpoint`. */
+export function tokenEndpoint(env: NodeJS.ProcessEnv = process.env): TokenEndpoint {
+  const moved = env.AZURE_POD_IDENTITY_AUTHORITY_HOST;
+  return moved ? { name: moved, isOfAzure: false } : { name: '169.254.169.254', isOfAzure: true };
+}
+
 /**
  * What a token endpoint that gives no token means for the records: they wait.
  * https://learn.microsoft.com/entra/identity/managed-identities-azure-resources/how-to-use-vm-token#error-handling
  */
-export function tokenFailure({ status, retryAfterMs, said }: TokenAnswer, clientId: string | null): Failure {
+export function tokenFailure(
+  { status, retryAfterMs, said }: TokenAnswer,
+  { clientId, endpoint }: { readonly clientId: string | null; readonly endpoint: TokenEndpoint },
+): Failure {
+  const { name, isOfAzure } = endpoint;
   const quoted = said ? `, "${said.replace(/\s+/g, ' ')}"` : '';
   if (status === null) {
     return retry(
       'transient',
       'token-unreachable',
-      'The token endpoint of IMDS does not answer; it is asked again. If it stays, check that no firewall on this VM blocks 169.254.169.254.',
+      `The token endpoint ${name} does not answer; it is asked again. If it stays, check ${isOfAzure ? `that no firewall on this VM blocks ${name}` : 'imds.endpoint'}.`,
     );
   }
   if (status === 400) {
@@ -32,7 +50,14 @@ export function tokenFailure({ status, retryAfterMs, said }: TokenAnswer, client
     return retry(
       'configuration',
       'token-refused',
-      `IMDS refuses a token (HTTP ${status}${quoted}): check what policy stands before 169.254.169.254 on this VM.`,
+      `The token endpoint ${name} refuses a token (HTTP ${status}${quoted}): where the proxy agent on this VM enforces the Metadata Security Protocol, its rules must allow this program.`,
+    );
+  }
+  if (status === 404 && !isOfAzure) {
+    return retry(
+      'configuration',
+      'token-not-found',
+      `${name} has no token endpoint (HTTP 404): check imds.endpoint, which moves it.`,
     );
   }
   if (status === 404 || status === 410) {

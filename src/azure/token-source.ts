@@ -7,7 +7,7 @@ import {
 import { type AccessToken, ManagedIdentityCredential, type TokenCredential } from '@azure/identity';
 import { KnownFailure } from './failure.ts';
 import { parseRetryAfter } from './symptom.ts';
-import { type TokenAnswer, tokenFailure } from './token-failure.ts';
+import { type TokenAnswer, tokenEndpoint, tokenFailure } from './token-failure.ts';
 
 /**
  * Fetches tokens of the VM's managed identity. Every failure is a {@link KnownFailure}.
@@ -34,7 +34,8 @@ export function managedIdentityTokens(clientId: string | null, requestTimeoutMs 
       try {
         return await credential.getToken(scopes);
       } catch (error) {
-        throw new KnownFailure(tokenFailure(answers.get(resource) ?? answerOf(error), clientId), { cause: error });
+        const answer = answers.get(resource) ?? answerOf(error);
+        throw new KnownFailure(tokenFailure(answer, { clientId, endpoint: tokenEndpoint() }), { cause: error });
       }
     },
   };

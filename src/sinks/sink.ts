@@ -71,4 +71,6 @@ export interface CheckResult {
   readonly code: string;
   /** One sentence for the operator. */
   readonly detail: string;
+  /** The destination's own words, where it had any: one line, cut. */
+  readonly said?: string;
 }

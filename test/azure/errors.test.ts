@@ -9,6 +9,8 @@ const destination: Destination = {
   name: 'the event hub vm-lifecycle in x.servicebus.windows.net',
   host: 'x.servicebus.windows.net',
   addressKey: 'sinks.eventHubs.fullyQualifiedNamespace',
+  proxy: null,
+  sender: 'the identity of this VM',
   grant: "the role 'Azure Event Hubs Data Sender' on vm-lifecycle to the identity of this VM",
   whatToCheck: 'sinks.eventHubs.eventHubName',
 };
@@ -207,6 +209,41 @@ describe('every reason', () => {
   test('of an unknown authority names tls.caFile', () => {
     expect(classify(system('SELF_SIGNED_CERT_IN_CHAIN'), destination).reason).toContain('tls.caFile');
   });
+});
+
+describe('with a proxy before the destination', () => {
+  const behind: Destination = { ...destination, proxy: 'proxy:3128' };
+  for (const code of ['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN']) {
+    test(`${code} is said of the proxy, which is all that was tried`, () => {
+      expect(classify(system(code), behind).reason).toMatch(/the proxy proxy:3128|The proxy proxy:3128/);
+      expect(classify(system(code), destination).reason).not.toContain('proxy:3128');
+    });
+  }
+
+  test('a refusal may be its own', () => {
+    for (const status of [403, 502])
+      expect(classify(upload(rest(status)), behind).reason).toContain('let it allow CONNECT to x.servicebus');
+  });
+
+  test('its own refusal names it', () => {
+    const refusal = new Error('Proxy response (403) !== 200 when HTTP Tunneling');
+    expect(classify(refusal, behind).reason).toMatch(/^The proxy proxy:3128 refuses .* CONNECT to x\.servicebus/);
+  });
+});
+
+test('a refusal speaks of who it is that sends', () => {
+  const byKey = { ...destination, sender: 'the access policy in sinks.eventHubs.connectionString' };
+  expect(classify(messaging('UnauthorizedError'), byKey).reason).toMatch(/^The access policy in sinks\.eventHubs\./);
+  expect(classify(messaging('UnauthorizedError'), destination).reason).toMatch(/^The identity of this VM may not/);
+});
+
+test('a refusal by the firewall of the namespace asks for no role', () => {
+  const failure = classify(
+    messaging('UnauthorizedError', 'Ip has been prevented to connect to the endpoint.'),
+    destination,
+  );
+  expect(failure).toMatchObject({ cause: 'configuration', code: 'network-refused' });
+  expect(failure.reason).not.toContain('grant');
 });
 
 describe('an error that holds several', () => {

@@ -29,7 +29,12 @@ describe('a token endpoint that answers', () => {
         '"Identity not found"): assign the identity to this VM (az vm identity assign) or correct identity.clientId, now 11111111-2222-3333-4444-555555555555',
     },
     { fault: { status: 403, body: '{}' }, cause: 'configuration', code: 'token-refused' },
-    { fault: { status: 404, body: '' }, cause: 'transient', code: 'token-not-ready' },
+    {
+      fault: { status: 404, body: '' },
+      cause: 'configuration',
+      code: 'token-not-found',
+      reason: 'check imds.endpoint',
+    },
     { fault: { status: 410, body: 'gone' }, cause: 'transient', code: 'token-not-ready', reason: '70 s' },
     {
       fault: { status: 429, headers: { 'retry-after': '7' } },

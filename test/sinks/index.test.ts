@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { createSinks, tokenScopes } from '../../src/sinks/index.ts';
@@ -32,4 +33,20 @@ test('a token is fetched ahead for each sink that will ask for one, in the cloud
   ]);
   const byKey = { ...eventHubs, connectionString: 'Endpoint=sb://localhost' };
   expect(tokenScopes({ eventHubs: byKey, logAnalytics: null, stdout: null })).toEqual([]);
+});
+
+test.for([
+  { transport: 'amqp', loads: 0 },
+  { transport: 'amqp-ws', loads: 1 },
+] as const)('the event hub over $transport loads all of undici $loads times', ({ transport, loads }) => {
+  const script = `
+    const { createSinks } = await import('./src/sinks/index.ts');
+    const around = { credential: { getToken: async () => null }, clock: (await import('./src/clock.ts')).systemClock, near: () => false };
+    const [sink] = createSinks({ eventHubs: ${JSON.stringify({ ...eventHubs, transport })}, logAnalytics: null, stdout: null }, around);
+    await sink.send([], AbortSignal.abort());
+    await sink.close();
+    const loaded = Object.keys(process.getBuiltinModule('module')._cache).filter((path) => path.endsWith('/undici/index.js'));
+    process.stdout.write(String(loaded.length));`;
+  const out = execFileSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
+  expect(out).toBe(String(loads));
 });

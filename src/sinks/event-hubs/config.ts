@@ -1,4 +1,5 @@
 import type { Destination } from '../../azure/failure.ts';
+import { proxyBefore } from '../../azure/proxy.ts';
 
 /** Where records go on Event Hubs: `sinks.eventHubs` of the configuration. */
 export interface EventHubsConfig {
@@ -24,15 +25,19 @@ export function destinationOf(config: EventHubsConfig): Destination {
   const detour =
     config.customEndpoint && URL.canParse(config.customEndpoint) ? new URL(config.customEndpoint).host : null;
   const byKey = connectionString !== null;
+  const host = detour ?? namespace;
+  const proxy = config.transport === 'amqp-ws' ? proxyBefore(host) : null;
   const grant = byKey
     ? `Send to the access policy named in sinks.eventHubs.connectionString, or correct its key`
     : `the role 'Azure Event Hubs Data Sender' on ${hub} to the identity of this VM`;
   return {
     name: `the event hub ${hub} in ${namespace}`,
-    host: detour ?? namespace,
+    host,
     addressKey: detour
       ? 'sinks.eventHubs.customEndpoint'
       : `sinks.eventHubs.${byKey ? 'connectionString' : 'fullyQualifiedNamespace'}`,
+    proxy: proxy?.host ?? null,
+    sender: byKey ? 'the access policy in sinks.eventHubs.connectionString' : 'the identity of this VM',
     grant,
     whatToCheck: 'sinks.eventHubs.eventHubName',
   };

@@ -5,7 +5,7 @@ import { KnownFailure, retry } from '../../azure/failure.ts';
 import { amqpCredential } from './amqp-credential.ts';
 import type { EventHubsConfig } from './config.ts';
 import { onDetached, socketOf, stopRenewals } from './sdk-internals.ts';
-import { createWebSockets } from './web-sockets.ts';
+import type { createWebSockets } from './web-sockets.ts';
 
 /** One SDK client with one connection under it. Never mended: when it breaks it is thrown away, and the next send makes another. */
 export interface Line {
@@ -28,14 +28,15 @@ export interface LineOptions {
   readonly deadlines: Deadlines;
   /** For one AMQP exchange. */
   readonly exchangeMs: number;
+  /** Loaded only where the transport is `amqp-ws`: with it comes all of undici, 3.3 MB resident. */
+  readonly webSockets: typeof createWebSockets | null;
 }
 
 /** Connects to nothing yet. Throws a `KnownFailure` when the address or the connection string is of no use. */
-export function createLine({ config, credential, deadlines, exchangeMs }: LineOptions): Line {
+export function createLine({ config, credential, deadlines, exchangeMs, webSockets }: LineOptions): Line {
   const broken = new AbortController();
   const tokens = amqpCredential(credential);
-  const sockets =
-    config.transport === 'amqp-ws' ? createWebSockets(exchangeMs, () => isOpen && broken.abort(gone)) : null;
+  const sockets = webSockets?.(exchangeMs, () => isOpen && broken.abort(gone));
   const client = createClient(config, tokens, exchangeMs, sockets?.options ?? {});
   let isOpen = false;
 

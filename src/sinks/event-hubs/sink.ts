@@ -10,7 +10,7 @@ import { destinationOf, type EventHubsConfig } from './config.ts';
 import { createConnection } from './connection.ts';
 import { jitterMs, mayWait } from './connection-policy.ts';
 import { encodeEvent, partitionKey } from './encode.ts';
-import { createLine, type Line } from './line.ts';
+import { createLine, type Line, type LineOptions } from './line.ts';
 
 export interface EventHubsSinkOptions {
   readonly config: EventHubsConfig;
@@ -52,8 +52,9 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
   const destination = destinationOf(config);
   const waits = { ...defaultWaits, ...options.waits };
   const deadlines = createDeadlines(destination.name);
+  let webSockets: LineOptions['webSockets'] = null;
   const connection = createConnection({
-    makeLine: () => createLine({ config, credential, deadlines, exchangeMs: waits.exchangeMs }),
+    makeLine: () => createLine({ config, credential, deadlines, exchangeMs: waits.exchangeMs, webSockets }),
     idleCloseSeconds: config.idleCloseSeconds,
     clock,
     near,
@@ -76,7 +77,12 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
     return batch;
   }
 
+  async function loadTransport(): Promise<void> {
+    if (config.transport === 'amqp-ws') webSockets ??= (await import('./web-sockets.ts')).createWebSockets;
+  }
+
   async function open(signal: AbortSignal): Promise<void> {
+    await loadTransport();
     await connection.use(async (line) => {
       try {
         await connect(line, [signal, line.broken]);
@@ -124,6 +130,7 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
 
   async function attempt(signal: AbortSignal, work: (line: Line) => Promise<Delivery>): Promise<Delivery> {
     try {
+      await loadTransport();
       return await connection.use(async (line) => {
         try {
           return await work(line);

@@ -1,4 +1,5 @@
 import type { Destination } from '../../azure/failure.ts';
+import { proxyBefore } from '../../azure/proxy.ts';
 
 /** Where records go in Log Analytics: `sinks.logAnalytics` of the configuration. */
 export interface LogAnalyticsConfig {
@@ -12,10 +13,13 @@ export interface LogAnalyticsConfig {
 
 /** What failures are said about. */
 export function destinationOf({ endpoint, ruleId, streamName }: LogAnalyticsConfig): Destination {
+  const proxy = proxyBefore(hostOf(endpoint));
   return {
     name: `the stream ${streamName} of the data collection rule ${ruleId}`,
     host: URL.canParse(endpoint) ? new URL(endpoint).host : endpoint,
     addressKey: 'sinks.logAnalytics.endpoint',
+    proxy: proxy?.host ?? null,
+    sender: 'the identity of this VM',
     grant: `the role 'Monitoring Metrics Publisher' on the data collection rule ${ruleId} to the identity of this VM`,
     whatToCheck: `sinks.logAnalytics.ruleId (the immutable id of the rule, not its name), sinks.logAnalytics.streamName and that the rule belongs to sinks.logAnalytics.endpoint`,
   };

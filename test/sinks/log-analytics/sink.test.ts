@@ -131,6 +131,30 @@ describe('what the Logs Ingestion API answers', () => {
   }
 });
 
+describe('what an empty request proves', () => {
+  const body = (code: string, message: string): string => JSON.stringify({ error: { code, message } });
+  const answers = [
+    { name: 'it is taken', status: 204, said: '', ok: true },
+    { name: 'an empty list is refused', status: 400, said: body('InvalidFormat', 'the list is empty'), ok: true },
+    { name: 'there is no such stream', status: 400, said: body('InvalidStream', 'x'), ok: false },
+    { name: 'the stream is not configured', status: 400, said: body('x', 'Stream y was not configured.'), ok: false },
+    {
+      name: 'the role is missing',
+      status: 403,
+      said: body('OperationFailed', 'DcrArmId: /subscriptions/s'),
+      ok: false,
+    },
+  ];
+  for (const { name, status, said, ok } of answers) {
+    test(`to the rule, ${name}: ${ok ? 'nothing against it' : 'a verdict, with the words of the service'}`, async () => {
+      logs().fault({ status, body: said }, 1);
+      const { detail, ...verdict } = await makeSink().check(never);
+      expect(verdict).toEqual(ok ? { ok, code: 'ok' } : { ok, code: `http-${status}`, said });
+      expect(detail).toContain('Custom-VmLifecycle_CL');
+    });
+  }
+});
+
 describe('what arrives in the table', () => {
   test('what is older than two days keeps the time at which it was observed, in ObservedAt alone', async () => {
     const entry = sampleEntry({ observedAt: '2026-01-01T00:00:00.000Z' });

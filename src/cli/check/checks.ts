@@ -1,0 +1,63 @@
+import { checkApprove } from './approve.ts';
+import { checkClock } from './clock.ts';
+import { checkDisk } from './disk.ts';
+import { checkEventHubs } from './event-hubs.ts';
+import { type Class, type Finding, notProven, ok, type What, whats } from './finding.ts';
+import type { Ground } from './ground.ts';
+import { checkIdentity } from './identity.ts';
+import { checkImds } from './imds.ts';
+import { checkLogAnalytics } from './log-analytics.ts';
+import { checkState } from './state.ts';
+
+/** One row of the table: proves everything of a class. */
+export interface Check {
+  readonly class: Class;
+  /** Left out by `--offline`. */
+  readonly needsNetwork: boolean;
+  look(ground: Ground): Promise<readonly Finding[]> | readonly Finding[];
+}
+
+/** In the order in which they are printed. The configuration comes before them: without one there is nothing to check. */
+export const checks: readonly Check[] = [
+  { class: 'disk', needsNetwork: false, look: checkDisk },
+  { class: 'state', needsNetwork: false, look: checkState },
+  { class: 'imds', needsNetwork: true, look: checkImds },
+  { class: 'clock', needsNetwork: true, look: checkClock },
+  { class: 'identity', needsNetwork: true, look: checkIdentity },
+  { class: 'eventHubs', needsNetwork: true, look: checkEventHubs },
+  { class: 'logAnalytics', needsNetwork: true, look: checkLogAnalytics },
+  { class: 'stdout', needsNetwork: false, look: checkStdout },
+  { class: 'approve', needsNetwork: false, look: checkApprove },
+];
+
+/** Begins all that are wanted at once, and gives their findings in the order of the table, each as soon as it is its turn. */
+export async function* prove(ground: Ground, { offline }: { readonly offline: boolean }) {
+  const begun = checks
+    .filter(({ needsNetwork }) => !(offline && needsNetwork))
+    .map((check) => ({ ...check, findings: look(check, ground) }));
+  for (const { class: name, findings } of begun) yield { class: name, findings: await findings };
+}
+
+/** What goes wrong in a check itself must not take the others with it. */
+async function look(check: Check, ground: Ground): Promise<readonly Finding[]> {
+  try {
+    return await check.look(ground);
+  } catch (error) {
+    const what =
+      (Object.keys(whats) as What[]).find((one) => one.startsWith(`${check.class}.`)) ?? 'configuration.read';
+    return [
+      notProven(what, `This check did not come to an end: ${error instanceof Error ? error.message : String(error)}.`),
+    ];
+  }
+}
+
+function checkStdout({ config }: Ground): readonly Finding[] {
+  return config.sinks.stdout === null
+    ? []
+    : [
+        ok(
+          'stdout.open',
+          'Each record is a line on standard output of the service too: whatever reads that must keep reading.',
+        ),
+      ];
+}

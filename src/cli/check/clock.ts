@@ -1,0 +1,36 @@
+import { type Finding, notProven, ok, problem, warning } from './finding.ts';
+import type { Ground } from './ground.ts';
+import { setClock } from './remedy.ts';
+
+/** Beyond this, times in records are visibly wrong. */
+const noticeableSeconds = 2;
+/** Beyond this, Azure refuses tokens. https://learn.microsoft.com/entra/identity-platform/access-tokens#validate-tokens */
+const refusedSeconds = 300;
+
+export async function checkClock(ground: Ground): Promise<readonly Finding[]> {
+  const seen = await ground.document();
+  return [clockFinding(seen.kind === 'unavailable' ? null : seen.clockOffsetSeconds, ground.platform)];
+}
+
+/** @param offset Azure's clock minus ours, in seconds; null where no answer told it. */
+export function clockFinding(offset: number | null, platform: NodeJS.Platform): Finding {
+  const what = 'clock.offset';
+  if (offset === null) return notProven(what, 'The metadata service did not tell the time.');
+  const seconds = Math.abs(offset);
+  const off = `The clock of this VM is ${inWords(seconds)} ${offset > 0 ? 'behind' : 'ahead of'} that of Azure`;
+  if (seconds <= noticeableSeconds) return ok(what, 'The clock of this VM is that of Azure, to within two seconds.');
+  if (seconds <= refusedSeconds) {
+    return warning(what, `${off}: times in records are wrong by that much.`, setClock(platform));
+  }
+  return problem(
+    what,
+    `${off}: tokens and certificates seem expired or not yet valid, and are refused.`,
+    setClock(platform),
+  );
+}
+
+function inWords(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
+}

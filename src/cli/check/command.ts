@@ -1,0 +1,55 @@
+import { exitCodes, Failure } from '../exit-codes.ts';
+import { describeVerb, type Surroundings, type Verb } from '../surroundings.ts';
+
+export interface CheckOptions {
+  readonly config?: string;
+  readonly json?: true;
+  readonly offline?: true;
+  readonly write?: true;
+}
+
+const form = `
+A line is "ok" (proven), "WARNING" (works, look at it), "PROBLEM" (does not work until someone acts) or "not proven", with its
+reason; below it, after $, the command that mends it or shows more, for bash or PowerShell. The exit code is that of the first
+problem; warnings and what is not proven end with 0. It runs beside the service and changes nothing, except that asking the
+metadata service for events turns them on for this VM, as the service does.
+
+--json prints one object: reportVersion (1), bridgeVersion, at, offline, verdict (ok, warning, problem), exitCode, counts, and
+findings: a list of what, verdict (ok, warning, problem, not-proven), says, and mend (a command or null).
+`;
+
+/** `check`: proves what the service needs, and says what is wrong and what mends it. */
+export const addCheck: Verb = (program, surroundings) => {
+  const command = program
+    .command('check')
+    .description('prove configuration, disk, metadata service, identity and sinks; say what is wrong and what mends it')
+    .option(
+      '-c, --config <file>',
+      'configuration file (default: SCHEDULED_EVENTS_BRIDGE_CONFIG, else the platform’s own)',
+    )
+    .option('--json', 'print one JSON object instead of lines')
+    .option('--offline', 'only what needs no network')
+    .option('--write', 'also send a test record to each sink, marked isTest')
+    .addHelpText('after', form);
+  describeVerb(
+    command,
+    'imdsFailed',
+    'identityFailed',
+    'eventHubsFailed',
+    'logAnalyticsFailed',
+    'diskFailed',
+    'clockFailed',
+    'newerOutbox',
+    'configuration',
+  ).action((options: CheckOptions) => check(options, surroundings));
+};
+
+/** Rejects with a {@link Failure} where there is a problem: its message is short, all is said on stdout. */
+async function check(options: CheckOptions, surroundings: Surroundings): Promise<void> {
+  if (options.write && options.offline) throw new Failure('usage', '--write needs the network: leave out --offline.');
+  const { runChecks } = await import('./run-checks.ts');
+  const { exit, counts, first } = await runChecks(options, surroundings);
+  if (first === null) return;
+  const count = counts.problem === 1 ? 'a problem' : `${counts.problem} problems`;
+  throw new Failure(exit, `check found ${count}, the first with ${first.what}: exit code ${exitCodes[exit].code}.`);
+}

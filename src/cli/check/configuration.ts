@@ -1,0 +1,79 @@
+import { statSync } from 'node:fs';
+import { type Config, environmentName, environmentPrefix, options } from '../../config.ts';
+import type { LoadedConfig } from '../load-config.ts';
+import { configFileVariable } from '../read-config.ts';
+import { accountNames } from './disk.ts';
+import { type Finding, notProven, ok, problem, warning } from './finding.ts';
+
+/** Who may do what with the file of the configuration. */
+export interface FileSeen {
+  readonly path: string;
+  /** Permission bits; null on Windows, whose rights are not looked at. */
+  readonly mode: number | null;
+  readonly owner: string;
+}
+
+export function seeFile(path: string, platform: NodeJS.Platform): FileSeen {
+  const { mode, uid } = statSync(path);
+  return { path, mode: platform === 'win32' ? null : mode & 0o777, owner: accountNames()(uid) };
+}
+
+/** What is wrong with a configuration that cannot be used. */
+export const problemFindings = (problems: readonly string[]): readonly Finding[] =>
+  problems.map((says) => problem('configuration.read', says));
+
+export function configurationFindings(
+  loaded: Extract<LoadedConfig, { config: Config }>,
+  on: { readonly file: FileSeen | null; readonly env: NodeJS.ProcessEnv; readonly warnings: readonly string[] },
+): readonly Finding[] {
+  const { config } = loaded;
+  const { eventHubs, logAnalytics, stdout } = config.sinks;
+  const sinks = [eventHubs && 'event-hubs', logAnalytics && 'log-analytics', stdout && 'stdout'].filter(Boolean);
+  const from = on.file?.path ?? 'The environment alone';
+  return [
+    ok('configuration.read', `${from} makes a complete configuration: records go to ${sinks.join(', ')}.`),
+    readers(on.file, secretsIn(config, on.env)),
+    ...environment(on.env),
+    ...on.warnings.map((says) => warning('configuration.environment', says)),
+  ];
+}
+
+/** Keys of secrets that are set, and came from the file. */
+function secretsIn(config: Config, env: NodeJS.ProcessEnv): readonly string[] {
+  const secret: readonly (readonly [path: string, isSet: boolean])[] = [
+    ['sinks.eventHubs.connectionString', (config.sinks.eventHubs?.connectionString ?? null) !== null],
+    ['proxy.url', (URL.parse(config.proxy?.url ?? '')?.password ?? '') !== ''],
+  ];
+  return secret.filter(([path, isSet]) => isSet && !env[environmentName(path)]).map(([path]) => path);
+}
+
+function readers(file: FileSeen | null, secrets: readonly string[]): Finding {
+  const what = 'configuration.readers';
+  if (file === null) return ok(what, 'There is no file that others could read.');
+  const { path, mode, owner } = file;
+  const held = secrets.length > 0 ? `It holds a secret, ${secrets.join(' and ')}` : 'It holds no secret';
+  if (mode === null)
+    return notProven(what, `${held}. Who can read ${path} is not looked at on Windows.`, `icacls "${path}"`);
+  const can = (bit: number): boolean => (mode & bit) !== 0;
+  const who = can(0o004) ? 'everybody' : can(0o040) ? `${owner} and its group` : owner;
+  const says = `${path} can be read by ${who} (mode ${mode.toString(8).padStart(3, '0')}). ${held}.`;
+  if (can(0o002) || can(0o020)) {
+    const writers = can(0o002) ? 'Everybody' : 'Its group';
+    return warning(what, `${says} ${writers} can change it, and with it where records go.`, `chmod go-w ${path}`);
+  }
+  if (secrets.length > 0 && can(0o040)) return warning(what, `${says} Its group can read that.`, `chmod g-r ${path}`);
+  return ok(what, says);
+}
+
+function environment(env: NodeJS.ProcessEnv): readonly Finding[] {
+  const known = new Set(options.map(({ path }) => environmentName(path)));
+  const set = Object.keys(env).filter((name) => name.startsWith(environmentPrefix) && known.has(name) && env[name]);
+  if (set.length === 0) return [];
+  const names = set.sort().join(', ');
+  return [
+    ok(
+      'configuration.environment',
+      `Set by variables of this shell: ${names}. A service has its own: see its unit (${configFileVariable} names the file).`,
+    ),
+  ];
+}

@@ -1,0 +1,219 @@
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { explained } from '../../outbox/directory.ts';
+import { limitBytes } from '../../outbox/retention.ts';
+import { type Finding, notProven, ok, problem, warning } from './finding.ts';
+import type { Ground } from './ground.ts';
+
+/** What the file system tells of the state directory. */
+export interface DiskSeen {
+  readonly directory: string;
+  /** Whether it is there; where not, the rest is that of the nearest directory above it. */
+  readonly exists: boolean;
+  readonly owner: number;
+  /** Permission bits. */
+  readonly mode: number;
+  /** Owner of each file of the outbox that is another one's. */
+  readonly foreign: readonly { readonly file: string; readonly owner: number }[];
+  readonly freeBytes: number;
+  readonly ownBytes: number;
+  /** Kind of network file system, null where it is a disk. */
+  readonly network: string | null;
+  /** What keeps this account from writing there; null: nothing. */
+  readonly trouble: { readonly code: string; readonly reason: string } | null;
+  readonly account: number | null;
+}
+
+/** As much as the smallest commit takes. */
+const trialBytes = 16 * 1024;
+
+export function checkDisk({ config }: Ground): readonly Finding[] {
+  const { stateDirectory, outbox } = config;
+  return diskFindings(seeDisk(stateDirectory), { maxMegabytes: outbox.maxMegabytes, nameOf: accountNames() });
+}
+
+export function seeDisk(stateDirectory: string): DiskSeen {
+  const directory = resolve(stateDirectory);
+  const standing = nearest(directory);
+  const exists = standing === directory;
+  const { bavail, bsize, type } = statfsSync(standing);
+  const files = exists ? readable(standing) : [];
+  const stats = files.flatMap((file) => {
+    const found = statSync(join(standing, file), { throwIfNoEntry: false });
+    return found ? [{ file, owner: found.uid, bytes: found.size }] : [];
+  });
+  const { uid: owner, mode } = statSync(standing);
+  return {
+    directory,
+    exists,
+    owner,
+    mode: mode & 0o777,
+    foreign: stats.filter((one) => one.owner !== owner).map(({ file, owner: of }) => ({ file, owner: of })),
+    freeBytes: bavail * bsize,
+    ownBytes: stats.reduce((sum, { bytes }) => sum + bytes, 0),
+    network: networkNames[type] ?? null,
+    trouble: tryToWrite(directory, exists),
+    account: process.getuid?.() ?? null,
+  };
+}
+
+/** The directory itself, or what there is above it. */
+function nearest(directory: string): string {
+  for (let path = directory; ; path = dirname(path)) {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() || dirname(path) === path) return path;
+  }
+}
+
+function readable(directory: string): string[] {
+  try {
+    return readdirSync(directory).filter((name) => /^(outbox|lock|reserve)\b/.test(name));
+  } catch {
+    return [];
+  }
+}
+
+/** https://man7.org/linux/man-pages/man2/statfs.2.html */
+const networkNames: Readonly<Record<number, string>> = {
+  26985: 'NFS',
+  20859: 'SMB',
+  4283649346: 'SMB',
+  4266872130: 'SMB',
+};
+
+/** Writes a file of its own where the directory is there, and removes it again; makes nothing that is missing. */
+function tryToWrite(directory: string, exists: boolean): DiskSeen['trouble'] {
+  const trial = join(directory, `check-${process.pid}`);
+  try {
+    if (!exists) return whyNotMade(directory);
+    const fd = openSync(trial, 'wx', 0o600);
+    try {
+      const written = writeSync(fd, Buffer.alloc(trialBytes));
+      fsyncSync(fd);
+      return written < trialBytes ? { code: 'ENOSPC', reason: 'no space left on the disk' } : null;
+    } finally {
+      closeSync(fd);
+      rmSync(trial, { force: true });
+    }
+  } catch (error) {
+    return told(explained(error, directory));
+  }
+}
+
+/** What would keep the service from making it. */
+function whyNotMade(directory: string): DiskSeen['trouble'] {
+  const nothing = new Error('nothing');
+  const cause = explained(nothing, directory);
+  return cause === nothing ? null : told(cause);
+}
+
+function told(error: unknown): DiskSeen['trouble'] {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return { code: code ?? 'unexpected', reason: message };
+}
+
+const leastFreeBytes = 8 * 2 ** 20;
+const ampleBytes = 16 * 2 ** 20;
+
+export function diskFindings(
+  seen: DiskSeen,
+  on: { readonly maxMegabytes: number; readonly nameOf: (uid: number) => string },
+): readonly Finding[] {
+  return [directory(seen, on), owner(seen, on), space(seen, on)];
+}
+
+interface On {
+  readonly maxMegabytes: number;
+  readonly nameOf: (uid: number) => string;
+}
+
+function directory(seen: DiskSeen, { nameOf }: On): Finding {
+  const what = 'disk.directory';
+  const { directory: path, exists, owner: uid, mode, trouble, network, account } = seen;
+  const isDenied = trouble !== null && ['EACCES', 'EPERM'].includes(trouble.code);
+  if (trouble && ['ENOSPC', 'EDQUOT'].includes(trouble.code)) {
+    const says = `Nothing can be written in ${path}: the disk is full. Records are kept in memory until there is room.`;
+    return problem(what, says, `df -h ${path}`);
+  }
+  if (isDenied && exists && account !== uid) {
+    return notProven(
+      what,
+      `${path} belongs to ${nameOf(uid)}; check runs as ${account === null ? 'another account' : nameOf(account)}, which may not write it. Run check as ${nameOf(uid)} or as root.`,
+    );
+  }
+  if (trouble) return problem(what, `Nothing can be written in the state directory: ${trouble.reason}.`);
+  if (!exists) return ok(what, `${path} is not there yet: the service makes it at its first start.`);
+  if (account !== null && uid !== 0 && (mode & 0o300) !== 0o300) {
+    const says = `${path} may not be written by ${nameOf(uid)}, to whom it belongs (mode ${mode.toString(8)}).`;
+    return problem(what, says, `sudo chmod u+rwx ${path}`);
+  }
+  if (network !== null) {
+    const says = `${path} is on a network file system (${network}): the outbox needs a disk of this VM, where a lock is a lock.`;
+    return warning(what, says);
+  }
+  return ok(
+    what,
+    `${path} can be written; it belongs to ${nameOf(uid)}, as whom the service has to run, unless as root.`,
+  );
+}
+
+function owner({ directory: path, exists, owner: uid, foreign, account }: DiskSeen, { nameOf }: On): Finding {
+  const what = 'disk.owner';
+  if (!exists) return ok(what, `There are no files yet.`);
+  if (account === null) return notProven(what, 'On this system the rights of files are not looked at.');
+  const [first] = foreign;
+  if (!first) return ok(what, `Everything in it belongs to ${nameOf(uid)} too.`);
+  const files = foreign.map(({ file }) => file).join(', ');
+  const says = `${files} ${foreign.length === 1 ? 'belongs' : 'belong'} to ${nameOf(first.owner)}, the directory to ${nameOf(uid)}, as after a start by hand as another account: the service may not write them.`;
+  // Root may write them all, and is what a directory of root says that the service runs as.
+  return uid === 0 ? warning(what, says) : problem(what, says, `sudo chown -R ${nameOf(uid)} ${path}`);
+}
+
+function space({ directory: path, freeBytes, ownBytes }: DiskSeen, { maxMegabytes }: On): Finding {
+  const what = 'disk.space';
+  const limit = limitBytes({ maxMegabytes, freeBytes, ownBytes });
+  const says = `${megabytes(freeBytes)} are free on the disk of ${path}, so that the outbox may take ${megabytes(limit)}`;
+  if (freeBytes < leastFreeBytes) {
+    return problem(
+      what,
+      `${says}: too little to work with. Free some, or set stateDirectory to another disk.`,
+      `df -h ${path}`,
+    );
+  }
+  if (limit < Math.min(ampleBytes, maxMegabytes * 2 ** 20)) {
+    return warning(
+      what,
+      `${says}: it takes at most 5 % of what is free. In a long outage the oldest records would be given up.`,
+      `df -h ${path}`,
+    );
+  }
+  return ok(what, `${says}.`);
+}
+
+const megabytes = (bytes: number): string =>
+  bytes >= 2 ** 30
+    ? `${(bytes / 2 ** 30).toFixed(1)} GB`
+    : `${(bytes / 2 ** 20).toFixed(bytes < 10 * 2 ** 20 ? 1 : 0)} MB`;
+
+/** Names of accounts, as /etc/passwd has them; the number where it has none. */
+export function accountNames(file = '/etc/passwd'): (uid: number) => string {
+  const names = new Map<number, string>();
+  try {
+    for (const line of readFileSync(file, 'utf8').split('\n')) {
+      const [name, , uid] = line.split(':');
+      if (name && uid && !names.has(Number(uid))) names.set(Number(uid), name);
+    }
+  } catch {
+    // Windows has none.
+  }
+  return (uid) => names.get(uid) ?? `the account ${uid}`;
+}

@@ -1,0 +1,164 @@
+import { hostname } from 'node:os';
+import { type BridgeCredential, createCredential } from '../../azure/credential.ts';
+import { classify } from '../../azure/errors.ts';
+import { tokenEndpoint } from '../../azure/token-failure.ts';
+import type { Clock } from '../../clock.ts';
+import type { Config } from '../../config.ts';
+import { createImds, type Imds, type InstanceAnswer } from '../../imds/client.ts';
+import { createDiscovery, type Locate } from '../../imds/discover.ts';
+import { observerFrom, parseInstance, parseTags } from '../../imds/instance.ts';
+import type { Observer, Seen } from '../../lifecycle/scheduled-event.ts';
+import { silentLog } from '../../log.ts';
+import { tokenScopes } from '../../sinks/index.ts';
+import { readClaims, type TokenClaims } from './claims.ts';
+import { type StateSeen, seeState } from './state.ts';
+
+/** What the checks stand on. What several of them need is asked for once, when the first of them asks. */
+export interface Ground {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly platform: NodeJS.Platform;
+  /** Whether a test record may be written. */
+  readonly write: boolean;
+  /** Aborted when the command is to end. */
+  readonly signal: AbortSignal;
+  readonly credential: BridgeCredential;
+  /** Tells whoever waits why it takes so long. */
+  tell(sentence: string): void;
+  /** What is in the state directory, read once. */
+  state(): StateSeen;
+  instance(): Promise<InstanceAnswer>;
+  /** By instance metadata and configuration; else as the outbox knows it from before. */
+  vm(): Promise<Observer | null>;
+  document(): Promise<Seen>;
+  /** Where the metadata service was found; as configured, unless that is `auto`. */
+  endpoint(): Promise<string>;
+  /** One for each scope that the sinks need. Never rejects. */
+  tokens(): Promise<readonly TokenSeen[]>;
+  close(): Promise<void>;
+}
+
+export interface TokenSeen {
+  readonly scope: string;
+  readonly claims: TokenClaims | null;
+  /** Null: a token came. */
+  readonly failure: { readonly code: string; readonly reason: string } | null;
+}
+
+/** Deadlines in ms. With the others of this folder they keep the whole under 30 s, the first document excepted. */
+const instanceMs = 8_000;
+export const tokenMs = 11_000;
+/** Without a request for so long the service turns the feature off. */
+const warmForMs = 24 * 3_600_000;
+/** After so long without a document somebody wonders. */
+const patienceMs = 3_000;
+
+export interface GroundOptions extends Pick<Ground, 'config' | 'clock' | 'platform' | 'write' | 'signal' | 'tell'> {}
+
+export function layGround(options: GroundOptions): Ground {
+  const { config, clock, signal, tell } = options;
+  const locate: Locate | null = config.imds.endpoint === 'auto' ? createDiscovery({ clock, log: silentLog }) : null;
+  const credential = createCredential({
+    clientId: config.identity.clientId,
+    clock,
+    log: silentLog,
+    deadlineMs: tokenMs,
+  });
+  const state = once(() => seeState(config.stateDirectory));
+  const isWarm = (): boolean => {
+    const at = state().report?.lastDocumentAt;
+    return typeof at === 'string' && clock.now().getTime() - Date.parse(at) < warmForMs;
+  };
+  const imds: Imds = createImds({
+    endpoint: locate ?? config.imds.endpoint,
+    apiVersion: config.imds.apiVersion,
+    timeoutMs: Math.min(instanceMs, 1000 * config.imds.timeoutSeconds),
+    firstTimeoutMs: 1000 * config.imds.firstTimeoutSeconds,
+    warm: isWarm,
+    clock,
+  });
+
+  const instance = once(() => imds.instance(signal));
+  const vm = once(async (): Promise<Observer | null> => {
+    const answer = await instance();
+    const { tags, ...overrides } = config.observer;
+    if (answer.kind !== 'metadata') return state().report?.observer ?? null;
+    const told = { ...parseInstance(answer.metadata), computer: hostname() };
+    return observerFrom(told, overrides, parseTags(answer.metadata, tags));
+  });
+
+  const document = once(async (): Promise<Seen> => {
+    const over = new AbortController();
+    void clock.sleep(patienceMs, over.signal).then(() => {
+      if (over.signal.aborted || signal.aborted) return;
+      tell(
+        isWarm()
+          ? 'The metadata service takes its time for the document.'
+          : 'The first answer about scheduled events may take two minutes: it turns the feature on for this VM.',
+      );
+    });
+    try {
+      const first = await imds.observe(signal);
+      if (first.kind !== 'document' || first.clockOffsetSeconds !== null) return first;
+      // So long under way that its date tells nothing: the next one is quick.
+      imds.forget();
+      const second = await imds.observe(signal);
+      return second.kind === 'document' ? second : first;
+    } finally {
+      over.abort();
+    }
+  });
+
+  const tokens = once(() =>
+    Promise.all(
+      tokenScopes(config.sinks).map(async (scope): Promise<TokenSeen> => {
+        try {
+          const { token } = await credential.getToken(scope, { abortSignal: signal });
+          return { scope, claims: readClaims(token), failure: null };
+        } catch (error) {
+          const { code, reason } = classify(error, tokenDestination(), clock.now());
+          return { scope, claims: null, failure: { code, reason } };
+        }
+      }),
+    ),
+  );
+
+  return {
+    ...options,
+    credential,
+    state,
+    instance,
+    vm,
+    document,
+    tokens,
+    async endpoint() {
+      const located = await locate?.(signal);
+      return located?.kind === 'found' ? located.endpoint : config.imds.endpoint;
+    },
+    async close() {
+      credential.close();
+      await imds.close();
+    },
+  };
+}
+
+const tokenDestination = () => {
+  const { name } = tokenEndpoint();
+  return {
+    name: `the token endpoint ${name}`,
+    host: name,
+    addressKey: 'imds.endpoint',
+    proxy: null,
+    sender: 'this VM',
+    grant: 'this VM an identity',
+    whatToCheck: 'identity.clientId',
+  };
+};
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

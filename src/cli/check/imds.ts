@@ -1,0 +1,117 @@
+import type { InstanceAnswer } from '../../imds/client.ts';
+import type { Observer, ScheduledEvent, Seen, SeenDocument } from '../../lifecycle/scheduled-event.ts';
+import { affects } from '../../lifecycle/scope.ts';
+import { type Finding, notProven, ok, problem, warning } from './finding.ts';
+import type { Ground } from './ground.ts';
+import { showProxyAgent } from './remedy.ts';
+
+export async function checkImds(ground: Ground): Promise<readonly Finding[]> {
+  const [answer, endpoint, vm, seen] = await Promise.all([
+    ground.instance(),
+    ground.endpoint(),
+    ground.vm(),
+    ground.document(),
+  ]);
+  const stored = ground.state().report?.observer ?? null;
+  return imdsFindings({ answer, endpoint, vm, stored, seen, witnessRate: ground.config.scope.witnessRate });
+}
+
+export interface ImdsSeen {
+  readonly answer: InstanceAnswer;
+  readonly endpoint: string;
+  readonly vm: Observer | null;
+  /** As the outbox knows it. */
+  readonly stored: Observer | null;
+  readonly seen: Seen;
+  readonly witnessRate: number;
+}
+
+export const imdsFindings = (imds: ImdsSeen): readonly Finding[] => [
+  instance(imds),
+  document(imds),
+  names(imds),
+  neighbours(imds),
+];
+
+function instance({ answer, endpoint, vm, stored }: ImdsSeen): Finding {
+  const what = 'imds.instance';
+  if (answer.kind === 'unavailable') return problem(what, answer.reason, mendOf(answer.code, endpoint, vm));
+  if (vm === null) {
+    return problem(
+      what,
+      `${endpoint} tells no vmId or no name of this VM: set observer.vmId and observer.vmName if it is not the endpoint of Azure.`,
+    );
+  }
+  const where = [vm.vmSize, vm.location, vm.zone && `zone ${vm.zone}`].filter(Boolean).join(', ');
+  const says = `${endpoint} answers (api-version ${answer.apiVersion}): this VM is ${vm.vmName}, vmId ${vm.vmId}${where && `, ${where}`}.`;
+  if (stored === null || stored.vmId.toLowerCase() === vm.vmId.toLowerCase()) return ok(what, says);
+  return warning(
+    what,
+    `${says} The outbox is that of ${stored.vmName}, vmId ${stored.vmId}, as on a copied disk: the service moves it away unsent and begins a new one.`,
+  );
+}
+
+function document({ seen, endpoint, vm }: ImdsSeen): Finding {
+  if (seen.kind === 'unavailable') return problem('imds.document', seen.reason, mendOf(seen.code, endpoint, vm));
+  if (seen.kind === 'unchanged') return ok('imds.document', 'Scheduled events are answered.');
+  const { incarnation, events, unreadable } = seen.document;
+  const count = events.length === 1 ? '1 event' : `${events.length === 0 ? 'no' : events.length} events`;
+  const says = `Scheduled events are answered in api-version ${seen.imdsApiVersion}: incarnation ${incarnation}, ${count}.`;
+  if (unreadable === 0) return ok('imds.document', says);
+  return warning('imds.document', `${says} ${unreadable} more cannot be read: they have no EventId.`);
+}
+
+/** More of them would fill the screen. */
+const mostEvents = 5;
+
+function names({ seen, vm }: ImdsSeen): Finding {
+  const what = 'imds.names';
+  if (seen.kind !== 'document') return notProven(what, 'There is no document to look into.');
+  const { events } = seen.document;
+  if (vm === null) return notProven(what, `Our own name is not known; the document names ${named(events)}.`);
+  if (events.length === 0) return ok(what, `The document names nobody; our own name is ${vm.vmName}.`);
+  const told = events.slice(0, mostEvents).map((event) => tell(event, vm.vmName));
+  const more = events.length > mostEvents ? `; and ${events.length - mostEvents} more` : '';
+  const says = `${told.join('; ')}${more}. Our own name is ${vm.vmName}.`;
+  return isMisnamed(seen.document, vm)
+    ? warning(
+        what,
+        `${says} A VM outside of any set is told of its own events only: the names should be ours. Compare observer.vmName, if it is set, with the name of the VM in Azure.`,
+      )
+    : ok(what, says);
+}
+
+const tell = ({ eventType, eventStatus, resources }: ScheduledEvent, vmName: string): string =>
+  `${eventType ?? 'an event'} ${eventStatus ?? 'of unknown status'} of ${resources?.slice(0, 5).join(', ') || 'nobody'}${affects(resources, vmName) ? ' (this VM)' : ''}`;
+
+const named = (events: readonly ScheduledEvent[]): string =>
+  [...new Set(events.flatMap(({ resources }) => resources ?? []))].slice(0, 10).join(', ') || 'nobody';
+
+const isMisnamed = ({ events }: SeenDocument, vm: Observer): boolean =>
+  isAlone(vm) && !events.some(({ resources }) => resources === null || affects(resources, vm.vmName));
+
+/** As far as the metadata tells: it says nothing of availability sets. */
+const isAlone = (vm: Observer): boolean =>
+  vm.vmScaleSetName === null && vm.vmScaleSetResourceId === null && vm.placementGroupId === null;
+
+function neighbours({ vm, witnessRate }: ImdsSeen): Finding {
+  const what = 'imds.neighbours';
+  if (vm === null) return notProven(what, 'Without the instance metadata it is not known what this VM belongs to.');
+  if (!isAlone(vm)) {
+    const share =
+      witnessRate > 0
+        ? `this VM publishes a share of ${witnessRate} of the events of others`
+        : 'scope.witnessRate is 0, so none of them reports for a VM that is down';
+    return ok(what, `The VMs of ${vm.vmScaleSetName ?? 'its placement group'} see each other's events; ${share}.`);
+  }
+  const says =
+    'No neighbour can witness for this VM, unless it is in an availability set: it is in no scale set and no placement group, so only itself sees its events.';
+  return witnessRate > 0 ? warning(what, `${says} scope.witnessRate has no effect here.`) : ok(what, says);
+}
+
+/** What shows whether the VM or this program is refused. */
+function mendOf(code: string, endpoint: string, vm: Observer | null): string | undefined {
+  if (code === 'aborted') return undefined;
+  if (code === 'http-401' || code === 'http-403') return showProxyAgent(vm);
+  return `curl -sS -m 10 --noproxy "*" -H Metadata:true "${endpoint === 'auto' ? 'http://169.254.169.254' : endpoint}/metadata/instance?api-version=2021-02-01"`;
+}

@@ -1,0 +1,49 @@
+import { classify } from '../../azure/errors.ts';
+import type { Destination } from '../../azure/failure.ts';
+import { type Finding, notProven, ok, problem, type What, warning } from './finding.ts';
+import type { Step, Way, WaySeen } from './way.ts';
+
+const steps: readonly Step[] = ['name', 'tcp', 'tls'];
+/** Azure renews its own certificates long before; another authority may have forgotten. */
+const soonMs = 3 * 86_400_000;
+
+/** What the way to a sink proves: one line for each step of it. */
+export function networkFindings(
+  sink: 'eventHubs' | 'logAnalytics',
+  { way, seen, to, now }: { readonly way: Way; readonly seen: WaySeen; readonly to: Destination; readonly now: Date },
+): readonly Finding[] {
+  const wanted = way.tls ? steps : steps.slice(0, 2);
+  const failedAt = seen.failed ? wanted.indexOf(seen.failed.step) : wanted.length;
+  return wanted.map((step, index) => {
+    const what: What = `${sink}.${step}`;
+    if (index < failedAt) return reached(what, step, way, seen, now);
+    if (index > failedAt) return notProven(what, `Not tried, since ${sink}.${wanted[failedAt]} failed.`);
+    return problem(what, classify(seen.failed?.error, to, now).reason, showWay(step, way));
+  });
+}
+
+function reached(what: What, step: Step, way: Way, seen: WaySeen, now: Date): Finding {
+  const { host, port } = way;
+  if (step === 'name') {
+    if (seen.proxy) return ok(what, `The proxy ${seen.proxy} opens a tunnel to ${host}:${port}.`);
+    return ok(what, `${host} resolves to ${listed(seen.addresses)}.`);
+  }
+  if (step === 'tcp') return ok(what, `A connection to ${host}:${port} took ${seen.connectMs} ms.`);
+  const { issuer = '', validTo = '' } = seen.certificate ?? {};
+  const until = Date.parse(validTo);
+  const says = `The certificate of ${host} is trusted: issued by ${issuer}, valid until ${Number.isNaN(until) ? validTo : new Date(until).toISOString().slice(0, 10)}.`;
+  return until - now.getTime() < soonMs
+    ? warning(what, `${says} That is soon: see that it is renewed.`)
+    : ok(what, says);
+}
+
+const listed = (addresses: readonly string[]): string =>
+  addresses.length > 3 ? `${addresses.slice(0, 3).join(', ')} and ${addresses.length - 3} more` : addresses.join(', ');
+
+/** What shows more than a check can. */
+function showWay(step: Step, { host, port, proxy }: Way): string | undefined {
+  const through = proxy ? `-proxy ${proxy.host} ` : '';
+  if (step === 'tls')
+    return `openssl s_client ${through}-connect ${host}:${port} -servername ${host} -showcerts </dev/null`;
+  return proxy ? undefined : step === 'name' ? `nslookup ${host}` : `nc -vz -w 5 ${host} ${port}`;
+}

@@ -1,0 +1,71 @@
+import { systemClock } from '../../clock.ts';
+import { version } from '../../version.ts';
+import { Failure } from '../exit-codes.ts';
+import { loadConfig } from '../load-config.ts';
+import { setProcessWide } from '../process-wide.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { prove } from './checks.ts';
+import type { CheckOptions } from './command.ts';
+import { configurationFindings, problemFindings, seeFile } from './configuration.ts';
+import { type Class, type Finding, type Judgement, judge } from './finding.ts';
+import { layGround } from './ground.ts';
+import { classText, reportOf, verdictText } from './report.ts';
+
+/** Proves everything there is to prove, prints it, and tells how it ended. */
+export async function runChecks(options: CheckOptions, { env, stop, print }: Surroundings): Promise<Judgement> {
+  const clock = systemClock;
+  const platform = process.platform;
+  const offline = options.offline === true;
+  const all: Finding[] = [];
+  const add = (name: Class, findings: readonly Finding[]): void => {
+    all.push(...findings);
+    if (!options.json) print(classText(name, findings));
+  };
+
+  const configured = configure(options, env, platform);
+  add('configuration', configured.findings);
+  if (configured.config) {
+    const ground = layGround({
+      config: configured.config,
+      clock,
+      platform,
+      write: options.write === true,
+      signal: stop,
+      tell: (sentence) => {
+        if (!options.json) print(`  …          ${sentence}\n`);
+      },
+    });
+    try {
+      for await (const { class: name, findings } of prove(ground, { offline })) {
+        if (stop.aborted) break;
+        add(name, findings);
+      }
+    } finally {
+      await ground.close();
+    }
+  }
+
+  if (stop.aborted) {
+    if (!options.json) print('\nStopped before the end: this is no verdict.\n');
+    return judge([]);
+  }
+  if (options.json) print(`${JSON.stringify(reportOf(all, { bridgeVersion: version, at: clock.now(), offline }))}\n`);
+  else print(`\n${verdictText(all, { offline })}`);
+  return judge(all);
+}
+
+/** Reads the configuration and sets what is process-wide; everything wrong with either is a finding. */
+function configure(options: CheckOptions, env: NodeJS.ProcessEnv, platform: NodeJS.Platform) {
+  const loaded = loadConfig({ file: options.config, env, platform });
+  if (!loaded.config) return { config: null, findings: problemFindings(loaded.problems) };
+  try {
+    // Before anything is changed in there.
+    const given = { ...env };
+    const warnings = setProcessWide(loaded.config, env);
+    const file = loaded.file === null ? null : seeFile(loaded.file, platform);
+    return { config: loaded.config, findings: configurationFindings(loaded, { file, env: given, warnings }) };
+  } catch (error) {
+    if (error instanceof Failure) return { config: null, findings: problemFindings([error.message]) };
+    throw error;
+  }
+}

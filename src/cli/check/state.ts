@@ -1,0 +1,115 @@
+import { existsSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { OutboxTooNew, troubleOf } from '../../outbox/errors.ts';
+import { layoutOf } from '../../outbox/layout.ts';
+import { isServiceRunning } from '../../outbox/lock.ts';
+import { type OutboxReport, readOutbox } from '../../outbox/reader.ts';
+import { type Finding, finding, notProven, ok, problem, warning } from './finding.ts';
+import type { Ground } from './ground.ts';
+
+/** What is in the state directory. Nothing in it is changed by looking. */
+export interface StateSeen {
+  readonly running: boolean | null;
+  /** Null where there is no outbox, or none that can be read. */
+  readonly report: OutboxReport | null;
+  /** Why it cannot be read. */
+  readonly error: unknown;
+}
+
+/** A larger file is not read page by page: 64 MB take half a second from a disk. */
+const checkedBytes = 64 * 2 ** 20;
+
+export function seeState(directory: string): StateSeen {
+  const running = isServiceRunning(directory);
+  try {
+    const report = readOutbox(directory);
+    if (report !== null) proveSound(layoutOf(directory).outbox);
+    return { running, report, error: null };
+  } catch (error) {
+    return { running, report: null, error };
+  }
+}
+
+/** @throws SQLite's own error, or one with its findings. */
+function proveSound(path: string): void {
+  if (!existsSync(path) || statSync(path).size > checkedBytes) return;
+  const db = new DatabaseSync(path, { readOnly: true, timeout: 500 });
+  try {
+    const found = db.prepare('PRAGMA integrity_check(1)').get()?.integrity_check;
+    if (found !== 'ok') throw new Error(`SQLite found it damaged: ${String(found)}`);
+  } finally {
+    db.close();
+  }
+}
+
+/** A document is stored at least once a minute. */
+const silentMs = 5 * 60_000;
+
+export function checkState(ground: Ground): readonly Finding[] {
+  return stateFindings(ground.state(), { directory: ground.config.stateDirectory, now: ground.clock.now() });
+}
+
+export interface StateGround {
+  readonly directory: string;
+  readonly now: Date;
+}
+
+export const stateFindings = (seen: StateSeen, on: StateGround): readonly Finding[] => [
+  service(seen, on),
+  outbox(seen, on),
+];
+
+function service({ running, report }: StateSeen, { directory, now }: StateGround): Finding {
+  const what = 'state.service';
+  if (running === null) return notProven(what, `Whether a service holds ${directory} cannot be seen by this account.`);
+  const lastAt = report?.lastDocumentAt ?? null;
+  const last = lastAt === null ? 'has seen no document yet' : `saw its last document at ${lastAt}`;
+  if (!running) {
+    if (report === null) return ok(what, `No service has run with ${directory} yet.`);
+    return warning(what, `No service runs with ${directory}; the last one ${last}. Start it, unless that is meant.`);
+  }
+  const says = `A service runs with ${directory} and ${last}; a second one would be refused (exit code 75).`;
+  const isSilent = lastAt !== null && now.getTime() - Date.parse(lastAt) > silentMs;
+  return isSilent ? warning(what, `${says} That is long ago: see imds.document.`) : ok(what, says);
+}
+
+function outbox({ report, error, running }: StateSeen, { directory }: StateGround): Finding {
+  const what = 'state.outbox';
+  const { outbox: path } = layoutOf(directory);
+  if (error instanceof OutboxTooNew) return { ...finding(what, 'problem', error.message), exit: 'newerOutbox' };
+  if (error !== null) return unreadable(error, path, running);
+  if (report === null) return ok(what, `There is no outbox yet: the service makes ${path} at its first start.`);
+  const { position, bytes, recovery } = report;
+  const says = `${path} is sound: ${position} records in its stream, ${(bytes / 2 ** 20).toFixed(1)} MB on disk.`;
+  if (recovery === null) return ok(what, says);
+  return warning(
+    what,
+    `${says} The one before was of no use since ${recovery.at} (${recovery.reason}) and lies in ${recovery.movedTo}; that folder can be removed when nobody needs it.`,
+  );
+}
+
+function unreadable(error: unknown, path: string, running: boolean | null): Finding {
+  const what = 'state.outbox';
+  const { kind, reason } = troubleOf(error);
+  const isDenied = !isReadable(path);
+  if (isDenied) return notProven(what, `${path} may not be read by this account: run check as the owner, or as root.`);
+  if (kind === 'busy') return notProven(what, `${path} is being written at this moment: run check again.`);
+  if (kind === 'full') return problem(what, `${path} cannot be read, since the disk is full (${reason}).`);
+  const heals =
+    'moves it into a folder corrupt-<time> beside it, saves every row that can be read, and goes on in a new stream where it must';
+  return problem(
+    what,
+    `${path} is damaged (${reason}). The service mends that by itself: at its start it ${heals}.`,
+    `sudo systemctl ${running ? 'restart' : 'start'} scheduled-events-bridge`,
+  );
+}
+
+function isReadable(path: string): boolean {
+  try {
+    statSync(path);
+    new DatabaseSync(path, { readOnly: true }).close();
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { tokenEndpoint, tokenFailure } from '../../src/azure/token-failure.ts';
+
+const ofAzure = tokenEndpoint({});
+const moved = tokenEndpoint({ AZURE_POD_IDENTITY_AUTHORITY_HOST: 'http://127.0.0.1:8080/vm/web_3' });
+const answer = (status: number | null) => ({ status, retryAfterMs: null, said: '' });
+
+const cases = [
+  {
+    name: 'a silent endpoint of Azure',
+    status: null,
+    endpoint: ofAzure,
+    says: /firewall .* blocks 169\.254\.169\.254/,
+  },
+  {
+    name: 'a silent endpoint that was configured',
+    status: null,
+    endpoint: moved,
+    says: /127\.0\.0\.1.*imds\.endpoint/,
+  },
+  { name: 'a 404 of Azure, which passes', status: 404, endpoint: ofAzure, says: /being updated/ },
+  {
+    name: 'a 404 of a path that was configured wrong, which does not',
+    status: 404,
+    endpoint: moved,
+    says: /^http:\/\/127\.0\.0\.1:8080\/vm\/web_3 has no token endpoint .*imds\.endpoint/,
+  },
+  { name: 'a refusal by the proxy agent', status: 403, endpoint: ofAzure, says: /Metadata Security Protocol/ },
+];
+
+test.for(cases)('what is said of a token that did not come: $name', ({ status, endpoint, says }) => {
+  const { reason } = tokenFailure(answer(status), { clientId: null, endpoint });
+  expect(reason).toMatch(says);
+  if (!endpoint.isOfAzure) expect(reason).not.toContain('169.254');
+});

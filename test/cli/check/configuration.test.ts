@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { configurationFindings, type FileSeen } from '../../../src/cli/check/configuration.ts';
+import { readConfig } from '../../../src/cli/read-config.ts';
+
+const connectionString = 'Endpoint=sb://x.example;SharedAccessKeyName=n;SharedAccessKey=s3cret';
+const variable = 'SCHEDULED_EVENTS_BRIDGE_SINKS_EVENT_HUBS_CONNECTION_STRING';
+function findings(mode: number | null, { secret = false, env = {} as NodeJS.ProcessEnv } = {}) {
+  const eventHubs = { eventHubName: 'h', ...(secret && { connectionString }) };
+  const value = { sinks: secret || env[variable] ? { eventHubs } : { stdout: {} } };
+  const documents = [{ value, source: '/c.json', keepsSecrets: true }];
+  const read = readConfig({ documents, env, defaultStateDirectory: '/state' });
+  if (!read.config) throw new Error(read.problems.join(' '));
+  const file: FileSeen = { path: '/c.json', mode, owner: 'bridge' };
+  return configurationFindings({ ...read, file: '/c.json' }, { file, env, warnings: ['Beware.'] });
+}
+
+test.for([
+  {
+    name: 'everybody, and it holds no secret',
+    mode: 0o644,
+    verdict: 'ok',
+    says: /by everybody \(mode 644\)\. It holds no secret/,
+  },
+  {
+    name: 'nobody else',
+    mode: 0o600,
+    secret: true,
+    verdict: 'ok',
+    says: /by bridge .*It holds a secret, sinks\.eventHubs\.connectionString/,
+  },
+  {
+    name: 'its group, and it holds a secret',
+    mode: 0o640,
+    secret: true,
+    verdict: 'warning',
+    says: /group can read that/,
+    mend: 'chmod g-r /c.json',
+  },
+  {
+    name: 'everybody can change it',
+    mode: 0o646,
+    verdict: 'warning',
+    says: /Everybody can change it/,
+    mend: 'chmod go-w /c.json',
+  },
+  {
+    name: 'its group can change it',
+    mode: 0o660,
+    verdict: 'warning',
+    says: /Its group can change it/,
+    mend: 'chmod go-w /c.json',
+  },
+  {
+    name: 'Windows keeps that to itself',
+    mode: null,
+    verdict: 'not-proven',
+    says: /Windows/,
+    mend: 'icacls "/c.json"',
+  },
+])('who can read the configuration: $name', ({ mode, secret, verdict, says, mend }) => {
+  const found = findings(mode, { secret: secret === true }).find(({ what }) => what === 'configuration.readers');
+  expect(found).toMatchObject({ verdict, says: expect.stringMatching(says) });
+  expect(found?.mend).toBe(mend);
+});
+
+test('a secret of a variable is not one of the file, and variables are named without their values', () => {
+  const found = findings(0o640, { env: { [variable]: connectionString } });
+  expect(found.find(({ what }) => what === 'configuration.readers')).toMatchObject({ verdict: 'ok' });
+  const environment = found.filter(({ what }) => what === 'configuration.environment');
+  expect(environment.map(({ verdict }) => verdict)).toEqual(['ok', 'warning']);
+  expect(environment[0]?.says).toContain(variable);
+  expect(JSON.stringify(found)).not.toContain('s3cret');
+});

@@ -1,0 +1,145 @@
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { accountNames, type DiskSeen, diskFindings, seeDisk } from '../../../src/cli/check/disk.ts';
+import { temporaryDirectory } from '../../support/bridge-process.ts';
+
+const whole: DiskSeen = {
+  directory: '/state',
+  exists: true,
+  owner: 900,
+  mode: 0o700,
+  foreign: [],
+  freeBytes: 10 * 2 ** 30,
+  ownBytes: 0,
+  network: null,
+  trouble: null,
+  account: 0,
+};
+const nameOf = (uid: number): string => ({ 0: 'root', 900: 'bridge', 1000: 'ada' })[uid] ?? String(uid);
+const denied = { code: 'EACCES', reason: 'it may not be written by this account (EACCES)' };
+
+const rows: readonly {
+  name: string;
+  with: Partial<DiskSeen>;
+  what: string;
+  verdict: string;
+  says: RegExp;
+  mend?: string;
+}[] = [
+  {
+    name: 'all is well',
+    with: {},
+    what: 'disk.directory',
+    verdict: 'ok',
+    says: /belongs to bridge, as whom the service/,
+  },
+  { name: 'it is not there yet', with: { exists: false }, what: 'disk.directory', verdict: 'ok', says: /makes it/ },
+  {
+    name: 'it is full',
+    with: { trouble: { code: 'ENOSPC', reason: 'x' } },
+    what: 'disk.directory',
+    verdict: 'problem',
+    says: /the disk is full\. Records are kept in memory/,
+    mend: 'df -h /state',
+  },
+  {
+    name: 'its owner may not write',
+    with: { trouble: denied, account: 900 },
+    what: 'disk.directory',
+    verdict: 'problem',
+    says: /EACCES/,
+  },
+  {
+    name: 'it is read-only',
+    with: { trouble: { code: 'EROFS', reason: 'read-only' } },
+    what: 'disk.directory',
+    verdict: 'problem',
+    says: /read-only/,
+  },
+  {
+    name: 'a person may not write',
+    with: { trouble: denied, account: 1000 },
+    what: 'disk.directory',
+    verdict: 'not-proven',
+    says: /check runs as ada.*Run check as bridge or as root/,
+  },
+  {
+    name: 'root sees what the owner may not',
+    with: { mode: 0o500 },
+    what: 'disk.directory',
+    verdict: 'problem',
+    says: /may not be written by bridge/,
+    mend: 'sudo chmod u+rwx /state',
+  },
+  {
+    name: 'it is far away',
+    with: { network: 'NFS' },
+    what: 'disk.directory',
+    verdict: 'warning',
+    says: /network file system \(NFS\)/,
+  },
+  {
+    name: 'a file is of another account',
+    with: { foreign: [{ file: 'outbox.sqlite', owner: 0 }] },
+    what: 'disk.owner',
+    verdict: 'problem',
+    says: /^outbox\.sqlite belongs to root, the directory to bridge/,
+    mend: 'sudo chown -R bridge /state',
+  },
+  {
+    name: 'a file is of another account than root',
+    with: { owner: 0, foreign: [{ file: 'outbox.sqlite', owner: 900 }] },
+    what: 'disk.owner',
+    verdict: 'warning',
+    says: /bridge/,
+  },
+  {
+    name: 'there is room',
+    with: {},
+    what: 'disk.space',
+    verdict: 'ok',
+    says: /^10\.0 GB are free .* may take 256 MB\.$/,
+  },
+  {
+    name: 'there is little room',
+    with: { freeBytes: 100 * 2 ** 20 },
+    what: 'disk.space',
+    verdict: 'warning',
+    says: /may take 5\.0 MB: .*5 %/,
+    mend: 'df -h /state',
+  },
+  {
+    name: 'there is no room',
+    with: { freeBytes: 2 ** 20 },
+    what: 'disk.space',
+    verdict: 'problem',
+    says: /too little to work with/,
+    mend: 'df -h /state',
+  },
+];
+
+test.for(rows)('what the state directory proves: $name', ({ with: given, what, verdict, says, mend }) => {
+  const found = diskFindings({ ...whole, ...given }, { maxMegabytes: 256, nameOf }).find((one) => one.what === what);
+  expect(found).toMatchObject({ verdict, says: expect.stringMatching(says) });
+  expect(found?.mend).toBe(mend);
+});
+
+test('looking at a state directory leaves nothing behind and makes nothing', () => {
+  using directory = temporaryDirectory('check-disk');
+  const state = join(directory.path, 'deep', 'state');
+  expect(seeDisk(state)).toMatchObject({ exists: false, trouble: null, foreign: [] });
+  expect(readdirSync(directory.path)).toEqual([]);
+  mkdirSync(state, { recursive: true });
+  writeFileSync(join(state, 'outbox.sqlite'), 'x'.repeat(1000));
+  chmodSync(state, 0o700);
+  expect(seeDisk(state)).toMatchObject({ exists: true, mode: 0o700, trouble: null, ownBytes: 1000, foreign: [] });
+  expect(readdirSync(state)).toEqual(['outbox.sqlite']);
+  const inTheWay = join(state, 'outbox.sqlite', 'state');
+  expect(seeDisk(inTheWay).trouble).not.toBeNull();
+});
+
+test('accounts are named as the system names them', () => {
+  expect(accountNames()(0)).toBe('root');
+  expect(accountNames('/no/such/file')(7)).toBe('the account 7');
+});

@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest';
+import { readClaims } from '../../../src/cli/check/claims.ts';
+import type { TokenSeen } from '../../../src/cli/check/ground.ts';
+import { identityFindings } from '../../../src/cli/check/identity.ts';
+
+const clientId = '11111111-1111-4111-8111-111111111111';
+const vm = {
+  vmName: 'web_3',
+  resourceId: '/subscriptions/s/resourcegroups/rg/providers/microsoft.compute/virtualmachines/web_3',
+  subscriptionId: 's',
+  resourceGroup: 'rg',
+  vmScaleSetName: null,
+  osType: 'Linux',
+};
+const inSet = {
+  ...vm,
+  vmScaleSetName: 'web',
+  resourceId:
+    '/subscriptions/s/resourcegroups/rg/providers/microsoft.compute/virtualmachinescalesets/web/virtualmachines/3',
+};
+const scope = 'https://monitor.azure.com/.default';
+const claims = { clientId, objectId: 'o', tenantId: 't', resourceId: vm.resourceId };
+const given = (more: object = {}): TokenSeen => ({ scope, claims: { ...claims, ...more }, failure: null });
+const refused = (code: string, reason = 'x'): TokenSeen => ({ scope, claims: null, failure: { code, reason } });
+const userAssigned =
+  '/subscriptions/s/resourcegroups/rg/providers/Microsoft.ManagedIdentity/userAssignedIdentities/bridge';
+
+test.for([
+  {
+    name: 'no sink needs one',
+    tokens: [],
+    wanted: null,
+    what: 'identity.token',
+    verdict: 'ok',
+    says: /No identity is needed/,
+  },
+  {
+    name: 'the one of the VM',
+    tokens: [given()],
+    wanted: null,
+    what: 'identity.which',
+    verdict: 'ok',
+    says: /^The system-assigned .*object id o/,
+  },
+  {
+    name: 'the only user-assigned one',
+    tokens: [given({ resourceId: userAssigned })],
+    wanted: null,
+    what: 'identity.which',
+    verdict: 'ok',
+    says: /^The only identity of this VM, bridge: .*identity\.clientId/,
+  },
+  {
+    name: 'the one that is named',
+    tokens: [given({ resourceId: userAssigned })],
+    wanted: clientId.toUpperCase(),
+    what: 'identity.which',
+    verdict: 'ok',
+    says: /^The identity bridge/,
+  },
+  {
+    name: 'another one than the one that is named',
+    tokens: [given()],
+    wanted: '22222222-2222-4222-8222-222222222222',
+    what: 'identity.which',
+    verdict: 'problem',
+    says: /another identity than identity\.clientId names/,
+  },
+  {
+    name: 'a token that tells nothing',
+    tokens: [{ scope, claims: null, failure: null }],
+    wanted: null,
+    what: 'identity.which',
+    verdict: 'not-proven',
+    says: /tell nothing/,
+  },
+])('which identity it is: $name', ({ tokens, wanted, what, verdict, says }) => {
+  const found = identityFindings({ clientId: wanted }, tokens, vm).find((one) => one.what === what);
+  expect(found).toMatchObject({ verdict, says: expect.stringMatching(says) });
+});
+
+test.for([
+  {
+    name: 'none',
+    of: vm,
+    failure: refused('token-no-identity'),
+    wanted: null,
+    mend: 'az vm identity assign --subscription s --resource-group rg --name web_3',
+  },
+  {
+    name: 'none, in a scale set',
+    of: inSet,
+    failure: refused('token-no-identity'),
+    wanted: null,
+    mend: 'az vmss identity assign --subscription s --resource-group rg --name web',
+  },
+  {
+    name: 'several',
+    of: vm,
+    failure: refused('token-no-identity', '"Multiple user assigned…"'),
+    wanted: null,
+    mend: 'az vm identity show --subscription s --resource-group rg --name web_3 --query "userAssignedIdentities.*.clientId" --output tsv',
+  },
+  {
+    name: 'not the one that is named',
+    of: vm,
+    failure: refused('token-no-identity'),
+    wanted: clientId,
+    mend: `az vm identity assign --subscription s --resource-group rg --name web_3 --identities "$(az identity list --subscription s --query "[?clientId=='${clientId}'].id" --output tsv)"`,
+  },
+  {
+    name: 'refused by the proxy agent',
+    of: null,
+    failure: refused('token-refused'),
+    wanted: null,
+    mend: 'az vm show --subscription <subscription> --resource-group <resource group> --name <VM> --query securityProfile.proxyAgentSettings',
+  },
+  { name: 'no answer', of: vm, failure: refused('token-unreachable'), wanted: null, mend: undefined },
+])('what mends a VM without a token: $name', ({ of, failure, wanted, mend }) => {
+  const [token, which] = identityFindings({ clientId: wanted }, [failure], of);
+  expect(token).toMatchObject({ verdict: 'problem', what: 'identity.token' });
+  expect(token?.mend).toBe(mend);
+  expect(which?.verdict).toBe('not-proven');
+});
+
+test('the claims of a token are read, and nonsense is none', () => {
+  const token = (payload: string): string => `x.${Buffer.from(payload).toString('base64url')}.y`;
+  expect(readClaims(token('{"appid":"a","oid":"o","tid":"t","xms_mirid":7}'))).toEqual({
+    clientId: 'a',
+    objectId: 'o',
+    tenantId: 't',
+    resourceId: null,
+  });
+  for (const nonsense of ['', 'a.b', token('null'), token('{')]) expect(readClaims(nonsense)).toBeNull();
+});

@@ -1,0 +1,165 @@
+import { expect, test } from 'vitest';
+import { type ImdsSeen, imdsFindings } from '../../../src/cli/check/imds.ts';
+import { observerFrom } from '../../../src/imds/instance.ts';
+import type { Observer, ScheduledEvent } from '../../../src/lifecycle/scheduled-event.ts';
+
+const alone = observerFrom({ vmId: 'V1', vmName: 'web_3', resourceGroup: 'rg' }, {}, {}) as Observer;
+const inSet: Observer = { ...alone, vmScaleSetName: 'web' };
+const event = (resources: string[] | null): ScheduledEvent => ({
+  eventId: 'e',
+  eventStatus: 'Scheduled',
+  eventType: 'Freeze',
+  resourceType: 'VirtualMachine',
+  resources,
+  notBefore: null,
+  description: null,
+  eventSource: null,
+  durationSeconds: null,
+  raw: {},
+});
+const seen = (events: readonly ScheduledEvent[], unreadable = 0): ImdsSeen['seen'] => ({
+  kind: 'document',
+  document: { incarnation: 7, events, unreadable },
+  imdsApiVersion: '2020-07-01',
+  azureTime: null,
+  clockOffsetSeconds: 0,
+});
+const nothing = (code: string) => ({ kind: 'unavailable', code, reason: 'Why.', retryAfterMs: null }) as const;
+const whole: ImdsSeen = {
+  answer: { kind: 'metadata', metadata: {}, apiVersion: '2023-11-15' },
+  endpoint: 'http://169.254.169.254',
+  vm: inSet,
+  stored: null,
+  seen: seen([]),
+  witnessRate: 0,
+};
+const many = Array.from({ length: 7 }, (_, index) => event([`web_${index}`]));
+
+const rows: readonly {
+  name: string;
+  with: Partial<ImdsSeen>;
+  what: string;
+  verdict: string;
+  says: RegExp;
+  mend?: RegExp;
+}[] = [
+  { name: 'it answers', with: {}, what: 'imds.instance', verdict: 'ok', says: /2023-11-15.*web_3, vmId V1\.$/ },
+  { name: 'it names nobody', with: { vm: null }, what: 'imds.instance', verdict: 'problem', says: /observer\.vmId/ },
+  {
+    name: 'it is not there',
+    with: { answer: nothing('no-route'), vm: null, endpoint: 'auto' },
+    what: 'imds.instance',
+    verdict: 'problem',
+    says: /^Why\.$/,
+    mend: /^curl .*http:\/\/169\.254\.169\.254\/metadata/,
+  },
+  {
+    name: 'the proxy agent refuses',
+    with: { seen: nothing('http-403') },
+    what: 'imds.document',
+    verdict: 'problem',
+    says: /^Why\.$/,
+    mend: /^az vm show .*--name web_3 --query securityProfile\.proxyAgentSettings$/,
+  },
+  {
+    name: 'the disk is a copy of that of another VM',
+    with: { stored: { ...alone, vmId: 'V0', vmName: 'web_0' } },
+    what: 'imds.instance',
+    verdict: 'warning',
+    says: /outbox is that of web_0, vmId V0, as on a copied disk/,
+  },
+  {
+    name: 'the stored id is spelled otherwise',
+    with: { stored: { ...alone, vmId: 'v1' } },
+    what: 'imds.instance',
+    verdict: 'ok',
+    says: /./,
+  },
+  {
+    name: 'a document',
+    with: { seen: seen([event(['web_3'])]) },
+    what: 'imds.document',
+    verdict: 'ok',
+    says: /2020-07-01: incarnation 7, 1 event\.$/,
+  },
+  {
+    name: 'an entry without an id',
+    with: { seen: seen([], 2) },
+    what: 'imds.document',
+    verdict: 'warning',
+    says: /2 more cannot be read/,
+  },
+  { name: 'nobody is named', with: {}, what: 'imds.names', verdict: 'ok', says: /names nobody; our own name is web_3/ },
+  {
+    name: 'we are named',
+    with: { seen: seen([event(['WEB_3', 'web_4'])]) },
+    what: 'imds.names',
+    verdict: 'ok',
+    says: /^Freeze Scheduled of WEB_3, web_4 \(this VM\)\. Our own name is web_3\.$/,
+  },
+  {
+    name: 'a neighbour is named',
+    with: { seen: seen([event(['web_30'])]) },
+    what: 'imds.names',
+    verdict: 'ok',
+    says: /of web_30\. Our own/,
+  },
+  { name: 'many events', with: { seen: seen(many) }, what: 'imds.names', verdict: 'ok', says: /web_4; and 2 more\./ },
+  {
+    name: 'a VM outside of any set is shown another name',
+    with: { vm: alone, seen: seen([event(['web_30'])]) },
+    what: 'imds.names',
+    verdict: 'warning',
+    says: /names should be ours.*observer\.vmName/,
+  },
+  {
+    name: 'names that cannot be read prove nothing',
+    with: { vm: alone, seen: seen([event(null)]) },
+    what: 'imds.names',
+    verdict: 'ok',
+    says: /of nobody/,
+  },
+  {
+    name: 'we do not know our name',
+    with: { vm: null, seen: seen([event(['web_30'])]) },
+    what: 'imds.names',
+    verdict: 'not-proven',
+    says: /names web_30\.$/,
+  },
+  {
+    name: 'there is no document',
+    with: { seen: nothing('timeout') },
+    what: 'imds.names',
+    verdict: 'not-proven',
+    says: /no document/,
+  },
+  { name: 'a scale set', with: {}, what: 'imds.neighbours', verdict: 'ok', says: /VMs of web see .*witnessRate is 0/ },
+  {
+    name: 'a scale set whose VMs witness',
+    with: { witnessRate: 0.1 },
+    what: 'imds.neighbours',
+    verdict: 'ok',
+    says: /a share of 0\.1/,
+  },
+  {
+    name: 'nobody beside it',
+    with: { vm: alone },
+    what: 'imds.neighbours',
+    verdict: 'ok',
+    says: /^No neighbour can witness for this VM/,
+  },
+  {
+    name: 'nobody beside it, and a share set',
+    with: { vm: alone, witnessRate: 0.1 },
+    what: 'imds.neighbours',
+    verdict: 'warning',
+    says: /no effect here/,
+  },
+];
+
+test.for(rows)('what the metadata service proves: $name', ({ with: given, what, verdict, says, mend }) => {
+  const found = imdsFindings({ ...whole, ...given }).find((one) => one.what === what);
+  expect(found).toMatchObject({ verdict, says: expect.stringMatching(says) });
+  if (mend) expect(found?.mend).toMatch(mend);
+  else expect(found?.mend).toBeUndefined();
+});

@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import { type WriteSeen, wayTo, writeFindings } from '../../../src/cli/check/log-analytics.ts';
+import { destinationOf } from '../../../src/sinks/log-analytics/config.ts';
+import { sampleEntry } from '../../support/sample-record.ts';
+
+const ruleId = `dcr-${'0'.repeat(32)}`;
+const config = { endpoint: 'https://x.ingest.monitor.azure.com', ruleId, streamName: 'Custom-VmLifecycle_CL' };
+const ruleResource = '/subscriptions/s/resourceGroups/rg/providers/Microsoft.Insights/dataCollectionRules/bridge';
+
+function found(what: string, more: Partial<WriteSeen> = {}) {
+  const verdict = { ok: true, code: 'ok', detail: 'x' };
+  const whole = { config, to: destinationOf(config), verdict, wayIsOpen: true, objectId: 'oid', vm: null };
+  return writeFindings({ ...whole, write: false, probe: null, ...more }).find((one) => one.what === what);
+}
+const refusal = (code: string, said = '') => ({ verdict: { ok: false, code, detail: 'Why.', said } });
+const assign =
+  'az role assignment create --role "Monitoring Metrics Publisher" --assignee-object-id oid --assignee-principal-type ServicePrincipal --scope';
+const denied = `{"error":{"code":"OperationFailed","message":"… AccessGranted: False, IsRbacPresent: False, IsDcrDceBindingValid: , DcrArmId: ${ruleResource}, Message: …"}}`;
+
+test.for([
+  {
+    name: 'nothing was refused',
+    more: {},
+    verdict: 'not-proven',
+    says: /probably may write .*check --write/,
+    mend: undefined,
+  },
+  {
+    name: 'there is no token',
+    more: refusal('token-timeout'),
+    verdict: 'not-proven',
+    says: /identity\.token/,
+    mend: undefined,
+  },
+  {
+    name: 'the way is closed',
+    more: { ...refusal('x'), wayIsOpen: false },
+    verdict: 'not-proven',
+    says: /not open/,
+    mend: undefined,
+  },
+  {
+    name: 'the role is missing',
+    more: refusal('http-403'),
+    verdict: 'problem',
+    says: /Why/,
+    mend: `${assign} "$(az monitor data-collection rule list --subscription <subscription> --query "[?immutableId=='${ruleId}'].id" --output tsv)"`,
+  },
+  {
+    name: 'the role is missing, and the service names the rule',
+    more: refusal('http-403', denied),
+    verdict: 'problem',
+    says: /Why/,
+    mend: `${assign} "${ruleResource}"`,
+  },
+])('the right to write to Log Analytics: $name', ({ more, verdict, says, mend }) => {
+  const right = found('logAnalytics.write', more);
+  expect(right).toMatchObject({ verdict, says: expect.stringMatching(says) });
+  expect(right?.mend).toBe(mend);
+});
+
+test('an endpoint of another rule needs no role, but the right endpoint', () => {
+  const said = denied.replace('IsDcrDceBindingValid: ,', 'IsDcrDceBindingValid: False,');
+  expect(found('logAnalytics.write', refusal('http-403', said))?.mend).toMatch(
+    /^az monitor data-collection rule list /,
+  );
+});
+
+test('only an accepted row proves right and columns, and even that shows not all of them', () => {
+  const entry = sampleEntry();
+  const accepted = { write: true, probe: { entry, delivery: { kind: 'delivered' } } } as const;
+  expect(found('logAnalytics.write', accepted)).toMatchObject({ verdict: 'ok' });
+  expect(found('logAnalytics.columns', accepted)).toMatchObject({
+    verdict: 'ok',
+    mend: expect.stringContaining(`"VmLifecycle_CL | where RecordId == '${entry.record.recordId}'"`),
+  });
+  expect(found('logAnalytics.columns')).toMatchObject({
+    verdict: 'not-proven',
+    says: expect.stringMatching(/--write/),
+  });
+  expect(found('logAnalytics.probe')).toBeUndefined();
+});
+
+test('a row that is malformed in the eyes of the rule is a problem, and says nothing good of the columns', () => {
+  const delivery = { kind: 'rejected', cause: 'poison', code: 'http-400', reason: 'Malformed.' } as const;
+  const refused = { write: true, probe: { entry: sampleEntry(), delivery } };
+  expect(found('logAnalytics.probe', refused)).toMatchObject({ verdict: 'problem', says: 'Malformed.' });
+  expect(found('logAnalytics.columns', refused)).toMatchObject({ verdict: 'not-proven' });
+});
+
+test('the way to Log Analytics is that of its endpoint', () => {
+  expect(wayTo(config)).toMatchObject({ host: 'x.ingest.monitor.azure.com', port: 443, tls: true });
+});

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { notProven, ok, problem, warning } from '../../../src/cli/check/finding.ts';
+import { classText, reportOf, verdictText } from '../../../src/cli/check/report.ts';
+
+const findings = [
+  ok('disk.space', 'There is room.'),
+  warning('state.service', 'No service runs.'),
+  problem('eventHubs.send', 'No role.', 'az role assignment create'),
+  notProven('clock.offset', 'No time.'),
+];
+
+test('a class is a heading and a line for each finding, with the command below that mends', () => {
+  expect(classText('eventHubs', [ok('eventHubs.tls', 'Trusted.'), findings[2] ?? ok('eventHubs.tcp', 'x')])).toBe(
+    `eventHubs
+  ok         tls         Trusted.
+  PROBLEM    send        No role.
+                         $ az role assignment create
+`,
+  );
+  expect(classText('stdout', [])).toBe('');
+});
+
+test.for([
+  { of: findings, says: '1 problem, 1 warning, 1 not proven, 1 ok. Begin with eventHubs.send (exit code 12).\n' },
+  { of: findings.slice(0, 2), says: 'It works: 1 warning, 1 ok.\n' },
+  { of: findings.slice(0, 1), says: 'All is well: 1 ok.\n' },
+])('the verdict of a check reads $says', ({ of, says }) => {
+  expect(verdictText(of, { offline: false })).toBe(says);
+  expect(verdictText(of, { offline: true })).toContain('(--offline)');
+});
+
+test('the JSON of a check has the form that is promised', () => {
+  const at = new Date('2026-03-14T09:26:53.123Z');
+  expect(reportOf(findings, { bridgeVersion: '0.1.0', at, offline: false })).toEqual({
+    reportVersion: 1,
+    bridgeVersion: '0.1.0',
+    at: '2026-03-14T09:26:53.123Z',
+    offline: false,
+    verdict: 'problem',
+    exitCode: 12,
+    counts: { ok: 1, warning: 1, problem: 1, 'not-proven': 1 },
+    findings: [
+      { what: 'disk.space', verdict: 'ok', says: 'There is room.', mend: null },
+      { what: 'state.service', verdict: 'warning', says: 'No service runs.', mend: null },
+      { what: 'eventHubs.send', verdict: 'problem', says: 'No role.', mend: 'az role assignment create' },
+      { what: 'clock.offset', verdict: 'not-proven', says: 'No time.', mend: null },
+    ],
+  });
+});
