@@ -1,4 +1,6 @@
+import type { Approver } from './approver.ts';
 import type { Clock } from './clock.ts';
+import type { Vitals } from './health/vitals.ts';
 import type { Host } from './host/index.ts';
 import type { Imds } from './imds/client.ts';
 import type { ObserverWatch } from './imds/observer-watch.ts';
@@ -20,6 +22,8 @@ export interface Bridge {
   /** More than this without a valid document is a gap. */
   readonly gapAfterMs: number;
   readonly bridgeVersion: string;
+  /** Who approves events; none where a turn is taken only to look. */
+  readonly approver?: Pick<Approver, 'consider'>;
 }
 
 /** One turn: look, decide, remember. A turn that changes nothing writes nothing. */
@@ -37,6 +41,7 @@ export async function pollOnce(bridge: Bridge, signal: AbortSignal): Promise<Tur
   });
   outbox.append(turn.state, turn.records); // one transaction: a crash loses both or neither
   outbox.retry(); // what the disk refused before, and whether the files are still there
+  bridge.approver?.consider(turn);
   host.excuse(clock.monotonicMs() - began); // our own work is no pause of the VM
   return turn;
 }
@@ -47,7 +52,17 @@ const watchPausesMs = 5 * 60_000;
 /** Polls until stopped. Whatever a turn brings, the next one comes. */
 export async function poll(
   bridge: Bridge,
-  { pollIntervalMs, log, stop }: { readonly pollIntervalMs: number; readonly log: Log; readonly stop: AbortSignal },
+  {
+    pollIntervalMs,
+    vitals,
+    log,
+    stop,
+  }: {
+    readonly pollIntervalMs: number;
+    readonly vitals: Pick<Vitals, 'turnTold' | 'turnFailed'>;
+    readonly log: Log;
+    readonly stop: AbortSignal;
+  },
 ): Promise<void> {
   const { clock, host, observer } = bridge;
   const turnLog = createTurnLog(log, clock);
@@ -58,6 +73,7 @@ export async function poll(
       const turn = await pollOnce(bridge, stop);
       const pace = nextPollIn(turn.seen, { tookMs: clock.monotonicMs() - began, pollIntervalMs });
       turnLog.told(turn, pace);
+      vitals.turnTold(turn);
       host.watchPauses(impactWithin(turn.state, clock.now(), watchPausesMs));
       if (turn.state.physicalHost !== physicalHost) observer.refresh();
       physicalHost = turn.state.physicalHost;
@@ -65,6 +81,7 @@ export async function poll(
     } catch (error) {
       // A mistake of ours about one document: ending here would make it a crash loop, and the VM blind for all the others.
       turnLog.failed(error);
+      vitals.turnFailed();
       await clock.sleep(pollIntervalMs, stop);
     }
   }

@@ -194,8 +194,6 @@ export interface Option {
   readonly meaning: string;
   /** Never shown, and only taken from where others cannot read it. */
   readonly secret?: true;
-  /** The part that it steers does not exist yet. `refused`: only its default is accepted; `warned`: any value is. */
-  readonly later?: 'refused' | 'warned';
 }
 
 export const required = Symbol('required');
@@ -205,7 +203,7 @@ function option<P extends Path>(
   accepts: Accepts<NonNullable<At<Config, P>>> | Accepts<At<Config, P>>,
   fallback: At<Config, P> | typeof required,
   meaning: string,
-  more: Pick<Option, 'secret' | 'later'> = {},
+  more: Pick<Option, 'secret'> = {},
 ): Option & { readonly path: P } {
   return { path, accepts, fallback, meaning, ...more };
 }
@@ -218,8 +216,6 @@ const host = text('a host name, perhaps with a port', /^[a-z0-9]([a-z0-9.-]*[a-z
 const guid = text('a GUID', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i);
 const something = text('text that is not empty', /\S/);
 const stream = text('the name of a stream, Custom-…', /^Custom-[A-Za-z0-9_-]+$/);
-const refused = { later: 'refused' } as const;
-const warned = { later: 'warned' } as const;
 
 /** The table. `$stateDirectory` stands for the platform's own place. */
 export const options = [
@@ -319,14 +315,24 @@ export const options = [
     'Proxy for Logs Ingestion and for Event Hubs over WebSockets; never for IMDS and tokens',
   ),
   option('proxy.bypass', list('host names or .suffixes'), [], 'Hosts that are reached directly'),
-  option('approve.userInitiated', flag, false, 'Approve events that a user started', refused),
-  option('approve.freezeUpToSeconds', number(0, 600, seconds), null, 'Approve freezes up to that long', refused),
-  option('approve.onBehalfOf', list('VM names'), [], 'VMs whose events this one approves', refused),
-  option('approve.onBehalfAfterSeconds', number(0, 3_600, seconds), 60, 'How long those VMs have first', refused),
-  option('heartbeat.everyMinutes', wholeNumber(0, 1_440), 60, 'Time between two signs of life; 0 = none', warned),
-  option('heartbeat.streamName', stream, 'Custom-VmLifecycleBridge_CL', 'Stream that they go to', warned),
-  option('heartbeat.eventHubs', flag, false, 'Send them to the event hub too', warned),
-  option('http.port', wholeNumber(0, 65_535), 0, 'Local port for health and metrics; 0 = off', warned),
+  option('approve.userInitiated', flag, false, 'Approve reboots and redeploys of this VM that a user asked for'),
+  option(
+    'approve.freezeUpToSeconds',
+    wholeNumber(0, 30, seconds),
+    null,
+    'Approve freezes of this VM that are to last no longer',
+  ),
+  option(
+    'approve.onBehalfOf',
+    list('VM names'),
+    [],
+    'VMs for which this one approves what a user asked for, when they have not',
+  ),
+  option('approve.onBehalfAfterSeconds', number(0, 3_600, seconds), 60, 'How long those VMs have first'),
+  option('heartbeat.everyMinutes', wholeNumber(0, 1_440), 60, 'Time between two signs of life; 0 = none'),
+  option('heartbeat.streamName', stream, 'Custom-VmLifecycleBridge_CL', 'Stream that they go to'),
+  option('heartbeat.eventHubs', flag, false, 'Send them to the event hub too'),
+  option('http.port', wholeNumber(0, 65_535), 0, 'Local port for health and metrics; 0 = off'),
   option('log.level', oneOf('debug', 'info', 'warn', 'error'), 'info', 'The least that is logged'),
 ] as const satisfies readonly Option[];
 

@@ -19,7 +19,7 @@ function print(text: string): void {
 /** Says why the process ends, in one line where that is enough, and with which code. */
 function explain(error: unknown): number {
   if (error instanceof Failure) {
-    say(error.message);
+    if (error.message !== '') say(error.message);
     return exitCodes[error.reason].code;
   }
   if (error instanceof CommanderError) {

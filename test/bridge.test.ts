@@ -121,7 +121,12 @@ describe('one turn of the bridge', () => {
         },
       },
     };
-    await poll(failing, { pollIntervalMs: 1, log: silentLog, stop: stop.signal });
+    await poll(failing, {
+      pollIntervalMs: 1,
+      vitals: { turnTold: () => {}, turnFailed: () => {} },
+      log: silentLog,
+      stop: stop.signal,
+    });
     expect(turns).toBe(4);
     expect(bridge.outbox.state.lastDocumentAt).not.toBeNull();
     await bridge.close();

@@ -9,10 +9,8 @@ export function configTable(): string {
   return ['| key | default | accepted | meaning |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-function row({ path, accepts, fallback, meaning, later }: Option): string {
-  const state =
-    later === 'refused' ? ' (not yet available)' : later === 'warned' ? ' (not yet available; ignored)' : '';
-  return cells(`\`${path}\``, shownDefault(fallback), accepts.expects, `${meaning}${state}`);
+function row({ path, accepts, fallback, meaning }: Option): string {
+  return cells(`\`${path}\``, shownDefault(fallback), accepts.expects, meaning);
 }
 
 function overridesRow(): string {

@@ -10,6 +10,16 @@ export const exitCodes = {
     meaning: 'the outbox was written by a newer major version; the message says which to install',
   },
   configuration: { code: 78, meaning: 'the configuration is wrong; starting again will not help' },
+  // Of `check`, one per class of failure: what comes first in the pipeline is told.
+  imdsFailed: { code: 10, meaning: 'the metadata service cannot be reached, or refuses' },
+  identityFailed: { code: 11, meaning: 'the managed identity gets no token' },
+  eventHubsFailed: { code: 12, meaning: 'Event Hubs cannot be reached, or refuses' },
+  logAnalyticsFailed: { code: 13, meaning: 'Log Analytics cannot be reached, or refuses' },
+  diskFailed: { code: 14, meaning: 'the state directory or what is in it is of no use' },
+  clockFailed: { code: 15, meaning: 'the clock is too far off' },
+  needsPerson: { code: 20, meaning: 'something needs a person; the first line says what, and what mends it' },
+  noOutbox: { code: 21, meaning: 'there is no outbox in the state directory, or none that can be read' },
+  notDone: { code: 22, meaning: 'it was not done; the message says why' },
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
 export type ExitReason = keyof typeof exitCodes;
 

@@ -2,11 +2,10 @@ import type { Config } from '../config.ts';
 import { platformPaths, readConfigFile } from './config-file.ts';
 import { type ConfigDocument, configFileVariable, readConfig } from './read-config.ts';
 
-/** `file` is the one that was read, null when there was none. Warnings are for the log once it is open. */
+/** `file` is the one that was read, null when there was none. */
 export type LoadedConfig =
   | {
       readonly config: Config;
-      readonly warnings: readonly string[];
       readonly file: string | null;
       readonly problems?: never;
     }

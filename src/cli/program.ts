@@ -1,12 +1,27 @@
 import { Command } from 'commander';
 import { version } from '../version.ts';
+import { addApprove } from './approve.ts';
+import { addCheck } from './check/command.ts';
 import { addDemo } from './demo/command.ts';
+import { addEmitTest } from './emit-test.ts';
+import { addOutbox } from './outbox/command.ts';
 import { addRun } from './run.ts';
 import { addSimulate } from './simulate/index.ts';
+import { addStatus } from './status/command.ts';
 import { describeVerb, type Surroundings, type Verb } from './surroundings.ts';
 import { addVersion } from './version.ts';
 
-const verbs: readonly Verb[] = [addRun, addSimulate, addDemo, addVersion];
+const verbs: readonly Verb[] = [
+  addRun,
+  addCheck,
+  addStatus,
+  addOutbox,
+  addApprove,
+  addEmitTest,
+  addSimulate,
+  addDemo,
+  addVersion,
+];
 
 /** The whole command line. It throws instead of ending the process. */
 export function createProgram(surroundings: Surroundings): Command {

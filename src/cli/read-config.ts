@@ -21,7 +21,7 @@ export interface ConfigDocument {
 
 /** Every problem is one sentence that names key, value, where it is from and what is expected. */
 export type ReadConfig =
-  | { readonly config: Config; readonly warnings: readonly string[]; readonly problems?: never }
+  | { readonly config: Config; readonly problems?: never }
   | { readonly problems: readonly string[]; readonly config?: never };
 
 interface Setting {
@@ -57,15 +57,14 @@ export function readConfig(input: {
   for (const document of input.documents) takeDocument(document, settings, problems);
   takeVariables(input.env, settings, problems);
 
-  const warnings: string[] = [];
   const values = new Map<string, unknown>();
   for (const option of options) {
     if (!isWanted(option, settings)) continue;
-    values.set(option.path, resolve(option, settings, input.defaultStateDirectory, problems, warnings));
+    values.set(option.path, resolve(option, settings, input.defaultStateDirectory, problems));
   }
   const config = nest(values);
   problems.push(...contradictions(config, settings));
-  return problems.length > 0 ? { problems } : { config, warnings };
+  return problems.length > 0 ? { problems } : { config };
 }
 
 function takeDocument(document: ConfigDocument, settings: Settings, problems: string[]): void {
@@ -126,13 +125,7 @@ function isWanted(option: Option, { values, sections }: Settings): boolean {
   return [...values.keys()].some((path) => path.startsWith(`${section}.`));
 }
 
-function resolve(
-  option: Option,
-  { values }: Settings,
-  defaultStateDirectory: string,
-  problems: string[],
-  warnings: string[],
-): unknown {
+function resolve(option: Option, { values }: Settings, defaultStateDirectory: string, problems: string[]): unknown {
   const setting = values.get(option.path);
   if (!setting) {
     if (option.fallback === required) {
@@ -146,13 +139,6 @@ function resolve(
   const what = `${option.path} is ${described} in ${setting.source}`;
   if (value === undefined) problems.push(`${what}: expected ${option.accepts.expects}.`);
   else if (option.secret && !setting.keepsSecrets) problems.push(othersCanRead(option, setting));
-  else if (option.later && JSON.stringify(value) !== JSON.stringify(option.fallback)) {
-    if (option.later === 'refused')
-      problems.push(
-        `${what}: this is not yet available; expected ${JSON.stringify(option.fallback)}, or leave it out.`,
-      );
-    else warnings.push(`${what}: this is not yet available and does nothing in this version.`);
-  }
   return value;
 }
 

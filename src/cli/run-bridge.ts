@@ -1,8 +1,12 @@
 import { hostname } from 'node:os';
+import { type Approver, createApprover } from '../approver.ts';
 import { createCredential } from '../azure/credential.ts';
 import { type Bridge, poll } from '../bridge.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { startHealth } from '../health/health.ts';
+import { createVitals, type Vitals } from '../health/vitals.ts';
+import { startHeartbeat } from '../heartbeat/heartbeat.ts';
 import { openHost } from '../host/index.ts';
 import { confirmIdentity } from '../identity.ts';
 import { createImds } from '../imds/client.ts';
@@ -12,11 +16,15 @@ import { impactWithin } from '../lifecycle/scope.ts';
 import { gapAfterMs } from '../lifecycle/transition.ts';
 import { isUrgent } from '../lifecycle/urgency.ts';
 import type { Log } from '../log.ts';
+import { outboxHandlers } from '../outbox/handlers.ts';
 import { type Outbox, openOutbox } from '../outbox/outbox.ts';
 import { createRelay, type Relay } from '../relay/relay.ts';
+import { createRequestDesk } from '../request-desk.ts';
 import { createSinks, tokenScopes } from '../sinks/index.ts';
 import type { Sink } from '../sinks/sink.ts';
 import { version } from '../version.ts';
+import { approveRequest } from './approve.ts';
+import { createEmitTest, emitTestRequest } from './emit-test.ts';
 
 export interface RunBridgeOptions {
   readonly config: Config;
@@ -24,11 +32,14 @@ export interface RunBridgeOptions {
   readonly log: Log;
   /** Aborted: polling ends, what is pending is sent for up to five seconds, and `runBridge` resolves. */
   readonly stop: AbortSignal;
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** What is pending at the end is sent for so long; what is left then is sent by the next start. */
 const flushMs = 5000;
 const upkeepMs = 60_000;
+/** An approval that was sent gets so long for its outcome; the next start settles what has none. */
+const approvalMs = 2000;
 /** Sinks keep deadlines of their own; this is for one that does not. It comes after a token, a connection and a send. */
 const sendDeadlineMs = 60_000;
 /** Without a request for this long the service turns the feature off, and the next answer may take two minutes. */
@@ -39,7 +50,7 @@ const nearMs = 20 * 60_000;
 /** The whole bridge, from open to closed. Rejects with `OutboxInUse` or `OutboxTooNew`, and for nothing that Azure does. */
 export async function runBridge(options: RunBridgeOptions): Promise<void> {
   const { config, clock, log, stop } = options;
-  const { bridge, credential, sinks, relays } = assemble(options);
+  const { bridge, approver, vitals, credential, sinks, relays } = assemble(options);
   const { imds, host, outbox, observer } = bridge;
   const names = sinks.map(({ name }) => name);
   log.info(
@@ -49,15 +60,50 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
   const sending = new AbortController();
   const isVmIdSet = config.observer.vmId !== undefined;
   const confirmed = confirmIdentity({ outbox, observer, host, imds, isVmIdSet }, stop);
+  const health = startHealth({
+    vitals,
+    outbox,
+    relays,
+    credential,
+    port: config.http.port,
+    env: options.env ?? process.env,
+    version,
+    clock,
+    log,
+    stop,
+  });
+  const { counts, upMs } = vitals;
+  const heartbeat = startHeartbeat({ config, outbox, counts, upMs, credential, version, clock, log, ready: confirmed });
+  let stopReason: 'asked' | 'failed' = 'failed';
+  const emitTest = createEmitTest({ outbox, observer, clock, version, imdsApiVersion: config.imds.apiVersion });
+  const handlers = {
+    [emitTestRequest]: emitTest,
+    [approveRequest]: approver.approve,
+    ...outboxHandlers(outbox, () => {
+      for (const relay of relays) relay.wake();
+    }),
+  };
+  const desk = createRequestDesk({ outbox, handlers, clock, log });
   credential.prefetch(tokenScopes(config.sinks));
-  const tasks = [observer.run(stop), keepHouse(outbox, clock, stop), send(relays, confirmed, sending.signal)];
+  const tasks = [
+    desk.run(stop),
+    observer.run(stop),
+    keepHouse(outbox, clock, stop),
+    send(relays, confirmed, sending.signal),
+  ];
   try {
-    await poll(bridge, { pollIntervalMs: 1000 * config.imds.pollIntervalSeconds, log, stop });
+    await poll(bridge, { pollIntervalMs: 1000 * config.imds.pollIntervalSeconds, vitals, log, stop });
     log.info({}, `The bridge stops: what is pending is sent, for ${flushMs / 1000} s at most.`);
+    stopReason = 'asked';
+    const said = heartbeat.stopped(stopReason);
+    await approver.close(approvalMs);
     if (await confirmed) await Promise.all(relays.map((relay) => relay.flush(flushMs)));
+    await said;
     sending.abort();
     await Promise.all(tasks);
   } finally {
+    await heartbeat.stopped(stopReason);
+    await health.close();
     for (const relay of relays) relay.close();
     await Promise.allSettled([...sinks.map((sink) => sink.close()), imds.close()]);
     credential.close();
@@ -88,6 +134,8 @@ function tellLeft(outbox: Outbox, log: Log): void {
 /** Everything in its place, nothing begun. */
 function assemble({ config, clock, log }: RunBridgeOptions): {
   readonly bridge: Bridge;
+  readonly approver: Approver;
+  readonly vitals: Vitals;
   readonly credential: ReturnType<typeof createCredential>;
   readonly sinks: readonly Sink[];
   readonly relays: readonly Relay[];
@@ -95,7 +143,8 @@ function assemble({ config, clock, log }: RunBridgeOptions): {
   const credential = createCredential({ clientId: config.identity.clientId, clock, log });
   let opened: Outbox | null = null; // sinks ask before the outbox is open: it is opened for their names
   const near = (): boolean => opened !== null && impactWithin(opened.state, clock.now(), nearMs);
-  const sinks = createSinks(config.sinks, { credential, clock, near });
+  const vitals = createVitals(config, clock);
+  const sinks = createSinks(config.sinks, { credential, clock, near }).map(vitals.watched);
   const outbox = openOrClose(sinks, () =>
     openOutbox({
       directory: config.stateDirectory,
@@ -127,6 +176,16 @@ function assemble({ config, clock, log }: RunBridgeOptions): {
     clock,
     log,
   });
+  const approver = createApprover({
+    imds,
+    outbox,
+    observer,
+    policy: config.approve,
+    stateDirectory: config.stateDirectory,
+    bridgeVersion: version,
+    clock,
+    log,
+  });
   const bridge: Bridge = {
     imds,
     host: openHost({ clock, storedBootId: outbox.state.bootId }),
@@ -136,10 +195,13 @@ function assemble({ config, clock, log }: RunBridgeOptions): {
     clock,
     gapAfterMs: gapAfterMs(config.imds.pollIntervalSeconds),
     bridgeVersion: version,
+    approver,
   };
   const deadlineMs = sendDeadlineMs + 1000 * (config.sinks.eventHubs?.connectJitterSeconds ?? 0);
-  const relays = sinks.map((sink) => createRelay({ sink, outbox, clock, log, isUrgent, deadlineMs }));
-  return { bridge, credential, sinks, relays };
+  const relays = sinks.map((sink) =>
+    createRelay({ sink, outbox, clock, log, isUrgent, deadlineMs, onPass: () => vitals.relayPassed(sink.name) }),
+  );
+  return { bridge, approver, vitals, credential, sinks, relays };
 }
 
 /** Sinks watch their connections from the beginning: without an outbox nobody else would end that. */

@@ -8,15 +8,15 @@ import type { Surroundings } from './surroundings.ts';
 
 /**
  * The first steps of every command that works with a configuration and the network: read it, refuse what is wrong with it, set
- * what is process-wide, open the log and say there what the configuration warned of.
+ * what is process-wide, open the log and say there what of that was odd.
  */
 export async function start(
   options: { readonly config?: string | undefined },
   { env }: Surroundings,
 ): Promise<{ readonly config: Config; readonly log: Log }> {
-  const { config, problems, ...rest } = loadConfig({ file: options.config, env });
+  const { config, problems } = loadConfig({ file: options.config, env });
   if (!config) throw new Failure('configuration', describeProblems(problems));
-  const warnings = [...('warnings' in rest ? rest.warnings : []), ...setProcessWide(config, env)];
+  const warnings = setProcessWide(config, env);
   const log = await openLog(config.log.level);
   for (const warning of warnings) log.warn({ part: 'configuration' }, warning);
   return { config, log };

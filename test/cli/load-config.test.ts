@@ -183,12 +183,9 @@ const wrong: readonly {
     ],
   },
   {
-    name: 'approving is not yet available',
-    content: { ...stdout, approve: { userInitiated: true, onBehalfOf: ['web_1'], onBehalfAfterSeconds: 60 } },
-    problems: [
-      'approve.userInitiated is true in FILE: this is not yet available; expected false, or leave it out.',
-      'approve.onBehalfOf is ["web_1"] in FILE: this is not yet available; expected [], or leave it out.',
-    ],
+    name: 'a freeze that may be approved is of at most 30 seconds',
+    content: { ...stdout, approve: { freezeUpToSeconds: 31 } },
+    problems: ['approve.freezeUpToSeconds is 31 in FILE: expected a whole number from 0 to 30 (seconds).'],
   },
   {
     name: 'keys of parts that do not exist yet are validated all the same',
@@ -255,21 +252,6 @@ test('a byte order mark does no harm', () => {
   expect(load(`\uFEFF${JSON.stringify(stdout)}`).config).toBeDefined();
 });
 
-test('heartbeat and local HTTP are accepted with a warning, their defaults without', () => {
-  const { warnings, file } = load({
-    ...stdout,
-    heartbeat: { everyMinutes: 5, eventHubs: false },
-    http: { port: 9100 },
-  }) as {
-    warnings: readonly string[];
-    file: string;
-  };
-  expect(warnings).toEqual([
-    `heartbeat.everyMinutes is 5 in ${file}: this is not yet available and does nothing in this version.`,
-    `http.port is 9100 in ${file}: this is not yet available and does nothing in this version.`,
-  ]);
-});
-
 test('a file that was named has to be there', () => {
   const missing = join(directory, 'missing.json');
   expect(loadConfig({ file: missing, env: {} }).problems).toEqual([
@@ -286,7 +268,7 @@ test('a file that was named has to be there', () => {
 test("the platform's own file may be missing where variables say enough", () => {
   const windows = { ProgramData: join(directory, 'ProgramData') };
   const loaded = loadConfig({ env: { ...windows, SCHEDULED_EVENTS_BRIDGE_SINKS_STDOUT: '{}' }, platform: 'win32' });
-  expect(loaded).toMatchObject({ file: null, warnings: [], config: { sinks: { stdout: {} } } });
+  expect(loaded).toMatchObject({ file: null, config: { sinks: { stdout: {} } } });
   expect(loaded.config?.stateDirectory).toBe(
     `${windows.ProgramData.replaceAll('/', '\\')}\\scheduled-events-bridge\\state`,
   );

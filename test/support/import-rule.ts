@@ -64,6 +64,8 @@ const belongsTo: Readonly<Record<string, string>> = {
   'log-destination': 'log',
   'turn-log': 'bridge',
   identity: 'bridge',
+  approver: 'bridge',
+  'request-desk': 'bridge',
 };
 
 function areaOf(path: string): string {

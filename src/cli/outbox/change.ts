@@ -1,0 +1,86 @@
+import { systemClock } from '../../clock.ts';
+import { silentLog } from '../../log.ts';
+import { type Asked, askService } from '../../outbox/ask.ts';
+import { outboxHandlers } from '../../outbox/handlers.ts';
+import { type Chosen, OutboxInUse, openOutbox, type Purged } from '../../outbox/outbox.ts';
+import { readOutbox } from '../../outbox/reader.ts';
+import { version } from '../../version.ts';
+import { Failure } from '../exit-codes.ts';
+import { asOwner } from './as-owner.ts';
+import { explainUnread, foundIn, noOutboxIn } from './read.ts';
+
+/** What a person wants changed. */
+export type Wish =
+  | { readonly verb: 'retry'; readonly argument: Chosen }
+  | { readonly verb: 'purge'; readonly argument: Purged };
+
+/** The service looks once a second; a large purge takes seconds. */
+const timeoutMs = 20_000;
+
+/**
+ * Has the service change its outbox; where none runs, does it here, as the owner of the directory.
+ * @returns a sentence that says what was done.
+ * @throws Failure where it was not.
+ */
+export async function changeOutbox(directory: string, wish: Wish, stop: AbortSignal): Promise<string> {
+  try {
+    for (let tries = 0; ; tries += 1) {
+      foundIn(directory, readOutbox);
+      const asked = await askService(directory, wish.verb, wish.argument, {
+        timeoutMs,
+        signal: stop,
+        clock: systemClock,
+      });
+      if (asked.answered) return accepted(asked.answer);
+      if (asked.why !== 'no-service') throw unanswered(asked.why, directory, stop);
+      const done = await asOwner(directory, () => changeHere(directory, wish));
+      if (done !== null) return accepted(done);
+      // A service started between the question and our turn: it is asked.
+      if (tries === 2) throw unanswered('no-answer', directory, stop);
+    }
+  } catch (error) {
+    throw explainUnread(error, directory);
+  }
+}
+
+/** Null: a service has the outbox by now. */
+async function changeHere(directory: string, { verb, argument }: Wish): Promise<unknown> {
+  // Those that the service had: to any others the outbox would adapt itself, and give up what waits.
+  const sinks = foundIn(directory, readOutbox).sinks.filter(({ configured }) => configured);
+  try {
+    const outbox = openOutbox({
+      directory,
+      sinks: sinks.map(({ name }) => name),
+      maxMegabytes: ampleMegabytes,
+      clock: systemClock,
+      log: silentLog,
+      version,
+    });
+    try {
+      return await outboxHandlers(outbox)[verb](argument);
+    } finally {
+      outbox.close();
+    }
+  } catch (error) {
+    if (error instanceof OutboxInUse) return null;
+    throw error;
+  }
+}
+
+/** The bound is the service's business: nothing is to be given up for it here. */
+const ampleMegabytes = 65_536;
+
+function accepted(answer: unknown): string {
+  const { ok, says } = (typeof answer === 'object' && answer !== null ? answer : {}) as Record<string, unknown>;
+  if (ok === true && typeof says === 'string') return says;
+  throw new Failure('notDone', typeof says === 'string' ? says : 'The service gave an answer that is not understood.');
+}
+
+function unanswered(why: Extract<Asked, { answered: false }>['why'], directory: string, stop: AbortSignal): Failure {
+  if (why === 'no-outbox') return new Failure('noOutbox', noOutboxIn(directory));
+  const when = stop.aborted ? 'yet' : `in ${timeoutMs / 1000} s`;
+  return new Failure(
+    'notDone',
+    `The service runs, but has not answered ${when}; the request is taken back. See status, and the log of the service.`,
+  );
+}

@@ -1,0 +1,157 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { DeliveryState } from '../../outbox/entries.ts';
+import { type ExitReason, Failure } from '../exit-codes.ts';
+import { describeVerb, type Surroundings, type Verb } from '../surroundings.ts';
+import { addWhereabouts, stateDirectoryOf, type Whereabouts } from './state-directory.ts';
+
+/** `outbox`: what waits and what was refused, looked at and changed by hand. */
+export const addOutbox: Verb = (program, surroundings) => {
+  const outbox = program
+    .command('outbox')
+    .description('look at what waits for a destination or was refused by it, send it again, or give it up')
+    .helpCommand(false);
+  describeVerb(outbox, ...reasons);
+  for (const add of [addList, addShow, addRetry, addPurge, addExport]) add(outbox, surroundings);
+};
+
+const reasons: readonly ExitReason[] = ['noOutbox', 'notDone', 'newerOutbox', 'configuration'];
+
+/** Sub-commands load what is heavy when they are run. */
+function addSub(outbox: Command, name: string, description: string): Command {
+  return describeVerb(addWhereabouts(outbox.command(name).description(description)), ...reasons);
+}
+
+const sinkOption = () => new Option('--sink <name>', 'only of this destination, as event-hubs or log-analytics');
+
+type StateWord = DeliveryState | 'all';
+const stateOption = () =>
+  new Option('--state <state>', 'only what is in this state (default: pending and dead)').choices([
+    'pending',
+    'dead',
+    'delivered',
+    'abandoned',
+    'all',
+  ]);
+
+const statesOf = (state: StateWord | undefined): readonly DeliveryState[] => {
+  if (state === undefined) return ['pending', 'dead'];
+  return state === 'all' ? ['pending', 'dead', 'delivered', 'abandoned'] : [state];
+};
+
+interface Chosen extends Whereabouts {
+  readonly sink?: string;
+  readonly state?: StateWord;
+}
+
+function addList(outbox: Command, { env, print }: Surroundings): void {
+  addSub(outbox, 'list', 'list what waits and what was refused, newest last')
+    .addOption(sinkOption())
+    .addOption(stateOption())
+    .addOption(
+      new Option('--limit <count>', 'the newest so many')
+        .default(100)
+        .argParser(wholeNumber(1, 'a whole number from 1 on')),
+    )
+    .action(async ({ sink, state, limit, ...where }: Chosen & { readonly limit: number }) => {
+      const { directory } = stateDirectoryOf(where, env);
+      const { listEntries } = await import('../../outbox/entries.ts');
+      const { foundIn } = await import('./read.ts');
+      const { listPage } = await import('./list.ts');
+      await refuseUnknownSink(directory, sink);
+      print(listPage(foundIn(directory, () => listEntries(directory, { states: statesOf(state), sink, limit }))));
+    });
+}
+
+function addShow(outbox: Command, { env, print }: Surroundings): void {
+  addSub(outbox, 'show', 'print one record and what became of it, as JSON')
+    .addArgument(outbox.createArgument('<position>', 'its position, as list tells it').argParser(positionArgument))
+    .action(async (position: number, where: Whereabouts) => {
+      const { directory } = stateDirectoryOf(where, env);
+      const { readEntry } = await import('../../outbox/entries.ts');
+      const { foundIn } = await import('./read.ts');
+      const { entry, newest } = foundIn(directory, () => readEntry(directory, position));
+      if (entry) return print(`${JSON.stringify(entry, null, 2)}\n`);
+      const why =
+        position > newest ? `the newest is ${newest}` : 'delivered ones are kept for 7 days, or 16 MB of them';
+      throw new Failure('notDone', `There is no record at position ${position}: ${why}.`);
+    });
+}
+
+function addRetry(outbox: Command, { env, print, stop }: Surroundings): void {
+  addSub(outbox, 'retry', 'send dead letters again, with the ids that they have')
+    .addArgument(outbox.createArgument('[position]', 'of one record').argParser(positionArgument))
+    .option('--all', 'all of them')
+    .addOption(sinkOption())
+    .action(async (position: number | undefined, { all, sink, ...where }: Chosen & { readonly all?: true }) => {
+      if ((position === undefined) !== (all === true)) {
+        throw new Failure(
+          'usage',
+          'Say which dead letters: a POSITION, as outbox list --state dead tells it, or --all.',
+        );
+      }
+      const { directory } = stateDirectoryOf(where, env);
+      await refuseUnknownSink(directory, sink);
+      const { changeOutbox } = await import('./change.ts');
+      print(`${await changeOutbox(directory, { verb: 'retry', argument: { sink, position } }, stop)}\n`);
+    });
+}
+
+function addPurge(outbox: Command, { env, print, stop }: Surroundings): void {
+  addSub(outbox, 'purge', 'give up dead letters, or what waits: it will never be delivered')
+    .addArgument(outbox.createArgument('[position]', 'of one record (default: all)').argParser(positionArgument))
+    .addOption(new Option('--state <state>', 'which of them').choices(['dead', 'pending']).makeOptionMandatory())
+    .addOption(sinkOption())
+    .option('--yes', 'do not ask')
+    .action(
+      async (
+        position: number | undefined,
+        { state, sink, yes, ...where }: Whereabouts & Pick<Chosen, 'sink'> & Purging,
+      ) => {
+        const { directory } = stateDirectoryOf(where, env);
+        await refuseUnknownSink(directory, sink);
+        const { purgeOutbox } = await import('./purge.ts');
+        await purgeOutbox(directory, { state, sink, position, yes: yes === true }, { print, stop });
+      },
+    );
+}
+
+interface Purging {
+  readonly state: 'dead' | 'pending';
+  readonly yes?: true;
+}
+
+function addExport(outbox: Command, { env, print, stop }: Surroundings): void {
+  addSub(outbox, 'export', 'print records, oldest first, one JSON document a line')
+    .addOption(sinkOption())
+    .addOption(stateOption())
+    .action(async ({ sink, state, ...where }: Chosen) => {
+      const { directory } = stateDirectoryOf(where, env);
+      await refuseUnknownSink(directory, sink);
+      const { exportEntries } = await import('../../outbox/entries.ts');
+      for (const json of exportEntries(directory, { states: statesOf(state), sink })) {
+        if (stop.aborted) return;
+        print(`${json}\n`);
+        await nextTurn();
+      }
+    });
+}
+
+/** A sink that nobody knows has no entries, which is no answer for who misspelt it. */
+async function refuseUnknownSink(directory: string, sink: string | undefined): Promise<void> {
+  const { foundIn } = await import('./read.ts');
+  const { readOutbox } = await import('../../outbox/reader.ts');
+  const names = foundIn(directory, readOutbox).sinks.map(({ name }) => name);
+  if (sink === undefined || names.includes(sink)) return;
+  throw new Failure('usage', `There is no destination "${sink}"; there is ${names.join(' and ') || 'none'}.`);
+}
+
+function wholeNumber(least: number, expected: string) {
+  return (text: string): number => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= least)) throw new InvalidArgumentError(`expected ${expected}.`);
+    return value;
+  };
+}
+
+const positionArgument = wholeNumber(1, 'a position, 1 or more');

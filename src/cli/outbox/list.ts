@@ -1,0 +1,25 @@
+import type { Entries, EntryRow } from '../../outbox/entries.ts';
+import { aligned, plain } from './plain.ts';
+
+/** Deliveries in a table, newest last, each with what it failed of; then how many there are beside them. */
+export function listPage({ rows, total }: Entries): string {
+  if (total === 0) return 'There is none.\n';
+  const table = aligned([head, ...rows.map(cells)], [0, 6]);
+  const left = total - rows.length;
+  return left <= 0
+    ? table
+    : `${table}${left} older ${left === 1 ? 'one is' : 'ones are'} not shown: --limit shows more.\n`;
+}
+
+const head = ['POSITION', 'SINK', 'STATE', 'PHASE', 'OBSERVED AT', 'EVENT', 'TRIES', 'WHY'];
+
+const cells = ({ position, sink, state, phase, observedAt, eventKey, attempts, code, reason }: EntryRow): string[] => [
+  String(position),
+  plain(sink),
+  state,
+  plain(phase),
+  plain(observedAt),
+  plain(eventKey),
+  String(attempts),
+  code === null ? '-' : plain(`${code}: ${reason ?? ''}`),
+];

@@ -1,0 +1,38 @@
+import { countEntries } from '../../outbox/entries.ts';
+import type { Purged } from '../../outbox/outbox.ts';
+import { Failure } from '../exit-codes.ts';
+import type { Surroundings } from '../surroundings.ts';
+import { changeOutbox } from './change.ts';
+import { confirmed, type Terminal } from './confirm.ts';
+import { sinkName } from './plain.ts';
+import { foundIn } from './read.ts';
+
+/** Says what will be lost, asks unless that is said to be meant, and has it done. */
+export async function purgeOutbox(
+  directory: string,
+  { yes, ...argument }: Purged & { readonly yes: boolean },
+  { print, stop }: Pick<Surroundings, 'print' | 'stop'>,
+  terminal: Terminal = { input: process.stdin, output: process.stderr },
+): Promise<void> {
+  const { state, sink, position } = argument;
+  const counts = foundIn(directory, () => countEntries(directory, { states: [state], sink, position }));
+  if (counts.size === 0) {
+    print(`There is nothing ${state === 'dead' ? 'dead' : 'waiting'} to give up.\n`);
+    return;
+  }
+  if (!yes && !(await confirmed(whatIsLost(counts, argument), terminal, stop))) {
+    throw new Failure('notDone', 'Nothing was given up.');
+  }
+  print(`${await changeOutbox(directory, { verb: 'purge', argument }, stop)}\n`);
+}
+
+function whatIsLost(counts: ReadonlyMap<string, number>, { state, sink }: Purged): string {
+  const of = [...counts].map(([name, n]) => `${counted(n, state)} ${sinkName(name)}`).join(' and ');
+  const only = sink === undefined ? '' : ` --sink ${sink}`;
+  return `${of} will be given up for ever; outbox export --state ${state}${only} saves them first.`;
+}
+
+function counted(n: number, state: Purged['state']): string {
+  const [one, many] = state === 'dead' ? ['dead letter', 'dead letters'] : ['record', 'records'];
+  return `${n} ${n === 1 ? one : many} ${state === 'dead' ? 'of' : n === 1 ? 'that waits for' : 'that wait for'}`;
+}

@@ -1,0 +1,72 @@
+import { statSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { OutboxTooNew, troubleOf } from '../../outbox/errors.ts';
+import { layoutOf } from '../../outbox/layout.ts';
+import { Failure } from '../exit-codes.ts';
+
+/**
+ * What `read` finds in the outbox of this directory, which it answers null for where there is none.
+ * @throws Failure, with one sentence, where there is no outbox or none that can be read.
+ */
+export function foundIn<T>(directory: string, read: (directory: string) => T | null): T {
+  let found: T | null;
+  try {
+    refuseUnlooked(directory);
+    found = read(directory);
+  } catch (error) {
+    throw explainUnread(error, directory);
+  }
+  if (found !== null) return found;
+  throw new Failure('noOutbox', noOutboxIn(directory));
+}
+
+/** For wherever there is none. */
+export const noOutboxIn = (directory: string): string =>
+  `There is no outbox in ${directory}: the bridge has not run with this state directory yet, or it uses another one (stateDirectory in its configuration).`;
+
+/** A file that may not be looked at counts as missing to most of Node. */
+function refuseUnlooked(directory: string): void {
+  statSync(layoutOf(directory).outbox, { throwIfNoEntry: false });
+}
+
+/** What a person can do about an outbox that cannot be opened. */
+export function explainUnread(error: unknown, directory: string): unknown {
+  if (error instanceof Failure) return error;
+  if (error instanceof OutboxTooNew) return new Failure('newerOutbox', error.message);
+  const { kind, code, reason } = troubleOf(error);
+  if (kind === 'damaged') {
+    return new Failure(
+      'noOutbox',
+      `The outbox in ${directory} is damaged (${reason}): start the bridge, or start it again; it saves every sound row and keeps the damaged file in corrupt-<time>/.`,
+    );
+  }
+  if (kind === 'busy') {
+    return new Failure(
+      'notDone',
+      `The outbox in ${directory} is kept locked by another program (${reason}): try again, and look for that program if it lasts.`,
+    );
+  }
+  if (code === 'EACCES' || code === 'EPERM' || refusals.includes(code)) {
+    return new Failure(
+      'notDone',
+      `${nameOfUser()} may not do that in ${directory}: do it as ${ownerOf(directory)} or as root.`,
+    );
+  }
+  return error;
+}
+
+/** SQLite's SQLITE_PERM, SQLITE_READONLY, SQLITE_CANTOPEN and SQLITE_AUTH. https://www.sqlite.org/rescode.html */
+const refusals = ['sqlite-3', 'sqlite-8', 'sqlite-14', 'sqlite-23'];
+
+function nameOfUser(): string {
+  try {
+    return `The user ${userInfo().username}`;
+  } catch {
+    return `The user with the id ${process.getuid?.()}`;
+  }
+}
+
+function ownerOf(directory: string): string {
+  const uid = statSync(directory, { throwIfNoEntry: false })?.uid;
+  return uid === undefined ? 'its owner' : `the user who owns it (uid ${uid})`;
+}

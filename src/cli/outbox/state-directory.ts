@@ -1,0 +1,43 @@
+import { type Command, Option } from 'commander';
+import { Failure } from '../exit-codes.ts';
+import { loadConfig } from '../load-config.ts';
+
+/** How a command that looks at an outbox is told where it is. */
+export interface Whereabouts {
+  readonly config?: string;
+  readonly stateDirectory?: string;
+}
+
+/** `maxMegabytes`: what the configuration allows the outbox; null where no configuration was read. */
+export interface StateDirectory {
+  readonly directory: string;
+  readonly maxMegabytes: number | null;
+}
+
+/** The options of {@link Whereabouts}. */
+export function addWhereabouts(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        '-c, --config <file>',
+        'configuration file that names the state directory (default: as for run)',
+      ).conflicts('stateDirectory'),
+    )
+    .option('--state-directory <directory>', 'the state directory itself; no configuration is read then');
+}
+
+/** @throws Failure where the configuration, which may hold secrets, cannot be read or is wrong. */
+export function stateDirectoryOf(
+  { config: file, stateDirectory }: Whereabouts,
+  env: NodeJS.ProcessEnv,
+): StateDirectory {
+  if (stateDirectory !== undefined) return { directory: stateDirectory, maxMegabytes: null };
+  const { config, problems } = loadConfig({ file, env });
+  if (config) return { directory: config.stateDirectory, maxMegabytes: config.outbox.maxMegabytes };
+  const [first = '', ...others] = problems;
+  const more = others.length > 0 ? ` (and ${others.length} more: check tells all)` : '';
+  throw new Failure(
+    'configuration',
+    `The configuration is wrong: ${first}${more} To look at an outbox all the same, name its directory with --state-directory.`,
+  );
+}

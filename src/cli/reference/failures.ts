@@ -1,0 +1,153 @@
+import { classify } from '../../azure/errors.ts';
+import type { Destination, Failure } from '../../azure/failure.ts';
+import { tokenFailure } from '../../azure/token-failure.ts';
+import { parseDocument } from '../../imds/document.ts';
+import { aborted, failureOfDeadline, failureOfNetwork, failureOfSize } from '../../imds/http-failure.ts';
+import { meaningOfStatus } from '../../imds/http-status.ts';
+import { destinationOf as hubOf } from '../../sinks/event-hubs/config.ts';
+import { destinationOf as tableOf } from '../../sinks/log-analytics/config.ts';
+
+/** A code that stands in logs, metrics and status, and what is said with it. */
+export interface CodeMeaning {
+  readonly code: string;
+  /** Who has to act: see the page. Empty for the metadata service, which is asked again whatever it says. */
+  readonly cause: string;
+  readonly says: string;
+}
+
+const hub: Destination = {
+  ...hubOf({
+    fullyQualifiedNamespace: 'x.servicebus.windows.net',
+    connectionString: null,
+    eventHubName: 'vm-lifecycle',
+    customEndpoint: null,
+    transport: 'amqp',
+    idleCloseSeconds: 60,
+    connectJitterSeconds: 0,
+  }),
+  proxy: null,
+};
+const table: Destination = {
+  ...tableOf({ endpoint: 'https://x.ingest.monitor.azure.com', ruleId: 'dcr-…', streamName: 'Custom-VmLifecycle_CL' }),
+  proxy: null,
+};
+
+/** Errors as the Azure libraries and Node throw them: one for each code that exists. */
+const hubErrors: readonly object[] = [
+  ...[
+    'UnauthorizedError MessagingEntityNotFoundError MessagingEntityDisabledError ServerBusyError QuotaExceededError',
+    'MessageTooLargeError ArgumentError ArgumentOutOfRangeError InvalidOperationError DecodeError InvalidFieldError',
+    'NotImplementedError PreconditionFailedError OperationTimeoutError SenderBusyError DetachForcedError',
+    'ConnectionForcedError InternalServerError OperationCancelledError FramingError SendOperationFailedError',
+  ]
+    .join(' ')
+    .split(' ')
+    .map((code) => ({ code, message: '…' })),
+  { code: 'UnauthorizedError', message: 'Ip has been prevented to connect to the endpoint.' },
+  { message: 'Unable to open the amqp connection' },
+  { message: 'connection lost' },
+  { message: 'WebSocket refused (HTTP 400)' },
+  { name: 'AbortError', message: '' },
+  { message: '…' },
+];
+const networkErrors: readonly object[] = [
+  ...[
+    'ECONNREFUSED ECONNRESET ETIMEDOUT ENETUNREACH ENOTFOUND EAI_AGAIN REQUEST_SEND_ERROR PARSE_ERROR',
+    'SELF_SIGNED_CERT_IN_CHAIN CERT_HAS_EXPIRED ERR_TLS_CERT_ALTNAME_INVALID ERR_SSL_WRONG_VERSION_NUMBER EACCES EPERM',
+  ]
+    .join(' ')
+    .split(' ')
+    .map((code) => ({ code })),
+  { message: 'Proxy response (403) !== 200 when HTTP Tunneling' },
+];
+const tableStatuses = [400, 401, 403, 404, 407, 408, 413, 429, 500, 503, 302];
+const tokenStatuses = [null, 400, 403, 404, 410, 429, 500, 418];
+
+const toRow = ({ code, cause, reason }: Failure): CodeMeaning => ({ code, cause, says: reason });
+
+/** What our own deadlines, and the sinks themselves, say: these are made where they happen. */
+const ownCodes: readonly CodeMeaning[] = [
+  ...(['token', 'connect', 'send', 'upload', 'check', 'close'] as const).map((operation) => ({
+    code: `${operation}-timeout`,
+    cause: 'transient',
+    says: `No answer within our own deadline (${operation}); it is tried again. If it stays, look at what stands between, for instance a firewall.`,
+  })),
+  {
+    code: 'bad-address',
+    cause: 'configuration',
+    says: 'The address of the event hub is of no use: check sinks.eventHubs.fullyQualifiedNamespace or connectionString, eventHubName and customEndpoint.',
+  },
+  {
+    code: 'batch-too-large',
+    cause: 'too-large',
+    says: 'A batch is over what one call takes; it is sent in smaller ones.',
+  },
+];
+
+/** The codes of Event Hubs, Log Analytics and tokens, each once. */
+export function azureFailures(): readonly CodeMeaning[] {
+  const azure = { name: '169.254.169.254', isOfAzure: true };
+  const elsewhere = { name: 'http://127.0.0.1:8080', isOfAzure: false };
+  const proxied = { ...table, proxy: 'proxy:3128' };
+  return unique([
+    ...hubErrors.map((error) => toRow(classify(error, hub))),
+    ...networkErrors.map((error) => toRow(classify(error, table))),
+    toRow(classify({ code: 'ECONNREFUSED' }, proxied)),
+    ...tableStatuses.map((statusCode) => toRow(classify({ statusCode, message: '…' }, table))),
+    ...tokenStatuses.map((status) =>
+      toRow(tokenFailure({ status, retryAfterMs: null, said: '' }, { clientId: null, endpoint: azure })),
+    ),
+    toRow(tokenFailure({ status: 404, retryAfterMs: null, said: '' }, { clientId: null, endpoint: elsewhere })),
+    ...ownCodes,
+  ]);
+}
+
+const origin = 'http://169.254.169.254';
+const imdsErrors =
+  'ECONNREFUSED ECONNRESET EHOSTUNREACH ENOTFOUND ETIMEDOUT UND_ERR_HEADERS_OVERFLOW UND_ERR_RES_CONTENT_LENGTH_MISMATCH E_OTHER'.split(
+    ' ',
+  );
+const imdsStatuses = [
+  204, 301, 302, 303, 307, 308, 300, 304, 400, 401, 403, 404, 405, 407, 408, 410, 418, 429, 500, 502, 503, 504, 508,
+];
+const noDocuments = ['', '{"Events":[', 'oops', '[]', '{"Events":1}', '{"Events":[]}'];
+
+/** The codes of a look at the metadata service that brought no document, each once. */
+export function imdsFailures(): readonly CodeMeaning[] {
+  const row = ({ code, reason }: { readonly code: string; readonly reason: string }): CodeMeaning => ({
+    code,
+    cause: '',
+    says: reason,
+  });
+  return unique([
+    ...imdsErrors.map((code) =>
+      row(failureOfNetwork(Object.assign(new Error('…'), { code }), { origin, hasBegun: false })),
+    ),
+    row(failureOfDeadline(10_000, { origin, isSent: true, hasBegun: false })),
+    row(failureOfSize(10 * 1024 * 1024)),
+    row(aborted),
+    ...imdsStatuses.map((status) =>
+      row(meaningOfStatus(status, { body: '', location: null, apiVersion: '2020-07-01' })),
+    ),
+    ...noDocuments.flatMap((body) => {
+      const parsed = parseDocument(body, '2020-07-01');
+      return parsed.kind === 'no-document' ? [row(parsed)] : [];
+    }),
+    {
+      code: 'unreachable',
+      cause: '',
+      says: 'With imds.endpoint "auto": neither the link-local address nor one of DHCP option 245 can be reached.',
+    },
+    {
+      code: 'no-identity',
+      cause: '',
+      says: 'The instance metadata names no vmId or no name for this VM: set observer.vmId and observer.vmName if the endpoint is not that of Azure.',
+    },
+  ]);
+}
+
+function unique(rows: readonly CodeMeaning[]): readonly CodeMeaning[] {
+  const byCode = new Map<string, CodeMeaning>();
+  for (const row of rows) if (!byCode.has(row.code)) byCode.set(row.code, row);
+  return [...byCode.values()].sort((a, b) => (a.code < b.code ? -1 : 1));
+}

@@ -1,0 +1,31 @@
+const units = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+] as const;
+
+/** `42 s`, `17 min`, `5 h`, `3 d`: as exact as anybody wants to know. */
+export function inWords(seconds: number): string {
+  const unit = units.find(([, length]) => Math.abs(seconds) >= 2 * length);
+  if (!unit) return `${Math.round(Math.abs(seconds))} s`;
+  return `${Math.round(Math.abs(seconds) / unit[1])} ${unit[0]}`;
+}
+
+/** `02:14 UTC`, with the day where that is not the present one. */
+export function clockTime(at: string, now: Date): string {
+  const iso = new Date(at).toISOString();
+  const time = `${iso.slice(11, 16)} UTC`;
+  return iso.slice(0, 10) === now.toISOString().slice(0, 10) ? time : `${iso.slice(0, 10)} ${time}`;
+}
+
+/** `02:14 UTC (17 min ago)`, `02:31 UTC (in 5 min)`. */
+export function moment(at: string, now: Date): string {
+  const seconds = (now.getTime() - Date.parse(at)) / 1000;
+  return `${clockTime(at, now)} (${seconds >= 0 ? `${inWords(seconds)} ago` : `in ${inWords(seconds)}`})`;
+}
+
+/** `36 KB`, `1.2 MB`. */
+export function size(bytes: number): string {
+  if (bytes < 1_000_000) return `${Math.ceil(bytes / 1000)} KB`;
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
+}

@@ -1,0 +1,84 @@
+import { aligned, plain, sinkName } from '../outbox/plain.ts';
+import { clockTime, inWords, moment, size } from './moment.ts';
+import type { Status, StatusEvent, StatusSink } from './status.ts';
+
+/** The status for a person: the verdict in the first line, then what it rests on. */
+export function statusPage(status: Status): string {
+  const { verdict, events, sinks } = status;
+  const now = new Date(status.at);
+  return [
+    `${verdict.says}\n`,
+    list('What needs you:', verdict.problems.length > 1 ? verdict.problems : []),
+    aligned(headRows(status, now)),
+    events.length === 0 ? '' : aligned([eventHead, ...events.map((event) => eventRow(event, now))]),
+    sinks.length === 0 ? '' : aligned([sinkHead, ...sinks.map((sink) => sinkRow(sink, now))], [2, 4]),
+    list(
+      'Last errors:',
+      sinks.flatMap((sink) => errorLine(sink, now)),
+    ),
+    list('Worth knowing:', verdict.notes),
+  ]
+    .filter((part) => part !== '')
+    .join('\n');
+}
+
+function headRows({ running, observer, document, outbox, stateDirectory, events }: Status, now: Date): string[][] {
+  const where = observer && [observer.resourceGroup, observer.location].filter((part) => part !== null).join(', ');
+  const limit = outbox.maxBytes === null ? '' : ` of ${size(outbox.maxBytes)}`;
+  const newest = outbox.position === 0 ? 'no record yet' : `newest record ${outbox.position}`;
+  const affecting = events.filter(({ affectsThisVm }) => affectsThisVm).length;
+  return [
+    ['Service', running === null ? 'unknown' : running ? 'running' : 'not running'],
+    ['VM', observer ? plain(`${observer.vmName}${where ? ` (${where})` : ''}`) : 'not known yet'],
+    ['Last document', documentWords(document, now)],
+    ['Events', events.length === 0 ? 'none listed' : `${events.length} listed, ${affecting} of them about this VM`],
+    ['Outbox', `${newest}, ${size(outbox.bytes)}${limit}, in ${plain(stateDirectory)}`],
+  ];
+}
+
+function documentWords({ lastSeenAt, incarnation }: Status['document'], now: Date): string {
+  if (lastSeenAt === null) return 'none yet';
+  return `${moment(lastSeenAt, now)}, incarnation ${incarnation ?? 'unknown'}`;
+}
+
+const eventHead = ['EVENT', 'PHASE', 'WHEN', 'ABOUT', 'EVENT ID'];
+
+function eventRow(event: StatusEvent, now: Date): string[] {
+  const about = event.affectsThisVm ? 'this VM' : event.published ? 'others (witness)' : 'others';
+  const type = [event.eventType ?? 'unknown', event.eventSource === 'User' ? ' (user)' : ''].join('');
+  return [plain(type), event.phase, when(event, now), about, plain(event.eventId)];
+}
+
+function when({ phase, startedAt, notBefore }: StatusEvent, now: Date): string {
+  if (phase === 'Started') return startedAt === null ? 'started' : `started ${moment(startedAt, now)}`;
+  return notBefore === null ? 'at any moment' : `not before ${moment(notBefore, now)}`;
+}
+
+const sinkHead = ['DESTINATION', 'STATE', 'WAITING', 'OLDEST', 'DEAD', 'LAST SUCCESS'];
+
+function sinkRow(sink: StatusSink, now: Date): string[] {
+  return [
+    sinkName(sink.name),
+    stateWords(sink, now),
+    String(sink.waiting),
+    sink.oldestAgeSeconds === null ? '-' : inWords(Math.max(0, sink.oldestAgeSeconds)),
+    String(sink.deadLetters),
+    sink.lastSuccessAt === null ? 'never' : moment(sink.lastSuccessAt, now),
+  ];
+}
+
+function stateWords({ state, retryAt }: StatusSink, now: Date): string {
+  if (state === 'not-configured') return 'not configured';
+  if (state !== 'waiting') return state;
+  return retryAt === null ? 'waiting' : `waiting until ${clockTime(retryAt, now)}`;
+}
+
+/** Of one that delivers again, the last error is history; the JSON has it. */
+function errorLine({ name, state, lastError }: StatusSink, now: Date): string[] {
+  if (!lastError || state === 'delivering' || state === 'not-configured') return [];
+  const at = lastError.at === null ? '' : ` ${clockTime(lastError.at, now)}`;
+  return [`${sinkName(name)}${at}, ${plain(lastError.code)}: ${plain(lastError.reason)}`];
+}
+
+const list = (title: string, lines: readonly string[]): string =>
+  lines.length === 0 ? '' : `${title}\n${lines.map((line) => `  - ${line}\n`).join('')}`;

@@ -1,0 +1,25 @@
+/** Codes of failures that last until a person acts: those that a sink answers as a matter of configuration. */
+const refusals: ReadonlySet<string> = new Set([
+  'unauthorized',
+  'not-found',
+  'disabled',
+  'token-no-identity',
+  'token-refused',
+  'token-not-found',
+  'name-not-found',
+  'tls-untrusted',
+  'tls-expired',
+  'tls-wrong-name',
+  'tls-failed',
+  'network-refused',
+  'proxy-refused',
+  'bad-address',
+  'closed',
+]);
+
+/** These answers of HTTP are about the moment; any other of the client's kind is about what was configured. */
+const passing: ReadonlySet<string> = new Set(['http-408', 'http-413', 'http-429']);
+
+/** Whether a sink that failed for this reason waits for a person, and not for time to pass. */
+export const isRefusal = (code: string | null): boolean =>
+  code !== null && (refusals.has(code) || (/^http-[34]\d\d$/.test(code) && !passing.has(code)));

@@ -1,0 +1,256 @@
+import { chownSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { addOutbox } from '../../../src/cli/outbox/command.ts';
+import { systemClock } from '../../../src/clock.ts';
+import { silentLog } from '../../../src/log.ts';
+import { outboxHandlers } from '../../../src/outbox/handlers.ts';
+import { noProgress, type Outbox } from '../../../src/outbox/outbox.ts';
+import { readOutbox } from '../../../src/outbox/reader.ts';
+import { createRequestDesk } from '../../../src/request-desk.ts';
+import { createRig, deliverAll, observe, positions, type Rig } from '../../outbox/rig.ts';
+import { runVerb } from './command-line.ts';
+
+const outboxVerb = (rig: Rig, ...args: readonly string[]) => {
+  const [sub = '', ...rest] = args;
+  return runVerb(addOutbox, ['outbox', sub, '--state-directory', rig.directory, ...rest]);
+};
+
+const sinks = ['event-hubs', 'log-analytics'];
+
+/** Three records: 1 delivered, 2 a dead letter of the table, 3 waiting for both. */
+function filled(rig: Rig): Outbox {
+  const outbox = rig.open({ sinks });
+  observe(outbox, { count: 2 });
+  deliverAll(outbox, 'event-hubs');
+  outbox.settle(
+    'log-analytics',
+    [
+      { position: 1, outcome: 'delivered' },
+      { position: 2, outcome: 'dead', code: 'http-400', reason: 'no column\n"Oops"' },
+    ],
+    noProgress,
+  );
+  observe(outbox, { eventId: 'EVENT-2' });
+  return outbox;
+}
+
+/** Answers requests, as the service does. */
+function serve(outbox: Outbox): AsyncDisposable {
+  const stop = new AbortController();
+  const desk = createRequestDesk({ outbox, handlers: outboxHandlers(outbox), clock: systemClock, log: silentLog });
+  const running = desk.run(stop.signal);
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+describe('what is looked at', () => {
+  test('is listed newest last, with what it failed of', async () => {
+    using rig = createRig();
+    filled(rig);
+    expect((await outboxVerb(rig, 'list')).out).toBe(
+      [
+        'POSITION  SINK           STATE    PHASE      OBSERVED AT               EVENT    TRIES  WHY',
+        '       2  log-analytics  dead     Scheduled  2026-03-14T09:26:53.123Z  event-1      1  http-400: no column "Oops"',
+        '       3  event-hubs     pending  Scheduled  2026-03-14T09:26:53.123Z  event-2      0  -',
+        '       3  log-analytics  pending  Scheduled  2026-03-14T09:26:53.123Z  event-2      0  -',
+        '',
+      ].join('\n'),
+    );
+    expect((await outboxVerb(rig, 'list', '--state', 'dead', '--sink', 'event-hubs')).out).toBe('There is none.\n');
+    expect((await outboxVerb(rig, 'list', '--limit', '1')).out).toMatch(
+      /\n2 older ones are not shown: --limit shows more\.\n$/,
+    );
+  });
+
+  test('is shown as JSON with its record', async () => {
+    using rig = createRig();
+    filled(rig);
+    const { out } = await outboxVerb(rig, 'show', '2');
+    expect(JSON.parse(out)).toMatchObject({
+      position: 2,
+      record: { recordId: 'record-2' },
+      deliveries: [
+        { sink: 'event-hubs', state: 'delivered' },
+        { sink: 'log-analytics', state: 'dead', code: 'http-400' },
+      ],
+    });
+    expect(await outboxVerb(rig, 'show', '9')).toMatchObject({
+      reason: 'notDone',
+      says: 'There is no record at position 9: the newest is 3.',
+    });
+  });
+
+  test('is exported one record a line', async () => {
+    using rig = createRig();
+    filled(rig);
+    const exported = async (...args: readonly string[]): Promise<number[]> => {
+      const { out } = await outboxVerb(rig, 'export', ...args);
+      return out
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).position);
+    };
+    expect(await exported()).toEqual([2, 3]);
+    expect(await exported('--state', 'dead')).toEqual([2]);
+    expect(await exported('--state', 'all')).toEqual([1, 2, 3]);
+    expect(await exported('--state', 'delivered', '--sink', 'log-analytics')).toEqual([1]);
+  });
+});
+
+const changes = [
+  {
+    args: ['retry', '--all'],
+    says: '1 dead letter will be sent again, with the same id.',
+    hub: [3],
+    table: [2, 3],
+    dead: 0,
+  },
+  {
+    args: ['retry', '2'],
+    says: '1 dead letter will be sent again, with the same id.',
+    hub: [3],
+    table: [2, 3],
+    dead: 0,
+  },
+  {
+    args: ['retry', '--all', '--sink', 'event-hubs'],
+    says: 'There was no such dead letter; nothing is changed.',
+    hub: [3],
+    table: [3],
+    dead: 1,
+  },
+  { args: ['purge', '--state', 'dead', '--yes'], says: '1 delivery given up.', hub: [3], table: [3], dead: 0 },
+  { args: ['purge', '--state', 'pending', '--yes'], says: '2 deliveries given up.', hub: [], table: [], dead: 1 },
+  {
+    args: ['purge', '3', '--state', 'pending', '--sink', 'log-analytics', '--yes'],
+    says: '1 delivery given up.',
+    hub: [3],
+    table: [],
+    dead: 1,
+  },
+  {
+    args: ['purge', '2', '--state', 'pending'],
+    says: 'There is nothing waiting to give up.',
+    hub: [3],
+    table: [3],
+    dead: 1,
+  },
+];
+
+describe('what is changed', () => {
+  test.for(changes)('by the service that runs: $args', async ({ args, says, hub, table, dead }) => {
+    using rig = createRig();
+    const outbox = filled(rig);
+    await using _desk = serve(outbox);
+    expect(await outboxVerb(rig, ...args)).toEqual({ out: `${says}\n`, reason: null, says: '' });
+    expect(positions(outbox, 'event-hubs')).toEqual(hub);
+    expect(positions(outbox, 'log-analytics')).toEqual(table);
+    expect(outbox.counters()['log-analytics']?.dead).toBe(dead);
+  });
+
+  test.for(changes)('where none runs: $args', async ({ args, says, hub, table, dead }) => {
+    using rig = createRig();
+    filled(rig).close();
+    expect(await outboxVerb(rig, ...args)).toEqual({ out: `${says}\n`, reason: null, says: '' });
+    const outbox = rig.open({ sinks });
+    expect(positions(outbox, 'event-hubs')).toEqual(hub);
+    expect(positions(outbox, 'log-analytics')).toEqual(table);
+    expect(outbox.counters()['log-analytics']?.dead).toBe(dead);
+    expect(rig.lines).toEqual([]);
+  });
+
+  test('is nothing without a terminal to ask at, unless it is said to be meant', async () => {
+    using rig = createRig();
+    filled(rig).close();
+    const { reason, says } = await outboxVerb(rig, 'purge', '--state', 'pending');
+    expect(reason).toBe('usage');
+    expect(says).toBe(
+      '1 record that waits for Event Hubs and 1 record that waits for Log Analytics will be given up for ever; outbox export --state pending saves them first. There is no terminal to ask at: say --yes if that is meant.',
+    );
+    expect(readOutbox(rig.directory)?.sinks[0]?.counters.pending).toBe(1);
+  });
+
+  test('is told when the service does what it cannot do now', async () => {
+    using rig = createRig();
+    const outbox = filled(rig);
+    const desk = {
+      requests: () => outbox.requests(),
+      answer: (number: number, answer: unknown) => outbox.answer(number, answer),
+      retryDeadLetters: () => 0,
+      purge: () => 0,
+      backlog: () => outbox.backlog(),
+      storage: { trouble: { kind: 'full' as const, code: 'sqlite-13', reason: 'no room', since: '' }, undurable: 0 },
+    };
+    const stop = new AbortController();
+    const running = createRequestDesk({
+      outbox: desk,
+      handlers: outboxHandlers(desk),
+      clock: systemClock,
+      log: silentLog,
+    }).run(stop.signal);
+    expect(await outboxVerb(rig, 'retry', '--all')).toMatchObject({
+      reason: 'notDone',
+      says: 'The disk takes no writes, so nothing can be changed: no room',
+    });
+    stop.abort();
+    await running;
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('by root leaves no file of root in the directory of the service', async () => {
+    using rig = createRig();
+    filled(rig).close();
+    const nobody = 65_534;
+    for (const name of readdirSync(rig.directory)) chownSync(join(rig.directory, name), nobody, nobody);
+    chownSync(rig.directory, nobody, nobody);
+    for (const args of [['list'], ['retry', '--all'], ['purge', '--state', 'pending', '--yes']]) {
+      expect(await outboxVerb(rig, ...args)).toMatchObject({ reason: null });
+      const owners = readdirSync(rig.directory).map((name) => statSync(join(rig.directory, name)).uid);
+      expect(new Set(owners)).toEqual(new Set([nobody]));
+    }
+    expect(process.geteuid?.()).toBe(0);
+  });
+});
+
+test.for([
+  { args: ['retry'], reason: 'usage', says: /^Say which dead letters: a POSITION/ },
+  { args: ['retry', '2', '--all'], reason: 'usage', says: /^Say which dead letters/ },
+  { args: ['retry', '0'], reason: 'commander', says: /expected a position, 1 or more/ },
+  { args: ['list', '--state', 'odd'], reason: 'commander', says: /Allowed choices are pending, dead/ },
+  {
+    args: ['list', '--sink', 'hub'],
+    reason: 'usage',
+    says: /^There is no destination "hub"; there is event-hubs and log-analytics\.$/,
+  },
+  { args: ['purge'], reason: 'commander', says: /--state <state>' not specified/ },
+  { args: ['show', 'two'], reason: 'commander', says: /expected a position/ },
+])('$args is answered with what is wrong with it', async ({ args, reason, says }) => {
+  using rig = createRig();
+  filled(rig);
+  const ended = await outboxVerb(rig, ...args);
+  expect(ended.reason).toBe(reason);
+  expect(ended.says).toMatch(says);
+});
+
+test.for(['list', 'show', 'retry', 'purge', 'export'])('outbox %s has help with its exit codes', async (sub) => {
+  const { out } = await runVerb(addOutbox, ['outbox', sub, '--help']);
+  expect(out).toMatch(/--state-directory <directory>/);
+  for (const code of [0, 1, 2, 21, 22, 76, 78]) expect(out).toMatch(new RegExp(`^ {2}${code} `, 'm'));
+});
+
+test.for(['list', 'show 1', 'retry --all', 'purge --state dead --yes', 'export'])(
+  'outbox %s where there is none says so and makes none',
+  async (command) => {
+    using rig = createRig();
+    const [sub = '', ...rest] = command.split(' ');
+    expect(await outboxVerb(rig, sub, ...rest)).toMatchObject({
+      reason: 'noOutbox',
+      says: expect.stringMatching(/^There is no outbox in /),
+    });
+    expect(readdirSync(rig.directory)).toEqual([]);
+  },
+);

@@ -1,0 +1,190 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { addStatus } from '../../../src/cli/status/command.ts';
+import type { Status } from '../../../src/cli/status/status.ts';
+import { noProgress, type Outbox } from '../../../src/outbox/outbox.ts';
+import { createRig, deliverAll, observe, type Rig } from '../../outbox/rig.ts';
+import { observerNamed } from '../../support/story.ts';
+import { runVerb } from '../outbox/command-line.ts';
+
+const status = (directory: string, ...more: readonly string[]) =>
+  runVerb(addStatus, ['status', '--state-directory', directory, ...more]);
+const json = async (directory: string): Promise<Status> => JSON.parse((await status(directory, '--json')).out);
+
+/** An outbox with a document of just now, one open event and a record that the table refuses. */
+function busy(rig: Rig): Outbox {
+  const outbox = rig.open({ sinks: ['event-hubs', 'log-analytics'] });
+  outbox.rememberObserver(observerNamed('web_3'), null);
+  observe(outbox, { eventId: 'EVENT-1' });
+  outbox.append({ ...outbox.state, lastDocumentAt: new Date().toISOString(), incarnation: 7 }, []);
+  outbox.intend({ eventId: 'EVENT-1', cause: 'by hand', at: new Date() });
+  const now = new Date().toISOString();
+  outbox.settle('log-analytics', [{ position: 1, outcome: 'attempted', code: 'http-403', reason: 'Grant the role.' }], {
+    ...noProgress,
+    step: 3,
+    retryAt: now,
+    lastErrorAt: now,
+    lastErrorCode: 'http-403',
+    lastErrorReason: 'Grant the role.',
+  });
+  deliverAll(outbox, 'event-hubs');
+  return outbox;
+}
+
+test('the JSON has a stable shape, while the service runs and after it stopped', async () => {
+  using rig = createRig();
+  const outbox = busy(rig);
+  const running = await json(rig.directory);
+  expect(running).toEqual({
+    verdict: {
+      needsPerson: true,
+      says: expect.stringMatching(/^Log Analytics refuses since .*: Grant the role\./),
+      problems: [expect.any(String)],
+      notes: [expect.stringMatching(/^The approval of EVENT-1/)],
+    },
+    at: expect.any(String),
+    running: true,
+    stateDirectory: rig.directory,
+    observer: {
+      vmName: 'web_3',
+      vmId: expect.any(String),
+      resourceGroup: expect.anything(),
+      location: expect.anything(),
+    },
+    document: {
+      lastSeenAt: expect.any(String),
+      ageSeconds: expect.any(Number),
+      incarnation: 7,
+      clockOffsetSeconds: null,
+    },
+    events: [
+      {
+        eventId: 'EVENT-1',
+        eventType: 'Freeze',
+        eventSource: 'Platform',
+        phase: 'Scheduled',
+        notBefore: null,
+        firstSeenAt: '2026-01-01T00:00:00.000Z',
+        startedAt: null,
+        affectsThisVm: true,
+        published: true,
+      },
+    ],
+    sinks: [
+      expect.objectContaining({ name: 'event-hubs', state: 'delivering', waiting: 0, lastError: null }),
+      {
+        name: 'log-analytics',
+        state: 'refused',
+        waiting: 1,
+        oldestWaitingAt: '2026-01-01T00:00:00.000Z',
+        oldestAgeSeconds: expect.any(Number),
+        deadLetters: 0,
+        retryAt: expect.any(String),
+        lastSuccessAt: null,
+        lastError: { at: expect.any(String), code: 'http-403', reason: 'Grant the role.' },
+        counters: outbox.counters()['log-analytics'],
+      },
+    ],
+    approvals: [{ eventId: 'EVENT-1', cause: 'by hand', intendedAt: expect.any(String) }],
+    outbox: {
+      streamId: outbox.state.streamId,
+      position: 1,
+      createdAgeSeconds: expect.any(Number),
+      bytes: expect.any(Number),
+      maxBytes: null,
+      freeBytes: expect.any(Number),
+      readOnlyDisk: false,
+      undecidedDocuments: 0,
+      recovery: null,
+    },
+  });
+  outbox.close();
+  const after = await json(rig.directory);
+  expect(after).toMatchObject({ running: false, events: running.events, approvals: running.approvals });
+  expect(after.verdict.says).toMatch(/^Not running: /);
+});
+
+test('the page begins with the verdict, and the exit code says whether a person is needed', async () => {
+  using rig = createRig();
+  const outbox = busy(rig);
+  const refused = await status(rig.directory);
+  expect(refused.out).toMatch(/^Log Analytics refuses since/);
+  expect(refused.reason).toBe('needsPerson');
+  deliverAll(outbox, 'log-analytics');
+  expect(await status(rig.directory)).toMatchObject({
+    out: expect.stringMatching(/^Running; both destinations are up to date\.\n/),
+    reason: null,
+  });
+});
+
+test('the configuration says where the outbox is and how large it may be', async () => {
+  using rig = createRig();
+  busy(rig);
+  const config = join(rig.directory, 'config.json');
+  writeFileSync(
+    config,
+    JSON.stringify({ stateDirectory: rig.directory, outbox: { maxMegabytes: 32 }, sinks: { stdout: {} } }),
+  );
+  const { out } = await runVerb(addStatus, ['status', '--config', config, '--json']);
+  expect(JSON.parse(out)).toMatchObject({ stateDirectory: rig.directory, outbox: { maxBytes: 32 * 2 ** 20 } });
+  writeFileSync(config, '{"http":{"port":-1}}');
+  expect(await runVerb(addStatus, ['status', '--config', config])).toMatchObject({
+    reason: 'configuration',
+    says: expect.stringMatching(/^The configuration is wrong: .* with --state-directory\.$/),
+  });
+});
+
+test.for([
+  {
+    name: 'no outbox',
+    spoil: (rig: Rig) => rmSync(join(rig.directory, 'outbox.sqlite')),
+    reason: 'noOutbox',
+    says: /^There is no outbox in .*: the bridge has not run with this state directory yet/,
+  },
+  {
+    name: 'an outbox that is another program’s',
+    spoil: (rig: Rig) => writeFileSync(join(rig.directory, 'outbox.sqlite'), 'not a database '.repeat(1000)),
+    reason: 'noOutbox',
+    says: /^The outbox in .* is damaged \(.*\): start the bridge/,
+  },
+  {
+    name: 'an outbox of length zero',
+    spoil: (rig: Rig) => writeFileSync(join(rig.directory, 'outbox.sqlite'), ''),
+    reason: 'noOutbox',
+    says: /is damaged/,
+  },
+  {
+    name: 'an outbox of a newer major',
+    spoil: (rig: Rig) => {
+      const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+      db.exec('PRAGMA user_version = 2000');
+      db.close();
+    },
+    reason: 'newerOutbox',
+    says: /has format 2; this version reads format 1 and has not touched it\. Install/,
+  },
+])('$name is told in one sentence', async ({ spoil, reason, says }) => {
+  using rig = createRig();
+  rig.open().close();
+  spoil(rig);
+  const ended = await status(rig.directory);
+  expect(ended).toMatchObject({ reason, out: '' });
+  expect(ended.says).toMatch(says);
+  expect(ended.says).not.toContain('\n');
+});
+
+test('a directory that is not there has no outbox, and is not made', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'status-'));
+  expect(await status(join(directory, 'state'))).toMatchObject({ reason: 'noOutbox' });
+  expect(existsSync(join(directory, 'state'))).toBe(false);
+  rmSync(directory, { recursive: true });
+});
+
+test('help names every exit code that it can end with', async () => {
+  const { out } = await runVerb(addStatus, ['status', '--help']);
+  expect(out).toMatch(/--state-directory/);
+  for (const code of [0, 1, 2, 20, 21, 22, 76, 78]) expect(out).toMatch(new RegExp(`^ {2}${code} `, 'm'));
+});

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { clockTime, inWords, moment, size } from '../../../src/cli/status/moment.ts';
+
+const now = new Date('2026-03-14T09:30:00.000Z');
+
+test.for([
+  [0, '0 s'],
+  [-42, '42 s'],
+  [119, '119 s'],
+  [120, '2 min'],
+  [7199, '120 min'],
+  [7200, '2 h'],
+  [172_800, '2 d'],
+] as const)('%s seconds are said as %s', ([seconds, words]) => {
+  expect(inWords(seconds)).toBe(words);
+});
+
+test('a time of another day is told with the day, one to come with how long that is', () => {
+  expect(clockTime('2026-03-14T02:14:59.000Z', now)).toBe('02:14 UTC');
+  expect(clockTime('2026-03-13T23:59:00.000Z', now)).toBe('2026-03-13 23:59 UTC');
+  expect(moment('2026-03-14T09:42:00.000Z', now)).toBe('09:42 UTC (in 12 min)');
+});
+
+test.for([
+  [0, '0 KB'],
+  [36_000, '36 KB'],
+  [1_250_000, '1.3 MB'],
+  [2.5e9, '2.5 GB'],
+] as const)('%s bytes are %s', ([bytes, words]) => {
+  expect(size(bytes)).toBe(words);
+});

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest';
+import { statusPage } from '../../../src/cli/status/page.ts';
+import { judge } from '../../../src/cli/status/verdict.ts';
+import { facts, sink } from './sample-status.ts';
+
+const page = (given: Parameters<typeof facts>[0]): string => {
+  const all = facts(given);
+  return statusPage({ verdict: judge(all), ...all });
+};
+
+test('a bridge that is well fills a calm page', () => {
+  expect(page({ outbox: { maxBytes: null } })).toBe(`Running; both destinations are up to date.
+
+Service        running
+VM             web_3 (web, westeurope)
+Last document  09:29 UTC (34 s ago), incarnation 2
+Events         none listed
+Outbox         newest record 17, 36 KB, in /var/lib/scheduled-events-bridge
+
+DESTINATION    STATE       WAITING  OLDEST  DEAD  LAST SUCCESS
+Event Hubs     delivering        0  -          0  09:26 UTC (3 min ago)
+Log Analytics  delivering        0  -          0  09:26 UTC (3 min ago)
+`);
+});
+
+test('one that is not well says what is wrong first, then everything it rests on', () => {
+  const refused = {
+    at: '2026-03-14T09:28:00.000Z',
+    code: 'http-403',
+    reason: 'The identity may not write: grant the role.',
+  };
+  const event = { eventSource: 'Platform', firstSeenAt: '2026-03-14T09:00:00.000Z', startedAt: null, published: true };
+  expect(
+    page({
+      running: false,
+      observer: null,
+      events: [
+        {
+          ...event,
+          eventId: '602D9444',
+          eventType: 'Freeze',
+          phase: 'Scheduled',
+          notBefore: '2026-03-14T09:41:53.000Z',
+          affectsThisVm: true,
+        },
+        {
+          ...event,
+          eventId: 'C0FFEE00',
+          eventType: 'Reboot',
+          eventSource: 'User',
+          phase: 'Started',
+          notBefore: null,
+          startedAt: '2026-03-14T09:20:00.000Z',
+          affectsThisVm: false,
+        },
+      ],
+      sinks: [
+        sink('event-hubs', {
+          state: 'waiting',
+          waiting: 12,
+          oldestAgeSeconds: 240,
+          retryAt: '2026-03-14T09:31:00.000Z',
+        }),
+        sink('log-analytics', { state: 'refused', waiting: 2, oldestAgeSeconds: 26_400, lastError: refused }),
+        sink('stdout', { state: 'not-configured', lastSuccessAt: null }),
+      ],
+    }),
+  ).toBe(`Not running: nothing has been watched since 09:29 UTC. Start the service (Linux: systemctl start scheduled-events-bridge) and look at its log if it ends again. (1 more below.)
+
+What needs you:
+  - Not running: nothing has been watched since 09:29 UTC. Start the service (Linux: systemctl start scheduled-events-bridge) and look at its log if it ends again.
+  - Log Analytics refuses since 09:26 UTC: The identity may not write: grant the role. (check gives the exact command.)
+
+Service        not running
+VM             not known yet
+Last document  09:29 UTC (34 s ago), incarnation 2
+Events         2 listed, 1 of them about this VM
+Outbox         newest record 17, 36 KB of 268.4 MB, in /var/lib/scheduled-events-bridge
+
+EVENT          PHASE      WHEN                              ABOUT             EVENT ID
+Freeze         Scheduled  not before 09:41 UTC (in 12 min)  this VM           602D9444
+Reboot (user)  Started    started 09:20 UTC (10 min ago)    others (witness)  C0FFEE00
+
+DESTINATION      STATE                    WAITING  OLDEST  DEAD  LAST SUCCESS
+Event Hubs       waiting until 09:31 UTC       12  4 min      0  09:26 UTC (3 min ago)
+Log Analytics    refused                        2  7 h        0  09:26 UTC (3 min ago)
+Standard output  not configured                 0  -          0  never
+
+Last errors:
+  - Log Analytics 09:28 UTC, http-403: The identity may not write: grant the role.
+`);
+});
+
+test('nothing that came from elsewhere moves the cursor', () => {
+  const lastError = { at: null, code: 'http-403', reason: 'gone\u001b[2J\nand \u202eback' };
+  const text = page({ sinks: [sink('event-hubs', { state: 'refused', lastError })] });
+  expect(text).toContain('gone [2J and back');
+  expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+});
