@@ -7,7 +7,6 @@ import type { Moment } from '../../src/cli/demo/moment.ts';
 import { playOneVm, vm } from '../../src/cli/demo/one-vm.ts';
 import { frame } from '../../src/cli/demo/picture/frame.ts';
 import { piece, type Row } from '../../src/cli/demo/picture/ink.ts';
-import { frozenSeconds } from '../../src/cli/demo/script.ts';
 import { onStage } from '../../src/cli/demo/stage.ts';
 import { summarize } from '../../src/cli/demo/summary.ts';
 import type { Verdict } from '../../src/cli/demo/verdict.ts';
@@ -42,7 +41,7 @@ async function record(): Promise<{ moments: readonly Moment[]; verdict: Verdict;
 const { moments, verdict, show } = await record();
 const end = Math.max(...moments.map(({ at }) => at)) + 0.4;
 const times = [...Array.from({ length: Math.floor(end / everySeconds) }, (_, n) => (n + 1) * everySeconds), end];
-const summary = summarize(verdict, show, frozenSeconds);
+const summary = summarize(verdict, show);
 const agreement = summary.slice(summary.findIndex((row) => row.some(({ text }) => text.includes('They agree'))));
 const stills = times.map((at, n): Still => {
   const isLast = n === times.length - 1;

@@ -1,7 +1,7 @@
 import type { EventHubsSimulator } from './event-hubs/server.ts';
 import type { ImdsSimulator } from './imds/server.ts';
 import type { LogsIngestionSimulator } from './logs-ingestion/server.ts';
-import type { Announce, Change, Disturbance, ImpactKind, Scenario, Step } from './scenarios/scenario.ts';
+import type { Affliction, Announce, Change, Disturbance, ImpactKind, Scenario, Step } from './scenarios/scenario.ts';
 
 /** What a scenario is played on: a simulator, or parts of one. A fault of a part that is not there is left out. */
 export interface Stage {
@@ -11,7 +11,7 @@ export interface Stage {
 }
 
 export interface PlayOptions {
-  /** How many times faster than real. Default 1. Notices shrink with it. */
+  /** How many times faster than real; not under 0.1, since a timer counts no further than 24 days. Default 1. Notices shrink with it. */
   readonly speed?: number;
   /** However fast it is played, a step that waits waits at least so long: polls come once a second. Default 0. */
   readonly minimumStepSeconds?: number;
@@ -56,8 +56,8 @@ export async function playScenario(stage: Stage, scenario: Scenario, options: Pl
     if (name === undefined) throw new Error(`scenario ${scenario.name} names VM ${number} and has ${vms.length}`);
     return name;
   };
-  const isApproved = (step: Step): boolean =>
-    step.do === 'start' && imds.find(idOf(step.event))?.EventStatus === 'Started';
+  const isStarted = (label: string): boolean => imds.find(idOf(label))?.EventStatus === 'Started';
+  const isApproved = (step: Step): boolean => step.do === 'start' && isStarted(step.event);
   const notBefore = (noticeSeconds: number): Date => new Date(Date.now() + (noticeSeconds * 1000) / speed);
   const played = (seconds: number): number => Math.max(seconds / speed, Math.min(seconds, minimumImpactSeconds));
 
@@ -68,6 +68,10 @@ export async function playScenario(stage: Stage, scenario: Scenario, options: Pl
   const change = ({ event, noticeSeconds, do: _, on, ...told }: Change): void => {
     const when = noticeSeconds === undefined ? {} : { notBefore: notBefore(noticeSeconds) };
     imds.update(idOf(event), { ...told, ...when, ...(on === undefined ? {} : { resources: on.map(nameOf) }) });
+  };
+  const afflict = ({ event, kind, on = [0], seconds }: Affliction): void => {
+    const vms = on.map(nameOf);
+    if (isStarted(event)) feel?.({ kind, vms, seconds: played(seconds) });
   };
   const disturb = (step: Disturbance): void => {
     if (step.do === 'switch-off') {
@@ -83,8 +87,7 @@ export async function playScenario(stage: Stage, scenario: Scenario, options: Pl
     else if (step.do === 'start') imds.start(idOf(step.event));
     else if (step.do === 'remove') imds.remove(idOf(step.event));
     else if (step.do === 'approve') imds.approve(idOf(step.event), nameOf(step.by));
-    else if (step.do === 'impact')
-      feel?.({ kind: step.kind, vms: (step.on ?? [0]).map(nameOf), seconds: played(step.seconds) });
+    else if (step.do === 'impact') afflict(step);
     else disturb(step);
   };
 
@@ -102,7 +105,9 @@ export async function playScenario(stage: Stage, scenario: Scenario, options: Pl
 function cast(imds: ImdsSimulator, { vms: roles = [{}] }: Scenario, names?: readonly string[]): readonly string[] {
   const there = names ?? imds.vms.map(({ name }) => name);
   const all = [...there];
-  for (let number = all.length; number < roles.length; number += 1) all.push(`web_${number}`);
+  for (let number = 0; all.length < roles.length; number += 1) {
+    if (!all.includes(`web_${number}`)) all.push(`web_${number}`);
+  }
   for (const [number, traits] of roles.entries()) {
     const name = all[number] ?? '';
     const known = imds.vms.find((vm) => vm.name === name);

@@ -70,7 +70,7 @@ describe('a scenario, played', () => {
     expect(imds.vms).toMatchObject(
       expect.arrayContaining([
         expect.objectContaining({ name: 'alone', sees: 'own', scaleSet: null, placementGroupId: '' }),
-        expect.objectContaining({ name: 'web_1', sees: 'own', scaleSet: null }),
+        expect.objectContaining({ name: 'web_0', sees: 'own', scaleSet: null }),
       ]),
     );
   });
@@ -131,13 +131,30 @@ describe('a scenario, played', () => {
     expect(performance.now() - begun).toBeGreaterThanOrEqual(90);
   });
 
+  test('what was withdrawn is not felt any more', async () => {
+    const impacts: Impact[] = [];
+    const unwatch = imds.watch(() => {
+      for (const { EventId, EventStatus } of imds.document.Events) if (EventStatus === 'Started') imds.remove(EventId);
+    });
+    await playScenario({ imds }, scenario('freeze'), { speed: 1e5, vms: ['web_3'], feel: (one) => impacts.push(one) });
+    unwatch();
+    expect(impacts).toEqual([]);
+  });
+
+  test('no VM plays two parts', async () => {
+    await playScenario({ imds }, scenario('leaves-resources'), { speed: 200_000, vms: ['web_1'] });
+    expect(imds.issued.findLast(({ step }) => step === 'scheduled')?.resources).toEqual(['web_1', 'web_0']);
+  });
+
   test('a scenario that names an event before it schedules it is refused', async () => {
     const faulty: Scenario = { ...scenario('freeze'), steps: [{ afterSeconds: 0, do: 'remove', event: 'nobody' }] };
     await expect(playScenario({ imds }, faulty)).rejects.toThrow('names nobody before it schedules it');
   });
 
   test('a scenario that names a VM that it has not is refused', async () => {
-    const steps: Scenario['steps'] = [{ afterSeconds: 0, do: 'impact', kind: 'freeze', seconds: 1, on: [99] }];
+    const steps: Scenario['steps'] = [
+      { afterSeconds: 0, do: 'impact', event: 'migration', kind: 'freeze', seconds: 1, on: [99] },
+    ];
     const faulty: Scenario = { ...scenario('freeze'), steps };
     await expect(playScenario({ imds }, faulty, { feel: () => {} })).rejects.toThrow('names VM 99');
   });

@@ -43,7 +43,7 @@ const mistakes: readonly { args: readonly string[]; env?: NodeJS.ProcessEnv; say
   { args: ['version', '--fast'], says: /^error: unknown option '--fast'.*\n$/, ends: 'usage' },
   {
     args: ['simulate', '--speed', '0'],
-    says: /^error: .*expected a number above 0, at most 100000\..*\n$/,
+    says: /^error: .*expected a number from 0\.1 to 100000\..*\n$/,
     ends: 'usage',
   },
   { args: ['simulate', 'frezee'], says: /^There is no scenario "frezee"; did you mean freeze\?\n$/, ends: 'usage' },

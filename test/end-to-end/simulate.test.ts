@@ -230,7 +230,7 @@ describe('a recording', () => {
     const recorder = startSimulate('--record', file, '--endpoint', imds);
     await until(() => recorder.out().includes('incarnation 1: no events\n'), { timeoutMs: 20_000 });
     expect(await recorder.end('SIGINT')).toBe(0);
-    expect(recorder.out()).toMatch(/\n1 changes are in .*recording\.jsonl; simulate --replay .* shows them again\.\n$/);
+    expect(recorder.out()).toMatch(/\n1 change is in .*recording\.jsonl; simulate --replay .* shows it again\.\n$/);
     const before = readFileSync(file, 'utf8');
     const another = startSimulate('--record', file, '--endpoint', imds);
     await new Promise((resolve) => another.child.once('close', resolve));

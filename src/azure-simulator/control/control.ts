@@ -110,8 +110,8 @@ function scenarioRoutes(play: ControlOptions['play']): readonly Route[] {
 function readPlay({ query }: Call): { speed?: number; vms?: readonly string[] } {
   const given = query.get('speed');
   const speed = Number(given);
-  if (given !== null && !(speed > 0 && speed <= 100_000)) {
-    throw new Refusal(400, `speed is "${given}"; expected a number above 0, at most 100000`);
+  if (given !== null && !(speed >= 0.1 && speed <= 100_000)) {
+    throw new Refusal(400, `speed is "${given}"; expected a number from 0.1 to 100000`);
   }
   const vms = query
     .get('vms')
@@ -184,7 +184,12 @@ function tableRoutes({ imds, logAnalytics }: AzureSimulator): readonly Route[] {
       method: 'GET',
       path: '/rows/{stream}',
       says: 'what the table behind a stream holds, in order of arrival',
-      answer: ({ part }) => logAnalytics.rows(part('stream')),
+      answer({ part }) {
+        const stream = part('stream');
+        const { streams } = logAnalytics;
+        if (streams.includes(stream)) return logAnalytics.rows(stream);
+        throw new Refusal(404, `The rule has no stream "${stream}"; there are ${streams.join(', ')}`);
+      },
     },
     {
       method: 'GET',

@@ -55,9 +55,10 @@ const targets: Readonly<Record<string, SetFault>> = {
 };
 
 function targetOf({ part }: Call): SetFault {
-  const target = targets[part('target')];
+  const name = part('target');
+  const target = Object.hasOwn(targets, name) ? targets[name] : undefined;
   if (target) return target;
-  throw new Refusal(404, `"${part('target')}" cannot fail; expected one of ${Object.keys(targets).join(', ')}`);
+  throw new Refusal(404, `"${name}" cannot fail; expected one of ${Object.keys(targets).join(', ')}`);
 }
 
 /** What JSON can say of the faults there are: one that asks a function cannot be set from outside. */

@@ -38,9 +38,10 @@ const targets: Readonly<Record<string, Limited>> = {
 };
 
 function targetOf({ part }: Call): Limited {
-  const target = targets[part('target')];
+  const name = part('target');
+  const target = Object.hasOwn(targets, name) ? targets[name] : undefined;
   if (target) return target;
-  throw new Refusal(404, `"${part('target')}" has no limit; expected one of ${Object.keys(targets).join(', ')}`);
+  throw new Refusal(404, `"${name}" has no limit; expected one of ${Object.keys(targets).join(', ')}`);
 }
 
 /** How much of everything the services take, as a namespace, a rule or a host would: more is throttled. */

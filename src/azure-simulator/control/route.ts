@@ -1,3 +1,5 @@
+import { decodePart } from '../decode-part.ts';
+
 /** A request, read in full. */
 export interface Call {
   /** A part of the path by its name in braces, decoded. */
@@ -61,9 +63,7 @@ function match(path: string, pathname: string): ReadonlyMap<string, string> | nu
 }
 
 function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    throw new Refusal(400, `${part} in the path is not well encoded; write a percent sign as %25`);
-  }
+  const text = decodePart(part);
+  if (text === null) throw new Refusal(400, `${part} in the path is not well encoded; write a percent sign as %25`);
+  return text;
 }

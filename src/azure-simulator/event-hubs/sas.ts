@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { decodePart } from '../decode-part.ts';
 
 /** A shared access key, as a connection string names it. */
 export interface SharedAccessKey {
@@ -18,12 +19,19 @@ export function sasExpiry(token: string): number | null {
  */
 export function sasRefusal(token: string, audience: string, { name, key }: SharedAccessKey): string | null {
   const { scope, expiry, keyName, signature } = read(token);
-  if (decodeURIComponent(keyName) !== name) return 'the shared access key name is unknown';
+  const [covered, by, signed] = [scope, keyName, signature].map(decodePart);
+  if (covered == null || by == null || signed == null) return 'the token is not well encoded';
+  if (by !== name) return 'the shared access key name is unknown';
   const expected = createHmac('sha256', key).update(`${scope}\n${expiry}`).digest();
-  const given = Buffer.from(decodeURIComponent(signature), 'base64');
+  const given = Buffer.from(signed, 'base64');
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return 'the signature is wrong';
-  const covered = decodeURIComponent(scope).toLowerCase();
-  return audience.toLowerCase().startsWith(covered) ? null : `the token is for ${covered}, not for ${audience}`;
+  return covers(covered, audience) ? null : `the token is for ${covered}, not for ${audience}`;
+}
+
+/** A token covers what it names and all below it: `sb://ns/vm` is not above `sb://ns/vm-lifecycle`. */
+function covers(scope: string, audience: string): boolean {
+  const above = scope.toLowerCase().replace(/\/$/, '');
+  return audience.toLowerCase() === above || audience.toLowerCase().startsWith(`${above}/`);
 }
 
 /** The fields of a token, still encoded for a URL: the signature is over the encoded scope. */

@@ -2,7 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Answer } from './answer.ts';
 
-/** How the endpoint may misbehave. Each is one that was met in the field or that a peer was seen to stumble over. */
+/**
+ * How the endpoint may misbehave. Each is one that was met in the field or that a peer was seen to stumble over. What was asked is done
+ * all the same, an approval too: only the answer is wrong, or none.
+ */
 export type Fault =
   /** This status instead of the answer. */
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { decodePart } from '../decode-part.ts';
 import type { ErrorLog } from '../errors.ts';
 import { createFaultQueue } from '../fault-queue.ts';
 import { listen } from '../listen.ts';
@@ -212,5 +213,7 @@ function route(pathname: string): { vmName: string | null; target: ImdsTarget | 
   const prefixed = /^\/vm\/([^/]+)(\/.*)$/.exec(pathname);
   const path = prefixed?.[2] ?? pathname;
   const target = targets.find(([pattern]) => pattern.test(path))?.[1] ?? null;
-  return { vmName: prefixed?.[1] === undefined ? null : decodeURIComponent(prefixed[1]), target };
+  if (prefixed?.[1] === undefined) return { vmName: null, target };
+  const vmName = decodePart(prefixed[1]);
+  return { vmName, target: vmName === null ? null : target };
 }

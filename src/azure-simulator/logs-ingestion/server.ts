@@ -44,6 +44,8 @@ export interface LogsIngestionSimulator {
   readonly ruleId: string;
   /** The first stream. */
   readonly streamName: string;
+  /** Of the rule, by name. */
+  readonly streams: readonly string[];
   /** What the table of `stream` (default: the first) holds, in order of arrival, copies included. */
   rows(stream?: string): readonly Row[];
   readonly requests: readonly LogsRequest[];
@@ -143,6 +145,9 @@ export async function startLogsIngestion(
     endpoint: `https://localhost:${port}`,
     ruleId,
     streamName,
+    get streams() {
+      return [...streams.keys()];
+    },
     rows: (stream = streamName) => tables.get(stream) ?? [],
     requests,
     fault: (fault, times) => faults.set(fault, times),

@@ -1,5 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { decodeJwt } from 'jose';
+import { decodePart } from '../decode-part.ts';
 import type { TokenIssuer } from '../token-issuer.ts';
 import { type Column, misfit, type Row } from './columns.ts';
 import type { RuleThrottle } from './rule-limit.ts';
@@ -40,8 +41,8 @@ const apiVersions = ['2021-11-01-preview', '2023-01-01'];
 /** Judges one `POST /dataCollectionRules/{id}/streams/{stream}`: address, token, role, size, limit, format, columns, in this order. */
 export async function judge(request: UploadRequest, rule: Rule): Promise<Upload> {
   const path = /^\/dataCollectionRules\/([^/]+)\/streams\/([^/]+)$/i.exec(request.url.pathname);
-  const [, ruleId = '', stream = ''] = path?.map(decodeURIComponent) ?? [];
-  if (path === null) return refuse(404, 'NotFound', `nothing is at ${request.url.pathname}`);
+  const [, ruleId, stream] = path?.map(decodePart) ?? [];
+  if (ruleId == null || stream == null) return refuse(404, 'NotFound', `nothing is at ${request.url.pathname}`);
   if (request.method !== 'POST') return refuse(405, 'MethodNotAllowed', 'only POST is supported');
   const token = /^Bearer (.+)$/i.exec(String(request.headers.authorization ?? ''))?.[1];
   if (token === undefined) return refuse(401, 'MissingToken', 'the Authorization header holds no bearer token');

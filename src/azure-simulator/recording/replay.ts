@@ -16,8 +16,8 @@ export interface ReplayOptions {
 }
 
 /**
- * Shows a recording on the metadata service: each document with its own incarnation and ids, NotBefore moved so that the
- * notice is what it was, and what was no document as a fault. The last change stays. @returns false when it was aborted.
+ * Shows a recording on the metadata service: each document with its own incarnation and ids, NotBefore moved so that at
+ * speed 1 the notice is what it was, and what was no document as a fault. The last change stays. @returns false when it was aborted.
  */
 export async function replay(
   imds: Pick<ImdsSimulator, 'change' | 'fault'>,

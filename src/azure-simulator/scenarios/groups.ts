@@ -5,7 +5,7 @@ function rebootOf(vm: number, afterSeconds: number): Step[] {
   return [
     { afterSeconds, do: 'schedule', event, eventType: 'Reboot', noticeSeconds: 15 * minute, on: [vm] },
     { afterSeconds: 15 * minute, do: 'start', event },
-    { afterSeconds: 10, do: 'impact', kind: 'restart', seconds: 90, on: [vm] },
+    { afterSeconds: 10, do: 'impact', event, kind: 'restart', seconds: 90, on: [vm] },
     { afterSeconds: 8 * minute, do: 'remove', event },
   ];
 }
@@ -28,7 +28,7 @@ export const groupScenarios: readonly Scenario[] = [
       },
       { afterSeconds: 5 * minute, do: 'change', event: 'maintenance', on: [1] },
       { afterSeconds: 10 * minute, do: 'start', event: 'maintenance' },
-      { afterSeconds: 10, do: 'impact', kind: 'restart', seconds: 90, on: [1] },
+      { afterSeconds: 10, do: 'impact', event: 'maintenance', kind: 'restart', seconds: 90, on: [1] },
       { afterSeconds: 8 * minute, do: 'remove', event: 'maintenance' },
     ],
   },
@@ -62,7 +62,7 @@ export const groupScenarios: readonly Scenario[] = [
       return [
         { afterSeconds: 0, do: 'schedule', event, eventType: 'Freeze', noticeSeconds: 15 * minute, on: [vm] },
         { afterSeconds: 15 * minute, do: 'start', event },
-        { afterSeconds: 5, do: 'impact', kind: 'freeze', seconds: 7, on: [vm] },
+        { afterSeconds: 5, do: 'impact', event, kind: 'freeze', seconds: 7, on: [vm] },
         { afterSeconds: 10 * minute, do: 'remove', event },
       ];
     }),

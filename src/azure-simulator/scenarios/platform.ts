@@ -7,7 +7,7 @@ const announced = { afterSeconds: 0, do: 'schedule', noticeSeconds: 15 * minute 
 function liveMigration(event: string, impactSeconds: number): Step[] {
   return [
     { afterSeconds: 15 * minute, do: 'start', event },
-    { afterSeconds: 5, do: 'impact', kind: 'freeze', seconds: impactSeconds },
+    { afterSeconds: 5, do: 'impact', event, kind: 'freeze', seconds: impactSeconds },
     { afterSeconds: 10 * minute - 5, do: 'remove', event },
   ];
 }
@@ -15,7 +15,7 @@ function liveMigration(event: string, impactSeconds: number): Step[] {
 function restart(event: string, downSeconds: number): Step[] {
   return [
     { afterSeconds: 15 * minute, do: 'start', event },
-    { afterSeconds: 10, do: 'impact', kind: 'restart', seconds: downSeconds },
+    { afterSeconds: 10, do: 'impact', event, kind: 'restart', seconds: downSeconds },
     { afterSeconds: 8 * minute, do: 'remove', event },
   ];
 }
@@ -94,8 +94,8 @@ export const platformScenarios: readonly Scenario[] = [
     steps: [
       { ...announced, event: 'migration', eventType: 'Freeze' },
       { afterSeconds: 15 * minute, do: 'start', event: 'migration' },
-      { afterSeconds: 5, do: 'impact', kind: 'freeze', seconds: 7 },
-      { afterSeconds: 3 * minute, do: 'impact', kind: 'freeze', seconds: 2 },
+      { afterSeconds: 5, do: 'impact', event: 'migration', kind: 'freeze', seconds: 7 },
+      { afterSeconds: 3 * minute, do: 'impact', event: 'migration', kind: 'freeze', seconds: 2 },
       { afterSeconds: 7 * minute, do: 'remove', event: 'migration' },
     ],
   },
@@ -106,7 +106,7 @@ export const platformScenarios: readonly Scenario[] = [
     steps: [
       { ...announced, event: 'maintenance', eventType: 'Reboot' },
       { afterSeconds: 15 * minute, do: 'start', event: 'maintenance' },
-      { afterSeconds: 5, do: 'impact', kind: 'freeze', seconds: 9 },
+      { afterSeconds: 5, do: 'impact', event: 'maintenance', kind: 'freeze', seconds: 9 },
       { afterSeconds: 0, do: 'remove', event: 'maintenance' },
     ],
   },
@@ -123,7 +123,7 @@ export const platformScenarios: readonly Scenario[] = [
         noticeSeconds: null,
         description: 'Virtual machine is being restarted because of a hardware failure of its host.',
       },
-      { afterSeconds: 0, do: 'impact', kind: 'restart', seconds: 2 * minute },
+      { afterSeconds: 0, do: 'impact', event: 'failure', kind: 'restart', seconds: 2 * minute },
       { afterSeconds: 5 * minute, do: 'remove', event: 'failure' },
     ],
   },
@@ -135,7 +135,7 @@ export const platformScenarios: readonly Scenario[] = [
     steps: [
       { ...announced, event: 'migration', eventType: 'Freeze' },
       { afterSeconds: 5 * minute, do: 'schedule', event: 'failure', eventType: 'Reboot', noticeSeconds: null },
-      { afterSeconds: 0, do: 'impact', kind: 'restart', seconds: 2 * minute },
+      { afterSeconds: 0, do: 'impact', event: 'failure', kind: 'restart', seconds: 2 * minute },
       { afterSeconds: 3 * minute, do: 'remove', event: 'migration' },
       { afterSeconds: 2 * minute, do: 'remove', event: 'failure' },
     ],
@@ -148,7 +148,7 @@ export const platformScenarios: readonly Scenario[] = [
       { afterSeconds: 0, do: 'schedule', event: 'degraded', eventType: 'Redeploy', noticeSeconds: 7 * day },
       { afterSeconds: day, do: 'change', event: 'degraded', noticeSeconds: 2 * day },
       { afterSeconds: 2 * day, do: 'start', event: 'degraded' },
-      { afterSeconds: 10, do: 'impact', kind: 'restart', seconds: 4 * minute },
+      { afterSeconds: 10, do: 'impact', event: 'degraded', kind: 'restart', seconds: 4 * minute },
       { afterSeconds: 20 * minute, do: 'remove', event: 'degraded' },
     ],
   },

@@ -8,16 +8,18 @@ import { minute, type Scenario, type Step } from './scenario.ts';
  */
 export function rollingMaintenance(vmCount: number, domains: number): Scenario {
   const numbers = Array.from({ length: vmCount }, (_, number) => number);
+  const inDomain = (domain: number): number[] => numbers.filter((number) => number % domains === domain);
   const announce = (domain: number): Step => ({
     afterSeconds: 0,
     do: 'schedule',
     event: `domain ${domain}`,
     eventType: 'Reboot',
     noticeSeconds: 15 * minute,
-    on: numbers.filter((number) => number % domains === domain),
+    on: inDomain(domain),
   });
   const turn = (domain: number): Step[] => [
     { afterSeconds: domain === 0 ? 15 * minute : 5 * minute, do: 'start', event: `domain ${domain}` },
+    { afterSeconds: 0, do: 'impact', event: `domain ${domain}`, kind: 'restart', on: inDomain(domain), seconds: 90 },
     ...(domain + 1 < domains ? [announce(domain + 1)] : []),
     { afterSeconds: 10 * minute, do: 'remove', event: `domain ${domain}` },
   ];

@@ -55,13 +55,16 @@ export type Happening =
   | { readonly do: 'remove'; readonly event: string }
   /** VM number `by` approves the event. */
   | { readonly do: 'approve'; readonly event: string; readonly by: number }
-  /** What VMs (default: number 0) feel of it, for so long. */
-  | {
-      readonly do: 'impact';
-      readonly kind: ImpactKind;
-      readonly on?: readonly number[];
-      readonly seconds: number;
-    };
+  | Affliction;
+
+/** What VMs (default: number 0) feel of an event, for so long, if it has started and was not withdrawn meanwhile. */
+export interface Affliction {
+  readonly do: 'impact';
+  readonly event: string;
+  readonly kind: ImpactKind;
+  readonly on?: readonly number[];
+  readonly seconds: number;
+}
 
 export type ImpactKind = 'freeze' | 'restart';
 

@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { environmentPrefix } from '../../config.ts';
+import { freezeProcess } from '../freeze-process.ts';
 
 /** A real bridge in a process of its own, as an operator runs it. */
 export interface BridgeProcess {
   /** The last lines of its log, of all its starts. */
   readonly log: readonly string[];
   start(): void;
-  /** SIGSTOP, and SIGCONT after so many seconds; resolves then. Only where {@link canFreeze}. */
+  /** SIGSTOP, and SIGCONT after so many seconds; resolves then. Only where `canFreeze`. */
   freeze(seconds: number): Promise<void>;
   /** `kill -9`; resolves when it is gone. */
   kill(): Promise<void>;
@@ -27,9 +28,6 @@ export interface BridgeProcessOptions {
   readonly died: (how: string) => void;
 }
 
-/** Windows has no signals that stop a process. */
-export const canFreeze = process.platform !== 'win32';
-
 const logLines = 20;
 
 /**
@@ -39,9 +37,6 @@ const logLines = 20;
 const endsWithUs = `data:text/javascript,${encodeURIComponent(
   'process.once("disconnect", () => process.kill(process.pid, "SIGKILL"))',
 )}`;
-
-/** SIGCONT comes from a process of its own: if we die meanwhile, a bridge that stands still could not end itself. */
-const freezing = 'trap "" INT TERM HUP; kill -STOP "$0" && sleep "$1"; kill -CONT "$0"';
 
 export function createBridgeProcess({ entry, args, env, died }: BridgeProcessOptions): BridgeProcess {
   const log: string[] = [];
@@ -75,7 +70,7 @@ export function createBridgeProcess({ entry, args, env, died }: BridgeProcessOpt
     },
     async freeze(seconds) {
       if (child?.pid === undefined) return;
-      await exited(spawn('sh', ['-c', freezing, String(child.pid), String(seconds)], { stdio: 'ignore' }));
+      await exited(freezeProcess(child.pid, seconds));
     },
     kill: () => end('SIGKILL', 0),
     stop: (ms) => end('SIGTERM', ms),

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
+import { hangup } from '../hangup.ts';
 import { describeVerb, type Surroundings, type Verb } from '../surroundings.ts';
 
 interface Options {
@@ -14,10 +15,14 @@ export const addDemo: Verb = (program, surroundings) => {
   const command = program
     .command('demo')
     .description('see it work in half a minute: a local Azure and a bridge; ends by itself')
-    .option('--fleet <vms>', 'with a scale set of so many VMs, 2 to 500, each with a bridge of its own', fleetSize)
+    .option(
+      '--fleet <vms>',
+      'with a scale set of so many VMs, 2 to 500, each with a bridge of its own; takes up to a minute',
+      fleetSize,
+    )
     // With it the demo starts itself, for a part of the fleet.
     .addOption(new Option('--fleet-part <file>').hideHelp());
-  describeVerb(command).action((options: Options) => demo(options, surroundings));
+  describeVerb(command, 'notDone').action((options: Options) => demo(options, surroundings));
 };
 
 async function demo({ fleet, fleetPart }: Options, surroundings: Surroundings): Promise<void> {
@@ -26,7 +31,12 @@ async function demo({ fleet, fleetPart }: Options, surroundings: Surroundings): 
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
   // Also when the process is ended before its time.
   process.once('exit', remove);
-  const options = { ...surroundings, directory, entry: process.argv[1] ?? '' };
+  const options = {
+    ...surroundings,
+    stop: AbortSignal.any([surroundings.stop, hangup()]),
+    directory,
+    entry: process.argv[1] ?? '',
+  };
   try {
     if (fleet === undefined) await (await import('./one-vm.ts')).demoOneVm(options);
     else await (await import('./fleet/fleet.ts')).demoFleet(options, fleet);

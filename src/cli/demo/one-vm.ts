@@ -3,14 +3,12 @@ import { join } from 'node:path';
 import type { AzureSimulator } from '../../azure-simulator/index.ts';
 import { Failure } from '../exit-codes.ts';
 import { bridgeConfiguration } from '../simulate/addresses.ts';
-import { canFreeze } from './bridge-process.ts';
 import { beginning } from './model.ts';
 import { frame } from './picture/frame.ts';
 import { piece } from './picture/ink.ts';
 import { plainLine } from './plain-line.ts';
-import { frozenSeconds } from './script.ts';
 import { runShow, type ShowOptions } from './show.ts';
-import { type DemoOptions, onStage, type Stage } from './stage.ts';
+import { type DemoOptions, onStage, type Stage, stoppedBeforeTheEnd } from './stage.ts';
 import { summarize, whatNext } from './summary.ts';
 
 /** The VM of the show. */
@@ -27,8 +25,8 @@ export async function demoOneVm(options: DemoOptions): Promise<void> {
       tick: (show, now) => display.draw((columns) => frame(show, now, columns)),
     });
     display.close();
-    if (seen === null) return;
-    display.say(summarize(seen.verdict, seen.show, canFreeze ? frozenSeconds : null));
+    if (seen === null) throw stoppedBeforeTheEnd();
+    display.say(summarize(seen.verdict, seen.show));
     if (seen.verdict.complaints.length > 0) {
       throw new Failure('unexpected', 'What Azure said is not what the destinations hold: see above what is missing.');
     }

@@ -1,7 +1,8 @@
 import type { AzureSimulator } from '../../azure-simulator/index.ts';
 import { type Impact, playScenario } from '../../azure-simulator/player.ts';
 import { findScenario } from '../../azure-simulator/scenarios/index.ts';
-import { type BridgeProcess, canFreeze } from './bridge-process.ts';
+import { canFreeze } from '../freeze-process.ts';
+import type { BridgeProcess } from './bridge-process.ts';
 import type { Happening } from './moment.ts';
 import type { Waits } from './waits.ts';
 
@@ -20,7 +21,7 @@ export interface Scene extends Pick<Waits, 'until' | 'pause' | 'signal'> {
 /** A bridge looks once a second: no step may be shorter than two looks. */
 const minimumStepSeconds = 2;
 /** What every freeze of the show takes: above the second from which a pause is evidence. */
-export const frozenSeconds = 1.5;
+const frozenSeconds = 1.5;
 /** Longer than the bridge has left to live: the table has stored the row, and nobody is there to hear so. */
 const lateAnswerMs = 10_000;
 

@@ -60,7 +60,8 @@ export async function onStage(
       },
     });
   } catch (error) {
-    if (error instanceof Failure) throw new Failure(error.reason, `${error.message}\n${lastWords(processes)}`);
+    if (error instanceof Failure && error.reason === 'unexpected')
+      throw new Failure(error.reason, `${error.message}\n${lastWords(processes)}`);
     throw error;
   } finally {
     display.close();
@@ -69,6 +70,10 @@ export async function onStage(
     await simulator.close();
   }
 }
+
+/** Nobody has been shown that all arrived. */
+export const stoppedBeforeTheEnd = (): Failure =>
+  new Failure('notDone', 'Stopped before the end: nothing was compared.');
 
 function lastWords(processes: readonly BridgeProcess[]): string {
   const lines = processes.flatMap(({ log }) => log);

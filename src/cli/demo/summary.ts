@@ -4,12 +4,8 @@ import { type Piece, piece, type Row } from './picture/ink.ts';
 import { inkOf } from './picture/lane.ts';
 import type { Count, Verdict } from './verdict.ts';
 
-/** What is printed when the show is over. `frozenSeconds`: what the freeze really took; null where nothing could be frozen. */
-export function summarize(
-  { events, hub, table, complaints }: Verdict,
-  show: Show,
-  frozenSeconds: number | null,
-): readonly Row[] {
+/** What is printed when the show is over. */
+export function summarize({ events, hub, table, complaints }: Verdict, show: Show): readonly Row[] {
   const steps = events.reduce((sum, { said }) => sum + said.length, 0);
   const rows = events.flatMap(({ eventId, eventType, said, onHub, inTable }): readonly Row[] => {
     const event = show.events.find((one) => one.eventId === eventId);
@@ -19,7 +15,7 @@ export function summarize(
       held(inTable, said.length),
       event?.phase ? piece(event.phase, inkOf(event.phase)) : piece(''),
     ];
-    const measured = event ? figure(event, frozenSeconds) : null;
+    const measured = event ? figure(event, stoodStillSeconds(show)) : null;
     return measured === null ? [line] : [line, [piece(`            ${measured}`, 'quiet')]];
   });
   return [
@@ -59,18 +55,18 @@ function agreement(steps: number, hub: Count, table: Count): readonly Row[] {
         `${plural(steps, 'step')}, ${plural(hub.records, 'record')} on the event hub and ${table.records} in the table;`,
       ),
     ],
-    [piece('   missing 0, twice 0.')],
+    [piece(copies === 0 ? '   none is missing, none came twice.' : '   none is missing.')],
     ...(copies === 0
       ? []
-      : [
-          [
-            piece(
-              `   ${plural(copies, 'record')} came twice under one recordId: kill -9 came before its answer.`,
-              'quiet',
-            ),
-          ],
-        ]),
+      : [[piece(`   ${copies} came again under the same recordId: kill -9 came before its answer.`, 'quiet')]]),
   ];
+}
+
+/** How long the bridge really stood still; null: it did not. */
+function stoodStillSeconds({ bridge }: Show): number | null {
+  const frozen = bridge.findIndex(({ state }) => state === 'frozen');
+  const [from, until] = [bridge[frozen]?.from, bridge[frozen + 1]?.from];
+  return frozen < 0 || from === undefined || until === undefined ? null : until - from;
 }
 
 /** What to do next. `entry`: the file that this program was started with. */

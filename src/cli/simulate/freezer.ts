@@ -1,4 +1,6 @@
+import type { ChildProcess } from 'node:child_process';
 import { Failure } from '../exit-codes.ts';
+import { freezeProcess } from '../freeze-process.ts';
 
 /** Stops a process for a while, as a host stops the VM it runs on. */
 export interface Freezer {
@@ -11,38 +13,37 @@ export interface Freezer {
 /** @param lost is told, in a sentence, when the process is not there any more. @throws {Failure} when it never was, or may not be stopped. */
 export function createFreezer(pid: number, lost: (sentence: string) => void): Freezer {
   refuseUnfit(pid);
-  let timer: NodeJS.Timeout | undefined;
+  let helper: ChildProcess | null = null;
   let untilMs = 0;
-
-  const send = (signal: NodeJS.Signals): boolean => {
-    try {
-      return process.kill(pid, signal);
-    } catch {
-      lost(`There is no process ${pid} any more: nothing is frozen.`);
-      return false;
-    }
-  };
-  const thaw = (): void => {
-    if (timer === undefined) return;
-    clearTimeout(timer);
-    timer = undefined;
-    send('SIGCONT');
-  };
-  // Whatever ends this process must not leave the other one standing.
-  process.on('exit', thaw);
 
   return {
     freeze(seconds) {
-      if (timer === undefined && !send('SIGSTOP')) return;
-      untilMs = Math.max(untilMs, performance.now() + 1000 * seconds);
-      clearTimeout(timer);
-      timer = setTimeout(thaw, untilMs - performance.now());
+      const endMs = performance.now() + 1000 * seconds;
+      if (helper !== null && endMs <= untilMs) return;
+      if (!isThere(pid)) return lost(`There is no process ${pid} any more: nothing is frozen.`);
+      helper?.kill('SIGKILL');
+      const own = freezeProcess(pid, seconds);
+      untilMs = endMs;
+      helper = own;
+      own.once('exit', () => {
+        if (helper === own) helper = null;
+      });
     },
     close() {
-      thaw();
-      process.off('exit', thaw);
+      if (helper === null) return;
+      helper.kill('SIGKILL');
+      helper = null;
+      if (isThere(pid)) process.kill(pid, 'SIGCONT');
     },
   };
+}
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 function refuseUnfit(pid: number): void {

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { Failure } from '../exit-codes.ts';
+import { canFreeze } from '../freeze-process.ts';
 import { describeVerb, type Verb } from '../surroundings.ts';
 
 /** The options of `simulate`, checked one by one. Which of them exclude each other, commander tells. */
@@ -46,7 +47,7 @@ const options: readonly Option[] = [
   new Option(
     '--speed <factor>',
     'play that many times as fast as Azure; 1: real timing (default: see --list)',
-  ).argParser(numberFrom(Number.MIN_VALUE, 100_000, 'a number above 0, at most 100000')),
+  ).argParser(numberFrom(0.1, 100_000, 'a number from 0.1 to 100000')),
   new Option('--vm <name>', 'the VM that it is about (default: web_0)').conflicts('vms'),
   new Option('--vms <count>', 'so many VMs of one placement group, web_0, web_1 …').argParser(wholeNumber(1, 10_000)),
   new Option('--repeat', 'play the scenario again when it is over'),
@@ -83,7 +84,7 @@ function refuseUnfit(
   if (repeat && scenario === undefined) refuse('--repeat needs a scenario to repeat: name one of simulate --list.');
   if (endpoint !== undefined && record === undefined)
     refuse('--endpoint is where --record looks: give --record FILE too.');
-  if (freeze !== undefined && process.platform === 'win32') {
+  if (freeze !== undefined && !canFreeze) {
     refuse('--freeze stops a process with SIGSTOP, which Windows does not have: leave it out, or use Linux or macOS.');
   }
 }

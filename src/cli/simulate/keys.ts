@@ -31,7 +31,7 @@ export function keysFor(
     plays('p', 'preempt', 'an eviction of a Spot VM'),
     plays('h', 'hardware-failure', 'a hardware failure'),
     { key: 's', does: 'starts the oldest event now', press: oldest(imds.start) },
-    { key: 'w', does: 'withdraws the oldest event now', press: oldest(imds.remove) },
+    { key: 'w', does: 'removes the oldest event now', press: oldest(imds.remove) },
     {
       key: 'i',
       does: 'takes the metadata service down or up',

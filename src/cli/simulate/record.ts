@@ -20,7 +20,8 @@ export async function recordTo(file: string, url: string, { print, stop }: Surro
       begun: ({ vm }) => tell(vm ? `VM ${vm.name}` : 'The endpoint does not tell which VM it belongs to.'),
       changed: ({ seen }) => tell(describeSeen(seen)),
     });
-    print(`\n${changes} changes are in ${file}; simulate --replay ${file} shows them again.\n`);
+    const what = changes === 1 ? '1 change is' : `${changes} changes are`;
+    print(`\n${what} in ${file}; simulate --replay ${file} shows ${changes === 1 ? 'it' : 'them'} again.\n`);
   } finally {
     await endpoint.close();
     closeSync(fd);

@@ -4,6 +4,7 @@ import type { Recording } from '../../azure-simulator/recording/format.ts';
 import type { Scenario } from '../../azure-simulator/scenarios/index.ts';
 import { systemClock } from '../../clock.ts';
 import { Failure } from '../exit-codes.ts';
+import { hangup } from '../hangup.ts';
 import { type Surroundings, stopped } from '../surroundings.ts';
 import { addresses } from './addresses.ts';
 import { createFreezer } from './freezer.ts';
@@ -31,7 +32,7 @@ export async function simulate(
   const recording = options.replay === undefined ? null : openRecording(options.replay);
   const voice = await openVoice(print, options);
   const quit = new AbortController();
-  const signal = AbortSignal.any([stop, quit.signal]);
+  const signal = AbortSignal.any([stop, quit.signal, hangup()]);
 
   await using closing = new AsyncDisposableStack();
   const freezer = options.freeze === undefined ? null : createFreezer(options.freeze, voice.warn);
@@ -49,11 +50,13 @@ export async function simulate(
     signal,
   });
   const [{ name: vm }] = vms;
-  const control = await startControl(azure, {
-    ...(options.port !== undefined && { port: options.port + 5 }),
-    play: (scenario, options) => void story.play(scenario, options),
-    addresses: (url) => addresses(azure, vm, url),
-  });
+  const control = await listening(
+    startControl(azure, {
+      ...(options.port !== undefined && { port: options.port + 5 }),
+      play: (scenario, options) => void story.play(scenario, options),
+      addresses: (url) => addresses(azure, vm, url),
+    }),
+  );
   closing.defer(control.close);
 
   if (recording) azure.imds.fault('scheduledevents', { status: 503 });
@@ -96,8 +99,13 @@ async function start(vms: Vms, port: number | undefined): Promise<AzureSimulator
     eventHubsWebSocket: port + 3,
     logAnalytics: port + 4,
   };
+  return await listening(startAzureSimulator({ vms, streams, ports }));
+}
+
+/** A port that is taken is said in the sentence of whoever wanted it. */
+async function listening<T>(starting: Promise<T>): Promise<T> {
   try {
-    return await startAzureSimulator({ vms, streams, ports });
+    return await starting;
   } catch (error) {
     throw new Failure('unexpected', `${error instanceof Error ? error.message : String(error)}.`);
   }

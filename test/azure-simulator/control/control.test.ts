@@ -120,6 +120,10 @@ test('every part can be told to fail', async () => {
 test('what arrived can be read, and how often was asked', async () => {
   expect(await done('GET /hub/events')).toEqual([]);
   expect(await done('GET /rows/Custom-VmLifecycle_CL')).toEqual([]);
+  expect(await ask('GET /rows/Custom-Nobodys_CL')).toMatchObject({
+    status: 404,
+    value: { error: expect.stringContaining('there are Custom-VmLifecycle_CL') },
+  });
   expect(await done('GET /requests')).toMatchObject({ instance: 0, token: 0, logAnalytics: [] });
   expect(await done('GET /errors')).toEqual([]);
   expect(await done('GET /addresses')).toEqual({ control: control.url });
@@ -150,7 +154,7 @@ const mistakes: readonly { call: string; body?: unknown; status: number; says: s
   { call: 'GET /events', status: 405, says: '/events does not answer GET; use POST' },
   { call: 'POST /events', status: 400, says: 'the body is missing; expected an object of eventId, eventType' },
   { call: 'POST /events', body: '{', status: 400, says: 'The body is not JSON; send one object' },
-  { call: 'POST /events', body: {}, status: 400, says: 'the body has no eventType; expected one of Freeze, Reboot' },
+  { call: 'POST /events', body: {}, status: 400, says: 'the body has no eventType; expected Freeze, Reboot' },
   {
     call: 'POST /events',
     body: { eventType: 'freeze' },
@@ -168,7 +172,11 @@ const mistakes: readonly { call: string; body?: unknown; status: number; says: s
   { call: `POST /events/${nobody}/approve`, status: 404, says: `Event ${nobody} is not in the document` },
   { call: `DELETE /events/${nobody}`, status: 404, says: `Event ${nobody} is not in the document` },
   { call: 'POST /scenarios/frezee', status: 404, says: 'There is no scenario "frezee"; GET /scenarios tells which' },
-  { call: 'POST /scenarios/freeze?speed=fast', status: 400, says: 'speed is "fast"; expected a number above 0' },
+  {
+    call: 'POST /scenarios/freeze?speed=fast',
+    status: 400,
+    says: 'speed is "fast"; expected a number from 0.1 to 100000',
+  },
   { call: 'POST /vms', body: {}, status: 400, says: 'the body has no name; it is the VM' },
   { call: 'POST /vms', body: { name: 'a', misses: 3 }, status: 400, says: 'misses of the body is 3; expected a list' },
   {

@@ -37,6 +37,7 @@ describe('a limit of', () => {
     ['logAnalytics', {}, 400, /limits nothing; expected requestsPerMinute or bytesPerMinute/],
     ['eventHubs', { requestsPerMinute: 10 }, 400, /unknown field "requestsPerMinute"; known are throughputUnits/],
     ['imds', { requestsPerSecond: 0 }, 400, /requestsPerSecond of the body is 0; expected a number above 0/],
+    ['toString', { bytesPerMinute: 1 }, 404, /"toString" has no limit/],
     ['disk', { bytesPerMinute: 1 }, 404, /"disk" has no limit; expected one of imds, eventHubs, logAnalytics/],
   ];
   test.each(cases)('%s to %j is answered %d', async (target, body, status, says) => {

@@ -23,7 +23,7 @@ describe('where a consumer begins', () => {
     ["amqp.annotation.x-opt-sequence-number > '9'", 4],
     ["amqp.annotation.x-opt-enqueued-time > '1999'", 2],
     ['amqp.annotation.x-opt-sequence-number >= 3', 3],
-    ['', null],
+    ['', 0],
     ["amqp.annotation.x-opt-offset > 'nonsense'", null],
     ["colour = 'red'", null],
   ])('%j begins at %s', (selector, index) => {

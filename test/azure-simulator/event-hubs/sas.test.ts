@@ -23,6 +23,8 @@ describe('a shared access signature', () => {
 
   test.each([
     ['for another hub', sign({ scope: 'sb://localhost:5671/other' }), 'the token is for'],
+    ['for a hub whose name begins like it', sign({ scope: 'sb://localhost:5671/vm' }), 'the token is for'],
+    ['that cannot be decoded', 'SharedAccessSignature sr=%zz&sig=%zz&se=1&skn=%zz', 'the token is not well encoded'],
     ['made with another key', sign({ secret: 'b3RoZXI=' }), 'the signature is wrong'],
     ['of another key name', sign({ name: 'stranger' }), 'the shared access key name is unknown'],
     ['of nothing', 'SharedAccessSignature ', 'the shared access key name is unknown'],

@@ -7,12 +7,15 @@ test('a rolling maintenance announces the next domain when the one before has st
   expect(rollingMaintenance(5, 3).steps.map(told)).toEqual([
     'schedule domain 0',
     'start domain 0',
+    'impact domain 0',
     'schedule domain 1',
     'remove domain 0',
     'start domain 1',
+    'impact domain 1',
     'schedule domain 2',
     'remove domain 1',
     'start domain 2',
+    'impact domain 2',
     'remove domain 2',
   ]);
 });

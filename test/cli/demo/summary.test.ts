@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Show } from '../../../src/cli/demo/model.ts';
 import { toText } from '../../../src/cli/demo/picture/ink.ts';
 import { summarize, whatNext } from '../../../src/cli/demo/summary.ts';
 import type { Verdict } from '../../../src/cli/demo/verdict.ts';
@@ -15,8 +16,8 @@ const verdict: Verdict = {
   complaints: [],
 };
 
-const summary = (changes: Partial<Verdict>, frozenSeconds: number | null = 1.5): string[] =>
-  summarize({ ...verdict, ...changes }, showAt(22), frozenSeconds).map((row) => toText(row, false).trimEnd());
+const summary = (changes: Partial<Verdict>, show: Partial<Show> = {}): string[] =>
+  summarize({ ...verdict, ...changes }, { ...showAt(22), ...show }).map((row) => toText(row, false).trimEnd());
 
 test('the summary tells of each event what was said, what is held and what was measured', () => {
   expect(summary({})).toEqual([
@@ -29,8 +30,8 @@ test('the summary tells of each event what was said, what is held and what was m
     '            the notice really given: 3.00 s',
     '',
     '   They agree: 7 steps, 7 records on the event hub and 7 in the table;',
-    '   missing 0, twice 0.',
-    '   1 record came twice under one recordId: kill -9 came before its answer.',
+    '   none is missing.',
+    '   1 came again under the same recordId: kill -9 came before its answer.',
     '',
   ]);
 });
@@ -46,7 +47,9 @@ test('no line of the summary is wider than the smallest terminal', () => {
 });
 
 test('where nothing can be frozen the summary says so', () => {
-  expect(summary({}, null)[3]).toBe('            nothing stood still: this system has no signal for it');
+  expect(summary({}, { bridge: [{ state: 'running', from: 1 }] })[3]).toBe(
+    '            nothing stood still: this system has no signal for it',
+  );
 });
 
 test.for([

@@ -42,7 +42,7 @@ const refused: readonly { args: readonly string[]; says: string }[] = [
   { args: ['--repeat'], says: '--repeat needs a scenario to repeat' },
   { args: ['--endpoint', 'http://x'], says: '--endpoint is where --record looks: give --record FILE too.' },
   { args: ['--record', 'x', '--endpoint', 'https://x'], says: 'expected an http:// URL, perhaps with a path prefix.' },
-  { args: ['--speed', ''], says: 'expected a number above 0, at most 100000.' },
+  { args: ['--speed', ''], says: 'expected a number from 0.1 to 100000.' },
   { args: ['--vms', '1.5'], says: 'expected a whole number from 1 to 10000.' },
   { args: ['--port', '65531'], says: 'expected a whole number from 1 to 65530.' },
   { args: ['frezee'], says: 'There is no scenario "frezee"; did you mean freeze?' },

@@ -38,9 +38,11 @@ const scenario = (...steps: Scenario['steps']): Scenario => ({
 test('a story tells what is played and what VMs feel, and freezes only with the first VM', async () => {
   await storyteller().play(
     scenario(
-      { afterSeconds: 0, do: 'impact', kind: 'freeze', on: [1], seconds: 7 },
-      { afterSeconds: 0, do: 'impact', kind: 'freeze', on: [0, 1], seconds: 25 },
-      { afterSeconds: 0, do: 'impact', kind: 'restart', seconds: 60 },
+      { afterSeconds: 0, do: 'schedule', event: 'it', eventType: 'Freeze', noticeSeconds: null, on: [0, 1] },
+      { afterSeconds: 0, do: 'impact', event: 'it', kind: 'freeze', on: [1], seconds: 7 },
+      { afterSeconds: 0, do: 'impact', event: 'it', kind: 'freeze', on: [0, 1], seconds: 25 },
+      { afterSeconds: 0, do: 'impact', event: 'it', kind: 'restart', seconds: 60 },
+      { afterSeconds: 0, do: 'remove', event: 'it' },
     ),
   );
   expect(told).toEqual([

@@ -4,7 +4,7 @@ import type { AzureSimulator } from '../../../azure-simulator/index.ts';
 import { Failure } from '../../exit-codes.ts';
 import { bridgeConfiguration } from '../../simulate/addresses.ts';
 import { piece } from '../picture/ink.ts';
-import { type DemoOptions, onStage } from '../stage.ts';
+import { type DemoOptions, onStage, stoppedBeforeTheEnd } from '../stage.ts';
 import { fleetFrame } from './frame.ts';
 import { fleetBeginning } from './model.ts';
 import { fleetPlainLine } from './plain-line.ts';
@@ -46,7 +46,7 @@ export async function demoFleet(options: DemoOptions, vmCount: number): Promise<
       ...(options.patienceMs !== undefined && { patienceMs: options.patienceMs }),
     });
     display.close();
-    if (seen === null) return;
+    if (seen === null) throw stoppedBeforeTheEnd();
     display.say(summarizeFleet(seen.verdict, seen.show));
     if (seen.verdict.complaints.length > 0) {
       throw new Failure('unexpected', 'What Azure issued is not what the records say: see above what differs.');
@@ -58,7 +58,7 @@ const introduction = (vmCount: number) =>
   [
     '',
     `   A scale set of ${vmCount} VMs on this machine, each with a bridge and an outbox of`,
-    '   its own. Azure restarts them for maintenance, one update domain after the other.',
+    '   its own. Azure announces maintenance of it, one update domain after the other.',
     '',
   ].map((text) => [piece(text)]);
 
