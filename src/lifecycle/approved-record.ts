@@ -1,5 +1,6 @@
 import { evidenceIn } from './approval.ts';
 import { describe } from './describe.ts';
+import { neverListed } from './never-listed.ts';
 import type { approvalEvidence, LifecycleRecord } from './record.ts';
 import { transitionId } from './record-id.ts';
 import type { HostEvidence, Observer } from './scheduled-event.ts';
@@ -29,7 +30,7 @@ export function recordApproval(
   { eventId, outcome, cause, at, observer, bridgeVersion, known }: Approval,
 ): { readonly state: LifecycleState; readonly record: LifecycleRecord } {
   const key = eventId.toLowerCase();
-  const held = state.events.get(key) ?? left(known ?? neverSeen(eventId, at), at);
+  const held = state.events.get(key) ?? left(known ?? neverListed(eventId, at), at);
   const host: HostEvidence = {
     bootId: state.bootId,
     physicalHost: state.physicalHost,
@@ -75,42 +76,6 @@ const left = (memory: EventMemory, at: Date): EventMemory => ({
   open: false,
   endedAt: memory.endedAt ?? at.toISOString(),
   scheduledSince: null,
-  listedIn: null,
-  absent: null,
-});
-
-/** All that is left of an event that nobody remembers: its id. */
-const neverSeen = (eventId: string, at: Date): EventMemory => ({
-  eventId,
-  last: {
-    eventId,
-    eventStatus: null,
-    eventType: null,
-    resourceType: null,
-    resources: null,
-    notBefore: null,
-    description: null,
-    eventSource: null,
-    durationSeconds: null,
-    raw: {},
-  },
-  phase: 'Scheduled',
-  open: false,
-  inScope: true,
-  affectsUs: false,
-  firstSeenAt: at.toISOString(),
-  scheduledSince: null,
-  presentAtFirstLook: true,
-  startedAt: null,
-  startSeen: false,
-  endedAt: at.toISOString(),
-  sequence: 0,
-  recorded: {},
-  pauseMs: null,
-  pauseTotalMs: null,
-  pauseSinceListedMs: 0,
-  outageSeconds: null,
-  foundOnHost: null,
   listedIn: null,
   absent: null,
 });

@@ -1,4 +1,5 @@
 import { describe } from './describe.ts';
+import { neverListed } from './never-listed.ts';
 import type { LifecycleRecord } from './record.ts';
 import type { Observer } from './scheduled-event.ts';
 import type { EventMemory, LifecycleState } from './state.ts';
@@ -45,39 +46,23 @@ export function testRecord(
 }
 
 function memoryOf(eventId: string, { vmName }: Observer, at: Date): EventMemory {
-  const firstSeenAt = at.toISOString();
+  const { last, ...rest } = neverListed(eventId, at);
   return {
-    eventId,
+    ...rest,
     last: {
-      eventId,
+      ...last,
       eventStatus: 'Scheduled',
       eventType: 'Test',
       resourceType: 'VirtualMachine',
       resources: [vmName],
-      notBefore: null,
       description: 'A test by emit-test of scheduled-events-bridge. Nothing happens to the VM.',
       eventSource: 'User',
       durationSeconds: 0,
-      raw: {},
     },
-    phase: 'Scheduled',
     open: true,
-    inScope: true,
     affectsUs: true,
-    firstSeenAt,
-    scheduledSince: firstSeenAt,
     presentAtFirstLook: false,
-    startedAt: null,
-    startSeen: false,
+    scheduledSince: rest.firstSeenAt,
     endedAt: null,
-    sequence: 0,
-    recorded: {},
-    pauseMs: null,
-    pauseTotalMs: null,
-    pauseSinceListedMs: 0,
-    outageSeconds: null,
-    foundOnHost: null,
-    listedIn: null,
-    absent: null,
   };
 }

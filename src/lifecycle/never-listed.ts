@@ -1,0 +1,37 @@
+import type { EventMemory } from './state.ts';
+
+/** What is remembered of an event that no document listed, or none that anybody remembers: its id, and that it is over. */
+export const neverListed = (eventId: string, at: Date): EventMemory => ({
+  eventId,
+  last: {
+    eventId,
+    eventStatus: null,
+    eventType: null,
+    resourceType: null,
+    resources: null,
+    notBefore: null,
+    description: null,
+    eventSource: null,
+    durationSeconds: null,
+    raw: {},
+  },
+  phase: 'Scheduled',
+  open: false,
+  inScope: true,
+  affectsUs: false,
+  firstSeenAt: at.toISOString(),
+  scheduledSince: null,
+  presentAtFirstLook: true,
+  startedAt: null,
+  startSeen: false,
+  endedAt: at.toISOString(),
+  sequence: 0,
+  recorded: {},
+  pauseMs: null,
+  pauseTotalMs: null,
+  pauseSinceListedMs: 0,
+  outageSeconds: null,
+  foundOnHost: null,
+  listedIn: null,
+  absent: null,
+});
