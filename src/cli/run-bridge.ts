@@ -84,6 +84,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
     }),
   };
   const desk = createRequestDesk({ outbox, handlers, clock, log });
+  vitals.onTurn(desk.look);
   credential.prefetch(tokenScopes(config.sinks));
   const tasks = [
     desk.run(stop),
