@@ -112,7 +112,10 @@ function report(db: DatabaseSync, path: string): OutboxReport {
     incarnation,
     clockOffsetSeconds,
     openEvents: open.length,
-    events: open.map(openEvent).toSorted((a, b) => a.firstSeenAt.localeCompare(b.firstSeenAt)),
+    events: open
+      .filter(isWhole)
+      .map(openEvent)
+      .toSorted((a, b) => a.firstSeenAt.localeCompare(b.firstSeenAt)),
     openApprovals: openIntents(db),
     undecided: { documents: undecided.length, replaced: Number(readMeta(db, 'undecidedReplaced') ?? 0) },
     sinks,
@@ -121,6 +124,10 @@ function report(db: DatabaseSync, path: string): OutboxReport {
     recovery: loadRecovery(db),
   };
 }
+
+/** A byte that went bad can cost a key its name; SQLite has no checksums. */
+const isWhole = ({ last, firstSeenAt, phase, eventId }: Partial<EventMemory>): boolean =>
+  typeof last === 'object' && last !== null && [firstSeenAt, phase, eventId].every((text) => typeof text === 'string');
 
 function openEvent({ eventId, last, phase, firstSeenAt, startedAt, affectsUs, inScope }: EventMemory): OpenEvent {
   const { eventType, eventSource, notBefore } = last;

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { noProgress } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
@@ -49,4 +51,18 @@ test('a sink that has everything has no oldest pending record', () => {
   using rig = createRig();
   rig.open({ sinks: ['hub'] });
   expect(readOutbox(rig.directory)?.sinks).toMatchObject([{ name: 'hub', oldestPendingAt: null }]);
+});
+
+test('an event of which a byte went bad is counted as open and shown to nobody', () => {
+  using rig = createRig();
+  const outbox = rig.open();
+  observe(outbox, { eventId: 'A' });
+  observe(outbox, { eventId: 'B' });
+  outbox.close();
+  const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+  db.exec(`UPDATE events SET json = replace(json, 'firstSeenAt', 'firstS enAt') WHERE eventKey = 'a'`);
+  db.close();
+  const report = readOutbox(rig.directory);
+  expect(report?.openEvents).toBe(2);
+  expect(report?.events.map(({ eventId }) => eventId)).toEqual(['B']);
 });
