@@ -1,35 +1,20 @@
 import { statSync } from 'node:fs';
-import { hostname } from 'node:os';
-import { type ApproveAnswer, createApprover } from '../approver.ts';
-import { type Bridge, pollOnce } from '../bridge.ts';
+import type { ApproveAnswer } from '../approver.ts';
+import { pollOnce } from '../bridge.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { openHost } from '../host/index.ts';
 import { confirmIdentity } from '../identity.ts';
-import { createImds, type Imds } from '../imds/client.ts';
-import { createDiscovery } from '../imds/discover.ts';
-import { createObserverWatch, type ObserverWatch } from '../imds/observer-watch.ts';
-import { gapAfterMs } from '../lifecycle/transition.ts';
+import type { ObserverWatch } from '../imds/observer-watch.ts';
 import type { Log } from '../log.ts';
 import { openOutbox } from '../outbox/outbox.ts';
 import { readOutbox } from '../outbox/reader.ts';
 import { version } from '../version.ts';
+import { assembleBridge, openImds } from './assemble-bridge.ts';
 
 /** How long the metadata service may take to tell which VM this is. */
 const identityMs = 15_000;
 /** Whatever the policy: here a person approves one event. */
 const nothingElse = { userInitiated: false, freezeUpToSeconds: null, onBehalfOf: [], onBehalfAfterSeconds: 0 };
-
-/** The metadata service of this configuration, for a command. */
-export const openImds = ({ imds }: Pick<Config, 'imds'>, clock: Clock, log: Log): Imds =>
-  createImds({
-    endpoint: imds.endpoint === 'auto' ? createDiscovery({ clock, log }) : imds.endpoint,
-    apiVersion: imds.apiVersion,
-    timeoutMs: 1000 * imds.timeoutSeconds,
-    firstTimeoutMs: 1000 * imds.timeoutSeconds,
-    warm: () => true,
-    clock,
-  });
 
 /**
  * Approves while no service runs: takes its place for one turn, as the owner of the state directory. What it records is
@@ -48,42 +33,15 @@ export async function approveAlone(
   const outbox = openOutbox({ directory, sinks, maxMegabytes: config.outbox.maxMegabytes, clock, log, version });
   const over = new AbortController();
   const signal = AbortSignal.any([stop, over.signal]);
-  const imds = openImds(config, clock, log);
-  const host = openHost({ clock, storedBootId: outbox.state.bootId });
-  const observer = createObserverWatch({
-    imds,
-    configured: config.observer,
-    computer: hostname(),
-    stored: outbox.observer,
-    clock,
-    log,
-  });
-  const approver = createApprover({
-    imds,
-    outbox,
-    observer,
-    policy: nothingElse,
-    stateDirectory: directory,
-    bridgeVersion: version,
-    clock,
-    log,
-  });
-  const bridge: Bridge = {
-    imds,
-    host,
-    observer,
-    scope: config.scope,
-    outbox,
-    clock,
-    gapAfterMs: gapAfterMs(config.imds.pollIntervalSeconds),
-    bridgeVersion: version,
-  };
+  const imds = openImds(config, { warm: () => true, clock, log });
+  const { bridge, approver } = assembleBridge({ config, policy: nothingElse, imds, outbox, clock, log });
+  const { host, observer } = bridge;
   const reading = observer.run(signal);
   try {
     const isVmIdSet = config.observer.vmId !== undefined;
     void confirmIdentity({ outbox, observer, host, imds, isVmIdSet }, signal);
     await isFresh(observer, clock, signal);
-    approver.consider(await pollOnce(bridge, signal));
+    await pollOnce(bridge, signal);
     return await approver.approve(argument);
   } finally {
     await approver.close(0);

@@ -67,10 +67,10 @@ interface Looked {
 
 /** What Azure lists now. The service is not needed for it. */
 async function look(eventId: string, config: Config, signal: AbortSignal): Promise<Looked> {
-  const { openImds } = await import('./approve-alone.ts');
+  const { openImds } = await import('./assemble-bridge.ts');
   const { observerFrom, parseInstance } = await import('../imds/instance.ts');
   const { silentLog } = await import('../log.ts');
-  const imds = openImds(config, systemClock, silentLog);
+  const imds = openImds(config, { warm: () => true, clock: systemClock, log: silentLog });
   try {
     const [seen, instance] = await Promise.all([imds.observe(signal), imds.instance(signal)]);
     if (seen.kind !== 'document') {

@@ -1,5 +1,4 @@
-import { hostname } from 'node:os';
-import { type Approver, createApprover } from '../approver.ts';
+import type { Approver } from '../approver.ts';
 import { createCredential } from '../azure/credential.ts';
 import { type Bridge, poll } from '../bridge.ts';
 import type { Clock } from '../clock.ts';
@@ -7,13 +6,8 @@ import type { Config } from '../config.ts';
 import { startHealth } from '../health/health.ts';
 import { createVitals, type Vitals } from '../health/vitals.ts';
 import { startHeartbeat } from '../heartbeat/heartbeat.ts';
-import { openHost } from '../host/index.ts';
 import { confirmIdentity } from '../identity.ts';
-import { createImds } from '../imds/client.ts';
-import { createDiscovery } from '../imds/discover.ts';
-import { createObserverWatch } from '../imds/observer-watch.ts';
 import { impactWithin } from '../lifecycle/scope.ts';
-import { gapAfterMs } from '../lifecycle/transition.ts';
 import { isUrgent } from '../lifecycle/urgency.ts';
 import type { Log } from '../log.ts';
 import { outboxHandlers } from '../outbox/handlers.ts';
@@ -24,6 +18,7 @@ import { createSinks, tokenScopes } from '../sinks/index.ts';
 import type { Sink } from '../sinks/sink.ts';
 import { version } from '../version.ts';
 import { approveRequest } from './approve.ts';
+import { assembleBridge, openImds } from './assemble-bridge.ts';
 import { createEmitTest, emitTestRequest } from './emit-test.ts';
 
 export interface RunBridgeOptions {
@@ -161,43 +156,8 @@ function assemble({ config, clock, log }: RunBridgeOptions): {
     const { lastDocumentAt } = outbox.state;
     return lastDocumentAt !== null && clock.now().getTime() - Date.parse(lastDocumentAt) < warmForMs;
   };
-  const imds = createImds({
-    endpoint: config.imds.endpoint === 'auto' ? createDiscovery({ clock, log }) : config.imds.endpoint,
-    apiVersion: config.imds.apiVersion,
-    timeoutMs: 1000 * config.imds.timeoutSeconds,
-    firstTimeoutMs: 1000 * config.imds.firstTimeoutSeconds,
-    warm: isWarm,
-    clock,
-  });
-  const observer = createObserverWatch({
-    imds,
-    configured: config.observer,
-    computer: hostname(),
-    stored: outbox.observer,
-    clock,
-    log,
-  });
-  const approver = createApprover({
-    imds,
-    outbox,
-    observer,
-    policy: config.approve,
-    stateDirectory: config.stateDirectory,
-    bridgeVersion: version,
-    clock,
-    log,
-  });
-  const bridge: Bridge = {
-    imds,
-    host: openHost({ clock, storedBootId: outbox.state.bootId }),
-    observer,
-    scope: config.scope,
-    outbox,
-    clock,
-    gapAfterMs: gapAfterMs(config.imds.pollIntervalSeconds),
-    bridgeVersion: version,
-    approver,
-  };
+  const imds = openImds(config, { warm: isWarm, clock, log });
+  const { bridge, approver } = assembleBridge({ config, policy: config.approve, imds, outbox, clock, log });
   const deadlineMs = sendDeadlineMs + 1000 * (config.sinks.eventHubs?.connectJitterSeconds ?? 0);
   const relays = sinks.map((sink) =>
     createRelay({ sink, outbox, clock, log, isUrgent, deadlineMs, onPass: () => vitals.relayPassed(sink.name) }),

@@ -8,7 +8,7 @@ import { createApprover } from '../../src/approver.ts';
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import { pollOnce } from '../../src/bridge.ts';
 import { type AskPerson, addApproveWith, approveRequest } from '../../src/cli/approve.ts';
-import { openImds } from '../../src/cli/approve-alone.ts';
+import { openImds } from '../../src/cli/assemble-bridge.ts';
 import { type ExitReason, Failure } from '../../src/cli/exit-codes.ts';
 import { systemClock } from '../../src/clock.ts';
 import { openHost } from '../../src/host/index.ts';
@@ -98,8 +98,7 @@ function serve(directory: string): Outbox {
   const endpoint = azure.imds.vmUrl('web_0');
   const imds = openImds(
     { imds: { endpoint, apiVersion: '2020-07-01', pollIntervalSeconds: 1, timeoutSeconds: 5, firstTimeoutSeconds: 5 } },
-    clock,
-    log,
+    { warm: () => true, clock, log },
   );
   const host = openHost({ clock });
   const configured = { tags: [] };
