@@ -12,6 +12,9 @@ import {
   mayApprove,
   whyNotNow,
 } from './lifecycle/approval.ts';
+import { readApproveRequest } from './lifecycle/approval-request.ts';
+import { settledBy } from './lifecycle/approval-settled.ts';
+import { type ApprovalTerms, isListedTwice, termsOf, whatIsOther } from './lifecycle/approval-terms.ts';
 import { hasApproved, recordApproval } from './lifecycle/approved-record.ts';
 import type { ScheduledEvent, SeenDocument } from './lifecycle/scheduled-event.ts';
 import type { EventMemory } from './lifecycle/state.ts';
@@ -22,10 +25,21 @@ import type { ApprovalIntent, Outbox } from './outbox/outbox.ts';
 /** While a file of this name is in the state directory, nothing is approved unless a person asks for it. */
 export const disablingFile = 'approve.disabled';
 
+/** What cannot be looked at counts as there: it is meant to stop something. A link to nowhere is there too. */
+export function isApprovingDisabled(stateDirectory: string): boolean {
+  try {
+    return lstatSync(join(stateDirectory, disablingFile), { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
+}
+
 export interface ApproverOptions {
   readonly imds: Pick<Imds, 'approve'>;
   readonly outbox: Pick<Outbox, 'state' | 'storage' | 'intend' | 'openApprovals' | 'append'>;
-  readonly observer: Pick<ObserverWatch, 'known' | 'fresh'>;
+  readonly observer: Pick<ObserverWatch, 'known' | 'fresh' | 'onRead'>;
+  /** The name of this VM is configured: it needs no confirmation by the metadata service. */
+  readonly isVmNameSet?: boolean;
   readonly policy: ApprovalPolicy;
   readonly stateDirectory: string;
   readonly bridgeVersion: string;
@@ -41,7 +55,7 @@ export interface ApproverOptions {
 export interface Approver {
   /** Looks at what a turn saw. For the poll loop: never throws, never waits. */
   consider(turn: Pick<Turn, 'seen' | 'state' | 'records'>): void;
-  /** The request `approve`, `{ eventId, resources? }`; with `resources` only while the event names just these VMs. Never rejects. */
+  /** An {@link ApproveRequest}. What it names is approved only while it is what the person was shown. Never rejects. */
   approve(argument: unknown): Promise<ApproveAnswer>;
   /**
    * Approves nothing more; resolves when what is under way has its outcome, after `withinMs` at the latest. What has none
@@ -66,6 +80,12 @@ interface Sight {
   readonly monotonicMs: number;
 }
 
+/** A person who wanted something then may not want it any more: a service that was down for longer does not go on with it. */
+const askedForMs = 5 * 60_000;
+
+/** A VM may send five requests a second in all, and what is refused for that is not asked again: the rest waits for its turn. */
+const mostAtOnce = 2;
+
 const keyOf = ({ eventId }: { readonly eventId: string }): string => eventId.toLowerCase();
 
 export function createApprover(options: ApproverOptions): Approver {
@@ -79,13 +99,15 @@ export function createApprover(options: ApproverOptions): Approver {
   const posted = new Set<string>();
   /** What was known of the events being approved: they may leave, and be forgotten, before the outcome is there. */
   const remembered = new Map<string, EventMemory | undefined>();
-  /** Since when this process has watched each event being Scheduled, on a clock that nobody sets. */
-  const scheduledSinceMs = new Map<string, number>();
+  /** What each Scheduled event is, and since when this process has watched it being that, on a clock that nobody sets. */
+  const watched = new Map<string, { readonly what: string; readonly sinceMs: number }>();
   /** The last word about why an event is not approved. */
   const told = new Map<string, string>();
   let sight: Sight | null = null;
   let documents = 0;
   let isClosing = false;
+  let isNameRead = options.isVmNameSet ?? false;
+  observer.onRead(() => (isNameRead = true));
 
   // Read every second: only where there may be any is the disk asked.
   const openApprovals = (): readonly ApprovalIntent[] => (outbox.state.approved.size > 0 ? outbox.openApprovals() : []);
@@ -93,30 +115,43 @@ export function createApprover(options: ApproverOptions): Approver {
 
   const ageMs = (): number | null =>
     sight && Math.max(clock.monotonicMs() - sight.monotonicMs, clock.now().getTime() - sight.wallMs);
-  const confirmedName = (): string | null => (observer.fresh() ? (observer.known()?.vmName ?? null) : null);
+  const isCertain = (): boolean => observer.known() !== null && observer.fresh();
+  // With a configured vmId alone, the name may still be the stored one: on a copied disk that of another VM.
+  const confirmedName = (): string | null => (isCertain() && isNameRead ? (observer.known()?.vmName ?? null) : null);
+  const isFresh = (): boolean => {
+    const age = ageMs();
+    return age !== null && age >= 0 && age <= freshMs;
+  };
   const listed = (key: string): ScheduledEvent | undefined =>
     sight?.document.events.find((event) => keyOf(event) === key);
 
-  const circumstancesOf = (key: string, alreadyApproved: boolean): ApprovalCircumstances => {
-    const memory = outbox.state.events.get(key);
-    const sinceMs = scheduledSinceMs.get(key);
+  const termsNow = (event: ScheduledEvent): ApprovalTerms => termsOf(event, sight?.document);
+
+  const circumstancesOf = (event: ScheduledEvent, alreadyApproved: boolean): ApprovalCircumstances => {
+    const memory = outbox.state.events.get(keyOf(event));
+    const sinceMs = watched.get(keyOf(event))?.sinceMs;
     return {
       policy,
-      disabled: isThere(join(stateDirectory, disablingFile)),
+      disabled: isApprovingDisabled(stateDirectory),
       vmName: confirmedName(),
       documentAgeMs: ageMs(),
       isFirstDocument: documents < 2,
       phase: memory?.open ? memory.phase : null,
       alreadyApproved,
+      listedTwice: isListedTwice(sight?.document, event),
       scheduledForMs: sinceMs === undefined ? 0 : clock.monotonicMs() - sinceMs,
     };
   };
 
   const watch = ({ events }: SeenDocument): void => {
-    const scheduled = new Set(events.filter(({ eventStatus }) => eventStatus === 'Scheduled').map(keyOf));
-    for (const key of scheduled) if (!scheduledSinceMs.has(key)) scheduledSinceMs.set(key, clock.monotonicMs());
-    for (const known of [scheduledSinceMs, told, posted]) {
-      for (const key of known.keys()) if (!scheduled.has(key)) known.delete(key);
+    const scheduled = events.filter(({ eventStatus }) => eventStatus === 'Scheduled');
+    for (const event of scheduled) {
+      const what = JSON.stringify(termsNow(event));
+      if (watched.get(keyOf(event))?.what !== what) watched.set(keyOf(event), { what, sinceMs: clock.monotonicMs() });
+    }
+    const keys = new Set(scheduled.map(keyOf));
+    for (const known of [watched, told, posted]) {
+      for (const key of known.keys()) if (!keys.has(key)) known.delete(key);
     }
   };
 
@@ -154,9 +189,9 @@ export function createApprover(options: ApproverOptions): Approver {
     return posting;
   };
 
-  /** Commits the intent. False: the disk takes no writes. */
+  /** Commits the intent. Null: the disk takes no writes. */
   const intend = (event: ScheduledEvent, cause: string): ApprovalIntent | null => {
-    const intent = { eventId: event.eventId, cause, at: clock.now() };
+    const intent = { eventId: event.eventId, cause, at: clock.now(), terms: termsNow(event) };
     if (outbox.intend(intent)) return intent;
     sayOnce('no-intent', (leftOut) => {
       const { eventId } = event;
@@ -167,40 +202,64 @@ export function createApprover(options: ApproverOptions): Approver {
   const noTrace = (): string =>
     `the disk takes no writes, and an approval must leave a trace. ${outbox.storage.trouble?.reason ?? ''}`.trim();
 
-  /** An intent that a process before this one left open, or that was held back. */
-  const settle = (intent: ApprovalIntent, { seen, records }: Pick<Turn, 'seen' | 'records'>): void => {
-    const key = keyOf(intent);
-    const memory = outbox.state.events.get(key);
-    if (!memory?.open) {
-      const azureTime = (seen.kind !== 'unavailable' && seen.azureTime) || clock.now();
-      const end = records.find((record) => keyOf(record) === key && record.phase === 'Completed');
-      conclude(intent, end && isEarly(end.notBefore, azureTime) ? accepted : leftUnseen);
-    } else if (memory.phase === 'Started') {
-      const startedAt = new Date(memory.startedAt ?? clock.now());
-      conclude(intent, memory.last.notBefore && !isEarly(memory.last.notBefore, startedAt) ? startedInTime : accepted);
-    } else {
-      const event = listed(key);
-      if (event && !posted.has(key) && mayPost(intent, event)) void post(intent);
-    }
+  /** Nothing was sent, so there is nothing to tell: the intent ends without a record. */
+  const withdraw = ({ eventId }: ApprovalIntent, why: string, wasApproved: boolean): void => {
+    const outcome = wasApproved ? 'outcome-unknown' : 'refused';
+    const reason = `Held back before anything was sent: ${why}.`;
+    outbox.append(outbox.state, [], [{ eventId, outcome, at: clock.now(), reason }]);
   };
 
-  const mayPost = (intent: ApprovalIntent, event: ScheduledEvent): boolean => {
-    const circumstances = circumstancesOf(keyOf(event), false);
-    if (intent.cause === byHand) return whyNotNow(event, circumstances) === null;
-    const decision = mayApprove(event, circumstances);
-    if (!decision.approve) tell(event, decision.why);
-    return decision.approve;
+  /** An intent that a process before this one left open. */
+  const settle = (intent: ApprovalIntent, { seen, records }: Pick<Turn, 'seen' | 'records'>): void => {
+    const now = (seen.kind !== 'unavailable' && seen.azureTime) || clock.now();
+    const settled = settledBy(intent.eventId, { state: outbox.state, records, now });
+    if (settled) conclude(intent, settled);
+    const event = listed(keyOf(intent));
+    if (settled || !event || posted.has(keyOf(intent))) return;
+    const why = whyNotAgain(intent, event);
+    if (why === null && underWay.size < mostAtOnce) void post(intent);
+    else if (why !== null && intent.cause !== byHand) tell(event, why);
+    else if (why !== null && documents > 1) tellPerson(event, why);
+  };
+
+  /** The event is looked at anew: nobody knows what it has become since the intent. */
+  const whyNotAgain = (intent: ApprovalIntent, event: ScheduledEvent): string | null => {
+    const circumstances = circumstancesOf(event, false);
+    if (intent.cause !== byHand) {
+      const decision = mayApprove(event, circumstances);
+      if (!decision.approve) return decision.why;
+      return decision.cause === intent.cause
+        ? null
+        : `it was begun as ${intent.cause}, and is ${decision.cause} by now`;
+    }
+    const hindrance = whyNotNow(event, circumstances);
+    if (hindrance !== null) return hindrance;
+    // Either way: a clock that was set back hides how long ago it was.
+    if (!(Math.abs(clock.now().getTime() - intent.at.getTime()) <= askedForMs)) {
+      return `it was asked for at ${intent.at.toISOString()}, and whoever asked may not want it any more`;
+    }
+    if (!intent.terms) return 'it is not known any more what the event was when it was asked for';
+    const other = whatIsOther(intent.terms, termsNow(event));
+    return other && `since it was asked for the event ${other}`;
   };
 
   const decide = (event: ScheduledEvent): void => {
-    const key = keyOf(event);
     const vmId = observer.known()?.vmId ?? '';
-    const decision = mayApprove(event, circumstancesOf(key, hasApproved(outbox.state, event.eventId, vmId)));
-    if (decision.approve) {
-      const intent = intend(event, decision.cause);
-      // Committing may have taken its time: what is posted was allowed a moment ago.
-      if (intent && mayPost(intent, event)) void post(intent);
-    } else tell(event, decision.why);
+    const decision = mayApprove(event, circumstancesOf(event, hasApproved(outbox.state, event.eventId, vmId)));
+    if (!decision.approve) {
+      tell(event, decision.why);
+      return;
+    }
+    if (underWay.size >= mostAtOnce) return;
+    const intent = intend(event, decision.cause);
+    if (!intent) return;
+    // Committing may have taken its time: what is posted was allowed a moment ago.
+    const again = mayApprove(event, circumstancesOf(event, false));
+    if (again.approve) void post(intent);
+    else {
+      withdraw(intent, again.why, false);
+      tell(event, again.why);
+    }
   };
 
   const tell = (event: ScheduledEvent, why: string): void => {
@@ -210,6 +269,16 @@ export function createApprover(options: ApproverOptions): Approver {
     const isOurs = outbox.state.events.get(keyOf(event))?.affectsUs === true;
     const line = `${eventType ?? 'Event'} ${eventId} is not approved automatically: ${why}.`;
     log[isOurs ? 'info' : 'debug']({ part: 'approve', eventId, eventType }, line);
+  };
+
+  const tellPerson = (event: ScheduledEvent, why: string): void => {
+    if (told.get(keyOf(event)) === why) return;
+    told.set(keyOf(event), why);
+    const { eventId, eventType } = event;
+    log.warn(
+      { part: 'approve', eventId, eventType },
+      `The approval of ${eventType ?? 'event'} ${eventId} that somebody asked for is not sent again: ${why}. If it is still wanted, run: approve ${eventId}`,
+    );
   };
 
   const consider = ({ seen, state, records }: Pick<Turn, 'seen' | 'state' | 'records'>): void => {
@@ -226,34 +295,31 @@ export function createApprover(options: ApproverOptions): Approver {
   };
 
   const approveByHand = async (argument: unknown): Promise<ApproveAnswer> => {
-    const asked = understood(argument);
-    if (asked === null) return refusal('The request names no EventId.');
-    const event = listed(asked.eventId.toLowerCase());
-    const age = ageMs();
+    const asked = readApproveRequest(argument);
+    if (asked === null) return refusal('The request names no EventId, or is that of another version of this command.');
+    const event = listed(keyOf(asked));
     const ids = (sight?.document.events ?? []).map(({ eventId }) => eventId).join(', ') || 'none';
+    const other = event && asked.terms && whatIsOther(asked.terms, termsNow(event));
     const trouble = [
       { is: isClosing, says: 'The service is about to stop: ask again when it runs.' },
-      {
-        is: !(age !== null && age <= freshMs),
-        says: 'The metadata service has told nothing for 5 s, so nobody knows what is scheduled now: see `status`.',
-      },
-      { is: confirmedName() === null, says: 'The metadata service has not told yet which VM this is: ask again.' },
+      { is: !isFresh(), says: tellsNothing },
+      { is: !isCertain(), says: 'The metadata service has not told yet which VM this is: ask again.' },
       { is: !event, says: `No event ${asked.eventId} is listed. Listed: ${ids}.` },
       {
         is: event?.eventStatus !== 'Scheduled',
         says: `The event is ${event?.eventStatus ?? 'of no status'}: only what is Scheduled can be approved.`,
       },
-      {
-        is: asked.resources !== null && !isSameList(asked.resources, event?.resources ?? []),
-        says: `The event names other VMs by now: ${event?.resources?.join(', ') || 'none'}. Look again, then ask again.`,
-      },
+      { is: Boolean(other), says: `By now the event ${other}. Look again, then ask again.` },
     ].find(({ is }) => is);
     if (trouble || !event) return refusal(trouble?.says ?? '');
-    const key = keyOf(event);
-    const already = underWay.get(key);
+    const already = underWay.get(keyOf(event));
     if (already) return answerOf(await already, event);
+    const wasApproved = outbox.state.approved.has(keyOf(event));
     const intent = intend(event, byHand);
-    return intent ? answerOf(await post(intent), event) : refusal(`Nothing was approved: ${noTrace()}`);
+    if (!intent) return refusal(`Nothing was approved: ${noTrace()}`);
+    if (isFresh()) return answerOf(await post(intent), event);
+    withdraw(intent, 'the document became older than 5 s meanwhile', wasApproved);
+    return refusal(tellsNothing);
   };
 
   return {
@@ -287,51 +353,16 @@ export function createApprover(options: ApproverOptions): Approver {
   };
 }
 
-const accepted: ApprovalAnswer = { outcome: 'accepted', reason: null };
-const startedInTime: ApprovalAnswer = {
-  outcome: 'outcome-unknown',
-  reason: 'The event has started, but not before its time: nobody can tell whether the approval reached Azure.',
-};
-const leftUnseen: ApprovalAnswer = {
-  outcome: 'outcome-unknown',
-  reason: 'The event left while the bridge was not running: nobody can tell what let it go.',
-};
-
-/**
- * Nothing starts before its notBefore unless it is approved.
- * https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events#event-properties
- */
-const isEarly = (notBefore: string | null, at: Date): boolean =>
-  notBefore !== null && at.getTime() < Date.parse(notBefore);
-
-/** A file that cannot be looked at counts as there: it is meant to stop something. */
-function isThere(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return true;
-  }
-}
+const tellsNothing =
+  'The metadata service has told nothing for 5 s, so nobody knows what is scheduled now: see `status`.';
 
 const refusal = (says: string): ApproveAnswer => ({ ok: false, says, outcome: null });
 
-function answerOf({ outcome, reason }: ApprovalAnswer, { eventType, resources }: ScheduledEvent): ApproveAnswer {
+function answerOf(
+  { outcome, reason }: ApprovalAnswer,
+  { eventType, resources }: Pick<ScheduledEvent, 'eventType' | 'resources'>,
+): ApproveAnswer {
   if (outcome !== 'accepted') return { ok: false, says: reason, outcome };
   const whom = resources?.join(', ') || 'the VMs it names';
   return { ok: true, says: `Azure accepted it: the ${eventType ?? 'event'} starts now for ${whom}.`, outcome };
 }
-
-function understood(
-  argument: unknown,
-): { readonly eventId: string; readonly resources: readonly string[] | null } | null {
-  if (typeof argument !== 'object' || argument === null || !('eventId' in argument)) return null;
-  const { eventId } = argument;
-  if (typeof eventId !== 'string' || eventId.trim() === '') return null;
-  const resources = 'resources' in argument && Array.isArray(argument.resources) ? argument.resources : null;
-  return { eventId: eventId.trim(), resources: resources?.map(String) ?? null };
-}
-
-const isSameList = (a: readonly string[], b: readonly string[]): boolean => {
-  const sorted = (names: readonly string[]): string => JSON.stringify(names.map((name) => name.toLowerCase()).sort());
-  return sorted(a) === sorted(b);
-};

@@ -81,6 +81,7 @@ export async function poll(
     } catch (error) {
       // A mistake of ours about one document: ending here would make it a crash loop, and the VM blind for all the others.
       turnLog.failed(error);
+      bridge.imds.forget(); // else the next answer may be that nothing changed since a document that was never decided
       vitals.turnFailed();
       await clock.sleep(pollIntervalMs, stop);
     }

@@ -1,12 +1,17 @@
 import { describe, expect, test } from 'vitest';
+import type { ApproverOptions } from '../src/approver.ts';
 import type { ApprovalAnswer } from '../src/imds/approve.ts';
+import { termsOf } from '../src/lifecycle/approval-terms.ts';
 import type { ScheduledEvent } from '../src/lifecycle/scheduled-event.ts';
-import { type ApproverRig, openApprover, type RigOptions } from './approver-rig.ts';
+import type { Outbox } from '../src/outbox/outbox.ts';
+import { type ApproverRig, openApprover, type RigOptions, slow } from './approver-rig.ts';
 import { temporaryDirectory } from './support/bridge-process.ts';
+import { createFakeClock } from './support/fake-clock.ts';
 import { event, started } from './support/story.ts';
 
 const preempt = event({ eventType: 'Preempt' });
 const { eventId } = preempt;
+const shown = termsOf(preempt, undefined);
 
 /** One document, then a person asks. */
 async function whenAsked(
@@ -41,8 +46,8 @@ describe('approving by hand', () => {
   });
 
   test('finds the event in whatever letters, and while it names the VMs that were shown', async () => {
-    const shown = { eventId: eventId.toLowerCase(), resources: ['WEB_0'] };
-    expect(await whenAsked([preempt], shown)).toMatchObject({ ok: true });
+    const asked = { eventId: eventId.toLowerCase(), terms: { ...shown, resources: ['WEB_0'] } };
+    expect(await whenAsked([preempt], asked)).toMatchObject({ ok: true });
   });
 
   test.each<[string, readonly ScheduledEvent[] | undefined, unknown, string]>([
@@ -52,9 +57,35 @@ describe('approving by hand', () => {
     [
       'an event that names other VMs than were shown',
       [preempt],
-      { eventId, resources: ['web_0', 'web_1'] },
+      { eventId, terms: { ...shown, resources: ['web_0', 'web_1'] } },
       'other VMs',
     ],
+    [
+      'an event that names more VMs than were shown',
+      [event({ ...preempt, resources: ['web_0', 'db_7'] })],
+      { eventId, terms: shown },
+      'names other VMs: web_0, db_7',
+    ],
+    [
+      'an event that was shown as a freeze',
+      [preempt],
+      { eventId, terms: { ...shown, eventType: 'Freeze' } },
+      'By now the event is of the type Preempt',
+    ],
+    [
+      'an event that was shown as one that a user asked for',
+      [preempt],
+      { eventId, terms: { ...shown, eventSource: 'User' } },
+      'source Platform',
+    ],
+    [
+      'an event that is to last longer than was shown',
+      [event({ ...preempt, durationSeconds: 600 })],
+      { eventId, terms: shown },
+      'duration 600',
+    ],
+    ['a request that names VMs in another way', [preempt], { eventId, resources: ['web_0'] }, 'another version'],
+    ['a request whose terms cannot be read', [preempt], { eventId, terms: { ...shown, listedTwice: 1 } }, 'version'],
     ['an event while the metadata service tells nothing', undefined, { eventId }, 'nobody knows what is scheduled'],
     ['nothing in particular', [preempt], null, 'no EventId'],
     ['what is no text', [preempt], { eventId: 5 }, 'no EventId'],
@@ -64,6 +95,32 @@ describe('approving by hand', () => {
       expect([posts, approvals()]).toEqual([[], []]),
     );
     expect(answer).toEqual({ ok: false, outcome: null, says: expect.stringContaining(says) });
+  });
+
+  test.each([
+    [false, { ok: false, outcome: null, says: expect.stringContaining('listed more than once') }],
+    [true, { ok: true, outcome: 'accepted' }],
+  ])('takes an event that is listed twice only where the person was told so: %s', async (listedTwice, answer) => {
+    using directory = temporaryDirectory('by-hand');
+    const rig = openApprover(directory.path);
+    await rig.look([preempt], { listedTwice: [eventId.toLowerCase()] });
+    expect(await rig.approver.approve({ eventId, terms: { ...shown, listedTwice } })).toMatchObject(answer);
+    await rig.close();
+  });
+
+  test('sends nothing and records nothing when the document became old while the intent was written', async () => {
+    const clock = createFakeClock();
+    const slowDisk = (outbox: Outbox): ApproverOptions['outbox'] => slow(outbox, () => clock.stepWall(5_001));
+    const answer = await whenAsked(
+      [preempt],
+      { eventId },
+      { clock, outbox: slowDisk },
+      ({ posts, approvals, outbox }) => {
+        expect([posts, approvals(), outbox.openApprovals()]).toEqual([[], [], []]);
+        expect(outbox.state.approved).toEqual(new Set());
+      },
+    );
+    expect(answer).toMatchObject({ ok: false, outcome: null });
   });
 
   test('does not take a document of more than 5 s ago', async () => {

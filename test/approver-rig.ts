@@ -33,6 +33,7 @@ export interface LookMore {
   readonly afterMs?: number;
   /** 304: the document is the one before. */
   readonly unchanged?: true;
+  readonly listedTwice?: readonly string[];
 }
 
 export interface RigOptions {
@@ -40,6 +41,8 @@ export interface RigOptions {
   /** What Azure answers; null: nothing, ever. */
   readonly answer: ApprovalAnswer | null | ((eventId: string) => Promise<ApprovalAnswer>);
   readonly fresh: () => boolean;
+  /** The metadata service has told the name of this VM, or configuration does. Default: it has. */
+  readonly name: 'read' | 'configured' | 'stored';
   readonly outbox: (outbox: Outbox) => ApproverOptions['outbox'];
   readonly clock: FakeClock;
 }
@@ -47,7 +50,12 @@ export interface RigOptions {
 const off = { userInitiated: false, freezeUpToSeconds: null, onBehalfOf: [], onBehalfAfterSeconds: 60 };
 
 export function openApprover(directory: string, given: Partial<RigOptions> = {}): ApproverRig {
-  const { clock = createFakeClock(), answer = { outcome: 'accepted', reason: null }, fresh = () => true } = given;
+  const {
+    clock = createFakeClock(),
+    answer = { outcome: 'accepted', reason: null },
+    fresh = () => true,
+    name = 'read',
+  } = given;
   const observer = observerNamed('web_0');
   const posts: string[] = [];
   const log: { level: string; message: string }[] = [];
@@ -66,7 +74,15 @@ export function openApprover(directory: string, given: Partial<RigOptions> = {})
       },
     },
     outbox: given.outbox?.(outbox) ?? outbox,
-    observer: { known: () => observer, fresh },
+    observer: {
+      known: () => observer,
+      fresh,
+      onRead(listener) {
+        if (name === 'read') listener(observer);
+        return () => {};
+      },
+    },
+    isVmNameSet: name === 'configured',
     policy: { ...off, ...given.policy },
     stateDirectory: directory,
     bridgeVersion: '1.2.3',
@@ -81,7 +97,8 @@ export function openApprover(directory: string, given: Partial<RigOptions> = {})
     const content = JSON.stringify(events);
     if (content !== listed) incarnation += 1;
     listed = content;
-    const document = { incarnation, events: events ?? [], unreadable: 0 };
+    const { listedTwice = [] } = more;
+    const document = { incarnation, events: events ?? [], unreadable: 0, listedTwice };
     const seen =
       events === undefined
         ? ({ kind: 'unavailable', code: 'http-503', reason: 'busy', retryAfterMs: null } as const)
@@ -129,6 +146,21 @@ export function openApprover(directory: string, given: Partial<RigOptions> = {})
     },
   };
 }
+
+/** An outbox on which something happens while an intent is committed. */
+export const slow = (outbox: Outbox, meanwhile: () => void): ApproverOptions['outbox'] => ({
+  get state() {
+    return outbox.state;
+  },
+  storage: outbox.storage,
+  append: (...all) => outbox.append(...all),
+  openApprovals: () => outbox.openApprovals(),
+  intend(intent) {
+    const isWritten = outbox.intend(intent);
+    meanwhile();
+    return isWritten;
+  },
+});
 
 function logInto(lines: { level: string; message: string }[]): Log {
   const say =

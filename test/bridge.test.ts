@@ -132,6 +132,35 @@ describe('one turn of the bridge', () => {
     await bridge.close();
   });
 
+  test('what a document tells is not lost with the turn that a mistake of ours ended', async () => {
+    using directory = temporaryDirectory('lost-turn');
+    const bridge = openBridge(directory.path);
+    const stop = new AbortController();
+    azure.imds.offerEtag(true);
+    await pollOnce(bridge, never);
+    const eventId = azure.imds.schedule({ eventType: 'Reboot', resources: ['web_0'] });
+    let turns = 0;
+    const evidence = bridge.host.evidence.bind(bridge.host);
+    const failing: Bridge = {
+      ...bridge,
+      host: {
+        ...bridge.host,
+        evidence() {
+          turns += 1;
+          if (turns === 1) throw new TypeError('a mistake');
+          if (turns === 3) stop.abort();
+          return evidence();
+        },
+      },
+    };
+    const vitals = { turnTold: () => {}, turnFailed: () => {} };
+    await poll(failing, { pollIntervalMs: 1, vitals, log: silentLog, stop: stop.signal });
+    expect(bridge.outbox.state.events.get(eventId.toLowerCase())).toMatchObject({ open: true });
+    azure.imds.remove(eventId);
+    azure.imds.offerEtag(false);
+    await bridge.close();
+  });
+
   test('no answer is a turn without records', async () => {
     using directory = temporaryDirectory('silent');
     const bridge = openBridge(directory.path);

@@ -43,6 +43,13 @@ describe('the request desk', () => {
     expect(desk.answers.get(2)).toEqual({ ok: true, says: '2' });
   });
 
+  test.each([-6 * 60_000, 6 * 60_000])('does not do now what was wanted by a clock %i ms away', async (ms) => {
+    const desk = openDesk({ wish: () => ({ ok: true, says: 'done' }) });
+    desk.file('wish', null, new Date(desk.clock.now().getTime() + ms).toISOString());
+    await desk.clock.advance(5_000);
+    expect(desk.answers.get(1)).toMatchObject({ ok: false, says: expect.stringContaining('ask again') });
+  });
+
   const refusals = [
     { what: 'a verb that it does not know', verb: 'dance', says: /does not know "dance".*another version/ },
     { what: 'the name of something every object has', verb: 'toString', says: /does not know "toString"/ },

@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { confirmIdentity } from '../identity.ts';
 import type { ObserverWatch } from '../imds/observer-watch.ts';
+import type { ApproveRequest } from '../lifecycle/approval-request.ts';
 import type { Log } from '../log.ts';
 import { openOutbox } from '../outbox/outbox.ts';
 import { readOutbox } from '../outbox/reader.ts';
@@ -22,7 +23,7 @@ const nothingElse = { userInitiated: false, freezeUpToSeconds: null, onBehalfOf:
  * @throws OutboxInUse, OutboxTooNew, or the error of the system where this user may not do that.
  */
 export async function approveAlone(
-  argument: { readonly eventId: string; readonly resources: readonly string[] },
+  request: ApproveRequest,
   around: { readonly config: Config; readonly clock: Clock; readonly log: Log; readonly stop: AbortSignal },
 ): Promise<ApproveAnswer> {
   const { config, clock, log, stop } = around;
@@ -42,7 +43,7 @@ export async function approveAlone(
     void confirmIdentity({ outbox, observer, host, imds, isVmIdSet }, signal);
     await isFresh(observer, clock, signal);
     await pollOnce(bridge, signal);
-    return await approver.approve(argument);
+    return await approver.approve(request);
   } finally {
     await approver.close(0);
     over.abort();

@@ -2,7 +2,10 @@ import { createInterface } from 'node:readline/promises';
 import type { ApproveAnswer } from '../approver.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { ScheduledEvent } from '../lifecycle/scheduled-event.ts';
+import type { Imds } from '../imds/client.ts';
+import type { ApproveRequest } from '../lifecycle/approval-request.ts';
+import { type ApprovalTerms, termsOf } from '../lifecycle/approval-terms.ts';
+import type { ScheduledEvent, Seen } from '../lifecycle/scheduled-event.ts';
 import type { Log } from '../log.ts';
 import { Failure } from './exit-codes.ts';
 import { plain } from './outbox/plain.ts';
@@ -46,21 +49,27 @@ const answerMs = 20_000;
 async function approve(eventId: string, options: ApproveOptions, surroundings: Surroundings, ask: AskPerson) {
   const { print, stop } = surroundings;
   const { config, log } = await start(options, surroundings);
-  const { event, vmName } = await look(eventId, config, stop);
+  const { event, terms, vmName } = await look(eventId, config, stop);
   print(pageOf(event, vmName, systemClock.now()));
+  if (terms.listedTwice) print(`${listedTwice}\n`);
   if (event.eventStatus !== 'Scheduled') {
     throw new Failure('notDone', `Its status is ${event.eventStatus}: only what is Scheduled can be approved.`);
   }
   if (!options.yes) await confirm(ask, stop);
-  const { ok, says, outcome } = await carryOut(config, log, event, stop);
+  const { ok, says, outcome } = await carryOut(config, log, { eventId: event.eventId, terms }, stop);
   if (ok) return print(`${says}\n`);
   const what = { refused: 'It was not approved', 'outcome-unknown': 'Perhaps it was approved' };
   const verdict = outcome === null || outcome === 'accepted' ? 'Nothing was sent' : what[outcome];
   throw new Failure('notDone', `${verdict}: ${says}`);
 }
 
+const listedTwice =
+  'Azure lists this EventId more than once, and the entries may differ: the VMs are those of all of them, the rest is of one. Approving approves them all.';
+
 interface Looked {
   readonly event: ScheduledEvent;
+  /** What the service is held to. */
+  readonly terms: ApprovalTerms;
   /** The name of this VM; null where the metadata service does not tell. */
   readonly vmName: string | null;
 }
@@ -72,7 +81,8 @@ async function look(eventId: string, config: Config, signal: AbortSignal): Promi
   const { silentLog } = await import('../log.ts');
   const imds = openImds(config, { warm: () => true, clock: systemClock, log: silentLog });
   try {
-    const [seen, instance] = await Promise.all([imds.observe(signal), imds.instance(signal)]);
+    const instance = await imds.instance(signal);
+    const seen = await seenSoon(imds, signal);
     if (seen.kind !== 'document') {
       const reason = seen.kind === 'unavailable' ? seen.reason : 'It answered that nothing changed.';
       throw new Failure('imdsFailed', `What is scheduled cannot be read: ${reason}`);
@@ -82,9 +92,19 @@ async function look(eventId: string, config: Config, signal: AbortSignal): Promi
     if (!event) throw new Failure('notDone', notListed(eventId, events));
     const { tags: _, ...overrides } = config.observer;
     const told = instance.kind === 'metadata' ? parseInstance(instance.metadata) : {};
-    return { event, vmName: observerFrom(told, overrides, {})?.vmName ?? null };
+    return { event, terms: termsOf(event, seen.document), vmName: observerFrom(told, overrides, {})?.vmName ?? null };
   } finally {
     await imds.close();
+  }
+}
+
+/** The service and this command share five requests a second: a refusal for that passes, and so do mistakes of the other side. */
+async function seenSoon(imds: Pick<Imds, 'observe'>, signal: AbortSignal): Promise<Seen> {
+  for (let triesLeft = 2; ; triesLeft -= 1) {
+    const seen = await imds.observe(signal);
+    const isPassing = seen.kind === 'unavailable' && /^http-(429|5\d\d)$/.test(seen.code);
+    if (!isPassing || triesLeft === 0) return seen;
+    await systemClock.sleep(Math.min(Math.max(seen.retryAfterMs ?? 0, 1000), 5000), signal);
   }
 }
 
@@ -112,14 +132,13 @@ function pageOf(event: ScheduledEvent, vmName: string | null, now: Date): string
   const { eventType, eventStatus, eventSource, notBefore, durationSeconds, description } = event;
   const names = event.resources ?? [];
   const isUs = (name: string): boolean => name.toLowerCase() === vmName?.toLowerCase();
-  const minutes = notBefore === null ? 0 : Math.round((Date.parse(notBefore) - now.getTime()) / 60_000);
   const seconds = durationSeconds !== null && durationSeconds >= 0 ? `${durationSeconds} s` : 'not told by Azure';
   const rows: readonly (readonly [string, string])[] = [
     ['event', event.eventId],
     ['type', `${eventType ?? 'not known'}${eventType && effects[eventType] ? `: ${effects[eventType]}` : ''}`],
     ['source', eventSource === 'User' ? 'User: somebody asked for it' : (eventSource ?? 'not known')],
     ['status', eventStatus ?? 'not known'],
-    ['not before', notBefore === null ? 'not known' : `${notBefore} (in ${minutes} min)`],
+    ['not before', notBefore === null ? 'not known' : `${notBefore} (${distanceOf(notBefore, now)})`],
     ['duration', seconds],
     ['description', description ?? 'none'],
     [
@@ -131,6 +150,11 @@ function pageOf(event: ScheduledEvent, vmName: string | null, now: Date): string
   const others = vmName === null || names.some(isUs) ? '' : ' This VM is not among them.';
   const table = rows.map(([title, text]) => `  ${title.padEnd(12)} ${plain(text)}\n`).join('');
   return `${table}Approving lets Azure start it at once, ${plain(whom)}, and cannot be taken back.${others}\n`;
+}
+
+function distanceOf(notBefore: string, now: Date): string {
+  const minutes = Math.round((Date.parse(notBefore) - now.getTime()) / 60_000);
+  return minutes < 0 ? `${-minutes} min ago` : `in ${minutes} min`;
 }
 
 async function confirm(ask: AskPerson, signal: AbortSignal): Promise<void> {
@@ -152,25 +176,24 @@ const askOnTerminal: AskPerson = async (question, signal) => {
   }
 };
 
-/** Through the service that runs, else by this process. Only while the event names the VMs that were shown. */
+/** Through the service that runs, else by this process. Only while the event is what was shown. */
 async function carryOut(
   config: Config,
   log: Log,
-  { eventId, resources }: ScheduledEvent,
+  request: ApproveRequest,
   signal: AbortSignal,
 ): Promise<ApproveAnswer> {
   const { stateDirectory: directory } = config;
   const { askService } = await import('../outbox/ask.ts');
   const { explainUnread, noOutboxIn } = await import('./outbox/read.ts');
-  const argument = { eventId, resources: resources ?? [] };
   try {
     const how = { timeoutMs: answerMs, signal, clock: systemClock };
-    const asked = await askService(directory, approveRequest, argument, how);
+    const asked = await askService(directory, approveRequest, request, how);
     if (asked.answered) return asked.answer as ApproveAnswer;
     if (asked.why === 'no-outbox') throw new Failure('noOutbox', noOutboxIn(directory));
     if (asked.why === 'no-answer') throw new Failure('notDone', noAnswer(directory));
     const { approveAlone } = await import('./approve-alone.ts');
-    return await approveAlone(argument, { config, clock: systemClock, log, stop: signal });
+    return await approveAlone(request, { config, clock: systemClock, log, stop: signal });
   } catch (error) {
     const { OutboxInUse } = await import('../outbox/errors.ts');
     if (error instanceof OutboxInUse)

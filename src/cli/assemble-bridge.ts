@@ -59,6 +59,7 @@ export function assembleBridge({
     observer,
     policy,
     stateDirectory,
+    isVmNameSet: config.observer.vmName !== undefined,
     bridgeVersion: version,
     clock,
     log,

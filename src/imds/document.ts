@@ -36,6 +36,7 @@ export function parseDocument(body: string, apiVersion: string): ParsedDocument 
     incarnation: clampToSafe(incarnation),
     events: uniteSameIds(events),
     unreadable: entries.length - events.length,
+    ...listedTwice(events),
   };
   return { kind: 'document', document };
 }
@@ -83,6 +84,13 @@ const clampToSafe = (value: number): number =>
 function uniteSameIds(events: readonly ScheduledEvent[]): ScheduledEvent[] {
   const byId = Map.groupBy(events, ({ eventId }) => eventId.toLowerCase());
   return [...byId.values()].flatMap((same) => (same.length === 1 ? same : unite(same)));
+}
+
+/** Whoever approves one of these cannot tell what is approved. */
+function listedTwice(events: readonly ScheduledEvent[]): Pick<SeenDocument, 'listedTwice'> {
+  const keys = events.map(({ eventId }) => eventId.toLowerCase());
+  const twice = new Set(keys.filter((key, n) => keys.indexOf(key) !== n));
+  return twice.size === 0 ? {} : { listedTwice: [...twice] };
 }
 
 function unite(same: readonly ScheduledEvent[]): ScheduledEvent {

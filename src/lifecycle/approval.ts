@@ -39,7 +39,9 @@ export interface ApprovalCircumstances {
   readonly phase: EventMemory['phase'] | null;
   /** This VM has approved it before, or is about to. */
   readonly alreadyApproved: boolean;
-  /** How long this process has watched it being Scheduled. */
+  /** The document lists the EventId more than once: nobody can tell which entry the approval is for. */
+  readonly listedTwice: boolean;
+  /** How long this process has watched it being Scheduled, and being what it is now. */
   readonly scheduledForMs: number;
 }
 
@@ -53,7 +55,9 @@ export type MayApprove =
  * remembered from an earlier one. Preempt, Terminate, and what the platform reboots or redeploys are for people to approve.
  */
 export function mayApprove(event: ScheduledEvent, circumstances: ApprovalCircumstances): MayApprove {
-  const hindrance = whyNotNow(event, circumstances) ?? hindranceOfType(event, circumstances.policy);
+  const hindrance =
+    whyNotNow(event, circumstances) ??
+    (circumstances.listedTwice ? 'the document lists it more than once' : hindranceOfType(event, circumstances.policy));
   return hindrance === null ? forWhom(event, circumstances) : no(hindrance);
 }
 
@@ -72,7 +76,11 @@ export function whyNotNow(event: ScheduledEvent, given: ApprovalCircumstances): 
   return null;
 }
 
-function hindranceOfType({ eventType, eventSource, durationSeconds }: ScheduledEvent, policy: ApprovalPolicy) {
+function hindranceOfType(
+  { eventType, eventSource, durationSeconds, resourceType }: ScheduledEvent,
+  policy: ApprovalPolicy,
+): string | null {
+  if (resourceType !== null && resourceType !== 'VirtualMachine') return 'the names in it are not those of VMs';
   if (eventType === 'Freeze') {
     if (policy.freezeUpToSeconds === null) return 'approve.freezeUpToSeconds is not set';
     if (durationSeconds === null || !Number.isInteger(durationSeconds) || durationSeconds < 0) {
@@ -110,17 +118,17 @@ const sameAs =
     other.toLowerCase() === name.toLowerCase();
 
 /**
- * Whether the names are one list of the entry, word by word. Where a name was left out since nobody could read it, or two
+ * Whether the names are the list of the entry, word by word. Where a name was left out since nobody could read it, or two
  * entries of one EventId were united, the first may not be the leader and the list not the whole truth. (The oldest
  * api-version puts `_` in front of each.)
  */
-const standAsListed = (names: readonly string[], { raw }: ScheduledEvent): boolean =>
-  Object.values(raw).some(
-    (list) =>
-      Array.isArray(list) &&
-      list.length === names.length &&
-      names.every((name, n) => list[n] === name || list[n] === `_${name}`),
-  );
+function standAsListed(names: readonly string[], { raw }: ScheduledEvent): boolean {
+  const isOneOf = (listed: unknown): boolean => names.some((name) => listed === name || listed === `_${name}`);
+  const lists = Object.values(raw).filter((list) => Array.isArray(list) && list.some(isOneOf)) as unknown[][];
+  const isSame = (list: readonly unknown[]): boolean =>
+    list.length === names.length && names.every((name, n) => list[n] === name || list[n] === `_${name}`);
+  return lists.length > 0 && lists.every(isSame);
+}
 
 const onBehalfOf = 'on-behalf-of:';
 

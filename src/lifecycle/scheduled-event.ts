@@ -32,6 +32,8 @@ export interface SeenDocument {
   readonly events: readonly ScheduledEvent[];
   /** Entries without a readable EventId: while there is one, no absence can be believed. */
   readonly unreadable: number;
+  /** EventIds (lower case) of which there is more than one entry: what `events` says of them are the words of one. */
+  readonly listedTwice?: readonly string[];
 }
 
 /** The outcome of one look at the endpoint: every answer is a value, none is an exception. */

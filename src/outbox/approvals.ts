@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { type ApprovalTerms, readTerms } from '../lifecycle/approval-terms.ts';
 import { all } from './sql.ts';
 
 /** That an event is about to be approved: committed before Azure is told, so that a crash in between leaves a trace. */
@@ -7,6 +8,8 @@ export interface ApprovalIntent {
   /** Who or which rule wanted it, in words. */
   readonly cause: string;
   readonly at: Date;
+  /** What the event was when it was wanted; null: nobody knows, so it is not to be sent again unseen. */
+  readonly terms?: ApprovalTerms | null;
 }
 
 /** What became of an intent: written with its `Approved` record. */
@@ -26,13 +29,14 @@ const eventKeyOf = ({ eventId }: { readonly eventId: string }): string => eventI
 
 /** Writes an intent, over that of an earlier approval of the same event. */
 export function writeIntent(db: DatabaseSync, intent: ApprovalIntent): void {
-  db.prepare(`INSERT INTO approvals (eventKey, eventId, cause, intendedAt) VALUES (?, ?, ?, ?)
+  db.prepare(`INSERT INTO approvals (eventKey, eventId, cause, intendedAt, terms) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (eventKey) DO UPDATE SET eventId = excluded.eventId, cause = excluded.cause,
-      intendedAt = excluded.intendedAt, postedAt = NULL, outcome = NULL, outcomeAt = NULL, reason = NULL`).run(
+      intendedAt = excluded.intendedAt, terms = excluded.terms, outcome = NULL, outcomeAt = NULL, reason = NULL`).run(
     eventKeyOf(intent),
     intent.eventId,
     intent.cause,
     intent.at.toISOString(),
+    intent.terms ? JSON.stringify(intent.terms) : null,
   );
 }
 
@@ -46,10 +50,23 @@ export function writeConclusions(db: DatabaseSync, concluded: readonly Concluded
 
 /** Intents without an outcome, oldest first. */
 export const openIntents = (db: DatabaseSync): ApprovalIntent[] =>
-  all<{ eventId: string; cause: string; intendedAt: string }>(
+  all<{ eventId: string; cause: string; intendedAt: string; terms: string | null }>(
     db,
-    'SELECT eventId, cause, intendedAt FROM approvals WHERE outcome IS NULL ORDER BY intendedAt, rowid',
-  ).map(({ eventId, cause, intendedAt }) => ({ eventId, cause, at: new Date(intendedAt) }));
+    'SELECT eventId, cause, intendedAt, terms FROM approvals WHERE outcome IS NULL ORDER BY intendedAt, rowid',
+  ).map(({ eventId, cause, intendedAt, terms }) => ({
+    eventId,
+    cause,
+    at: new Date(Date.parse(intendedAt) || 0), // a byte went bad: long ago
+    terms: termsFrom(terms),
+  }));
+
+function termsFrom(text: string | null): ApprovalTerms | null {
+  try {
+    return text === null ? null : readTerms(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
 
 /** Outcomes of long ago: nobody asks for them once their event is forgotten. */
 export function forgetConcluded(db: DatabaseSync, now: Date): void {

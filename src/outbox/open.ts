@@ -9,7 +9,7 @@ import { dropBehind } from './outbox-file.ts';
 import { nothingSalvaged, type Salvaged, salvage } from './salvage.ts';
 import { asideFolder, setAside } from './set-aside.ts';
 import { transaction } from './sql.ts';
-import { loadObserver, loadState, readMeta, type StoredObserver, writeMeta } from './state-store.ts';
+import { loadObserver, loadWholeState, readMeta, type StoredObserver, writeMeta } from './state-store.ts';
 
 /** What was done about a file that could not be used. Kept in the new one, for whoever looks later. */
 export interface Recovery {
@@ -118,7 +118,7 @@ function saved(path: string, into: DatabaseSync): ReturnType<typeof salvage> {
 function open(layout: Layout, making: Making): Omit<Opened, 'isRecovered'> {
   const db = connect(layout.outbox, making);
   try {
-    const state = loadState(db);
+    const state = loadWholeState(db);
     transaction(db, () => dropBehind(db, state.position));
     return { db, state, observer: loadObserver(db), recovery: loadRecovery(db) };
   } catch (error) {

@@ -6,7 +6,7 @@ import { OutboxTooNew } from './errors.ts';
 import type { Layout } from './layout.ts';
 import type { Migration } from './schema/migrations.ts';
 import { loadSinks, type SinkRow } from './sink-store.ts';
-import { loadObserver, loadState, type StoredObserver } from './state-store.ts';
+import { loadObserver, loadWholeState, type StoredObserver } from './state-store.ts';
 
 /** An outbox on a disk that takes no writes: what it holds is known and sent, what becomes of it stays in memory. */
 export interface ReadableOutbox {
@@ -25,7 +25,7 @@ export interface ReadableOutbox {
 export function openReadable(layout: Layout, migrations: readonly Migration[]): ReadableOutbox | null {
   try {
     const db = connectReadOnly(layout.outbox, migrations);
-    const state = loadState(db);
+    const state = loadWholeState(db);
     const deliveries = prepareDeliveries(db);
     return {
       db,

@@ -4,6 +4,7 @@ import type { EventMemory, LifecycleState, UndecidedDocument } from '../lifecycl
 import { newState } from './create.ts';
 import { balanceBooks } from './sink-store.ts';
 import { type Scalars, writeMeta } from './state-store.ts';
+import { isWholeLifecycle, isWholeMemory } from './whole-state.ts';
 
 /** What could be read of a damaged outbox. */
 export interface Salvaged {
@@ -32,7 +33,8 @@ export function salvage(
   const from = new DatabaseSync(path, { readOnly: true, timeout: 0 });
   try {
     from.exec('PRAGMA trusted_schema = OFF');
-    const scalars = json<Scalars>(metaOf(from, 'lifecycle'));
+    const found = json(metaOf(from, 'lifecycle'));
+    const scalars: Scalars | null = isWholeLifecycle(found) ? found : null;
     const records = copyRecords(from, into, scalars?.position ?? Number.MAX_SAFE_INTEGER);
     copySinks(from, into);
     copyDeliveries(from, into);
@@ -53,8 +55,8 @@ function copyState(from: DatabaseSync, into: DatabaseSync, scalars: Scalars | nu
   if (observer !== null) writeMeta(into, 'observer', observer);
   const events = new Map<string, EventMemory>();
   for (const row of soundRows(from, 'events')) {
-    const memory = json<EventMemory>(row.json);
-    if (memory) events.set(String(row.eventKey), memory);
+    const memory = json(row.json);
+    if (isWholeMemory(memory, String(row.eventKey))) events.set(String(row.eventKey), memory);
   }
   const undecided = soundRows(from, 'undecided').flatMap((row) => json<UndecidedDocument>(row.json) ?? []);
   // Where the stream is lost positions go on all the same: the rows that were saved keep theirs.

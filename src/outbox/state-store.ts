@@ -4,6 +4,7 @@ import { impactWithin } from '../lifecycle/scope.ts';
 import type { EventMemory, LifecycleState, UndecidedDocument } from '../lifecycle/state.ts';
 import { OutboxDamaged } from './errors.ts';
 import { all, one } from './sql.ts';
+import { isWholeLifecycle, isWholeMemory } from './whole-state.ts';
 
 /** All of the state that is neither an event nor an undecided document. */
 export type Scalars = Omit<LifecycleState, 'events' | 'undecided' | 'approved'>;
@@ -38,6 +39,21 @@ export function loadState(db: DatabaseSync): LifecycleState {
       ).map(({ eventKey }) => eventKey),
     ),
   };
+}
+
+/**
+ * For who goes on from it: {@link loadState}, with nothing in it that a byte which went bad has made something else.
+ * @throws OutboxDamaged also for that.
+ */
+export function loadWholeState(db: DatabaseSync): LifecycleState {
+  const state = loadState(db);
+  if (!isWholeLifecycle(state)) throw new OutboxDamaged('the row of the lifecycle is not as it was written');
+  for (const [eventKey, memory] of state.events) {
+    if (!isWholeMemory(memory, eventKey)) {
+      throw new OutboxDamaged(`what is remembered of the event ${eventKey} is not as it was written`);
+    }
+  }
+  return state;
 }
 
 export function loadObserver(db: DatabaseSync): StoredObserver {

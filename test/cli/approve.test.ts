@@ -204,7 +204,7 @@ describe('the command approve', () => {
     };
     const { reason, says } = await approve(place('changed'), [eventId], { ask });
     expect([reason, approvalsOf(eventId)]).toEqual(['notDone', 0]);
-    expect(says).toContain('The event names other VMs by now: web_0, web_1');
+    expect(says).toContain('By now the event names other VMs: web_0, web_1');
   });
 
   test('says which events there are when this one is not listed', async () => {
@@ -249,10 +249,22 @@ describe('the command approve', () => {
     const eventId = schedule({ resources: ['web_0'] });
     const { reason, says } = await approve(directory, [eventId, '--yes']);
     expect([reason, says]).toEqual(['notDone', told]);
-    expect(asked).toEqual([{ eventId, resources: ['web_0'] }]);
+    const terms = { eventType: 'Redeploy', resources: ['web_0'], listedTwice: false };
+    expect(asked).toMatchObject([{ eventId, terms }]);
     stop.abort();
     await running;
     outbox.close();
+  });
+
+  test.each([
+    [{ status: 429 }, 2, null],
+    [{ status: 500 }, 1, null],
+    [{ status: 503 }, 3, 'imdsFailed'],
+    [{ status: 403 }, 1, 'imdsFailed'],
+  ] as const)('asks again when the metadata service has no time: %o %i times', async (fault, times, reason) => {
+    const eventId = schedule();
+    azure.imds.fault('scheduledevents', fault, times);
+    expect((await approve(place('busy'), [eventId, '--yes'])).reason).toBe(reason);
   });
 
   test('tells that the metadata service cannot be reached', async () => {

@@ -226,6 +226,27 @@ describe('a bridge that is killed while it approves', () => {
     expect(approvalsOf(eventId)).toHaveLength(posts);
     expect(new Set(recordsOf(vm).map(({ streamId }) => streamId)).size).toBe(1);
   });
+
+  test('between the intent and the POST, does not approve what the event has become meanwhile', async () => {
+    const [vm] = twoVms();
+    const { start } = place();
+    let first: BridgeProcess | null = null;
+    const kill = async (): Promise<boolean> => {
+      first?.kill('SIGKILL');
+      await first?.exited;
+      return false;
+    };
+    const endpoint = await frontOf(vm, { before: kill, after: async () => true });
+    const approve = { userInitiated: true };
+    first = start(vm, approve, endpoint);
+    await polled(vm, 2);
+    const eventId = schedule([vm]);
+    await first.exited;
+    azure.imds.update(eventId, { eventType: 'Terminate' });
+    start(vm, approve, azure.imds.vmUrl(vm));
+    await polled(vm, 4);
+    expect(approvalsOf(eventId)).toEqual([]);
+  });
 });
 
 describe('a person who approves by hand', () => {

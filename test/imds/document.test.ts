@@ -192,6 +192,14 @@ describe('entries', () => {
     }
   });
 
+  test('an id of which there is more than one entry is told, in lower case and once; others are not', () => {
+    const other = { ...listed, EventId: 'Another' };
+    expect(documentOf(bodyOf(listed, other))).not.toHaveProperty('listedTwice');
+    const freeze = { ...other, EventType: 'Freeze' };
+    const reboot = { ...other, EventId: 'ANOTHER', EventType: 'Reboot' };
+    expect(documentOf(bodyOf(listed, freeze, reboot, reboot)).listedTwice).toEqual(['another']);
+  });
+
   test('two of one id, of which one has no names that can be read: the names of the other', () => {
     const [event] = documentOf(bodyOf({ ...listed, Resources: null }, listed)).events;
     expect(event?.resources).toEqual(['web_0']);

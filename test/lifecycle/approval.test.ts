@@ -15,6 +15,7 @@ const circumstances: ApprovalCircumstances = {
   isFirstDocument: false,
   phase: 'Scheduled',
   alreadyApproved: false,
+  listedTwice: false,
   scheduledForMs: 0,
 };
 const given = (more: Partial<ApprovalCircumstances>): ApprovalCircumstances => ({ ...circumstances, ...more });
@@ -43,6 +44,13 @@ describe('what is approved without being asked', () => {
     [
       'what names others too, this VM first',
       event({ ...reboot, resources: ['web_0', 'db_7'] }),
+      circumstances,
+      'user-initiated',
+    ],
+    ['a type of resource that is missing', event({ ...reboot, resourceType: null }), circumstances, 'user-initiated'],
+    [
+      'beside a list of other things than names',
+      { ...reboot, raw: { ...reboot.raw, tags: ['a'], numbers: [1] } },
       circumstances,
       'user-initiated',
     ],
@@ -99,6 +107,8 @@ describe('one condition fails, and it is not approved', () => {
     ['Scheduled again after it was Started', reboot, given({ phase: 'Started' }), 'not held as Scheduled'],
     ['an event that the lifecycle does not hold', reboot, given({ phase: null }), 'not held as Scheduled'],
     ['approved before', reboot, given({ alreadyApproved: true }), 'before'],
+    ['a document that lists the EventId twice', reboot, given({ listedTwice: true }), 'more than once'],
+    ['something that is no VM', event({ ...reboot, resourceType: 'CloudService' }), circumstances, 'not those of VMs'],
     ['what users ask for is not to be approved', reboot, withPolicy({ userInitiated: false }), 'approve.userInitiated'],
     ['a reboot by the platform', event({ ...reboot, eventSource: 'Platform' }), circumstances, 'no user'],
     [
@@ -129,6 +139,18 @@ describe('one condition fails, and it is not approved', () => {
     [
       'a list of VMs united from two entries',
       rawOf(event({ ...reboot, resources: ['web_0', 'web_1'] }), ['web_0']),
+      circumstances,
+      'in full',
+    ],
+    [
+      'a list of VMs that another list of the entry contradicts',
+      rawOf(reboot, ['db_7', 'web_0']),
+      circumstances,
+      'full',
+    ],
+    [
+      'a list of VMs that cannot be read, beside one that can',
+      { ...reboot, raw: { other: ['web_0'], resources: [5, 'web_0'] } },
       circumstances,
       'in full',
     ],
@@ -180,6 +202,7 @@ const anyCircumstances: fc.Arbitrary<ApprovalCircumstances> = fc.record({
   isFirstDocument: mostly(false, true),
   phase: mostly<'Scheduled' | 'Started' | null>('Scheduled', 'Started', null),
   alreadyApproved: mostly(false, true),
+  listedTwice: mostly(false, true),
   scheduledForMs: fc.constantFrom(0, 59_999, 60_000, 1e9, Number.NaN),
 });
 
@@ -197,7 +220,7 @@ function allHold(listed: ScheduledEvent, given: ApprovalCircumstances): boolean 
     given.scheduledForMs >= given.policy.onBehalfAfterSeconds * 1000 &&
     names.every((name) => [ours, ...given.policy.onBehalfOf].includes(name));
   return [
-    !given.disabled && !given.isFirstDocument && !given.alreadyApproved,
+    !given.disabled && !given.isFirstDocument && !given.alreadyApproved && !given.listedTwice,
     given.vmName === 'web_0' && given.phase === 'Scheduled' && listed.eventStatus === 'Scheduled',
     given.documentAgeMs !== null && given.documentAgeMs >= 0 && given.documentAgeMs <= 5000,
     names.length > 0 && (leads || forOthers),

@@ -8,7 +8,14 @@ import { keepFileBusy } from './busy-file.ts';
 import { createRig, observe, positions, recordAt } from './rig.ts';
 
 const at = new Date('2026-01-01T00:00:00.000Z');
-const intent = (eventId: string) => ({ eventId, cause: 'by hand', at });
+const terms = {
+  eventType: 'Redeploy',
+  eventSource: 'Platform',
+  durationSeconds: -1,
+  resources: ['web_0'],
+  listedTwice: false,
+};
+const intent = (eventId: string) => ({ eventId, cause: 'by hand', at, terms });
 const concluded = (
   eventId: string,
   outcome: ConcludedApproval['outcome'] = 'accepted',
@@ -39,6 +46,29 @@ describe('an approval', () => {
     const third = rig.open();
     expect(third.openApprovals()).toMatchObject([{ eventId: 'EVENT-2' }]);
     expect(third.state.approved).toEqual(new Set(['event-1', 'event-2']));
+  });
+
+  test('begun anew has the cause and the terms of the last time', () => {
+    using rig = createRig();
+    const outbox = rig.open();
+    const anew = { ...intent('EVENT-1'), cause: 'freeze', terms: { ...terms, eventType: 'Freeze' } };
+    outbox.intend(intent('EVENT-1'));
+    outbox.intend(anew);
+    expect(outbox.openApprovals()).toEqual([anew]);
+    const { terms: _, ...unseen } = anew;
+    outbox.intend(unseen);
+    expect(outbox.openApprovals()).toEqual([{ ...unseen, terms: null }]);
+  });
+
+  test('whose time is not as it was written was begun long ago', () => {
+    using rig = createRig();
+    const outbox = rig.open();
+    outbox.intend(intent('EVENT-1'));
+    outbox.close();
+    const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+    db.exec(`UPDATE approvals SET intendedAt = 'never'`);
+    db.close();
+    expect(rig.open().openApprovals()).toEqual([{ ...intent('EVENT-1'), at: new Date(0) }]);
   });
 
   test('that Azure refused is none, also after a restart', () => {

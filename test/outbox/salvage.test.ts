@@ -22,6 +22,27 @@ function ruin(file: string, page: number): void {
 }
 
 test.each([
+  [`UPDATE events SET json = replace(json, 'firstSeenAt', 'firstS enAt') WHERE eventKey = 'a'`, ['b'], true],
+  [`UPDATE events SET json = json_remove(json, '$.last') WHERE eventKey = 'a'`, ['b'], true],
+  [`UPDATE meta SET value = replace(value, '"position"', '"po ition"') WHERE key = 'lifecycle'`, ['a', 'b'], false],
+])('JSON of which a byte went bad costs its row and no others: %s', (ruined, events, stream) => {
+  using rig = createRig();
+  const first = rig.open();
+  for (const eventId of ['A', 'B']) observe(first, { eventId });
+  first.close();
+  const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+  db.exec(ruined);
+  db.close();
+  const outbox = rig.open();
+  expect([...outbox.state.events.keys()]).toEqual(events);
+  expect(outbox.recovery).toMatchObject({
+    reason: expect.stringContaining('not as it was written'),
+    salvaged: { stream, events: events.length, records: 2 },
+  });
+  expect(positions(outbox, 'hub')).toEqual([1, 2]);
+});
+
+test.each([
   { table: 'records', saved: { events: 5 } },
   { table: 'events', saved: { records: 200 } },
   { table: 'deliveries', saved: { events: 5, records: 200, lost: 0 } },

@@ -1,15 +1,13 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { disablingFile, isApprovingDisabled } from '../../approver.ts';
 import type { Config } from '../../config.ts';
 import { type Finding, ok, warning } from './finding.ts';
 import type { Ground } from './ground.ts';
 
-/** A file of this name in the state directory stops approving at once. */
-const switchOff = 'approve.disabled';
-
 export function checkApprove({ config }: Ground): readonly Finding[] {
-  const path = join(config.stateDirectory, switchOff);
-  return [approveFinding(config.approve, { switchOffFile: path, isSwitchedOff: existsSync(path) })];
+  const switchOffFile = join(config.stateDirectory, disablingFile);
+  const isSwitchedOff = isApprovingDisabled(config.stateDirectory);
+  return [approveFinding(config.approve, { switchOffFile, isSwitchedOff })];
 }
 
 /** What would be approved, as a person would say it. */

@@ -96,7 +96,7 @@ CREATE TABLE approvals (
   eventId   TEXT NOT NULL,
   cause     TEXT NOT NULL,             -- who or which rule wanted it
   intendedAt TEXT NOT NULL,
-  postedAt  TEXT,
+  terms     TEXT,                      -- JSON: what the event was when it was wanted
   outcome   TEXT,                      -- accepted, refused, outcome-unknown; null while open
   outcomeAt TEXT,
   reason    TEXT

@@ -1,0 +1,18 @@
+import { type ApprovalTerms, readTerms } from './approval-terms.ts';
+
+/** What a command asks the service for: that an event be approved, as a person has seen it. */
+export interface ApproveRequest {
+  /** As the document spells it; letter case is nothing. */
+  readonly eventId: string;
+  /** Null: whatever it is. */
+  readonly terms: ApprovalTerms | null;
+}
+
+/** Null for what names no EventId, or anything that this build does not know: it may be a condition of another one. */
+export function readApproveRequest(argument: unknown): ApproveRequest | null {
+  if (typeof argument !== 'object' || argument === null || !('eventId' in argument)) return null;
+  const { eventId, terms: given = null, ...unknown }: { eventId: unknown; terms?: unknown } = argument;
+  if (typeof eventId !== 'string' || eventId.trim() === '' || Object.keys(unknown).length > 0) return null;
+  const terms = readTerms(given);
+  return given !== null && terms === null ? null : { eventId, terms };
+}

@@ -1,0 +1,53 @@
+import type { LifecycleRecord } from './record.ts';
+import type { EventMemory, LifecycleState } from './state.ts';
+
+/** What the documents tell about an approval of which a process did not live to see the outcome. */
+export type SettledApproval =
+  | { readonly outcome: 'accepted'; readonly reason: null }
+  | { readonly outcome: 'outcome-unknown'; readonly reason: string };
+
+/** What one turn brought. */
+export interface TurnTold {
+  readonly state: Pick<LifecycleState, 'events' | 'clockOffsetSeconds'>;
+  readonly records: readonly Pick<LifecycleRecord, 'eventId' | 'phase' | 'notBefore'>[];
+  /** Azure's, as well as it is known. */
+  readonly now: Date;
+}
+
+/**
+ * Null: the event still waits, so only asking Azure again can tell. Nothing starts before its notBefore unless it is
+ * approved; this bridge was about to, so what did start early counts as accepted.
+ * https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events#event-properties
+ */
+export function settledBy(eventId: string, { state, records, now }: TurnTold): SettledApproval | null {
+  const key = eventId.toLowerCase();
+  const memory = state.events.get(key);
+  if (!memory?.open) {
+    const end = records.find((record) => record.eventId.toLowerCase() === key && record.phase === 'Completed');
+    return end && isEarly(end.notBefore, now) ? accepted : leftUnseen;
+  }
+  if (memory.phase !== 'Started') return null;
+  return isEarly(memory.last.notBefore, startOf(memory, state.clockOffsetSeconds, now)) ? accepted : startedInTime;
+}
+
+/** Our clock may be off by a day: what it said is put right by what Azure's was ahead of it. */
+const startOf = ({ startedAt }: EventMemory, offsetSeconds: number | null, now: Date): Date =>
+  startedAt === null ? now : new Date(Date.parse(startedAt) + 1000 * (offsetSeconds ?? 0));
+
+/** Closer to its time than this, clocks and polls do not tell early from in time. */
+const doubtMs = 60_000;
+
+/** Without a notBefore nothing is early. */
+const isEarly = (notBefore: string | null, at: Date): boolean =>
+  notBefore !== null && at.getTime() < Date.parse(notBefore) - doubtMs;
+
+const accepted: SettledApproval = { outcome: 'accepted', reason: null };
+const startedInTime: SettledApproval = {
+  outcome: 'outcome-unknown',
+  reason:
+    'The event has started, but not so early that only an approval explains it: nobody can tell whether it reached Azure.',
+};
+const leftUnseen: SettledApproval = {
+  outcome: 'outcome-unknown',
+  reason: 'The event left before the outcome was known: nobody can tell what let it go.',
+};

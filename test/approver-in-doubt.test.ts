@@ -1,0 +1,181 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { disablingFile } from '../src/approver.ts';
+import type { ApprovalAnswer } from '../src/imds/approve.ts';
+import type { ScheduledEvent } from '../src/lifecycle/scheduled-event.ts';
+import { type ApproverRig, openApprover, type RigOptions, slow } from './approver-rig.ts';
+import { temporaryDirectory } from './support/bridge-process.ts';
+import { createFakeClock } from './support/fake-clock.ts';
+import { event, started } from './support/story.ts';
+
+/** The clock of the rig begins at New Year: fifteen minutes ahead of it. */
+const notBefore = '2026-01-01T00:15:00.000Z';
+const reboot = event({ eventType: 'Reboot', eventSource: 'User', durationSeconds: -1, notBefore });
+const freeze = event({ notBefore });
+const { eventId } = reboot;
+const policy = { userInitiated: true, freezeUpToSeconds: 9, onBehalfOf: ['web_1'], onBehalfAfterSeconds: 60 };
+
+async function inDirectory(
+  given: Partial<RigOptions>,
+  story: (rig: ApproverRig, directory: string) => Promise<ApproverRig | undefined>,
+): Promise<void> {
+  using directory = temporaryDirectory('in-doubt');
+  const rig = openApprover(directory.path, { policy, ...given });
+  const last = await story(rig, directory.path);
+  await (last ?? rig).close();
+}
+
+describe('in doubt nothing is approved without being asked', () => {
+  test('an EventId that a document lists twice is left alone, also when it is listed once again too late', () =>
+    inDirectory({}, async ({ look, posts, log }) => {
+      const listedTwice = [eventId.toLowerCase()];
+      await look([]);
+      for (const _ of [1, 2]) await look([freeze], { listedTwice });
+      expect(posts).toEqual([]);
+      expect(log.at(-1)?.message).toContain('the document lists it more than once');
+      await look([event({ ...freeze, eventType: 'Preempt' })]);
+      expect(posts).toEqual([]);
+      return undefined;
+    }));
+
+  test.each<[string, ScheduledEvent]>([
+    ['reboot', reboot],
+    ['longer freeze', event({ notBefore, durationSeconds: 9 })],
+    ['freeze of more VMs', event({ notBefore, resources: ['web_0', 'web_1'] })],
+  ])('an EventId that was approved and comes back as a %s is not approved once more', (_, back) =>
+    inDirectory({}, async ({ look, posts, killed }) => {
+      await look([]);
+      await look([freeze]);
+      await look([started(freeze)]);
+      await look([]);
+      for (const __ of [1, 2]) await look([back]);
+      expect(posts).toEqual([eventId]);
+      const after = killed();
+      for (const __ of [1, 2, 3]) await after.look([back]);
+      expect(after.posts).toEqual([]);
+      return after;
+    }),
+  );
+
+  test.each<[RigOptions['name'], number]>([
+    ['stored', 0],
+    ['read', 1],
+    ['configured', 1],
+  ])('a name of this VM that is %s: %i approved', (name, count) =>
+    inDirectory({ name }, async ({ look, posts }) => {
+      await look([]);
+      for (const _ of [1, 2]) await look([reboot]);
+      expect(posts).toHaveLength(count);
+      return undefined;
+    }),
+  );
+
+  test.each<[string, ScheduledEvent]>([
+    ['type', event({ ...reboot, resources: ['web_1'], eventType: 'Redeploy' })],
+    ['list of VMs', event({ ...reboot, resources: ['web_1', 'web_0'] })],
+  ])('a neighbour has its time anew when the event has another %s', (_, changed) =>
+    inDirectory({}, async ({ look, posts }) => {
+      await look([]);
+      await look([event({ ...reboot, resources: ['web_1'] })]);
+      await look([changed], { afterMs: 59_900 });
+      await look([changed], { afterMs: 59_900 });
+      expect(posts).toEqual([]);
+      await look([changed], { afterMs: 200 });
+      expect(posts).toEqual([eventId]);
+      return undefined;
+    }),
+  );
+
+  test('several events of one document are each judged by themselves, and sent two at a time', () =>
+    inDirectory({}, async ({ look, posts, approvals }) => {
+      const others = [
+        event({ ...reboot, eventId: 'second' }),
+        event({ ...reboot, eventId: 'third' }),
+        event({ ...reboot, eventId: 'evicts', eventType: 'Preempt' }),
+        event({ ...freeze, eventId: 'long', durationSeconds: 31 }),
+        event({ ...reboot, eventId: 'of-others', resources: ['db_7', 'web_0'] }),
+      ];
+      await look([]);
+      await look([reboot, ...others]);
+      expect(posts).toEqual([eventId, 'second']);
+      for (const _ of [1, 2]) await look([reboot, ...others]);
+      expect(posts).toEqual([eventId, 'second', 'third']);
+      expect(approvals()).toEqual(posts.map(() => 'Approved: accepted'));
+      return undefined;
+    }));
+
+  test.each<ApprovalAnswer>([
+    { outcome: 'refused', reason: 'HTTP 400' },
+    { outcome: 'outcome-unknown', reason: 'HTTP 429' },
+    { outcome: 'outcome-unknown', reason: 'no answer in 10 s' },
+  ])('after %o it is not sent again by this process, nor by the next one', (answer) =>
+    inDirectory({ answer }, async ({ look, posts, killed }) => {
+      await look([]);
+      for (const _ of [1, 2, 3]) await look([reboot]);
+      await look(undefined);
+      await look([]);
+      await look([reboot]);
+      expect(posts).toEqual([eventId]);
+      const after = killed();
+      for (const _ of [1, 2, 3]) await after.look([reboot]);
+      expect(after.posts).toEqual([]);
+      return after;
+    }),
+  );
+});
+
+test('an approval that was begun for this VM is not sent on behalf of another after a crash', () =>
+  inDirectory({ answer: null, policy: { ...policy, onBehalfAfterSeconds: 0 } }, async (before) => {
+    await before.look([]);
+    await before.look([reboot]);
+    const after = before.killed();
+    for (const _ of [1, 2, 3]) await after.look([event({ ...reboot, resources: ['web_1', 'web_0'] })]);
+    expect([after.posts, after.approvals()]).toEqual([[], []]);
+    expect(after.log.at(-1)?.message).toContain('begun as user-initiated, and is on-behalf-of:web_1 by now');
+    return after;
+  }));
+
+describe('what is no longer allowed once its intent is on disk', () => {
+  interface Meanwhile {
+    readonly name: string;
+    readonly happens: (directory: string) => void;
+    readonly isOver: (directory: string) => void;
+  }
+  const clock = createFakeClock();
+  test.each<Meanwhile>([
+    {
+      name: 'the file that stops it is made',
+      happens: (directory) => writeFileSync(join(directory, disablingFile), ''),
+      isOver: (directory) => rmSync(join(directory, disablingFile)),
+    },
+    { name: 'more than 5 s pass', happens: () => clock.stepWall(5_001), isOver: () => {} },
+  ])('is not sent and leaves no record when $name, and is decided anew', async ({ happens, isOver }) => {
+    let isSlow = true;
+    let path = '';
+    const outbox: RigOptions['outbox'] = (real) => slow(real, () => isSlow && happens(path));
+    await inDirectory({ outbox, clock }, async (rig, directory) => {
+      path = directory;
+      await rig.look([]);
+      await rig.look([reboot]);
+      expect([rig.posts, rig.approvals(), rig.outbox.openApprovals()]).toEqual([[], [], []]);
+      expect(rig.outbox.state.approved).toEqual(new Set());
+      expect(rig.log.at(-1)?.message).toContain('is not approved automatically');
+      isSlow = false;
+      isOver(directory);
+      for (const _ of [1, 2]) await rig.look([reboot]);
+      expect([rig.posts, rig.approvals()]).toEqual([[eventId], ['Approved: accepted']]);
+      return undefined;
+    });
+  });
+
+  test('counts for nothing at the end of the event', () =>
+    inDirectory({ outbox: (real) => slow(real, () => clock.stepWall(5_001)), clock }, async ({ look, records }) => {
+      await look([]);
+      await look([reboot]);
+      await look([]);
+      expect(records().map(({ phase }) => phase)).not.toContain('Approved');
+      expect(records().at(-1)?.evidence).not.toContain('approved');
+      return undefined;
+    }));
+});

@@ -1,0 +1,103 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test } from 'vitest';
+import { disablingFile } from '../src/approver.ts';
+import type { ScheduledEvent } from '../src/lifecycle/scheduled-event.ts';
+import { type ApproverRig, type LookMore, openApprover, type RigOptions } from './approver-rig.ts';
+import { temporaryDirectory } from './support/bridge-process.ts';
+import { createFakeClock, settled } from './support/fake-clock.ts';
+import { event, started } from './support/story.ts';
+
+/** The clock of the rig begins at New Year. */
+const freeze = event({ durationSeconds: 5, notBefore: '2026-01-01T02:00:00.000Z' });
+const { eventId } = freeze;
+const answers: Partial<RigOptions> = { answer: { outcome: 'accepted', reason: null } };
+
+/** A person approves a freeze, and the service dies before Azure has answered; `story` is the next one's. */
+async function afterDeath(
+  story: (rig: ApproverRig, directory: string) => Promise<void>,
+  inBetween: (file: string) => void = () => {},
+): Promise<void> {
+  using directory = temporaryDirectory('left-by-hand');
+  const before = openApprover(directory.path, { answer: null, clock: createFakeClock() });
+  await before.look([freeze]);
+  void before.approver.approve({ eventId });
+  await settled();
+  expect(before.posts).toEqual([eventId]);
+  inBetween(join(directory.path, 'outbox.sqlite'));
+  const after = before.killed(answers);
+  await story(after, directory.path);
+  await after.close();
+}
+
+describe('an approval by hand that a process left open', () => {
+  test('is sent again while the event is what the person was shown', () =>
+    afterDeath(async ({ look, posts, approvals }) => {
+      await look([freeze]);
+      expect(posts).toEqual([]);
+      for (const _ of [1, 2]) await look([event({ ...freeze, resources: ['WEB_0'], description: 'Other words.' })]);
+      expect([posts, approvals()]).toEqual([[eventId], ['Approved: accepted']]);
+    }));
+
+  type Given = { readonly more?: LookMore; readonly wallMs?: number };
+  type Case = readonly [what: string, listed: ScheduledEvent, why: string, given: Given];
+  test.each<Case>([
+    ['is a reboot by now', event({ ...freeze, eventType: 'Reboot' }), 'the event is of the type Reboot', {}],
+    ['is an eviction by now', event({ ...freeze, eventType: 'Preempt' }), 'the event is of the type Preempt', {}],
+    ['has no type any more', event({ ...freeze, eventType: null }), 'the type unknown', {}],
+    ['lasts longer by now', event({ ...freeze, durationSeconds: 600 }), 'the duration 600', {}],
+    ['has no duration any more', event({ ...freeze, durationSeconds: -1 }), 'the duration -1', {}],
+    ['names another VM by now', event({ ...freeze, resources: ['web_0', 'db_7'] }), 'other VMs: web_0, db_7', {}],
+    ['is that of another VM by now', event({ ...freeze, resources: ['db_7'] }), 'other VMs: db_7', {}],
+    ['names nobody any more', event({ ...freeze, resources: null }), 'other VMs: none', {}],
+    ['is listed twice by now', freeze, 'listed more than once', { more: { listedTwice: [eventId.toLowerCase()] } }],
+    ['was asked for long ago', freeze, 'may not want it any more', { wallMs: 6 * 60_000 }],
+    ['was asked for by a clock that was set back since', freeze, 'may not want it any more', { wallMs: -6 * 60_000 }],
+  ])('is not sent again where the event %s, which is said once', (_, listed, why, { more = {}, wallMs = 0 }) =>
+    afterDeath(async ({ look, posts, approvals, log, clock, outbox }) => {
+      clock.stepWall(wallMs);
+      for (const __ of [1, 2, 3]) await look([listed], more);
+      expect([posts, approvals()]).toEqual([[], []]);
+      const warnings = log.filter(({ level }) => level === 'warn').map(({ message }) => message);
+      expect(warnings).toEqual([expect.stringContaining(why)]);
+      expect(warnings[0]).toContain(`run: approve ${eventId}`);
+      expect(outbox.openApprovals()).toHaveLength(1);
+      await look([started(listed)], more);
+      expect(approvals()).toHaveLength(1);
+      expect(outbox.openApprovals()).toEqual([]);
+    }),
+  );
+
+  test('is not sent again while the file stops it', () =>
+    afterDeath(async ({ look, posts }, directory) => {
+      writeFileSync(join(directory, disablingFile), '');
+      for (const _ of [1, 2, 3]) await look([freeze]);
+      expect(posts).toEqual([]);
+    }));
+
+  test.each(['NULL', `'{'`, `'{"resources":[]}'`])('is not sent again where its terms were lost: %s', (terms) =>
+    afterDeath(
+      async ({ look, posts, log }) => {
+        for (const _ of [1, 2, 3]) await look([freeze]);
+        expect(posts).toEqual([]);
+        expect(log.at(-1)?.message).toContain('not known any more what the event was');
+      },
+      (file) => {
+        const db = new DatabaseSync(file);
+        db.exec(`UPDATE approvals SET terms = ${terms}`);
+        db.close();
+      },
+    ),
+  );
+
+  test('gives way to the person who asks again for what the event is now', () =>
+    afterDeath(async ({ look, posts, approver, approvals, records }) => {
+      const longer = event({ ...freeze, durationSeconds: 600 });
+      for (const _ of [1, 2]) await look([longer]);
+      expect(await approver.approve({ eventId })).toMatchObject({ ok: true });
+      await look([longer]);
+      expect([posts, approvals()]).toEqual([[eventId], ['Approved: accepted']]);
+      expect(records().at(-1)).toMatchObject({ phase: 'Approved', durationSeconds: 600 });
+    }));
+});

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { settledBy } from '../../src/lifecycle/approval-settled.ts';
+import { at, event, type Look, nothing, started, tell } from '../support/story.ts';
+
+/** Noon, and a quarter of an hour until it may start. */
+const reboot = event({ eventType: 'Reboot', eventSource: 'User', notBefore: at(900) });
+const before: readonly Look[] = [nothing, { events: [reboot] }];
+const timeless = event({ ...reboot, notBefore: null });
+
+/** What the last look tells, seconds after noon by Azure's clock. */
+function outcomeAfter(looks: readonly Look[], seconds: number): string {
+  const earlier = tell(looks.slice(0, -1));
+  const { state, records } = tell(looks);
+  const brought = records.slice(earlier.records.length);
+  return (
+    settledBy(reboot.eventId.toLowerCase(), { state, records: brought, now: new Date(at(seconds)) })?.outcome ?? 'open'
+  );
+}
+
+describe('the document settles an approval without an outcome', () => {
+  test.each<[what: string, looks: readonly Look[], seconds: number, outcome: string]>([
+    ['the event still waits', before, 2, 'open'],
+    [
+      'the event is Started long before its time',
+      [...before, { events: [started(reboot)], after: 10 }],
+      12,
+      'accepted',
+    ],
+    [
+      'the event is Started a minute before its time, as clocks go',
+      [...before, { events: [started(reboot)], after: 850 }],
+      852,
+      'outcome-unknown',
+    ],
+    [
+      'the event is Started after its time',
+      [...before, { events: [started(reboot)], after: 1000 }],
+      1002,
+      'outcome-unknown',
+    ],
+    [
+      'the event is Started in time, which a clock that is a day late does not make early',
+      [
+        { ...nothing, clockOffsetSeconds: 86_400 },
+        { events: [event({ ...reboot, notBefore: at(86_400) })], clockOffsetSeconds: 86_400 },
+        { events: [started(reboot)], clockOffsetSeconds: 86_400 },
+      ],
+      86_402,
+      'outcome-unknown',
+    ],
+    [
+      'the event is Started, and nobody ever told its time',
+      [nothing, { events: [timeless] }, { events: [started(timeless)] }],
+      3,
+      'outcome-unknown',
+    ],
+    ['the event left', [...before, nothing], 3, 'outcome-unknown'],
+    [
+      'the event rebooted this VM long before its time',
+      [...before, { ...nothing, bootId: 'boot-2', after: 10 }],
+      12,
+      'accepted',
+    ],
+    [
+      'the event rebooted this VM after its time',
+      [...before, { ...nothing, bootId: 'boot-2', after: 1000 }],
+      1002,
+      'outcome-unknown',
+    ],
+    ['the event was never listed', [nothing, nothing], 2, 'outcome-unknown'],
+  ])('%s', (_, looks, seconds, outcome) => expect(outcomeAfter(looks, seconds)).toBe(outcome));
+});
