@@ -32,7 +32,11 @@ export interface Config {
     readonly stdout: null | Readonly<Record<string, never>>;
   };
   readonly tls: { readonly caFile: string | null };
-  readonly proxy: null | { readonly url: string; readonly bypass: readonly string[] };
+  readonly proxy: null | {
+    /** With a password in it, a secret: never logged. */
+    readonly url: string;
+    readonly bypass: readonly string[];
+  };
   readonly approve: {
     readonly userInitiated: boolean;
     readonly freezeUpToSeconds: number | null;
@@ -144,8 +148,16 @@ function list(expects: string): Accepts<readonly string[]> {
   };
 }
 
-/** A URL of one of these schemes, without user, query and fragment; given back without a slash at the end. */
-function url(expects: string, schemes: readonly string[], path: 'path' | 'no path', also?: string): Accepts<string> {
+/** A URL of one of these schemes, without query and fragment; given back without a slash at the end. */
+function url(
+  expects: string,
+  schemes: readonly string[],
+  {
+    path = false,
+    user = false,
+    also,
+  }: { readonly path?: boolean; readonly user?: boolean; readonly also?: string } = {},
+): Accepts<string> {
   return {
     expects,
     fromText: asItIs,
@@ -154,8 +166,9 @@ function url(expects: string, schemes: readonly string[], path: 'path' | 'no pat
       if (value === also) return value;
       const parsed = URL.parse(value);
       if (!parsed || !schemes.includes(parsed.protocol) || !parsed.hostname) return undefined;
-      if (parsed.search || parsed.hash || (path === 'no path' && parsed.pathname.length > 1)) return undefined;
-      return path === 'no path' && parsed.username ? undefined : value.replace(/\/+$/, '');
+      if (parsed.search || parsed.hash || (!path && parsed.pathname.length > 1)) return undefined;
+      if (!user && (parsed.username || parsed.password)) return undefined;
+      return value.replace(/\/+$/, '');
     },
   };
 }
@@ -192,9 +205,15 @@ export interface Option {
   /** `undefined`: left out when not set. `required`: has to be set wherever its section is. */
   readonly fallback: unknown;
   readonly meaning: string;
-  /** Never shown, and only taken from where others cannot read it. */
-  readonly secret?: true;
+  /** Whether this value is a secret: never shown, and only taken from where others cannot read it. Asked of bad values too. */
+  readonly isSecret?: (value: unknown) => boolean;
 }
+
+const always = (): boolean => true;
+
+/** Also of what is no URL because of what the password holds. */
+const hasPassword = (value: unknown): boolean =>
+  typeof value === 'string' && /^([a-z]+:\/\/)?[^:]*:(?!\/\/).*@/is.test(value);
 
 export const required = Symbol('required');
 
@@ -203,7 +222,7 @@ function option<P extends Path>(
   accepts: Accepts<NonNullable<At<Config, P>>> | Accepts<At<Config, P>>,
   fallback: At<Config, P> | typeof required,
   meaning: string,
-  more: Pick<Option, 'secret'> = {},
+  more: Pick<Option, 'isSecret'> = {},
 ): Option & { readonly path: P } {
   return { path, accepts, fallback, meaning, ...more };
 }
@@ -221,7 +240,7 @@ const stream = text('the name of a stream, Custom-…', /^Custom-[A-Za-z0-9_-]+$
 export const options = [
   option(
     'imds.endpoint',
-    url('"auto" or an http:// URL, perhaps with a path prefix', ['http:'], 'path', 'auto'),
+    url('"auto" or an http:// URL, perhaps with a path prefix', ['http:'], { path: true, also: 'auto' }),
     'http://169.254.169.254',
     'Base URL of the Instance Metadata Service. An explicit one also moves the token host. `auto`: link-local, and where that cannot be reached the address of DHCP option 245',
   ),
@@ -266,7 +285,7 @@ export const options = [
     ),
     null,
     'Instead of the namespace, for the emulator and for VMs without managed identity. Only from a file that others cannot read or from a variable',
-    { secret: true },
+    { isSecret: always },
   ),
   option(
     'sinks.eventHubs.eventHubName',
@@ -276,7 +295,7 @@ export const options = [
   ),
   option(
     'sinks.eventHubs.customEndpoint',
-    url('sb://host:port', ['sb:'], 'no path'),
+    url('sb://host:port', ['sb:']),
     null,
     'Address to connect to instead of the namespace, for private routes and the simulator',
   ),
@@ -295,7 +314,7 @@ export const options = [
   ),
   option(
     'sinks.logAnalytics.endpoint',
-    url('an https:// URL without a path', ['https:'], 'no path'),
+    url('an https:// URL without a path', ['https:']),
     required,
     'Logs ingestion endpoint of the data collection rule or endpoint',
   ),
@@ -310,9 +329,10 @@ export const options = [
   option('tls.caFile', something, null, 'PEM file of a private or intercepting authority, trusted in addition'),
   option(
     'proxy.url',
-    url('http://host:port', ['http:'], 'no path'),
+    url('http://host:port, perhaps with user:password@ (percent-encoded)', ['http:'], { user: true }),
     required,
-    'Proxy for Logs Ingestion and for Event Hubs over WebSockets; never for IMDS and tokens',
+    'Proxy for Logs Ingestion and for Event Hubs over WebSockets; never for IMDS and tokens. With a password it is a secret: only from a file that others cannot read or from a variable',
+    { isSecret: hasPassword },
   ),
   option('proxy.bypass', list('host names or .suffixes'), [], 'Hosts that are reached directly'),
   option('approve.userInitiated', flag, false, 'Approve reboots and redeploys of this VM that a user asked for'),

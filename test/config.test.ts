@@ -68,6 +68,7 @@ const accepted: readonly (readonly [path: string, value: unknown, as?: unknown])
   ['sinks.stdout', false, null],
   ['identity.clientId', '6F6B5D0A-1C1E-4B57-9A0E-2F1F3F1A7C55'],
   ['proxy.url', 'http://proxy:3128'],
+  ['proxy.url', 'http://user:pass%40word@proxy:3128/', 'http://user:pass%40word@proxy:3128'],
   ['observer.tags', []],
 ];
 
@@ -101,7 +102,10 @@ const refused: readonly (readonly [path: string, value: unknown])[] = [
   ['sinks.logAnalytics.streamName', 'VmLifecycle_CL'],
   ['sinks.stdout', { pretty: true }],
   ['sinks.stdout', []],
-  ['proxy.url', 'http://user:password@proxy:3128'],
+  ['imds.endpoint', 'http://user:password@169.254.169.254'],
+  ['sinks.eventHubs.customEndpoint', 'sb://user:password@localhost:5671'],
+  ['sinks.logAnalytics.endpoint', 'https://:password@x.ingest.monitor.azure.com'],
+  ['proxy.url', 'http://user:pass/word@proxy:3128'],
   ['proxy.url', 'socks5://proxy'],
   ['proxy.bypass', 'localhost'],
   ['observer.tags', ['']],
@@ -128,4 +132,17 @@ const texts: readonly (readonly [path: string, text: string, value: unknown])[] 
 
 test.for(texts)('the variable of %s with the text %s', ([path, text, value]) => {
   expect(rowOf(path).accepts.fromText(text)).toEqual(value);
+});
+
+test.for([
+  ['http://user:password@proxy:3128', true],
+  ['http://:password@proxy', true],
+  ['http://user:pass/word@proxy:3128', true],
+  ['http://user:p@ss:word@proxy', true],
+  ['user:password@proxy', true],
+  ['http://user@proxy:3128', false],
+  ['http://proxy:3128', false],
+  [{ url: 'x' }, false],
+] as const)('a proxy %j holds a secret: %s', ([value, isSecret]) => {
+  expect(rowOf('proxy.url').isSecret?.(value)).toBe(isSecret);
 });

@@ -45,6 +45,10 @@ export function rejected(cause: 'too-large' | 'poison', code: string, reason: st
   return { kind: 'rejected', cause, code, reason };
 }
 
+/** What an HTTP 407 means, wherever it came from, and what mends it: ends a sentence that begins with the proxy. */
+export const asksForCredentials =
+  'asks for credentials, or does not take those that it gets (HTTP 407): put those of the proxy, http://user:password@host:port, into proxy.url, or into HTTPS_PROXY where that names the proxy';
+
 /** What a failure is said about: the words for it and the names of the settings that lead there. */
 export interface Destination {
   /** `the event hub vm-lifecycle in x.servicebus.windows.net`. */

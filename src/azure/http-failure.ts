@@ -1,4 +1,4 @@
-import { type Destination, type Failure, rejected, retry } from './failure.ts';
+import { asksForCredentials, type Destination, type Failure, rejected, retry } from './failure.ts';
 import type { Symptom } from './symptom.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { Symptom } from './symptom.ts';
  */
 export function httpFailure(
   status: number,
-  symptom: Pick<Symptom, 'retryAfterMs' | 'message'>,
+  symptom: Pick<Symptom, 'retryAfterMs' | 'message'> & Partial<Pick<Symptom, 'code'>>,
   to: Destination,
 ): Failure {
   const code = `http-${status}`;
@@ -15,6 +15,9 @@ export function httpFailure(
   const configuration = (reason: string): Failure => retry('configuration', code, reason, wait);
   switch (status) {
     case 400:
+      if (namesStream.test(`${symptom.code ?? ''} ${symptom.message}`)) {
+        return configuration(`${to.host} does not know ${to.name} (HTTP 400): check ${to.whatToCheck}.`);
+      }
       return rejected(
         'poison',
         code,
@@ -31,9 +34,7 @@ export function httpFailure(
     case 404:
       return configuration(`${to.host} does not know ${to.name} (HTTP 404): check ${to.whatToCheck}.`);
     case 407:
-      return configuration(
-        'The proxy asks for credentials (HTTP 407): put them into the environment variable HTTPS_PROXY, http://user:password@host:port, in place of proxy.url.',
-      );
+      return configuration(`${to.proxy === null ? 'A proxy' : `The proxy ${to.proxy}`} ${asksForCredentials}.`);
     case 408:
       return retry('transient', code, `${to.host} waited in vain for the request (HTTP 408); it is sent again.`, wait);
     case 413:
@@ -58,6 +59,9 @@ export function httpFailure(
     `An answer that Logs Ingestion does not give (HTTP ${status}) came from ${to.host}: check ${to.addressKey} and what stands between, for instance a proxy.`,
   );
 }
+
+/** How a data collection rule says that it has no such stream: no row is to blame for that, and every row meets it. */
+const namesStream = /InvalidStream|\bstream\b.*\bnot\b.*\b(configured|found|exist)/i;
 
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 

@@ -1,4 +1,4 @@
-import { type Destination, type Failure, retry } from './failure.ts';
+import { asksForCredentials, type Destination, type Failure, retry } from './failure.ts';
 import type { Symptom } from './symptom.ts';
 
 /** What Node's codes for DNS, TCP, TLS and proxies mean. https://nodejs.org/api/errors.html, https://nodejs.org/api/tls.html#x509-certificate-error-codes */
@@ -124,12 +124,12 @@ function tlsFailure(code: string, to: Destination): Failure | null {
 function proxyFailure(message: string, to: Destination): Failure | null {
   const status = /Proxy response \((\d{3})\)/.exec(message)?.[1];
   if (!status) return null;
-  const advice =
-    status === '407'
-      ? 'put credentials into HTTPS_PROXY, http://user:password@host:port, in place of proxy.url'
-      : `let it allow CONNECT to ${to.host}, port 443`;
   const proxy = to.proxy === null ? 'The proxy' : `The proxy ${to.proxy}`;
-  return retry('configuration', 'proxy-refused', `${proxy} refuses the connection (HTTP ${status}): ${advice}.`);
+  const says =
+    status === '407'
+      ? `${asksForCredentials}.`
+      : `refuses the connection (HTTP ${status}): let it allow CONNECT to ${to.host}, port 443.`;
+  return retry('configuration', 'proxy-refused', `${proxy} ${says}`);
 }
 
 /** Said by our own WebSockets: undici has no words for it. */

@@ -41,9 +41,12 @@ export function tokenFailure(
     );
   }
   if (status === 400) {
+    const hasSeveral = /multiple/i.test(said);
     const fix = clientId
       ? `assign the identity to this VM (az vm identity assign) or correct identity.clientId, now ${clientId}`
-      : 'assign an identity to this VM (az vm identity assign); where it has several, name one in identity.clientId';
+      : hasSeveral
+        ? 'name the one to use in identity.clientId'
+        : 'assign an identity to this VM (az vm identity assign)';
     return retry('configuration', 'token-no-identity', `IMDS has no token for this VM (HTTP 400${quoted}): ${fix}.`);
   }
   if (status === 401 || status === 403) {

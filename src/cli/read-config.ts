@@ -135,10 +135,11 @@ function resolve(option: Option, { values }: Settings, defaultStateDirectory: st
     return option.fallback === '$stateDirectory' ? defaultStateDirectory : option.fallback;
   }
   const value = option.accepts.accept(setting.value);
-  const described = option.secret ? 'a value that is not shown' : shown(option.path, setting.value);
+  const isSecret = option.isSecret?.(setting.value) ?? false;
+  const described = isSecret ? 'a value that is not shown' : shown(option.path, setting.value);
   const what = `${option.path} is ${described} in ${setting.source}`;
   if (value === undefined) problems.push(`${what}: expected ${option.accepts.expects}.`);
-  else if (option.secret && !setting.keepsSecrets) problems.push(othersCanRead(option, setting));
+  else if (isSecret && !setting.keepsSecrets) problems.push(othersCanRead(option, setting));
   return value;
 }
 

@@ -1,5 +1,5 @@
 const secretKey = /connection|secret|password|token|credential|(access|shared|account|sas)_?key/i;
-const secretValue = /SharedAccess|AccountKey|password|secret|\bsig=|\bbearer\b|\beyJ|:\/\/[^/]*@|[A-Za-z0-9+/]{40,}/i;
+const secretValue = /SharedAccess|AccountKey|password|secret|\bsig=|\bbearer\b|\beyJ|:\/\/.*@|[A-Za-z0-9+/]{40,}/i;
 
 /**
  * A value as a message may show it: JSON, cut to 80 characters, and nothing of what looks like a secret. A connection

@@ -150,6 +150,18 @@ const cases: { name: string; error: unknown; verdict: [cause: string, code: stri
     error: new Error('Proxy response (407) !== 200 when HTTP Tunneling'),
     verdict: ['configuration', 'proxy-refused'],
   },
+  {
+    name: 'a stream that the rule does not have',
+    error: upload(
+      new RestError('Stream Custom-X was not configured in data collection rule dcr-1.', { statusCode: 400 }),
+    ),
+    verdict: ['configuration', 'http-400'],
+  },
+  {
+    name: 'a stream that the rule does not have, told by its code',
+    error: upload(new RestError('x', { statusCode: 400, code: 'InvalidStream' })),
+    verdict: ['configuration', 'http-400'],
+  },
   { name: 'a bad request', error: upload(rest(400)), verdict: ['poison', 'http-400'] },
   { name: 'a missing role on the rule', error: upload(rest(403)), verdict: ['configuration', 'http-403'] },
   { name: 'a body too large', error: upload(rest(413)), verdict: ['too-large', 'http-413'] },

@@ -3,7 +3,7 @@ import { tokenEndpoint, tokenFailure } from '../../src/azure/token-failure.ts';
 
 const ofAzure = tokenEndpoint({});
 const moved = tokenEndpoint({ AZURE_POD_IDENTITY_AUTHORITY_HOST: 'http://127.0.0.1:8080/vm/web_3' });
-const answer = (status: number | null) => ({ status, retryAfterMs: null, said: '' });
+const answer = (status: number | null, said = '') => ({ status, retryAfterMs: null, said });
 
 const cases = [
   {
@@ -27,6 +27,19 @@ const cases = [
   },
   { name: 'a refusal by the proxy agent', status: 403, endpoint: ofAzure, says: /Metadata Security Protocol/ },
 ];
+
+test.for([
+  { name: 'that has none', said: 'Identity not found', says: /: assign an identity to this VM/ },
+  {
+    name: 'that has several',
+    said: 'Multiple user assigned identities exist',
+    says: /: name the one to use in identity/,
+  },
+])('what mends a VM $name: that alone', ({ said, says }) => {
+  const { reason } = tokenFailure(answer(400, said), { clientId: null, endpoint: ofAzure });
+  expect(reason).toMatch(says);
+  expect(reason).not.toMatch(/az vm identity assign.*name the one|name the one.*az vm/);
+});
 
 test.for(cases)('what is said of a token that did not come: $name', ({ status, endpoint, says }) => {
   const { reason } = tokenFailure(answer(status), { clientId: null, endpoint });

@@ -31,14 +31,17 @@ describe('with a proxy', () => {
   }
 
   test.each([
-    { name: 'in the environment', inEnvironment: true },
-    { name: 'in the configuration', inEnvironment: false },
-  ])('$name: both sinks go through it, polling and tokens never', async ({ inEnvironment }) => {
-    const proxy = await startConnectProxy();
+    { name: 'in the environment', inEnvironment: true, credentials: undefined },
+    { name: 'in the configuration', inEnvironment: false, credentials: undefined },
+    { name: 'that demands credentials, in the environment', inEnvironment: true, credentials: 'ada:s3cret' },
+    { name: 'that demands credentials, in the configuration', inEnvironment: false, credentials: 'ada:s3cret' },
+  ])('$name: both sinks go through it, polling and tokens never', async ({ inEnvironment, credentials }) => {
+    const proxy = await startConnectProxy(200, credentials);
+    const address = credentials === undefined ? proxy.url : proxy.url.replace('//', `//${credentials}@`);
     using directory = temporaryDirectory('proxy');
     const before = onTheHub(azure).length;
-    const setting = inEnvironment ? {} : { proxy: { url: proxy.url } };
-    const env = inEnvironment ? { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url, http_proxy: proxy.url } : {};
+    const setting = inEnvironment ? {} : { proxy: { url: address } };
+    const env = inEnvironment ? { HTTP_PROXY: address, HTTPS_PROXY: address, http_proxy: address } : {};
     const configuration = configurationFor(azure, 'web_0', directory.path, { sinks: webSockets(), ...setting });
     const bridge = startBridge(configuration, { env });
     await deliverOne(before);
@@ -47,6 +50,7 @@ describe('with a proxy', () => {
     await proxy.close();
     const port = (url: string): string => new URL(url).port;
     const through = new Set(proxy.asked.map((target) => target.split(':').at(-1)));
+    expect(JSON.stringify(bridge.log)).not.toContain('s3cret');
     expect([...through].sort()).toEqual(
       [port(azure.logAnalytics.endpoint), port(azure.eventHubs.websocketEndpoint)].sort(),
     );

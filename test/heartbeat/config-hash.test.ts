@@ -17,6 +17,7 @@ const hub = (key: string) => ({
     },
   },
 });
+const proxy = (url: string) => ({ sinks: { stdout: {} }, proxy: { url } });
 
 test('the same configuration has the same hash in whatever order it is written, another one has another', () => {
   const one = configOf({ sinks: { stdout: {} }, imds: { timeoutSeconds: 5, pollIntervalSeconds: 2 } });
@@ -28,6 +29,12 @@ test('the same configuration has the same hash in whatever order it is written, 
 
 test('a secret is not in the hash, so that nobody can try it out against one', () => {
   expect(configHash(configOf(hub('one')))).toBe(configHash(configOf(hub('two'))));
-  const secrets = (options as readonly Option[]).filter(({ secret }) => secret).map(({ path }) => path);
-  expect(secrets).toEqual(['sinks.eventHubs.connectionString']);
+  expect(configHash(configOf(proxy('http://user:one@proxy:3128')))).toBe(
+    configHash(configOf(proxy('http://user:two@proxy:3128'))),
+  );
+  expect(configHash(configOf(proxy('http://user@proxy:3128')))).not.toBe(
+    configHash(configOf(proxy('http://user:one@proxy:3128'))),
+  );
+  const secrets = (options as readonly Option[]).filter(({ isSecret }) => isSecret).map(({ path }) => path);
+  expect(secrets).toEqual(['sinks.eventHubs.connectionString', 'proxy.url']);
 });

@@ -62,8 +62,26 @@ test('a host that NO_PROXY names is reached past the proxy over WebSockets too',
   expect(proxy.asked.length).toBe(before);
 });
 
+test.for([
+  { name: 'with them both sinks pass', user: 'ada:s%20cr%40et%2F', code: undefined },
+  { name: 'with others none does', user: 'ada:s3cret', code: 'refused' },
+])('a proxy that demands credentials: $name, and none is told', async ({ user, code }) => {
+  const demanding = await startConnectProxy(200, 'ada:s cr@et/');
+  const url = demanding.url.replace('//', `//${user}@`);
+  Object.assign(process.env, { HTTP_PROXY: url, HTTPS_PROXY: url });
+  const hub = local.eventHubs({ transport: 'amqp-ws', customEndpoint: webSocketAddress() });
+  const toHub = await sendOnce(createEventHubsSink({ config: hub, ...around() }));
+  const toTable = await sendOnce(createLogAnalyticsSink({ config: local.logAnalytics(), ...around() }));
+  Object.assign(process.env, { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url });
+  await demanding.close();
+  expect([toHub, toTable].map((delivery) => ('code' in delivery ? delivery.code : undefined))).toEqual(
+    code === undefined ? [undefined, undefined] : ['proxy-refused', 'http-407'],
+  );
+  expect(JSON.stringify([toHub, toTable])).not.toMatch(/s3cret|s(%20| )cr/);
+});
+
 for (const [status, fix] of [
-  [407, 'put credentials into HTTPS_PROXY'],
+  [407, 'http://user:password@host:port, into proxy.url'],
   [403, 'let it allow CONNECT'],
 ] as const) {
   test(`a proxy that answers ${status} is said to be what refuses`, async () => {

@@ -9,8 +9,12 @@ export interface ConnectProxy {
   close(): Promise<void>;
 }
 
-/** @param status answered to CONNECT; 200 tunnels. */
-export async function startConnectProxy(status = 200): Promise<ConnectProxy> {
+/**
+ * @param status answered to CONNECT; 200 tunnels.
+ * @param credentials `user:password` without which the answer is 407.
+ */
+export async function startConnectProxy(status = 200, credentials?: string): Promise<ConnectProxy> {
+  const authorization = credentials === undefined ? undefined : `Basic ${Buffer.from(credentials).toString('base64')}`;
   const asked: string[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
@@ -20,6 +24,9 @@ export async function startConnectProxy(status = 200): Promise<ConnectProxy> {
   server.on('connect', (request: IncomingMessage, client: Socket) => {
     asked.push(request.url ?? '');
     client.on('error', () => {});
+    if (authorization !== undefined && request.headers['proxy-authorization'] !== authorization) {
+      return client.end('HTTP/1.1 407 Refused\r\nProxy-Authenticate: Basic realm="x"\r\n\r\n');
+    }
     if (status !== 200) return client.end(`HTTP/1.1 ${status} Refused\r\n\r\n`);
     const { hostname, port } = new URL(`http://${request.url}`);
     const upstream = connect(Number(port), hostname, () => client.write('HTTP/1.1 200 OK\r\n\r\n'));

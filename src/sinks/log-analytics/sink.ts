@@ -32,8 +32,6 @@ const defaultWaits = { tokenMs: 20_000, uploadMs: 15_000 };
  */
 const mostBytes = 900_000;
 const mostRows = 1000;
-/** How a data collection rule says that it has no such stream. */
-const namesStream = /InvalidStream|\bstream\b.*\bnot\b.*\b(configured|found|exist)/i;
 /** A row is its record's JSON plus `TimeGenerated`, a longer column name and a comma: less than this. */
 const rowOverheadBytes = 50;
 
@@ -93,15 +91,11 @@ export function createLogAnalyticsSink(options: LogAnalyticsSinkOptions): LogAna
       ),
     );
     const said = (bodyAsText ?? '').replace(/\s+/g, ' ').slice(0, 1000);
-    // A stream that is not there is the one thing that a 400 for an empty list can be about.
-    if (status === 204 || (status === 400 && !namesStream.test(said))) {
+    const { kind, code, reason } = httpFailure(status, { retryAfterMs: null, message: said }, destination);
+    // What is wrong with an empty list is nothing that a row would meet.
+    if (status === 204 || (status === 400 && kind === 'rejected')) {
       return { ok: true, code: 'ok', detail: `${destination.name} takes rows of this VM.` };
     }
-    if (status === 400) {
-      const detail = `${destination.host} does not know ${destination.name} (HTTP 400): check ${destination.whatToCheck}.`;
-      return { ok: false, code: 'http-400', detail, said };
-    }
-    const { code, reason } = httpFailure(status, { retryAfterMs: null, message: '' }, destination);
     return { ok: false, code, detail: reason, said };
   }
 
