@@ -49,11 +49,12 @@ type EmitTestAnswer =
 
 async function ask(directory: string, signal: AbortSignal): Promise<EmitTestAnswer> {
   const { askService } = await import('../outbox/ask.ts');
-  const { explainUnread, noOutboxIn } = await import('./outbox/read.ts');
+  const { explainUnread, foundIn } = await import('./outbox/read.ts');
   try {
     const asked = await askService(directory, emitTestRequest, {}, { timeoutMs: answerMs, signal, clock: systemClock });
     if (asked.answered) return asked.answer as EmitTestAnswer;
-    if (asked.why === 'no-outbox') throw new Failure('noOutbox', noOutboxIn(directory));
+    // It says which of both it is: none there, or none that this user may see.
+    if (asked.why === 'no-outbox') return foundIn<never>(directory, () => null);
     throw new Failure('notDone', unanswered[asked.why](directory));
   } catch (error) {
     throw explainUnread(error, directory);
@@ -64,7 +65,7 @@ const unanswered = {
   'no-service': (directory: string): string =>
     `No service runs with the state directory ${directory}, and only the service sends: start it (systemctl start scheduled-events-bridge), then try again.`,
   'no-answer': (directory: string): string =>
-    `The service with the state directory ${directory} did not answer within ${answerMs / 1000} s, and nothing was sent: status tells how it is.`,
+    `The service with the state directory ${directory} did not answer within ${answerMs / 1000} s, so that it is not known whether a test record was made: status tells how it is, for instance that its disk is full.`,
 };
 
 const whereToFind = ({ says, eventId, recordId }: Extract<EmitTestAnswer, { ok: true }>): string =>

@@ -5,7 +5,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import { imbalance, noCounters } from '../outbox/tally.ts';
 import type { Relay } from '../relay/relay.ts';
 import { jsonAnswer, serveHttp, textAnswer } from './http.ts';
-import type { Readings, SinkReadings } from './metric-families.ts';
+import type { Readings, SinkReadings } from './metric-family.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { startNotify } from './notify.ts';
 import { createStoreCounts } from './store-counts.ts';

@@ -1,5 +1,7 @@
-import { deliveryLatency, type MetricFamily, metricFamilies, type Readings } from './metric-families.ts';
+import { metricFamilies } from './metric-families.ts';
+import type { MetricFamily, Readings } from './metric-family.ts';
 import type { OnDelivered } from './send-counts.ts';
+import { deliveryLatency } from './sink-metrics.ts';
 
 /** The metrics of one bridge, in a registry of its own. */
 export interface Metrics {

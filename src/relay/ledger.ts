@@ -38,6 +38,8 @@ export interface Ledger {
   /** What has to be written, once. */
   takeOutcomes(): readonly Settlement[];
   progress(): SinkProgress;
+  /** Records that were refused for ever, by code. */
+  deaths(): Readonly<Record<string, number>>;
   /** Nothing is left: what was held against single events went with them. */
   allDone(): void;
   /** The stream is another one: its events are not these. */
@@ -61,6 +63,7 @@ export function createLedger(parts: {
   const { backlog, urgency, narrator, clock, random, full, stored } = parts;
   const troubles = new Map<string, Trouble>();
   const suspects = new Set<string>();
+  const deaths: Record<string, number> = {};
   let outcomes: Settlement[] = [];
   let progress = stored;
   let pace = startingPace(stored.step, clock.monotonicMs() + storedPauseMs(stored, clock));
@@ -147,6 +150,7 @@ export function createLedger(parts: {
     progress = { ...progress, lastErrorAt: wallTime(), lastErrorCode: code, lastErrorReason: reason };
     outcomes.push({ position: entry.position, outcome: 'dead', code, reason });
     narrator.dead(entry.position, code, reason);
+    deaths[code] = (deaths[code] ?? 0) + 1;
     done([entry]);
   };
 
@@ -203,6 +207,7 @@ export function createLedger(parts: {
       return taken;
     },
     progress: () => progress,
+    deaths: () => ({ ...deaths }),
     allDone: forgiveAll,
     forget() {
       backlog.forget();

@@ -42,6 +42,8 @@ export interface RelayHealth {
   readonly lastErrorReason: string | null;
   /** Batches on their way. */
   readonly inFlight: number;
+  /** Records that the sink refused for ever since the process began, by code. */
+  readonly deaths: Readonly<Record<string, number>>;
 }
 
 export interface RelayOptions {
@@ -128,7 +130,9 @@ class SinkRelay implements Relay {
     const waits = this.#backlog.queues.size > 0 || this.#backlog.hasMore();
     const well = this.#flights.size > 0 ? 'sending' : waits ? 'waiting' : 'idle';
     const state = this.#failing() ? 'failing' : well;
-    return { sink: sink.name, state, step, retryAt, lastErrorCode, lastErrorReason, inFlight: this.#flights.size };
+    const inFlight = this.#flights.size;
+    const deaths = this.#ledger.deaths();
+    return { sink: sink.name, state, step, retryAt, lastErrorCode, lastErrorReason, inFlight, deaths };
   }
 
   async flush(deadlineMs: number): Promise<boolean> {

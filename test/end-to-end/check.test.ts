@@ -342,6 +342,14 @@ test('check comes to its end where nothing answers', async () => {
   expect(checked.code).toBe(10);
 });
 
+test('being asked for fewer requests is no verdict: check asks again', async () => {
+  using directory = temporaryDirectory('state');
+  for (const target of ['instance', 'scheduledevents', 'token'] as const) azure.imds.fault(target, { status: 429 }, 1);
+  const { report, code } = await runCheck(configurationFor(azure, 'web_0', directory.path));
+  expect(report.findings.filter(({ verdict }) => verdict === 'problem')).toEqual([]);
+  expect(code).toBe(0);
+});
+
 describe('beside a service that runs', () => {
   test('check disturbs nothing, knows it, and a second one is refused', async () => {
     using directory = temporaryDirectory('state');

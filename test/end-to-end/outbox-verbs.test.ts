@@ -54,7 +54,7 @@ describe('an operator at a bridge that runs, and at one that stopped', () => {
     const refusing = await until(
       async () => {
         const { out, reason } = await runVerb(addStatus, ['status', '--state-directory', directory.path]);
-        return out.startsWith('Log Analytics refuses since') ? { out, reason } : null;
+        return out.startsWith('Log Analytics has taken nothing since') ? { out, reason } : null;
       },
       { everyMs: 100, timeoutMs: 30_000 },
     );

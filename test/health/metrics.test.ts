@@ -1,8 +1,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { deliveryLatency, metricFamilies, type Readings } from '../../src/health/metric-families.ts';
+import { metricFamilies } from '../../src/health/metric-families.ts';
+import type { Readings } from '../../src/health/metric-family.ts';
 import { createMetrics } from '../../src/health/metrics.ts';
+import { deliveryLatency } from '../../src/health/sink-metrics.ts';
 
 const counters = { accepted: 9, delivered: 5, pending: 2, dead: 1, expired: 1, abandoned: 0, undurable: 3 };
 const readings: Readings = {
@@ -37,6 +39,7 @@ const readings: Readings = {
         lastErrorCode: 'unauthorized',
         lastErrorReason: '',
         inFlight: 1,
+        deaths: { 'http-400': 2 },
       },
       retries: { configuration: 3 },
       refusals: { poison: 1 },
@@ -71,6 +74,8 @@ test('values are read where they are, at the moment they are asked for', async (
       'bridge_sink_delivered_total{sink="event-hubs"} 5',
       'bridge_sink_oldest_pending_age_seconds{sink="event-hubs"} 12.5',
       'bridge_sink_failing{sink="event-hubs",code="unauthorized"} 1',
+      'bridge_sink_dead_total{sink="event-hubs",reason="http-400"} 2',
+      'bridge_sink_dead_letters{sink="event-hubs"} 1',
       'bridge_sink_retries_total{sink="event-hubs",class="configuration"} 3',
       'bridge_store_errors_total{code="ENOSPC"} 1',
       'bridge_store_writable 1',
@@ -116,7 +121,18 @@ test('every metric says what it is, under a name of its own, with labels that it
 
 test('no label can hold an event, a record or a VM', () => {
   const labels = new Set([...metricFamilies, deliveryLatency].flatMap((family) => [...family.labels]));
-  expect([...labels].sort()).toEqual(['class', 'code', 'loop', 'op', 'phase', 'result', 'sink', 'target', 'version']);
+  expect([...labels].sort()).toEqual([
+    'class',
+    'code',
+    'loop',
+    'op',
+    'phase',
+    'reason',
+    'result',
+    'sink',
+    'target',
+    'version',
+  ]);
 });
 
 /** Of the Debian package prometheus. */

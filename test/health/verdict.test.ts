@@ -17,6 +17,7 @@ const failingHub = {
   lastErrorCode: 'http-403',
   lastErrorReason: 'Grant the role.',
   inFlight: 0,
+  deaths: {},
 } as const;
 const well: Condition = {
   loops: [loop('poll', 500), loop('event-hubs', 30_000)],

@@ -9,7 +9,7 @@ export interface CheckOptions {
 }
 
 const form = `
-A line is "ok" (proven), "WARNING" (works, look at it), "PROBLEM" (does not work until someone acts) or "not proven", with its
+A line is "ok" (proven), "WARNING" (look at it), "PROBLEM" (does not work until someone acts) or "not proven", with its
 reason; below it, after $, the command that mends it or shows more, for bash or PowerShell. The exit code is that of the first
 problem; warnings and what is not proven end with 0. It runs beside the service and changes nothing, except that asking the
 metadata service for events turns them on for this VM, as the service does.
@@ -39,6 +39,7 @@ export const addCheck: Verb = (program, surroundings) => {
     'logAnalyticsFailed',
     'diskFailed',
     'clockFailed',
+    'needsPerson',
     'newerOutbox',
     'configuration',
   ).action((options: CheckOptions) => check(options, surroundings));

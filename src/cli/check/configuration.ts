@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { type Config, environmentName, environmentPrefix, options } from '../../config.ts';
+import { type Config, environmentName, environmentPrefix, type Option, options } from '../../config.ts';
 import type { LoadedConfig } from '../load-config.ts';
 import { configFileVariable } from '../read-config.ts';
 import { accountNames } from './disk.ts';
@@ -40,12 +40,19 @@ export function configurationFindings(
 
 /** Keys of secrets that are set, and came from the file. */
 function secretsIn(config: Config, env: NodeJS.ProcessEnv): readonly string[] {
-  const secret: readonly (readonly [path: string, isSet: boolean])[] = [
-    ['sinks.eventHubs.connectionString', (config.sinks.eventHubs?.connectionString ?? null) !== null],
-    ['proxy.url', (URL.parse(config.proxy?.url ?? '')?.password ?? '') !== ''],
-  ];
-  return secret.filter(([path, isSet]) => isSet && !env[environmentName(path)]).map(([path]) => path);
+  const all: readonly Option[] = options;
+  return all
+    .filter(({ path, isSecret }) => {
+      const value = valueAt(config, path);
+      return typeof value === 'string' && isSecret?.(value) && !env[environmentName(path)];
+    })
+    .map(({ path }) => path);
 }
+
+const valueAt = (config: Config, path: string): unknown =>
+  path
+    .split('.')
+    .reduce<unknown>((value, key) => (value === null ? null : (value as Record<string, unknown>)[key]), config);
 
 function readers(file: FileSeen | null, secrets: readonly string[]): Finding {
   const what = 'configuration.readers';

@@ -5,7 +5,7 @@ import { destinationOf, type EventHubsConfig } from '../../sinks/event-hubs/conf
 import { createEventHubsSink } from '../../sinks/event-hubs/sink.ts';
 import type { CheckResult, Delivery } from '../../sinks/sink.ts';
 import { type Finding, notProven, ok, problem } from './finding.ts';
-import { type Ground, tokenMs } from './ground.ts';
+import { type Ground, tokenMs, withToken } from './ground.ts';
 import { networkFindings } from './network.ts';
 import { probeEntry } from './probe-record.ts';
 import { allowPolicy, grantSend, type KnownVm, listEventHubs, showNetworkRules, switchHubOn } from './remedy.ts';
@@ -23,7 +23,10 @@ export async function checkEventHubs(ground: Ground): Promise<readonly Finding[]
   const way = wayTo(eventHubs, to);
   const sink = createEventHubsSink({ config: { ...eventHubs, connectJitterSeconds: 0 }, credential, clock, waits });
   try {
-    const [seen, verdict] = await Promise.all([goThere(way, networkMs, signal), sink.check(signal)]);
+    const [seen, verdict] = await Promise.all([
+      goThere(way, networkMs, signal),
+      withToken(eventHubs.connectionString === null ? ground : null, () => sink.check(signal)),
+    ]);
     const vm = await ground.vm();
     const probe =
       write && verdict.ok && vm !== null

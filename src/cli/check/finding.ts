@@ -71,9 +71,17 @@ export const warning = (what: What, says: string, mend?: string): Finding => fin
 export const problem = (what: What, says: string, mend?: string): Finding => finding(what, 'problem', says, mend);
 export const notProven = (what: What, says: string, mend?: string): Finding => finding(what, 'not-proven', says, mend);
 
+/** What a reason says of the service, which tries again: a check tries once. */
+const triesAgain = /; it is (tried|sent|asked) again( later)?/g;
+
 /** On one line, whatever was quoted in it. */
 export function finding(what: What, verdict: Verdict, says: string, mend?: string): Finding {
-  return { what, verdict, says: says.replace(/\s+/g, ' '), ...(mend !== undefined && { mend }) };
+  return {
+    what,
+    verdict,
+    says: says.replace(/\s+/g, ' ').replace(triesAgain, ''),
+    ...(mend !== undefined && { mend }),
+  };
 }
 
 /** The class that a finding belongs to. */

@@ -10,6 +10,7 @@ import { observerFrom, parseInstance, parseTags } from '../../imds/instance.ts';
 import type { Observer, Seen } from '../../lifecycle/scheduled-event.ts';
 import { silentLog } from '../../log.ts';
 import { tokenScopes } from '../../sinks/index.ts';
+import type { CheckResult } from '../../sinks/sink.ts';
 import { readClaims, type TokenClaims } from './claims.ts';
 import { type StateSeen, seeState } from './state.ts';
 
@@ -20,6 +21,8 @@ export interface Ground {
   readonly platform: NodeJS.Platform;
   /** Whether a test record may be written. */
   readonly write: boolean;
+  /** Nobody may be asked. */
+  readonly offline: boolean;
   /** Aborted when the command is to end. */
   readonly signal: AbortSignal;
   readonly credential: BridgeCredential;
@@ -33,7 +36,7 @@ export interface Ground {
   document(): Promise<Seen>;
   /** Where the metadata service was found; as configured, unless that is `auto`. */
   endpoint(): Promise<string>;
-  /** One for each scope that the sinks need. Never rejects. */
+  /** One for each scope that the sinks need; the credential has them from then on. Never rejects. */
   tokens(): Promise<readonly TokenSeen[]>;
   close(): Promise<void>;
 }
@@ -50,10 +53,16 @@ const instanceMs = 8_000;
 export const tokenMs = 11_000;
 /** Without a request for so long the service turns the feature off. */
 const warmForMs = 24 * 3_600_000;
+/** All programs of a VM together may send the metadata service five requests a second; the service sends one. */
+const turnMs = 300;
+/** Where it asks for fewer all the same. */
+const throttledMs = 1_100;
+const mostTries = 3;
 /** After so long without a document somebody wonders. */
 const patienceMs = 3_000;
 
-export interface GroundOptions extends Pick<Ground, 'config' | 'clock' | 'platform' | 'write' | 'signal' | 'tell'> {}
+export interface GroundOptions
+  extends Pick<Ground, 'config' | 'clock' | 'platform' | 'write' | 'offline' | 'signal' | 'tell'> {}
 
 export function layGround(options: GroundOptions): Ground {
   const { config, clock, signal, tell } = options;
@@ -78,7 +87,25 @@ export function layGround(options: GroundOptions): Ground {
     clock,
   });
 
-  const instance = once(() => imds.instance(signal));
+  let turn: Promise<unknown> = Promise.resolve();
+  /** One after the other, and once more where fewer are asked for: neither a verdict nor the service's own poll is to suffer from it. */
+  async function inTurn<T>(ask: () => Promise<T>, codeOf: (answer: T) => string | null): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      const mine = turn;
+      turn = mine.then(() => clock.sleep(turnMs, signal));
+      await mine;
+      const answer = await ask();
+      if (tries === mostTries || signal.aborted || !isThrottled(codeOf(answer))) return answer;
+      await clock.sleep(throttledMs, signal);
+    }
+  }
+
+  const instance = once(() =>
+    inTurn(
+      () => imds.instance(signal),
+      (answer) => (answer.kind === 'unavailable' ? answer.code : null),
+    ),
+  );
   const vm = once(async (): Promise<Observer | null> => {
     const answer = await instance();
     const { tags, ...overrides } = config.observer;
@@ -98,7 +125,10 @@ export function layGround(options: GroundOptions): Ground {
       );
     });
     try {
-      const first = await imds.observe(signal);
+      const first = await inTurn(
+        () => imds.observe(signal),
+        (seen) => (seen.kind === 'unavailable' ? seen.code : null),
+      );
       if (first.kind !== 'document' || first.clockOffsetSeconds !== null) return first;
       // So long under way that its date tells nothing: the next one is quick.
       imds.forget();
@@ -109,17 +139,23 @@ export function layGround(options: GroundOptions): Ground {
     }
   });
 
+  const tokenFor = async (scope: string): Promise<TokenSeen> => {
+    try {
+      const { token } = await credential.getToken(scope, { abortSignal: signal });
+      return { scope, claims: readClaims(token), failure: null };
+    } catch (error) {
+      const { code, reason } = classify(error, tokenDestination(), clock.now());
+      return { scope, claims: null, failure: { code, reason } };
+    }
+  };
   const tokens = once(() =>
     Promise.all(
-      tokenScopes(config.sinks).map(async (scope): Promise<TokenSeen> => {
-        try {
-          const { token } = await credential.getToken(scope, { abortSignal: signal });
-          return { scope, claims: readClaims(token), failure: null };
-        } catch (error) {
-          const { code, reason } = classify(error, tokenDestination(), clock.now());
-          return { scope, claims: null, failure: { code, reason } };
-        }
-      }),
+      tokenScopes(config.sinks).map((scope) =>
+        inTurn(
+          () => tokenFor(scope),
+          ({ failure }) => failure?.code ?? null,
+        ),
+      ),
     ),
   );
 
@@ -141,6 +177,21 @@ export function layGround(options: GroundOptions): Ground {
     },
   };
 }
+
+/**
+ * What a sink says of itself, once the tokens are there: without them it could only say the same again, as long afterwards.
+ * @param ground null: it needs no token.
+ */
+export async function withToken(
+  ground: Pick<Ground, 'tokens'> | null,
+  check: () => Promise<CheckResult>,
+): Promise<CheckResult> {
+  const tokens = await ground?.tokens();
+  const failure = tokens?.find((token) => token.failure !== null)?.failure;
+  return failure ? { ok: false, code: failure.code, detail: failure.reason } : await check();
+}
+
+const isThrottled = (code: string | null): boolean => code === 'http-429' || code === 'token-throttled';
 
 const tokenDestination = () => {
   const { name } = tokenEndpoint();

@@ -76,7 +76,7 @@ function names({ seen, vm }: ImdsSeen): Finding {
   return isMisnamed(seen.document, vm)
     ? warning(
         what,
-        `${says} A VM outside of any set is told of its own events only: the names should be ours. Compare observer.vmName, if it is set, with the name of the VM in Azure.`,
+        `${says} Unless this VM is in an availability set it is told of its own events only, and the names should be ours: then compare observer.vmName, if it is set, with the name of the VM in Azure.`,
       )
     : ok(what, says);
 }
@@ -102,11 +102,12 @@ function neighbours({ vm, witnessRate }: ImdsSeen): Finding {
       witnessRate > 0
         ? `this VM publishes a share of ${witnessRate} of the events of others`
         : 'scope.witnessRate is 0, so none of them reports for a VM that is down';
-    return ok(what, `The VMs of ${vm.vmScaleSetName ?? 'its placement group'} see each other's events; ${share}.`);
+    const set = vm.vmScaleSetName === null ? '' : ` of the scale set ${vm.vmScaleSetName}`;
+    return ok(what, `As a rule the VMs of a placement group${set} are told of each other's events; ${share}.`);
   }
   const says =
-    'No neighbour can witness for this VM, unless it is in an availability set: it is in no scale set and no placement group, so only itself sees its events.';
-  return witnessRate > 0 ? warning(what, `${says} scope.witnessRate has no effect here.`) : ok(what, says);
+    'No neighbour can witness for this VM, unless it is in an availability set, of which the metadata tell nothing: they name no scale set and no placement group.';
+  return witnessRate > 0 ? warning(what, `${says} Then scope.witnessRate has no effect.`) : ok(what, says);
 }
 
 /** What shows whether the VM or this program is refused. */

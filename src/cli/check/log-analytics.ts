@@ -5,7 +5,7 @@ import { columnOf } from '../../sinks/log-analytics/encode.ts';
 import { createLogAnalyticsSink } from '../../sinks/log-analytics/sink.ts';
 import type { CheckResult, Delivery, Entry } from '../../sinks/sink.ts';
 import { type Finding, notProven, ok, problem } from './finding.ts';
-import { type Ground, tokenMs } from './ground.ts';
+import { type Ground, tokenMs, withToken } from './ground.ts';
 import { networkFindings } from './network.ts';
 import { probeEntry } from './probe-record.ts';
 import { grantPublish, type KnownVm, listRules, queryFor } from './remedy.ts';
@@ -22,7 +22,10 @@ export async function checkLogAnalytics(ground: Ground): Promise<readonly Findin
   const to = destinationOf(logAnalytics);
   const way = wayTo(logAnalytics);
   const sink = createLogAnalyticsSink({ config: logAnalytics, credential, clock, waits });
-  const [seen, verdict] = await Promise.all([goThere(way, networkMs, signal), sink.check(signal)]);
+  const [seen, verdict] = await Promise.all([
+    goThere(way, networkMs, signal),
+    withToken(ground, () => sink.check(signal)),
+  ]);
   const vm = await ground.vm();
   const entry = write && verdict.ok && vm !== null ? probeEntry(vm, clock.now(), config.imds.apiVersion) : null;
   const delivery = entry && (await sink.send([entry], signal));

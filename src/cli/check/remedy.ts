@@ -29,9 +29,8 @@ export function assignIdentity(vm: KnownVm, clientId: string | null): string {
   return azVm(vm, 'identity assign', `--identities "${id}"`);
 }
 
-/** Shows the client ids of which one has to be named in `identity.clientId`. */
-export const listIdentities = (vm: KnownVm): string =>
-  azVm(vm, 'identity show', '--query "userAssignedIdentities.*.clientId" --output tsv');
+/** Shows the identities, each with its name and the `clientId` of which one has to be named in `identity.clientId`. */
+export const listIdentities = (vm: KnownVm): string => azVm(vm, 'identity show', '--query userAssignedIdentities');
 
 /** What the proxy agent on the VM is told to enforce, with the profiles that it enforces. */
 export const showProxyAgent = (vm: KnownVm): string => azVm(vm, 'show', '--query securityProfile.proxyAgentSettings');

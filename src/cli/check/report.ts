@@ -62,7 +62,7 @@ export function verdictText(findings: readonly Finding[], { offline }: { readonl
   ].filter((part) => part !== '');
   const left = offline ? ' What needs the network was left out (--offline).' : '';
   if (first) return `${parts.join(', ')}. Begin with ${first.what} (exit code ${exitCode}).${left}\n`;
-  return `${counts.warning > 0 ? 'It works' : 'All is well'}: ${parts.join(', ')}.${left}\n`;
+  return `${counts.warning > 0 ? 'No problem' : 'All is well'}: ${parts.join(', ')}.${left}\n`;
 }
 
 const many = (count: number, word: string): string => (count === 0 ? '' : `${count} ${word}${count === 1 ? '' : 's'}`);

@@ -30,6 +30,7 @@ export async function runChecks(options: CheckOptions, { env, stop, print }: Sur
       clock,
       platform,
       write: options.write === true,
+      offline,
       signal: stop,
       tell: (sentence) => {
         if (!options.json) print(`  …          ${sentence}\n`);

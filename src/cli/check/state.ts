@@ -4,6 +4,7 @@ import { OutboxTooNew, troubleOf } from '../../outbox/errors.ts';
 import { layoutOf } from '../../outbox/layout.ts';
 import { isServiceRunning } from '../../outbox/lock.ts';
 import { type OutboxReport, readOutbox } from '../../outbox/reader.ts';
+import { noOutboxOfService } from '../outbox/read.ts';
 import { type Finding, finding, notProven, ok, problem, warning } from './finding.ts';
 import type { Ground } from './ground.ts';
 
@@ -42,16 +43,31 @@ function proveSound(path: string): void {
   }
 }
 
-/** A document is stored at least once a minute. */
-const silentMs = 5 * 60_000;
+/** A document is stored at least once a minute: three missing ones are no accident. */
+const silentMs = 3 * 60_000;
 
-export function checkState(ground: Ground): readonly Finding[] {
-  return stateFindings(ground.state(), { directory: ground.config.stateDirectory, now: ground.clock.now() });
+/** One that has just been started has its first document by then. */
+const startMs = 3_000;
+
+export async function checkState(ground: Ground): Promise<readonly Finding[]> {
+  const { clock, config, offline, signal } = ground;
+  const [directory, now, seen] = [config.stateDirectory, clock.now(), ground.state()];
+  if (offline || !isSilent(seen, now)) return stateFindings(seen, { directory, now, isAnswered: null });
+  const isAnswered = (await ground.document()).kind !== 'unavailable';
+  await clock.sleep(startMs, signal);
+  return stateFindings(seeState(directory), { directory, now: clock.now(), isAnswered });
 }
 
 export interface StateGround {
   readonly directory: string;
   readonly now: Date;
+  /** Whether this check gets documents of the metadata service, where the service has none; null: not asked. */
+  readonly isAnswered: boolean | null;
+}
+
+function isSilent({ running, report }: StateSeen, now: Date): boolean {
+  const lastAt = report?.lastDocumentAt ?? report?.createdAt ?? null;
+  return running === true && lastAt !== null && now.getTime() - Date.parse(lastAt) > silentMs;
 }
 
 export const stateFindings = (seen: StateSeen, on: StateGround): readonly Finding[] => [
@@ -59,18 +75,26 @@ export const stateFindings = (seen: StateSeen, on: StateGround): readonly Findin
   outbox(seen, on),
 ];
 
-function service({ running, report }: StateSeen, { directory, now }: StateGround): Finding {
+function service(seen: StateSeen, { directory, now, isAnswered }: StateGround): Finding {
+  const { running, report, error } = seen;
   const what = 'state.service';
   if (running === null) return notProven(what, `Whether a service holds ${directory} cannot be seen by this account.`);
   const lastAt = report?.lastDocumentAt ?? null;
-  const last = lastAt === null ? 'has seen no document yet' : `saw its last document at ${lastAt}`;
+  const unseen = report === null ? 'tells nothing of itself' : 'has seen no document yet';
+  const last = lastAt === null ? unseen : `saw its last document at ${lastAt}`;
   if (!running) {
-    if (report === null) return ok(what, `No service has run with ${directory} yet.`);
-    return warning(what, `No service runs with ${directory}; the last one ${last}. Start it, unless that is meant.`);
+    if (report === null && error === null) return ok(what, `No service has run with ${directory} yet.`);
+    return warning(
+      what,
+      `No service runs with ${directory}; the last one ${last}. Start it, unless that is meant.`,
+      'sudo systemctl start scheduled-events-bridge',
+    );
   }
   const says = `A service runs with ${directory} and ${last}; a second one would be refused (exit code 75).`;
-  const isSilent = lastAt !== null && now.getTime() - Date.parse(lastAt) > silentMs;
-  return isSilent ? warning(what, `${says} That is long ago: see imds.document.`) : ok(what, says);
+  if (!isSilent(seen, now)) return ok(what, says);
+  if (!isAnswered) return warning(what, `${says} That is long ago: see imds.document.`);
+  const hangs = `A service runs with ${directory}, but ${last}, although the metadata service answers: it hangs, or what it sees cannot be stored (see disk). Look at its log, and start it again.`;
+  return { ...problem(what, hangs, 'sudo systemctl restart scheduled-events-bridge'), exit: 'needsPerson' };
 }
 
 function outbox({ report, error, running }: StateSeen, { directory }: StateGround): Finding {
@@ -78,9 +102,10 @@ function outbox({ report, error, running }: StateSeen, { directory }: StateGroun
   const { outbox: path } = layoutOf(directory);
   if (error instanceof OutboxTooNew) return { ...finding(what, 'problem', error.message), exit: 'newerOutbox' };
   if (error !== null) return unreadable(error, path, running);
+  if (report === null && running) return problem(what, noOutboxOfService(directory));
   if (report === null) return ok(what, `There is no outbox yet: the service makes ${path} at its first start.`);
   const { position, bytes, recovery } = report;
-  const says = `${path} is sound: ${position} records in its stream, ${(bytes / 2 ** 20).toFixed(1)} MB on disk.`;
+  const says = `${path} is sound: ${position === 1 ? '1 record' : `${position} records`} in its stream, ${(bytes / 2 ** 20).toFixed(1)} MB on disk.`;
   if (recovery === null) return ok(what, says);
   return warning(
     what,

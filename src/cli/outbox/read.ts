@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { OutboxTooNew, troubleOf } from '../../outbox/errors.ts';
 import { layoutOf } from '../../outbox/layout.ts';
@@ -22,7 +22,12 @@ export function foundIn<T>(directory: string, read: (directory: string) => T | n
 
 /** For wherever there is none. */
 export const noOutboxIn = (directory: string): string =>
-  `There is no outbox in ${directory}: the bridge has not run with this state directory yet, or it uses another one (stateDirectory in its configuration).`;
+  existsSync(layoutOf(directory).lock)
+    ? `${noOutboxOfService(directory)} Run check: it tells what is wrong there.`
+    : `There is no outbox in ${directory}: the bridge has not run with this state directory yet, or it uses another one (stateDirectory in its configuration).`;
+
+export const noOutboxOfService = (directory: string): string =>
+  `A service was started with ${directory}, but there is no outbox in it: it was removed, or could not be made, for instance since the disk is full. While it runs, what happens is kept in memory, sent from there, and lost with the process if it cannot be.`;
 
 /** A file that may not be looked at counts as missing to most of Node. */
 function refuseUnlooked(directory: string): void {
@@ -34,7 +39,8 @@ export function explainUnread(error: unknown, directory: string): unknown {
   if (error instanceof Failure) return error;
   if (error instanceof OutboxTooNew) return new Failure('newerOutbox', error.message);
   const { kind, code, reason } = troubleOf(error);
-  if (kind === 'damaged') {
+  // Tables or columns are missing.
+  if (kind === 'damaged' || code === 'sqlite-1') {
     return new Failure(
       'noOutbox',
       `The outbox in ${directory} is damaged (${reason}): start the bridge, or start it again; it saves every sound row and keeps the damaged file in corrupt-<time>/.`,

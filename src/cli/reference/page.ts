@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { environmentName, environmentPrefix, type Option, options } from '../../config.ts';
 import { healthRoutes } from '../../health/health.ts';
-import { deliveryLatency, metricFamilies } from '../../health/metric-families.ts';
+import { metricFamilies } from '../../health/metric-families.ts';
+import { deliveryLatency } from '../../health/sink-metrics.ts';
 import { approvalEvidence, endEvidence, phases, stepEvidence } from '../../lifecycle/record.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { createProgram } from '../program.ts';

@@ -24,8 +24,9 @@ export function moment(at: string, now: Date): string {
   return `${clockTime(at, now)} (${seconds >= 0 ? `${inWords(seconds)} ago` : `in ${inWords(seconds)}`})`;
 }
 
-/** `36 KB`, `1.2 MB`. */
+/** `36 KB`, `1.2 MB`, `256 MB`: in powers of 1024, as `outbox.maxMegabytes` counts. */
 export function size(bytes: number): string {
-  if (bytes < 1_000_000) return `${Math.ceil(bytes / 1000)} KB`;
-  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
+  if (bytes < 2 ** 20) return `${Math.ceil(bytes / 1024)} KB`;
+  const [count, unit] = bytes < 2 ** 30 ? [bytes / 2 ** 20, 'MB'] : [bytes / 2 ** 30, 'GB'];
+  return `${count.toFixed(count < 10 || unit === 'GB' ? 1 : 0)} ${unit}`;
 }

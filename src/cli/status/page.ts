@@ -1,6 +1,7 @@
 import { aligned, plain, sinkName } from '../outbox/plain.ts';
 import { clockTime, inWords, moment, size } from './moment.ts';
 import type { Status, StatusEvent, StatusSink } from './status.ts';
+import type { Verdict } from './verdict.ts';
 
 /** The status for a person: the verdict in the first line, then what it rests on. */
 export function statusPage(status: Status): string {
@@ -8,13 +9,13 @@ export function statusPage(status: Status): string {
   const now = new Date(status.at);
   return [
     `${verdict.says}\n`,
-    list('What needs you:', verdict.problems.length > 1 ? verdict.problems : []),
+    list('What needs you too:', verdict.problems.slice(1)),
     aligned(headRows(status, now)),
     events.length === 0 ? '' : aligned([eventHead, ...events.map((event) => eventRow(event, now))]),
-    sinks.length === 0 ? '' : aligned([sinkHead, ...sinks.map((sink) => sinkRow(sink, now))], [2, 4]),
+    sinks.length === 0 ? '' : aligned([sinkHead, ...sinks.map((sink) => sinkRow(sink, status.running, now))], [2, 4]),
     list(
       'Last errors:',
-      sinks.flatMap((sink) => errorLine(sink, now)),
+      sinks.flatMap((sink) => (isSaid(sink, verdict) ? [] : errorLine(sink, now))),
     ),
     list('Worth knowing:', verdict.notes),
   ]
@@ -56,10 +57,10 @@ function when({ phase, startedAt, notBefore }: StatusEvent, now: Date): string {
 
 const sinkHead = ['DESTINATION', 'STATE', 'WAITING', 'OLDEST', 'DEAD', 'LAST SUCCESS'];
 
-function sinkRow(sink: StatusSink, now: Date): string[] {
+function sinkRow(sink: StatusSink, running: boolean | null, now: Date): string[] {
   return [
     sinkName(sink.name),
-    stateWords(sink, now),
+    stateWords(sink, running, now),
     String(sink.waiting),
     sink.oldestAgeSeconds === null ? '-' : inWords(Math.max(0, sink.oldestAgeSeconds)),
     String(sink.deadLetters),
@@ -67,11 +68,17 @@ function sinkRow(sink: StatusSink, now: Date): string[] {
   ];
 }
 
-function stateWords({ state, retryAt }: StatusSink, now: Date): string {
+function stateWords({ state, retryAt }: StatusSink, running: boolean | null, now: Date): string {
   if (state === 'not-configured') return 'not configured';
+  if (state === 'refused') return 'stuck';
+  if (running === false) return 'stopped';
   if (state !== 'waiting') return state;
   return retryAt === null ? 'waiting' : `waiting until ${clockTime(retryAt, now)}`;
 }
+
+/** Its last error stands in what was said above. */
+const isSaid = ({ lastError }: StatusSink, { says, problems }: Verdict): boolean =>
+  lastError !== null && [says, ...problems].some((said) => said.includes(plain(lastError.reason)));
 
 /** Of one that delivers again, the last error is history; the JSON has it. */
 function errorLine({ name, state, lastError }: StatusSink, now: Date): string[] {

@@ -1,6 +1,7 @@
 import { accessSync, constants, statfsSync } from 'node:fs';
 import { isServiceRunning } from '../../outbox/lock.ts';
 import { type OutboxReport, readOutbox, type SinkReport } from '../../outbox/reader.ts';
+import { limitBytes } from '../../outbox/retention.ts';
 import type { SinkCounters } from '../../outbox/tally.ts';
 import { foundIn } from '../outbox/read.ts';
 import { isRefusal } from './refusal.ts';
@@ -46,7 +47,7 @@ export interface Facts {
     readonly position: number;
     readonly createdAgeSeconds: number | null;
     readonly bytes: number;
-    /** By the configuration; null where none was read. */
+    /** The most that it may take: by the configuration, and of its disk; null where no configuration was read. */
     readonly maxBytes: number | null;
     /** On its disk, for the account of the bridge. */
     readonly freeBytes: number | null;
@@ -73,7 +74,7 @@ export interface StatusEvent {
 
 export interface StatusSink {
   readonly name: string;
-  /** `waiting`: its last answer was a failure that passes by itself; it is asked again at `retryAt`. `refused`: a person has to act. */
+  /** `waiting`: it failed last of what passes by itself, and is asked again at `retryAt`. `refused`: a person has to act. */
   readonly state: 'delivering' | 'waiting' | 'refused' | 'not-configured';
   readonly waiting: number;
   readonly oldestWaitingAt: string | null;
@@ -92,6 +93,7 @@ export function readStatus(
   { now, maxMegabytes }: { readonly now: Date; readonly maxMegabytes: number | null },
 ): Status {
   const report = foundIn(directory, readOutbox);
+  const free = freeBytes(directory);
   const facts: Facts = {
     at: now.toISOString(),
     running: isServiceRunning(directory),
@@ -102,8 +104,11 @@ export function readStatus(
       position: report.position,
       createdAgeSeconds: ageSeconds(report.createdAt, now),
       bytes: report.bytes,
-      maxBytes: maxMegabytes === null ? null : maxMegabytes * 2 ** 20,
-      freeBytes: freeBytes(directory),
+      maxBytes:
+        maxMegabytes === null
+          ? null
+          : limitBytes({ maxMegabytes, freeBytes: free ?? Number.POSITIVE_INFINITY, ownBytes: report.bytes }),
+      freeBytes: free,
       readOnlyDisk: isReadOnly(directory),
       undecidedDocuments: report.undecided.documents,
       recovery: report.recovery && {
@@ -145,7 +150,9 @@ function told(report: OutboxReport, now: Date): Told {
 
 function statusOf({ name, configured, counters, progress, oldestPendingAt }: SinkReport, now: Date): StatusSink {
   const { lastSuccessAt, lastErrorAt, lastErrorCode: code, lastErrorReason: reason, step, retryAt } = progress;
-  const failing = step > 0 ? (isRefusal(code) ? 'refused' : 'waiting') : 'delivering';
+  // A batch that is taken apart to find the record that is refused counts as no failed step.
+  const isRefused = counters.pending > 0 && (lastErrorAt ?? '') > (lastSuccessAt ?? '');
+  const failing = step > 0 || isRefused ? (isRefusal(code) ? 'refused' : 'waiting') : 'delivering';
   return {
     name,
     state: configured ? failing : 'not-configured',

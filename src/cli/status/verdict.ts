@@ -1,5 +1,6 @@
 import { plain, sinkName } from '../outbox/plain.ts';
 import { clockTime, inWords, size } from './moment.ts';
+import { hasCommand } from './refusal.ts';
 import type { Facts, StatusSink } from './status.ts';
 
 /** What is wrong and what mends it. */
@@ -24,6 +25,8 @@ const patienceSeconds = 15 * 60;
 const clockOffSeconds = 120;
 /** The reserve, and as much again. */
 const leastFreeBytes = 8 * 2 ** 20;
+/** Less than one large turn takes. */
+const fullBytes = 2 ** 20;
 const fullShare = 0.7;
 
 /** Judges what is known. Pure; the order of the questions is that of how much is lost. */
@@ -52,17 +55,18 @@ const stopped: Question = ({ running, document, at }) => {
 
 const diskTrouble: Question = ({ outbox, stateDirectory }) => {
   if (outbox.readOnlyDisk) {
-    return `The disk of ${stateDirectory} is mounted read-only: what happens is kept in memory and lost with the process. Mount it writable; the kernel's log tells why it is not.`;
+    return `The disk of ${stateDirectory} is mounted read-only: what happens is kept in memory, sent from there, and lost with the process if it cannot be. Mount it writable; the kernel's log tells why it is not.`;
   }
   if (outbox.freeBytes === null || outbox.freeBytes >= leastFreeBytes) return null;
-  return `The disk of ${stateDirectory} is full (${size(outbox.freeBytes)} free): free some space on it; until then what happens is kept in memory and lost with the process.`;
+  const state = outbox.freeBytes < fullBytes ? 'is full' : 'is nearly full';
+  return `The disk of ${stateDirectory} ${state} (${size(outbox.freeBytes)} free): free some space on it. What cannot be written is kept in memory, sent from there, and lost with the process if it cannot be.`;
 };
 
 const silence: Question = ({ running, document, outbox, at }) => {
   if (running === false) return null;
   const { lastSeenAt, ageSeconds } = document;
   const look =
-    'Run check: it tells whether the metadata service does not answer; the log of the service tells the rest.';
+    'Run check: it tells whether the metadata service does not answer or the service hangs; the log of the service tells the rest.';
   if (lastSeenAt === null) {
     const age = outbox.createdAgeSeconds ?? 0;
     return age > firstDocumentSeconds ? `Azure has not answered once in ${inWords(age)}. ${look}` : null;
@@ -81,7 +85,8 @@ function sinkTrouble(sink: StatusSink, { at }: Facts): string | null {
   if (sink.state !== 'refused') return null;
   const since = sinceWhen(sink);
   const when = since === null ? '' : ` since ${clockTime(since, new Date(at))}`;
-  return `${sinkName(sink.name)} refuses${when}: ${reasonOf(sink)} (check gives the exact command.)`;
+  const more = hasCommand(sink.lastError?.code ?? '') ? ' (check gives the exact command.)' : '';
+  return `${sinkName(sink.name)} has taken nothing${when}: ${reasonOf(sink)}${more}`;
 }
 
 function deadLetters({ name, state, deadLetters: dead }: StatusSink): string | null {
@@ -103,7 +108,7 @@ function longWait(sink: StatusSink, { at }: Facts): string | null {
 const nearlyFull: Question = ({ outbox: { bytes, maxBytes } }) =>
   maxBytes === null || bytes < fullShare * maxBytes
     ? null
-    : `The outbox takes ${size(bytes)} of its ${size(maxBytes)}: mend the destination that holds it up, or raise outbox.maxMegabytes; when it is full the oldest ended events are given up.`;
+    : `The outbox takes ${size(bytes)} of its ${size(maxBytes)}: mend the destination that holds it up, or give it more room (outbox.maxMegabytes, but never more than 5 % of the free disk); when it is full the oldest ended events are given up.`;
 
 /** When the trouble began, as far as can be told: what waits was not delivered since, and nothing was since the last success. */
 function sinceWhen({ oldestWaitingAt, lastSuccessAt, lastError }: StatusSink): string | null {
@@ -148,7 +153,8 @@ function allIsWell({ running, sinks, document, at }: Facts): string {
   const configured = sinks.filter(({ state }) => state !== 'not-configured');
   const held = configured.find(({ state }) => state === 'waiting');
   if (held) {
-    const next = held.retryAt === null ? 'soon' : `at ${clockTime(held.retryAt, new Date(at))}`;
+    const seconds = (Date.parse(held.retryAt ?? at) - Date.parse(at)) / 1000;
+    const next = seconds > 0 ? `in ${inWords(seconds)}` : 'soon';
     return `${head}; ${sinkName(held.name)} failed just now and is asked again ${next}, nothing is to be done yet: ${reasonOf(held)}`;
   }
   const waiting = configured.reduce((sum, sink) => sum + sink.waiting, 0);

@@ -4,9 +4,10 @@ import { readConfig } from '../../../src/cli/read-config.ts';
 
 const connectionString = 'Endpoint=sb://x.example;SharedAccessKeyName=n;SharedAccessKey=s3cret';
 const variable = 'SCHEDULED_EVENTS_BRIDGE_SINKS_EVENT_HUBS_CONNECTION_STRING';
-function findings(mode: number | null, { secret = false, env = {} as NodeJS.ProcessEnv } = {}) {
+function findings(mode: number | null, { secret = false, proxy = '', env = {} as NodeJS.ProcessEnv } = {}) {
   const eventHubs = { eventHubName: 'h', ...(secret && { connectionString }) };
-  const value = { sinks: secret || env[variable] ? { eventHubs } : { stdout: {} } };
+  const sinks = secret || env[variable] ? { eventHubs } : { stdout: {} };
+  const value = { sinks, ...(proxy && { proxy: { url: proxy } }) };
   const documents = [{ value, source: '/c.json', keepsSecrets: true }];
   const read = readConfig({ documents, env, defaultStateDirectory: '/state' });
   if (!read.config) throw new Error(read.problems.join(' '));
@@ -61,6 +62,15 @@ test.for([
   const found = findings(mode, { secret: secret === true }).find(({ what }) => what === 'configuration.readers');
   expect(found).toMatchObject({ verdict, says: expect.stringMatching(says) });
   expect(found?.mend).toBe(mend);
+});
+
+test.for([
+  ['http://ada:s3cret@proxy:3128', 'It holds a secret, proxy.url'],
+  ['http://ada@proxy:3128', 'It holds no secret'],
+] as const)('the file with the proxy %s: %s', ([proxy, says]) => {
+  const found = findings(0o600, { proxy });
+  expect(found.find(({ what }) => what === 'configuration.readers')?.says).toContain(says);
+  expect(JSON.stringify(found)).not.toContain('s3cret');
 });
 
 test('a secret of a variable is not one of the file, and variables are named without their values', () => {

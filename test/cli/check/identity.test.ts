@@ -99,7 +99,7 @@ test.for([
     of: vm,
     failure: refused('token-no-identity', '"Multiple user assigned…"'),
     wanted: null,
-    mend: 'az vm identity show --subscription s --resource-group rg --name web_3 --query "userAssignedIdentities.*.clientId" --output tsv',
+    mend: 'az vm identity show --subscription s --resource-group rg --name web_3 --query userAssignedIdentities',
   },
   {
     name: 'not the one that is named',

@@ -133,7 +133,13 @@ const rows: readonly {
     verdict: 'not-proven',
     says: /no document/,
   },
-  { name: 'a scale set', with: {}, what: 'imds.neighbours', verdict: 'ok', says: /VMs of web see .*witnessRate is 0/ },
+  {
+    name: 'a scale set',
+    with: {},
+    what: 'imds.neighbours',
+    verdict: 'ok',
+    says: /VMs of a placement group of the scale set web are told .*witnessRate is 0/,
+  },
   {
     name: 'a scale set whose VMs witness',
     with: { witnessRate: 0.1 },
@@ -153,7 +159,7 @@ const rows: readonly {
     with: { vm: alone, witnessRate: 0.1 },
     what: 'imds.neighbours',
     verdict: 'warning',
-    says: /no effect here/,
+    says: /Then scope\.witnessRate has no effect/,
   },
 ];
 

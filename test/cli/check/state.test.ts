@@ -11,8 +11,8 @@ import { temporaryDirectory } from '../../support/bridge-process.ts';
 const openIn = (directory: string): Outbox =>
   openOutbox({ directory, sinks: ['stdout'], maxMegabytes: 16, clock: systemClock, log: silentLog, version: '0.1.0' });
 const now = new Date();
-const look = (directory: string) => {
-  const [service, outbox] = stateFindings(seeState(directory), { directory, now });
+const look = (directory: string, isAnswered: boolean | null = null) => {
+  const [service, outbox] = stateFindings(seeState(directory), { directory, now, isAnswered });
   return { service, outbox };
 };
 
@@ -34,6 +34,13 @@ test('an outbox is looked at while its service writes it, and after', () => {
   });
   outbox.append({ ...outbox.state, lastDocumentAt: new Date(now.getTime() - 600_000).toISOString() }, []);
   expect(look(directory.path).service).toMatchObject({ verdict: 'warning', says: expect.stringMatching(/long ago/) });
+  expect(look(directory.path, false).service?.verdict).toBe('warning');
+  expect(look(directory.path, true).service).toMatchObject({
+    verdict: 'problem',
+    exit: 'needsPerson',
+    says: expect.stringMatching(/although the metadata service answers: it hangs/),
+    mend: 'sudo systemctl restart scheduled-events-bridge',
+  });
   outbox.close();
   expect(look(directory.path).service).toMatchObject({
     verdict: 'warning',
@@ -75,6 +82,13 @@ const rows = [
     says: /cannot be seen by this account/,
   },
   {
+    name: 'a service that could make no outbox',
+    seen: { ...none, running: true },
+    what: 'state.outbox',
+    verdict: 'problem',
+    says: /^A service was started with \/s, but there is no outbox in it/,
+  },
+  {
     name: 'a newer version wrote the outbox',
     seen: { ...none, error: tooNew },
     what: 'state.outbox',
@@ -84,6 +98,6 @@ const rows = [
 ];
 
 test.for(rows)('what the state file proves: $name', ({ seen, what, verdict, says }) => {
-  const found = stateFindings(seen, { directory: '/s', now }).find((one) => one.what === what);
+  const found = stateFindings(seen, { directory: '/s', now, isAnswered: null }).find((one) => one.what === what);
   expect(found).toMatchObject({ verdict, says: expect.stringMatching(says) });
 });

@@ -41,7 +41,7 @@ test('the JSON has a stable shape, while the service runs and after it stopped',
   expect(running).toEqual({
     verdict: {
       needsPerson: true,
-      says: expect.stringMatching(/^Log Analytics refuses since .*: Grant the role\./),
+      says: expect.stringMatching(/^Log Analytics has taken nothing since .*: Grant the role\./),
       problems: [expect.any(String)],
       notes: [expect.stringMatching(/^The approval of EVENT-1/)],
     },
@@ -111,7 +111,7 @@ test('the page begins with the verdict, and the exit code says whether a person 
   using rig = createRig();
   const outbox = busy(rig);
   const refused = await status(rig.directory);
-  expect(refused.out).toMatch(/^Log Analytics refuses since/);
+  expect(refused.out).toMatch(/^Log Analytics has taken nothing since/);
   expect(refused.reason).toBe('needsPerson');
   deliverAll(outbox, 'log-analytics');
   expect(await status(rig.directory)).toMatchObject({
@@ -139,10 +139,28 @@ test('the configuration says where the outbox is and how large it may be', async
 
 test.for([
   {
-    name: 'no outbox',
+    name: 'no outbox, where a service was',
     spoil: (rig: Rig) => rmSync(join(rig.directory, 'outbox.sqlite')),
     reason: 'noOutbox',
+    says: /^A service was started with .*, but there is no outbox in it: .* Run check/,
+  },
+  {
+    name: 'no outbox, where no service was',
+    spoil: ({ directory }: Rig) => {
+      for (const file of ['outbox.sqlite', 'lock.sqlite']) rmSync(join(directory, file));
+    },
+    reason: 'noOutbox',
     says: /^There is no outbox in .*: the bridge has not run with this state directory yet/,
+  },
+  {
+    name: 'an outbox that lacks a column',
+    spoil: ({ directory }: Rig) => {
+      const db = new DatabaseSync(join(directory, 'outbox.sqlite'));
+      db.exec('ALTER TABLE approvals DROP COLUMN cause');
+      db.close();
+    },
+    reason: 'noOutbox',
+    says: /^The outbox in .* is damaged \(no such column: cause\): start the bridge/,
   },
   {
     name: 'an outbox that is another program’s',

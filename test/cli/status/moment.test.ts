@@ -24,8 +24,9 @@ test('a time of another day is told with the day, one to come with how long that
 test.for([
   [0, '0 KB'],
   [36_000, '36 KB'],
-  [1_250_000, '1.3 MB'],
-  [2.5e9, '2.5 GB'],
+  [1_350_000, '1.3 MB'],
+  [256 * 2 ** 20, '256 MB'],
+  [2.5 * 2 ** 30, '2.5 GB'],
 ] as const)('%s bytes are %s', ([bytes, words]) => {
   expect(size(bytes)).toBe(words);
 });

@@ -1,6 +1,7 @@
 import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { addEmitTest } from '../../../src/cli/emit-test.ts';
 import { addOutbox } from '../../../src/cli/outbox/command.ts';
 import { addStatus } from '../../../src/cli/status/command.ts';
 import type { Verb } from '../../../src/cli/surroundings.ts';
@@ -28,6 +29,7 @@ beforeAll(async () => {
   await runVerb(addStatus, ['status', '--json', ...at]);
   await runVerb(addOutbox, ['outbox', 'list', ...at]);
   await runVerb(addOutbox, ['outbox', 'retry', '--all', ...at]);
+  await runVerb(addEmitTest, ['emit-test', ...at]);
 });
 
 function filledBy(rig: Rig) {
@@ -69,9 +71,14 @@ describe.skipIf(process.getuid?.() !== 0)('a user who may only read the state di
     using rig = createRig();
     filledBy(rig);
     chmodSync(rig.directory, 0o700);
-    expect(await asNobody(addStatus, ['status'], rig)).toMatchObject({
-      reason: 'notDone',
-      says: expect.stringMatching(/ may not do that in .*: do it as /),
-    });
+    for (const [verb, name] of [
+      [addStatus, 'status'],
+      [addEmitTest, 'emit-test'],
+    ] as const) {
+      expect(await asNobody(verb, [name], rig)).toMatchObject({
+        reason: 'notDone',
+        says: expect.stringMatching(/ may not do that in .*: do it as /),
+      });
+    }
   });
 });

@@ -29,6 +29,7 @@ test('one that is not well says what is wrong first, then everything it rests on
     code: 'http-403',
     reason: 'The identity may not write: grant the role.',
   };
+  const passing = { at: '2026-03-14T09:27:00.000Z', code: 'server-busy', reason: 'It is busy.' };
   const event = { eventSource: 'Platform', firstSeenAt: '2026-03-14T09:00:00.000Z', startedAt: null, published: true };
   expect(
     page({
@@ -60,6 +61,7 @@ test('one that is not well says what is wrong first, then everything it rests on
           waiting: 12,
           oldestAgeSeconds: 240,
           retryAt: '2026-03-14T09:31:00.000Z',
+          lastError: passing,
         }),
         sink('log-analytics', { state: 'refused', waiting: 2, oldestAgeSeconds: 26_400, lastError: refused }),
         sink('stdout', { state: 'not-configured', lastSuccessAt: null }),
@@ -67,28 +69,39 @@ test('one that is not well says what is wrong first, then everything it rests on
     }),
   ).toBe(`Not running: nothing has been watched since 09:29 UTC. Start the service (Linux: systemctl start scheduled-events-bridge) and look at its log if it ends again. (1 more below.)
 
-What needs you:
-  - Not running: nothing has been watched since 09:29 UTC. Start the service (Linux: systemctl start scheduled-events-bridge) and look at its log if it ends again.
-  - Log Analytics refuses since 09:26 UTC: The identity may not write: grant the role. (check gives the exact command.)
+What needs you too:
+  - Log Analytics has taken nothing since 09:26 UTC: The identity may not write: grant the role. (check gives the exact command.)
 
 Service        not running
 VM             not known yet
 Last document  09:29 UTC (34 s ago), incarnation 2
 Events         2 listed, 1 of them about this VM
-Outbox         newest record 17, 36 KB of 268.4 MB, in /var/lib/scheduled-events-bridge
+Outbox         newest record 17, 36 KB of 256 MB, in /var/lib/scheduled-events-bridge
 
 EVENT          PHASE      WHEN                              ABOUT             EVENT ID
 Freeze         Scheduled  not before 09:41 UTC (in 12 min)  this VM           602D9444
 Reboot (user)  Started    started 09:20 UTC (10 min ago)    others (witness)  C0FFEE00
 
-DESTINATION      STATE                    WAITING  OLDEST  DEAD  LAST SUCCESS
-Event Hubs       waiting until 09:31 UTC       12  4 min      0  09:26 UTC (3 min ago)
-Log Analytics    refused                        2  7 h        0  09:26 UTC (3 min ago)
-Standard output  not configured                 0  -          0  never
+DESTINATION      STATE           WAITING  OLDEST  DEAD  LAST SUCCESS
+Event Hubs       stopped              12  4 min      0  09:26 UTC (3 min ago)
+Log Analytics    stuck                 2  7 h        0  09:26 UTC (3 min ago)
+Standard output  not configured        0  -          0  never
 
 Last errors:
-  - Log Analytics 09:28 UTC, http-403: The identity may not write: grant the role.
+  - Event Hubs 09:27 UTC, server-busy: It is busy.
 `);
+});
+
+test('a destination that is asked again later says when, and what it failed of last', () => {
+  const lastError = { at: '2026-03-14T09:27:00.000Z', code: 'server-busy', reason: 'It is busy.' };
+  const failing = { state: 'waiting' as const, waiting: 1, retryAt: '2026-03-14T09:31:00.000Z', lastError };
+  const other = { ...lastError, reason: 'The line broke.' };
+  const text = page({
+    sinks: [sink('event-hubs', failing), sink('log-analytics', { ...failing, lastError: other })],
+  });
+  expect(text).toMatch(/^Running; Event Hubs failed just now .*: It is busy\.\n/);
+  expect(text).toMatch(/^Log Analytics +waiting until 09:31 UTC/m);
+  expect(text).toContain('Last errors:\n  - Log Analytics 09:27 UTC, server-busy: The line broke.\n');
 });
 
 test('nothing that came from elsewhere moves the cursor', () => {

@@ -43,7 +43,7 @@ const cases: readonly Case[] = [
         }),
       ],
     }),
-    says: /^Running; Event Hubs failed just now and is asked again at 09:31 UTC, nothing is to be done yet: The connection broke\.$/,
+    says: /^Running; Event Hubs failed just now and is asked again in 60 s, nothing is to be done yet: The connection broke\.$/,
   },
   {
     name: 'one that has failed for a quarter of an hour',
@@ -76,7 +76,7 @@ const cases: readonly Case[] = [
         }),
       ],
     }),
-    says: /^Log Analytics refuses since 02:14 UTC: The identity may not write: grant the role\. \(check gives the exact command\.\)$/,
+    says: /^Log Analytics has taken nothing since 02:14 UTC: The identity may not write: grant the role\. \(check gives the exact command\.\)$/,
     problems: 1,
   },
   {
@@ -86,7 +86,7 @@ const cases: readonly Case[] = [
         sink('event-hubs', { state: 'refused', lastSuccessAt: '2026-03-13T23:59:00.000Z', lastError: forbidden }),
       ],
     }),
-    says: /^Event Hubs refuses since 2026-03-13 23:59 UTC: /,
+    says: /^Event Hubs has taken nothing since 2026-03-13 23:59 UTC: /,
     problems: 1,
   },
   {
@@ -132,7 +132,13 @@ const cases: readonly Case[] = [
   {
     name: 'a full disk',
     given: facts({ outbox: { freeBytes: 100_000 } }),
-    says: /^The disk of \/var\/lib\/scheduled-events-bridge is full \(100 KB free\): free some space/,
+    says: /^The disk of \/var\/lib\/scheduled-events-bridge is full \(98 KB free\): free some space/,
+    problems: 1,
+  },
+  {
+    name: 'a disk that has little room left',
+    given: facts({ outbox: { freeBytes: 5 * 2 ** 20 } }),
+    says: /is nearly full \(5\.0 MB free\): free some space/,
     problems: 1,
   },
   {
@@ -144,7 +150,7 @@ const cases: readonly Case[] = [
   {
     name: 'an outbox that is nearly full',
     given: facts({ outbox: { bytes: 200 * 2 ** 20 } }),
-    says: /^The outbox takes 209\.7 MB of its 268\.4 MB: mend the destination/,
+    says: /^The outbox takes 200 MB of its 256 MB: mend the destination/,
     problems: 1,
   },
 ];

@@ -1,0 +1,45 @@
+import { type MetricFamily, one, spread, unixSeconds } from './metric-family.ts';
+
+/** Of calls that were given up, and of the process. */
+export const processMetrics: readonly MetricFamily[] = [
+  {
+    name: 'bridge_deadline_exceeded_total',
+    kind: 'counter',
+    labels: ['target', 'op'],
+    help: 'Calls of the Azure libraries given up at our own deadline, by target (a sink, or credential) and operation.',
+    toDo: 'Look at what stands between this VM and the target, for instance a firewall.',
+    read: ({ deadlines }) => deadlines.flatMap(({ target, missed }) => spread('op', missed, { target })),
+  },
+  {
+    name: 'bridge_late_settle_total',
+    kind: 'counter',
+    labels: ['target'],
+    help: 'Of the calls given up, those that came to an end after all.',
+    toDo: '',
+    read: ({ deadlines }) => deadlines.map(({ target, lateSettles }) => ({ labels: { target }, value: lateSettles })),
+  },
+  {
+    name: 'process_resident_memory_bytes',
+    kind: 'gauge',
+    labels: [],
+    help: 'Resident memory of the process.',
+    toDo: '',
+    read: ({ process }) => one(process.residentBytes),
+  },
+  {
+    name: 'process_cpu_seconds_total',
+    kind: 'counter',
+    labels: [],
+    help: 'CPU time of the process, user and system.',
+    toDo: '',
+    read: ({ process }) => one(process.cpuSeconds),
+  },
+  {
+    name: 'process_start_time_seconds',
+    kind: 'gauge',
+    labels: [],
+    help: 'When the bridge started, in seconds since 1970.',
+    toDo: '',
+    read: ({ process }) => one(unixSeconds(process.startedAt)),
+  },
+];

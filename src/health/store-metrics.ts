@@ -1,0 +1,54 @@
+import { flag, type MetricFamily, one, spread } from './metric-family.ts';
+import { mendDisk } from './metric-remedies.ts';
+
+/** Of the outbox on disk. */
+export const storeMetrics: readonly MetricFamily[] = [
+  {
+    name: 'bridge_store_bytes',
+    kind: 'gauge',
+    labels: [],
+    help: 'What the outbox takes on disk, its log included.',
+    toDo: '',
+    read: ({ store }) => one(store.fill.bytes),
+  },
+  {
+    name: 'bridge_store_limit_bytes',
+    kind: 'gauge',
+    labels: [],
+    help: 'The most that it may take: outbox.maxMegabytes, at most 5 % of the free disk at start.',
+    toDo: 'When it is full, ended events are given up, oldest first: mend the sink that holds it up.',
+    read: ({ store }) => one(store.fill.limitBytes),
+  },
+  {
+    name: 'bridge_store_writable',
+    kind: 'gauge',
+    labels: [],
+    help: '0 while the disk takes no writes: records are then kept in memory and sent from there.',
+    toDo: mendDisk,
+    read: ({ store }) => one(flag(store.storage.trouble === null)),
+  },
+  {
+    name: 'bridge_store_undurable_records',
+    kind: 'gauge',
+    labels: [],
+    help: 'Records in memory only: they end with the process.',
+    toDo: mendDisk,
+    read: ({ store }) => one(store.storage.undurable),
+  },
+  {
+    name: 'bridge_store_errors_total',
+    kind: 'counter',
+    labels: ['code'],
+    help: 'How often the outbox could not be written any more, by code.',
+    toDo: mendDisk,
+    read: ({ store }) => spread('code', store.errors),
+  },
+  {
+    name: 'bridge_store_corruptions_total',
+    kind: 'counter',
+    labels: [],
+    help: 'How often a damaged file was replaced since the process began.',
+    toDo: 'The file system may be damaged: look at the log of the kernel.',
+    read: ({ store }) => one(store.corruptions),
+  },
+];
