@@ -1,0 +1,158 @@
+metadata name = 'Event hub'
+metadata description = 'One namespace with one hub that takes the lifecycle records, without keys: local authentication is off, only Microsoft Entra ID opens it.'
+
+// Costs: each throughput or processing unit by the hour, used or not, and a little for each million records; Capture
+// costs extra.
+// Cannot be changed later: the name, Standard or Premium, the number of partitions (Standard).
+// Auto-inflate grows and never shrinks.
+
+import { captureType, eventHubNetworkType, eventHubSizeType, tagsType } from '../types.bicep'
+
+@description('Required. Name of the namespace, unique in the cloud.')
+@minLength(6)
+@maxLength(50)
+param name string
+
+@description('Optional. Region of the namespace.')
+param location string = resourceGroup().location
+
+@description('Optional. Tags of the namespace.')
+param tags tagsType = {}
+
+@description('Required. Size of the namespace and of its hub.')
+param size eventHubSizeType
+
+@description('Optional. Name of the hub.')
+@minLength(1)
+@maxLength(256)
+param eventHubName string = 'vm-lifecycle'
+
+@description('Optional. Consumer groups, one for each kind of reader: two programs that share one take records from each other.')
+@maxLength(19)
+param consumerGroups string[] = ['tail', 'functions', 'adx', 'siem']
+
+@description('Optional. Whether the namespace is spread over the zones of its region, where the region has zones. Cannot be changed later.')
+param zoneRedundant bool = true
+
+@description('Optional. Capture of every record into a storage account that exists.')
+param capture captureType?
+
+@description('Optional. From which networks the namespace can be reached. Default: from every network, with a token.')
+param network eventHubNetworkType = {
+  publicNetworkAccess: 'Enabled'
+  allowedIpRanges: []
+  allowedSubnetResourceIds: []
+}
+
+var isPublic = network.publicNetworkAccess == 'Enabled'
+var hasRules = !empty(network.allowedIpRanges) || !empty(network.allowedSubnetResourceIds)
+var captureDescription = {
+  enabled: true
+  encoding: 'Avro'
+  intervalInSeconds: capture.?intervalSeconds ?? 300
+  sizeLimitInBytes: 104857600
+  skipEmptyArchives: true
+  destination: {
+    name: 'EventHubArchive.AzureBlockBlob'
+    identity: {
+      type: 'UserAssigned'
+      userAssignedIdentity: capture.?identityResourceId
+    }
+    properties: {
+      storageAccountResourceId: capture.?storageAccountResourceId
+      blobContainer: capture.?containerName
+      archiveNameFormat: '{Namespace}/{EventHub}/{Year}/{Month}/{Day}/{Hour}/{Minute}/{Second}/{PartitionId}'
+    }
+  }
+}
+
+resource namespace 'Microsoft.EventHub/namespaces@2024-01-01' = {
+  name: name
+  location: location
+  tags: tags
+  sku: {
+    name: size.skuName
+    tier: size.skuName
+    capacity: size.capacity
+  }
+  identity: empty(capture)
+    ? {
+        type: 'None'
+      }
+    : {
+        type: 'UserAssigned'
+        userAssignedIdentities: {
+          '${capture!.identityResourceId}': {}
+        }
+      }
+  properties: {
+    disableLocalAuth: true
+    minimumTlsVersion: '1.2'
+    publicNetworkAccess: network.publicNetworkAccess
+    zoneRedundant: zoneRedundant
+    isAutoInflateEnabled: size.maximumThroughputUnits > 0
+    maximumThroughputUnits: size.maximumThroughputUnits
+  }
+
+  resource networkRules 'networkRuleSets' = {
+    name: 'default'
+    properties: {
+      publicNetworkAccess: network.publicNetworkAccess
+      defaultAction: isPublic && !hasRules ? 'Allow' : 'Deny'
+      // Event Grid, Capture and Data Explorer come from Azure's own networks.
+      trustedServiceAccessEnabled: true
+      ipRules: [
+        for allowedIpRange in network.allowedIpRanges: {
+          ipMask: allowedIpRange
+          action: 'Allow'
+        }
+      ]
+      virtualNetworkRules: [
+        for subnetResourceId in network.allowedSubnetResourceIds: {
+          subnet: {
+            id: subnetResourceId
+          }
+          ignoreMissingVnetServiceEndpoint: false
+        }
+      ]
+    }
+  }
+
+  resource hub 'eventhubs' = {
+    name: eventHubName
+    properties: {
+      partitionCount: size.partitionCount
+      retentionDescription: {
+        cleanupPolicy: 'Delete'
+        retentionTimeInHours: size.retentionHours
+      }
+      captureDescription: empty(capture) ? null : captureDescription
+    }
+
+    @batchSize(1)
+    resource groups 'consumergroups' = [
+      for group in consumerGroups: {
+        name: group
+      }
+    ]
+  }
+}
+
+@description('Name of the namespace.')
+output name string = namespace.name
+
+@description('Resource id of the namespace.')
+output resourceId string = namespace.id
+
+@description('Region of the namespace.')
+output location string = namespace.location
+
+@description('Name of the hub.')
+output eventHubName string = namespace::hub.name
+
+@description('Resource id of the hub.')
+output eventHubResourceId string = namespace::hub.id
+
+// Taken from what Azure gave, so that it is right in every cloud: https://x.servicebus.windows.net:443/
+@description('Host of the namespace, without scheme and port.')
+output fullyQualifiedNamespace string = split(split(namespace.properties.serviceBusEndpoint, '/')[2], ':')[0]

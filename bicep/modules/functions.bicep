@@ -1,0 +1,60 @@
+metadata name = 'Functions'
+metadata description = 'Functions saved in the workspace, called by name in any query, alert and workbook.'
+
+// Free of charge, and so is asking tables of the plan Analytics.
+// A function can be changed at any time; one that is renamed leaves its old name behind, to be deleted by hand.
+
+import { savedFunctionType } from '../types.bicep'
+
+@description('Required. Name of the workspace, in this resource group.')
+@minLength(4)
+@maxLength(63)
+param workspaceName string
+
+@description('Required. The functions. One that calls another stands after it.')
+param functions savedFunctionType[]
+
+@description('Optional. Group in which the portal lists them.')
+param category string = 'VM lifecycle'
+
+// The first line says the parameters, as (Lookback:timespan=14d) behind the word params; the service wants what is in the brackets.
+var opening = 'params: ('
+var firstLines = map(functions, saved => trim(split(saved.body, '\n')[0]))
+var parameters = map(
+  firstLines,
+  line =>
+    contains(line, opening)
+      ? substring(
+          line,
+          indexOf(line, opening) + length(opening),
+          lastIndexOf(line, ')') - indexOf(line, opening) - length(opening)
+        )
+      : ''
+)
+
+resource workspace 'Microsoft.OperationalInsights/workspaces@2025-07-01' existing = {
+  name: workspaceName
+}
+
+// One after the other, in their order: a function is refused while the one that it calls is missing.
+@batchSize(1)
+resource savedSearches 'Microsoft.OperationalInsights/workspaces/savedSearches@2025-07-01' = [
+  for (saved, index) in functions: {
+    parent: workspace
+    name: saved.name
+    properties: {
+      category: category
+      displayName: saved.displayName
+      query: saved.body
+      functionAlias: saved.name
+      functionParameters: parameters[index]
+      version: 2
+      // Without it a second deployment is refused as a conflict. The type of the resource has it elsewhere, where it does not work.
+      #disable-next-line BCP037
+      etag: '*'
+    }
+  }
+]
+
+@description('Names of the functions.')
+output names string[] = map(functions, saved => saved.name)

@@ -1,0 +1,224 @@
+targetScope = 'managementGroup'
+
+metadata name = 'Policy assignment'
+metadata description = 'The initiative of one platform and its assignment: for each ring, identity, injection and update of VMs and scale sets, and the lists of what stays without a bridge. Free of charge. The names of rings are part of what remediation refers to.'
+
+import { deployedDefinitionType, policyReferenceType, publishedApplicationType, ringType } from '../types.bicep'
+
+@description('Required. Name of the platform. With its prefix it has to fit the 24 characters that an assignment of a management group may have.')
+@minLength(1)
+@maxLength(20)
+param platformName string
+
+@description('Optional. Region in which the identity of the assignment is kept.')
+param location string = deployment().location
+
+@description('Required. The definitions, by name.')
+param definitions deployedDefinitionType[]
+
+@description('Required. Rings of the platform.')
+@minLength(1)
+param rings ringType[]
+
+@description('Required. Applications of the platform, one for each processor.')
+@minLength(1)
+param applications publishedApplicationType[]
+
+@description('Required. Resource id of the identity by which the bridges write.')
+param identityResourceId string
+
+@description('Required. Regions of the platform.')
+@minLength(1)
+param regions string[]
+
+@description('Optional. Operating system of the VMs.')
+param osType 'Linux' = 'Linux'
+
+@description('Required. Text in the name of a VM size that only Arm sizes have.')
+param armSizeMarks string[]
+
+@description('Required. Images on which the bridge does not run, as publisher:offer:sku.')
+param unsupportedImages string[]
+
+@description('Required. Tag whose value is the name of a ring.')
+param ringTag string
+
+@description('Required. Tag that leaves a VM alone.')
+param optOutTag string
+
+@description('Required. Whether the lists of VMs where restarts by people wait are part of it.')
+param auditUserInitiatedEvents bool
+
+@description('Required. DoNotEnforce only reports; Default changes new and updated VMs.')
+param enforcementMode 'Default' | 'DoNotEnforce'
+
+@description('Optional. Resource ids of subscriptions, resource groups or management groups that are left alone.')
+param notScopes string[] = []
+
+var definitionIds = toObject(definitions, definition => definition.name, definition => definition.resourceId)
+var kinds = ['virtual-machine', 'scale-set']
+var architectures = map(applications, application => application.architecture)
+
+var remediable = concat(
+  map(kinds, kind => 'identity-${kind}'),
+  flatten(map(
+    architectures,
+    architecture =>
+      flatten(map(kinds, kind => ['inject-${kind}-${architecture}', 'update-${kind}-${architecture}']))
+  ))
+)
+
+var shared = {
+  osType: { value: osType }
+  regions: { value: regions }
+  armSizeMarks: { value: armSizeMarks }
+  unsupportedImages: { value: unsupportedImages }
+  optOutTag: { value: optOutTag }
+}
+
+var identityReferences = flatten(map(
+  rings,
+  ring =>
+    map(kinds, kind => {
+      policyDefinitionReferenceId: '${ring.name}-identity-${kind}'
+      policyDefinitionId: definitionIds['scheduled-events-bridge-identity-${kind}']
+      parameters: union(shared, {
+        architectures: { value: architectures }
+        ringTag: { value: ringTag }
+        rings: { value: [ring.name] }
+        untagged: { value: ring.untagged }
+        identityResourceId: { value: identityResourceId }
+      })
+    })
+))
+
+var injectReferences = flatten(map(
+  rings,
+  ring =>
+    flatten(map(
+      applications,
+      application =>
+        map(kinds, kind => {
+          policyDefinitionReferenceId: '${ring.name}-inject-${kind}-${application.architecture}'
+          policyDefinitionId: definitionIds['scheduled-events-bridge-inject-${kind}']
+          parameters: union(shared, {
+            architectures: { value: [application.architecture] }
+            ringTag: { value: ringTag }
+            rings: { value: [ring.name] }
+            untagged: { value: ring.untagged }
+            applicationId: { value: application.resourceId }
+            version: { value: ring.version }
+            identityResourceId: { value: identityResourceId }
+          })
+        })
+    ))
+))
+
+var updateReferences = flatten(map(
+  rings,
+  ring =>
+    flatten(map(
+      applications,
+      application =>
+        map(kinds, kind => {
+          policyDefinitionReferenceId: '${ring.name}-update-${kind}-${application.architecture}'
+          policyDefinitionId: definitionIds['scheduled-events-bridge-update-${kind}']
+          parameters: union(shared, {
+            architectures: { value: [application.architecture] }
+            ringTag: { value: ringTag }
+            rings: { value: [ring.name] }
+            untagged: { value: ring.untagged }
+            applicationId: { value: application.resourceId }
+            version: { value: ring.version }
+          })
+        })
+    ))
+))
+
+var uncoveredReferences = map(kinds, kind => {
+  policyDefinitionReferenceId: 'uncovered-${kind}'
+  policyDefinitionId: definitionIds['scheduled-events-bridge-uncovered-${kind}']
+  parameters: union(shared, {
+    architectures: { value: architectures }
+    ringTag: { value: ringTag }
+    rings: { value: map(rings, ring => ring.name) }
+    untagged: { value: !empty(filter(rings, ring => ring.untagged)) }
+    identityResourceId: { value: identityResourceId }
+  })
+})
+
+var userEventsReferences = flatten(map(
+  auditUserInitiatedEvents ? applications : [],
+  application =>
+    map(kinds, kind => {
+      policyDefinitionReferenceId: 'user-events-${kind}-${application.architecture}'
+      policyDefinitionId: definitionIds['scheduled-events-bridge-user-events-${kind}']
+      parameters: union(shared, {
+        architectures: { value: [application.architecture] }
+        applicationId: { value: application.resourceId }
+      })
+    })
+))
+
+resource initiative 'Microsoft.Authorization/policySetDefinitions@2025-03-01' = {
+  name: 'scheduled-events-bridge-${platformName}'
+  properties: {
+    policyType: 'Custom'
+    displayName: 'Scheduled Events bridge: ${platformName}'
+    description: 'Gives the VMs and scale sets in the regions of the platform ${platformName} the bridge, ring by ring, and lists those that stay without it.'
+    metadata: {
+      category: 'Compute'
+      version: '1.0.0'
+    }
+    policyDefinitions: concat(
+      identityReferences,
+      injectReferences,
+      updateReferences,
+      uncoveredReferences,
+      userEventsReferences
+    )
+  }
+}
+
+resource assignment 'Microsoft.Authorization/policyAssignments@2025-03-01' = {
+  name: 'seb-${platformName}'
+  location: location
+  identity: {
+    type: 'SystemAssigned'
+  }
+  properties: {
+    displayName: 'Scheduled Events bridge: ${platformName}'
+    description: 'Deployed from infra/fleet.bicep. Change it there.'
+    metadata: {
+      assignedBy: 'Scheduled Events bridge'
+    }
+    policyDefinitionId: initiative.id
+    enforcementMode: enforcementMode
+    notScopes: notScopes
+    nonComplianceMessages: [
+      {
+        message: 'No Scheduled Events bridge, or another version than the pinned one. Tag ${optOutTag} leaves a VM alone.'
+      }
+    ]
+  }
+}
+
+@description('Name of the assignment.')
+output name string = assignment.name
+
+@description('Resource id of the assignment.')
+output resourceId string = assignment.id
+
+@description('Object id of the identity of the assignment.')
+output principalId string = assignment.identity.principalId
+
+@description('What can be remediated, ring by ring.')
+output references policyReferenceType[] = flatten(map(
+  rings,
+  ring =>
+    map(remediable, name => {
+      id: '${ring.name}-${name}'
+      ring: ring.name
+      version: ring.version
+    })
+))

@@ -1,0 +1,45 @@
+targetScope = 'managementGroup'
+
+metadata name = 'Remediation'
+metadata description = 'Tasks that bring existing VMs and scale sets in line with a policy assignment. A task works on what the last evaluation found, which takes up to 30 minutes after an assignment was made or changed. Free of charge; a task cannot be changed, only made anew under another name.'
+
+import { policyReferenceType } from '../types.bicep'
+
+@description('Required. Resource id of the policy assignment.')
+param assignmentResourceId string
+
+@description('Required. Name of the platform, part of the names of the tasks.')
+param platformName string
+
+@description('Required. What is remediated.')
+param references policyReferenceType[]
+
+@description('Optional. Counts up to run the same tasks again: a task that has ended is not run again under its name.')
+@minValue(1)
+param round int = 1
+
+@description('Optional. Resources that are changed at the same time.')
+@minValue(1)
+@maxValue(30)
+param parallelDeployments int = 10
+
+resource remediation 'Microsoft.PolicyInsights/remediations@2024-10-01' = [
+  for reference in references: {
+    name: '${platformName}-${reference.id}-${reference.version}-${round}'
+    properties: {
+      policyAssignmentId: assignmentResourceId
+      policyDefinitionReferenceId: reference.id
+      // A management group cannot evaluate anew before it remediates.
+      resourceDiscoveryMode: 'ExistingNonCompliant'
+      resourceCount: 50000
+      parallelDeployments: parallelDeployments
+      // From 0 to 1, though the type says a whole number: the task stops when more than a tenth has failed.
+      failureThreshold: {
+        percentage: json('0.1')
+      }
+    }
+  }
+]
+
+@description('Names of the tasks.')
+output names string[] = [for (reference, index) in references: remediation[index].name]

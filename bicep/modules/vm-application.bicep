@@ -1,0 +1,121 @@
+metadata name = 'VM application'
+metadata description = 'The bridge as a VM application of a gallery, for one platform: one application for each processor, and its versions, replicated to the regions of the platform. Costs the storage of each version in each region, about 40 MB a copy, and the first transfer to a region. Nothing of a published version can be changed but its regions: package, commands and configuration need a new one.'
+
+import { architectureType, bridgeVersionType, publishedApplicationType, tagsType } from '../types.bicep'
+
+@description('Required. Name of the gallery, which exists in this resource group.')
+param galleryName string
+
+@description('Optional. Region of the gallery.')
+param location string = resourceGroup().location
+
+@description('Required. Name of the platform, part of the names of the applications.')
+@minLength(1)
+@maxLength(20)
+param platformName string
+
+@description('Optional. Operating system of the VMs. Packages for others do not exist yet.')
+param osType 'Linux' = 'Linux'
+
+@description('Required. Regions to which every version is replicated, beside that of the gallery. A VM elsewhere cannot get it.')
+@minLength(1)
+param regions string[]
+
+@description('Optional. Copies in each region. More of them let more VMs install at the same time.')
+@minValue(1)
+@maxValue(10)
+param replicasPerRegion int = 1
+
+@description('Required. Processors that are served.')
+@minLength(1)
+param architectures architectureType[]
+
+@description('Required. Versions that are published.')
+@minLength(1)
+param versions bridgeVersionType[]
+
+@description('Optional. Tags of the applications.')
+param tags tagsType = {}
+
+var packageFileName = 'scheduled-events-bridge.tar.gz'
+var configFileName = 'config.json'
+var unpack = 'tar -xzf ${packageFileName} --strip-components=1'
+var published = flatten(map(
+  architectures,
+  architecture =>
+    map(versions, version => {
+      application: indexOf(architectures, architecture)
+      name: version.name
+      packageUri: version.packages[architecture]!
+      configurationUri: version.configurationUri
+    })
+))
+var targetRegions = map(union([location], regions), region => {
+  name: region
+  regionalReplicaCount: replicasPerRegion
+  storageAccountType: 'Standard_LRS'
+})
+
+resource gallery 'Microsoft.Compute/galleries@2024-03-03' existing = {
+  name: galleryName
+}
+
+resource application 'Microsoft.Compute/galleries/applications@2024-03-03' = [
+  for architecture in architectures: {
+    parent: gallery
+    name: 'scheduled-events-bridge-${platformName}-${architecture}'
+    location: location
+    tags: tags
+    properties: {
+      description: 'Scheduled Events bridge for ${architecture}, configured for the platform ${platformName}.'
+      supportedOSType: osType
+    }
+  }
+]
+
+// How a configuration reaches a VM: as the default configuration of the version, of which there is an application for each
+// platform. The gallery reads it while it publishes, by its identity, and Azure brings it to the VM with the package. The
+// other way, a configurationReference on each VM, is read when the VM is deployed, and there identities are not supported
+// (https://learn.microsoft.com/azure/virtual-machines/vm-applications-publish-with-managed-identity#limitations): the blob
+// would have to be public, or signed, and an expired signature breaks every later scale-out.
+resource applicationVersion 'Microsoft.Compute/galleries/applications/versions@2024-03-03' = [
+  for version in published: {
+    parent: application[version.application]
+    name: version.name
+    location: location
+    tags: tags
+    properties: {
+      publishingProfile: {
+        source: {
+          mediaLink: version.packageUri
+          defaultConfigurationLink: version.configurationUri
+        }
+        manageActions: {
+          install: '${unpack} && ./install.sh ${configFileName}'
+          update: '${unpack} && ./update.sh ${configFileName}'
+          remove: '/opt/scheduled-events-bridge/remove.sh'
+        }
+        // Without names the files arrive named after the application, without extension.
+        settings: {
+          packageFileName: packageFileName
+          configFileName: configFileName
+          scriptBehaviorAfterReboot: 'Rerun'
+        }
+        targetRegions: targetRegions
+        // Every VM names its version. This keeps one that says latest from getting any.
+        excludeFromLatest: true
+      }
+      safetyProfile: {
+        allowDeletionOfReplicatedLocations: false
+      }
+    }
+  }
+]
+
+@description('The applications, one for each processor.')
+output applications publishedApplicationType[] = [
+  for (architecture, index) in architectures: {
+    architecture: architecture
+    resourceId: application[index].id
+  }
+]

@@ -1,0 +1,57 @@
+metadata name = 'VM extension'
+metadata description = 'Installs the bridge on one VM that exists by the Custom Script extension. A VM has one such extension: this one replaces another, so it is for a VM of its own. Fleets take the VM application. Free of charge.'
+
+import { tagsType } from '../types.bicep'
+
+@description('Required. Name of the VM, which exists in this resource group.')
+param virtualMachineName string
+
+@description('Optional. Region of the VM.')
+param location string = resourceGroup().location
+
+@description('Required. Blob address of the package, without a signature.')
+param packageUri string
+
+@description('Required. Client id of a user-assigned identity of the VM that may read the package: Storage Blob Data Reader on its container.')
+param identityClientId string
+
+@description('Required. Configuration of the bridge, as JSON.')
+param configuration string
+
+@description('Optional. Tags of the extension.')
+param tags tagsType = {}
+
+var packageFileName = last(split(packageUri, '/'))
+
+resource virtualMachine 'Microsoft.Compute/virtualMachines@2024-11-01' existing = {
+  name: virtualMachineName
+}
+
+// https://learn.microsoft.com/azure/virtual-machines/extensions/custom-script-linux: the files of fileUris lie in the working
+// directory, named by the last part of their address. An extension runs anew when its settings differ, so deploying the same
+// package and configuration again does nothing. Everything stands in the protected settings: only there the identity is read.
+resource extension 'Microsoft.Compute/virtualMachines/extensions@2024-11-01' = {
+  parent: virtualMachine
+  name: 'scheduled-events-bridge'
+  location: location
+  tags: tags
+  properties: {
+    publisher: 'Microsoft.Azure.Extensions'
+    type: 'CustomScript'
+    typeHandlerVersion: '2.1'
+    autoUpgradeMinorVersion: true
+    protectedSettings: {
+      managedIdentity: {
+        clientId: identityClientId
+      }
+      fileUris: [packageUri]
+      commandToExecute: 'tar -xzf \'${packageFileName}\' --strip-components=1 && echo ${base64(configuration)} | base64 -d > config.json && ./install.sh config.json'
+    }
+  }
+}
+
+@description('Name of the extension.')
+output name string = extension.name
+
+@description('Resource id of the extension.')
+output resourceId string = extension.id
