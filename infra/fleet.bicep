@@ -1,0 +1,244 @@
+targetScope = 'managementGroup'
+
+metadata name = 'Fleet'
+metadata description = 'Rolls the bridge out to the Linux VMs and scale sets of a management group: publishes it as a VM application, attaches the identity and injects the application by policy, ring by ring. The first deployment only reports.'
+
+import { bridgeConfiguration, galleryType, platformType, readerType, tagsType, userInitiatedEventsType } from '../bicep/types.bicep'
+
+@description('Optional. Region in which the identities of the policy assignments are kept.')
+param location string = deployment().location
+
+@description('Required. The platforms, or the shards of one, each for the VMs of its regions. One policy assignment each.')
+@minLength(1)
+param platforms platformType[]
+
+@description('Required. Gallery of the VM applications.')
+param gallery galleryType
+
+@description('Required. Polling makes restarts and redeploys that people ask for wait out their notice, for a whole scale set. acceptDelay: they wait. bridgeApproves: the bridge approves them as soon as it has recorded them, set in the configuration that each version is published with (output configurations). platformApproves: the scheduledEventsPolicy of each VM and scale set approves them. Policy does not set it, it only lists where it is missing; the output setUserInitiatedEvents sets it.')
+param userInitiatedEvents userInitiatedEventsType
+
+@description('Optional. DoNotEnforce only reports what it would do, and is where to begin. Default changes every VM that is created or updated from then on.')
+param enforcementMode 'Default' | 'DoNotEnforce' = 'DoNotEnforce'
+
+@description('Optional. Names of the rings whose existing VMs and scale sets are changed now. Add a ring when the one before it is well. Works with either enforcementMode.')
+param remediate string[] = []
+
+@description('Optional. Counts up to remediate the same rings at the same version again.')
+@minValue(1)
+param remediationRound int = 1
+
+@description('Optional. Who creates or changes VMs in the management group and cannot read the gallery yet. Without it their requests fail once a policy adds an application to them.')
+param galleryReaders readerType[] = []
+
+@description('Optional. Tag whose value is the name of a ring.')
+param ringTag string = 'scheduled-events-bridge-ring'
+
+@description('Optional. A VM or scale set with this tag, with any value but false, is left alone.')
+param optOutTag string = 'scheduled-events-bridge-opt-out'
+
+@description('Optional. Resource ids of subscriptions, resource groups or management groups that are left alone.')
+param notScopes string[] = []
+
+@description('Optional. Operating system of the VMs. Everything else is left alone: there is no package for it yet.')
+param osType 'Linux' = 'Linux'
+
+// https://learn.microsoft.com/azure/virtual-machines/vm-naming-conventions: a p after the number of cores is an Arm processor.
+@description('Optional. Text in the name of a VM size that only Arm sizes have.')
+param armSizeMarks string[] = ['0p', '1p', '2p', '3p', '4p', '5p', '6p', '7p', '8p', '9p', '_GB200', '_GB300']
+
+// Node.js needs glibc 2.28: https://github.com/nodejs/node/blob/v24.x/BUILDING.md#platform-list
+@description('Optional. Images on which the bridge does not run, as publisher:offer:sku, each part with one * at most. Images of your own are not recognised: tag their VMs, or let the installer refuse them.')
+@maxLength(100)
+param unsupportedImages string[] = [
+  'Canonical:UbuntuServer:*'
+  'RedHat:RHEL*:7*'
+  'RedHat:RHEL*:6*'
+  'RedHat:rhel-byos:rhel-lvm7*'
+  'OpenLogic:CentOS*:7*'
+  'OpenLogic:CentOS*:6*'
+  'Oracle:Oracle-Linux:7*'
+  'Oracle:Oracle-Linux:ol7*'
+  'SUSE:SLES*:12*'
+  'SUSE:sles-12*:*'
+  'credativ:Debian:*'
+]
+
+@description('Optional. Tags of what is deployed to the resource group of the gallery.')
+param tags tagsType = {}
+
+var auditUserInitiatedEvents = userInitiatedEvents == 'platformApproves'
+
+// Each rule of a kind of resource begins with the same conditions: who may be touched at all.
+var virtualMachineRules = concat(
+  [
+    loadJsonContent('policy/identity-virtual-machine.json')
+    loadJsonContent('policy/inject-virtual-machine.json')
+    loadJsonContent('policy/update-virtual-machine.json')
+    loadJsonContent('policy/uncovered-virtual-machine.json')
+  ],
+  // Its aliases are younger than the others, and a definition with an alias that a cloud does not know fails the deployment:
+  // it is not deployed without need.
+  auditUserInitiatedEvents ? [loadJsonContent('policy/user-events-virtual-machine.json')] : []
+)
+var scaleSetRules = concat(
+  [
+    loadJsonContent('policy/identity-scale-set.json')
+    loadJsonContent('policy/inject-scale-set.json')
+    loadJsonContent('policy/update-scale-set.json')
+    loadJsonContent('policy/uncovered-scale-set.json')
+  ],
+  auditUserInitiatedEvents ? [loadJsonContent('policy/user-events-scale-set.json')] : []
+)
+var eligibleVirtualMachine = loadJsonContent('policy/eligible-virtual-machine.json')
+var eligibleScaleSet = loadJsonContent('policy/eligible-scale-set.json')
+var definitions = concat(
+  map(virtualMachineRules, rule => { eligible: eligibleVirtualMachine, rule: rule }),
+  map(scaleSetRules, rule => { eligible: eligibleScaleSet, rule: rule })
+)
+var deployedDefinitions = [
+  for (definition, index) in definitions: {
+    name: definition.rule.name
+    resourceId: policyDefinition[index].id
+  }
+]
+
+module galleryDeployed '../bicep/modules/gallery.bicep' = {
+  scope: resourceGroup(gallery.subscriptionId, gallery.resourceGroupName)
+  params: {
+    name: gallery.name
+    location: gallery.region
+    publisherIdentityResourceId: gallery.publisherIdentityResourceId
+    tags: tags
+  }
+}
+
+module people '../bicep/modules/gallery-readers.bicep' = {
+  scope: resourceGroup(gallery.subscriptionId, gallery.resourceGroupName)
+  params: {
+    galleryName: galleryDeployed.outputs.name
+    readers: galleryReaders
+  }
+}
+
+module application '../bicep/modules/vm-application.bicep' = [
+  for platform in platforms: {
+    scope: resourceGroup(gallery.subscriptionId, gallery.resourceGroupName)
+    params: {
+      galleryName: galleryDeployed.outputs.name
+      location: gallery.region
+      platformName: platform.name
+      osType: osType
+      regions: platform.regions
+      architectures: platform.architectures
+      versions: platform.versions
+      tags: tags
+    }
+  }
+]
+
+resource policyDefinition 'Microsoft.Authorization/policyDefinitions@2025-03-01' = [
+  for definition in definitions: {
+    name: definition.rule.name
+    properties: {
+      policyType: 'Custom'
+      // Indexed: only what has a location and tags.
+      mode: 'Indexed'
+      displayName: definition.rule.displayName
+      description: definition.rule.description
+      metadata: {
+        category: 'Compute'
+        version: '1.0.0'
+      }
+      parameters: union(definition.eligible.parameters, definition.rule.parameters)
+      policyRule: {
+        if: {
+          allOf: concat(definition.eligible.conditions, definition.rule.conditions)
+        }
+        then: definition.rule.then
+      }
+    }
+  }
+]
+
+module assignment '../bicep/modules/policy-assignment.bicep' = [
+  for (platform, index) in platforms: {
+    params: {
+      platformName: platform.name
+      location: location
+      definitions: deployedDefinitions
+      rings: platform.rings
+      applications: application[index].outputs.applications
+      identityResourceId: platform.settings.identityResourceId
+      regions: platform.regions
+      osType: osType
+      armSizeMarks: armSizeMarks
+      unsupportedImages: unsupportedImages
+      ringTag: ringTag
+      optOutTag: optOutTag
+      auditUserInitiatedEvents: auditUserInitiatedEvents
+      enforcementMode: enforcementMode
+      notScopes: notScopes
+    }
+  }
+]
+
+module policyRoles '../bicep/modules/policy-roles.bicep' = [
+  for (platform, index) in platforms: {
+    params: {
+      principalId: assignment[index].outputs.principalId
+    }
+  }
+]
+
+module policyReads '../bicep/modules/gallery-readers.bicep' = [
+  for (platform, index) in platforms: {
+    scope: resourceGroup(gallery.subscriptionId, gallery.resourceGroupName)
+    params: {
+      galleryName: galleryDeployed.outputs.name
+      readers: [
+        {
+          principalId: assignment[index].outputs.principalId
+          principalType: 'ServicePrincipal'
+        }
+      ]
+    }
+  }
+]
+
+module remediation '../bicep/modules/remediation.bicep' = [
+  for (platform, index) in platforms: if (!empty(remediate)) {
+    params: {
+      assignmentResourceId: assignment[index].outputs.resourceId
+      platformName: platform.name
+      references: filter(assignment[index].outputs.references, reference => contains(remediate, reference.ring))
+      round: remediationRound
+    }
+    dependsOn: [
+      policyRoles[index]
+      policyReads[index]
+    ]
+  }
+]
+
+@description('What config.json of each platform has to hold: what lies at configurationUri of its versions.')
+output configurations { *: string } = toObject(
+  platforms,
+  platform => platform.name,
+  platform => string(bridgeConfiguration(platform.settings, userInitiatedEvents))
+)
+
+@description('Names of the policy assignments.')
+output assignmentNames string[] = [for (platform, index) in platforms: assignment[index].outputs.name]
+
+@description('Command that lists the VMs and scale sets that could run the bridge and get none: their one user-assigned identity is somebody else\'s, or their ring tag names no ring.')
+output listUncovered string = 'az policy state list --management-group ${managementGroup().name} --filter "complianceState eq \'NonCompliant\' and startswith(policyAssignmentName, \'seb-\') and startswith(policyDefinitionReferenceId, \'uncovered-\')" --query "[].resourceId" --output tsv'
+
+@description('With platformApproves: commands that list the VMs and scale sets where restarts by people still wait, and set their policy. Empty otherwise.')
+output setUserInitiatedEvents string[] = auditUserInitiatedEvents
+  ? [
+      'az policy state list --management-group ${managementGroup().name} --filter "complianceState eq \'NonCompliant\' and startswith(policyAssignmentName, \'seb-\') and startswith(policyDefinitionReferenceId, \'user-events-\')" --query "[].resourceId" --output tsv > ids'
+      'grep -i /virtualMachines/ ids | xargs -n 1 az vm update --enable-user-reboot-scheduled-events true --enable-user-redeploy-scheduled-events true --ids'
+      'grep -i /virtualMachineScaleSets/ ids | xargs -n 1 az resource update --api-version 2024-11-01 --set properties.scheduledEventsPolicy=\'{"userInitiatedReboot":{"automaticallyApprove":true},"userInitiatedRedeploy":{"automaticallyApprove":true}}\' --ids'
+    ]
+  : []

@@ -1,0 +1,406 @@
+targetScope = 'subscription'
+
+metadata name = 'Platform'
+metadata description = 'Everything that the bridges of a fleet write to, and what people open and are called by. One for each tenant, cloud and geography. What it costs, whose rights it needs and how to remove it stands in infra/README.md.'
+
+import { alertRouteType, bridgeSettingsType, captureType, dataExplorerType, deployedShardType, emailReceiverType, eventHubNetworkType, eventHubSizeType, privateLinkType, readerType, shardType, tagsType } from '../bicep/types.bicep'
+
+// ---------------------------------------------------------------------------
+// What and where
+// ---------------------------------------------------------------------------
+
+@description('Optional. Region of everything but what names its own. Cannot be changed later.')
+param location string = deployment().location
+
+@description('Optional. Part of every name. Cannot be changed later: another name is another platform.')
+@minLength(2)
+@maxLength(20)
+param name string = 'vm-lifecycle'
+
+@description('Optional. Resource group of the platform.')
+param resourceGroupName string = 'rg-${name}'
+
+@description('Optional. Tags of everything that has tags.')
+param tags tagsType = {}
+
+@description('Optional. One shard, unless the fleet is so large that one namespace (5,000 connections on Standard) or one rule (12,000 requests a minute) would not do: then a shard for each region or few regions. All write to the same tables. Shards can be added later; the first should stay.')
+@minLength(1)
+param shards shardType[] = [
+  {
+    name: '1'
+    location: location
+    regions: [location]
+  }
+]
+
+// ---------------------------------------------------------------------------
+// Event Hubs
+// ---------------------------------------------------------------------------
+
+@description('Optional. Size of each namespace and its hub.')
+param eventHubSize eventHubSizeType = {
+  skuName: 'Standard'
+  capacity: 1
+  maximumThroughputUnits: 4
+  partitionCount: 8
+  retentionHours: 168
+}
+
+@description('Optional. Whether the namespaces are spread over the zones of their regions, where those have zones.')
+param zoneRedundant bool = true
+
+@description('Optional. From which networks the namespaces can be reached. Nothing of it counts with privateLink.')
+param eventHubNetwork eventHubNetworkType = {
+  publicNetworkAccess: 'Enabled'
+  allowedIpRanges: []
+  allowedSubnetResourceIds: []
+}
+
+@description('Optional. Who reads the records from the hubs.')
+param readers readerType[] = []
+
+// ---------------------------------------------------------------------------
+// Log Analytics
+// ---------------------------------------------------------------------------
+
+@description('Optional. Resource id of a workspace that exists and gets the tables; nothing else of it is changed. Empty: a new one.')
+param existingWorkspaceResourceId string = ''
+
+@description('Optional. Days for which rows can be queried.')
+@minValue(30)
+@maxValue(730)
+param retentionDays int = 90
+
+@description('Optional. Days for which rows are kept at all.')
+@minValue(30)
+@maxValue(4383)
+param totalRetentionDays int = 365
+
+@description('Optional. GB a day after which a new workspace takes nothing more in until the next day; -1 = no such limit.')
+@minValue(-1)
+param dailyQuotaGb int = -1
+
+@description('Optional. Who may query the tables of the bridges, and no other table of the workspace.')
+param tableReaders readerType[] = []
+
+@description('Optional. Whether a new workspace can be queried from public networks.')
+param publicNetworkAccessForQuery 'Enabled' | 'Disabled' = 'Enabled'
+
+// ---------------------------------------------------------------------------
+// Alerts
+// ---------------------------------------------------------------------------
+
+@description('Optional. Who gets an e-mail when an alert is raised.')
+param alertEmails emailReceiverType[] = []
+
+@description('Optional. Address of an on-call service that is called when an alert is raised. Such addresses hold a key, so it is a secret.')
+@secure()
+param onCallAddress string?
+
+@description('Optional. Resource ids of action groups that exist and are told as well.')
+@maxLength(4)
+param actionGroupResourceIds string[] = []
+
+@description('Optional. Who is told of alerts about the VMs of one owner, beside those above.')
+param alertRoutes alertRouteType[] = []
+
+@description('Optional. Resource ids of resource groups, one in each other subscription with VMs: an alert on a VM is routed by a rule that stands in the subscription of the VM. The groups have to exist.')
+param alertRouteResourceGroupIds string[] = []
+
+@description('Optional. Ids of the subscriptions whose VMs are watched by the alerts on metrics of VMs, in the regions of the shards. Each subscription and region is a rule, and each VM a time series that is paid.')
+param virtualMachineSubscriptionIds string[] = []
+
+// ---------------------------------------------------------------------------
+// What not everyone needs
+// ---------------------------------------------------------------------------
+
+@description('Optional. Capture of every record into a storage account that exists.')
+param capture captureType?
+
+@description('Optional. A database of Azure Data Explorer that reads the hubs.')
+param dataExplorer dataExplorerType?
+
+@description('Optional. Private link. Going private later makes new rules, and needs a new configuration on every VM.')
+param privateLink privateLinkType?
+
+@description('Optional. Whether the events that Azure itself gives on the health of the VMs of this subscription are brought to a second hub, in the namespace of the first shard.')
+param enableHealthEvents bool = false
+
+var isPrivate = !empty(privateLink)
+// Names of namespaces are unique in the whole cloud.
+var unique = take(uniqueString(subscription().id, resourceGroupName), 6)
+var hasWorkspace = !empty(existingWorkspaceResourceId)
+var workspaceIdParts = split(existingWorkspaceResourceId, '/')
+var workspaceSubscriptionId = hasWorkspace ? workspaceIdParts[2] : subscription().subscriptionId
+var workspaceResourceGroupName = hasWorkspace ? workspaceIdParts[4] : resourceGroupName
+var workspaceName = hasWorkspace ? last(workspaceIdParts) : 'log-${name}'
+var scopeResourceId = privateLink.?existingScopeResourceId ?? ''
+var hasScope = !empty(scopeResourceId)
+var scopeIdParts = split(scopeResourceId, '/')
+var scopeSubscriptionId = hasScope ? scopeIdParts[2] : subscription().subscriptionId
+var scopeResourceGroupName = hasScope ? scopeIdParts[4] : resourceGroupName
+var hasDataExplorer = !empty(dataExplorer)
+var clusterIdParts = split(dataExplorer.?clusterResourceId ?? '', '/')
+var clusterSubscriptionId = hasDataExplorer ? clusterIdParts[2] : subscription().subscriptionId
+var clusterResourceGroupName = hasDataExplorer ? clusterIdParts[4] : resourceGroupName
+var readersOfHub = concat(
+  readers,
+  hasDataExplorer
+    ? [
+        {
+          principalId: dataExplorer!.managedIdentityPrincipalId
+          principalType: 'ServicePrincipal'
+        }
+      ]
+    : []
+)
+
+// https://learn.microsoft.com/azure/event-hubs/event-hubs-quotas
+var connectionLimit = eventHubSize.skuName == 'Premium' ? 10000 * eventHubSize.capacity : 5000
+
+var virtualMachines = flatten(map(virtualMachineSubscriptionIds, subscriptionId =>
+  map(flatten(map(shards, shard => shard.regions)), region => {
+    name: '${region}-${take(subscriptionId, 8)}'
+    kind: 'virtualMachines'
+    resourceId: '/subscriptions/${subscriptionId}'
+    resourceType: 'Microsoft.Compute/virtualMachines'
+    location: region
+  })))
+
+resource group 'Microsoft.Resources/resourceGroups@2025-04-01' = {
+  name: resourceGroupName
+  location: location
+  tags: tags
+}
+
+// ---------------------------------------------------------------------------
+// Where records go
+// ---------------------------------------------------------------------------
+
+module identity '../bicep/modules/identity.bicep' = {
+  scope: group
+  params: {
+    name: 'id-${name}'
+    location: location
+    tags: tags
+  }
+}
+
+module hubs '../bicep/modules/event-hub.bicep' = [
+  for shard in shards: {
+    scope: group
+    params: {
+      name: 'evhns-${name}-${shard.name}-${unique}'
+      location: shard.location
+      tags: tags
+      size: eventHubSize
+      zoneRedundant: zoneRedundant
+      capture: capture
+      network: isPrivate
+        ? {
+            publicNetworkAccess: 'Disabled'
+            allowedIpRanges: []
+            allowedSubnetResourceIds: []
+          }
+        : eventHubNetwork
+    }
+  }
+]
+
+module workspace '../bicep/modules/log-analytics.bicep' = {
+  scope: resourceGroup(workspaceSubscriptionId, workspaceResourceGroupName)
+  params: {
+    name: workspaceName
+    exists: hasWorkspace
+    location: location
+    tags: tags
+    retentionDays: retentionDays
+    dailyQuotaGb: dailyQuotaGb
+    publicNetworkAccessForIngestion: isPrivate ? 'Disabled' : 'Enabled'
+    publicNetworkAccessForQuery: publicNetworkAccessForQuery
+  }
+  dependsOn: [group]
+}
+
+module tables '../bicep/modules/tables.bicep' = {
+  scope: resourceGroup(workspaceSubscriptionId, workspaceResourceGroupName)
+  params: {
+    workspaceName: workspace.outputs.name
+    retentionDays: retentionDays
+    totalRetentionDays: totalRetentionDays
+  }
+}
+
+module tableRoles '../bicep/modules/table-readers.bicep' = {
+  scope: resourceGroup(workspaceSubscriptionId, workspaceResourceGroupName)
+  params: {
+    workspaceName: workspace.outputs.name
+    readers: tableReaders
+  }
+}
+
+module rules '../bicep/modules/data-collection-rule.bicep' = [
+  for shard in shards: {
+    scope: group
+    params: {
+      name: 'dcr-${name}-${shard.name}'
+      location: workspace.outputs.location
+      tags: tags
+      workspaceResourceId: workspace.outputs.resourceId
+      isPrivate: isPrivate
+    }
+    // A rule names its tables in text only, and is refused while they are missing.
+    dependsOn: [tables]
+  }
+]
+
+module roles '../bicep/modules/role-assignments.bicep' = [
+  for (shard, index) in shards: {
+    scope: group
+    params: {
+      eventHubNamespaceName: hubs[index].outputs.name
+      eventHubName: hubs[index].outputs.eventHubName
+      dataCollectionRuleName: rules[index].outputs.name
+      senderPrincipalId: identity.outputs.principalId
+      readers: readersOfHub
+    }
+  }
+]
+
+// ---------------------------------------------------------------------------
+// What people open and are called by
+// ---------------------------------------------------------------------------
+
+module content 'content.bicep' = {
+  params: {
+    name: name
+    location: location
+    tags: tags
+    resourceGroupName: group.name
+    workspaceResourceId: workspace.outputs.resourceId
+    workspaceLocation: workspace.outputs.location
+    emails: alertEmails
+    onCallAddress: onCallAddress
+    actionGroupResourceIds: actionGroupResourceIds
+    alertRoutes: alertRoutes
+    alertRouteResourceGroupIds: alertRouteResourceGroupIds
+    eventHubNamespaces: [
+      for (shard, index) in shards: {
+        name: shard.name
+        kind: 'eventHubNamespace'
+        resourceId: hubs[index].outputs.resourceId
+        resourceType: 'Microsoft.EventHub/namespaces'
+        location: shard.location
+        connectionLimit: connectionLimit
+      }
+    ]
+    virtualMachines: virtualMachines
+  }
+  // Queries name their tables in text only.
+  dependsOn: [tables]
+}
+
+// ---------------------------------------------------------------------------
+// What not everyone needs
+// ---------------------------------------------------------------------------
+
+module privateLinkScope '../bicep/modules/private-link-scope.bicep' = if (isPrivate) {
+  scope: resourceGroup(scopeSubscriptionId, scopeResourceGroupName)
+  params: {
+    name: hasScope ? last(scopeIdParts) : 'ampls-${name}'
+    exists: hasScope
+    workspaceResourceId: workspace.outputs.resourceId
+    endpointResourceIds: [for (shard, index) in shards: rules[index].outputs.endpointResourceId]
+  }
+  dependsOn: [group]
+}
+
+module privateEndpoints '../bicep/modules/private-link.bicep' = if (isPrivate) {
+  scope: group
+  params: {
+    location: privateLink!.location
+    tags: tags
+    subnetResourceId: privateLink!.subnetResourceId
+    eventHubNamespaceResourceIds: [for (shard, index) in shards: hubs[index].outputs.resourceId]
+    fullyQualifiedNamespace: hubs[0].outputs.fullyQualifiedNamespace
+    logsIngestionEndpoint: rules[0].outputs.logsIngestionEndpoint
+    // A network that uses a scope already has an endpoint for it.
+    privateLinkScopeResourceId: hasScope ? '' : privateLinkScope!.outputs.resourceId
+    createPrivateDnsZones: privateLink!.createPrivateDnsZones
+    virtualNetworkResourceId: privateLink.?virtualNetworkResourceId ?? ''
+    eventHubsZoneResourceId: privateLink.?eventHubsZoneResourceId ?? ''
+    monitorZoneResourceId: privateLink.?monitorZoneResourceId ?? ''
+  }
+}
+
+module dataExplorerConnection '../bicep/modules/adx-connection.bicep' = if (hasDataExplorer) {
+  scope: resourceGroup(clusterSubscriptionId, clusterResourceGroupName)
+  params: {
+    clusterName: last(clusterIdParts)
+    databaseName: dataExplorer!.databaseName
+    location: dataExplorer!.location
+    eventHubResourceIds: [for (shard, index) in shards: hubs[index].outputs.eventHubResourceId]
+    managedIdentityResourceId: dataExplorer!.managedIdentityResourceId
+  }
+  dependsOn: [roles]
+}
+
+module healthEvents '../bicep/modules/health-events.bicep' = if (enableHealthEvents) {
+  scope: group
+  params: {
+    tags: tags
+    eventHubNamespaceName: hubs[0].outputs.name
+  }
+}
+
+// ---------------------------------------------------------------------------
+// What comes next needs
+// ---------------------------------------------------------------------------
+
+@description('What a bridge must know: for infra/vm.bicep, and for infra/bridge-configuration.ts, which makes a configuration file of it. With several shards it is the first.')
+output settings bridgeSettingsType = {
+  fullyQualifiedNamespace: hubs[0].outputs.fullyQualifiedNamespace
+  eventHubName: hubs[0].outputs.eventHubName
+  logsIngestionEndpoint: rules[0].outputs.logsIngestionEndpoint
+  ruleId: rules[0].outputs.ruleId
+  streamName: rules[0].outputs.streamName
+  heartbeatStreamName: rules[0].outputs.heartbeatStreamName
+  identityClientId: identity.outputs.clientId
+  identityResourceId: identity.outputs.resourceId
+}
+
+@description('The same for every shard, with the regions whose VMs write to it: each is one of the platforms of infra/fleet.bicep.')
+output shards deployedShardType[] = [
+  for (shard, index) in shards: {
+    name: shard.name
+    regions: shard.regions
+    settings: {
+      fullyQualifiedNamespace: hubs[index].outputs.fullyQualifiedNamespace
+      eventHubName: hubs[index].outputs.eventHubName
+      logsIngestionEndpoint: rules[index].outputs.logsIngestionEndpoint
+      ruleId: rules[index].outputs.ruleId
+      streamName: rules[index].outputs.streamName
+      heartbeatStreamName: rules[index].outputs.heartbeatStreamName
+      identityClientId: identity.outputs.clientId
+      identityResourceId: identity.outputs.resourceId
+    }
+  }
+]
+
+@description('Resource id of the resource group: what is deleted in the end.')
+output resourceGroupResourceId string = group.id
+
+@description('Resource id of the workspace, to give rights on its tables.')
+output workspaceResourceId string = workspace.outputs.resourceId
+
+@description('Principal id of the identity of the bridges, to find its role assignments.')
+output identityPrincipalId string = identity.outputs.principalId
+
+@description('Resource id of the workbook.')
+output workbookResourceId string = content.outputs.workbookResourceId
+
+@description('Resource id of the query pack.')
+output queryPackResourceId string = content.outputs.queryPackResourceId
+
+@description('Names of the alert rules.')
+output alertNames string[] = content.outputs.alertNames

@@ -1,0 +1,51 @@
+using '../fleet.bicep'
+
+// Exists before, with the identity: Storage Blob Data Contributor on the storage account of the packages.
+param gallery = {
+  subscriptionId: '00000000-0000-0000-0000-000000000000'
+  resourceGroupName: 'rg-vm-applications'
+  name: 'gal_vm_applications'
+  region: 'westeurope'
+  publisherIdentityResourceId: '/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/rg-vm-applications/providers/Microsoft.ManagedIdentity/userAssignedIdentities/id-gallery-publisher'
+}
+
+param platforms = [
+  {
+    name: 'europe'
+    regions: ['westeurope', 'northeurope']
+    // The output settings of infra/main.bicep.
+    settings: {
+      fullyQualifiedNamespace: 'evhns-vm-lifecycle.servicebus.windows.net'
+      eventHubName: 'vm-lifecycle'
+      logsIngestionEndpoint: 'https://dcr-vm-lifecycle.westeurope-1.ingest.monitor.azure.com'
+      ruleId: 'dcr-00000000000000000000000000000000'
+      streamName: 'Custom-VmLifecycle_CL'
+      heartbeatStreamName: 'Custom-VmLifecycleBridge_CL'
+      identityClientId: '00000000-0000-0000-0000-000000000000'
+      identityResourceId: '/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/rg-vm-lifecycle/providers/Microsoft.ManagedIdentity/userAssignedIdentities/id-vm-lifecycle'
+    }
+    architectures: ['x64', 'arm64']
+    versions: [
+      {
+        name: '1.0.0'
+        packages: {
+          x64: 'https://examplepackages.blob.core.windows.net/packages/scheduled-events-bridge-1.0.0-linux-x64.tar.gz'
+          arm64: 'https://examplepackages.blob.core.windows.net/packages/scheduled-events-bridge-1.0.0-linux-arm64.tar.gz'
+        }
+        configurationUri: 'https://examplepackages.blob.core.windows.net/configurations/europe-1.0.0.json'
+      }
+    ]
+    rings: [
+      { name: 'canary', version: '1.0.0', untagged: false }
+      { name: 'early', version: '1.0.0', untagged: false }
+      { name: 'everyone', version: '1.0.0', untagged: true }
+    ]
+  }
+]
+
+// No default: see infra/fleet.bicep for what each choice costs.
+param userInitiatedEvents = 'platformApproves'
+
+// First deployment: look at the compliance of the assignment. Then Default, and ring by ring: ['canary'].
+param enforcementMode = 'DoNotEnforce'
+param remediate = []

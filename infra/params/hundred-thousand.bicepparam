@@ -1,0 +1,55 @@
+// 100,000 VMs of one geography, over three shards. A namespace takes 5,000 connections, and a bridge holds one only while
+// an event of its VM is near; a rule takes 12,000 requests a minute. When Azure updates a region and a tenth of all VMs
+// hear of it within a minute, that is 10,000 connections and 11,667 requests: two shards would do, a third leaves room.
+// Divide the regions so that no shard has more than its part. A region that alone has more than 50,000 VMs needs Premium.
+// az deployment sub create --location westeurope --parameters infra/params/hundred-thousand.bicepparam
+using '../main.bicep'
+
+param location = 'westeurope'
+param tags = {
+  environment: 'production'
+  owner: 'platform'
+}
+param shards = [
+  {
+    name: 'weu'
+    location: 'westeurope'
+    regions: ['westeurope', 'uksouth']
+  }
+  {
+    name: 'neu'
+    location: 'northeurope'
+    regions: ['northeurope', 'swedencentral', 'norwayeast']
+  }
+  {
+    name: 'gwc'
+    location: 'germanywestcentral'
+    regions: ['germanywestcentral', 'francecentral', 'switzerlandnorth', 'italynorth']
+  }
+]
+param eventHubSize = {
+  skuName: 'Standard'
+  capacity: 1
+  maximumThroughputUnits: 20
+  partitionCount: 32
+  retentionHours: 168
+}
+// Put your own in: object ids of groups in Microsoft Entra ID. They read the hub, and query the tables.
+param readers = [
+  {
+    principalId: '00000000-0000-0000-0000-000000000000'
+    principalType: 'Group'
+  }
+]
+param tableReaders = [
+  {
+    principalId: '00000000-0000-0000-0000-000000000000'
+    principalType: 'Group'
+  }
+]
+param alertEmails = [
+  {
+    name: 'operators'
+    address: 'operators@example.com'
+  }
+]

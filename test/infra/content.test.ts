@@ -1,0 +1,104 @@
+import { basename } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { readTree } from '../support/source-tree.ts';
+
+const tree = readTree(
+  'infra/content.bicep',
+  'infra/{kql,alerts,workbooks}/**/*.*',
+  'infra/params/*.bicepparam',
+  'bicep/modules/data-collection-rule.bicep',
+  'bicep/schema/columns.json',
+);
+const textOf = (path: string): string => {
+  const text = tree.get(path);
+  if (text === undefined) throw new Error(`There is no ${path}`);
+  return text;
+};
+const under = (folder: string): readonly string[] => [...tree.keys()].filter((path) => path.startsWith(folder));
+const content = textOf('infra/content.bicep');
+
+/** What `content.bicep` loads, with the name that it gives it where it gives one. */
+const loaded = [
+  ...content.matchAll(/(?:name: '([^']+)'\s+displayName: '[^']+'\s+body: )?load\w+Content\('([^']+)'\)/g),
+].map(([, name, path]) => ({ name, path: `infra/${path}` }));
+
+interface Alert {
+  readonly name: string;
+  readonly query: string;
+  readonly onCall: { readonly firstQuery: string };
+}
+const alerts: Readonly<Record<'rowAlerts' | 'logAlerts' | 'metricAlerts', readonly Alert[]>> = parse(
+  textOf('infra/alerts/alerts.yaml'),
+);
+const everyAlert = [...alerts.rowAlerts, ...alerts.logAlerts, ...alerts.metricAlerts];
+
+test('every function, query, workbook and list of alerts in infra is deployed, once', () => {
+  const files = [...under('infra/kql/'), ...under('infra/alerts/'), ...under('infra/workbooks/')];
+  expect(files.length).toBeGreaterThan(3);
+  expect(loaded.map(({ path }) => path).sort()).toEqual([...files].sort());
+});
+
+test('a function and a query are deployed by the name of their file', () => {
+  const named = loaded.filter(({ path }) => path.startsWith('infra/kql/'));
+  expect(named.length).toBeGreaterThan(1);
+  for (const { name, path } of named) expect(name, path).toBe(basename(path, '.kql'));
+});
+
+test.each(under('infra/kql/functions/'))(
+  '%s says its parameters in its first line and its question in the second',
+  (path) => {
+    const [first, second] = textOf(path).split('\n');
+    expect(first).toMatch(/^\/\/ params: \((\w+:\w+(=\w+)?(, )?)*\)$/);
+    expect(second).toMatch(/^\/\/ \S.*\?/);
+  },
+);
+
+test.each(under('infra/kql/queries/'))('%s opens with the question that it answers', (path) => {
+  expect(textOf(path).split('\n')[0]).toMatch(/^\/\/ \S.*\?$/);
+});
+
+test('the query to open first in an alert is one of the query pack, and no two alerts have one name', () => {
+  const queries = under('infra/kql/queries/').map((path) => basename(path, '.kql'));
+  for (const alert of everyAlert) expect(queries, alert.name).toContain(alert.onCall.firstQuery);
+  const names = everyAlert.map(({ name }) => name);
+  expect(names).toEqual([...new Set(names)]);
+});
+
+test('an alert for each row looks at rows of one table only, and an announcement is old after 30 minutes', () => {
+  // https://learn.microsoft.com/azure/azure-monitor/data-collection/data-collection-transformations-kql
+  const operators = ['where', 'extend', 'project', 'project-away', 'project-rename', 'parse'];
+  for (const { name, query } of alerts.rowAlerts) {
+    const [table, ...steps] = query.trim().split(/\n\| /);
+    expect(Object.keys(JSON.parse(textOf('bicep/schema/columns.json')).tables), name).toContain(table);
+    for (const step of steps) expect(operators, `${name}: ${step}`).toContain(step.split(' ')[0]);
+    expect(query, name).toContain('ObservedAt > ago(30m)');
+  }
+});
+
+test.each(under('infra/workbooks/'))('%s names no resource, and no two of its parts have one name', (path) => {
+  const text = textOf(path);
+  expect(text).not.toMatch(/\/subscriptions\/[0-9a-f]{8}-/i);
+  expect(text).not.toContain('fromTemplateId');
+  const { items }: { readonly items: readonly { readonly name?: string }[] } = JSON.parse(text);
+  const names = items.map(({ name }) => name);
+  expect(names).not.toContain(undefined);
+  expect(names).toEqual([...new Set(names)]);
+});
+
+test('the streams that a bridge is told of are those of the tables of columns.json', () => {
+  const outputs = [
+    ...textOf('bicep/modules/data-collection-rule.bicep').matchAll(/^output \w+ string = '(Custom-\w+)'$/gm),
+  ];
+  const tables = Object.keys(JSON.parse(textOf('bicep/schema/columns.json')).tables);
+  expect(outputs.map(([, stream]) => stream)).toEqual(tables.map((table) => `Custom-${table}`));
+});
+
+test.each(
+  under('infra/params/').filter(
+    (path) => textOf(path).includes('regions: [') && textOf(path).includes("using '../main.bicep'"),
+  ),
+)('in %s no region belongs to two shards', (path) => {
+  const regions = [...textOf(path).matchAll(/regions: \[([^\]]+)\]/g)].flatMap(([, list]) => list?.match(/\w+/g) ?? []);
+  expect(regions).toEqual([...new Set(regions)]);
+});

@@ -1,0 +1,201 @@
+import { expect, test } from 'vitest';
+import { applicationName, deeds } from '../../support/policy/fleet-policy.ts';
+import {
+  application,
+  type Described,
+  identityId,
+  otherIdentityId,
+  thirdIdentityId,
+  virtualMachine,
+} from '../../support/policy/subjects.ts';
+
+const fresh = ['gets the identity', 'gets 1.0.0 for x64'];
+const only = (...ids: readonly string[]) => Object.fromEntries(ids.map((id) => [id, {}]));
+const ours = { type: 'UserAssigned', userAssignedIdentities: only(identityId) };
+const approved = {
+  userInitiatedReboot: { automaticallyApprove: true },
+  userInitiatedRedeploy: { automaticallyApprove: true },
+};
+const at = (version: string) => application(applicationName('x64'), version);
+const settled = { identity: ours, applications: [at('1.0.0')], scheduledEventsPolicy: approved };
+
+interface Case {
+  readonly name: string;
+  readonly given: Described;
+  readonly happens: readonly string[];
+}
+
+const cases: readonly Case[] = [
+  {
+    name: 'a VM that has nothing gets identity and application of the ring for the untagged',
+    given: {},
+    happens: fresh,
+  },
+  {
+    name: 'a VM that names its ring gets the version of that ring',
+    given: { tags: { 'scheduled-events-bridge-ring': 'canary' } },
+    happens: ['gets the identity', 'gets 1.1.0 for x64'],
+  },
+  {
+    name: 'case of the tag and of its value does not matter',
+    given: { tags: { 'Scheduled-Events-Bridge-Ring': 'Canary' } },
+    happens: ['gets the identity', 'gets 1.1.0 for x64'],
+  },
+  {
+    name: 'a VM that names no known ring is left alone and listed',
+    given: { tags: { 'scheduled-events-bridge-ring': 'canarry' } },
+    happens: ['listed as uncovered'],
+  },
+  {
+    name: 'an Arm VM gets the Arm package',
+    given: { size: 'Standard_D4ps_v6' },
+    happens: ['gets the identity', 'gets 1.0.0 for arm64'],
+  },
+  {
+    name: 'an Arm VM with all letters gets the Arm package',
+    given: { size: 'Standard_E96pds_v6' },
+    happens: ['gets the identity', 'gets 1.0.0 for arm64'],
+  },
+  {
+    name: 'a Grace VM gets the Arm package',
+    given: { size: 'Standard_ND128isr_NDR_GB200_v6' },
+    happens: ['gets the identity', 'gets 1.0.0 for arm64'],
+  },
+  { name: 'a p that is not behind the cores is no Arm processor', given: { size: 'Standard_NP10s' }, happens: fresh },
+  { name: 'a promotional size is no Arm processor', given: { size: 'Standard_D2_v2_Promo' }, happens: fresh },
+  { name: 'a settled VM is left alone', given: settled, happens: [] },
+  {
+    name: 'a VM with an older version goes to the pinned one',
+    given: { ...settled, applications: [at('0.9.0')] },
+    happens: ['goes to 1.0.0 for x64'],
+  },
+  {
+    name: 'a VM with a newer version goes back to the pinned one',
+    given: { ...settled, applications: [at('1.1.0')] },
+    happens: ['goes to 1.0.0 for x64'],
+  },
+  {
+    name: 'a VM of another ring goes to the version of that ring, and only to it',
+    given: { ...settled, applications: [at('0.9.0')], tags: { 'scheduled-events-bridge-ring': 'canary' } },
+    happens: ['goes to 1.1.0 for x64'],
+  },
+  {
+    name: 'a VM that names the pinned version and another goes to the pinned one',
+    given: { ...settled, applications: [at('1.0.0'), at('0.9.0')] },
+    happens: ['goes to 1.0.0 for x64'],
+  },
+  {
+    name: 'a VM that says latest goes to the pinned version',
+    given: { ...settled, applications: [at('latest')] },
+    happens: ['goes to 1.0.0 for x64'],
+  },
+  {
+    name: 'an application whose name only begins like ours is another one',
+    given: { identity: ours, applications: [application(`${applicationName('x64')}-test`, '0.9.0')] },
+    happens: ['gets 1.0.0 for x64'],
+  },
+  {
+    name: 'a VM with a system-assigned identity gets the second one',
+    given: { identity: { type: 'SystemAssigned' } },
+    happens: fresh,
+  },
+  {
+    name: 'a VM with a system-assigned and one user-assigned identity gets another: without a name Azure takes the system one',
+    given: { identity: { type: 'SystemAssigned, UserAssigned', userAssignedIdentities: only(otherIdentityId) } },
+    happens: fresh,
+  },
+  {
+    name: 'a VM whose one user-assigned identity is somebody else’s is left alone and listed',
+    given: { identity: { type: 'UserAssigned', userAssignedIdentities: only(otherIdentityId) } },
+    happens: ['listed as uncovered'],
+  },
+  {
+    name: 'a VM with two user-assigned identities names them already and gets a third',
+    given: { identity: { type: 'UserAssigned', userAssignedIdentities: only(otherIdentityId, thirdIdentityId) } },
+    happens: fresh,
+  },
+  {
+    name: 'the identity is known again in another case',
+    given: { ...settled, identity: { type: 'UserAssigned', userAssignedIdentities: only(identityId.toUpperCase()) } },
+    happens: [],
+  },
+  {
+    name: 'a VM that lost our identity and kept one of its own is listed, and its application stays',
+    given: { ...settled, identity: { type: 'UserAssigned', userAssignedIdentities: only(otherIdentityId) } },
+    happens: ['listed as uncovered'],
+  },
+  { name: 'a region without a replica is left alone', given: { location: 'eastus' }, happens: [] },
+  { name: 'a Windows VM is left alone', given: { osType: 'Windows' }, happens: [] },
+  {
+    name: 'a VM that is being created from a Linux image gets everything though its disk has no type yet',
+    given: { osType: null, properties: { osProfile: { linuxConfiguration: {} } } },
+    happens: fresh,
+  },
+  {
+    name: 'a Windows VM that is being created is left alone',
+    given: { osType: null, properties: { osProfile: { windowsConfiguration: {} } } },
+    happens: [],
+  },
+  { name: 'Ubuntu 18.04 is left alone', given: { image: ['Canonical', 'UbuntuServer', '18.04-LTS'] }, happens: [] },
+  {
+    name: 'an image that is called like an old one and comes from somebody else gets it',
+    given: { image: ['example', 'UbuntuServer', '18.04-LTS'] },
+    happens: fresh,
+  },
+  { name: 'Ubuntu 24.04 gets it', given: { image: ['canonical', 'ubuntu-24_04-lts', 'server'] }, happens: fresh },
+  { name: 'Red Hat 7 is left alone', given: { image: ['RedHat', 'RHEL', '7.9'] }, happens: [] },
+  { name: 'Red Hat 9 gets it', given: { image: ['RedHat', 'RHEL', '9_4'] }, happens: fresh },
+  { name: 'SLES 12 is left alone', given: { image: ['SUSE', 'sles-12-sp5', 'gen2'] }, happens: [] },
+  {
+    name: 'the opt-out tag leaves a VM alone',
+    given: { tags: { 'scheduled-events-bridge-opt-out': 'yes' } },
+    happens: [],
+  },
+  {
+    name: 'an empty opt-out tag leaves a VM alone',
+    given: { tags: { 'scheduled-events-bridge-opt-out': '' } },
+    happens: [],
+  },
+  {
+    name: 'an opt-out tag that says false does not',
+    given: { tags: { 'scheduled-events-bridge-opt-out': 'False' } },
+    happens: fresh,
+  },
+  {
+    name: 'a resource group that a service manages is left alone',
+    given: {
+      resourceGroup: { managedBy: '/subscriptions/s/resourceGroups/rg/providers/Microsoft.Databricks/workspaces/w' },
+    },
+    happens: [],
+  },
+  {
+    name: 'a node of Batch is left alone',
+    given: { resourceGroup: { name: 'AzureBatch-00000000-0000-0000-0000-000000000000-C' } },
+    happens: [],
+  },
+  { name: 'a node of AKS is left alone', given: { tags: { 'aks-managed-poolName': 'system' } }, happens: [] },
+  {
+    name: 'restarts wait where the VM has the bridge and no policy',
+    given: { identity: ours, applications: [at('1.0.0')] },
+    happens: ['listed: restarts wait'],
+  },
+  {
+    name: 'redeploys wait where only restarts are approved',
+    given: { ...settled, scheduledEventsPolicy: { userInitiatedReboot: { automaticallyApprove: true } } },
+    happens: ['listed: restarts wait'],
+  },
+  {
+    name: 'restarts wait where only redeploys are approved',
+    given: { ...settled, scheduledEventsPolicy: { userInitiatedRedeploy: { automaticallyApprove: true } } },
+    happens: ['listed: restarts wait'],
+  },
+];
+
+test.each(cases)('$name', ({ given, happens }) => {
+  expect(deeds('virtual-machine', virtualMachine(given))).toEqual(happens);
+});
+
+test('without a ring for the untagged, a VM without a ring is left alone and listed', () => {
+  const rings = [{ name: 'canary', version: '1.1.0', untagged: false }];
+  expect(deeds('virtual-machine', virtualMachine(), rings)).toEqual(['listed as uncovered']);
+});
