@@ -1,0 +1,31 @@
+import type { Check } from '../finding.ts';
+import { claims } from './claims.ts';
+import { conventions } from './conventions.ts';
+import { forbidden } from './forbidden.ts';
+import { loads } from './loads.ts';
+import { modules } from './modules.ts';
+import { names } from './names.ts';
+import { places } from './places.ts';
+import { posture } from './posture.ts';
+import { resources } from './resources.ts';
+import { roles } from './roles.ts';
+import { tableFirst } from './table-first.ts';
+import { typesExist } from './types-exist.ts';
+import { unused } from './unused.ts';
+
+/** Every check, by what it is about. */
+export const checks: Readonly<Record<string, Check>> = {
+  names,
+  typesExist,
+  resources,
+  modules,
+  claims,
+  unused,
+  conventions,
+  forbidden,
+  places,
+  roles,
+  loads,
+  posture,
+  tableFirst,
+};

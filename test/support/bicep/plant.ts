@@ -1,0 +1,41 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { azureShapes, describedIn } from './azure-shapes.ts';
+import { check } from './check.ts';
+import { createProject } from './project.ts';
+import { planted, samplePaths } from './sample.ts';
+import { createSecondReader, type SecondReader } from './second-reader.ts';
+
+/** One thing changed in the sample, and what is said of it: all of it, in the order of the files. */
+export interface Fault {
+  readonly name: string;
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+  readonly says: readonly string[];
+  /** What is said where Azure's own descriptions are not at hand, if that is another thing. */
+  readonly without?: readonly string[];
+}
+
+/** Each fault a test, by Azure's own descriptions and by the known resources alone. */
+export function plant(faults: readonly Fault[]): void {
+  const azure = azureShapes();
+  let reader: SecondReader;
+  beforeAll(async () => {
+    reader = await createSecondReader();
+  });
+  const said = (fault: Fault, by: typeof azure): string[] =>
+    check(createProject(planted(fault), by), reader, samplePaths).map((line) => line.replace(/^sample\//, ''));
+
+  describe("by Azure's own descriptions", () => {
+    test.for(faults)('$name', (fault, { skip }) => {
+      skip(azure === null, `Azure's own descriptions are not at ${describedIn}`);
+      expect(said(fault, azure)).toEqual(fault.says);
+    });
+  });
+
+  describe('by the known resources alone', () => {
+    test.for(faults)('$name', (fault) => {
+      expect(said(fault, null)).toEqual(fault.without ?? fault.says);
+    });
+  });
+}
