@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import type { AlertRule } from './costs-model.ts';
+
+const minutesIn: Readonly<Record<string, number>> = { M: 1, H: 60, D: 1440 };
+
+/** `PT5M` -> 5. */
+function minutes(duration: string): number {
+  const [, number, unit = ''] = /^P(?:T(?=\d+[MH]$))?(\d+)([MHD])$/.exec(duration) ?? [];
+  const length = minutesIn[unit];
+  if (length === undefined) throw new Error(`${duration} in alerts.yaml is no duration such as PT5M, PT1H or P1D`);
+  return Number(number) * length;
+}
+
+/** The rules in a text such as `alerts.yaml` that are deployed enabled, as far as their price depends on them. */
+export function alertRulesIn(yaml: string): AlertRule[] {
+  const lists = parse(yaml) as Readonly<Record<string, readonly unknown[]>>;
+  return Object.values(lists).flat().flatMap(rule);
+}
+
+/** Those of the platform. */
+export function readAlertRules(): AlertRule[] {
+  return alertRulesIn(readFileSync(new URL('alerts/alerts.yaml', import.meta.url), 'utf8'));
+}
+
+/** Rows and metrics are looked at as they come; a query at its interval. */
+function rule(one: unknown): AlertRule[] {
+  const { enabled, metricName, evaluationFrequency } = one as {
+    readonly enabled?: boolean;
+    readonly metricName?: string;
+    readonly evaluationFrequency?: string;
+  };
+  if (enabled === false) return [];
+  if (metricName !== undefined) return ['metric'];
+  return [evaluationFrequency === undefined ? 'near-real-time' : minutes(evaluationFrequency)];
+}

@@ -1,0 +1,190 @@
+/** What a fleet costs, from record sizes that are measured as this runs. `--help` tells the rest; the tables stand in `README.md`. */
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { exitCodes } from '../src/cli/exit-codes.ts';
+import { readAlertRules } from './costs-alerts.ts';
+import {
+  type AlertRule,
+  assumptions,
+  type Estimate,
+  estimate,
+  limits,
+  prices,
+  pricesAsOf,
+  valuesOf,
+} from './costs-model.ts';
+import { measureSizes, type Sizes } from './costs-sizes.ts';
+
+/** Names of assumptions and prices, with the number that is to stand instead. */
+export type Changes = Readonly<Record<string, number>>;
+
+const fleets = [1_000, 10_000, 100_000] as const;
+const heartbeats = [60, 15, 5] as const;
+
+const withChanges = <T extends Readonly<Record<string, number>>>(values: T, changes: Changes): T =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, changes[name] ?? value])) as T;
+
+const exact = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 3 });
+const whole = (value: number): string => Math.ceil(value).toLocaleString('en-US');
+const gigabytes = (value: number): string =>
+  value.toLocaleString('en-US', { maximumFractionDigits: value < 1 ? 2 : value < 10 ? 1 : 0 });
+const dollars = (value: number): string =>
+  value === 0 ? '0' : value.toLocaleString('en-US', { maximumFractionDigits: value < 10 ? 1 : 0 });
+
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n');
+
+/** All tables, as Markdown. */
+export function costTables({
+  vms = fleets,
+  changes = {},
+  rules,
+}: {
+  readonly vms?: readonly number[];
+  readonly changes?: Changes;
+  readonly rules: readonly AlertRule[];
+}): string {
+  const sizes = measureSizes();
+  const assumed = withChanges(valuesOf(assumptions), changes);
+  const price = withChanges(valuesOf(prices), changes);
+  const estimates = vms.map((fleet) => estimate(fleet, sizes, rules, assumed, price));
+  const byHeartbeat = heartbeats.map((heartbeatMinutes) => ({
+    heartbeatMinutes,
+    fleets: vms.map((fleet) => estimate(fleet, sizes, rules, { ...assumed, heartbeatMinutes }, price)),
+  }));
+  const busyShare = exact(assumed.busyShare * 100);
+  const line = (what: string, shown: (one: Estimate) => string): string[] => [what, ...estimates.map(shown)];
+  const fleetTable = table(
+    ['', ...vms.map((fleet) => `${exact(fleet)} VMs`)],
+    [
+      line('records a month', (one) => whole(one.recordsPerMonth)),
+      line('GB a month into `VmLifecycle_CL`', (one) => gigabytes(one.recordGb)),
+      line(
+        `GB a month into \`VmLifecycleBridge_CL\`, a heartbeat every ${exact(assumed.heartbeatMinutes)} min`,
+        (one) => gigabytes(one.heartbeatGb),
+      ),
+      line(`GB kept after ${exact(assumed.totalRetentionDays)} days`, (one) => gigabytes(one.keptGb)),
+      line('heartbeat requests a minute', (one) => whole(one.heartbeatRequestsPerMinute)),
+      line(
+        `requests in a busy minute (${busyShare} % of the VMs); a rule takes ${exact(limits.requestsPerMinute)}`,
+        (one) => whole(one.busy.requestsPerMinute),
+      ),
+      line('connections on average', (one) => whole(one.connectionsOnAverage)),
+      line(`connections in a busy minute; a Standard namespace takes ${exact(limits.connections)}`, (one) =>
+        whole(one.busy.connections),
+      ),
+      line('shards that this takes', (one) => whole(one.shards)),
+      line('throughput units, of all shards', (one) => whole(one.throughputUnits)),
+      line('$ a month: ingestion', (one) => dollars(one.dollars.ingestion)),
+      line('$ a month: retention', (one) => dollars(one.dollars.retention)),
+      line('$ a month: Event Hubs', (one) => dollars(one.dollars.eventHubs)),
+      line(`$ a month: ${rules.length} enabled alert ${rules.length === 1 ? 'rule' : 'rules'}`, (one) =>
+        dollars(one.dollars.alerts),
+      ),
+      line('**$ a month**', (one) => `**${dollars(one.dollars.total)}**`),
+    ],
+  );
+  return [
+    sizeTable(sizes),
+    fleetTable,
+    `The heartbeat decides the bill. GB a month, and requests a minute, with \`heartbeat.everyMinutes\`:`,
+    table(
+      ['', ...vms.map((fleet) => `${exact(fleet)} VMs`)],
+      byHeartbeat.map(({ heartbeatMinutes, fleets: each }) => [
+        `${heartbeatMinutes} min`,
+        ...each.map((one) => `${gigabytes(one.heartbeatGb)} GB, ${whole(one.heartbeatRequestsPerMinute)}`),
+      ]),
+    ),
+    `What is assumed, and prices in US dollars as they were noted on ${pricesAsOf} without asking a price list: **verify them** for your region and agreement.`,
+    figureTable({ ...assumptions, ...prices }, { ...assumed, ...price }),
+  ].join('\n\n');
+}
+
+function sizeTable({ record, heartbeat }: Sizes): string {
+  return table(
+    ['bytes, measured', 'record', 'heartbeat'],
+    [
+      ['message on Event Hubs', exact(record.message), '-'],
+      ['row as uploaded, before compression', exact(record.row), exact(heartbeat.row)],
+      ['row as billed: its values without the names of columns', exact(record.billed), exact(heartbeat.billed)],
+    ],
+  );
+}
+
+function figureTable(
+  figures: Readonly<Record<string, { readonly unit: string; readonly meaning: string }>>,
+  values: Changes,
+): string {
+  const rows = Object.entries(figures).map(([name, { unit, meaning }]) => [
+    `\`${name}\``,
+    exact(values[name] ?? Number.NaN),
+    unit,
+    meaning,
+  ]);
+  return table(['figure', 'value', 'unit', 'what it is'], rows);
+}
+
+function fleetSizes(text: string): number[] {
+  const numbers = text.split(',').map((one) => Number(one.trim() || Number.NaN));
+  if (!numbers.every((one) => Number.isSafeInteger(one) && one > 0)) {
+    throw new InvalidArgumentError('expected whole numbers above 0, such as 500,20000.');
+  }
+  return numbers;
+}
+
+function change(text: string, before: Changes): Changes {
+  const [, name = '', number = ''] = /^\s*(\w+)\s*=\s*(.+)$/.exec(text) ?? [];
+  const known = [...Object.keys(assumptions), ...Object.keys(prices)];
+  if (!known.includes(name)) {
+    throw new InvalidArgumentError(`expected name=number with one of these names: ${known.join(', ')}.`);
+  }
+  const value = Number(number);
+  if (!(Number.isFinite(value) && value >= 0))
+    throw new InvalidArgumentError(`expected a number from 0 on for ${name}.`);
+  return { ...before, [name]: value };
+}
+
+/** Carries out the command line; returns the exit code. */
+export function printCosts(
+  args: readonly string[],
+  { print, say }: { readonly print: (text: string) => void; readonly say: (text: string) => void },
+): number {
+  const program = new Command('costs')
+    .description(
+      'Prints what fleets need and cost, as Markdown, from the sizes of the records that this version makes.',
+    )
+    .option('--vms <numbers>', 'fleets to reckon, with commas between them', fleetSizes, [...fleets])
+    .option('--set <name=number>', 'another value for an assumption or a price; may be given several times', change, {})
+    .addHelpText(
+      'after',
+      `
+Example:
+  npm run costs -- --vms 2500 --set logsPerGb=2.76 --set heartbeatMinutes=15
+
+Exit codes:
+  ${exitCodes.ok.code}   done
+  ${exitCodes.usage.code}   ${exitCodes.usage.meaning}
+`,
+    )
+    .configureOutput({ writeOut: print, writeErr: () => {} })
+    .exitOverride()
+    .action((options: { vms: number[]; set: Changes }) => {
+      print(`${costTables({ vms: options.vms, changes: options.set, rules: readAlertRules() })}\n`);
+    });
+  try {
+    program.parse([...args], { from: 'user' });
+    return exitCodes.ok.code;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return exitCodes.ok.code;
+    say(`${error.message.replaceAll('\n', ' ')} (--help shows what there is)\n`);
+    return exitCodes.usage.code;
+  }
+}
+
+if (import.meta.main) {
+  process.exitCode = printCosts(process.argv.slice(2), {
+    print: (text) => void process.stdout.write(text),
+    say: (text) => void process.stderr.write(text),
+  });
+}

@@ -1,0 +1,210 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { bridgeConfiguration, settingNames, userInitiatedEvents } from '../../infra/bridge-configuration.ts';
+import { assumptions, estimate, prices, valuesOf } from '../../infra/costs-model.ts';
+import { measureSizes } from '../../infra/costs-sizes.ts';
+import { monitorAudience } from '../../src/azure/clouds.ts';
+import { options } from '../../src/config.ts';
+import { bicepFiles, textOf } from '../support/bicep/files.ts';
+import { readFile } from '../support/bicep/read-file.ts';
+import { type BicepFile, declared, plainText, type TypeSyntax } from '../support/bicep/syntax.ts';
+import { root } from '../support/source-tree.ts';
+
+const readme = readFileSync(join(root, 'infra/README.md'), 'utf8');
+const files = new Map(bicepFiles().map((path) => [path, readFile(path, textOf(path) ?? '')]));
+
+function fileAt(path: string): BicepFile {
+  const file = files.get(path);
+  if (!file) throw new Error(`${path} is not there`);
+  return file;
+}
+
+const inBackticks = (text: string): string[] => [...text.matchAll(/`([^`\n]+)`/g)].map(([, inside = '']) => inside);
+const withoutBlocks = readme.replace(/^ *```[\s\S]*?^ *```$/gm, '');
+/** The section under a heading, up to the next heading of that depth or a lesser one. */
+function section(heading: string): string {
+  const [, depth = '', rest = ''] = new RegExp(`^(#+) ${heading}\\n([\\s\\S]*)`, 'm').exec(readme) ?? [];
+  expect(depth, `infra/README.md has the heading ${heading}`).not.toBe('');
+  return rest.split(new RegExp(`^#{1,${depth.length}} `, 'm'))[0] ?? '';
+}
+/** Cells of the rows of every table in a text, heads left out. */
+const rows = (text: string): string[][] =>
+  [...text.matchAll(/^ *\|[-| ]+\|\n((?: *\|.*\n?)+)/gm)].flatMap(([, body = '']) =>
+    body
+      .trim()
+      .split('\n')
+      .map((line) =>
+        line
+          .trim()
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.trim()),
+      ),
+  );
+
+/** Files that the reader makes. */
+const made = ['config.json', 'outputs.json'];
+
+test('every file that infra/README.md names is there', () => {
+  const named = inBackticks(withoutBlocks).filter((name) =>
+    /^[\w./-]+(\.(bicep|bicepparam|ts|json|yaml|md)|\/)$/.test(name),
+  );
+  const missing = named.filter(
+    (name) =>
+      !made.includes(name) && !['', 'infra', 'bicep/modules'].some((place) => existsSync(join(root, place, name))),
+  );
+  expect(named.length).toBeGreaterThan(20);
+  expect(missing).toEqual([]);
+});
+
+const deployments = [...readme.matchAll(/^ *az deployment (sub|mg|group) create .*$/gm)].map(
+  ([line = '', kind = '']) => ({
+    line: line.trim(),
+    kind,
+  }),
+);
+const scopes: Readonly<Record<string, string>> = { sub: 'subscription', mg: 'managementGroup', group: 'resourceGroup' };
+
+test('there are commands for platform, fleet and one VM', () => {
+  expect(new Set(deployments.map(({ kind }) => kind))).toEqual(new Set(Object.keys(scopes)));
+});
+
+test.for(deployments)('the parameters in a command are those of its template: $line', ({ line, kind }) => {
+  const [, path = ''] = /--parameters (\S+\.bicepparam)/.exec(line) ?? [];
+  const [using] = declared(fileAt(path), 'using');
+  const template = fileAt(`infra/${using?.path.replace('../', '')}`);
+  expect(declared(template, 'targetScope')[0]?.scope ?? 'resourceGroup').toBe(scopes[kind]);
+  const given = line.replace(/^.*?\.bicepparam/, '').match(/\w+(?==)/g) ?? [];
+  const known = declared(template, 'param').map(({ name }) => name);
+  expect(given.filter((name) => !known.includes(name))).toEqual([]);
+  const assigned = [...declared(fileAt(path), 'assignment').map(({ name }) => name), ...given];
+  const wanted = declared(template, 'param').filter(({ type, value }) => value === null && type.kind !== 'nullable');
+  expect(wanted.map(({ name }) => name).filter((name) => !assigned.includes(name))).toEqual([]);
+});
+
+test.for([
+  { heading: 'The platform', template: 'infra/main.bicep' },
+  { heading: 'A fleet, ring by ring', template: 'infra/fleet.bicep' },
+])('the outputs told of under "$heading" are those of $template', ({ heading, template }) => {
+  const outputs = declared(fileAt(template), 'output').map(({ name }) => name);
+  const told = rows(section(heading))
+    .map(([first = '']) => inBackticks(first))
+    .filter((names) => names.some((name) => outputs.includes(name)))
+    .flat();
+  expect(told.sort()).toEqual(outputs.sort());
+});
+
+function membersOf(type: TypeSyntax): string[] {
+  if (type.kind === 'object') return type.members.flatMap((member) => [member.name, ...membersOf(member.type)]);
+  if (type.kind === 'array' || type.kind === 'nullable') return membersOf(type.of);
+  return [];
+}
+
+test('every name that infra/README.md spells like a parameter, an output, an option or a figure is one', () => {
+  const declarations = [...files.values()].flatMap((file) => [
+    ...declared(file, 'param').map(({ name }) => name),
+    ...declared(file, 'output').map(({ name }) => name),
+    ...declared(file, 'type').flatMap(({ type }) => membersOf(type)),
+  ]);
+  /** Names of Azure, of the shell, and answers. */
+  const others = ['scheduledEventsPolicy', 'transformKql', 'userName', ...userInitiatedEvents];
+  const known = new Set([
+    ...declarations,
+    ...options.flatMap(({ path }) => [path, ...path.split('.')]),
+    ...Object.keys({ ...assumptions, ...prices }),
+    ...others,
+  ]);
+  const spelled = inBackticks(withoutBlocks).filter((name) =>
+    /^[a-z]+([A-Z][a-z]*)+$|^[a-z]+(\.[a-zA-Z]+)+$/.test(name),
+  );
+  const isFile = (name: string) => /\.(bicep|ts|json|md)$/.test(name) || /\.(net|us|cn|com)$/.test(name);
+  expect(spelled.length).toBeGreaterThan(30);
+  expect(spelled.filter((name) => !known.has(name) && !isFile(name))).toEqual([]);
+});
+
+test('the names of groups, tags and assignments in the commands are the defaults of the templates', () => {
+  const defaultOf = (path: string, name: string) =>
+    plainText(declared(fileAt(path), 'param').find((param) => param.name === name)?.value);
+  expect(`rg-${defaultOf('infra/main.bicep', 'name')}`).toBe('rg-vm-lifecycle');
+  expect(readme).toContain('az group delete --name rg-vm-lifecycle\n');
+  for (const tag of ['ringTag', 'optOutTag']) {
+    expect(inBackticks(readme)).toContain(defaultOf('infra/fleet.bicep', tag));
+  }
+  expect(textOf('bicep/modules/policy-assignment.bicep')).toContain(`name: 'seb-\${platformName}'`);
+  expect(textOf('bicep/modules/policy-assignment.bicep')).toContain(`name: 'scheduled-events-bridge-\${platformName}'`);
+});
+
+test('every answer to who lets restarts go ahead is explained', () => {
+  const answers = rows(section('Choose first: who lets people.s restarts go ahead')).map(([first = '']) => first);
+  expect(answers).toEqual(userInitiatedEvents.map((answer) => `\`${answer}\``));
+});
+
+test('the configuration shown is what the command makes', () => {
+  const keys = (value: unknown): unknown =>
+    typeof value === 'object' && value !== null
+      ? Object.fromEntries(Object.entries(value).map(([key, below]) => [key, keys(below)]))
+      : typeof value;
+  const [, json = ''] = /```json\n([\s\S]*?)```/.exec(section('The configuration of its bridges')) ?? [];
+  const settings = Object.fromEntries(settingNames.map((name) => [name, ''])) as Parameters<
+    typeof bridgeConfiguration
+  >[0];
+  expect(keys(JSON.parse(json))).toEqual(keys(bridgeConfiguration(settings, 'bridgeApproves')));
+});
+
+test('the clouds in the table have the token audience that the bridge asks for', () => {
+  const clouds = rows(section('Network')).filter((cells) => cells.length === 4 && cells[3]?.startsWith('`https://'));
+  expect(clouds.map(([name]) => name)).toEqual(['public', 'US Government', 'China']);
+  for (const [, , host = '', audience] of clouds) {
+    expect(`\`${monitorAudience(`x.region-1.${inBackticks(host)[0]}`)}\``).toBe(audience);
+  }
+});
+
+test('the figures that costs assumes are the defaults of template and bridge', () => {
+  const defaults = new Map(
+    declared(fileAt('infra/main.bicep'), 'param').map(({ name, value }) => [
+      name,
+      value?.kind === 'number' ? value.value : null,
+    ]),
+  );
+  expect(defaults.get('retentionDays')).toBe(assumptions.retentionDays.value);
+  expect(defaults.get('totalRetentionDays')).toBe(assumptions.totalRetentionDays.value);
+  const fallback = (path: string) => options.find((option) => option.path === path)?.fallback;
+  expect(fallback('heartbeat.everyMinutes')).toBe(assumptions.heartbeatMinutes.value);
+  expect(fallback('scope.witnessRate')).toBe(assumptions.witnessRate.value);
+});
+
+test('the parameter file for 100,000 VMs has the shards and units that costs reckons with', () => {
+  const assigned = declared(fileAt('infra/params/hundred-thousand.bicepparam'), 'assignment');
+  const assignedTo = (name: string) => assigned.find((one) => one.name === name)?.value;
+  const shards = assignedTo('shards');
+  const size = assignedTo('eventHubSize');
+  const most =
+    size?.kind === 'object' ? size.entries.find(({ key }) => key === 'maximumThroughputUnits')?.value : undefined;
+  if (shards?.kind !== 'list' || most?.kind !== 'number') throw new Error('shards or units are not there');
+  const needed = estimate(100_000, measureSizes(), [], valuesOf(assumptions), valuesOf(prices));
+  expect(shards.items.length).toBeGreaterThanOrEqual(needed.shards);
+  expect(shards.items.length * most.value).toBeGreaterThanOrEqual(needed.throughputUnits);
+});
+
+test('the proxy agent is told of the paths that the bridge asks and of the user that it runs as', () => {
+  const [, json = ''] = /```json\n([\s\S]*?)```/.exec(section('A proxy agent that enforces')) ?? [];
+  const { privileges, identities } = JSON.parse(json) as {
+    privileges: readonly { path: string }[];
+    identities: readonly { userName: string }[];
+  };
+  const asked = new Set(readFileSync(join(root, 'src/imds/client.ts'), 'utf8').match(/\/metadata\/[a-z]+/g));
+  // Tokens are asked for by the SDK.
+  expect(privileges.map(({ path }) => path).sort()).toEqual([...asked, '/metadata/identity/oauth2/token'].sort());
+  const unit = readFileSync(join(root, 'infra/systemd/scheduled-events-bridge.service'), 'utf8');
+  expect(unit).toContain(`\nUser=${identities[0]?.userName}\n`);
+});
+
+test('everything in infra/ is told of', () => {
+  const told = rows(readme.split('\n## ')[0] ?? '').flatMap(([first = '']) => inBackticks(first));
+  const here = readdirSync(join(root, 'infra'), { withFileTypes: true }).flatMap((entry) => {
+    if (entry.isDirectory()) return [`${entry.name}/`];
+    return /^(README\.md|costs-.*)$/.test(entry.name) ? [] : [entry.name];
+  });
+  expect(told.sort()).toEqual(here.sort());
+});
