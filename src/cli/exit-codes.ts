@@ -1,3 +1,5 @@
+import { refusals } from '../service/refusals.ts';
+
 /** What the process says when it ends, for units, scripts and people. Documented by `--help` of every command. */
 export const exitCodes = {
   ok: { code: 0, meaning: 'done, or stopped by SIGTERM or SIGINT' },
@@ -20,6 +22,8 @@ export const exitCodes = {
   needsPerson: { code: 20, meaning: 'something needs a person; the first line says what, and what mends it' },
   noOutbox: { code: 21, meaning: 'there is no outbox in the state directory, or none that can be read' },
   notDone: { code: 22, meaning: 'it was not done; the message says why' },
+  // Of `service`: 51 to 56 are what Azure's guest agents tell whoever deploys.
+  ...refusals,
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
 export type ExitReason = keyof typeof exitCodes;
 

@@ -6,6 +6,7 @@ import { addDemo } from './demo/command.ts';
 import { addEmitTest } from './emit-test.ts';
 import { addOutbox } from './outbox/command.ts';
 import { addRun } from './run.ts';
+import { addService } from './service/command.ts';
 import { addSimulate } from './simulate/index.ts';
 import { addStatus } from './status/command.ts';
 import { describeVerb, type Surroundings, type Verb } from './surroundings.ts';
@@ -15,6 +16,7 @@ const verbs: readonly Verb[] = [
   addRun,
   addCheck,
   addStatus,
+  addService,
   addOutbox,
   addApprove,
   addEmitTest,

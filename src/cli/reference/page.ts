@@ -175,7 +175,7 @@ const columns = (all: readonly Column[]): string =>
   );
 
 function failTable(code: SourceText): string {
-  const rows = callsOf(code, /\bnew (Failure)/).flatMap(({ args: [reason = '', sentence = ''] }) => {
+  const rows = callsOf(code, /\bnew (Failure|Refusal)/).flatMap(({ args: [reason = '', sentence = ''] }) => {
     const known = Object.entries(exitCodes).find(([name]) => `'${name}'` === reason);
     return known && isSentence(sentence) ? [[String(known[1].code), sentenceOf(sentence)]] : [];
   });

@@ -1,0 +1,68 @@
+import { systemClock } from '../../clock.ts';
+import { askService } from '../../outbox/ask.ts';
+import type { CheckedConfiguration, Machine, Proof } from '../../service/machine.ts';
+import { factsOf } from '../../service/machine.ts';
+import { placesIn } from '../../service/places.ts';
+import { platformPaths, readConfigFile } from '../config-file.ts';
+import { asOwner } from '../outbox/as-owner.ts';
+import { readConfig } from '../read-config.ts';
+import type { Surroundings } from '../surroundings.ts';
+
+/** The machine that this process runs on. */
+export function thisMachine({ env, print }: Surroundings): Machine {
+  const places = placesIn();
+  return {
+    places,
+    env,
+    clock: systemClock,
+    say: (sentence) => print(`${sentence}\n`),
+    checkConfiguration,
+    proveState,
+    facts: () => factsOf(places, env),
+  };
+}
+
+/**
+ * Reads a configuration as the service will: without the environment of this command, and from a file that others cannot read,
+ * whatever the rights of the one that it is copied from.
+ */
+export function checkConfiguration(file: string): CheckedConfiguration {
+  const read = readConfigFile(file, 'linux');
+  if (read.kind === 'absent') return { problems: ['there is no such file.'] };
+  if (read.kind === 'problem') return { problems: [read.problem] };
+  const { stateDirectory: defaultStateDirectory } = platformPaths('linux', {});
+  const { config, problems } = readConfig({
+    documents: [{ ...read.document, keepsSecrets: true }],
+    env: {},
+    defaultStateDirectory,
+  });
+  return config ? { stateDirectory: config.stateDirectory } : { problems };
+}
+
+/** No version knows it: the refusal is written into the outbox like every answer, and proves as much as any other. */
+const greeting = 'are-you-there';
+/** The service looks at its requests at least every five seconds, also while a first answer of Azure takes two minutes. */
+const answerMs = 20_000;
+
+/** Asks as the owner of the state: what the service could have put there for root to follow is followed as nobody. */
+async function proveState(directory: string): Promise<Proof> {
+  // Whoever is impatient must not make a service look as if it were stuck.
+  const { signal } = new AbortController();
+  try {
+    const asked = await asOwner(directory, () =>
+      askService(directory, greeting, null, { timeoutMs: answerMs, signal, clock: systemClock }),
+    );
+    return asked.answered ? { ok: true } : { ok: false, says: why[asked.why](directory) };
+  } catch (error) {
+    return {
+      ok: false,
+      says: `its state in ${directory} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+    };
+  }
+}
+
+const why = {
+  'no-outbox': (directory: string) => `it has made no outbox in ${directory}, so that it cannot write there`,
+  'no-service': (directory: string) => `it does not hold ${directory}, so that it cannot write there`,
+  'no-answer': () => `it takes no question for ${answerMs / 1000} s: its loop is stuck, or its disk is`,
+} as const;

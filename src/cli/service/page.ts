@@ -1,0 +1,36 @@
+import { serviceName } from '../../service/places.ts';
+import type { ServiceStatus } from '../../service/status.ts';
+
+/** What a person reads of `service status`. */
+export function servicePage(status: ServiceStatus): string {
+  if (!status.installed) return 'The service is not installed here.\n';
+  const { version, previous, service, enabled, configuration, isAsItWasReady } = status;
+  const lines = [
+    `${serviceName} ${version}${previous === null ? '' : `, with ${previous} to fall back to`}`,
+    serviceLine(service, enabled),
+    ...(service?.says ? [`It says: ${service.says}`] : []),
+    configurationLine(configuration),
+    ...(isAsItWasReady !== false
+      ? []
+      : [
+          'This is not what became ready last: an installation was cut off, something was changed by hand, or it was not started since. Install, configure or enable it again.',
+        ]),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function serviceLine(service: ServiceStatus['service'], enabled: boolean): string {
+  const start = enabled ? 'starts with the machine' : 'does not start with the machine';
+  if (service === null) return `systemd does not run here; the service ${start}.`;
+  const { active, sub, since, restarts } = service;
+  const again = restarts === 0 ? '' : `, started again ${restarts} times`;
+  return `The service is ${active} (${sub})${since === null ? '' : ` since ${since}`}${again}, and ${start}.`;
+}
+
+function configurationLine({ file, isThere, problems }: ServiceStatus['configuration']): string {
+  if (isThere === null) return `Configuration: ${file} (only root may look at it).`;
+  if (!isThere)
+    return `Configuration: there is none; write one to a file and "${serviceName} service configure --config FILE".`;
+  const [first] = problems ?? [];
+  return first === undefined ? `Configuration: ${file}.` : `Configuration: ${file} is wrong: ${first}`;
+}

@@ -1,0 +1,62 @@
+import type { Done } from '../../service/install.ts';
+import { type Places, serviceName } from '../../service/places.ts';
+import type { Uninstalled } from '../../service/uninstall.ts';
+import { clockTime } from '../status/moment.ts';
+
+/** What `install`, `update`, `configure` and `enable` tell when it is done. */
+export function doneSentences(
+  { outcome, folder, from, changed, says, command }: Done,
+  { command: place, configuration }: Places,
+): string[] {
+  const came = from === null ? '' : `, after ${from}`;
+  const sentence = {
+    'ready-already': `Version ${folder} is installed and runs as configured; ${changed ? 'it was not restarted' : 'nothing was changed'}.`,
+    'becomes-ready': `Version ${folder} runs and is ready${came}. It says: ${says || 'nothing yet'}`,
+    waits: `Version ${folder} is installed${came}, and waits for its configuration: write a file, then "${serviceName} service configure --config FILE". It is to be ${configuration}.`,
+    rests: `Version ${folder} is installed${came}. The service was disabled and stays so: "${serviceName} service enable" starts it.`,
+    later: `Version ${folder} is installed${came}, and starts with the machine.`,
+  }[outcome];
+  return command === 'foreign' ? [sentence, foreignCommand(place)] : [sentence];
+}
+
+const foreignCommand = (place: string): string =>
+  `${place} is somebody else's and was left alone: the command is /opt/${serviceName}/current/${serviceName}.`;
+
+/**
+ * What is to be known of a machine that is watched.
+ * https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events#user-initiated-maintenance
+ */
+export function beginningSentences({ outcome }: Pick<Done, 'outcome'>): string[] {
+  if (outcome === 'waits' || outcome === 'rests') return [];
+  const since = outcome === 'later' ? 'From its first start on' : 'From now on';
+  return [
+    `The first answer of Azure may take two minutes. "${serviceName} check" proves that it is reached, and every destination.`,
+    `${since} restarts and redeployments of this VM that users ask for may wait up to 15 minutes, since somebody watches; with approve.userInitiated the bridge approves them at once.`,
+  ];
+}
+
+const offAfterMs = 24 * 3_600_000;
+
+/** What `uninstall` tells. `now`: the service has asked Azure for the last time. */
+export function uninstalledSentences(
+  { wasThere, state, left, troubles }: Uninstalled,
+  places: Places,
+  now: Date,
+): string[] {
+  const off = clockTime(new Date(now.getTime() + offAfterMs).toISOString(), now);
+  const ended = [
+    'The service is stopped and removed.',
+    `Azure turns Scheduled Events off for this VM when nobody has asked for them for 24 h, which will be about ${off}: until then restarts that users ask for may still wait up to 15 minutes, and nobody approves them.`,
+  ];
+  const ofState = {
+    kept: `The state is kept in ${places.state}, with what was not delivered, and the account ${serviceName} that it belongs to: uninstall again without --keep-state removes both.`,
+    removed: `The state in ${places.state} is removed, with what was not delivered, and the account ${serviceName}.`,
+    absent: null,
+  }[state];
+  return [
+    ...(wasThere ? ended : ['The service is not installed.']),
+    ...(ofState === null ? [] : [ofState]),
+    ...left.map((folder) => `${folder} stays, since there is something in it that was not installed.`),
+    ...troubles,
+  ];
+}

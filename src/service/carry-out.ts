@@ -1,0 +1,199 @@
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { commandTarget } from './look.ts';
+import type { Machine } from './machine.ts';
+import { faultsIn, manifestName, type Package } from './package.ts';
+import { fromRoot, type Places, serviceName, staging, unitName } from './places.ts';
+import type { Step } from './plan.ts';
+import { lastWord, runProgram } from './program.ts';
+import { Refusal } from './refusals.ts';
+import { removerScript } from './remover.ts';
+import { replaceFile, replaceLink, sync } from './replace-file.ts';
+import type { Systemd } from './systemd.ts';
+import { accountIn, makeAccount } from './user.ts';
+
+/** What the steps are made of. */
+export interface Material {
+  /** To be placed; null where nothing new comes. */
+  readonly package: Package | null;
+  /** To be written; null where it stays. */
+  readonly configuration: Buffer | null;
+}
+
+/** Does the steps, one after the other. @throws Refusal at the first that cannot be done; those before it stay done. */
+export async function carryOut(
+  steps: readonly Step[],
+  machine: Machine,
+  systemd: Systemd,
+  material: Material,
+): Promise<void> {
+  for (const step of steps) await doStep(step, machine, systemd, material);
+}
+
+async function doStep(step: Step, machine: Machine, systemd: Systemd, material: Material): Promise<void> {
+  const { places, env } = machine;
+  switch (step.do) {
+    case 'make-account':
+      return makeAccount(places, env);
+    case 'place':
+      return place(step.folder, machine, material);
+    case 'keep-configuration':
+      return writeConfiguration(places, places.keptConfiguration, readFileSync(places.configuration));
+    case 'write-configuration':
+      return writeConfiguration(places, places.configuration, material.configuration);
+    case 'restore-configuration':
+      return writeConfiguration(places, places.configuration, readFileSync(places.keptConfiguration));
+    case 'forget-configuration':
+      return rmSync(places.keptConfiguration, { force: true });
+    case 'write-unit':
+      mkdirSync(dirname(places.unit), { recursive: true });
+      return replaceFile(places.unit, readFileSync(join(places.versions, step.folder, unitName)), { mode: 0o644 });
+    case 'switch':
+      return replaceLink(places.current, join(basename(places.versions), step.folder));
+    case 'write-remover':
+      return replaceFile(places.remover, removerScript(places), { mode: 0o755 });
+    case 'link-command':
+      mkdirSync(dirname(places.command), { recursive: true });
+      return replaceLink(places.command, commandTarget(places));
+    case 'reload':
+      return systemd.reload();
+    case 'enable':
+      return systemd.enable();
+    case 'restart':
+      await systemd.forget();
+      return systemd.restart();
+    case 'record':
+      return replaceFile(places.ledger, `${JSON.stringify(step.ledger, null, 2)}\n`, { mode: 0o644 });
+    case 'prune':
+      for (const folder of step.folders) rmSync(join(places.versions, folder), { recursive: true, force: true });
+  }
+}
+
+/** Root's, and to be read by the service: it may hold secrets. */
+function writeConfiguration(places: Places, path: string, content: Buffer | null): void {
+  const account = accountIn(places);
+  if (account === null || content === null)
+    throw new Refusal('notDone', `${path} cannot be written: the account ${serviceName} is missing.`);
+  const rights = { uid: process.geteuid?.() ?? 0, gid: account.gid };
+  mkdirSync(places.settings, { recursive: true, mode: 0o750 });
+  chownSync(places.settings, rights.uid, rights.gid);
+  chmodSync(places.settings, 0o750);
+  replaceFile(path, content, { mode: 0o640, ...rights });
+}
+
+const trialMs = 60_000;
+
+/** Beside the other versions, verified and tried; then it gets its name. */
+async function place(folder: string, machine: Machine, { package: wanted }: Material): Promise<void> {
+  if (wanted === null)
+    throw new Refusal('missing', `${folder} is not there any more: name the folder of its package with --from.`);
+  const { places, env } = machine;
+  for (const path of [places.home, places.versions]) makeOwnFolder(path);
+  const beside = join(places.versions, staging);
+  rmSync(beside, { recursive: true, force: true });
+  try {
+    copyPackage(wanted, beside, wanted.from === places.packaged);
+    const [fault] = faultsIn(beside, wanted);
+    if (fault !== undefined) {
+      throw new Refusal('missing', `The package in ${wanted.from} is damaged: ${fault}. Fetch it again.`);
+    }
+    await tryOut(beside, wanted, fromRoot(places, places.home), env);
+    renameSync(beside, join(places.versions, folder));
+    sync(places.versions);
+  } catch (error) {
+    rmSync(beside, { recursive: true, force: true });
+    for (const path of [places.versions, places.home]) if (readdirSync(path).length === 0) rmdirSync(path);
+    throw error instanceof Error && 'code' in error && error.code === 'ENOSPC'
+      ? new Refusal(
+          'missing',
+          `There is no room left in ${fromRoot(places, places.home)}: free ${Math.ceil(wanted.bytes / 2 ** 20)} MB.`,
+        )
+      : error;
+  }
+}
+
+/** What runs as a service must be in nobody's hands but root's. */
+function makeOwnFolder(path: string): void {
+  const there = lstatSync(path, { throwIfNoEntry: false });
+  if (there === undefined) return void mkdirSync(path, { recursive: true, mode: 0o755 });
+  if (there.isDirectory() && there.uid === (process.geteuid?.() ?? 0) && (there.mode & 0o022) === 0) return;
+  throw new Refusal(
+    'notDone',
+    `${path} is not a folder that only root can write: look who made it, move it away, and try again.`,
+  );
+}
+
+/** `mayLink`: nobody writes into the files of the package, so that one copy on the disk does. */
+function copyPackage({ from, files, manifest }: Package, to: string, mayLink: boolean): void {
+  mkdirSync(to, { mode: 0o755 });
+  for (const { path, isExecutable } of files) {
+    const [source, target] = [join(from, path), join(to, path)];
+    const mode = isExecutable ? 0o755 : 0o644;
+    const file = lstatSync(source, { throwIfNoEntry: false });
+    if (!file?.isFile())
+      throw new Refusal(
+        'missing',
+        `The package in ${from} is damaged: ${path} ${file ? 'is no file' : 'is missing'}. Fetch it again.`,
+      );
+    mkdirSync(dirname(target), { recursive: true, mode: 0o755 });
+    const isRootsOwn = file.uid === 0 && (file.mode & 0o7777) === mode;
+    if (!(mayLink && isRootsOwn && tryLink(source, target))) {
+      copyFileSync(source, target);
+      chmodSync(target, mode);
+      sync(target);
+    }
+  }
+  // Syncs the folder as well.
+  replaceFile(join(to, manifestName), manifest, { mode: 0o644 });
+}
+
+function tryLink(source: string, target: string): boolean {
+  try {
+    linkSync(source, target);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Its runtime starts here, and its program is the version that it says. */
+async function tryOut(folder: string, { version }: Package, home: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const { NODE_OPTIONS: _, ...plain } = env;
+  const program = join(folder, 'node');
+  const ended = await runProgram(program, [join(folder, `${serviceName}.cjs`), 'version'], {
+    env: plain,
+    timeoutMs: trialMs,
+  });
+  if (ended.code === 0 && ended.out.split(/\s+/).includes(version)) return;
+  switch (ended.failed) {
+    case 'EACCES':
+      throw new Refusal(
+        'missing',
+        `Nothing can be executed in ${home}: its file system is mounted with noexec, or a security module forbids it. Mount it with exec.`,
+      );
+    case 'ENOENT':
+    case 'ENOEXEC':
+      throw new Refusal(
+        'unsupported',
+        `The runtime of the package cannot be executed on this machine (${ended.failed}): it is for another processor or another C library.`,
+      );
+  }
+  if (ended.code === 0)
+    throw new Refusal(
+      'missing',
+      `The package says that it is ${version}, and its program says ${JSON.stringify(ended.out.trim())}. Fetch it again.`,
+    );
+  throw new Refusal('unsupported', `The runtime of the package does not run on this machine: ${lastWord(ended)}.`);
+}

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import type { Machine } from './machine.ts';
+import { fromRoot } from './places.ts';
+import { Refusal } from './refusals.ts';
+
+/**
+ * Reads a configuration and looks at it as the service would; nothing is changed by it.
+ * @returns its content, ready to be written. @throws Refusal with all that is wrong with it.
+ */
+export function candidateIn(
+  file: string,
+  { places, checkConfiguration }: Pick<Machine, 'places' | 'checkConfiguration'>,
+): Buffer {
+  const content = contentOf(file);
+  const checked = checkConfiguration(file);
+  if (checked.problems !== undefined) throw new Refusal('badConfiguration', describe(file, checked.problems));
+  const writable = fromRoot(places, places.state);
+  if (checked.stateDirectory !== writable) {
+    throw new Refusal(
+      'badConfiguration',
+      `The configuration in ${file} is wrong: stateDirectory is ${JSON.stringify(checked.stateDirectory)}, and the service may write to ${writable} only. Leave it out.`,
+    );
+  }
+  return content;
+}
+
+function contentOf(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const why = isMissing ? 'there is no such file' : error instanceof Error ? error.message : String(error);
+    throw new Refusal(
+      'badConfiguration',
+      `The configuration ${file} cannot be read: ${why}. Name another with --config.`,
+    );
+  }
+}
+
+function describe(file: string, problems: readonly string[]): string {
+  const [first = ''] = problems;
+  if (problems.length === 1) return `The configuration in ${file} is wrong: ${first}`;
+  // The first line alone is what some portals show.
+  return `The configuration in ${file} has ${problems.length} problems: ${first}\n${problems
+    .slice(1)
+    .map((problem) => `  - ${problem}`)
+    .join('\n')}`;
+}

@@ -1,0 +1,22 @@
+import { existsSync } from 'node:fs';
+import { alone } from './installer-lock.ts';
+import type { Machine } from './machine.ts';
+import { Refusal } from './refusals.ts';
+import { createSystemd } from './systemd.ts';
+import { forbids } from './unfit.ts';
+
+const lockPatienceMs = 120_000;
+
+/** The service stops, and does not start with the machine any more. Everything stays where it is. */
+export async function disable({ places, env, clock, facts }: Machine): Promise<void> {
+  const { isLive, ...rest } = facts();
+  const forbidden = forbids(rest);
+  if (forbidden !== null) throw forbidden;
+  await alone(places.lock, { clock, patienceMs: lockPatienceMs }, async () => {
+    if (!existsSync(places.unit))
+      throw new Refusal('notDone', 'The service is not installed here, so there is nothing to disable.');
+    const systemd = createSystemd(env);
+    await systemd.disable();
+    if (isLive) await systemd.stop();
+  });
+}

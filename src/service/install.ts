@@ -1,0 +1,197 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { carryOut, type Material } from './carry-out.ts';
+import { candidateIn } from './configure.ts';
+import { planFallBack } from './fall-back.ts';
+import { alone } from './installer-lock.ts';
+import { lookAround } from './look.ts';
+import type { Machine } from './machine.ts';
+import { folderFor, isPlaced, type Package, readPackage, sha256 } from './package.ts';
+import { fromRoot, serviceName } from './places.ts';
+import { type Found, type Plan, plan, planSettling, type Running, type Wanted } from './plan.ts';
+import { type Readiness, waitUntilReady } from './ready.ts';
+import { Refusal } from './refusals.ts';
+import { createSystemd, type Systemd } from './systemd.ts';
+import { forbids, unfit } from './unfit.ts';
+
+/** What a person, a package or an extension wants. All of it may be wanted again and again. */
+export interface Order {
+  /** The folder of a package; null: the version that is installed. */
+  readonly from: string | null;
+  /** A file with the configuration; null: the one that is installed, if there is one. */
+  readonly configuration: string | null;
+  /** `as-it-is`: a service that was disabled stays so. */
+  readonly enable: Wanted['enable'];
+  /** False: it is started by the next start of the machine. */
+  readonly start: boolean;
+}
+
+/** Another installer gets so long to end. */
+const lockPatienceMs = 120_000;
+
+/** What became of it, for the sentences that tell it. */
+export interface Done {
+  readonly outcome: Plan['outcome'];
+  /** The version's folder. */
+  readonly folder: string;
+  readonly from: string | null;
+  /** Something was changed. */
+  readonly changed: boolean;
+  /** The service was installed before. */
+  readonly wasThere: boolean;
+  readonly command: Found['command'];
+  /** What the service says of itself. */
+  readonly says: string;
+}
+
+/**
+ * Installs, updates, configures or enables: brings the machine to what is wanted, waits until the service is ready, and goes back
+ * to what was ready before where it does not become so.
+ * @throws Refusal where it was not done: before anything was changed, or after everything was changed back, if there was anything.
+ */
+export async function install(machine: Machine, order: Order): Promise<Done> {
+  const { places, clock, env } = machine;
+  const facts = machine.facts();
+  const forbidden = forbids(facts);
+  if (forbidden !== null) throw forbidden;
+  return alone(places.lock, { clock, patienceMs: lockPatienceMs }, async () => {
+    const systemd = createSystemd(env);
+    const wantedPackage = order.from === null ? null : readPackage(resolve(order.from));
+    const folder = wantedPackage && folderOf(wantedPackage, places.versions);
+    const bytes = wantedPackage && folder && !existsSync(join(places.versions, folder)) ? wantedPackage.bytes : 0;
+    const platform = wantedPackage?.platform ?? `${facts.operatingSystem}-${facts.processor}`;
+    const refusal = unfit(facts, { platform, bytes, starts: order.start });
+    if (refusal !== null) throw refusal;
+    const candidate = candidateOf(order, machine);
+    const unit = facts.isLive ? await systemd.unit() : null;
+    if (unit?.file.startsWith('masked')) {
+      throw new Refusal(
+        'notDone',
+        `Somebody has masked the unit, so that it cannot be started: systemctl unmask ${serviceName}, and try again.`,
+      );
+    }
+    const found = lookAround(places, unit);
+    const wanted = wantedFrom(found, order, { folder, package: wantedPackage, candidate });
+    const material = { package: wantedPackage, configuration: candidate };
+    return bring({ machine, systemd, found, wanted, material, before: unit?.invocation ?? null });
+  });
+}
+
+const folderOf = (wanted: Package, versions: string): string =>
+  folderFor(wanted, (name) => {
+    const folder = join(versions, name);
+    if (!existsSync(folder)) return 'absent';
+    return isPlaced(folder, wanted) ? 'this' : 'other';
+  });
+
+/** Given, or installed; null where there is none at all. */
+function candidateOf({ configuration }: Order, machine: Machine): Buffer | null {
+  const { places } = machine;
+  if (configuration !== null) return candidateIn(configuration, machine);
+  return existsSync(places.configuration) ? candidateIn(places.configuration, machine) : null;
+}
+
+function wantedFrom(
+  found: Found,
+  { enable, start }: Order,
+  given: { readonly folder: string | null; readonly package: Package | null; readonly candidate: Buffer | null },
+): Wanted {
+  const folder = given.folder ?? found.current;
+  const unit = given.package?.unitSha256 ?? found.unit;
+  if (folder === null || unit === null) {
+    throw new Refusal('notDone', 'The service is not installed here: install it from the folder of a package first.');
+  }
+  return {
+    enable,
+    start,
+    running: { folder, unit, configuration: given.candidate && sha256(given.candidate) },
+  };
+}
+
+interface Work {
+  readonly machine: Machine;
+  readonly systemd: Systemd;
+  readonly found: Found;
+  readonly wanted: Wanted;
+  readonly material: Material;
+  /** The start that is being replaced. */
+  readonly before: string | null;
+}
+
+async function bring(work: Work): Promise<Done> {
+  const { machine, systemd, found, wanted, material, before } = work;
+  const planned = plan(found, wanted);
+  const { steps, outcome, fallBackTo } = planned;
+  try {
+    await carryOut(steps, machine, systemd, material);
+  } catch (error) {
+    if (fallBackTo !== null) await goBackQuietly(work, fallBackTo);
+    throw error;
+  }
+  let says = '';
+  if (outcome === 'becomes-ready') {
+    const readiness = await ready(work, before);
+    if (!readiness.ready) throw await goBack(work, readiness, fallBackTo);
+    says = readiness.says;
+  }
+  await carryOut(planSettling(lookAround(machine.places, null), wanted, planned), machine, systemd, material);
+  const { folder } = wanted.running;
+  const from = found.current === folder ? null : found.current;
+  return {
+    outcome,
+    folder,
+    from,
+    says,
+    changed: steps.length > 0,
+    wasThere: found.current !== null,
+    command: found.command,
+  };
+}
+
+const ready = ({ machine, systemd }: Work, before: string | null): Promise<Readiness> =>
+  waitUntilReady(machine, systemd, { before, stateDirectory: machine.places.state });
+
+/** What was started runs on; what is on disk is what ran before, so that it is what the next start finds. */
+async function goBackQuietly({ machine, systemd, material }: Work, to: Running): Promise<void> {
+  const { steps } = planFallBack(lookAround(machine.places, await systemd.unit()), to);
+  await carryOut(
+    steps.filter((step) => step.do !== 'restart'),
+    machine,
+    systemd,
+    material,
+  ).catch(() => {});
+}
+
+/** Goes back, and tells why. */
+async function goBack(work: Work, failed: Readiness & { readonly ready: false }, to: Running | null): Promise<Refusal> {
+  const { machine, systemd, wanted, material } = work;
+  const { folder } = wanted.running;
+  const told = (sentence: string, words = failed.words): Refusal =>
+    new Refusal('notDone', [sentence, ...words.map((word) => `  ${word}`)].join('\n'));
+  if (to === null) {
+    return told(
+      `Version ${folder} is installed and enabled, but it does not become ready: ${failed.because}. systemd goes on starting it; see: journalctl -u ${serviceName}`,
+    );
+  }
+  const what = to.folder === folder ? 'With this configuration the service' : `Version ${folder}`;
+  const was = to.folder === folder ? 'the configuration before' : `version ${to.folder}`;
+  machine.say(`${what} does not become ready: ${failed.because}. Going back to ${was}.`);
+  const unit = await systemd.unit();
+  const { steps, keepsNewConfiguration } = planFallBack(lookAround(machine.places, unit), to);
+  await carryOut(steps, machine, systemd, material);
+  const again = await ready(work, unit.invocation);
+  const kept = keepsNewConfiguration
+    ? ` The configuration that it ran with is gone: ${fromRoot(machine.places, machine.places.configuration)} is the new one.`
+    : '';
+  if (again.ready) {
+    const ledger = { ready: to, isSettled: true, previous: work.found.ledger?.previous ?? null };
+    await carryOut([{ do: 'record', ledger }], machine, systemd, material);
+    return told(
+      `${what} did not become ready: ${failed.because}. Back to ${was}, which is ready; nothing is lost.${kept}`,
+    );
+  }
+  return told(
+    `${what} did not become ready: ${failed.because}. Back to ${was}, which does not become ready either: ${again.because}.${kept} See: journalctl -u ${serviceName}`,
+    [...failed.words, ...again.words],
+  );
+}

@@ -1,0 +1,60 @@
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Clock } from '../clock.ts';
+import { Refusal } from './refusals.ts';
+
+const lookAgainMs = 200;
+/** SQLITE_BUSY */
+const busy = 5;
+
+/**
+ * Does `work` while no other installer is at work on this machine. The lock is a transaction on an empty database: the kernel
+ * frees it however this process dies. Its file is gone afterwards.
+ * @throws Refusal where another one does not end within `patienceMs`.
+ */
+export async function alone<T>(
+  path: string,
+  { clock, patienceMs }: { readonly clock: Clock; readonly patienceMs: number },
+  work: () => Promise<T>,
+): Promise<T> {
+  const deadline = clock.monotonicMs() + patienceMs;
+  for (;;) {
+    const lock = tryLock(path);
+    if (lock !== null) {
+      try {
+        return await work();
+      } finally {
+        rmSync(path, { force: true });
+        lock.close();
+      }
+    }
+    if (clock.monotonicMs() >= deadline) {
+      throw new Refusal(
+        'busy',
+        `Another installation of the bridge is at work on this machine (it holds ${path}): wait for it, and try again.`,
+      );
+    }
+    await clock.sleep(lookAgainMs);
+  }
+}
+
+/** Null while another holds it. */
+function tryLock(path: string): DatabaseSync | null {
+  mkdirSync(dirname(path), { recursive: true });
+  // Closed before it is locked: closing any descriptor of a file lets go of all locks of the process on it.
+  writeFileSync(path, '', { flag: 'a', mode: 0o600 });
+  const file = statSync(path, { throwIfNoEntry: false })?.ino;
+  const db = new DatabaseSync(path, { timeout: 0 });
+  try {
+    db.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    db.close();
+    if (error instanceof Error && 'errcode' in error && error.errcode === busy) return null;
+    throw error;
+  }
+  // Whoever held it has removed the file meanwhile: a third one would not meet us at this one.
+  if (file !== undefined && statSync(path, { throwIfNoEntry: false })?.ino === file) return db;
+  db.close();
+  return null;
+}

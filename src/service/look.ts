@@ -1,0 +1,90 @@
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { sha256 } from './package.ts';
+import { fromRoot, type Places, serviceName } from './places.ts';
+import type { Found, Ledger, Running } from './plan.ts';
+import { removerScript } from './remover.ts';
+import type { UnitState } from './systemd.ts';
+import { accountIn } from './user.ts';
+
+/** What stands on this machine. `unit`: as systemd sees it; null where it does not run, as in an image. */
+export function lookAround(places: Places, unit: UnitState | null): Found {
+  return {
+    current: currentFolder(places),
+    folders: foldersIn(places.versions),
+    unit: sumOf(places.unit),
+    configuration: sumOf(places.configuration),
+    keptConfiguration: sumOf(places.keptConfiguration),
+    ledger: readLedger(places),
+    account: accountIn(places) !== null,
+    remover: contentOf(places.remover)?.toString() === removerScript(places),
+    command: commandIn(places),
+    service: {
+      enabled:
+        unit === null ? lstatSync(places.wanted, { throwIfNoEntry: false }) !== undefined : unit.file === 'enabled',
+      active: unit?.active === 'active',
+      isStale: unit?.isStale ?? false,
+    },
+  };
+}
+
+/** The command as it stands in the link. */
+export const commandTarget = (places: Places): string => fromRoot(places, join(places.current, serviceName));
+
+function commandIn(places: Places): Found['command'] {
+  const target = linkTarget(places.command);
+  if (target === commandTarget(places)) return 'ours';
+  return lstatSync(places.command, { throwIfNoEntry: false }) === undefined ? 'absent' : 'foreign';
+}
+
+function currentFolder({ current, versions }: Places): string | null {
+  const target = linkTarget(current);
+  if (target === null || dirname(target) !== basename(versions)) return null;
+  const folder = basename(target);
+  return foldersIn(versions).includes(folder) ? folder : null;
+}
+
+function linkTarget(path: string): string | null {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : null;
+}
+
+function foldersIn(versions: string): string[] {
+  if (!lstatSync(versions, { throwIfNoEntry: false })?.isDirectory()) return [];
+  return readdirSync(versions, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .toSorted();
+}
+
+/** Null also for who may not read it: only root is asked to change anything. */
+function contentOf(path: string): Buffer | null {
+  try {
+    return lstatSync(path).isFile() ? readFileSync(path) : null;
+  } catch {
+    return null;
+  }
+}
+
+function sumOf(path: string): string | null {
+  const content = contentOf(path);
+  return content === null ? null : sha256(content);
+}
+
+/** Null also where it is damaged: then everything is looked upon as not yet started. */
+export function readLedger({ ledger }: Pick<Places, 'ledger'>): Ledger | null {
+  const content = contentOf(ledger);
+  if (content === null) return null;
+  try {
+    const told = JSON.parse(content.toString('utf8')) as Partial<Ledger> | null;
+    if (!isRunning(told?.ready)) return null;
+    const previous = typeof told.previous === 'string' ? told.previous : null;
+    return { ready: told.ready, isSettled: told.isSettled === true, previous };
+  } catch {
+    return null;
+  }
+}
+
+function isRunning(told: Partial<Running> | undefined): told is Running {
+  const { folder, unit, configuration } = told ?? {};
+  return [folder, unit, configuration].every((text) => typeof text === 'string') && basename(folder ?? '') === folder;
+}

@@ -1,0 +1,89 @@
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import type { Clock } from '../clock.ts';
+import type { Places } from './places.ts';
+
+/** A configuration that was looked at. `stateDirectory` is what it makes of that option. */
+export type CheckedConfiguration =
+  | { readonly problems: readonly string[]; readonly stateDirectory?: never }
+  | { readonly stateDirectory: string; readonly problems?: never };
+
+/** Whether the service that runs answered, and with that wrote its state. `says` completes "because …". */
+export type Proof = { readonly ok: true } | { readonly ok: false; readonly says: string };
+
+/** The machine to install on, and what the installer takes from around it; a test gives its own. */
+export interface Machine {
+  readonly places: Places;
+  /** Its PATH is where `systemctl`, `useradd` and the others are looked for. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  /** One sentence for who watches. */
+  readonly say: (sentence: string) => void;
+  /** Reads a configuration file as the service would. */
+  readonly checkConfiguration: (file: string) => CheckedConfiguration;
+  /** Has the service that runs write something into its state, and answer. */
+  readonly proveState: (stateDirectory: string) => Promise<Proof>;
+  readonly facts: () => Facts;
+}
+
+/** What decides whether it can run here at all. */
+export interface Facts {
+  readonly operatingSystem: NodeJS.Platform;
+  readonly processor: string;
+  readonly isRoot: boolean;
+  /** Null: another C library than glibc. */
+  readonly glibc: string | null;
+  /** systemd is process 1. */
+  readonly isLive: boolean;
+  /** The programs that are in the path. */
+  readonly programs: readonly string[];
+  readonly isArc: boolean;
+  /** Bytes, where the versions and where the state will be. */
+  readonly freeForVersions: number;
+  readonly freeForState: number;
+}
+
+/** Programs that the installer, or the service itself, starts. */
+export const neededPrograms = ['systemctl', 'systemd-notify', 'useradd'] as const;
+
+/** Looks at the machine that this process runs on. */
+export function factsOf(places: Places, env: NodeJS.ProcessEnv): Facts {
+  return {
+    operatingSystem: process.platform,
+    processor: process.arch,
+    isRoot: process.geteuid?.() === 0,
+    glibc: glibcVersion(),
+    isLive: existsSync(places.systemdRuns),
+    programs: neededPrograms.filter((program) => isInPath(program, env)),
+    isArc: existsSync(places.arcAgent),
+    freeForVersions: freeBytesAt(places.home),
+    freeForState: freeBytesAt(places.state),
+  };
+}
+
+function glibcVersion(): string | null {
+  // Else it asks for the names of all addresses, which may take as long as a name server likes.
+  Object.assign(process.report, { excludeNetwork: true });
+  const report = process.report.getReport() as { readonly header?: { readonly glibcVersionRuntime?: string } };
+  return report.header?.glibcVersionRuntime ?? null;
+}
+
+function isInPath(program: string, { PATH = '' }: NodeJS.ProcessEnv): boolean {
+  return PATH.split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return folder !== '';
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Of the disk that it will be on: of the nearest folder that there is. */
+function freeBytesAt(path: string): number {
+  for (let folder = path; ; folder = dirname(folder)) {
+    if (!existsSync(folder)) continue;
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  }
+}

@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import { closeSync, lstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { serviceName, unitName } from './places.ts';
+import { Refusal } from './refusals.ts';
+
+/** A file of a package, by its manifest. */
+export interface PackageFile {
+  /** Relative, with slashes. */
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly isExecutable: boolean;
+}
+
+/** A folder with one version, as its `manifest.json` describes it. */
+export interface Package {
+  readonly from: string;
+  readonly version: string;
+  /** As `linux-x64`. */
+  readonly platform: string;
+  readonly files: readonly PackageFile[];
+  readonly manifest: Buffer;
+  /** Two builds of one version differ in this. */
+  readonly manifestSha256: string;
+  readonly unitSha256: string;
+  readonly bytes: number;
+}
+
+export const manifestName = 'manifest.json';
+/** What a version cannot run without. */
+const indispensable = ['node', `${serviceName}.cjs`, serviceName, unitName];
+
+export const sha256 = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex');
+
+/** In pieces: the runtime is 120 MB, and the machine may be small. */
+export function sha256Of(path: string): string {
+  const hash = createHash('sha256');
+  const piece = Buffer.allocUnsafe(1024 * 1024);
+  const fd = openSync(path, 'r');
+  try {
+    for (;;) {
+      const read = readSync(fd, piece);
+      if (read === 0) return hash.digest('hex');
+      hash.update(piece.subarray(0, read));
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Reads the manifest of a package folder. The files themselves are not looked at.
+ * @throws Refusal where that is no package, or one that would write outside of its folder.
+ */
+export function readPackage(from: string): Package {
+  const manifest = manifestIn(from);
+  const problem = (what: string): Refusal =>
+    new Refusal(
+      'missing',
+      `${join(from, manifestName)} is not the manifest of a package: ${what}. Fetch the package again.`,
+    );
+  let told: unknown;
+  try {
+    told = JSON.parse(manifest.toString('utf8'));
+  } catch {
+    throw problem('it is no JSON');
+  }
+  if (!isObject(told) || !Array.isArray(told.files)) throw problem('it lists no files');
+  const { name, version, platform } = told;
+  if (name !== serviceName) throw problem(`it is of ${JSON.stringify(name)}, not of ${serviceName}`);
+  // It becomes the name of a folder.
+  if (typeof version !== 'string' || !/^\d+\.\d+\.\d+[-+.\w]{0,64}$/.test(version)) throw problem('it has no version');
+  if (typeof platform !== 'string') throw problem('it names no platform');
+  const files = told.files.map(fileOf);
+  const bad = files.indexOf(null);
+  if (bad >= 0)
+    throw problem(`its file ${JSON.stringify(told.files[bad])} has no path in the folder, no SHA-256 or no size`);
+  const whole = files.filter((file) => file !== null);
+  const lacking = indispensable.filter((path) => !whole.some((file) => file.path === path));
+  if (lacking.length > 0) throw problem(`it lists no ${lacking.join(', ')}`);
+  return {
+    from,
+    version,
+    platform,
+    files: whole,
+    manifest,
+    manifestSha256: sha256(manifest),
+    unitSha256: whole.find(({ path }) => path === unitName)?.sha256 ?? '',
+    bytes: whole.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+}
+
+function manifestIn(from: string): Buffer {
+  try {
+    return readFileSync(join(from, manifestName));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Refusal(
+      'missing',
+      `${from} holds no package: ${why}. Name the folder that the archive unpacks to with --from.`,
+    );
+  }
+}
+
+function fileOf(told: unknown): PackageFile | null {
+  if (!isObject(told)) return null;
+  const { path, sha256: sum, bytes, mode } = told;
+  if (typeof path !== 'string' || typeof bytes !== 'number' || typeof sum !== 'string') return null;
+  if (!/^[0-9a-f]{64}$/.test(sum) || !/^(?!.*(^|\/)\.{1,2}(\/|$))[^/\\\0][^\\\0]*$/.test(path)) return null;
+  const bits = typeof mode === 'string' ? Number.parseInt(mode, 8) : mode;
+  return { path, bytes, sha256: sum, isExecutable: typeof bits === 'number' && (bits & 0o111) !== 0 };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/** What is wrong with the files in a folder that should be this package, each a phrase; none where it is whole. */
+export function faultsIn(folder: string, { files }: Pick<Package, 'files'>): string[] {
+  return files.flatMap(({ path, sha256: expected, bytes }) => {
+    const file = lstatSync(join(folder, path), { throwIfNoEntry: false });
+    if (!file) return [`${path} is missing`];
+    if (!file.isFile()) return [`${path} is no file`];
+    if (file.size !== bytes) return [`${path} has ${file.size} bytes instead of ${bytes}`];
+    return sha256Of(join(folder, path)) === expected ? [] : [`${path} has another content`];
+  });
+}
+
+/** A folder in `versions/` that holds exactly this build. */
+export function isPlaced(folder: string, wanted: Package): boolean {
+  const manifest = join(folder, manifestName);
+  const isSameBuild =
+    lstatSync(manifest, { throwIfNoEntry: false })?.isFile() && readFileSync(manifest).equals(wanted.manifest);
+  return isSameBuild === true && faultsIn(folder, wanted).length === 0;
+}
+
+/**
+ * The name of the folder for a build: its version. A folder of that name that holds another build, or a damaged one, may be what
+ * runs: it is left alone, and the build gets a name of its own.
+ */
+export function folderFor(
+  { version, manifestSha256 }: Package,
+  standing: (name: string) => 'absent' | 'this' | 'other',
+): string {
+  const own = `${version}+${manifestSha256.slice(0, 8)}`;
+  for (let n = 0; ; n += 1) {
+    const name = [version, own][n] ?? `${own}.${n}`;
+    if (standing(name) !== 'other') return name;
+  }
+}

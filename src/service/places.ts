@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+
+/** The one name of folders, unit, account and command. */
+export const serviceName = 'scheduled-events-bridge';
+export const unitName = `${serviceName}.service`;
+/** In `versions/`: what is not yet whole, or is about to go. Whoever meets it removes it. */
+export const staging = '.staging';
+
+/** Where everything of an installation is. */
+export type Places = ReturnType<typeof placesIn>;
+
+/** `root` stands for `/`: a test and an image have another. */
+export function placesIn(root = '/') {
+  const at = (...parts: readonly string[]): string => join(root, ...parts);
+  const home = at('opt', serviceName);
+  const settings = at('etc', serviceName);
+  const units = at('etc/systemd/system');
+  return {
+    root,
+    home,
+    /** One folder per version: the present one and the one before. */
+    versions: join(home, 'versions'),
+    /** A link to the present version's folder. */
+    current: join(home, 'current'),
+    remover: join(home, 'remove.sh'),
+    /** What ran last and was ready: see `Ledger`. */
+    ledger: join(home, 'installed.json'),
+    command: at('usr/local/bin', serviceName),
+    unit: join(units, unitName),
+    /** The link that starts it with the machine. */
+    wanted: join(units, 'multi-user.target.wants', unitName),
+    settings,
+    configuration: join(settings, 'config.json'),
+    /** The configuration before, until the new one has proven itself. */
+    keptConfiguration: join(settings, 'config.json.previous'),
+    state: at('var/lib', serviceName),
+    cache: at('var/cache', serviceName),
+    lock: at('run', `${serviceName}-install.lock`),
+    /** Where .deb and .rpm put the package: a package manager replaces files there, it never writes into them. */
+    packaged: at('usr/lib', serviceName),
+    passwd: at('etc/passwd'),
+    /** There while systemd is process 1. */
+    systemdRuns: at('run/systemd/system'),
+    /** The agent of Azure Arc, on machines outside of Azure. */
+    arcAgent: at('opt/azcmagent/bin/himds'),
+  } as const;
+}
+
+/** As others on the machine have to name a place, whatever stands for `/` here. */
+export const fromRoot = ({ root }: Places, place: string): string => join('/', place.slice(join(root, '/').length - 1));

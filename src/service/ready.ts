@@ -1,0 +1,113 @@
+import type { Machine } from './machine.ts';
+import type { Systemd, UnitState } from './systemd.ts';
+
+/** The service, looked at once. */
+export interface Look {
+  readonly atMs: number;
+  readonly unit: UnitState;
+}
+
+/** `steady`: it says that it is up and has stayed so; whether it can write its state is still to be proven. */
+export type Verdict =
+  | { readonly kind: 'starting' | 'steady' }
+  | { readonly kind: 'not-ready'; readonly because: string };
+
+export type Readiness =
+  | { readonly ready: true; readonly says: string }
+  | { readonly ready: false; readonly because: string; readonly words: readonly string[] };
+
+/** A start may take so long: before it the old one may need its 30 s to stop. */
+const patienceMs = 90_000;
+/** A process that dies of what it finds does so at once. */
+const steadyMs = 5_000;
+const lookAgainMs = 1_000;
+/** Started again by systemd so often, it will not be ready the next time. */
+const mostRestarts = 3;
+
+/** What the exit codes of the bridge and of systemd.exec(5) tell. */
+const endings: Readonly<Record<number, string>> = {
+  75: 'another bridge holds its state directory',
+  76: 'the outbox was written by a newer major version, which is the one to install',
+  78: 'it finds its configuration wrong',
+  203: 'it cannot be executed: a file system mounted with noexec, or a security module',
+  217: 'its account is missing',
+  226: 'its sandbox cannot be made',
+  238: 'its state directory cannot be made',
+  239: 'its cache directory cannot be made',
+};
+
+/** Another start brings the same; another bridge may go. */
+const isFinal = (exitStatus: number): boolean => exitStatus in endings && exitStatus !== 75;
+
+/** What so many looks tell; the first is the first after the start was ordered. `before`: the start that is being replaced. */
+export function verdictOf(looks: readonly Look[], before: string | null): Verdict {
+  const first = looks[0];
+  const last = looks.at(-1);
+  if (!first || !last) return { kind: 'starting' };
+  const notReady = (because: string): Verdict => ({ kind: 'not-ready', because });
+  const isOver = last.atMs - first.atMs >= patienceMs;
+  const own = looks.filter(({ unit }) => unit.invocation !== null && unit.invocation !== before);
+  const [began] = own;
+  if (!began) return isOver ? notReady(`systemd has not started it for ${patienceMs / 1000} s`) : { kind: 'starting' };
+  const restarts = new Set(own.map(({ unit }) => unit.invocation)).size - 1;
+  const ended = endings[last.unit.exitStatus];
+  if (isUp(last)) {
+    const up = own.findLastIndex((look) => !isUp(look) || look.unit.pid !== last.unit.pid);
+    const since = own[up + 1]?.atMs ?? last.atMs;
+    if (last.atMs - since >= steadyMs) return { kind: 'steady' };
+    return isOver ? notReady(`it does not stay up${why(ended)}`) : { kind: 'starting' };
+  }
+  if (last.unit.active === 'failed') return notReady(`it failed (${last.unit.result})${why(ended)}`);
+  if (isFinal(last.unit.exitStatus) && last.unit.sub === 'auto-restart') return notReady(ended ?? '');
+  if (Math.max(restarts, last.unit.restarts - began.unit.restarts) >= mostRestarts) {
+    return notReady(`it ended again and again, last with exit code ${last.unit.exitStatus}${why(ended)}`);
+  }
+  return isOver
+    ? notReady(`it has not said for ${patienceMs / 1000} s that it is up${why(ended)}`)
+    : { kind: 'starting' };
+}
+
+const isUp = ({ unit }: Look): boolean => unit.active === 'active' && unit.sub === 'running' && unit.pid !== null;
+
+const why = (ended: string | undefined): string => (ended === undefined ? '' : `: ${ended}`);
+
+/**
+ * Waits until the service that was just started is up, stays up and has proven that its loop takes questions and its state can be
+ * written. What Azure answers is no matter of this: a metadata service that is slow or refuses, a destination that is down.
+ */
+export async function waitUntilReady(
+  { clock, proveState }: Pick<Machine, 'clock' | 'proveState'>,
+  systemd: Pick<Systemd, 'unit' | 'lastWords'>,
+  { before, stateDirectory }: { readonly before: string | null; readonly stateDirectory: string },
+): Promise<Readiness> {
+  const looks: Look[] = [];
+  let unproven = '';
+  for (;;) {
+    const unit = await systemd.unit();
+    looks.push({ atMs: clock.monotonicMs(), unit });
+    const verdict = verdictOf(looks, before);
+    if (verdict.kind === 'steady') {
+      const proof = await proveState(stateDirectory);
+      if (proof.ok) return { ready: true, says: (await systemd.unit()).says };
+      unproven = proof.says;
+    }
+    const isOver = clock.monotonicMs() - (looks[0]?.atMs ?? 0) >= patienceMs;
+    if (verdict.kind === 'not-ready' || (verdict.kind === 'steady' && isOver)) {
+      const because = verdict.kind === 'not-ready' ? verdict.because : unproven;
+      return { ready: false, because, words: wordsIn(await systemd.lastWords(unit.invocation)) };
+    }
+    await clock.sleep(lookAgainMs);
+  }
+}
+
+/** The sentences of a log: those of the bridge stand in JSON. */
+function wordsIn(lines: readonly string[]): string[] {
+  return lines.map((line) => {
+    try {
+      const { msg } = JSON.parse(line) as { readonly msg?: unknown };
+      return typeof msg === 'string' ? msg : line;
+    } catch {
+      return line;
+    }
+  });
+}

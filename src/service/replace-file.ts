@@ -1,0 +1,59 @@
+import {
+  closeSync,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+export interface Rights {
+  readonly mode: number;
+  /** Without: whoever runs this. */
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+/** The one name of what is not finished, so that a second try meets the leftover of the first. */
+const unfinished = (path: string): string => join(dirname(path), `.${basename(path)}.new`);
+
+/** The file is there with the old content or with the new one, whatever happens: written beside it, synced, renamed over it. */
+export function replaceFile(path: string, content: string | Buffer, { mode, uid, gid }: Rights): void {
+  const beside = unfinished(path);
+  rmSync(beside, { force: true, recursive: true });
+  // `wx` follows no link that somebody may have put there meanwhile.
+  const fd = openSync(beside, 'wx', 0o600);
+  try {
+    writeFileSync(fd, content);
+    if (uid !== undefined && gid !== undefined) fchownSync(fd, uid, gid);
+    fchmodSync(fd, mode);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(beside, path);
+  sync(dirname(path));
+}
+
+/** The link names the old target or the new one, never none. */
+export function replaceLink(path: string, target: string): void {
+  const beside = unfinished(path);
+  rmSync(beside, { force: true, recursive: true });
+  symlinkSync(target, beside);
+  renameSync(beside, path);
+  sync(dirname(path));
+}
+
+/** What was written to a file, or the names in a folder, is on disk only after this: a power cut must not bring the old back. */
+export function sync(path: string): void {
+  const fd = openSync(path, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,111 @@
+import { unitName } from './places.ts';
+import { type Ended, lastWord, runProgram } from './program.ts';
+import { Refusal } from './refusals.ts';
+
+/** The unit, as systemd sees it at one moment. */
+export interface UnitState {
+  /** `active`, `activating`, `deactivating`, `inactive`, `failed`. */
+  readonly active: string;
+  /** `running`, `auto-restart`, `start`, … */
+  readonly sub: string;
+  /** As `enabled`, `disabled`, `masked`; empty where there is no unit. */
+  readonly file: string;
+  /** Another with every start; null before the first. */
+  readonly invocation: string | null;
+  /** Of the main process; null while there is none. */
+  readonly pid: number | null;
+  /** Started again by systemd, since a person or the installer started it. */
+  readonly restarts: number;
+  /** The sentence that the service tells of itself. */
+  readonly says: string;
+  /** How the last main process ended. */
+  readonly exitStatus: number;
+  readonly result: string;
+  /** systemd does not know the unit, or not as it is on disk. */
+  readonly isStale: boolean;
+  readonly since: string | null;
+}
+
+/** The service manager, asked by its own program. */
+export interface Systemd {
+  unit(): Promise<UnitState>;
+  reload(): Promise<void>;
+  /** Starts it with the machine. Works also where systemd does not run, as in an image. */
+  enable(): Promise<void>;
+  disable(): Promise<void>;
+  /** Returns at once. */
+  restart(): Promise<void>;
+  /** Returns when it has stopped. */
+  stop(): Promise<void>;
+  /** Forgets that it failed. */
+  forget(): Promise<void>;
+  /** The last lines of the log since this start; empty where there is no journal. */
+  lastWords(invocation: string | null): Promise<readonly string[]>;
+}
+
+const askMs = 30_000;
+/** The unit gives 30 s to stop; then systemd kills it. */
+const stopMs = 120_000;
+
+const properties = [
+  ...['LoadState', 'ActiveState', 'SubState', 'UnitFileState', 'InvocationID', 'MainPID', 'NRestarts', 'StatusText'],
+  ...['ExecMainStatus', 'Result', 'NeedDaemonReload', 'ActiveEnterTimestamp'],
+];
+
+/** `env`: its PATH is where `systemctl` is looked for. */
+export function createSystemd(env: NodeJS.ProcessEnv): Systemd {
+  const ask = (program: string, args: readonly string[], timeoutMs = askMs): Promise<Ended> =>
+    runProgram(program, args, { env: { ...env, LC_ALL: 'C', SYSTEMD_COLORS: '0', SYSTEMD_PAGER: '' }, timeoutMs });
+
+  async function systemctl(verb: string, ...args: readonly string[]): Promise<string> {
+    const ended = await ask('systemctl', [verb, ...args], stopMs);
+    if (ended.code === 0) return ended.out;
+    throw new Refusal(
+      'notDone',
+      `"systemctl ${[verb, ...args].join(' ')}" failed: ${lastWord(ended)}. See: systemctl status ${unitName}`,
+    );
+  }
+
+  return {
+    async unit() {
+      return stateIn(await systemctl('show', unitName, `--property=${properties.join(',')}`));
+    },
+    reload: async () => void (await systemctl('daemon-reload')),
+    enable: async () => void (await systemctl('enable', '--quiet', unitName)),
+    disable: async () => void (await systemctl('disable', '--quiet', unitName)),
+    restart: async () => void (await systemctl('restart', '--no-block', unitName)),
+    stop: async () => void (await systemctl('stop', unitName)),
+    // It fails where there is nothing to forget.
+    forget: async () => void (await ask('systemctl', ['reset-failed', unitName])),
+    async lastWords(invocation) {
+      const which = invocation === null ? [`--unit=${unitName}`] : [`_SYSTEMD_INVOCATION_ID=${invocation}`];
+      const { out } = await ask('journalctl', ['--quiet', '--no-pager', '--output=cat', '--lines=5', ...which]);
+      return out.split('\n').filter((line) => line.trim() !== '');
+    },
+  };
+}
+
+/** What `systemctl show` prints: `Name=value` lines in an order of its own. */
+export function stateIn(shown: string): UnitState {
+  const told = new Map(
+    shown.split('\n').map((line) => {
+      const at = line.indexOf('=');
+      return [line.slice(0, at), line.slice(at + 1).trim()];
+    }),
+  );
+  const text = (name: string): string => told.get(name) ?? '';
+  const number = (name: string): number => Number(text(name)) || 0;
+  return {
+    active: text('ActiveState'),
+    sub: text('SubState'),
+    file: text('UnitFileState'),
+    invocation: text('InvocationID') || null,
+    pid: number('MainPID') || null,
+    restarts: number('NRestarts'),
+    says: text('StatusText'),
+    exitStatus: number('ExecMainStatus'),
+    result: text('Result'),
+    isStale: text('NeedDaemonReload') === 'yes' || text('LoadState') === 'not-found',
+    since: text('ActiveEnterTimestamp') || null,
+  };
+}

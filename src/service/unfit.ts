@@ -1,0 +1,102 @@
+import type { Facts } from './machine.ts';
+import { neededPrograms } from './machine.ts';
+import { serviceName } from './places.ts';
+import { Refusal } from './refusals.ts';
+
+/** What is to be installed. */
+export interface Need {
+  /** Of the package, as `linux-x64`. */
+  readonly platform: string;
+  /** What is not yet there of it. */
+  readonly bytes: number;
+  /** It is to be started now. */
+  readonly starts: boolean;
+}
+
+/** Node 24 is built for it: Ubuntu 20.04, Debian 10, RHEL 8 have it. https://github.com/nodejs/node/blob/v24.x/BUILDING.md */
+const oldestGlibc = '2.28';
+/** The disk is not to be filled to the last byte. */
+const spareBytes = 64 * 2 ** 20;
+/** An outbox that is new, its log and its reserve. */
+const stateBytes = 16 * 2 ** 20;
+
+const megabytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MB`;
+
+/** Why it cannot be installed on this machine; null where it can. What nobody can mend comes first. */
+export function unfit(facts: Facts, { platform, bytes, starts }: Need): Refusal | null {
+  const { operatingSystem, processor, glibc, programs } = facts;
+  const here = `${operatingSystem}-${processor}`;
+  const forbidden = forbids(facts);
+  if (forbidden !== null) return forbidden;
+  if (platform !== here) {
+    return new Refusal(
+      'unsupported',
+      `The package is for ${platform}, and this machine is ${here}: take the package for ${here}.`,
+    );
+  }
+  if (glibc === null) {
+    return new Refusal(
+      'unsupported',
+      `This machine has no GNU C library (Alpine has musl), and the package needs glibc ${oldestGlibc} or newer: run the container image instead.`,
+    );
+  }
+  if (isOlder(glibc, oldestGlibc)) {
+    return new Refusal(
+      'unsupported',
+      `This machine has glibc ${glibc}, and the package needs ${oldestGlibc} or newer: Ubuntu 20.04, Debian 10, RHEL 8 or newer.`,
+    );
+  }
+  if (facts.isArc) {
+    return new Refusal(
+      'unsupported',
+      'This machine is connected by Azure Arc: Scheduled Events are of Azure VMs only, and there are none to watch here.',
+    );
+  }
+  if (!programs.includes('systemctl')) {
+    return new Refusal(
+      'unsupported',
+      'This machine has no systemd (there is no program systemctl), which runs the service.',
+    );
+  }
+  if (starts && !facts.isLive) {
+    return new Refusal(
+      'unsupported',
+      'systemd does not run on this machine (there is no /run/systemd/system), so no service can be started. In an image, --no-start installs it for the next start of the machine.',
+    );
+  }
+  const missing = neededPrograms.filter((program) => !programs.includes(program));
+  if (missing.length > 0) {
+    return new Refusal(
+      'missing',
+      `Programs are missing: ${missing.join(', ')}. Install the packages systemd and passwd (shadow-utils on Red Hat, SUSE and Azure Linux).`,
+    );
+  }
+  if (bytes > 0 && facts.freeForVersions < bytes + spareBytes) {
+    return new Refusal(
+      'missing',
+      `There is not enough room in /opt: ${megabytes(facts.freeForVersions)} free, and ${megabytes(bytes + spareBytes)} are needed. Free some.`,
+    );
+  }
+  if (facts.freeForState < stateBytes) {
+    return new Refusal(
+      'missing',
+      `There is not enough room for the state in /var/lib/${serviceName}: ${megabytes(facts.freeForState)} free, and ${megabytes(stateBytes)} are needed. Free some.`,
+    );
+  }
+  return null;
+}
+
+/** Why nobody may do anything of the service here; null where this user may. */
+export function forbids({ operatingSystem, isRoot }: Pick<Facts, 'operatingSystem' | 'isRoot'>): Refusal | null {
+  if (operatingSystem !== 'linux') {
+    return new Refusal('unsupported', `The service is installed on Linux only, and this is ${operatingSystem}.`);
+  }
+  return isRoot ? null : new Refusal('notDone', 'Only root may do this: run it with sudo.');
+}
+
+function isOlder(version: string, than: string): boolean {
+  const [[major = 0, minor = 0], [wantedMajor = 0, wantedMinor = 0]] = [version, than].map((one) =>
+    one.split('.').map(Number),
+  ) as [number[], number[]];
+  return major < wantedMajor || (major === wantedMajor && minor < wantedMinor);
+}

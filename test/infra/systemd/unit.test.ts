@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { fromRoot, placesIn, serviceName } from '../../../src/service/places.ts';
+import { temporaryDirectory } from '../../support/bridge-process.ts';
+
+const unitFile = `infra/systemd/${serviceName}.service`;
+const unit = readFileSync(unitFile, 'utf8');
+
+/** Every value of a setting, in order. */
+const valuesOf = (name: string): string[] =>
+  unit
+    .split('\n')
+    .filter((line) => line.startsWith(`${name}=`))
+    .map((line) => line.slice(name.length + 1));
+
+const { error } = spawnSync('systemd-analyze', ['--version']);
+const whyNot = error ? ` (skipped: no systemd-analyze here, ${error.message})` : '';
+
+/** With a program that is there: an installation has put its own in place before it is started. */
+function analyze(...args: readonly string[]): { readonly status: number | null; readonly told: string } {
+  using directory = temporaryDirectory('unit');
+  const copy = join(directory.path, `${serviceName}.service`);
+  writeFileSync(copy, unit.replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true'));
+  const { status, stdout, stderr } = spawnSync('systemd-analyze', [...args, copy], { encoding: 'utf8' });
+  return { status, told: stdout + stderr };
+}
+
+// It returns 0 also for settings that it does not know: what counts is that it is silent.
+test.skipIf(whyNot)(`systemd finds nothing to say about the unit${whyNot}`, () => {
+  expect(analyze('verify', '--man=no')).toEqual({ status: 0, told: '' });
+});
+
+test.skipIf(whyNot)(`the exposure of the unit is 1.6 at most${whyNot}`, () => {
+  const { status, told } = analyze('security', '--offline=true', '--threshold=16', '--no-pager');
+  const [, exposure] = /Overall exposure level for .*: (\d+\.\d+)/.exec(told) ?? [];
+  expect(Number(exposure)).toBeLessThanOrEqual(1.6);
+  expect(Number(exposure)).toBeGreaterThan(0);
+  expect(status).toBe(0);
+});
+
+const traps = [
+  { trap: 'V8 makes code at run time', name: 'MemoryDenyWriteExecute', values: [] },
+  { trap: 'without the boot id no reboot is told from an interruption', name: 'ProcSubset', values: [] },
+  { trap: 'the account does not change with a start', name: 'DynamicUser', values: [] },
+  { trap: 'systemd-notify is a process of its own', name: 'NotifyAccess', values: ['all'] },
+  { trap: 'readiness is told', name: 'Type', values: ['notify'] },
+  { trap: 'a loop that hangs is ended', name: 'WatchdogSec', values: ['60'] },
+  { trap: 'it is started again', name: 'Restart', values: ['always'] },
+  { trap: 'for ever', name: 'StartLimitIntervalSec', values: ['0'] },
+  {
+    trap: 'the network is still there when it stops',
+    name: 'After',
+    values: ['network-online.target nss-lookup.target'],
+  },
+  { trap: 'a target that nobody wants orders nothing', name: 'Wants', values: ['network-online.target'] },
+  { trap: 'the shutdown of the machine stops it', name: 'DefaultDependencies', values: [] },
+  { trap: 'no address of a destination is known beforehand', name: 'IPAddressDeny', values: [] },
+  {
+    trap: 'no option loads code, no variable turns the check of certificates off',
+    name: 'UnsetEnvironment',
+    values: ['NODE_OPTIONS NODE_PATH NODE_TLS_REJECT_UNAUTHORIZED'],
+  },
+  { trap: 'the workload keeps its memory', name: 'MemoryMax', values: ['256M'] },
+  { trap: 'the workload keeps its processor', name: 'CPUQuota', values: ['20%'] },
+  { trap: 'who has no memory kills others first', name: 'OOMScoreAdjust', values: ['-500'] },
+  { trap: 'only the service looks at its state', name: 'StateDirectoryMode', values: ['0700'] },
+  { trap: 'it starts with the machine', name: 'WantedBy', values: ['multi-user.target'] },
+];
+
+test.each(traps)('in the unit $name is $values, since $trap', ({ name, values }) => {
+  expect(valuesOf(name)).toEqual(values);
+});
+
+test('the unit and the installer mean the same places', () => {
+  const places = placesIn();
+  const [start = ''] = valuesOf('ExecStart');
+  expect(start.split(' ')).toEqual([
+    join(places.current, 'node'),
+    '--max-semi-space-size=1',
+    join(places.current, `${serviceName}.cjs`),
+    'run',
+    '--config',
+    places.configuration,
+  ]);
+  for (const name of ['User', 'Group', 'StateDirectory', 'CacheDirectory'])
+    expect(valuesOf(name)).toEqual([serviceName]);
+  expect(valuesOf('Environment')).toEqual([`NODE_COMPILE_CACHE=%C/${serviceName} MALLOC_ARENA_MAX=1`]);
+  expect(places.cache).toBe(`/var/cache/${serviceName}`);
+  expect(fromRoot(placesIn('/image'), placesIn('/image').unit)).toBe(places.unit);
+});

@@ -1,0 +1,267 @@
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, relative } from 'node:path';
+import { expect, test } from 'vitest';
+import { disable } from '../../src/service/disable.ts';
+import { createRig, refusalOf, treeOf } from './rig.ts';
+
+test('a first installation puts everything in its place and starts it', async () => {
+  using rig = createRig();
+  const { places } = rig;
+  const done = await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+  expect(done).toMatchObject({ outcome: 'becomes-ready', folder: '1.0.0', from: null, wasThere: false });
+  expect(done.says).toBe('Polling; no event under way.');
+  expect(rig.runs()).toContain('1.0.0');
+  expect(readlinkSync(places.current)).toBe('versions/1.0.0');
+  expect(readlinkSync(places.command)).toBe('/opt/scheduled-events-bridge/current/scheduled-events-bridge');
+  expect(readFileSync(places.unit, 'utf8')).toContain('of version 1.0.0');
+  expect(lstatSync(places.configuration).mode & 0o7777).toBe(0o640);
+  expect(lstatSync(places.settings).mode & 0o7777).toBe(0o750);
+  expect(lstatSync(join(places.versions, '1.0.0/node')).mode & 0o7777).toBe(0o755);
+  expect(lstatSync(join(places.versions, '1.0.0/LICENSE')).mode & 0o7777).toBe(0o644);
+  expect(lstatSync(places.remover).mode & 0o7777).toBe(0o755);
+  expect(existsSync(places.lock)).toBe(false);
+  expect(rig.calls()).toEqual(['daemon-reload', 'enable', 'reset-failed', 'restart']);
+});
+
+test('the same again changes nothing and restarts nothing', async () => {
+  using rig = createRig();
+  const order = { from: rig.package('1.0.0'), configuration: rig.configuration() };
+  await rig.install(order);
+  const before = treeOf(rig.root);
+  const inode = statSync(rig.places.configuration).ino;
+  rig.forgetCalls();
+  expect(await rig.install(order)).toMatchObject({ outcome: 'ready-already', changed: false, wasThere: true });
+  expect(await rig.install({ from: order.from })).toMatchObject({ outcome: 'ready-already', changed: false });
+  expect(rig.calls()).toEqual([]);
+  expect(treeOf(rig.root)).toEqual(before);
+  expect(statSync(rig.places.configuration).ino).toBe(inode);
+});
+
+test('another configuration alone is written and the service restarted', async () => {
+  using rig = createRig();
+  const from = rig.package('1.0.0');
+  await rig.install({ from, configuration: rig.configuration('a') });
+  rig.forgetCalls();
+  const done = await rig.install({ configuration: rig.configuration('b'), enable: 'as-it-is' });
+  expect(done).toMatchObject({ outcome: 'becomes-ready', folder: '1.0.0', changed: true });
+  expect(rig.calls()).toEqual(['reset-failed', 'restart']);
+  expect(readFileSync(rig.places.configuration, 'utf8')).toBe(readFileSync(rig.configuration('b'), 'utf8'));
+  expect(existsSync(rig.places.keptConfiguration)).toBe(false);
+});
+
+test('a configuration that was changed by hand is restarted with, too', async () => {
+  using rig = createRig();
+  const from = rig.package('1.0.0');
+  await rig.install({ from, configuration: rig.configuration('a') });
+  writeFileSync(rig.places.configuration, readFileSync(rig.configuration('b')));
+  expect(await rig.install({ from })).toMatchObject({ outcome: 'becomes-ready' });
+});
+
+const badConfigurations = [
+  { name: 'that is no JSON', text: '{', says: /is not JSON/ },
+  {
+    name: 'with an unknown key',
+    text: '{"sinks":{"stdout":{}},"imds":{"polInterval":1}}',
+    says: /imds.polInterval is not an option/,
+  },
+  {
+    name: 'with several mistakes',
+    text: '{"http":{"port":-1},"log":{"level":"loud"}}',
+    says: /has 3 problems: .*\n {2}- /,
+  },
+  {
+    name: 'with its state elsewhere',
+    text: '{"sinks":{"stdout":{}},"stateDirectory":"/mnt/state"}',
+    says: /may write to .*scheduled-events-bridge only/,
+  },
+];
+
+test.each(badConfigurations)('a configuration $name is refused and nothing is changed', async ({ text, says }) => {
+  using rig = createRig();
+  const bad = rig.file('bad.json', text);
+  const untouched = treeOf(rig.root);
+  const first = await refusalOf(rig.install({ from: rig.package('1.0.0'), configuration: bad }));
+  expect([first.reason, first.message]).toEqual(['badConfiguration', expect.stringMatching(says)]);
+  expect(treeOf(rig.root)).toEqual(untouched);
+  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+  const installed = treeOf(rig.root);
+  rig.forgetCalls();
+  const later = await refusalOf(rig.install({ from: rig.package('2.0.0'), configuration: bad }));
+  expect(later.reason).toBe('badConfiguration');
+  expect(treeOf(rig.root)).toEqual(installed);
+  expect(rig.calls()).toEqual([]);
+});
+
+test('a configuration file that is not there is refused', async () => {
+  using rig = createRig();
+  const { reason, message } = await refusalOf(
+    rig.install({ from: rig.package('1.0.0'), configuration: '/no/config.json' }),
+  );
+  expect([reason, message]).toEqual(['badConfiguration', expect.stringContaining('there is no such file')]);
+});
+
+test('without a configuration it is installed, neither enabled nor started; configuring it starts it', async () => {
+  using rig = createRig();
+  expect(await rig.install({ from: rig.package('1.0.0') })).toMatchObject({ outcome: 'waits', folder: '1.0.0' });
+  expect(rig.calls()).toEqual(['daemon-reload']);
+  expect(await rig.install({ configuration: rig.configuration(), enable: 'as-it-is' })).toMatchObject({
+    outcome: 'becomes-ready',
+  });
+  expect(rig.calls()).toEqual(['daemon-reload', 'enable', 'reset-failed', 'restart']);
+});
+
+test('a new version runs instead, and the one before is kept', async () => {
+  using rig = createRig();
+  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+  for (const version of ['1.1.0', '2.0.0']) {
+    const done = await rig.install({ from: rig.package(version), enable: 'as-it-is' });
+    expect(done).toMatchObject({ outcome: 'becomes-ready', folder: version });
+    expect(rig.runs()).toContain(version);
+  }
+  expect(readdirSync(rig.places.versions)).toEqual(['1.1.0', '2.0.0']);
+  expect(readFileSync(rig.places.unit, 'utf8')).toContain('of version 2.0.0');
+});
+
+test('an older version is installed as well when it is asked for', async () => {
+  using rig = createRig();
+  await rig.install({ from: rig.package('2.0.0'), configuration: rig.configuration() });
+  expect(await rig.install({ from: rig.package('1.0.0') })).toMatchObject({ folder: '1.0.0', from: '2.0.0' });
+  expect(rig.runs()).toContain('1.0.0');
+  expect(readdirSync(rig.places.versions)).toEqual(['1.0.0', '2.0.0']);
+});
+
+test('an update where nothing is installed installs', async () => {
+  using rig = createRig();
+  const done = await rig.install({
+    from: rig.package('1.0.0'),
+    configuration: rig.configuration(),
+    enable: 'as-it-is',
+  });
+  expect(done).toMatchObject({ outcome: 'becomes-ready', wasThere: false });
+  expect(rig.calls()).toContain('enable');
+});
+
+test('a service that was disabled stays so through an update, and is enabled when that is asked for', async () => {
+  using rig = createRig();
+  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+
+  await disable(rig.machine);
+  expect(rig.runs()).toBeNull();
+  rig.forgetCalls();
+  expect(await rig.install({ from: rig.package('2.0.0'), enable: 'as-it-is' })).toMatchObject({
+    outcome: 'rests',
+    folder: '2.0.0',
+  });
+  expect(rig.calls()).toEqual(['daemon-reload']);
+  expect(await rig.install({})).toMatchObject({ outcome: 'becomes-ready' });
+  expect(rig.runs()).toContain('2.0.0');
+});
+
+test('another build of the same version gets a folder of its own', async () => {
+  using rig = createRig();
+  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+  const { folder } = await rig.install({ from: rig.package('1.0.0', { build: 2 }) });
+  expect(folder).toMatch(/^1\.0\.0\+[0-9a-f]{8}$/);
+  expect(rig.runs()).toContain('build 2');
+  expect(await rig.install({ from: rig.package('1.0.0', { build: 2 }) })).toMatchObject({
+    outcome: 'ready-already',
+    folder,
+  });
+});
+
+test('an installed version that was damaged is not taken for the one of the package', async () => {
+  using rig = createRig();
+  const from = rig.package('1.0.0');
+  await rig.install({ from, configuration: rig.configuration() });
+  writeFileSync(join(rig.places.versions, '1.0.0/node'), '#!/bin/sh\nexit 1\n');
+  expect((await rig.install({ from })).folder).toMatch(/^1\.0\.0\+/);
+});
+
+test('in an image everything is laid down and enabled, and nothing is started', async () => {
+  using rig = createRig({ facts: { isLive: false } });
+  const done = await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration(), start: false });
+  expect(done).toMatchObject({ outcome: 'later' });
+  expect(rig.calls()).toEqual(['enable']);
+  expect(existsSync(rig.places.state)).toBe(false);
+});
+
+test('a command of the same name that is somebody else’s is left alone', async () => {
+  using rig = createRig();
+  mkdirSync(join(rig.root, 'usr/local/bin'), { recursive: true });
+  writeFileSync(rig.places.command, 'not ours');
+  expect(await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() })).toMatchObject({
+    command: 'foreign',
+  });
+  await rig.uninstall(true);
+  expect(readFileSync(rig.places.command, 'utf8')).toBe('not ours');
+});
+
+test('files of a package that a package manager keeps are linked, all others are copied', async () => {
+  using rig = createRig();
+  const [from, packaged] = [rig.package('1.0.0'), rig.places.packaged];
+  rmSync(packaged, { recursive: true, force: true });
+  cpSync(from, packaged, { recursive: true });
+  await rig.install({ from, configuration: rig.configuration() });
+  expect(statSync(join(rig.places.versions, '1.0.0/node')).nlink).toBe(1);
+  await rig.uninstall();
+  await rig.install({ from: packaged, configuration: rig.configuration() });
+  expect(statSync(join(rig.places.versions, '1.0.0/node')).nlink).toBe(process.geteuid?.() === 0 ? 2 : 1);
+});
+
+test('a masked unit is refused before anything is changed', async () => {
+  using rig = createRig();
+  rig.mark('masked');
+  const before = treeOf(rig.root);
+  const { reason, message } = await refusalOf(
+    rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() }),
+  );
+  expect([reason, message]).toEqual(['notDone', expect.stringContaining('systemctl unmask')]);
+  expect(treeOf(rig.root)).toEqual(before);
+});
+
+test.each([
+  { name: 'a link', make: (home: string, root: string) => symlinkSync(root, home) },
+  {
+    name: 'a folder that others can write',
+    make: (home: string) => {
+      mkdirSync(home);
+      chmodSync(home, 0o777);
+    },
+  },
+])('an installation folder that is $name is refused', async ({ make }) => {
+  using rig = createRig();
+  make(rig.places.home, join(rig.root, 'var'));
+  const { reason, message } = await refusalOf(
+    rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() }),
+  );
+  expect([reason, message]).toEqual(['notDone', expect.stringContaining('only root can write')]);
+});
+
+test('there is nothing to enable or configure where nothing is installed', async () => {
+  using rig = createRig();
+  for (const order of [{}, { configuration: rig.configuration() }]) {
+    expect(await refusalOf(rig.install(order))).toMatchObject({
+      reason: 'notDone',
+      message: expect.stringContaining('is not installed here'),
+    });
+  }
+});
+
+test('the folder of a package may be named from where one stands', async () => {
+  using rig = createRig();
+  const from = relative(process.cwd(), rig.package('1.0.0'));
+  expect(await rig.install({ from, configuration: rig.configuration() })).toMatchObject({ folder: '1.0.0' });
+});

@@ -1,0 +1,147 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { carryOut } from '../../src/service/carry-out.ts';
+import { planFallBack } from '../../src/service/fall-back.ts';
+import { lookAround } from '../../src/service/look.ts';
+import { readPackage, sha256 } from '../../src/service/package.ts';
+import { plan, type Step } from '../../src/service/plan.ts';
+import { createSystemd } from '../../src/service/systemd.ts';
+import { createRig, type Rig, refusalOf, treeOf } from './rig.ts';
+
+const first = (rig: Rig) => ({ from: rig.package('1.0.0'), configuration: rig.configuration('a') });
+const second = (rig: Rig) => ({ from: rig.package('2.0.0'), configuration: rig.configuration('b') });
+
+/** Does the first `count` steps of an update, and no more: as an installer that is killed then. */
+async function killedAfter(rig: Rig, count: number, from: string, file: string): Promise<readonly Step[]> {
+  const systemd = createSystemd(rig.machine.env);
+  const [wanted, configuration] = [readPackage(from), readFileSync(file)];
+  const running = { folder: wanted.version, unit: wanted.unitSha256, configuration: sha256(configuration) };
+  const { steps } = plan(lookAround(rig.places, await systemd.unit()), { running, enable: 'always', start: true });
+  await carryOut(steps.slice(0, count), rig.machine, systemd, { package: wanted, configuration });
+  return steps;
+}
+
+/** Everything but what the stand-in of systemd keeps. */
+const installed = (rig: Rig) => treeOf(rig.root);
+
+const firstSteps = [
+  'place',
+  'make-account',
+  'write-configuration',
+  'write-unit',
+  'switch',
+  'write-remover',
+  'link-command',
+  'reload',
+  'enable',
+  'restart',
+];
+const secondSteps = [
+  'place',
+  'record',
+  'keep-configuration',
+  'write-configuration',
+  'write-unit',
+  'switch',
+  'reload',
+  'restart',
+];
+
+describe('an installer that is killed and run again', () => {
+  const uncut = { first: {}, second: {} };
+  beforeAll(async () => {
+    using rig = createRig();
+    await rig.install(first(rig));
+    uncut.first = installed(rig);
+    await rig.install(second(rig));
+    uncut.second = installed(rig);
+  });
+
+  test.each(firstSteps.map((name, after) => ({ name, after: after + 1 })))(
+    'comes to the same first installation after $name',
+    async ({ after, name }) => {
+      using cut = createRig();
+      const { from, configuration } = first(cut);
+      const steps = await killedAfter(cut, after, from, configuration);
+      expect(steps[after - 1]?.do).toBe(name);
+      expect(await cut.install(first(cut))).toMatchObject({ outcome: 'becomes-ready' });
+      expect(installed(cut)).toEqual(uncut.first);
+      expect(cut.runs()).toContain('1.0.0');
+    },
+  );
+
+  test.each(secondSteps.map((name, after) => ({ name, after: after + 1 })))(
+    'comes to the same update after $name',
+    async ({ after, name }) => {
+      using cut = createRig();
+      await cut.install(first(cut));
+      const { from, configuration } = second(cut);
+      const steps = await killedAfter(cut, after, from, configuration);
+      expect(steps[after - 1]?.do).toBe(name);
+      expect(await cut.install(second(cut))).toMatchObject({ outcome: 'becomes-ready' });
+      expect(installed(cut)).toEqual(uncut.second);
+    },
+  );
+
+  test.each(secondSteps.map((name, after) => ({ name, after: after + 1 })))(
+    'goes back to what was ready after $name of a version that never is',
+    async ({ after }) => {
+      using rig = createRig();
+      await rig.install(first(rig));
+      const from = rig.package('2.0.0', { behaviour: 'dies' });
+      await killedAfter(rig, after, from, rig.configuration('b'));
+      const { message } = await refusalOf(rig.install({ from, configuration: rig.configuration('b') }));
+      expect(message).toContain('Back to version 1.0.0, which is ready');
+      expect(rig.runs()).toContain('1.0.0');
+      expect(readFileSync(rig.places.configuration, 'utf8')).toContain('a becomes-ready');
+    },
+  );
+
+  test('is no trouble to one that wants the old version again', async () => {
+    using rig = createRig();
+    await rig.install(first(rig));
+    const before = installed(rig);
+    await killedAfter(rig, 99, rig.package('2.0.0', { behaviour: 'dies' }), rig.configuration('b'));
+    expect(await rig.install(first(rig))).toMatchObject({ outcome: 'becomes-ready', folder: '1.0.0' });
+    expect(installed(rig)).toEqual(before);
+  });
+
+  test('leaves unfinished files that the next one does not stumble over', async () => {
+    using cut = createRig();
+    const { places } = cut;
+    for (const folder of [join(places.versions, '.staging'), places.settings])
+      mkdirSync(folder, { recursive: true, mode: 0o755 });
+    writeFileSync(join(places.versions, '.staging/node'), 'half');
+    writeFileSync(join(places.settings, '.config.json.new'), '{');
+    symlinkSync('versions/gone', join(places.home, '.current.new'));
+    await cut.install(first(cut));
+    expect(installed(cut)).toEqual(uncut.first);
+  });
+
+  test('goes on going back when it was killed while it did', async () => {
+    using rig = createRig();
+    await rig.install(first(rig));
+    const from = rig.package('2.0.0', { behaviour: 'dies' });
+    await killedAfter(rig, 99, from, rig.configuration('b'));
+    const systemd = createSystemd(rig.machine.env);
+    const found = lookAround(rig.places, await systemd.unit());
+    const ready = found.ledger?.ready;
+    expect(ready?.folder).toBe('1.0.0');
+    const { steps } = planFallBack(found, ready ?? { folder: '', unit: '', configuration: null });
+    expect(steps.map((step) => step.do)).toEqual([
+      'restore-configuration',
+      'write-unit',
+      'switch',
+      'reload',
+      'restart',
+    ]);
+    for (let count = 1; count <= steps.length; count += 1) {
+      await carryOut(steps.slice(0, count), rig.machine, systemd, { package: null, configuration: null });
+      expect(lookAround(rig.places, await systemd.unit()).ledger?.ready.folder).toBe('1.0.0');
+    }
+    expect(await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration('a') })).toMatchObject({
+      folder: '1.0.0',
+    });
+  });
+});

@@ -1,0 +1,122 @@
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { faultsIn, folderFor, isPlaced, readPackage } from '../../src/service/package.ts';
+import { createRig, type Rig } from './rig.ts';
+
+/** A package with its manifest changed. */
+function changed(
+  rig: Rig,
+  change: (manifest: Record<string, unknown> & { files: Record<string, unknown>[] }) => unknown,
+): string {
+  const from = rig.package('1.0.0');
+  const file = join(from, 'manifest.json');
+  const manifest = JSON.parse(readFileSync(file, 'utf8'));
+  writeFileSync(file, JSON.stringify(change(manifest) ?? manifest));
+  return from;
+}
+
+const withFile = (file: Record<string, unknown>) => (manifest: { files: Record<string, unknown>[] }) => {
+  manifest.files.push({ path: 'more', sha256: 'a'.repeat(64), bytes: 1, mode: '0644', ...file });
+};
+
+const bad: readonly { readonly name: string; readonly change: Parameters<typeof changed>[1]; readonly says: RegExp }[] =
+  [
+    {
+      name: 'that is of something else',
+      change: (manifest) => ({ ...manifest, name: 'other' }),
+      says: /it is of "other"/,
+    },
+    { name: 'without files', change: (manifest) => ({ ...manifest, files: null }), says: /lists no files/ },
+    { name: 'without a version', change: (manifest) => ({ ...manifest, version: 1 }), says: /no version/ },
+    {
+      name: 'with a version that leads elsewhere',
+      change: (manifest) => ({ ...manifest, version: '../../etc' }),
+      says: /no version/,
+    },
+    { name: 'without a platform', change: (manifest) => ({ ...manifest, platform: undefined }), says: /no platform/ },
+    {
+      name: 'without a runtime',
+      change: (manifest) => ({ ...manifest, files: manifest.files.filter(({ path }) => path !== 'node') }),
+      says: /lists no node/,
+    },
+    {
+      name: 'with a file above the folder',
+      change: withFile({ path: '../more' }),
+      says: /its file .*no path in the folder/,
+    },
+    {
+      name: 'with a file somewhere above the folder',
+      change: withFile({ path: 'a/../../more' }),
+      says: /no path in the folder/,
+    },
+    { name: 'with an absolute file', change: withFile({ path: '/etc/passwd' }), says: /no path in the folder/ },
+    { name: 'with a file that is the folder', change: withFile({ path: '.' }), says: /no path in the folder/ },
+    { name: 'with a checksum that is none', change: withFile({ sha256: 'A' }), says: /no SHA-256/ },
+    { name: 'with a file without a size', change: withFile({ bytes: '1' }), says: /no size/ },
+  ];
+
+test.each(bad)('a manifest $name is refused', ({ change, says }) => {
+  using rig = createRig();
+  expect(() => readPackage(changed(rig, change))).toThrow(says);
+});
+
+test('a folder without a manifest is no package, nor is one with half a manifest', () => {
+  using rig = createRig();
+  expect(() => readPackage(rig.root)).toThrow(/holds no package/);
+  const from = rig.package('1.0.0');
+  writeFileSync(join(from, 'manifest.json'), '{"name":');
+  expect(() => readPackage(from)).toThrow(/it is no JSON/);
+});
+
+test('rights are taken as text or as a number, and files may be in folders', () => {
+  using rig = createRig();
+  const { files } = readPackage(
+    changed(rig, (manifest) => {
+      for (const [n, mode] of [0o755, 0o644, '0755', '0644', undefined].entries())
+        withFile({ path: `folder/..file${n}`, mode })(manifest);
+    }),
+  );
+  expect(files.slice(-5).map(({ path, isExecutable }) => [path, isExecutable])).toEqual([
+    ['folder/..file0', true],
+    ['folder/..file1', false],
+    ['folder/..file2', true],
+    ['folder/..file3', false],
+    ['folder/..file4', false],
+  ]);
+});
+
+test('what is wrong with a file is told: missing, no file, longer, other', () => {
+  using rig = createRig();
+  const from = rig.package('1.0.0');
+  const wanted = readPackage(from);
+  expect(faultsIn(from, wanted)).toEqual([]);
+  rmSync(join(from, 'LICENSE'));
+  symlinkSync('/etc/passwd', join(from, 'LICENSE'));
+  writeFileSync(join(from, 'install.sh'), 'longer than it was before');
+  rmSync(join(from, 'node'));
+  expect(faultsIn(from, wanted)).toEqual([
+    'node is missing',
+    'install.sh has 25 bytes instead of 17',
+    'LICENSE is no file',
+  ]);
+});
+
+test('a folder with another build of the version is not the one', () => {
+  using rig = createRig();
+  const [one, other] = [rig.package('1.0.0'), rig.package('1.0.0', { build: 2 })];
+  expect(isPlaced(one, readPackage(one))).toBe(true);
+  expect(isPlaced(one, readPackage(other))).toBe(false);
+  expect(isPlaced(mkdtempSync(join(rig.root, 'empty-')), readPackage(one))).toBe(false);
+});
+
+test('a build gets the name of its version, and one of its own where that is taken', () => {
+  using rig = createRig();
+  const wanted = readPackage(rig.package('1.0.0'));
+  const own = `1.0.0+${wanted.manifestSha256.slice(0, 8)}`;
+  const named = (standing: Record<string, 'this' | 'other'>) => folderFor(wanted, (name) => standing[name] ?? 'absent');
+  expect(named({})).toBe('1.0.0');
+  expect(named({ '1.0.0': 'this' })).toBe('1.0.0');
+  expect(named({ '1.0.0': 'other' })).toBe(own);
+  expect(named({ '1.0.0': 'other', [own]: 'other' })).toBe(`${own}.2`);
+});

@@ -1,0 +1,263 @@
+import { describe, expect, test } from 'vitest';
+import { planFallBack } from '../../src/service/fall-back.ts';
+import {
+  type Found,
+  type Plan,
+  plan,
+  planSettling,
+  type Running,
+  type Step,
+  type Wanted,
+} from '../../src/service/plan.ts';
+
+const nothing: Found = {
+  current: null,
+  folders: [],
+  unit: null,
+  configuration: null,
+  keptConfiguration: null,
+  ledger: null,
+  account: false,
+  remover: false,
+  command: 'absent',
+  service: { enabled: false, active: false, isStale: true },
+};
+const one: Running = { folder: '1', unit: 'unit-1', configuration: 'a' };
+const two: Running = { folder: '2', unit: 'unit-2', configuration: 'a' };
+const runsOne: Found = {
+  ...nothing,
+  current: '1',
+  folders: ['1'],
+  unit: 'unit-1',
+  configuration: 'a',
+  ledger: { ready: one, isSettled: true, previous: null },
+  account: true,
+  remover: true,
+  command: 'ours',
+  service: { enabled: true, active: true, isStale: false },
+};
+const stopped = { enabled: true, active: false, isStale: false };
+const disabled = { enabled: false, active: false, isStale: false };
+const install = (running: Running): Wanted => ({ running, enable: 'always', start: true });
+const update = (running: Running): Wanted => ({ running, enable: 'as-it-is', start: true });
+const words = (steps: readonly Step[]): string => steps.map((step) => step.do).join(' ');
+
+const everything =
+  'place make-account write-configuration write-unit switch write-remover link-command reload enable restart';
+const unsettledOne = { ready: one, isSettled: false, previous: null };
+const cases: readonly {
+  name: string;
+  found: Found;
+  wanted: Wanted;
+  outcome: Plan['outcome'];
+  steps: string;
+  back?: Running;
+}[] = [
+  { name: 'nothing is there', found: nothing, wanted: install(one), outcome: 'becomes-ready', steps: everything },
+  {
+    name: 'nothing is there and it is updated',
+    found: nothing,
+    wanted: update(one),
+    outcome: 'becomes-ready',
+    steps: everything,
+  },
+  { name: 'everything is there', found: runsOne, wanted: install(one), outcome: 'ready-already', steps: '' },
+  {
+    name: 'it was stopped',
+    found: { ...runsOne, service: stopped },
+    wanted: update(one),
+    outcome: 'becomes-ready',
+    steps: 'record restart',
+  },
+  {
+    name: 'it was disabled',
+    found: { ...runsOne, service: disabled },
+    wanted: update(one),
+    outcome: 'rests',
+    steps: 'record',
+  },
+  {
+    name: 'it was disabled and is to be installed',
+    found: { ...runsOne, service: disabled },
+    wanted: install(one),
+    outcome: 'becomes-ready',
+    steps: 'record enable restart',
+  },
+  {
+    name: 'it was disabled and somebody started it',
+    found: { ...runsOne, service: { ...disabled, active: true } },
+    wanted: update(two),
+    outcome: 'becomes-ready',
+    steps: 'place record write-unit switch reload restart',
+    back: one,
+  },
+  {
+    name: 'the version is another',
+    found: runsOne,
+    wanted: update(two),
+    outcome: 'becomes-ready',
+    steps: 'place record write-unit switch reload restart',
+    back: one,
+  },
+  {
+    name: 'only the program is another',
+    found: runsOne,
+    wanted: update({ ...two, unit: 'unit-1' }),
+    outcome: 'becomes-ready',
+    steps: 'place record switch restart',
+    back: one,
+  },
+  {
+    name: 'only the unit is another',
+    found: runsOne,
+    wanted: update({ ...one, unit: 'unit-2' }),
+    outcome: 'becomes-ready',
+    steps: 'record write-unit reload restart',
+    back: one,
+  },
+  {
+    name: 'only the configuration is another',
+    found: runsOne,
+    wanted: update({ ...one, configuration: 'b' }),
+    outcome: 'becomes-ready',
+    steps: 'record keep-configuration write-configuration restart',
+    back: one,
+  },
+  {
+    name: 'the new configuration was half way',
+    found: { ...runsOne, configuration: 'b', keptConfiguration: 'a', ledger: unsettledOne },
+    wanted: update({ ...one, configuration: 'b' }),
+    outcome: 'becomes-ready',
+    steps: 'restart',
+    back: one,
+  },
+  {
+    name: 'the one kept is not replaced by one that was never ready',
+    found: { ...runsOne, configuration: 'b', keptConfiguration: 'a', ledger: unsettledOne },
+    wanted: update({ ...one, configuration: 'c' }),
+    outcome: 'becomes-ready',
+    steps: 'write-configuration restart',
+    back: one,
+  },
+  {
+    name: 'nobody knows what runs',
+    found: { ...runsOne, ledger: unsettledOne },
+    wanted: update(one),
+    outcome: 'becomes-ready',
+    steps: 'restart',
+  },
+  {
+    name: 'somebody has changed the unit',
+    found: { ...runsOne, unit: 'changed' },
+    wanted: install(one),
+    outcome: 'becomes-ready',
+    steps: 'record write-unit reload restart',
+  },
+  {
+    name: 'systemd has not read the unit',
+    found: { ...runsOne, service: { ...runsOne.service, isStale: true } },
+    wanted: update(one),
+    outcome: 'ready-already',
+    steps: 'reload',
+  },
+  {
+    name: 'there is no configuration',
+    found: nothing,
+    wanted: install({ ...one, configuration: null }),
+    outcome: 'waits',
+    steps: 'place make-account write-unit switch write-remover link-command reload',
+  },
+  {
+    name: 'it is an image',
+    found: nothing,
+    wanted: { ...install(one), start: false },
+    outcome: 'later',
+    steps: 'place make-account write-configuration write-unit switch write-remover link-command enable',
+  },
+  {
+    name: 'the version before has gone',
+    found: { ...runsOne, folders: ['0'] },
+    wanted: update(two),
+    outcome: 'becomes-ready',
+    steps: 'place record write-unit switch reload restart',
+  },
+  {
+    name: 'what runs was never written down',
+    found: { ...runsOne, ledger: null },
+    wanted: update(two),
+    outcome: 'becomes-ready',
+    steps: 'place write-unit switch reload restart',
+    back: one,
+  },
+  {
+    name: 'the command is somebody else’s',
+    found: { ...runsOne, command: 'foreign' },
+    wanted: update(one),
+    outcome: 'ready-already',
+    steps: '',
+  },
+];
+
+test.each(cases)('the plan where $name', ({ found, wanted, outcome, steps, back = null }) => {
+  const planned = plan(found, wanted);
+  expect({ outcome: planned.outcome, steps: words(planned.steps), back: planned.fallBackTo }).toEqual({
+    outcome,
+    steps,
+    back,
+  });
+});
+
+describe('when it is ready', () => {
+  const settled = (found: Found, wanted: Wanted) => planSettling(found, wanted, plan(found, wanted));
+
+  test('it is written down, with the version that was ready before', () => {
+    expect(settled({ ...runsOne, folders: ['0', '1', '2'] }, update(two))).toEqual([
+      { do: 'record', ledger: { ready: two, isSettled: true, previous: '1' } },
+      { do: 'prune', folders: ['0'] },
+    ]);
+  });
+
+  test('another configuration costs no version that is kept', () => {
+    const found = {
+      ...runsOne,
+      folders: ['0', '1'],
+      keptConfiguration: 'a',
+      ledger: { ready: one, isSettled: true, previous: '0' },
+    };
+    expect(settled(found, update({ ...one, configuration: 'b' }))).toEqual([
+      { do: 'record', ledger: { ready: { ...one, configuration: 'b' }, isSettled: true, previous: '0' } },
+      { do: 'forget-configuration' },
+    ]);
+  });
+
+  test('nothing is written down of what was not started, and what was ready is kept', () => {
+    const found = {
+      ...runsOne,
+      folders: ['-1', '0', '1', '2'],
+      service: disabled,
+      ledger: { ready: one, isSettled: true, previous: '0' },
+    };
+    expect(settled(found, update(two))).toEqual([{ do: 'prune', folders: ['-1'] }]);
+  });
+});
+
+const ways: readonly { name: string; found: Found; steps: string; keepsNew?: true }[] = [
+  {
+    name: 'everything',
+    found: { ...runsOne, current: '2', unit: 'unit-2', configuration: 'b', keptConfiguration: 'a' },
+    steps: 'restore-configuration write-unit switch reload restart',
+  },
+  { name: 'the program only', found: { ...runsOne, current: '2' }, steps: 'switch restart' },
+  { name: 'nothing, for it was just restarted', found: runsOne, steps: 'restart' },
+  {
+    name: 'a configuration that nobody kept',
+    found: { ...runsOne, configuration: 'b' },
+    steps: 'restart',
+    keepsNew: true,
+  },
+];
+
+test.each(ways)('the way back from $name', ({ found, steps, keepsNew = false }) => {
+  const back = planFallBack(found, one);
+  expect({ steps: words(back.steps), keepsNew: back.keepsNewConfiguration }).toEqual({ steps, keepsNew });
+});

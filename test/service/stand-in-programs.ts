@@ -1,0 +1,96 @@
+/**
+ * Programs that the installer starts, for a machine in a folder. `systemctl` keeps the state of the unit in files, and how the
+ * service behaves stands in its program and in its configuration. The real systemd is tried in the host tests, where one boots.
+ */
+export const standInPrograms = (where: { readonly root: string; readonly states: string }): Record<string, string> => ({
+  systemctl: systemctl(where),
+  journalctl: `#!/bin/sh\nprintf '%s\\n' '{"level":"error","msg":"The \\"disk\\" is gone."}' 'a line of systemd'\n`,
+  useradd: `#!/bin/sh
+echo "scheduled-events-bridge:x:$(id -u):$(id -g)::/:/usr/sbin/nologin" >> ${where.root}/etc/passwd
+`,
+  userdel: `#!/bin/sh
+sed -i /^scheduled-events-bridge:/d ${where.root}/etc/passwd
+`,
+});
+
+const systemctl = ({ root, states }: { readonly root: string; readonly states: string }): string => `#!/bin/sh
+home=${root}/opt/scheduled-events-bridge
+config=${root}/etc/scheduled-events-bridge/config.json
+unit=${root}/etc/systemd/system/scheduled-events-bridge.service
+wants=${root}/etc/systemd/system/multi-user.target.wants
+state=${root}/var/lib/scheduled-events-bridge
+cd ${states} || exit 1
+echo "$*" >> calls
+
+number() { cat "$1" 2>/dev/null || echo 0; }
+count() { echo $(($(number "$1") + 1)) > "$1"; }
+reload() { if [ -f "$unit" ]; then cp "$unit" known; else rm -f known; fi; }
+# What the process does, by the worse of its program and its configuration.
+behaviour() {
+  told=$(cat "$home/current/scheduled-events-bridge.cjs" "$config")
+  for one in dies-when-up dies hangs is-deaf exits-78 exits-203; do
+    case $told in *$one*) echo $one; return ;; esac
+  done
+  echo becomes-ready
+}
+begin() {
+  count invocation
+  rm -f running "$state/held" active
+  behaviour > behaves
+  read -r behaves < behaves
+  case $behaves in
+    becomes-ready|is-deaf)
+      mkdir -p "$state"
+      [ $behaves = is-deaf ] || touch "$state/held"
+      echo 'active running 4711 0' > active
+      sed -n 's/^version //p' "$home/current/scheduled-events-bridge.cjs" > running ;;
+    dies) echo 'activating auto-restart 0 1' > active ;;
+    exits-*) echo "activating auto-restart 0 \${behaves#exits-}" > active ;;
+    hangs) echo 'activating start 4712 0' > active ;;
+    dies-when-up) echo 'active running 4713 0' > active ;;
+  esac
+}
+# Each look is half a second later: who dies is started again meanwhile.
+again() {
+  read -r behaves < behaves
+  case $behaves in
+    dies|exits-*) count invocation; count restarts ;;
+    dies-when-up) count invocation; count restarts; echo "active running $((4713 + $(number restarts))) 1" > active ;;
+  esac
+}
+
+case $1 in
+  daemon-reload) [ ! -f reload-fails ] || { echo 'Failed to reload: no reply.' >&2; exit 1; }; reload ;;
+  enable)
+    [ -f "$unit" ] || { echo "Unit file $2 does not exist." >&2; exit 1; }
+    reload; mkdir -p "$wants"; ln -sfn "$unit" "$wants/scheduled-events-bridge.service" ;;
+  disable) rm -f "$wants/scheduled-events-bridge.service"; rmdir "$wants" 2>/dev/null || true ;;
+  restart) [ -f known ] || { echo 'Unit not found.' >&2; exit 5; }; rm -f restarts; begin ;;
+  stop) rm -f active running "$state/held" ;;
+  reset-failed) ;;
+  show)
+    [ -f active ] && again
+    line='inactive dead 0 0' invocation='' restarts=0 load=loaded stale=no file=
+    [ -f active ] && read -r line < active
+    [ -f invocation ] && read -r invocation < invocation
+    [ -f restarts ] && read -r restarts < restarts
+    set -- $line
+    if [ -f masked ]; then file=masked
+    elif [ -L "$wants/scheduled-events-bridge.service" ]; then file=enabled
+    elif [ -f "$unit" ]; then file=disabled; fi
+    [ -f known ] || load=not-found
+    [ -f known ] && ! cmp -s known "$unit" && stale=yes
+    echo "ActiveState=$1
+SubState=$2
+MainPID=$3
+ExecMainStatus=$4
+InvocationID=$invocation
+NRestarts=$restarts
+StatusText=Polling; no event under way.
+Result=success
+UnitFileState=$file
+LoadState=$load
+NeedDaemonReload=$stale" ;;
+  *) echo "the stand-in of systemctl knows no $1" >&2; exit 1 ;;
+esac
+`;

@@ -1,0 +1,175 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type Facts, factsOf } from '../../src/service/machine.ts';
+import { placesIn } from '../../src/service/places.ts';
+import { refusals } from '../../src/service/refusals.ts';
+import { unfit } from '../../src/service/unfit.ts';
+import { createRig, fitFacts, type PackageOptions, refusalOf, treeOf } from './rig.ts';
+
+const cases: readonly {
+  readonly name: string;
+  readonly facts: Partial<Facts>;
+  readonly reason: string;
+  readonly says: RegExp;
+}[] = [
+  { name: 'Windows', facts: { operatingSystem: 'win32' }, reason: 'unsupported', says: /on Linux only/ },
+  { name: 'a user that is not root', facts: { isRoot: false }, reason: 'notDone', says: /sudo/ },
+  {
+    name: 'another processor',
+    facts: { processor: 'arm64' },
+    reason: 'unsupported',
+    says: /for linux-x64, and this machine is linux-arm64/,
+  },
+  { name: 'musl instead of glibc', facts: { glibc: null }, reason: 'unsupported', says: /musl/ },
+  {
+    name: 'an old glibc',
+    facts: { glibc: '2.27' },
+    reason: 'unsupported',
+    says: /has glibc 2\.27, and the package needs 2\.28/,
+  },
+  { name: 'an older major of glibc', facts: { glibc: '1.99' }, reason: 'unsupported', says: /has glibc 1\.99/ },
+  { name: 'a machine of Azure Arc', facts: { isArc: true }, reason: 'unsupported', says: /Azure Arc/ },
+  { name: 'no systemd', facts: { programs: ['useradd'] }, reason: 'unsupported', says: /no systemd/ },
+  {
+    name: 'a systemd that does not run',
+    facts: { isLive: false },
+    reason: 'unsupported',
+    says: /does not run .*--no-start/,
+  },
+  {
+    name: 'no systemd-notify',
+    facts: { programs: ['systemctl', 'useradd'] },
+    reason: 'missing',
+    says: /missing: systemd-notify/,
+  },
+  {
+    name: 'too little room for the version',
+    facts: { freeForVersions: 100 * 2 ** 20 },
+    reason: 'missing',
+    says: /room in \/opt: 100 MB free, and 184 MB/,
+  },
+  {
+    name: 'too little room for the state',
+    facts: { freeForState: 2 ** 20 },
+    reason: 'missing',
+    says: /room for the state .*: 1 MB free/,
+  },
+];
+const need = { platform: 'linux-x64', bytes: 120 * 2 ** 20, starts: true };
+
+test.each(cases)('$name is refused', ({ facts, reason, says }) => {
+  expect(unfit({ ...fitFacts, ...facts }, need)).toMatchObject({ reason, message: expect.stringMatching(says) });
+});
+
+test.each(cases)('$name is refused before anything is changed', async ({ facts, reason }) => {
+  using rig = createRig({ facts });
+  const before = treeOf(rig.root);
+  const from = rig.package('1.0.0');
+  const refusal = await refusalOf(rig.install({ from, configuration: rig.configuration() })).catch(() => null);
+  // The stand-ins of a package are so small that there is always room.
+  if (refusal === null) expect(facts).toHaveProperty('freeForVersions');
+  else {
+    expect(refusal.reason).toBe(reason);
+    expect(treeOf(rig.root)).toEqual(before);
+  }
+});
+
+test('a machine that has everything is fit, and so is an image where nothing is started', () => {
+  expect(unfit(fitFacts, need)).toBeNull();
+  expect(unfit({ ...fitFacts, glibc: '2.28' }, need)).toBeNull();
+  expect(unfit({ ...fitFacts, glibc: '3.0' }, need)).toBeNull();
+  expect(unfit({ ...fitFacts, isLive: false }, { ...need, starts: false })).toBeNull();
+});
+
+test('a version that is there already needs no room', () => {
+  expect(unfit({ ...fitFacts, freeForVersions: 0 }, { ...need, bytes: 0 })).toBeNull();
+});
+
+test('this machine is looked at without harm', () => {
+  using rig = createRig();
+  const facts = factsOf(rig.places, rig.machine.env);
+  expect(facts).toMatchObject({
+    operatingSystem: process.platform,
+    processor: process.arch,
+    isLive: true,
+    isArc: false,
+  });
+  expect(facts.programs).toContain('systemctl');
+  expect(facts.freeForState).toBeGreaterThan(0);
+  rmSync(rig.places.systemdRuns, { recursive: true });
+  mkdirSync(dirname(rig.places.arcAgent), { recursive: true });
+  writeFileSync(rig.places.arcAgent, '');
+  expect(factsOf(rig.places, { PATH: '' })).toMatchObject({ isLive: false, isArc: true, programs: [] });
+  expect(placesIn().lock).toBe('/run/scheduled-events-bridge-install.lock');
+});
+
+const badPackages: readonly (PackageOptions & {
+  readonly name: string;
+  readonly reason: string;
+  readonly tells: RegExp;
+  readonly spoil?: (from: string) => void;
+})[] = [
+  {
+    name: 'a file system where nothing can be executed',
+    interpreter: '/etc/passwd',
+    reason: 'missing',
+    tells: /noexec/,
+  },
+  { name: 'a loader that is not there', interpreter: '/no/loader', reason: 'unsupported', tells: /another C library/ },
+  {
+    name: 'a runtime that does not run',
+    interpreter: '/bin/false',
+    reason: 'unsupported',
+    tells: /does not run on this machine: exit code 1/,
+  },
+  {
+    name: 'a program of another version',
+    says: '0.9.0',
+    reason: 'missing',
+    tells: /says that it is 1\.0\.0, and its program says/,
+  },
+  {
+    name: 'a file that was changed',
+    reason: 'missing',
+    tells: /damaged: LICENSE has/,
+    spoil: (from) => writeFileSync(join(from, 'LICENSE'), 'other'),
+  },
+  {
+    name: 'a file of the same length with another content',
+    reason: 'missing',
+    tells: /LICENSE has another content/,
+    spoil: (from) => writeFileSync(join(from, 'LICENSE'), 'a license\n'),
+  },
+  {
+    name: 'a file that is missing',
+    reason: 'missing',
+    tells: /LICENSE is missing/,
+    spoil: (from) => rmSync(join(from, 'LICENSE')),
+  },
+];
+
+test.each(badPackages)(
+  'a package with $name is refused, and what was copied is gone',
+  async ({ reason, tells, spoil, name: _, ...options }) => {
+    using rig = createRig();
+    const from = rig.package('1.0.0', options);
+    spoil?.(from);
+    const refusal = await refusalOf(rig.install({ from, configuration: rig.configuration() }));
+    expect([refusal.reason, refusal.message]).toEqual([reason, expect.stringMatching(tells)]);
+    expect(existsSync(join(rig.places.versions, '.staging'))).toBe(false);
+    expect(existsSync(rig.places.configuration)).toBe(false);
+    expect(existsSync(rig.places.current)).toBe(false);
+  },
+);
+
+test('the exit codes are those of Azure’s guest agents', () => {
+  const codes = Object.entries(refusals).map(([name, { code }]) => [name, code]);
+  expect(codes).toEqual([
+    ['unsupported', 51],
+    ['missing', 52],
+    ['badConfiguration', 53],
+    ['unreachable', 55],
+    ['busy', 56],
+  ]);
+});

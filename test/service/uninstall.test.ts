@@ -1,0 +1,149 @@
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createRig, type Rig, refusalOf, treeOf } from './rig.ts';
+
+async function installedRig(): Promise<Rig> {
+  const rig = createRig();
+  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+  await rig.install({ from: rig.package('2.0.0') });
+  return rig;
+}
+
+/** The folders that a machine has before: what an installation adds to them is what counts. */
+function withoutEmptyFolders(rig: Rig): Record<string, string> {
+  return Object.fromEntries(Object.entries(treeOf(rig.root)).filter(([, what]) => !what.endsWith(' folder')));
+}
+
+test('uninstalling leaves, on request, the state and its account, and nothing else', async () => {
+  using fresh = createRig();
+  using rig = await installedRig();
+  const gone = await rig.uninstall(true);
+  expect(gone).toEqual({ wasThere: true, state: 'kept', left: [], troubles: [] });
+  expect(rig.runs()).toBeNull();
+  expect(existsSync(rig.places.state)).toBe(true);
+  expect(readFileSync(rig.places.passwd, 'utf8')).toContain('scheduled-events-bridge');
+  const { '/etc/passwd': _, ...left } = withoutEmptyFolders(rig);
+  const { '/etc/passwd': __, ...before } = withoutEmptyFolders(fresh);
+  expect(left).toEqual(before);
+  for (const place of [rig.places.home, rig.places.settings, rig.places.cache, rig.places.lock])
+    expect(existsSync(place)).toBe(false);
+});
+
+test('uninstalling leaves nothing at all', async () => {
+  using fresh = createRig();
+  using rig = await installedRig();
+  expect(await rig.uninstall()).toMatchObject({ state: 'removed' });
+  expect(withoutEmptyFolders(rig)).toEqual(withoutEmptyFolders(fresh));
+  expect(existsSync(rig.places.state)).toBe(false);
+});
+
+test('the service is stopped before anything is taken from under it', async () => {
+  using rig = await installedRig();
+  rig.forgetCalls();
+  await rig.uninstall(true);
+  expect(rig.calls()).toEqual(['stop', 'disable', 'reset-failed', 'daemon-reload']);
+});
+
+test('uninstalling twice, or where nothing was installed, is no failure', async () => {
+  using rig = await installedRig();
+  await rig.uninstall();
+  expect(await rig.uninstall()).toMatchObject({ wasThere: false, left: [] });
+  using fresh = createRig();
+  expect(await fresh.uninstall(true)).toMatchObject({ wasThere: false, state: 'absent' });
+});
+
+test('what somebody else has put into the folders stays and is named', async () => {
+  using rig = await installedRig();
+  const { home, versions, settings } = rig.places;
+  for (const file of [join(home, 'notes.txt'), join(settings, 'other.json')]) writeFileSync(file, 'kept');
+  mkdirSync(join(versions, 'mine'));
+  writeFileSync(join(versions, 'mine/data'), 'kept');
+  expect(await rig.uninstall()).toMatchObject({ left: [settings, versions, home] });
+  for (const file of ['notes.txt', 'versions/mine/data']) expect(readFileSync(join(home, file), 'utf8')).toBe('kept');
+  expect(readdirSync(home)).toEqual(['notes.txt', 'versions']);
+  expect(readdirSync(settings)).toEqual(['other.json']);
+});
+
+test('links in the state directory are removed and not followed', async () => {
+  using rig = await installedRig();
+  const { state } = rig.places;
+  const victim = join(rig.root, 'etc/victim');
+  mkdirSync(victim);
+  writeFileSync(join(victim, 'file'), 'untouched');
+  symlinkSync(victim, join(state, 'folder'));
+  symlinkSync(join(victim, 'file'), join(state, 'outbox.sqlite'));
+  await rig.uninstall();
+  expect(existsSync(state)).toBe(false);
+  expect(readFileSync(join(victim, 'file'), 'utf8')).toBe('untouched');
+});
+
+test('a state directory that is itself a link loses the link alone', async () => {
+  using rig = await installedRig();
+  const { state } = rig.places;
+  const elsewhere = join(rig.root, 'data');
+  renameSync(state, elsewhere);
+  symlinkSync(elsewhere, state);
+  await rig.uninstall();
+  expect(existsSync(state)).toBe(false);
+  expect(existsSync(elsewhere)).toBe(true);
+});
+
+test('an installation that was cut off anywhere can be removed', async () => {
+  using rig = await installedRig();
+  rmSync(rig.places.current);
+  rmSync(rig.places.unit);
+  rmSync(rig.places.ledger);
+  mkdirSync(join(rig.places.versions, '.staging'));
+  writeFileSync(join(rig.places.settings, '.config.json.new'), '{');
+  expect(await rig.uninstall()).toMatchObject({ left: [], troubles: [] });
+  expect(existsSync(rig.places.home)).toBe(false);
+});
+
+test('remove.sh runs the uninstallation of the version that is installed', async () => {
+  using rig = await installedRig();
+  const program = join(rig.places.current, 'scheduled-events-bridge');
+  writeFileSync(program, `#!/bin/sh\necho "$@"\n`);
+  const script = inRoot(rig, readFileSync(rig.places.remover, 'utf8'));
+  expect(spawnSync('sh', ['-c', script, 'remove.sh', '--keep-state'], { encoding: 'utf8' }).stdout).toBe(
+    'service uninstall --keep-state\n',
+  );
+});
+
+test('remove.sh removes the crumbs where the program has gone already', async () => {
+  using rig = await installedRig();
+  const { versions, home } = rig.places;
+  const script = inRoot(rig, readFileSync(rig.places.remover, 'utf8'));
+  rmSync(join(versions, '1.0.0'), { recursive: true });
+  renameSync(join(versions, '2.0.0'), join(versions, '.staging'));
+  expect(spawnSync('sh', ['-c', script]).status).toBe(0);
+  expect(existsSync(home)).toBe(false);
+});
+
+/** The script names places as the machine does. */
+const inRoot = ({ root }: Rig, script: string): string => script.replaceAll('/opt/', `${root}/opt/`);
+
+test('where there is no service manager the files are removed all the same', async () => {
+  using rig = createRig({ facts: { isLive: false, programs: [] } });
+  mkdirSync(rig.places.home);
+  writeFileSync(rig.places.ledger, '{}');
+  expect(await rig.uninstall(true)).toMatchObject({ wasThere: true, left: [] });
+});
+
+test('only root may uninstall', async () => {
+  using rig = createRig({ facts: { isRoot: false } });
+  expect(await refusalOf(rig.uninstall(true))).toMatchObject({
+    reason: 'notDone',
+    message: expect.stringContaining('sudo'),
+  });
+});
