@@ -1,0 +1,147 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openKql, storedFunction } from '../support/kql/index.ts';
+
+const now = '2026-08-01T12:00:00Z';
+const kql = openKql();
+
+const reboot = {
+  EventId: 'e-1',
+  EventType: 'Reboot',
+  ObservedAt: '2026-08-01T11:00:00.000Z',
+  AffectedResources: ['vm-1', 'vm-2'],
+  NoticeSeconds: 899.5,
+  ObserverAffected: true,
+};
+
+test('a query of the shipped tables binds without a word, with the columns it gives', () => {
+  expect(kql.bind('VmLifecycle_CL | summarize Latest = max(ObservedAt) by EventType')).toEqual({
+    diagnostics: [],
+    columns: [
+      { name: 'EventType', type: 'string' },
+      { name: 'Latest', type: 'datetime' },
+    ],
+  });
+});
+
+test.each([
+  { fault: 'a renamed column', query: 'VmLifecycle_CL | project EvntType', code: 'KS142' },
+  { fault: 'a table that is not there', query: 'VmLifecycle | take 1', code: 'KS204' },
+  {
+    fault: 'a join of a kind that is not there',
+    query: 'VmLifecycle_CL | join kind=innr Heartbeat on Computer',
+    code: 'KS005',
+  },
+  { fault: 'a text that is added to', query: 'VmLifecycle_CL | extend n = EventType + 1', code: 'KS106' },
+  { fault: 'a function that is not there', query: 'VmLifecycle_CL | where isnul(EventType)', code: 'KS211' },
+])('$fault is told by the language service', ({ query, code }) => {
+  expect(kql.bind(query).diagnostics.map((each) => each.code)).toContain(code);
+});
+
+test.each(['Heartbeat', 'AzureActivity', 'AzureMetrics', 'DCRLogErrors', 'VmLifecycleBridge_CL'])(
+  '%s is a table of the workspace',
+  (table) => {
+    const { diagnostics, columns } = kql.bind(`${table} | where TimeGenerated > ago(1d)`);
+    expect(diagnostics).toEqual([]);
+    expect(columns.length).toBeGreaterThan(5);
+  },
+);
+
+test('a query runs over the rows that it is given, times and arrays as they stand on the wire', () => {
+  const answer = kql.execute(
+    'VmLifecycle_CL | where ObserverAffected and ObservedAt > ago(2h) | mv-expand Vm = AffectedResources to typeof(string) | project EventId, Vm, NoticeSeconds, Zone',
+    { tables: { VmLifecycle_CL: [reboot] }, now },
+  );
+  expect(answer.rows).toEqual([
+    ['e-1', 'vm-1', 899.5, ''],
+    ['e-1', 'vm-2', 899.5, ''],
+  ]);
+});
+
+test.each([
+  {
+    name: 'a column that the table has not',
+    row: { EvntType: 'Reboot' },
+    says: 'VmLifecycle_CL has no column EvntType',
+  },
+  { name: 'a text where a number belongs', row: { Sequence: '1' }, says: '"1" cannot stand in a column of type int' },
+  {
+    name: 'a date that is none',
+    row: { ObservedAt: 'soon' },
+    says: '"soon" cannot stand in a column of type datetime',
+  },
+])('rows with $name are turned away', ({ row, says }) => {
+  expect(() => kql.execute('VmLifecycle_CL', { tables: { VmLifecycle_CL: [row] }, now })).toThrow(says);
+});
+
+test('the moment of arrival is known as long as a row is that of its table', () => {
+  const tables = { VmLifecycle_CL: [{ ...reboot, 'ingestion_time()': '2026-08-01T11:00:05Z' }] };
+  const latency = 'VmLifecycle_CL | extend Late = ingestion_time() - ObservedAt';
+  expect(kql.execute(`${latency} | project Late`, { tables, now }).rows).toEqual([['00:00:05']]);
+  expect(kql.execute('VmLifecycle_CL', { tables, now }).columns.map(({ name }) => name)).not.toContain(
+    'ingestion_time()',
+  );
+  const joined = 'VmLifecycle_CL | join kind=inner VmLifecycle_CL on EventId | extend Late = ingestion_time()';
+  expect(() => kql.execute(joined, { tables, now })).toThrow(/no longer those of a table/);
+});
+
+test('rows are read once for many queries', () => {
+  const given = [reboot];
+  const tables = kql.load({ VmLifecycle_CL: given });
+  given.pop();
+  const counts = ['VmLifecycle_CL | count', 'VmLifecycle_CL | summarize count()'].map((query) =>
+    kql.execute(query, { tables, now }).rows.flat(),
+  );
+  expect(counts).toEqual([[1], [1]]);
+});
+
+test('a table that the workspace has not is turned away', () => {
+  expect(() => kql.load({ Nothing_CL: [] })).toThrow('there is no table Nothing_CL in the workspace');
+});
+
+test('a stored function takes parameters from its first line, with defaults, and calls another', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kql-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(
+    join(folder, 'VmRecent.kql'),
+    '// params: (Lookback:timespan=1h)\nVmAll\n| where ObservedAt > ago(Lookback)\n',
+  );
+  writeFileSync(
+    join(folder, 'VmAll.kql'),
+    'let kept = (isTest: bool) { isTest != true };\nVmLifecycle_CL | where kept(IsTest)\n',
+  );
+  const stored = openKql({ functionsFrom: [folder] });
+  const tables = { VmLifecycle_CL: [reboot, { ...reboot, EventId: 'e-2', ObservedAt: '2026-08-01T08:00:00Z' }] };
+  const idsOf = (query: string) => stored.execute(`${query} | project EventId`, { tables, now }).rows.flat();
+  expect(stored.bind('VmRecent()').diagnostics).toEqual([]);
+  expect(idsOf('VmRecent(Lookback=2h)')).toEqual(['e-1']);
+  expect(idsOf('VmRecent(6h) | sort by EventId desc')).toEqual(['e-2', 'e-1']);
+  expect(idsOf('VmRecent()')).toEqual([]);
+});
+
+test('a fault in the body of a stored function is told where it is called', () => {
+  const faulty = openKql({ functions: [storedFunction('VmBad', 'VmLifecycle_CL | where EvntType == "x"')] });
+  expect(faulty.bind('VmBad()').diagnostics.map(({ severity }) => severity)).toContain('Error');
+});
+
+test.each([
+  { given: 'a text', call: `VmSince('2h')`, says: 'The parameter Lookback is timespan, and is given a string.' },
+  { given: 'a number', call: 'VmSince(Lookback=2)', says: 'The parameter Lookback is timespan, and is given a long.' },
+])('$given for a timespan of a stored function is told, though the language service lets it pass', ({ call, says }) => {
+  const body = '// params: (Lookback:timespan=1h)\nVmLifecycle_CL | where ObservedAt > ago(Lookback)';
+  const stored = openKql({ functions: [storedFunction('VmSince', body)] });
+  expect(stored.bind(call).diagnostics.map(({ message }) => message)).toEqual([says]);
+  expect(stored.bind('VmSince(2h)').diagnostics).toEqual([]);
+});
+
+test('a query is formatted as Microsoft formats it, and formatting it again changes nothing', () => {
+  const formatted = kql.format('VmLifecycle_CL|where EventType=="Reboot"|summarize count() by EventType');
+  expect(formatted).toBe('VmLifecycle_CL | where EventType == "Reboot" | summarize count() by EventType');
+  expect(kql.format(formatted)).toBe(formatted);
+});
+
+test('the analyzers name an expensive search', () => {
+  expect(kql.analyze('VmLifecycle_CL | where EventType contains "Reboot"').map(({ code }) => code)).toContain('KS500');
+});

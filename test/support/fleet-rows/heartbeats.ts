@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { type HeartbeatFacts, heartbeatRow } from '../../../src/heartbeat/row.ts';
+import type { LifecycleRecord } from '../../../src/lifecycle/record.ts';
+import type { Observer } from '../../../src/lifecycle/scheduled-event.ts';
+import { noCounters } from '../../../src/outbox/tally.ts';
+import type { Row } from '../../../src/sinks/log-analytics/encode.ts';
+
+/** A bridge, as far as its signs of life tell of it. */
+export interface Heart {
+  readonly observer: Observer;
+  readonly records: readonly LifecycleRecord[];
+  readonly streamId: string;
+  readonly bridgeVersion: string;
+  /** When it starts. */
+  readonly from: Date;
+  /** Nothing is heard after this: it was stopped, or the VM is gone, or it is now. */
+  readonly to: Date;
+  readonly everyMinutes: number;
+  /** Its last word is that it stops. Default: it says no last word. */
+  readonly saysGoodbye?: boolean;
+  /** Share of its looks that fail. Default 0. */
+  readonly pollFailureShare?: number;
+  /** Records that some sink will never take. */
+  readonly deadLetters?: number;
+  /** Records of these last minutes wait for the event hub. Default 0: all are delivered. */
+  readonly hubBehindMinutes?: number;
+  readonly clockOffsetSeconds?: number;
+  /** VMs with an equal one have the same configuration. */
+  readonly configuration?: string;
+}
+
+const isEnd = ({ phase }: LifecycleRecord): boolean => ['Completed', 'Canceled', 'Ended'].includes(phase);
+
+/** The rows of a bridge in the table of heartbeats: at its start, every so many minutes, and perhaps a last one. By the real encoder. */
+export function heartbeatRows(heart: Heart): Row[] {
+  const { from, to, everyMinutes, saysGoodbye = false } = heart;
+  const moments: Date[] = [];
+  for (let at = from.getTime(); at <= to.getTime(); at += 60_000 * everyMinutes) moments.push(new Date(at));
+  const rows = moments.map((at, index) => heartbeatRow(factsOf(heart, at, index === 0 ? 'starting' : 'running')));
+  return saysGoodbye ? [...rows, heartbeatRow(factsOf(heart, to, 'stopping'))] : rows;
+}
+
+function factsOf(heart: Heart, at: Date, state: HeartbeatFacts['state']): HeartbeatFacts {
+  const { records, hubBehindMinutes = 0, deadLetters = 0, pollFailureShare = 0 } = heart;
+  const told = records.filter(({ observedAt }) => Date.parse(observedAt) <= at.getTime());
+  const behind = told.filter(({ observedAt }) => Date.parse(observedAt) > at.getTime() - 60_000 * hubBehindMinutes);
+  const open = new Set<string>();
+  for (const record of told) isEnd(record) ? open.delete(record.eventId) : open.add(record.eventId);
+  const upMs = at.getTime() - heart.from.getTime();
+  const polls = Math.floor(upMs / 1000);
+  const accepted = told.length;
+  const delivered = accepted - deadLetters;
+  const events = new Set(told.map(({ eventId }) => eventId)).size;
+  return {
+    at,
+    observer: heart.observer,
+    state,
+    stopReason: state === 'stopping' ? 'asked' : null,
+    bridgeVersion: heart.bridgeVersion,
+    upMs,
+    polls: {
+      polls,
+      failedPolls: pollFailureShare > 0 ? { timeout: Math.round(polls * pollFailureShare) } : {},
+      eventsSeen: events,
+      eventsOurs: events,
+      clockOffsetSeconds: heart.clockOffsetSeconds ?? 0,
+    },
+    streamId: heart.streamId,
+    lastPosition: told.at(-1)?.position ?? 0,
+    openEvents: open.size,
+    sinks: {
+      'event-hubs': {
+        ...noCounters,
+        accepted,
+        delivered: delivered - behind.length,
+        pending: behind.length,
+        dead: deadLetters,
+      },
+      'log-analytics': { ...noCounters, accepted, delivered: accepted },
+    },
+    oldestPendingAt: behind[0]?.observedAt ?? null,
+    imdsApiVersion: '2020-07-01',
+    configHash: createHash('sha256')
+      .update(heart.configuration ?? '')
+      .digest('hex')
+      .slice(0, 16),
+  };
+}

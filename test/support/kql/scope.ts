@@ -1,0 +1,102 @@
+import type { KindNames, SyntaxNode } from './language-service.ts';
+import type { Column } from './syntax.ts';
+import type { Datetime, TypeName, Value } from './values.ts';
+
+export type Row = readonly Value[];
+
+/** Rows with their columns. `serialized`: their order is fixed, so `prev()` and `row_number()` mean something. */
+export type Table = {
+  readonly columns: readonly Column[];
+  readonly rows: readonly Row[];
+  readonly serialized: boolean;
+};
+
+/**
+ * The name under which a table of the workspace carries the moment its row arrived, as long as nothing but filters and
+ * added columns stand between: `ingestion_time()` reads it, nobody else sees it.
+ */
+export const arrival = 'ingestion_time()';
+
+/** The table without the moments of arrival. */
+export function withoutArrival(table: Table): Table {
+  const at = table.columns.findIndex((column) => column.name === arrival);
+  if (at < 0) return table;
+  return { ...table, columns: table.columns.toSpliced(at, 1), rows: table.rows.map((row) => row.toSpliced(at, 1)) };
+}
+
+/** The row an expression is evaluated for, among its neighbours. */
+export type Frame = { readonly row: Row; readonly rows: readonly Row[]; readonly index: number };
+
+export type Evaluate = (frame: Frame) => Value;
+
+/** What a name stands for that is no column. */
+export type Binding =
+  | { readonly kind: 'scalar'; readonly value: () => Value }
+  | { readonly kind: 'table'; readonly value: () => Table }
+  | { readonly kind: 'function'; readonly declared: Names };
+
+/** The names in sight, the innermost first. */
+export type Names = { find(name: string): Binding | undefined };
+
+/** An aggregate found while an expression of `summarize` is compiled; its result is read from the row's `slot`. */
+export type AggregateCalls = { add(call: SyntaxNode): number };
+
+/** Where an expression stands: the columns of its rows, the names around it, the tools. */
+export type Scope = {
+  readonly columns: readonly Column[];
+  readonly serialized: boolean;
+  readonly names: Names;
+  readonly engine: Engine;
+  readonly aggregates?: AggregateCalls;
+  /** The rows that a query without a source begins from: inside `mv-apply`, `partition`, a second half of a pipe. */
+  readonly input?: Table;
+};
+
+/** The two halves of the interpreter, each of which needs the other, and what is fixed for one query. */
+export type Engine = {
+  readonly kinds: KindNames;
+  readonly now: Datetime;
+  table(node: SyntaxNode, scope: Scope): Table;
+  compile(node: SyntaxNode, scope: Scope): Evaluate;
+  /** Rows of a table of the workspace. */
+  rowsOf(table: string): Table | undefined;
+  /** What `as` has named so far; a name stands for what comes after it in the query. */
+  readonly named: Map<string, Table>;
+};
+
+/** One call of a scalar function. */
+export type Call = {
+  readonly name: string;
+  /** Static types of the arguments. */
+  readonly types: readonly TypeName[];
+  /** Static type of the result. */
+  readonly type: TypeName;
+  readonly now: Datetime;
+};
+
+/** A function of its arguments alone. */
+export type ScalarFunction = (args: readonly Value[], call: Call) => Value;
+
+export type ScalarFunctions = Readonly<Record<string, ScalarFunction>>;
+
+/** The scope of a row-less expression: `let x = 1 + 2`. */
+export const withoutRows = (scope: Scope): Scope => {
+  const { input: _, aggregates: __, ...rest } = scope;
+  return { ...rest, columns: [], serialized: false };
+};
+
+/** The scope of expressions over the rows of `table`. */
+export const over = (table: Table, scope: Scope): Scope => {
+  const { aggregates: _, ...rest } = scope;
+  return { ...rest, columns: table.columns, serialized: table.serialized, input: table };
+};
+
+export const noFrame: Frame = { row: [], rows: [], index: 0 };
+
+/** `names` with some more in front. */
+export function withNames(names: Names, more: ReadonlyMap<string, Binding>): Names {
+  return { find: (name) => more.get(name) ?? names.find(name) };
+}
+
+/** Evaluates each row with its neighbours in sight. */
+export const frames = (rows: readonly Row[]): Frame[] => rows.map((row, index) => ({ row, rows, index }));
