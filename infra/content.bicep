@@ -75,11 +75,142 @@ var functions = [
     body: loadTextContent('kql/functions/VmBridgeCoverage.kql')
   }
 ]
+// In the order of the night: what comes, what goes on, what it was, what is usual, and whether we see it all.
 var queries = [
   {
     name: 'upcoming'
     displayName: 'What Azure will do next'
     body: loadTextContent('kql/queries/upcoming.kql')
+  }
+  {
+    name: 'next-hour'
+    displayName: 'What hits me in the next hour'
+    body: loadTextContent('kql/queries/next-hour.kql')
+  }
+  {
+    name: 'in-progress'
+    displayName: 'What Azure is doing now'
+    body: loadTextContent('kql/queries/in-progress.kql')
+  }
+  {
+    name: 'stuck'
+    displayName: 'Events that do not end'
+    body: loadTextContent('kql/queries/stuck.kql')
+  }
+  {
+    name: 'not-back'
+    displayName: 'VMs that did not come back'
+    body: loadTextContent('kql/queries/not-back.kql')
+  }
+  {
+    name: 'no-notice'
+    displayName: 'Events without any warning'
+    body: loadTextContent('kql/queries/no-notice.kql')
+  }
+  {
+    name: 'correlated'
+    displayName: 'Many VMs of a scale set at once'
+    body: loadTextContent('kql/queries/correlated.kql')
+  }
+  {
+    name: 'two-fault-domains-at-once'
+    displayName: 'Two fault domains of a set down at once'
+    body: loadTextContent('kql/queries/two-fault-domains-at-once.kql')
+  }
+  {
+    name: 'outages-with-warning'
+    displayName: 'Outages, and whether they were announced'
+    body: loadTextContent('kql/queries/outages-with-warning.kql')
+  }
+  {
+    name: 'warned-share-by-cause'
+    displayName: 'Share of outages that were announced, by cause'
+    body: loadTextContent('kql/queries/warned-share-by-cause.kql')
+  }
+  {
+    name: 'who-asked-for-it'
+    displayName: 'Who asked for events that we caused'
+    body: loadTextContent('kql/queries/who-asked-for-it.kql')
+  }
+  {
+    name: 'announced-but-never-happened'
+    displayName: 'Announced and never happened'
+    body: loadTextContent('kql/queries/announced-but-never-happened.kql')
+  }
+  {
+    name: 'notice-given'
+    displayName: 'Notice given, by type'
+    body: loadTextContent('kql/queries/notice-given.kql')
+  }
+  {
+    name: 'notice-below-minimum'
+    displayName: 'Less notice than documented'
+    body: loadTextContent('kql/queries/notice-below-minimum.kql')
+  }
+  {
+    name: 'freezes'
+    displayName: 'How long freezes last, by size'
+    body: loadTextContent('kql/queries/freezes.kql')
+  }
+  {
+    name: 'advertised-against-measured'
+    displayName: 'Advertised and measured interruption'
+    body: loadTextContent('kql/queries/advertised-against-measured.kql')
+  }
+  {
+    name: 'reboots-that-were-freezes'
+    displayName: 'Reboots that were freezes'
+    body: loadTextContent('kql/queries/reboots-that-were-freezes.kql')
+  }
+  {
+    name: 'blast-radius'
+    displayName: 'VMs in one event'
+    body: loadTextContent('kql/queries/blast-radius.kql')
+  }
+  {
+    name: 'host-moves'
+    displayName: 'Hosts that VMs are moved away from'
+    body: loadTextContent('kql/queries/host-moves.kql')
+  }
+  {
+    name: 'noisiest-vms'
+    displayName: 'VMs with most events'
+    body: loadTextContent('kql/queries/noisiest-vms.kql')
+  }
+  {
+    name: 'spot-evictions'
+    displayName: 'Spot evictions by size, zone and hour'
+    body: loadTextContent('kql/queries/spot-evictions.kql')
+  }
+  {
+    name: 'daily-trend'
+    displayName: 'Events a day'
+    body: loadTextContent('kql/queries/daily-trend.kql')
+  }
+  {
+    name: 'coverage'
+    displayName: 'VMs without a bridge that is well'
+    body: loadTextContent('kql/queries/coverage.kql')
+  }
+  {
+    name: 'versions-by-ring'
+    displayName: 'Bridge versions by ring'
+    body: loadTextContent('kql/queries/versions-by-ring.kql')
+  }
+  {
+    name: 'pipeline-latency'
+    displayName: 'How late records are'
+    body: loadTextContent('kql/queries/pipeline-latency.kql')
+  }
+  {
+    name: 'pipeline-integrity'
+    displayName: 'Copies and missing steps'
+    body: loadTextContent('kql/queries/pipeline-integrity.kql')
+  }
+  {
+    name: 'position-gaps'
+    displayName: 'Records that never arrived'
+    body: loadTextContent('kql/queries/position-gaps.kql')
   }
 ]
 

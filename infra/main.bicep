@@ -304,15 +304,21 @@ module content 'content.bicep' = {
 // What not everyone needs
 // ---------------------------------------------------------------------------
 
-module privateLinkScope '../bicep/modules/private-link-scope.bicep' = if (isPrivate) {
+module privateLinkScope '../bicep/modules/private-link-scope.bicep' = if (isPrivate && !hasScope) {
+  scope: group
+  params: {
+    name: 'ampls-${name}'
+  }
+}
+
+module privateLinkMembers '../bicep/modules/private-link-members.bicep' = if (isPrivate) {
   scope: resourceGroup(scopeSubscriptionId, scopeResourceGroupName)
   params: {
-    name: hasScope ? last(scopeIdParts) : 'ampls-${name}'
-    exists: hasScope
+    scopeName: hasScope ? last(scopeIdParts) : 'ampls-${name}'
     workspaceResourceId: workspace.outputs.resourceId
     endpointResourceIds: [for (shard, index) in shards: rules[index].outputs.endpointResourceId]
   }
-  dependsOn: [group]
+  dependsOn: [privateLinkScope]
 }
 
 module privateEndpoints '../bicep/modules/private-link.bicep' = if (isPrivate) {
@@ -325,7 +331,7 @@ module privateEndpoints '../bicep/modules/private-link.bicep' = if (isPrivate) {
     fullyQualifiedNamespace: hubs[0].outputs.fullyQualifiedNamespace
     logsIngestionEndpoint: rules[0].outputs.logsIngestionEndpoint
     // A network that uses a scope already has an endpoint for it.
-    privateLinkScopeResourceId: hasScope ? '' : privateLinkScope!.outputs.resourceId
+    privateLinkScopeResourceId: hasScope ? '' : privateLinkMembers!.outputs.scopeResourceId
     createPrivateDnsZones: privateLink!.createPrivateDnsZones
     virtualNetworkResourceId: privateLink.?virtualNetworkResourceId ?? ''
     eventHubsZoneResourceId: privateLink.?eventHubsZoneResourceId ?? ''

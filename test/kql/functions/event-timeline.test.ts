@@ -1,0 +1,291 @@
+import { expect, test } from 'vitest';
+import { recordApproval } from '../../../src/lifecycle/approved-record.ts';
+import type { Row } from '../../../src/sinks/log-analytics/encode.ts';
+import { heartbeatRows } from '../../support/fleet-rows/heartbeats.ts';
+import { at, event, type Look, nothing, observerNamed, started, tell } from '../../support/story.ts';
+import { ask, type Tables, toldBy } from './ask.ts';
+
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+const ofTwo = event({ resources: ['web_0', 'web_1'] });
+const announced: Look = { events: [ofTwo] };
+const begun: Look = { events: [started(ofTwo)], after: 15 * minute };
+const over: Look = { events: [], after: 5 * minute };
+const whole = [nothing, announced, begun, over];
+
+const eviction = event({ eventType: 'Preempt', resources: ['web_0'], notBefore: at(32) });
+const evicted: Look[] = [nothing, { events: [eviction] }, { events: [started(eviction)], after: 30 }];
+
+const distant = event({ eventType: 'Redeploy', notBefore: at(7 * day) });
+
+/** Signs of life of a VM, once an hour from noon on. */
+const alive = (vmName: string, hours: number): Row[] =>
+  heartbeatRows({
+    observer: observerNamed(vmName),
+    records: [],
+    streamId: 'stream',
+    bridgeVersion: '1.0.0',
+    from: new Date(at(0)),
+    to: new Date(at(hours * hour)),
+    everyMinutes: 60,
+  });
+
+interface Case {
+  readonly of: string;
+  readonly tables: Tables;
+  /** VmName, SeenFrom, Witness, ScheduledAt, StartedAt, EndedAt, Outcome, Evidence, IsOpen, PresumedEnded. */
+  readonly rows: readonly string[];
+}
+
+const rowsOfEvents =
+  'VmEventTimeline() | sort by EventId asc, VmName asc | project VmName, SeenFrom, Witness, ScheduledAt, StartedAt, EndedAt, Outcome, Evidence, IsOpen, PresumedEnded';
+
+const told: readonly Case[] = [
+  {
+    of: 'two VMs that saw everything, each by itself',
+    tables: { records: [...toldBy('web_0', whole), ...toldBy('web_1', whole, { from: Date.parse(at(1)) })] },
+    rows: [
+      'web_0 | itself | - | 12:00:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
+      'web_1 | itself | - | 12:00:03 | 12:15:03 | 12:20:03 | Completed | left-after-started not-before-passed | false | false',
+    ],
+  },
+  {
+    of: 'a VM without a bridge, of which its neighbour tells',
+    tables: { records: toldBy('web_0', whole) },
+    rows: [
+      'web_0 | itself | - | 12:00:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
+      'web_1 | witness | web_0 | 12:00:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
+    ],
+  },
+  {
+    of: 'VMs of which a witness only tells',
+    tables: { records: toldBy('web_9', whole, { witnessRate: 1 }) },
+    rows: [
+      'web_0 | witness | web_9 | 12:00:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
+      'web_1 | witness | web_9 | 12:00:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
+    ],
+  },
+  {
+    of: 'copies in the wrong order',
+    tables: { records: [...toldBy('web_0', whole), ...toldBy('web_0', whole)].reverse() },
+    rows: [
+      'web_0 | itself | - | 12:00:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
+      'web_1 | witness | web_0 | 12:00:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
+    ],
+  },
+  {
+    of: 'a VM that joined late: by its own sight',
+    tables: {
+      records: [
+        ...toldBy('web_0', whole),
+        ...toldBy('web_1', [{ ...announced, after: 5 * minute }, { ...begun, after: 10 * minute }, over]),
+      ],
+    },
+    rows: [
+      'web_0 | itself | - | 12:00:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
+      'web_1 | itself | - | 12:05:00 | 12:15:00 | 12:20:00 | Completed | left-after-started not-before-passed | false | false',
+    ],
+  },
+  {
+    of: 'an event that was canceled',
+    tables: { records: toldBy('web_0', [nothing, { events: [event()] }, nothing]) },
+    rows: ['web_0 | itself | - | 12:00:02 | - | 12:00:03 | Canceled | left-before-not-before | false | false'],
+  },
+  {
+    of: 'an end that the VM knows badly, and another well',
+    tables: {
+      records: [
+        ...toldBy('web_0', [nothing, announced, { events: [], after: 1000, incarnation: 9 }]),
+        ...toldBy('web_9', whole, { witnessRate: 1 }),
+      ],
+    },
+    rows: [
+      'web_0 | itself | web_9 | 12:00:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
+      'web_1 | witness | web_9 | 12:00:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
+    ],
+  },
+  {
+    of: 'an end of which nobody knows how it came',
+    tables: { records: toldBy('web_0', [nothing, { events: [event()] }, { events: [], after: 1000, incarnation: 9 }]) },
+    rows: [
+      'web_0 | itself | - | 12:00:02 | - | 12:16:42 | Ended | incarnation-gap observation-gap not-before-passed | false | false',
+    ],
+  },
+  {
+    of: 'an eviction of which a witness sees the end',
+    tables: {
+      records: [
+        ...toldBy('web_0', evicted),
+        ...toldBy('web_9', [...evicted, { events: [], after: 30 }], { witnessRate: 1 }),
+      ],
+    },
+    rows: [
+      'web_0 | itself | web_9 | 12:00:02 | 12:00:32 | 12:01:02 | Completed | left-after-started not-before-passed | false | false',
+    ],
+  },
+  {
+    of: 'an eviction of which nobody sees the end, ten minutes after NotBefore',
+    tables: { records: toldBy('web_0', evicted), now: 32 + 10 * minute },
+    rows: ['web_0 | itself | - | 12:00:02 | 12:00:32 | - | - | - | true | false'],
+  },
+  {
+    of: 'an eviction of which nobody sees the end, later than that',
+    tables: { records: toldBy('web_0', evicted), now: 33 + 10 * minute },
+    rows: ['web_0 | itself | - | 12:00:02 | 12:00:32 | - | - | - | false | true'],
+  },
+  {
+    of: 'a restart that hangs, of a VM that is heard of',
+    tables: {
+      records: toldBy('web_0', [nothing, { events: [event()] }, { events: [started(event())], after: 15 * minute }]),
+      heartbeats: alive('web_0', 40),
+      now: 41 * hour,
+    },
+    rows: ['web_0 | itself | - | 12:00:02 | 12:15:02 | - | - | - | true | false'],
+  },
+  {
+    of: 'an open event of a VM that has been silent for a day',
+    tables: {
+      records: toldBy('web_0', [nothing, { events: [event()] }, { events: [started(event())], after: 15 * minute }]),
+      heartbeats: alive('web_0', 2),
+      now: 2 * hour + day + 1,
+    },
+    rows: ['web_0 | itself | - | 12:00:02 | 12:15:02 | - | - | - | false | true'],
+  },
+  {
+    of: 'an open event of a silent VM, of which a witness is alive',
+    tables: {
+      records: [
+        ...toldBy('web_0', [nothing, { events: [event()] }]),
+        ...toldBy('web_9', [nothing, { events: [event()] }], { witnessRate: 1 }),
+      ],
+      heartbeats: [...alive('web_0', 2), ...alive('web_9', 40)],
+      now: 41 * hour,
+    },
+    rows: ['web_0 | itself | - | 12:00:02 | - | - | - | - | true | false'],
+  },
+  {
+    of: 'what is a week ahead, of a bridge that gives no signs of life',
+    tables: { records: toldBy('web_0', [nothing, { events: [distant] }]), now: 3 * day },
+    rows: ['web_0 | itself | - | 12:00:02 | - | - | - | - | true | false'],
+  },
+  {
+    of: 'a week later, of a bridge that gives no signs of life and tells no end',
+    tables: { records: toldBy('web_0', [nothing, { events: [distant] }]), now: 8 * day + 1 },
+    rows: ['web_0 | itself | - | 12:00:02 | - | - | - | - | false | true'],
+  },
+  {
+    of: 'an event that came back: open, and not started again',
+    tables: {
+      records: toldBy('web_0', [...whole, { events: [ofTwo], after: 10 }]),
+    },
+    rows: [
+      'web_0 | itself | - | 12:20:12 | - | - | - | - | true | false',
+      'web_1 | witness | web_0 | 12:20:12 | - | - | - | - | true | false',
+    ],
+  },
+  {
+    of: 'a VM that is not meant any more, as itself and another see it',
+    tables: {
+      records: [
+        ...toldBy('web_0', [nothing, announced, { events: [event({ resources: ['web_1'] })], after: 5 * minute }]),
+        ...toldBy('web_1', [
+          nothing,
+          announced,
+          { events: [event({ resources: ['web_1'] })], after: 5 * minute },
+          { events: [started(event({ resources: ['web_1'] }))], after: 10 * minute },
+          over,
+        ]),
+      ],
+    },
+    rows: [
+      'web_0 | itself | - | 12:00:02 | - | 12:05:02 | Canceled | left-resources | false | false',
+      'web_1 | itself | - | 12:00:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
+    ],
+  },
+  {
+    of: 'a VM that is meant from a later list on',
+    tables: {
+      records: toldBy('web_1', [
+        nothing,
+        { events: [event()] },
+        { events: [ofTwo], after: 5 * minute },
+        { ...begun, after: 10 * minute },
+        over,
+      ]),
+    },
+    rows: [
+      'web_0 | witness | web_1 | 12:05:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
+      'web_1 | itself | - | 12:05:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
+    ],
+  },
+  {
+    of: 'a test',
+    tables: { records: toldBy('web_0', whole).map((record) => ({ ...record, isTest: true })) },
+    rows: [],
+  },
+];
+
+test.each(told)('the timeline of $of', ({ tables, rows }) => {
+  expect(ask(rowsOfEvents, tables)).toEqual(rows);
+});
+
+const frozen: Look[] = [
+  nothing,
+  { events: [event()], physicalHost: 'AMS07' },
+  { events: [started(event())], after: 15 * minute },
+  { events: [started(event())], after: 5, pauseMs: 7300 },
+  { events: [], after: 5 * minute, physicalHost: 'AMS09' },
+];
+
+test('a timeline tells what a freeze cost, where the VM went, and what it is', () => {
+  const records = toldBy('web_0', frozen, {
+    observer: { zone: '2', faultDomain: '3', placementGroupId: 'group-1', tags: { owner: 'web-team' } },
+  });
+  const cost =
+    'NoticeSeconds, StartedSeconds, ObservedPauseMs, ObservedPauseTotalMs, ObservedOutageSeconds, PreviousPhysicalHost, PhysicalHost';
+  expect(ask(`VmEventTimeline() | project ${cost}`, { records })).toEqual([
+    '900 | 305 | 7300 | 7300 | - | AMS07 | AMS09',
+  ]);
+  const vm =
+    'VmScaleSetName, PlacementGroupId, Location, Zone, FaultDomain, VmSize, Tags, AffectedResourceCount, LastObservedAt';
+  expect(ask(`VmEventTimeline() | project ${vm}`, { records })).toEqual([
+    'web | group-1 | westeurope | 2 | 3 | Standard_D2s_v5 | {"owner":"web-team"} | 1 | 12:20:07',
+  ]);
+});
+
+test('of a VM that only a witness tells of, nothing of the witness is taken for its own', () => {
+  const looks = frozen.map((look) => ({
+    ...look,
+    events: look.events.map((one) => event({ ...one, resources: ['web_4'] })),
+  }));
+  const records = toldBy('web_0', looks, { witnessRate: 1, observer: { zone: '2' } });
+  const own =
+    'VmName, VmId, ResourceId, Zone, FaultDomain, VmSize, ObservedPauseMs, ObservedOutageSeconds, PhysicalHost, tostring(Tags)';
+  expect(ask(`VmEventTimeline() | project ${own}`, { records })).toEqual(['web_4 | - | - | - | - | - | - | - | - | -']);
+  const held = 'VmScaleSetName, SubscriptionId, ResourceGroup, Location, NoticeSeconds, StartedSeconds';
+  expect(ask(`VmEventTimeline() | project ${held}`, { records })).toEqual(['web | s | rg | westeurope | 900 | 305']);
+});
+
+test('an approval that Azure accepted is in the timeline of every VM of the event, a refused one is not', () => {
+  const { records, state } = tell([nothing, announced]);
+  const approved = (outcome: 'accepted' | 'refused') =>
+    recordApproval(state, {
+      eventId: ofTwo.eventId,
+      outcome,
+      cause: 'by-hand',
+      at: new Date(at(30)),
+      observer: observerNamed('web_0'),
+      bridgeVersion: '1.0.0',
+    }).record;
+  const approvals = 'VmEventTimeline() | sort by VmName asc | project VmName, ApprovedAt, IsOpen';
+  expect(ask(approvals, { records: [...records, approved('accepted')] })).toEqual([
+    'web_0 | 12:00:30 | true',
+    'web_1 | 12:00:30 | true',
+  ]);
+  expect(ask(approvals, { records: [...records, approved('refused')] })).toEqual([
+    'web_0 | - | true',
+    'web_1 | - | true',
+  ]);
+});

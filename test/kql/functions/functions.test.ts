@@ -1,0 +1,86 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { fleetRows } from '../../support/fleet-rows/demo-fleet.ts';
+import { root } from '../../support/source-tree.ts';
+import { functionsFolder, kql } from './ask.ts';
+
+const names = readdirSync(functionsFolder).map((file) => basename(file, '.kql'));
+const textOf = (name: string): string => readFileSync(join(functionsFolder, `${name}.kql`), 'utf8');
+const { tables } = JSON.parse(readFileSync(join(root, 'bicep/schema/columns.json'), 'utf8')) as {
+  tables: Record<string, { name: string; type: string }[]>;
+};
+const recordColumns = (tables.VmLifecycle_CL ?? []).map(({ name }) => name);
+const columnsOf = (name: string): string[] => kql.bind(`${name}()`).columns.map((column) => column.name);
+const fleet = fleetRows();
+
+test('the functions of the workspace are those that queries and alerts call', () => {
+  expect(names.sort()).toEqual([
+    'VmBridgeCoverage',
+    'VmEventTimeline',
+    'VmLifecycle',
+    'VmLifecycleRecords',
+    'VmLifecycleSights',
+  ]);
+});
+
+describe.each(names)('the function %s', (name) => {
+  test('is bound without a complaint, by itself and where it is called', () => {
+    const body = `let Lookback = 14d;\n${textOf(name)}`;
+    for (const query of [body, `${name}()`, `${name}(1h)`]) expect(kql.bind(query).diagnostics, query).toEqual([]);
+    expect(kql.analyze(body)).toEqual([]);
+  });
+
+  test('is written as the formatter writes it', () => {
+    expect(textOf(name)).toBe(`${kql.format(textOf(name)).replaceAll('\r\n', '\n').trimEnd()}\n`);
+  });
+
+  // https://learn.microsoft.com/azure/azure-monitor/alerts/alerts-log-query
+  test('can be called in an alert rule, where neither union nor search is allowed', () => {
+    expect(textOf(name)).not.toMatch(/\b(union|search)\b/);
+  });
+
+  test('can be answered for a whole fleet, and for one that has sent nothing yet', () => {
+    const { VmLifecycle_CL, VmLifecycleBridge_CL, now } = fleet;
+    const ask = (given: Parameters<typeof kql.execute>[1]['tables']): number =>
+      kql.execute(`${name}()`, { tables: given, now: now.toISOString() }).rows.length;
+    expect(ask({ VmLifecycle_CL, VmLifecycleBridge_CL })).toBeGreaterThan(100);
+    expect(ask({ VmLifecycle_CL: [], VmLifecycleBridge_CL: [] })).toBe(0);
+  });
+});
+
+test('records, sights and steps have every column of a record', () => {
+  const added = (name: string): string[] => columnsOf(name).filter((column) => !recordColumns.includes(column));
+  for (const name of ['VmLifecycleRecords', 'VmLifecycleSights', 'VmLifecycle']) {
+    expect(columnsOf(name), name).toEqual(expect.arrayContaining(recordColumns));
+  }
+  expect(added('VmLifecycleRecords')).toEqual([]);
+  expect(added('VmLifecycleSights')).toEqual(['Event', 'IsEnd']);
+  expect(added('VmLifecycle')).toEqual(['SeenBy']);
+});
+
+test('the columns of timeline and coverage are those that others read', () => {
+  expect(columnsOf('VmEventTimeline').join(' ')).toBe(
+    'EventId EventType EventSource VmName VmId ResourceId SubscriptionId ResourceGroup VmScaleSetName PlacementGroupId Location ' +
+      'Zone FaultDomain VmSize VmPriority Tags Description NotBefore DurationInSeconds FirstSeenAt ScheduledAt StartedAt EndedAt ' +
+      'Outcome Evidence IsOpen PresumedEnded NoticeSeconds StartedSeconds ObservedPauseMs ObservedPauseTotalMs ' +
+      'ObservedOutageSeconds PhysicalHost PreviousPhysicalHost ApprovedAt SeenFrom Witness LastObservedAt AffectedResourceCount',
+  );
+  expect(columnsOf('VmBridgeCoverage').join(' ')).toBe(
+    'Computer VmName VmId ResourceId SubscriptionId ResourceGroup VmScaleSetName Location BridgeVersion ConfigHash StreamId ' +
+      'State StopReason FirstHeartbeatAt LastHeartbeatAt LastRecordAt IsSilent OldestPendingSeconds DeadLetters ' +
+      'ClockOffsetSeconds PollFailureShare OpenEvents LastPosition',
+  );
+});
+
+test('of the demo fleet, every VM that an event ever named is in the timeline once', () => {
+  const { VmLifecycle_CL, VmLifecycleBridge_CL, now } = fleet;
+  const named = VmLifecycle_CL.filter(({ IsTest }) => !IsTest).flatMap(({ EventId, AffectedResources }) =>
+    (AffectedResources as string[]).map((vm) => `${EventId} ${vm}`),
+  );
+  const { rows } = kql.execute('VmEventTimeline() | project EventId, VmName', {
+    tables: { VmLifecycle_CL, VmLifecycleBridge_CL },
+    now: now.toISOString(),
+  });
+  expect(rows.map((row) => row.join(' ')).sort()).toEqual([...new Set(named)].sort());
+});

@@ -1,0 +1,178 @@
+import { expect, test } from 'vitest';
+import { encodeRow, type Row } from '../../../src/sinks/log-analytics/encode.ts';
+import { event, nothing, started } from '../../support/story.ts';
+import { ask, type Tables, toldBy } from './ask.ts';
+
+const ofTwo = event({ resources: ['web_0', 'web_1'] });
+const announced = { events: [ofTwo] };
+const begun = { events: [started(ofTwo)], after: 900 };
+const over = { events: [], after: 300 };
+const day = 24 * 3600;
+
+const steps =
+  'VmLifecycle() | sort by ObservedAt asc, Phase desc | project ObservedAt, VmName, Phase, strcat_array(Evidence, " "), SeenBy';
+
+/** A record that arrives later than two days after it was made: the service puts the time of its arrival there. */
+const arriving = (row: Row, time: string): Row => ({ ...row, TimeGenerated: time });
+
+interface Case {
+  readonly of: string;
+  readonly tables: Tables;
+  /** ObservedAt, VmName, Phase, Evidence, SeenBy. */
+  readonly steps: readonly string[];
+}
+
+const inOrder = toldBy('web_0', [nothing, announced, begun, over]);
+const cases: readonly Case[] = [
+  {
+    of: 'one VM that saw everything',
+    tables: { records: inOrder },
+    steps: [
+      '12:00:02 | web_0 | Scheduled | said-by-azure | 1',
+      '12:15:02 | web_0 | Started | said-by-azure | 1',
+      '12:20:02 | web_0 | Completed | left-after-started not-before-passed | 1',
+    ],
+  },
+  {
+    of: 'records that were sent twice',
+    tables: { records: [...inOrder, ...inOrder] },
+    steps: [
+      '12:00:02 | web_0 | Scheduled | said-by-azure | 1',
+      '12:15:02 | web_0 | Started | said-by-azure | 1',
+      '12:20:02 | web_0 | Completed | left-after-started not-before-passed | 1',
+    ],
+  },
+  {
+    of: 'records that arrived in the wrong order, one of them after three days',
+    tables: {
+      rows: inOrder.toReversed().map((record, index) => {
+        const row = encodeRow(record);
+        return index === 2 ? arriving(row, '2026-03-04T13:00:00Z') : row;
+      }),
+      now: 3 * day + 2 * 3600,
+    },
+    steps: [
+      '12:00:02 | web_0 | Scheduled | said-by-azure | 1',
+      '12:15:02 | web_0 | Started | said-by-azure | 1',
+      '12:20:02 | web_0 | Completed | left-after-started not-before-passed | 1',
+    ],
+  },
+  {
+    of: 'a VM whose bridge started later',
+    tables: {
+      records: [...inOrder, ...toldBy('web_1', [{ ...announced, after: 100 }, { ...begun, after: 803 }, over])],
+    },
+    steps: [
+      '12:00:02 | web_0 | Scheduled | said-by-azure | 2',
+      '12:15:02 | web_0 | Started | said-by-azure | 2',
+      '12:20:02 | web_0 | Completed | left-after-started not-before-passed | 2',
+    ],
+  },
+  {
+    of: 'an event that was withdrawn ahead of its time',
+    tables: { records: toldBy('web_0', [nothing, announced, nothing]) },
+    steps: [
+      '12:00:02 | web_0 | Scheduled | said-by-azure | 1',
+      '12:00:03 | web_0 | Canceled | left-before-not-before | 1',
+    ],
+  },
+  {
+    of: 'an event of whose end nobody knows how it came',
+    tables: { records: toldBy('web_0', [nothing, announced, { events: [], after: 1000, incarnation: 9 }]) },
+    steps: [
+      '12:00:02 | web_0 | Scheduled | said-by-azure | 1',
+      '12:16:42 | web_0 | Ended | incarnation-gap observation-gap not-before-passed | 1',
+    ],
+  },
+  {
+    of: 'several ends, of which the one that is known best was seen last',
+    tables: {
+      records: [
+        ...toldBy('web_0', [nothing, announced, { events: [], after: 1000, incarnation: 9 }]),
+        ...toldBy('web_1', [nothing, { ...announced, after: 2 }, begun, over]),
+      ],
+    },
+    steps: [
+      '12:00:02 | web_0 | Scheduled | said-by-azure | 2',
+      '12:15:03 | web_1 | Started | said-by-azure | 1',
+      '12:20:03 | web_1 | Completed | left-after-started not-before-passed | 2',
+    ],
+  },
+  {
+    of: 'two ends that are known equally well: the earlier',
+    tables: {
+      records: [...toldBy('web_1', [nothing, announced, begun, { ...over, after: 302 }]), ...inOrder],
+    },
+    steps: [
+      '12:00:02 | web_0 | Scheduled | said-by-azure | 2',
+      '12:15:02 | web_0 | Started | said-by-azure | 2',
+      '12:20:02 | web_0 | Completed | left-after-started not-before-passed | 2',
+    ],
+  },
+  {
+    of: 'an event that came back',
+    tables: { records: toldBy('web_0', [nothing, announced, nothing, { ...announced, after: 60 }]) },
+    steps: ['12:00:02 | web_0 | Scheduled | said-by-azure | 1', '12:01:03 | web_0 | Scheduled | reappeared | 1'],
+  },
+  {
+    of: 'an event that came back for one VM: what the other took for its end was none',
+    tables: {
+      records: [
+        ...toldBy('web_0', [nothing, announced, nothing, { ...announced, after: 60 }]),
+        ...toldBy('web_1', [nothing, announced, { ...nothing, after: 3 }]),
+      ],
+    },
+    steps: ['12:00:02 | web_0 | Scheduled | said-by-azure | 2', '12:01:03 | web_0 | Scheduled | reappeared | 1'],
+  },
+  {
+    of: 'an event that came back and ended after all',
+    tables: { records: toldBy('web_0', [nothing, announced, nothing, { ...announced, after: 60 }, nothing]) },
+    steps: [
+      '12:00:02 | web_0 | Scheduled | said-by-azure | 1',
+      '12:01:03 | web_0 | Scheduled | reappeared | 1',
+      '12:01:04 | web_0 | Canceled | left-before-not-before | 1',
+    ],
+  },
+  {
+    of: 'an event that another VM only bears witness of',
+    tables: { records: toldBy('web_5', [nothing, announced, begun, over], { witnessRate: 1 }) },
+    steps: [
+      '12:00:02 | web_5 | Scheduled | said-by-azure | 1',
+      '12:15:02 | web_5 | Started | said-by-azure | 1',
+      '12:20:02 | web_5 | Completed | left-after-started not-before-passed | 1',
+    ],
+  },
+  { of: 'a test', tables: { records: inOrder.map((record) => ({ ...record, isTest: true })) }, steps: [] },
+  { of: 'what is older than was asked for', tables: { records: inOrder, now: 15 * day }, steps: [] },
+];
+
+test.each(cases)('the folded lifecycle of $of', ({ tables, steps: expected }) => {
+  expect(ask(steps, tables)).toEqual(expected);
+});
+
+test('a clock that went back does not keep an end that the same VM took back', () => {
+  const [scheduled, left, back] = toldBy('web_0', [nothing, announced, nothing, { ...announced, after: 60 }]);
+  if (!scheduled || !left || !back) return expect.unreachable();
+  const setBack = { ...back, observedAt: scheduled.observedAt };
+  expect(ask('VmLifecycle() | where Phase == "Canceled" | count', { records: [scheduled, left, setBack] })).toEqual([
+    '0',
+  ]);
+});
+
+test('what a VM sees later than two days ago is found by when it was seen, not by when it arrived', () => {
+  const rows = inOrder.map((record) => arriving(encodeRow(record), '2026-03-04T13:00:00Z'));
+  const seen = 'VmLifecycleRecords(2d) | summarize count()';
+  expect(ask(seen, { rows, now: 3 * day + 2 * 3600 })).toEqual(['0']);
+  expect(ask('VmLifecycleRecords(4d) | summarize count()', { rows, now: 3 * day + 2 * 3600 })).toEqual(['3']);
+});
+
+test('every VM keeps its own sight of a step', () => {
+  const records = [...inOrder, ...toldBy('web_1', [nothing, announced, begun, over]), ...inOrder];
+  const sights = 'VmLifecycleSights() | summarize count() by VmName, IsEnd | sort by VmName asc, IsEnd asc';
+  expect(ask(sights, { records })).toEqual([
+    'web_0 | false | 2',
+    'web_0 | true | 1',
+    'web_1 | false | 2',
+    'web_1 | true | 1',
+  ]);
+});

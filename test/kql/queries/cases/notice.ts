@@ -1,0 +1,98 @@
+import { made, play, seconds } from '../stage.ts';
+import type { QueryCase } from './case.ts';
+
+const minute = 60;
+
+/** A reboot that is announced five minutes ahead, where Azure documents fifteen. */
+const short = made(
+  'short',
+  { afterSeconds: 0, do: 'schedule', event: 'one', eventType: 'Reboot', noticeSeconds: 5 * minute },
+  { afterSeconds: 5 * minute, do: 'start', event: 'one' },
+  { afterSeconds: 8 * minute, do: 'remove', event: 'one' },
+);
+
+export const noticeCases: readonly QueryCase[] = [
+  {
+    query: 'notice-given',
+    of: 'a freeze with a quarter of an hour, a reboot with five minutes, and one that came when nobody looked',
+    stage: {
+      vms: { web_0: {}, web_1: {}, web_2: {} },
+      plays: [play('freeze', 0, 'web_0'), play(short, 0, 'web_1'), play('hardware-failure', 0, 'web_2')],
+      askedAt: 60,
+    },
+    show: [
+      'EventType',
+      'EventSource',
+      'MinimumSeconds',
+      'Vms',
+      'NotMeasured',
+      'BelowMinimum',
+      'P05Seconds',
+      'P50Seconds',
+    ],
+    rows: ['Freeze | Platform | 900 | 1 | 0 | 0 | 900 | 900', 'Reboot | Platform | 900 | 2 | 1 | 1 | 300 | 300'],
+  },
+  {
+    query: 'notice-given',
+    of: 'a freeze that has not begun',
+    stage: { vms: { web_0: {} }, plays: [play('freeze', 0, 'web_0')], askedAt: 10 },
+    show: ['EventType'],
+    rows: [],
+  },
+  {
+    query: 'notice-below-minimum',
+    of: 'a reboot that was announced late, and one that was approved',
+    stage: {
+      vms: { web_0: {}, web_1: {} },
+      plays: [play(short, 0, 'web_0'), play('approved', 30, 'web_1')],
+      askedAt: 60,
+    },
+    show: ['VmName', 'EventType', 'NoticeSeconds', 'MinimumSeconds', 'Because'],
+    rows: [
+      'web_1 | Reboot | 20 | 900 | began before NotBefore: somebody approved it, or Azure did not wait',
+      'web_0 | Reboot | 300 | 900 | announced late',
+    ],
+  },
+  {
+    query: 'notice-below-minimum',
+    of: 'an eviction with its thirty seconds and a freeze with its quarter of an hour',
+    stage: {
+      vms: { web_0: {}, web_1: {} },
+      plays: [play('preempt', 0, 'web_0'), play('freeze', 0, 'web_1')],
+      askedAt: 60,
+    },
+    show: ['VmName'],
+    rows: [],
+  },
+  {
+    query: 'no-notice',
+    of: 'a host that failed, with a neighbour that looked on',
+    stage: {
+      vms: { web_0: {}, web_1: {} },
+      plays: [play('hardware-failure', 0, 'web_0')],
+      witnessRate: 1,
+      askedAt: 60,
+    },
+    show: ['VmName', 'EventType', 'Watched', 'Outcome'],
+    rows: ['web_0 | Reboot | true | Completed'],
+  },
+  {
+    query: 'no-notice',
+    of: 'the same without a neighbour: the VM found the event when it was back',
+    stage: { vms: { web_0: {} }, plays: [play('hardware-failure', 0, 'web_0')], askedAt: 60 },
+    show: ['VmName', 'EventType', 'Watched', 'StartedAt'],
+    rows: ['web_0 | Reboot | false | 12:02:00'],
+  },
+  {
+    query: 'no-notice',
+    of: 'a reboot that was announced, found begun by a bridge that came later',
+    stage: {
+      vms: { web_0: { joinsAt: seconds(16) }, web_1: {} },
+      plays: [play('reboot', 0, 'web_0')],
+      witnessRate: 1,
+      askedAt: 60,
+    },
+    show: ['VmName'],
+    rows: [],
+  },
+];

@@ -1,0 +1,149 @@
+import { agentSays, made, play, seconds } from '../stage.ts';
+import { adding, type QueryCase } from './case.ts';
+
+const minute = 60;
+
+/** A restart that is not over for hours. */
+const stuck = made(
+  'stuck',
+  { afterSeconds: 0, do: 'schedule', event: 'one', eventType: 'Reboot', noticeSeconds: 15 * minute },
+  { afterSeconds: 15 * minute, do: 'start', event: 'one' },
+  { afterSeconds: 10, do: 'impact', event: 'one', kind: 'restart', seconds: 2 * minute },
+);
+
+const one = { web_0: { tags: { owner: 'web-team' } } };
+
+export const nowCases: readonly QueryCase[] = [
+  {
+    query: 'upcoming',
+    of: 'a freeze that was announced four minutes ago, and one that has begun',
+    stage: {
+      vms: { ...one, web_1: {} },
+      plays: [play('freeze', 0, 'web_0'), play('freeze', -14, 'web_1')],
+      askedAt: 4,
+    },
+    show: ['VmName', 'EventType', 'NotBefore', 'MinutesLeft', 'Owner', 'DurationInSeconds'],
+    rows: ['web_0 | Freeze | 12:15:00 | 11 | web-team | 5'],
+  },
+  {
+    query: 'upcoming',
+    of: 'an event of a VM that cannot tell, seen by its neighbour',
+    stage: {
+      vms: { web_0: { joinsAt: seconds(600) }, web_1: {} },
+      plays: [play('reboot', 0, 'web_0')],
+      witnessRate: 1,
+      askedAt: 5,
+    },
+    show: ['VmName', 'VmScaleSetName', 'EventType', 'MinutesLeft'],
+    rows: ['web_0 | web | Reboot | 10'],
+  },
+  {
+    query: 'upcoming',
+    of: 'a migration that was called off',
+    stage: { vms: one, plays: [play('canceled', 0, 'web_0')], askedAt: 9 },
+    show: ['VmName'],
+    rows: [],
+  },
+  {
+    query: 'next-hour',
+    of: 'two VMs of a set of three, one of them begun, and a VM that is in none',
+    stage: {
+      vms: { ...one, web_1: {}, web_2: {}, 'sql-1': { scaleSet: null, sees: 'own', tags: { owner: 'data-team' } } },
+      plays: [play('reboot', -15, 'web_0'), play('freeze', 0, 'web_1'), play('freeze', 1, 'sql-1')],
+      askedAt: 2,
+    },
+    show: ['Owner', 'Name', 'NextAt', 'Begun', 'ToCome', 'OfVms', 'EventTypes', 'Vms'],
+    rows: [
+      'web-team | web | 12:15:00 | 1 | 1 | 3 | Freeze Reboot | web_0 web_1',
+      'data-team | sql-1 | 12:16:00 | 0 | 1 | 1 | Freeze | sql-1',
+    ],
+  },
+  {
+    query: 'next-hour',
+    of: 'what does not concern me',
+    stage: { vms: one, plays: [play('reboot', 0, 'web_0')], askedAt: 2 },
+    edit: ['let Me = ""', 'let Me = "data-team"'],
+    show: ['Name'],
+    rows: [],
+  },
+  {
+    query: 'next-hour',
+    of: 'a degraded host that is left in seven days',
+    stage: { vms: one, plays: [play('degraded-host', 0, 'web_0')], askedAt: 2 },
+    show: ['Name'],
+    rows: [],
+  },
+  {
+    query: 'in-progress',
+    of: 'a freeze that began at a quarter past, and one that is still to come',
+    stage: {
+      vms: { ...one, web_1: {} },
+      plays: [play('freeze', 0, 'web_0'), play('freeze', 10, 'web_1')],
+      askedAt: 20,
+    },
+    show: ['VmName', 'EventType', 'StartedAt', 'MinutesSinceStart', 'SeenFrom'],
+    rows: ['web_0 | Freeze | 12:15:00 | 5 | itself'],
+  },
+  {
+    query: 'in-progress',
+    of: 'a freeze that is over',
+    stage: { vms: one, plays: [play('freeze', 0, 'web_0')], askedAt: 26 },
+    show: ['VmName'],
+    rows: [],
+  },
+  {
+    query: 'stuck',
+    of: 'a reboot that began 46 minutes ago and was last heard of after it',
+    stage: { vms: one, plays: [play(stuck, 0, 'web_0')], askedAt: 61 },
+    show: ['VmName', 'StartedAt', 'MinutesSinceStart', 'LastHeardAt', 'IsSilent'],
+    rows: ['web_0 | 12:15:00 | 46 | 13:00:00 | false'],
+  },
+  {
+    query: 'stuck',
+    of: 'the same, 29 minutes after it began',
+    stage: { vms: one, plays: [play(stuck, 0, 'web_0')], askedAt: 44 },
+    show: ['VmName'],
+    rows: [],
+  },
+  {
+    query: 'stuck',
+    of: 'an eviction that nobody saw the end of: that VM is gone',
+    stage: {
+      vms: { web_0: { leavesAt: seconds(1) } },
+      plays: [play('preempt', 0, 'web_0')],
+      askedAt: 90,
+    },
+    show: ['VmName'],
+    rows: [],
+  },
+  {
+    query: 'not-back',
+    of: 'a VM that went down at a quarter past and was not heard of again',
+    stage: {
+      vms: { web_0: { leavesAt: seconds(15) + 5 } },
+      plays: [play('reboot', 0, 'web_0')],
+      askedAt: 40,
+    },
+    show: ['VmName', 'EventType', 'StartedAt', 'MinutesSinceStart', 'LastHeardAt'],
+    rows: ['web_0 | Reboot | 12:15:00 | 25 | 12:15:00'],
+  },
+  {
+    query: 'not-back',
+    of: 'the same, but the Azure Monitor agent is heard of again',
+    stage: {
+      vms: { web_0: { leavesAt: seconds(15) + 5 } },
+      plays: [play('reboot', 0, 'web_0')],
+      askedAt: 40,
+    },
+    change: adding({ Heartbeat: [agentSays('web_0', 14), agentSays('web_0', 30)] }),
+    show: ['VmName'],
+    rows: [],
+  },
+  {
+    query: 'not-back',
+    of: 'a VM that told the end of its reboot',
+    stage: { vms: one, plays: [play('reboot', 0, 'web_0')], askedAt: 40 },
+    show: ['VmName'],
+    rows: [],
+  },
+];

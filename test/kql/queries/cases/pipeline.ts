@@ -1,0 +1,178 @@
+import type { GivenRow } from '../../../support/kql/index.ts';
+import { agentSays, clock, play, seconds } from '../stage.ts';
+import { adding, type QueryCase } from './case.ts';
+
+type Change = NonNullable<QueryCase['change']>;
+
+const one = { web_0: {} };
+const freeze = [play('freeze', 0, 'web_0')];
+
+const without =
+  (isLost: (row: GivenRow) => boolean): Change =>
+  (tables) => ({ ...tables, VmLifecycle_CL: tables.VmLifecycle_CL.filter((row) => !isLost(row)) });
+
+/** The records of a stage arrive after so many seconds, the first one first. */
+const arrivingAfter =
+  (...delays: readonly number[]): Change =>
+  (tables) => ({
+    ...tables,
+    VmLifecycle_CL: tables.VmLifecycle_CL.map((row, index) => ({
+      ...row,
+      'ingestion_time()': new Date(Date.parse(String(row.ObservedAt)) + 1000 * (delays[index] ?? 0)).toISOString(),
+    })),
+  });
+
+const asTests: Change = (tables) => ({
+  ...tables,
+  VmLifecycle_CL: tables.VmLifecycle_CL.map((row) => ({ ...row, IsTest: true, 'ingestion_time()': clock(60) })),
+});
+
+const firstTwice: Change = (tables) => ({
+  ...tables,
+  VmLifecycle_CL: [...tables.VmLifecycle_CL, ...tables.VmLifecycle_CL.slice(0, 1)],
+});
+
+export const pipelineCases: readonly QueryCase[] = [
+  {
+    query: 'coverage',
+    of: 'bridges that are not well, each in its own way, a VM without one, and one that is well',
+    stage: {
+      vms: {
+        web_0: {},
+        web_2: { leavesAt: seconds(-30) },
+        web_3: { leavesAt: seconds(-30) },
+        web_4: { leavesAt: seconds(-30), saysGoodbye: true },
+        web_5: { hubBehindMinutes: 300 },
+        web_6: { pollFailureShare: 0.2 },
+        web_7: { deadLetters: 1 },
+        web_8: { clockOffsetSeconds: -90 },
+        web_9: { leavesAt: seconds(-30) },
+      },
+      plays: [play('freeze', 0, 'web_5')],
+      askedAt: 180,
+    },
+    change: adding({
+      Heartbeat: [agentSays('web_0', 179), agentSays('web_1', 179), agentSays('web_2', 179), agentSays('web_3', -29)],
+    }),
+    show: ['Problem', 'VmName', 'LastHeartbeatAt', 'AgentAt'],
+    rows: [
+      'dead letters | web_7 | 15:00:00 | -',
+      'its clock is wrong | web_8 | 15:00:00 | -',
+      'looks fail | web_6 | 15:00:00 | -',
+      'no bridge | web-1 | - | 14:59:00',
+      'records wait | web_5 | 15:00:00 | -',
+      'silent | web_9 | 11:00:00 | -',
+      'silent, but the VM runs | web_2 | 11:00:00 | 14:59:00',
+      'silent, like the VM | web_3 | 11:00:00 | 11:31:00',
+      'stopped: asked | web_4 | 11:30:00 | -',
+    ],
+  },
+  {
+    query: 'coverage',
+    of: 'a VM that is well',
+    stage: { vms: one, plays: freeze, askedAt: 60 },
+    change: adding({ Heartbeat: [agentSays('web_0', 59)] }),
+    show: ['Problem'],
+    rows: [],
+  },
+  {
+    query: 'pipeline-latency',
+    of: 'an announcement that took ten seconds, a start that took twenty and an end that took ten minutes',
+    stage: { vms: one, plays: freeze, askedAt: 60 },
+    change: arrivingAfter(10, 20, 600),
+    show: ['Location', 'Records', 'P50Seconds', 'P95Seconds', 'LongestSeconds'],
+    rows: ['westeurope | 3 | 20 | 600 | 600'],
+  },
+  {
+    query: 'pipeline-latency',
+    of: 'tests',
+    stage: { vms: one, plays: freeze, askedAt: 60 },
+    change: asTests,
+    show: ['Location'],
+    rows: [],
+  },
+  {
+    query: 'pipeline-integrity',
+    of: 'three records of which the second is lost and the first arrives twice',
+    stage: { vms: one, plays: freeze, askedAt: 60 },
+    change: (tables) => without(({ Sequence }) => Sequence === 2)(firstTwice(tables)),
+    show: ['VmScaleSetName', 'Arrived', 'Records', 'Copies', 'CopiesPercent', 'MissingSteps', 'WithMissing'],
+    rows: ['web | 3 | 2 | 1 | 33.3 | 1 | web_0'],
+  },
+  {
+    query: 'pipeline-integrity',
+    of: 'an event of which the first step is lost, and one of which nothing is',
+    stage: { vms: { ...one, web_1: {} }, plays: [...freeze, play('reboot', 0, 'web_1')], askedAt: 60 },
+    change: without(({ VmName, Sequence }) => VmName === 'web_0' && Sequence === 1),
+    show: ['Arrived', 'Records', 'Copies', 'MissingSteps', 'WithMissing'],
+    rows: ['5 | 5 | 0 | 1 | web_0'],
+  },
+  {
+    query: 'pipeline-integrity',
+    of: 'a fleet to which nothing happens',
+    stage: { vms: one, askedAt: 60 },
+    show: ['VmScaleSetName'],
+    rows: [],
+  },
+  {
+    query: 'position-gaps',
+    of: 'the second of three records, lost, in a stream of copies',
+    stage: { vms: one, plays: freeze, askedAt: 60 },
+    change: (tables) => without(({ Position }) => Position === 2)(firstTwice(tables)),
+    show: ['VmName', 'Missing', 'FromPosition', 'ToPosition', 'DeadLetters', 'Waiting', 'LastHeartbeatAt'],
+    rows: ['web_0 | 1 | 2 | 2 | 0 | 0 | 13:00:00'],
+  },
+  {
+    query: 'position-gaps',
+    of: 'the last two of three, of which only a heartbeat tells',
+    stage: { vms: { web_0: { deadLetters: 2 } }, plays: freeze, askedAt: 121 },
+    change: without(({ Position }) => Number(Position) >= 2),
+    show: ['VmName', 'Missing', 'FromPosition', 'ToPosition', 'DeadLetters'],
+    rows: ['web_0 | 2 | 2 | 3 | 2'],
+  },
+  {
+    query: 'position-gaps',
+    of: 'all of them, the first too',
+    stage: { vms: one, plays: freeze, askedAt: 121 },
+    change: without(() => true),
+    show: ['Missing', 'FromPosition', 'ToPosition'],
+    rows: ['3 | 1 | 3'],
+  },
+  {
+    query: 'position-gaps',
+    of: 'records of the last hour, which may still be on their way',
+    stage: { vms: one, plays: freeze, askedAt: 61 },
+    change: without(({ Position }) => Position === 3),
+    show: ['Missing'],
+    rows: [],
+  },
+  {
+    query: 'position-gaps',
+    of: 'a stream with copies and a test, and nothing lost',
+    stage: { vms: one, plays: freeze, askedAt: 121 },
+    change: (tables) => {
+      const { VmLifecycle_CL, ...rest } = firstTwice(tables);
+      return { ...rest, VmLifecycle_CL: VmLifecycle_CL.map((row) => ({ ...row, IsTest: row.Position === 2 })) };
+    },
+    show: ['Missing'],
+    rows: [],
+  },
+  {
+    query: 'versions-by-ring',
+    of: 'a canary of another version, and a VM that does not tell its ring',
+    stage: {
+      vms: { web_0: { tags: { ring: 'canary' }, bridgeVersion: '1.1.0' }, web_1: {} },
+      plays: freeze,
+      askedAt: 60,
+    },
+    show: ['Ring', 'BridgeVersion', 'Vms'],
+    rows: ['canary | 1.1.0 | 1', 'not told | 1.0.0 | 1'],
+  },
+  {
+    query: 'versions-by-ring',
+    of: 'a bridge that was stopped',
+    stage: { vms: { web_0: { leavesAt: seconds(30), saysGoodbye: true } }, askedAt: 60 },
+    show: ['Ring'],
+    rows: [],
+  },
+];

@@ -1,0 +1,165 @@
+import { expect, test } from 'vitest';
+import { answerOf, cases } from './cases/index.ts';
+import { kql, textOf } from './pack.ts';
+import { problemsOf } from './rules.ts';
+
+/** A query of the pack in which something was replaced. */
+function spoilt(query: string, from: string, to: string): string {
+  const text = textOf(query);
+  if (!text.includes(from)) throw new Error(`${query} does not hold ${from}`);
+  return text.replace(from, to);
+}
+
+interface Fault {
+  readonly fault: string;
+  readonly query: string;
+  readonly from: string;
+  readonly to: string;
+  readonly says: string;
+}
+
+const faults: readonly Fault[] = [
+  {
+    fault: 'a column of a table that was renamed',
+    query: 'position-gaps',
+    from: 'distinct StreamId, Position',
+    to: 'distinct StreamId, Place',
+    says: "KS142 The name 'Place' does not refer to any known column, table, variable or function.",
+  },
+  {
+    fault: 'a column of a function that was renamed',
+    query: 'upcoming',
+    from: 'where IsOpen and',
+    to: 'where IsPending and',
+    says: "KS142 The name 'IsPending' does not refer to any known column, table, variable or function.",
+  },
+  {
+    fault: 'a function that is not there',
+    query: 'upcoming',
+    from: 'VmEventTimeline(',
+    to: 'VmTimeline(',
+    says: "KS211 The name 'VmTimeline' does not refer to any known function.",
+  },
+  {
+    fault: 'a join of a kind that is not there',
+    query: 'no-notice',
+    from: 'kind = leftanti',
+    to: 'kind = leftantisemi_',
+    says: 'KS005 Expected one of: ',
+  },
+  {
+    fault: 'a join that does not say its kind',
+    query: 'no-notice',
+    from: 'join kind = leftanti ',
+    to: 'join ',
+    says: 'a join without its kind drops rows without a word',
+  },
+  {
+    fault: 'a join on a column that one side has not',
+    query: 'no-notice',
+    from: ') on Event\n',
+    to: ') on Happening\n',
+    says: "KS142 The name 'Happening'",
+  },
+  {
+    fault: 'a number that is compared with a text',
+    query: 'position-gaps',
+    from: 'Position > Before + 1',
+    to: 'Position > "first"',
+    says: 'KS106 ',
+  },
+  {
+    fault: 'one argument too many for a function',
+    query: 'upcoming',
+    from: 'VmEventTimeline(14d)',
+    to: 'VmEventTimeline(14d, 1d)',
+    says: 'KS119 ',
+  },
+  {
+    fault: 'no argument: how far it looks back',
+    query: 'upcoming',
+    from: 'VmEventTimeline(14d)',
+    to: 'VmEventTimeline()',
+    says: 'VmEventTimeline without how far it looks back',
+  },
+  {
+    fault: 'a text where a function wants a span of time',
+    query: 'upcoming',
+    from: 'VmEventTimeline(14d)',
+    to: 'VmEventTimeline("14d")',
+    says: 'VmEventTimeline is asked to look back "14d": write a span of time, as 14d',
+  },
+  {
+    fault: 'two blanks where there is one',
+    query: 'upcoming',
+    from: '| where IsOpen',
+    to: '| where  IsOpen',
+    says: 'it is not formatted as Microsoft formats it',
+  },
+  {
+    fault: 'a table that is read without its time',
+    query: 'pipeline-latency',
+    from: '| where TimeGenerated > ago(1d)\n',
+    to: '',
+    says: 'the first that it asks of VmLifecycle_CL is not the time',
+  },
+  {
+    fault: 'a comment where the question should be',
+    query: 'upcoming',
+    from: 'how, and in how many minutes?',
+    to: 'how, and in how many minutes.',
+    says: 'it does not open with the question that it answers',
+  },
+  {
+    fault: 'a text that is searched letter by letter',
+    query: 'outages-with-warning',
+    from: '_ResourceId has ',
+    to: '_ResourceId contains ',
+    says: 'contains reads every text to its end: has looks up words',
+  },
+];
+
+const named = <T extends { readonly fault: string }>(all: readonly T[]) =>
+  all.map((each) => [each.fault, each] as const);
+
+test.each(named(faults))('found in a query: %s', (_, { query, from, to, says }) => {
+  const problems = problemsOf(spoilt(query, from, to), kql);
+  expect(problems.filter((problem) => problem.startsWith(says))).not.toEqual([]);
+});
+
+test('a query of another service is found', () => {
+  const query = '// Which resources are there?\narg("").Resources\n| where type =~ "vm"\n';
+  expect(problemsOf(query, kql)).toContain('it reaches into another service');
+});
+
+/** These are bound without a complaint, and say something else. */
+const wrong: readonly Omit<Fault, 'says'>[] = [
+  { fault: 'a join that keeps what it should leave out', query: 'no-notice', from: 'leftanti', to: 'leftsemi' },
+  {
+    fault: 'a lookup that drops VMs without the agent',
+    query: 'not-back',
+    from: 'leftouter Agents',
+    to: 'inner Agents',
+  },
+  { fault: 'another threshold', query: 'stuck', from: 'ago(30m)', to: 'ago(20m)' },
+  { fault: 'what has begun among what is to come', query: 'upcoming', from: ' and isnull(StartedAt)', to: '' },
+  {
+    fault: 'a comparison of ids as they are spelled',
+    query: 'coverage',
+    from: 'tolower(_ResourceId)',
+    to: '_ResourceId',
+  },
+  { fault: 'a fault domain beside itself', query: 'two-fault-domains-at-once', from: ') < 0', to: ') <= 0' },
+  { fault: 'copies counted as positions', query: 'position-gaps', from: '> Before + 1', to: '>= Before + 1' },
+  { fault: 'tests counted', query: 'pipeline-latency', from: 'coalesce(IsTest, false) == false', to: 'Position > 0' },
+];
+
+test.each(named(wrong))('told by the cases of a query: %s', (_, { query, from, to }) => {
+  const text = spoilt(query, from, to);
+  expect(kql.bind(text).diagnostics).toEqual([]);
+  const own = cases.filter((each) => each.query === query);
+  expect(own.filter((each) => !isEqual(answerOf(each, text), each.rows))).not.toEqual([]);
+});
+
+const isEqual = (lines: readonly string[], others: readonly string[]): boolean =>
+  lines.join('\n') === others.join('\n');

@@ -1,0 +1,44 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { answerOf, cases } from './cases/index.ts';
+import { fleetNow, fleetTables } from './fleet-tables.ts';
+import { kql, queryNames, tableText, textOf } from './pack.ts';
+import { problemsOf } from './rules.ts';
+
+const fleet = kql.load(fleetTables);
+const goldens = join(import.meta.dirname, 'fleet');
+const nothing = { VmLifecycle_CL: [], VmLifecycleBridge_CL: [], Heartbeat: [], AzureActivity: [] };
+
+test('every case and every golden of the demo fleet belongs to a query of the pack', () => {
+  for (const { query, of } of cases) expect(queryNames, of).toContain(query);
+  expect(readdirSync(goldens).sort()).toEqual(queryNames.map((name) => `${name}.txt`));
+});
+
+// All of one query together: it is bound once, which takes longer than to answer it.
+describe.each(queryNames)('the query %s', (name) => {
+  const own = cases.filter(({ query }) => query === name);
+
+  test('is bound without a complaint, formatted, and asks for time first', () => {
+    expect(problemsOf(textOf(name), kql)).toEqual([]);
+  });
+
+  test('has a case in which it finds something, and one in which it finds nothing', () => {
+    expect(own.map(({ rows }) => rows.length > 0)).toEqual(expect.arrayContaining([true, false]));
+  });
+
+  test.each(own.map((each) => [each.of, each] as const))('answers of %s', (_, each) => {
+    expect(answerOf(each)).toEqual(each.rows);
+  });
+
+  test('answers of the demo fleet as the golden shows', async () => {
+    const answer = kql.execute(textOf(name), { tables: fleet, now: fleetNow });
+    expect(answer.columns).toEqual(kql.bind(textOf(name)).columns);
+    expect(answer.rows.length).toBeGreaterThan(0);
+    await expect(tableText(answer)).toMatchFileSnapshot(join(goldens, `${name}.txt`));
+  });
+
+  test('answers of a fleet that has sent nothing yet', () => {
+    expect(kql.execute(textOf(name), { tables: nothing, now: fleetNow }).rows).toEqual([]);
+  });
+});
