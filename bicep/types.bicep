@@ -286,7 +286,7 @@ type alertRouteType = {
 type architectureType = 'x64' | 'arm64'
 
 @export()
-@description('Gallery that holds the VM applications. Its resource group exists.')
+@description('Gallery that holds the VM applications: one of its own, which is made. A gallery that exists gets this identity in the place of those that it has.')
 type galleryType = {
   @description('Required. Subscription of the gallery.')
   subscriptionId: string

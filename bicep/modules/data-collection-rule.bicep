@@ -4,11 +4,12 @@ metadata description = 'The rule to which bridges send, with one stream for each
 // Costs: nothing itself; what it takes in is paid at the table.
 // Limits: 12,000 requests and 2 GB a minute, so a large fleet has several.
 // Cannot be changed later: its id and its kind, both of which every bridge depends on.
-// Going private later makes a new rule, and needs a new configuration on every VM.
+// Going private later makes a new rule beside the old one, and needs a new configuration on every VM. Delete the old one
+// when no VM sends to it.
 
 import { tagsType } from '../types.bicep'
 
-@description('Required. Name of the rule, and of its endpoint where it is private, with dce for dcr.')
+@description('Required. Name of the rule; a private one is called the same with -private, and its endpoint with dce for dcr.')
 @minLength(3)
 @maxLength(44)
 param name string
@@ -58,6 +59,8 @@ var flows = [
     outputStream: 'Custom-${table.key}'
   }
 ]
+// A name of its own: a rule that is there cannot become one of another kind.
+var privateName = '${name}-private'
 var errorLogName = 'errors'
 var errorLog = [
   {
@@ -93,7 +96,7 @@ resource endpoint 'Microsoft.Insights/dataCollectionEndpoints@2024-03-11' = if (
 }
 
 resource privateRule 'Microsoft.Insights/dataCollectionRules@2024-03-11' = if (isPrivate) {
-  name: name
+  name: privateName
   location: location
   tags: tags
   properties: {
@@ -124,7 +127,7 @@ resource privateErrorLog 'Microsoft.Insights/diagnosticSettings@2021-05-01-previ
 }
 
 @description('Name of the rule.')
-output name string = name
+output name string = isPrivate ? privateName : name
 
 @description('Resource id of the rule.')
 output resourceId string = isPrivate ? privateRule.id : publicRule.id

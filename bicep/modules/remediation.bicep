@@ -23,6 +23,9 @@ param round int = 1
 @maxValue(30)
 param parallelDeployments int = 10
 
+// One after the other, identities before applications: two tasks at a time could change one VM at the same time, which
+// makes one of the changes fail.
+@batchSize(1)
 resource remediation 'Microsoft.PolicyInsights/remediations@2024-10-01' = [
   for reference in references: {
     name: '${platformName}-${reference.id}-${reference.version}-${round}'

@@ -6,8 +6,45 @@ import { misfits } from '../support/bicep/fits.ts';
 import { createProject } from '../support/bicep/project.ts';
 
 const azure = azureShapes();
-const project = createProject(textOf, azure);
-const parameterFiles = bicepFiles().filter((path) => path.endsWith('.bicepparam'));
+
+/** Everything that can be switched on, with the longest names that are taken: what no parameter file of ours does. */
+const everything = 'infra/params/everything.bicepparam';
+const group = '/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/rg';
+const project = createProject((path) => (path === everything ? everySwitch() : textOf(path)), azure);
+const parameterFiles = [...bicepFiles().filter((path) => path.endsWith('.bicepparam')), everything];
+
+function everySwitch(): string {
+  return `using '../main.bicep'
+param location = 'westeurope'
+param name = 'vm-lifecycle-of-many'
+param shards = [
+  { name: 'westeuro', location: 'westeurope', regions: ['westeurope'] }
+  { name: 'northeur', location: 'northeurope', regions: ['northeurope'] }
+]
+param readers = [{ principalId: '00000000-0000-0000-0000-000000000001', principalType: 'Group' }]
+param tableReaders = [{ principalId: '00000000-0000-0000-0000-000000000001', principalType: 'Group' }]
+param enableHealthEvents = true
+param capture = {
+  storageAccountResourceId: '${group}/providers/Microsoft.Storage/storageAccounts/st'
+  containerName: 'records'
+  identityResourceId: '${group}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/id-capture'
+}
+param dataExplorer = {
+  clusterResourceId: '${group}/providers/Microsoft.Kusto/clusters/dec'
+  location: 'westeurope'
+  databaseName: 'records'
+  managedIdentityResourceId: '${group}/providers/Microsoft.Kusto/clusters/dec'
+  managedIdentityPrincipalId: '00000000-0000-0000-0000-000000000002'
+}
+param privateLink = {
+  location: 'westeurope'
+  subnetResourceId: '${group}/providers/Microsoft.Network/virtualNetworks/vnet/subnets/default'
+  existingScopeResourceId: ''
+  createPrivateDnsZones: true
+  virtualNetworkResourceId: '${group}/providers/Microsoft.Network/virtualNetworks/vnet'
+}
+`;
+}
 
 /** Bicep reads these itself. */
 const ofBicep = ['parent', 'scope', 'dependsOn'];
@@ -38,4 +75,20 @@ test.for(parameterFiles)('no two resources that %s deploys have the same name', 
     .filter(({ body }) => body.parent === undefined && body.scope === undefined)
     .map(({ type, body }) => `${type} ${body.name}`);
   expect(names.filter((name, n) => names.indexOf(name) !== n)).toEqual([]);
+});
+
+test('with every switch on, every kind of resource of the platform is deployed', () => {
+  const types = new Set(deployedBy(project, everything).map(({ type }) => type.toLowerCase()));
+  expect([...types]).toEqual(
+    expect.arrayContaining([
+      'microsoft.insights/datacollectionendpoints',
+      'microsoft.insights/privatelinkscopes',
+      'microsoft.insights/privatelinkscopes/scopedresources',
+      'microsoft.network/privatednszones',
+      'microsoft.network/privateendpoints',
+      'microsoft.network/privateendpoints/privatednszonegroups',
+      'microsoft.kusto/clusters/databases/dataconnections',
+      'microsoft.eventgrid/systemtopics',
+    ]),
+  );
 });

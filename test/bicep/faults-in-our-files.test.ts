@@ -29,6 +29,13 @@ const faults: readonly {
     says: 'Microsoft.OperationalInsights/workspaces/tables@2020-08-01',
   },
   {
+    name: 'a workspace is both made and there',
+    file: 'bicep/modules/log-analytics.bicep',
+    from: /existing = if \(exists\)/,
+    to: 'existing = if (name != resourceGroup().name)',
+    says: 'present and created are the same resource, and can both be there',
+  },
+  {
     name: 'bridges own the hub',
     file: 'bicep/modules/role-assignments.bicep',
     from: /2b629674-e913-4c01-ae53-ef4638d8f975/,

@@ -216,7 +216,7 @@ plant([
     name: 'an existing resource that nobody uses',
     file: 'vm.bicep',
     from: "resource vm '",
-    to: "resource other 'Microsoft.Compute/virtualMachines@2024-11-01' existing = {\n  name: vmName\n}\n\nresource vm '",
+    to: "resource other 'Microsoft.Compute/virtualMachines@2024-11-01' existing = {\n  name: 'other'\n}\n\nresource vm '",
     says: ['vm.bicep:11: other is not used [no-unused-existing-resources]'],
   },
   {

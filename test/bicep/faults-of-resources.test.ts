@@ -48,6 +48,15 @@ plant([
     says: ['rule.bicep:15: properties.immutableId is read-only: Azure sets it [BCP073]'],
   },
   {
+    name: 'a resource that is made and also called existing',
+    file: 'rule.bicep',
+    from: 'output ruleId string = rule.properties.immutableId\n',
+    to: "output ruleId string = same.properties.immutableId\n\nresource same 'microsoft.insights/dataCollectionRules@2024-03-11' existing = {\n  name: name\n}\n",
+    says: [
+      'rule.bicep:22: same and rule are the same resource, and can both be there: Azure refuses the template [BCP121]',
+    ],
+  },
+  {
     name: 'a property stands twice',
     file: 'rule.bicep',
     from: "  kind: 'Direct'\n",

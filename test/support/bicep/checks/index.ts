@@ -5,6 +5,7 @@ import { forbidden } from './forbidden.ts';
 import { loads } from './loads.ts';
 import { modules } from './modules.ts';
 import { names } from './names.ts';
+import { once } from './once.ts';
 import { places } from './places.ts';
 import { posture } from './posture.ts';
 import { resources } from './resources.ts';
@@ -16,6 +17,7 @@ import { unused } from './unused.ts';
 /** Every check, by what it is about. */
 export const checks: Readonly<Record<string, Check>> = {
   names,
+  once,
   typesExist,
   resources,
   modules,

@@ -1,0 +1,77 @@
+import type { Alerts, LogAlert, MetricAlert, RowAlert } from './read-alerts.ts';
+
+const severities = ['critical', 'error', 'warning', 'informational', 'verbose'] as const;
+
+/** What an alert is raised for: one for each of these. */
+function raisedFor(alert: RowAlert | LogAlert | MetricAlert): string {
+  if ('targetKind' in alert) return alert.targetKind === 'virtualMachines' ? 'VM' : 'namespace';
+  if (!('evaluationFrequency' in alert)) return 'VM, within minutes';
+  const dimensions = (alert.dimensions ?? []).filter((name) => name !== 'Route');
+  const whom = dimensions.map((name) => words[name] ?? name).join(', ');
+  return `${whom}; every ${alert.evaluationFrequency.replace(/^PT/, '').replace('M', ' min').replace('H', ' h')}`;
+}
+
+const words: Readonly<Record<string, string>> = {
+  VmName: 'VM',
+  ScaleSet: 'scale set',
+  Location: 'region',
+  EventType: 'type of event',
+  VmSize: 'size',
+  SubscriptionId: 'subscription',
+  ResourceGroup: 'resource group',
+  InputStreamId: 'stream',
+  OperationName: 'operation',
+};
+
+const isRouted = (alert: RowAlert | LogAlert | MetricAlert): boolean =>
+  'query' in alert && /\bRoute = strcat\(/.test(alert.query);
+
+/**
+ * The cards of the person on call, as Markdown: a table of all alerts, and one card each.
+ *
+ * @param expected alerts a month of 1,000 VMs, by name; an alert that is not in it is measured by Azure.
+ */
+export function cardsOf(alerts: Alerts, expected: ReadonlyMap<string, number>): string {
+  const all = [...alerts.rowAlerts, ...alerts.logAlerts, ...alerts.metricAlerts];
+  const inOrder = all.toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
+  const rows = inOrder.map((alert) => {
+    const count = expected.get(alert.name);
+    const cells = [
+      `[${alert.name}](#${anchorOf(titleOf(alert))})`,
+      `${alert.severity} ${severities[alert.severity]}`,
+      alert.enabled ? 'on' : 'off',
+      raisedFor(alert),
+      isRouted(alert) ? 'its owner' : '',
+      count === undefined ? '-' : String(count),
+    ];
+    return `| ${cells.join(' | ')} |`;
+  });
+  return [
+    [
+      '| alert | severity | | one for each | routed to | a month of 1,000 VMs |',
+      '|---|---|---|---|---|---|',
+      ...rows,
+    ].join('\n'),
+    ...inOrder.map((alert) => {
+      const { meaning, urgent, firstQuery, whatToDo } = alert.onCall;
+      return [
+        `## ${titleOf(alert)}`,
+        '',
+        meaning,
+        '',
+        `- **Is it urgent?** ${urgent}`,
+        `- **First query:** [\`${firstQuery}\`](../kql/queries/${firstQuery}.kql)`,
+        `- **What to do:** ${whatToDo}`,
+      ].join('\n');
+    }),
+  ].join('\n\n');
+}
+
+const titleOf = ({ name, displayName }: Alerts[keyof Alerts][number]): string => `${name}: ${displayName}`;
+
+/** As GitHub makes it. */
+const anchorOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-');

@@ -1,0 +1,81 @@
+import { encodeRow } from '../../../src/sinks/log-analytics/encode.ts';
+import { type Group, type GroupVm, type Play, playGroup } from '../fleet-rows/group-play.ts';
+import { heartbeatRows } from '../fleet-rows/heartbeats.ts';
+import { type Arriving, arrivingAfter } from './watch.ts';
+
+const hour = 3600;
+
+/** What happens begins here: six hours before, the fleet is quiet. */
+export const sceneStarts = new Date('2026-03-02T06:00:00Z');
+/** When what happens is over, or has lasted for seven hours. */
+export const sceneEnds = new Date(sceneStarts.getTime() + 1000 * 7 * hour);
+const quietSeconds = 6 * hour;
+const from = new Date(sceneStarts.getTime() - 1000 * quietSeconds);
+const lasts = quietSeconds + 7 * hour;
+
+export interface Scene {
+  /** VMs of the scale set `web`. Default 20. */
+  readonly vms?: number;
+  /** Of every VM. */
+  readonly traits?: Partial<GroupVm>;
+  /** Of a VM, by its number: seconds count from the start. */
+  readonly of?: Readonly<Record<number, Partial<GroupVm>>>;
+  /** Seconds count from the start. */
+  readonly plays?: readonly Play[];
+  readonly witnessRate?: number;
+  /** VMs, by number, that say that they stop when they leave. */
+  readonly saysGoodbye?: readonly number[];
+  /** How far the event hub is behind for these VMs, in minutes. */
+  readonly hubBehind?: Readonly<Record<number, number>>;
+  readonly heartbeatMinutes?: number;
+  /** From the moment at which a row is made to that at which it can be queried. Default 90. */
+  readonly latencySeconds?: number;
+}
+
+const moved = (seconds: number | undefined): number | undefined =>
+  seconds === undefined ? undefined : seconds + quietSeconds;
+
+/** The rows of a scale set with a bridge on every VM, to which something happens. */
+export function rowsOfScene(scene: Scene): Arriving {
+  const { vms = 20, plays = [], witnessRate = 0, heartbeatMinutes = 60, latencySeconds = 90 } = scene;
+  const group: Group = {
+    name: 'web',
+    witnessRate,
+    vms: Array.from({ length: vms }, (_, number): GroupVm => {
+      const own = scene.of?.[number] ?? {};
+      const leavesAt = moved(own.leavesAt);
+      return {
+        name: `web_${number}`,
+        scaleSet: 'web',
+        faultDomain: String(number % 5),
+        tags: { owner: 'web-team' },
+        ...scene.traits,
+        ...own,
+        ...(leavesAt === undefined ? {} : { leavesAt }),
+      };
+    }),
+    plays: plays.map((play) => ({ ...play, at: play.at + quietSeconds })),
+  };
+  const stories = playGroup(group, from, lasts);
+  const beats = stories.flatMap(({ vm, observer, records, streams }, number) =>
+    heartbeatRows({
+      observer,
+      records,
+      streamId: streams[0]?.streamId ?? '',
+      bridgeVersion: '1.0.0',
+      // Spread over the hour, as the bridge itself does it.
+      from: new Date(from.getTime() + (60_000 * heartbeatMinutes * number) / vms),
+      to: new Date(from.getTime() + 1000 * Math.min(vm.leavesAt ?? lasts, lasts)),
+      everyMinutes: heartbeatMinutes,
+      saysGoodbye: scene.saysGoodbye?.includes(number) ?? false,
+      hubBehindMinutes: scene.hubBehind?.[number] ?? 0,
+    }),
+  );
+  const records = stories.flatMap((story) => story.records.map(encodeRow));
+  return {
+    VmLifecycle_CL: arrivingAfter(latencySeconds, records),
+    VmLifecycleBridge_CL: arrivingAfter(90, beats),
+    Heartbeat: [],
+    DCRLogErrors: [],
+  };
+}

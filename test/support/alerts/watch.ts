@@ -1,0 +1,170 @@
+import type { Cell, GivenRow, Kql } from '../kql/index.ts';
+import { type Alerts, type LogAlert, minutesOf, type Operator, type RowAlert } from './read-alerts.ts';
+
+/** An alert that was raised. */
+export interface Raised {
+  readonly name: string;
+  /** The VM, scale set or region: the first of its dimensions that tells. */
+  readonly on: string;
+  readonly at: string;
+  /** What its routes look for; empty where it has none. */
+  readonly route: string;
+}
+
+/** Rows by table, each with the moment from which it can be queried under `ingestion_time()`. */
+export type Arriving = Readonly<Record<string, readonly GivenRow[]>>;
+
+const arrival = 'ingestion_time()';
+const minuteMs = 60_000;
+
+/** Rows that can be queried so many seconds after they were made. A row that has a moment keeps it. */
+export const arrivingAfter = (seconds: number, rows: readonly GivenRow[]): GivenRow[] =>
+  rows.map((row) => ({
+    [arrival]: new Date(Date.parse(String(row.TimeGenerated)) + 1000 * seconds).toISOString(),
+    ...row,
+  }));
+
+/** Rows that all arrive at one moment, as after a long outage: the service puts it in the place of a TimeGenerated two days old. */
+export const arrivingAt = (moment: Date, rows: readonly GivenRow[]): GivenRow[] =>
+  rows.map((row) => {
+    const isOld = moment.getTime() - Date.parse(String(row.TimeGenerated)) > 2 * 1440 * minuteMs;
+    const at = moment.toISOString();
+    return { ...row, [arrival]: at, ...(isOld ? { TimeGenerated: at } : {}) };
+  });
+
+const compare: Readonly<Record<Operator, (value: number, threshold: number) => boolean>> = {
+  Equals: (value, threshold) => value === threshold,
+  GreaterThan: (value, threshold) => value > threshold,
+  GreaterThanOrEqual: (value, threshold) => value >= threshold,
+  LessThan: (value, threshold) => value < threshold,
+  LessThanOrEqual: (value, threshold) => value <= threshold,
+};
+
+const aggregate: Readonly<Record<NonNullable<LogAlert['timeAggregation']>, (values: readonly number[]) => number>> = {
+  Count: (values) => values.length,
+  Average: (values) => values.reduce((sum, value) => sum + value, 0) / values.length,
+  Minimum: (values) => Math.min(...values),
+  Maximum: (values) => Math.max(...values),
+  Total: (values) => values.reduce((sum, value) => sum + value, 0),
+};
+
+const text = (cell: Cell | undefined): string => (cell === null || cell === undefined ? '' : String(cell));
+
+/** Times read once: a watch looks at them thousands of times. */
+interface Timed {
+  readonly row: GivenRow;
+  readonly arrivedMs: number;
+  readonly generatedMs: number;
+}
+type Timetable = Readonly<Record<string, readonly Timed[]>>;
+
+const timed = (tables: Arriving): Timetable =>
+  Object.fromEntries(
+    Object.entries(tables).map(([name, rows]) => [
+      name,
+      rows.map((row) => ({
+        row,
+        arrivedMs: Date.parse(String(row[arrival])),
+        generatedMs: Date.parse(String(row.TimeGenerated)),
+      })),
+    ]),
+  );
+
+const those = (table: Timetable, keeps: (row: Timed) => boolean): Record<string, GivenRow[]> =>
+  Object.fromEntries(Object.entries(table).map(([name, rows]) => [name, rows.filter(keeps).map(({ row }) => row)]));
+
+type State = Omit<Raised, 'at'>;
+
+/** What a query over rows at intervals finds at a moment: one entry for each set of values of resource and dimensions over the threshold. */
+function conditionsMet(kql: Kql, alert: LogAlert, table: Timetable, now: number): State[] {
+  const since = now - minuteMs * minutesOf(alert.overrideQueryTimeRange ?? alert.windowSize);
+  const tables = those(table, ({ arrivedMs, generatedMs }) => arrivedMs <= now && generatedMs > since);
+  const answer = kql.execute(alert.query, { tables, now: new Date(now).toISOString() });
+  const cellOf = (row: readonly Cell[], name: string): Cell | undefined =>
+    row[answer.columns.findIndex((column) => column.name === name)];
+  const split = [alert.resourceIdColumn ?? [], alert.dimensions ?? []].flat();
+  const groups = Map.groupBy(answer.rows, (row) => JSON.stringify(split.map((name) => cellOf(row, name))));
+  return [...groups.values()].flatMap((rows) => {
+    const { metricMeasureColumn: measure, timeAggregation = 'Count' } = alert;
+    const values = measure === undefined ? rows.map(() => 1) : rows.map((row) => cellOf(row, measure)).filter(isNumber);
+    const [first = []] = rows;
+    if (values.length === 0 || !compare[alert.operator](aggregate[timeAggregation](values), alert.threshold)) return [];
+    const told = (alert.dimensions ?? []).filter((name) => name !== 'Route').map((name) => text(cellOf(first, name)));
+    const on = alert.name === 'A6' ? told.at(-1) : told[0];
+    return [{ name: alert.name, on: on ?? '', route: text(cellOf(first, 'Route')) }];
+  });
+}
+
+const isNumber = (cell: Cell | undefined): cell is number => typeof cell === 'number';
+
+/** What an alert for each row says of rows that have just arrived. */
+function rowsMatched(kql: Kql, alert: RowAlert, tables: Arriving, now: number): State[] {
+  const answer = kql.execute(alert.query, { tables, now: new Date(now).toISOString() });
+  const place = (name: string): number => answer.columns.findIndex((column) => column.name === name);
+  return answer.rows.map((row) => ({
+    name: alert.name,
+    on: text(row[place('VmName')]),
+    route: text(row[place('Route')]),
+  }));
+}
+
+/** As long as what happened to a VM counts; what lasts longer than that is an alert of its own. */
+const countsMs = 30 * minuteMs;
+/** A watch of more than `seldom` looks once every `coarse`, where something happens. */
+const coarseMs = 15 * minuteMs;
+const seldomMs = 360 * minuteMs;
+
+/**
+ * Moments at which a query looks: at its interval, or in a long watch after each arrival, half an hour after something has begun, and every six
+ * hours for what comes of silence, since in between it would find little else.
+ */
+function moments(table: Timetable, intervalMs: number, from: number, to: number): number[] {
+  const isLong = to - from > seldomMs;
+  const everyMs = isLong ? Math.max(intervalMs, coarseMs) : intervalMs;
+  const up = (ms: number, stepMs = everyMs): number => Math.ceil(ms / stepMs) * stepMs;
+  const stepMs = isLong ? seldomMs : everyMs;
+  const found = new Set<number>();
+  for (let at = up(from, stepMs); at <= to; at += stepMs) found.add(at);
+  if (isLong) {
+    const { VmLifecycleBridge_CL: _, ...eventful } = table;
+    for (const { row, arrivedMs } of Object.values(eventful).flat()) {
+      const lasting = row.Phase === 'Started' ? [up(arrivedMs + countsMs)] : [];
+      for (const at of [up(arrivedMs), ...lasting]) if (at >= from && at <= to) found.add(at);
+    }
+  }
+  return [...found].sort((a, b) => a - b);
+}
+
+/**
+ * Watches tables as Azure Monitor does: rows as they arrive, queries at their intervals. An alert that ends by itself is raised again only when its
+ * condition was not met in between.
+ *
+ * @param time.from what arrived before raises nothing by itself.
+ */
+export function watch(
+  kql: Kql,
+  { rowAlerts, logAlerts }: Pick<Alerts, 'rowAlerts' | 'logAlerts'>,
+  tables: Arriving,
+  time: { readonly from: Date; readonly to: Date },
+): Raised[] {
+  const [from, to] = [time.from.getTime(), time.to.getTime()];
+  const table = timed(tables);
+  const stamped = (now: number) => (found: State) => ({ ...found, at: new Date(now).toISOString() });
+  const byRow = [...Map.groupBy(table.VmLifecycle_CL ?? [], ({ arrivedMs }) => arrivedMs)]
+    .filter(([now]) => now >= from && now <= to)
+    .flatMap(([now, rows]) => {
+      const news = { VmLifecycle_CL: rows.map(({ row }) => row) };
+      return rowAlerts.flatMap((alert) => rowsMatched(kql, alert, news, now).map(stamped(now)));
+    });
+  const byQuery = logAlerts.flatMap((alert) => {
+    let before: readonly State[] = [];
+    return moments(table, minuteMs * minutesOf(alert.evaluationFrequency), from, to).flatMap((now) => {
+      const met = conditionsMet(kql, alert, table, now);
+      const isNew = ({ on, route }: State): boolean => !before.some((old) => old.on === on && old.route === route);
+      const raised = met.filter(isNew).map(stamped(now));
+      before = met;
+      return raised;
+    });
+  });
+  return [...byRow, ...byQuery].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+}
