@@ -39,7 +39,7 @@ export interface Look {
   readonly label?: string;
   readonly unit?: Unit;
   /** A number as the length of a bar, or as the depth of a colour. */
-  readonly as?: 'bar' | 'heat' | 'time' | 'resource' | 'hidden';
+  readonly as?: 'bar' | 'heat' | 'time' | 'resource';
   /** A sign before the text, by the text of the cell; any other text has none. */
   readonly signs?: Readonly<Record<string, Urgency>>;
 }
@@ -83,6 +83,8 @@ export interface Merged {
   readonly on: string;
   /** All rows of the left panel with what the right one knows of them, or those that the right one does not know. */
   readonly keep: 'left' | 'left without right';
+  /** A column of each that is never empty. */
+  readonly always: { readonly left: string; readonly right: string };
   /** Columns of both panels that are shown, with the panel that they are of. */
   readonly columns: readonly { readonly from: 'left' | 'right'; readonly column: string }[];
 }

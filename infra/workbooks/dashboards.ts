@@ -1,0 +1,16 @@
+import { fileURLToPath } from 'node:url';
+import { toGrafana } from '../grafana/to-grafana.ts';
+import { jsonText } from './json-text.ts';
+import { tabs } from './panels/index.ts';
+import { toWorkbook } from './to-workbook.ts';
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+export const workbookPath: string = at('fleet.workbook');
+export const grafanaPath: string = at('../grafana/fleet.json');
+
+/** Both dashboards as they stand in their files. */
+export const dashboards = (): readonly { readonly path: string; readonly text: string }[] => [
+  { path: workbookPath, text: jsonText(toWorkbook(tabs)) },
+  { path: grafanaPath, text: jsonText(toGrafana(tabs)) },
+];

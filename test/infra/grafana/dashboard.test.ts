@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { grafanaPath, workbookPath } from '../../../infra/workbooks/dashboards.ts';
+import { openDemoFleet } from '../../../infra/workbooks/preview/preview.ts';
+import { readWorkbook, stepsOf, tabsOf } from '../../../infra/workbooks/preview/read-workbook.ts';
+import type { Binding } from '../../support/kql/index.ts';
+import { asking, columnsRead, type Dashboard, everyPanel, type Panel, rules, withMacros } from './rules.ts';
+
+const dashboard: Dashboard = JSON.parse(readFileSync(grafanaPath, 'utf8'));
+const workbook = readWorkbook(workbookPath);
+const { kql, now } = openDemoFleet();
+const from = new Date(now.getTime() - 14 * 86_400_000);
+
+test.for(Object.entries(rules))('of the dashboard of Grafana: %s', ([, broken]) => {
+  expect(asking(dashboard).length).toBeGreaterThan(20);
+  expect(broken(dashboard)).toEqual([]);
+});
+
+test('the dashboard of Grafana asks the questions of the workbook, in its order', () => {
+  expect(asking(dashboard).map(({ title }) => title)).toEqual(stepsOf(workbook).map(({ content }) => content.title));
+  const rows = everyPanel(dashboard).filter(({ type }) => type === 'row');
+  expect(rows.map(({ title }) => title)).toEqual(tabsOf(workbook));
+});
+
+const queriesOf = ({ targets = [] }: Panel): string[] =>
+  targets.map(
+    ({ azureLogAnalytics, azureResourceGraph }) => azureLogAnalytics?.query ?? azureResourceGraph?.query ?? '',
+  );
+
+const queries = [
+  ...asking(dashboard).flatMap((panel) => queriesOf(panel).map((query) => ({ what: panel.title, query }))),
+  ...dashboard.templating.list.flatMap(({ name, query }) =>
+    typeof query === 'object' && query.azureLogAnalytics
+      ? [{ what: `the list ${name}`, query: query.azureLogAnalytics.query }]
+      : [],
+  ),
+];
+
+/** Binding takes long, and every query is bound for several tests. */
+const bound = new Map<string, Binding>();
+function bind(query: string): Binding {
+  const binding = bound.get(query) ?? kql.bind(withMacros(query, from, now));
+  bound.set(query, binding);
+  return binding;
+}
+
+test.for(queries)('in Grafana a query is bound without a word against it: $what', ({ query }) => {
+  expect(bind(query).diagnostics).toEqual([]);
+});
+
+const missing = (panel: Panel): string[] => {
+  const given = queriesOf(panel).flatMap((query) => bind(query).columns.map(({ name }) => name));
+  return columnsRead(panel)
+    .filter(([, column]) => !given.includes(column))
+    .map(([where, column]) => `${where}: ${column}`);
+};
+
+test.for(asking(dashboard))('in Grafana a panel reads only columns that its query gives: $title', (panel) => {
+  expect(missing(panel)).toEqual([]);
+});
+
+test.for(asking(dashboard))('in Grafana what is drawn over time begins with a time: $title', (panel) => {
+  const [target] = panel.targets ?? [];
+  const overTime = target?.azureLogAnalytics?.resultFormat === 'time_series';
+  expect(overTime).toBe(panel.type === 'timeseries');
+  if (!overTime) return;
+  const types = bind(queriesOf(panel)[0] ?? '').columns.map(({ type }) => type);
+  expect(types.filter((type) => type === 'datetime')).toHaveLength(1);
+});
+
+/** The dashboard with its panel of that title changed. */
+const withPanel = (title: string, change: (panel: Panel) => unknown): Dashboard => {
+  const changed = (panel: Panel): unknown =>
+    panel.title === title
+      ? change(panel)
+      : { ...panel, ...(panel.panels ? { panels: panel.panels.map(changed) } : {}) };
+  return JSON.parse(JSON.stringify({ ...dashboard, panels: dashboard.panels.map(changed) }));
+};
+const first = 'How is the fleet right now?';
+const withTarget = (change: object): Dashboard =>
+  withPanel(first, (panel) => ({ ...panel, targets: panel.targets?.map((target) => ({ ...target, ...change })) }));
+
+const planted: readonly { readonly name: string; readonly rule: keyof typeof rules; readonly made: Dashboard }[] = [
+  {
+    name: 'two panels share an id',
+    rule: 'every panel has an id of its own',
+    made: withPanel(first, (panel) => ({ ...panel, id: 1 })),
+  },
+  {
+    name: 'a workspace stands in it',
+    rule: 'no id of a resource stands in the dashboard',
+    made: withTarget({
+      azureLogAnalytics: { query: 'VmLifecycle()', resources: ['/subscriptions/x/resourceGroups/y'] },
+    }),
+  },
+  {
+    name: 'a subscription stands in it',
+    rule: 'no id of a resource stands in the dashboard',
+    made: withTarget({ subscriptions: ['11111111-2222-4333-8444-555555555555'] }),
+  },
+  {
+    name: 'a panel asks one source whatever was chosen',
+    rule: 'every query goes to what was chosen at the top',
+    made: withTarget({ datasource: { uid: 'azure-monitor-oob' } }),
+  },
+  {
+    name: 'a query reads a variable that is not there',
+    rule: 'every variable that is read is there',
+    made: withTarget({ azureLogAnalytics: { query: 'VmLifecycle() | where $__contains(Zone, $Zone)', resources: [] } }),
+  },
+  {
+    name: 'one panel covers another',
+    rule: 'no panel lies over another',
+    made: withPanel(first, (panel) => ({ ...panel, gridPos: { ...panel.gridPos, h: 20 } })),
+  },
+  {
+    name: 'a panel is wider than the page',
+    rule: 'panels fit into the width',
+    made: withPanel(first, (panel) => ({ ...panel, gridPos: { ...panel.gridPos, x: 6 } })),
+  },
+];
+
+test.for(planted)('the rules for Grafana see it when $name', ({ rule, made }) => {
+  expect(rules[rule](made)).not.toEqual([]);
+});
+
+test('a tile of Grafana that reads a column that the query does not give is found', () => {
+  const made = withPanel(first, (panel) => ({
+    ...panel,
+    options: { ...panel.options, reduceOptions: { fields: '/^Count$/' } },
+  }));
+  expect(asking(made).flatMap(missing)).toEqual(['value: Count']);
+});
+
+test('a macro that the data source does not know is not passed on', () => {
+  expect(() => bind('VmLifecycle() | where $__unixEpochFilter(ObservedAt)')).toThrow('$__unixEpochFilter');
+});

@@ -1,0 +1,121 @@
+/** What the rules look at of a dashboard of Grafana. */
+export interface Target {
+  readonly refId: string;
+  readonly queryType: string;
+  readonly datasource: { readonly uid: string };
+  readonly azureLogAnalytics?: {
+    readonly query: string;
+    readonly resources: readonly string[];
+    readonly resultFormat: string;
+  };
+  readonly azureResourceGraph?: { readonly query: string };
+  readonly subscriptions?: readonly string[];
+}
+
+export interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly gridPos: { readonly h: number; readonly w: number; readonly x: number; readonly y: number };
+  readonly panels?: readonly Panel[];
+  readonly targets?: readonly Target[];
+  readonly fieldConfig?: {
+    readonly overrides: readonly { readonly matcher: { readonly options: string } }[];
+  };
+  readonly options?: { readonly xField?: string; readonly reduceOptions?: { readonly fields: string } };
+  readonly transformations?: readonly { readonly id: string; readonly options: Readonly<Record<string, unknown>> }[];
+}
+
+export interface Variable {
+  readonly name: string;
+  readonly type: string;
+  readonly query:
+    | string
+    | { readonly azureLogAnalytics?: { readonly query: string; readonly resources: readonly string[] } };
+}
+
+export interface Dashboard {
+  readonly panels: readonly Panel[];
+  readonly templating: { readonly list: readonly Variable[] };
+}
+
+/** Rows and what stands in them. */
+export const everyPanel = ({ panels }: Dashboard): Panel[] =>
+  panels.flatMap((panel) => [panel, ...(panel.panels ?? [])]);
+
+export const asking = (dashboard: Dashboard): Panel[] => everyPanel(dashboard).filter(({ type }) => type !== 'row');
+
+const duplicates = <T>(values: readonly T[]): T[] => values.filter((value, index) => values.indexOf(value) !== index);
+const builtIn = /^__/;
+
+/** Each gives what breaks it. */
+export const rules = {
+  'every panel has an id of its own': (dashboard) => duplicates(everyPanel(dashboard).map(({ id }) => String(id))),
+  'no id of a resource stands in the dashboard': (dashboard) =>
+    JSON.stringify(dashboard).match(
+      /\/subscriptions\/[^"]+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi,
+    ) ?? [],
+  'every query goes to what was chosen at the top': (dashboard) =>
+    asking(dashboard).flatMap(({ title, targets = [] }) =>
+      targets
+        .filter(
+          ({ datasource, azureLogAnalytics, subscriptions = [] }) =>
+            datasource.uid !== `\${Source}` ||
+            (azureLogAnalytics ? azureLogAnalytics.resources : subscriptions).some((where) => !where.startsWith('$')),
+        )
+        .map(({ refId }) => `${title}: ${refId}`),
+    ),
+  'every variable that is read is there': (dashboard) => {
+    const known = dashboard.templating.list.map(({ name }) => name);
+    const read = [...JSON.stringify(dashboard).matchAll(/\$(?:\{(\w+)[:.}]|(\w+))/g)].map(
+      ([, braced, bare]) => braced ?? bare ?? '',
+    );
+    return [...new Set(read)].filter((name) => !known.includes(name) && !builtIn.test(name));
+  },
+  'no panel lies over another': (dashboard) =>
+    dashboard.panels.flatMap(({ panels }) => overlapping(panels ?? [])).concat(overlapping(dashboard.panels)),
+  'panels fit into the width': (dashboard) =>
+    everyPanel(dashboard)
+      .filter(({ gridPos: { x, w } }) => x + w > 24)
+      .map(({ title }) => title),
+} as const satisfies Readonly<Record<string, (dashboard: Dashboard) => readonly string[]>>;
+
+const overlapping = (panels: readonly Panel[]): string[] =>
+  panels.flatMap(({ title, gridPos: a }, index) =>
+    panels
+      .slice(index + 1)
+      .filter(({ gridPos: b }) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h)
+      .map((other) => `${title} | ${other.title}`),
+  );
+
+/**
+ * A query as the data source sends it, where all is chosen of every list: macros and variables replaced.
+ * Throws where it uses one that is not known.
+ * https://grafana.com/docs/grafana/latest/datasources/azure-monitor/query-editor/
+ */
+export function withMacros(query: string, from: Date, to: Date): string {
+  const time = (value: Date): string => `datetime('${value.toISOString()}')`;
+  return query
+    .replace(/\$__timeFilter\((\w+)\)/g, `['$1'] >= ${time(from)} and ['$1'] <= ${time(to)}`)
+    .replace(/\$__contains\(\w+, \$\w+\)/g, '1 == 1')
+    .replaceAll('$__timeFrom()', time(from))
+    .replaceAll('$__timeTo()', time(to))
+    .replaceAll('$EventId', '00000001-abcd-4000-8000-000000000000')
+    .replace(/\$\w+/g, (name) => {
+      throw new Error(`the data source does not know ${name}`);
+    });
+}
+
+/** Columns that a panel reads by name, with where. */
+export function columnsRead({ fieldConfig, options, transformations = [] }: Panel): [string, string][] {
+  const reduced = options?.reduceOptions?.fields.replace(/^\/\^|\$\/$/g, '');
+  const pairs: [string, unknown][] = [
+    ...(fieldConfig?.overrides ?? []).map(({ matcher }): [string, string] => ['override', matcher.options]),
+    ['x axis', options?.xField],
+    ['value', reduced],
+    ...transformations.flatMap(({ id, options: { byField, columnField, rowField, valueField } }) =>
+      [byField, columnField, rowField, valueField].map((column): [string, unknown] => [id, column]),
+    ),
+  ];
+  return pairs.flatMap(([where, column]): [string, string][] => (typeof column === 'string' ? [[where, column]] : []));
+}
