@@ -13,6 +13,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
  */
 export async function bundle(outfile: string, more: BuildOptions = {}): Promise<Metafile> {
   const { metafile } = await build({
+    // What is told of it names files from here, wherever it is run.
+    absWorkingDir: root,
     entryPoints: [join(root, 'src/main.ts')],
     outfile,
     bundle: true,

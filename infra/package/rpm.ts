@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type About, asPackageVersion, description, placed, product, summary } from './deb.ts';
+import type { PackedFile } from './packed-file.ts';
+import { platforms } from './platforms.ts';
+
+const run = promisify(execFile);
+
+/** Null where the program is there that makes an .rpm; else why it cannot be made. */
+export async function whyNoRpm(): Promise<string | null> {
+  try {
+    await run('rpmbuild', ['--version']);
+    return null;
+  } catch {
+    return 'the program rpmbuild is missing (Debian and Ubuntu: apt-get install rpm)';
+  }
+}
+
+interface Contents extends About {
+  /** SPDX identifiers of everything in it. */
+  readonly licences: readonly string[];
+}
+
+/** The package as an .rpm, or null where no rpm runs. The same files make the same bytes, by the same version of rpmbuild. */
+export async function rpmOf(files: readonly PackedFile[], contents: Contents): Promise<Buffer | null> {
+  const { rpm } = platforms[contents.platform];
+  if (rpm === null) return null;
+  const folder = mkdtempSync(join(tmpdir(), 'rpm-'));
+  try {
+    const payload = join(folder, 'payload');
+    mkdirSync(payload);
+    for (const { path, mode, content } of files) {
+      writeFileSync(join(payload, path), content, { mode });
+      utimesSync(join(payload, path), contents.at, contents.at);
+    }
+    utimesSync(payload, contents.at, contents.at);
+    const spec = join(folder, `${product}.spec`);
+    writeFileSync(spec, specOf(files, contents, payload));
+    const out = join(folder, 'made');
+    const asked = [
+      '-bb',
+      spec,
+      '--target',
+      `${rpm}-linux`,
+      '--define',
+      `_topdir ${folder}/top`,
+      '--define',
+      `_rpmdir ${out}`,
+    ];
+    const epoch = String(Math.floor(contents.at.getTime() / 1000));
+    // Nobody's own macros.
+    await run('rpmbuild', asked, {
+      env: { PATH: process.env.PATH, HOME: folder, LC_ALL: 'C', SOURCE_DATE_EPOCH: epoch },
+    });
+    const [made] = readdirSync(out, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.rpm'));
+    if (made === undefined) throw new Error('rpmbuild has made nothing');
+    return readFileSync(join(out, made));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The runtime stays as its makers built it, and nothing is guessed from the contents. */
+const specOf = (files: readonly PackedFile[], { version, licences }: Contents, payload: string): string => `\
+%global debug_package %{nil}
+%global __os_install_post %{nil}
+%global _build_id_links none
+%global use_source_date_epoch_as_buildtime 1
+%global clamp_mtime_to_source_date_epoch 1
+%global source_date_epoch_from_changelog 0
+%global _buildhost reproducible
+# Every rpm reads xz, and its gzip is too large.
+%global _binary_payload w6.xzdio
+
+Name: ${product}
+Version: ${asPackageVersion(version)}
+Release: 1
+Summary: ${summary}
+License: ${licences.join(' AND ')}
+AutoReqProv: no
+Requires: libc.so.6(GLIBC_2.28)(64bit)
+Requires: libstdc++.so.6(GLIBCXX_3.4.21)(64bit)
+Requires: systemd
+Requires(post): libc.so.6(GLIBC_2.28)(64bit)
+Requires(post): libstdc++.so.6(GLIBCXX_3.4.21)(64bit)
+Requires(post): systemd
+Requires(post): /usr/sbin/useradd
+
+%description
+${description.join('\n')}
+
+%install
+mkdir -p %{buildroot}/usr/lib
+cp -a ${payload} %{buildroot}/${placed}
+
+%post
+${scriptlet('post')}
+%postun
+${scriptlet('postun')}
+%files
+%dir %attr(0755, root, root) /${placed}
+${files.map(({ path, mode }) => `%attr(${mode.toString(8).padStart(4, '0')}, root, root) /${placed}/${path}`).join('\n')}
+`;
+
+const scriptlet = (name: string): string => readFileSync(join(import.meta.dirname, 'scripts/rpm', name), 'utf8');

@@ -1,0 +1,137 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { appendFileSync, chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { contentsOf } from '../../../infra/package/contents.ts';
+import { signatureOf } from '../../../infra/package/manifest.ts';
+import { type PlatformName, platformNames } from '../../../infra/package/platforms.ts';
+import { faultsOfPackage } from '../../../infra/package/verify.ts';
+import { faultsIn, readPackage } from '../../../src/service/package.ts';
+import { lacking, moment, printed, smallProgram, smallRuntime, unpacked } from './rig.ts';
+
+const ours = generateKeyPairSync('ed25519');
+const other = generateKeyPairSync('ed25519');
+
+const contents = (platform: PlatformName, key: typeof ours.privateKey | null = null) =>
+  contentsOf({ platform, program: smallProgram, runtime: smallRuntime, at: moment, key });
+
+const ofLinux = {
+  LICENSE: 0o644,
+  'THIRD-PARTY-LICENSES.txt': 0o644,
+  'install.sh': 0o755,
+  'manifest.json': 0o644,
+  node: 0o755,
+  'remove.sh': 0o755,
+  'sbom.cdx.json': 0o644,
+  'scheduled-events-bridge': 0o755,
+  'scheduled-events-bridge.cjs': 0o644,
+  'scheduled-events-bridge.service': 0o644,
+  'update.sh': 0o755,
+};
+const held: Readonly<Record<PlatformName, Readonly<Record<string, number>>>> = {
+  'linux-x64': ofLinux,
+  'linux-arm64': ofLinux,
+  'win-x64': {
+    LICENSE: 0o644,
+    'THIRD-PARTY-LICENSES.txt': 0o644,
+    'manifest.json': 0o644,
+    'node.exe': 0o755,
+    'scheduled-events-bridge.cjs': 0o644,
+  },
+};
+
+test.each(platformNames)('the package for %s holds what it should and nothing else', (platform) => {
+  const files = contents(platform);
+  expect(Object.fromEntries(files.map(({ path, mode }) => [path, mode]))).toEqual(held[platform]);
+  expect(faultsOfPackage(unpacked(files), null)).toEqual([]);
+});
+
+test('the installer reads a package as it was made, and finds it whole', () => {
+  const folder = unpacked(contents('linux-arm64'));
+  const read = readPackage(folder);
+  expect(read).toMatchObject({ version: '3.2.1', platform: 'linux-arm64', from: folder });
+  const executable = read.files.filter(({ isExecutable }) => isExecutable).map(({ path }) => path);
+  expect(executable).toEqual(['install.sh', 'node', 'remove.sh', 'scheduled-events-bridge', 'update.sh']);
+  expect(read.files.map(({ path }) => path)).toEqual(Object.keys(ofLinux).filter((path) => path !== 'manifest.json'));
+  expect(faultsIn(folder, read)).toEqual([]);
+});
+
+test('the manifest tells which runtime the package brings', () => {
+  const manifest = JSON.parse(readFileSync(join(unpacked(contents('win-x64')), 'manifest.json'), 'utf8'));
+  expect(manifest).toMatchObject({
+    name: 'scheduled-events-bridge',
+    version: '3.2.1',
+    platform: 'win-x64',
+    node: '24.0.1',
+  });
+});
+
+test('a package in which one byte is another is refused, whichever file it is in', () => {
+  for (const path of Object.keys(ofLinux)) {
+    const folder = unpacked(contents('linux-x64', ours.privateKey));
+    expect(faultsOfPackage(folder, ours.publicKey)).toEqual([]);
+    const content = readFileSync(join(folder, path));
+    content[content.length - 2] = (content[content.length - 2] ?? 0) ^ 1;
+    writeFileSync(join(folder, path), content);
+    const fault =
+      path === 'manifest.json' ? 'manifest.json is not by the owner of this key' : `${path} has another content`;
+    expect(faultsOfPackage(folder, ours.publicKey)).toEqual([fault]);
+  }
+});
+
+const tampered: readonly { name: string; change: (folder: string) => void; fault: string }[] = [
+  {
+    name: 'a file more',
+    change: (folder) => writeFileSync(join(folder, 'more.so'), ''),
+    fault: 'more.so is not in the manifest',
+  },
+  { name: 'a file less', change: (folder) => rmSync(join(folder, 'LICENSE')), fault: 'LICENSE is missing' },
+  {
+    name: 'a longer file',
+    change: (folder) => appendFileSync(join(folder, 'LICENSE'), '\n'),
+    fault: 'LICENSE has 1093 bytes instead of 1092',
+  },
+  { name: 'a lost right', change: (folder) => chmodSync(join(folder, 'node'), 0o644), fault: 'node is not executable' },
+  {
+    name: 'a right too much',
+    change: (folder) => chmodSync(join(folder, 'LICENSE'), 0o755),
+    fault: 'LICENSE is executable',
+  },
+  { name: 'no manifest', change: (folder) => rmSync(join(folder, 'manifest.json')), fault: 'manifest.json is missing' },
+  {
+    name: 'no signature',
+    change: (folder) => rmSync(join(folder, 'manifest.json.sig')),
+    fault: 'manifest.json.sig is missing: the package is not signed',
+  },
+  {
+    name: 'a signature of somebody else',
+    change: (folder) =>
+      writeFileSync(
+        join(folder, 'manifest.json.sig'),
+        signatureOf(readFileSync(join(folder, 'manifest.json')), other.privateKey),
+      ),
+    fault: 'manifest.json is not by the owner of this key',
+  },
+];
+
+test.each(tampered)('a signed package with $name is refused', ({ change, fault }) => {
+  const folder = unpacked(contents('linux-x64', ours.privateKey));
+  change(folder);
+  expect(faultsOfPackage(folder, ours.publicKey)).toEqual([fault]);
+});
+
+test('anybody with openssl can verify who signed a package', ({ skip }) => {
+  const missing = lacking('openssl');
+  skip(missing !== null, missing ?? '');
+  const folder = unpacked(contents('linux-x64', ours.privateKey));
+  writeFileSync(join(folder, 'public.pem'), ours.publicKey.export({ type: 'spki', format: 'pem' }));
+  const at = (name: string): string => join(folder, name);
+  const asked = ['pkeyutl', '-verify', '-pubin', '-inkey', at('public.pem'), '-rawin', '-in', at('manifest.json')];
+  expect(printed('openssl', [...asked, '-sigfile', at('manifest.json.sig')])).toMatch('Verified Successfully');
+});
+
+test('a key of another kind signs nothing', () => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  expect(() => contents('linux-x64', privateKey)).toThrow('expected a private Ed25519 key');
+  expect(() => contents('linux-x64', ours.publicKey)).toThrow('The key is public, ed25519');
+});

@@ -1,0 +1,102 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { contentsOf } from '../../../infra/package/contents.ts';
+import { asPackageVersion, debOf } from '../../../infra/package/deb.ts';
+import type { PlatformName } from '../../../infra/package/platforms.ts';
+import { readPackage } from '../../../src/service/package.ts';
+import { lacking, moment, newFolder, printed, smallProgram, smallRuntime } from './rig.ts';
+
+const at = moment;
+
+async function debFor(platform: PlatformName, version = smallProgram.version): Promise<Buffer> {
+  const program = { ...smallProgram, version };
+  const files = contentsOf({ platform, program, runtime: smallRuntime, at, key: null });
+  const deb = await debOf(files, { version, platform, at });
+  if (!deb) throw new Error(`no .deb for ${platform}`);
+  return deb;
+}
+
+async function written(platform: PlatformName = 'linux-x64'): Promise<string> {
+  const file = join(newFolder(), 'made.deb');
+  writeFileSync(file, await debFor(platform));
+  return file;
+}
+
+test.for([
+  ['linux-x64', 'amd64'],
+  ['linux-arm64', 'arm64'],
+] as const)('dpkg reads what the .deb for %s says of itself', async ([platform, architecture], { skip }) => {
+  const missing = lacking('dpkg-deb');
+  skip(missing !== null, missing ?? '');
+  const fields = printed('dpkg-deb', ['--field', await written(platform)]);
+  expect(fields.split('\n').slice(0, 6)).toEqual([
+    'Package: scheduled-events-bridge',
+    'Version: 3.2.1',
+    `Architecture: ${architecture}`,
+    'Maintainer: The scheduled-events-bridge authors <scheduled-events-bridge@users.noreply.github.com>',
+    expect.stringMatching(/^Installed-Size: \d+$/),
+    'Depends: libc6 (>= 2.28), libstdc++6 (>= 5.1), passwd, systemd',
+  ]);
+});
+
+test('a .deb puts the package where the installer looks for it, as root and with its rights', async ({ skip }) => {
+  const missing = lacking('dpkg-deb');
+  skip(missing !== null, missing ?? '');
+  const listed = printed('dpkg-deb', ['--contents', await written()])
+    .trim()
+    .split('\n');
+  const owned = listed.map((line) => line.split(/\s+/)).map(([rights, owner, , , , path]) => [path, rights, owner]);
+  expect(owned).toEqual(
+    expect.arrayContaining([
+      ['./usr/lib/scheduled-events-bridge/', 'drwxr-xr-x', '0/0'],
+      ['./usr/lib/scheduled-events-bridge/node', '-rwxr-xr-x', '0/0'],
+      ['./usr/lib/scheduled-events-bridge/manifest.json', '-rw-r--r--', '0/0'],
+      ['./usr/share/doc/scheduled-events-bridge/copyright', '-rw-r--r--', '0/0'],
+    ]),
+  );
+  expect(new Set(owned.map(([, , owner]) => owner))).toEqual(new Set(['0/0']));
+  const outside =
+    /^\.\/(usr\/((lib|share\/(doc|lintian\/overrides))\/scheduled-events-bridge(\/.*)?|lib\/|share\/(doc\/|lintian\/(overrides\/)?)?)?)?$/;
+  expect(owned.map(([path]) => path ?? '').filter((path) => !outside.test(path))).toEqual([]);
+});
+
+test('the installer finds the package whole where a .deb has put it', async ({ skip }) => {
+  const missing = lacking('dpkg-deb', 'md5sum');
+  skip(missing !== null, missing ?? '');
+  const deb = await written();
+  const into = newFolder();
+  printed('dpkg-deb', ['--raw-extract', deb, into]);
+  expect(readPackage(join(into, 'usr/lib/scheduled-events-bridge')).version).toBe('3.2.1');
+  const checked = execFileSync('md5sum', ['--check', '--quiet', 'DEBIAN/md5sums'], { cwd: into, encoding: 'utf8' });
+  expect(checked).toBe('');
+  const copyright = readFileSync(join(into, 'usr/share/doc/scheduled-events-bridge/copyright'), 'utf8');
+  expect(copyright).toContain('License: Expat\n Permission is hereby granted, free of charge, to any person');
+  expect(copyright).toContain('\n .\n THE SOFTWARE IS PROVIDED "AS IS"');
+  expect(readdirSync(join(into, 'DEBIAN')).toSorted()).toEqual(['control', 'md5sums', 'postinst', 'postrm']);
+});
+
+test('a .deb is the same, byte for byte, whenever it is made', async () => {
+  expect((await debFor('linux-x64')).equals(await debFor('linux-x64'))).toBe(true);
+  expect((await debFor('linux-x64')).equals(await debFor('linux-arm64'))).toBe(false);
+});
+
+test('there is no .deb for Windows', async () => {
+  expect(await debOf([], { version: '1.0.0', platform: 'win-x64', at })).toBeNull();
+});
+
+test('a pre-release comes before the release', ({ skip }) => {
+  const missing = lacking('dpkg');
+  skip(missing !== null, missing ?? '');
+  const before = asPackageVersion('1.0.0-rc.1');
+  expect(spawnSync('dpkg', ['--compare-versions', before, 'lt', '1.0.0']).status).toBe(0);
+});
+
+test('lintian finds nothing wrong with the .deb', async ({ skip }) => {
+  const lintian = process.env.LINTIAN ?? '';
+  skip(lintian === '', 'LINTIAN does not name the program lintian, which takes half a minute');
+  // It says "I:" of what nobody has to do anything about: an override of the runtime that this small one does not need.
+  const { stdout } = spawnSync(lintian, ['--allow-root', await written()], { encoding: 'utf8' });
+  expect(stdout.split('\n').filter((line) => /^[EW]:/.test(line))).toEqual([]);
+}, 180_000);

