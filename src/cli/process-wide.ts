@@ -34,7 +34,7 @@ const frugal = ['--semi-space-growth-factor=1', '--no-wasm-tier-up', '--no-wasm-
  * Answers with warnings for the log. Throws a {@link Failure} when `tls.caFile` is of no use.
  */
 export function setProcessWide(
-  config: Pick<Config, 'imds' | 'proxy' | 'tls'>,
+  config: Pick<Config, 'proxy' | 'tls'> & { readonly imds: Pick<Config['imds'], 'endpoint'> },
   env: NodeJS.ProcessEnv = process.env,
 ): string[] {
   setProxy(config, env);
@@ -43,7 +43,7 @@ export function setProcessWide(
   return trustAuthorities(config.tls.caFile, env);
 }
 
-function setProxy({ imds, proxy }: Pick<Config, 'imds' | 'proxy'>, env: NodeJS.ProcessEnv): void {
+function setProxy({ imds, proxy }: Parameters<typeof setProcessWide>[0], env: NodeJS.ProcessEnv): void {
   if (proxy) {
     for (const name of ['HTTPS_PROXY', 'HTTP_PROXY']) {
       env[name] = proxy.url;

@@ -35,6 +35,8 @@ export interface Ledger {
   failing(now: number): Failing | null;
   /** How long until something may be sent that may not be sent now; endless when nothing waits for time. */
   nextDueMs(now: number): number;
+  /** Outcomes that nobody has taken. */
+  unwritten(): number;
   /** What has to be written, once. */
   takeOutcomes(): readonly Settlement[];
   progress(): SinkProgress;
@@ -201,6 +203,7 @@ export function createLedger(parts: {
       if (pace.pausedUntil <= now) for (const { heldUntil } of troubles.values()) times.push(heldUntil);
       return Math.min(...times.filter((time) => time > now)) - now;
     },
+    unwritten: () => outcomes.length,
     takeOutcomes() {
       const taken = outcomes;
       outcomes = [];

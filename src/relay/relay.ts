@@ -9,6 +9,7 @@ import { createLedger, type Flight } from './ledger.ts';
 import { createNarrator, type Failing } from './narrator.ts';
 import { send } from './send.ts';
 import { createUrgency } from './urgency.ts';
+import { createWritePace } from './write-pace.ts';
 
 /** Drains the outbox into one sink, in order. */
 export interface Relay {
@@ -77,6 +78,7 @@ class SinkRelay implements Relay {
   readonly #urgency = createUrgency();
   readonly #ledger;
   readonly #narrator;
+  readonly #writePace;
   readonly #stopListening: () => void;
   readonly #flights = new Set<Flight>();
   readonly #busy = new Set<string>();
@@ -92,6 +94,7 @@ class SinkRelay implements Relay {
     this.#bell = createBell(clock);
     this.#backlog = createBacklog(sink.name, outbox);
     this.#narrator = createNarrator({ log, clock, sink: sink.name });
+    this.#writePace = createWritePace(clock);
     this.#ledger = createLedger({
       backlog: this.#backlog,
       urgency: this.#urgency,
@@ -163,19 +166,18 @@ class SinkRelay implements Relay {
 
   /**
    * 1. Take in what became of the batches that are back. 2. Send what can be sent, so that the sink works while 3. the
-   * disk writes what is settled: one transaction for all that came back meanwhile. 4. Wait for something to happen.
+   * disk writes what is settled: one transaction for all that came back meanwhile, a batch on its way permitting a rest between two. 4. Wait for something to happen.
    */
   async #drain(signal: AbortSignal): Promise<Drained> {
     for (;;) {
       this.#options.onPass();
       this.#absorb(signal.aborted);
       if (!signal.aborted) this.#launch(signal);
-      this.#write();
+      const unwritten = this.#ledger.unwritten();
+      if (this.#flights.size === 0 || this.#writePace.isDue(unwritten)) this.#write();
+      this.#tell();
       if (this.#flights.size === 0) return this.#rest();
-      await this.#bell.wait(
-        this.#ledger.nextDueMs(this.#options.clock.monotonicMs()),
-        signal.aborted ? undefined : signal,
-      );
+      await this.#bell.wait(this.#nextDueMs(), signal.aborted ? undefined : signal);
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -316,7 +318,17 @@ class SinkRelay implements Relay {
   #write(): void {
     const { sink, outbox } = this.#options;
     const outcomes = this.#ledger.takeOutcomes();
-    if (outcomes.length > 0) outbox.settle(sink.name, outcomes, this.#ledger.progress());
+    if (outcomes.length === 0) return;
+    this.#writePace.write(() => outbox.settle(sink.name, outcomes, this.#ledger.progress()));
+  }
+
+  #nextDueMs(): number {
+    const sendDueMs = this.#ledger.nextDueMs(this.#options.clock.monotonicMs());
+    return this.#ledger.unwritten() > 0 ? Math.min(sendDueMs, this.#writePace.dueInMs()) : sendDueMs;
+  }
+
+  #tell(): void {
+    const { sink, outbox } = this.#options;
     const waiting = (): number => outbox.counters()[sink.name]?.pending ?? 0;
     this.#narrator.tell(this.#failing(), waiting);
   }

@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util';
+import { drain } from './drain.ts';
 import { footprint } from './footprint.ts';
 
 /** `npm run bench -- <name>`: figures of this machine, for people to read; nothing is asserted. */
-const benches = { footprint };
+const benches = { footprint, drain };
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { isUrgent } from '../../src/lifecycle/urgency.ts';
+import { silentLog } from '../../src/log.ts';
+import { createRelay, type RelayOptions } from '../../src/relay/relay.ts';
+import { createWritePace } from '../../src/relay/write-pace.ts';
+import { settled } from '../support/fake-clock.ts';
+import { openRig } from './rig.ts';
+import { delivered } from './scripted-sink.ts';
+
+const cases = [
+  { name: 'a commit of 1 ms is followed by 4 ms of rest', tookMs: 1, restMs: 4 },
+  { name: 'a commit of 10 ms is followed by 40 ms of rest', tookMs: 10, restMs: 40 },
+  { name: 'a disk that stalled for 3 s is left alone for no longer than 100 ms', tookMs: 3000, restMs: 100 },
+  { name: 'a commit that took no time is followed by none', tookMs: 0, restMs: 0 },
+];
+
+test.each(cases)('$name', ({ tookMs, restMs }) => {
+  let now = 1000;
+  const pace = createWritePace({ monotonicMs: () => now });
+  expect(pace.isDue(1)).toBe(true);
+  pace.write(() => {
+    now += tookMs;
+  });
+  expect(pace.dueInMs()).toBe(restMs);
+  expect(pace.isDue(1)).toBe(restMs === 0);
+  now += restMs;
+  expect(pace.isDue(1)).toBe(true);
+});
+
+test('as many outcomes as fill a transaction are written without a rest', () => {
+  let now = 0;
+  const pace = createWritePace({ monotonicMs: () => now });
+  pace.write(() => {
+    now += 10;
+  });
+  expect([pace.isDue(499), pace.isDue(500)]).toEqual([false, true]);
+});
+
+test('what was delivered is written when the disk has rested, though another batch does not come back', async () => {
+  const rig = openRig({ batchBy: 'event', inFlight: 3 });
+  rig.sink.does(() => 'later');
+  let spentMs = 0;
+  let writes = 0;
+  const { outbox } = rig;
+  const clock = { ...rig.clock, monotonicMs: () => rig.clock.monotonicMs() + spentMs };
+  const slow: RelayOptions['outbox'] = {
+    get state() {
+      return outbox.state;
+    },
+    pending: (...query) => outbox.pending(...query),
+    progress: (sink) => outbox.progress(sink),
+    counters: () => outbox.counters(),
+    onAppended: (listener) => outbox.onAppended(listener),
+    settle(...outcomes) {
+      outbox.settle(...outcomes);
+      writes += 1;
+      spentMs += 10;
+    },
+  };
+  rig.append('first', 'second', 'never back');
+  const relay = createRelay({ sink: rig.sink, outbox: slow, clock, log: silentLog, isUrgent });
+  const drained = relay.drainOnce(rig.stop.signal);
+  await settled();
+  rig.sink.sent[0]?.answer(delivered);
+  await settled();
+  rig.sink.sent[1]?.answer(delivered);
+  await settled();
+  expect(writes).toBe(1);
+  await rig.clock.advance(39);
+  expect(writes).toBe(1);
+  await rig.clock.advance(1);
+  expect(writes).toBe(2);
+  expect(rig.counters()).toEqual({ pending: 1, delivered: 2, dead: 0 });
+  rig.sink.sent[2]?.answer(delivered);
+  await drained;
+  relay.close();
+  rig.close();
+});
