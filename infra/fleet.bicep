@@ -55,17 +55,23 @@ param unsupportedImages string[] = [
   'RedHat:RHEL*:7*'
   'RedHat:RHEL*:6*'
   'RedHat:rhel-byos:rhel-lvm7*'
+  'RedHat:rhel-byos:rhel-raw7*'
   'OpenLogic:CentOS*:7*'
   'OpenLogic:CentOS*:6*'
   'Oracle:Oracle-Linux:7*'
   'Oracle:Oracle-Linux:ol7*'
   'SUSE:SLES*:12*'
   'SUSE:sles-12*:*'
+  'SUSE:sles-sap-12*:*'
   'credativ:Debian:*'
 ]
 
 @description('Optional. Tags of what is deployed to the resource group of the gallery.')
 param tags tagsType = {}
+
+@description('Command that lists what does not comply with some policies of the initiatives, by their ids in them.')
+func nonCompliant(managementGroupName string, references string[]) string =>
+  'az policy state list --management-group ${managementGroupName} --filter "complianceState eq \'NonCompliant\' and (${join(map(references, reference => 'policyDefinitionReferenceId eq \'${reference}\''), ' or ')})" --query "[].resourceId" --output tsv'
 
 var auditUserInitiatedEvents = userInitiatedEvents == 'platformApproves'
 
@@ -96,12 +102,6 @@ var definitions = concat(
   map(virtualMachineRules, rule => { eligible: eligibleVirtualMachine, rule: rule }),
   map(scaleSetRules, rule => { eligible: eligibleScaleSet, rule: rule })
 )
-var deployedDefinitions = [
-  for (definition, index) in definitions: {
-    name: definition.rule.name
-    resourceId: policyDefinition[index].id
-  }
-]
 
 module galleryDeployed '../bicep/modules/gallery.bicep' = {
   scope: resourceGroup(gallery.subscriptionId, gallery.resourceGroupName)
@@ -166,7 +166,12 @@ module assignment '../bicep/modules/policy-assignment.bicep' = [
     params: {
       platformName: platform.name
       location: location
-      definitions: deployedDefinitions
+      definitions: [
+        for (definition, position) in definitions: {
+          name: definition.rule.name
+          resourceId: policyDefinition[position].id
+        }
+      ]
       rings: platform.rings
       applications: application[index].outputs.applications
       identityResourceId: platform.settings.identityResourceId
@@ -206,6 +211,19 @@ module policyReads '../bicep/modules/gallery-readers.bicep' = [
   }
 ]
 
+module policyAttaches '../bicep/modules/identity-operators.bicep' = [
+  for (platform, index) in platforms: {
+    scope: resourceGroup(
+      split(platform.settings.identityResourceId, '/')[2],
+      split(platform.settings.identityResourceId, '/')[4]
+    )
+    params: {
+      identityName: last(split(platform.settings.identityResourceId, '/'))
+      principalIds: [assignment[index].outputs.principalId]
+    }
+  }
+]
+
 module remediation '../bicep/modules/remediation.bicep' = [
   for (platform, index) in platforms: if (!empty(remediate)) {
     params: {
@@ -217,6 +235,7 @@ module remediation '../bicep/modules/remediation.bicep' = [
     dependsOn: [
       policyRoles[index]
       policyReads[index]
+      policyAttaches[index]
     ]
   }
 ]
@@ -232,12 +251,12 @@ output configurations { *: string } = toObject(
 output assignmentNames string[] = [for (platform, index) in platforms: assignment[index].outputs.name]
 
 @description('Command that lists the VMs and scale sets that could run the bridge and get none: their one user-assigned identity is somebody else\'s, or their ring tag names no ring.')
-output listUncovered string = 'az policy state list --management-group ${managementGroup().name} --filter "complianceState eq \'NonCompliant\' and startswith(policyAssignmentName, \'seb-\') and startswith(policyDefinitionReferenceId, \'uncovered-\')" --query "[].resourceId" --output tsv'
+output listUncovered string = nonCompliant(managementGroup().name, ['uncovered-virtual-machine', 'uncovered-scale-set'])
 
 @description('With platformApproves: commands that list the VMs and scale sets where restarts by people still wait, and set their policy. Empty otherwise.')
 output setUserInitiatedEvents string[] = auditUserInitiatedEvents
   ? [
-      'az policy state list --management-group ${managementGroup().name} --filter "complianceState eq \'NonCompliant\' and startswith(policyAssignmentName, \'seb-\') and startswith(policyDefinitionReferenceId, \'user-events-\')" --query "[].resourceId" --output tsv > ids'
+      '${nonCompliant(managementGroup().name, ['user-events-virtual-machine-x64', 'user-events-virtual-machine-arm64', 'user-events-scale-set-x64', 'user-events-scale-set-arm64'])} > ids'
       'grep -i /virtualMachines/ ids | xargs -n 1 az vm update --enable-user-reboot-scheduled-events true --enable-user-redeploy-scheduled-events true --ids'
       'grep -i /virtualMachineScaleSets/ ids | xargs -n 1 az resource update --api-version 2024-11-01 --set properties.scheduledEventsPolicy=\'{"userInitiatedReboot":{"automaticallyApprove":true},"userInitiatedRedeploy":{"automaticallyApprove":true}}\' --ids'
     ]

@@ -78,6 +78,13 @@ const faults: readonly {
     says: 'userInitiatedEvents is required by ../fleet.bicep and missing',
   },
   {
+    name: 'a workbook is larger than Bicep loads',
+    file: 'infra/workbooks/fleet.workbook',
+    from: /^/,
+    to: ' '.repeat(131_072),
+    says: 'loadTextContent() takes 131072',
+  },
+  {
     name: 'a policy escapes a bracket itself',
     file: 'infra/policy/identity-virtual-machine.json',
     from: /"\[/,

@@ -78,6 +78,16 @@ const cases: readonly Case[] = [
   },
   { name: 'a set in a region without a replica is left alone', given: { location: 'brazilsouth' }, happens: [] },
   { name: 'a Windows set is left alone', given: { osType: 'Windows' }, happens: [] },
+  {
+    name: 'a set that is being made from an image, and says no system yet, is known by its Linux configuration',
+    given: { osType: null, properties: { virtualMachineProfile: { osProfile: { linuxConfiguration: {} } } } },
+    happens: fresh,
+  },
+  {
+    name: 'a set that is being made from a Windows image is left alone',
+    given: { osType: null, properties: { virtualMachineProfile: { osProfile: { windowsConfiguration: {} } } } },
+    happens: [],
+  },
   { name: 'a flexible set without a model is left alone: its VMs are looked at', given: { osType: null }, happens: [] },
   { name: 'a set of CentOS 7 is left alone', given: { image: ['OpenLogic', 'CentOS', '7_9'] }, happens: [] },
   { name: 'a set of CentOS 8 gets it', given: { image: ['OpenLogic', 'CentOS', '8_5'] }, happens: fresh },

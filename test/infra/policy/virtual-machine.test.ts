@@ -145,7 +145,13 @@ const cases: readonly Case[] = [
   { name: 'Ubuntu 24.04 gets it', given: { image: ['canonical', 'ubuntu-24_04-lts', 'server'] }, happens: fresh },
   { name: 'Red Hat 7 is left alone', given: { image: ['RedHat', 'RHEL', '7.9'] }, happens: [] },
   { name: 'Red Hat 9 gets it', given: { image: ['RedHat', 'RHEL', '9_4'] }, happens: fresh },
+  {
+    name: 'Red Hat 7 of your own subscription is left alone',
+    given: { image: ['RedHat', 'rhel-byos', 'rhel-raw79'] },
+    happens: [],
+  },
   { name: 'SLES 12 is left alone', given: { image: ['SUSE', 'sles-12-sp5', 'gen2'] }, happens: [] },
+  { name: 'SLES 12 for SAP is left alone', given: { image: ['SUSE', 'sles-sap-12-sp5', 'gen2'] }, happens: [] },
   {
     name: 'the opt-out tag leaves a VM alone',
     given: { tags: { 'scheduled-events-bridge-opt-out': 'yes' } },

@@ -28,7 +28,9 @@ const paths: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'properties.virtualMachineProfile.storageProfile.osDisk.osType',
     [`${set}/sku.name`]: 'sku.name',
     [`${set}/virtualMachineProfile.${apps}[*]`]: `properties.virtualMachineProfile.${apps}`,
-    // An older alias, of another case and without the profile.
+    // Older aliases, of another case and without the profile.
+    'Microsoft.Compute/VirtualMachineScaleSets/osProfile.linuxConfiguration':
+      'properties.virtualMachineProfile.osProfile.linuxConfiguration',
     'Microsoft.Compute/VirtualMachineScaleSets/extensionProfile.extensions[*]':
       'properties.virtualMachineProfile.extensionProfile.extensions',
     [`${set}/scheduledEventsPolicy.userInitiatedReboot.automaticallyApprove`]:

@@ -24,12 +24,14 @@ export const unsupportedImages = [
   'RedHat:RHEL*:7*',
   'RedHat:RHEL*:6*',
   'RedHat:rhel-byos:rhel-lvm7*',
+  'RedHat:rhel-byos:rhel-raw7*',
   'OpenLogic:CentOS*:7*',
   'OpenLogic:CentOS*:6*',
   'Oracle:Oracle-Linux:7*',
   'Oracle:Oracle-Linux:ol7*',
   'SUSE:SLES*:12*',
   'SUSE:sles-12*:*',
+  'SUSE:sles-sap-12*:*',
   'credativ:Debian:*',
 ];
 

@@ -23,8 +23,19 @@ function load({ name, given, line }: Extract<Expression, { kind: 'call' }>, { fi
   if (path === null) return [finding(line, 'BCP032', `${name}() takes a path that is written out`)];
   const text = project.text(resolvePath(file, path));
   if (text === null) return [finding(line, 'BCP091', `there is no file ${path}`)];
+  const most = sizes[name];
+  if (most !== undefined && text.length > most) {
+    return [finding(line, 'BCP184', `${path} has ${text.length} characters, and ${name}() takes ${most}`)];
+  }
   return faultsIn(name, text).map((what) => finding(line, 'BCP186', `${path}: ${what}`));
 }
+
+/** Characters of a file: https://learn.microsoft.com/azure/azure-resource-manager/bicep/bicep-functions-files */
+const sizes: Readonly<Record<string, number>> = {
+  loadTextContent: 131_072,
+  loadJsonContent: 1_048_576,
+  loadYamlContent: 1_048_576,
+};
 
 function faultsIn(name: string, text: string): string[] {
   const parse = parsers[name];
