@@ -10,7 +10,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: ['test/end-to-end/**'] },
+        test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: ['test/end-to-end/**', 'test/host-*/**'] },
       },
       {
         extends: true,

@@ -8,6 +8,7 @@ import { type ApprovalTerms, termsOf } from '../lifecycle/approval-terms.ts';
 import type { ScheduledEvent, Seen } from '../lifecycle/scheduled-event.ts';
 import type { Log } from '../log.ts';
 import { Failure } from './exit-codes.ts';
+import { isInCluster, notInCluster } from './in-cluster.ts';
 import { plain } from './outbox/plain.ts';
 import { start } from './start.ts';
 import { describeVerb, type Surroundings, type Verb } from './surroundings.ts';
@@ -47,7 +48,8 @@ export const addApproveWith =
 const answerMs = 20_000;
 
 async function approve(eventId: string, options: ApproveOptions, surroundings: Surroundings, ask: AskPerson) {
-  const { print, stop } = surroundings;
+  const { env, print, stop } = surroundings;
+  if (isInCluster(env)) throw new Failure('notDone', `Nothing was sent: ${notInCluster}`);
   const { config, log } = await start(options, surroundings);
   const { event, terms, vmName } = await look(eventId, config, stop);
   print(pageOf(event, vmName, systemClock.now()));

@@ -8,6 +8,7 @@ import {
   required,
 } from '../config.ts';
 import { closest } from './did-you-mean.ts';
+import { isInCluster, notInCluster } from './in-cluster.ts';
 import { shown } from './shown.ts';
 
 /** One JSON document with settings, and where it is from. */
@@ -64,6 +65,7 @@ export function readConfig(input: {
   }
   const config = nest(values);
   problems.push(...contradictions(config, settings));
+  if (isInCluster(input.env)) problems.push(...approvals(config, settings));
   return problems.length > 0 ? { problems } : { config };
 }
 
@@ -173,6 +175,18 @@ function contradictions({ sinks, proxy }: Config, { values }: Settings): string[
     );
   }
   return problems;
+}
+
+/** What would be approved without being asked. */
+function approvals({ approve: { userInitiated, freezeUpToSeconds } }: Config, { values }: Settings): string[] {
+  const approving = [
+    ...(userInitiated === true ? ['approve.userInitiated'] : []),
+    ...(typeof freezeUpToSeconds === 'number' ? ['approve.freezeUpToSeconds'] : []),
+  ];
+  return approving.map((path) => {
+    const { value, source } = values.get(path) ?? {};
+    return `${path} is ${shown(path, value)} in ${source}: remove it. ${notInCluster}`;
+  });
 }
 
 /** `{ 'a.b': 1 }` -> `{ a: { b: 1 } }`. The table's type check is what makes the result a configuration. */

@@ -20,6 +20,7 @@ import { version } from '../version.ts';
 import { approveRequest } from './approve.ts';
 import { assembleBridge, openImds } from './assemble-bridge.ts';
 import { createEmitTest, emitTestRequest } from './emit-test.ts';
+import { isInCluster, notInCluster } from './in-cluster.ts';
 
 export interface RunBridgeOptions {
   readonly config: Config;
@@ -44,7 +45,7 @@ const nearMs = 20 * 60_000;
 
 /** The whole bridge, from open to closed. Rejects with `OutboxInUse` or `OutboxTooNew`, and for nothing that Azure does. */
 export async function runBridge(options: RunBridgeOptions): Promise<void> {
-  const { config, clock, log, stop } = options;
+  const { config, clock, log, stop, env = process.env } = options;
   const { bridge, approver, vitals, credential, sinks, relays } = assemble(options);
   const { imds, host, outbox, observer } = bridge;
   const names = sinks.map(({ name }) => name);
@@ -61,7 +62,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
     relays,
     credential,
     port: config.http.port,
-    env: options.env ?? process.env,
+    env,
     version,
     clock,
     log,
@@ -73,7 +74,8 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
   const emitTest = createEmitTest({ outbox, observer, clock, version, imdsApiVersion: config.imds.apiVersion });
   const handlers = {
     [emitTestRequest]: emitTest,
-    [approveRequest]: approver.approve,
+    // Asked from outside of the pod, whose files a command on the node can reach.
+    [approveRequest]: isInCluster(env) ? () => ({ ok: false, says: notInCluster, outcome: null }) : approver.approve,
     ...outboxHandlers(outbox, () => {
       for (const relay of relays) relay.wake();
     }),

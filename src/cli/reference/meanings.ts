@@ -75,6 +75,11 @@ export const otherVariables: readonly { readonly names: readonly string[]; reado
     names: ['AZURE_POD_IDENTITY_AUTHORITY_HOST'],
     meaning: 'Replaced in our own process: tokens come from `imds.endpoint`.',
   },
+  {
+    names: ['KUBERNETES_SERVICE_HOST'],
+    meaning:
+      'Set by Kubernetes in every container: nothing is approved there, and a configuration that approves is refused.',
+  },
   { names: ['ProgramData'], meaning: 'Windows: below it are the configuration file and the state directory.' },
   { names: ['NO_COLOR', 'TERM'], meaning: '`demo` and `simulate`: whether there are colours.' },
 ];

