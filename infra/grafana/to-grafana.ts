@@ -108,7 +108,8 @@ const target = ({ of, query }: Asked, refId: string, resultFormat: string): Json
         refId,
         datasource,
         queryType: 'Azure Log Analytics',
-        azureLogAnalytics: { resources: ['$Workspace'], query: query(words), resultFormat },
+        // The query says its times itself: what is announced now does not depend on the time that was chosen.
+        azureLogAnalytics: { resources: ['$Workspace'], query: query(words), resultFormat, dashboardTime: false },
       }
     : {
         refId,

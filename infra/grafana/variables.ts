@@ -43,6 +43,7 @@ const list = (datasource: Json, name: string, label: string, column: string): Js
         `| order by ${column} asc`,
       ].join('\n'),
       resultFormat: 'table',
+      dashboardTime: false,
     },
   },
   multi: true,

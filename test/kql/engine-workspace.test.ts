@@ -145,3 +145,34 @@ test('a query is formatted as Microsoft formats it, and formatting it again chan
 test('the analyzers name an expensive search', () => {
   expect(kql.analyze('VmLifecycle_CL | where EventType contains "Reboot"').map(({ code }) => code)).toContain('KS500');
 });
+
+test('a stored function is asked anew for another argument, another time and other rows, and not under the name of one declared in a query', () => {
+  const functions = [
+    storedFunction(
+      'Since',
+      '// params: (Lookback:timespan=1h)\nVmLifecycle_CL | where ObservedAt > ago(Lookback) | count',
+    ),
+    storedFunction(
+      'Twice',
+      '// params: (Lookback:timespan=1h)\nSince(Lookback) | extend n = toscalar(Since(2 * Lookback))',
+    ),
+  ];
+  const workspace = openKql({ functions });
+  const tables = workspace.load({
+    VmLifecycle_CL: [reboot, { ...reboot, ObservedAt: '2026-08-01T09:30:00.000Z' }],
+  });
+  const ask = (query: string, at = now, given = tables) => workspace.execute(query, { tables: given, now: at }).rows;
+  expect(ask('Since(30m)')).toEqual([[0]]);
+  expect(ask('Since(2h)')).toEqual([[1]]);
+  expect(ask('Since(3h)')).toEqual([[2]]);
+  expect(ask('Twice(90m)')).toEqual([[1, 2]]);
+  expect(ask('Since(2h)', '2026-08-01T11:15:00Z')).toEqual([[2]]);
+  expect(
+    ask(
+      'Since(3h)',
+      now,
+      workspace.select(tables, (table, place) => table === 'VmLifecycle_CL' && place === 1),
+    ),
+  ).toEqual([[1]]);
+  expect(ask('let Since = (Lookback:timespan) { print Count = 7 }; Since(3h)')).toEqual([[7]]);
+});

@@ -103,7 +103,7 @@ export const hotSpots: Tab = {
         '    Away = sum(ObservedOutageSeconds),',
         '    Paused = sum(ObservedPauseTotalMs) / 1000.0,',
         '    Hosts = dcountif(PhysicalHost, isnotempty(PhysicalHost)),',
-        '    ResourceId = maxif(ResourceId, isnotempty(ResourceId))',
+        '    ResourceId = take_anyif(ResourceId, isnotempty(ResourceId))',
         '    by VmName, VmScaleSetName, VmSize, Location',
         '| top 10 by Events desc',
         '| project',

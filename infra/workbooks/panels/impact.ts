@@ -49,14 +49,16 @@ export const impact: Tab = {
         '    Half = percentile(Took, 50),',
         '    P95 = percentile(Took, 95),',
         '    Longest = max(Took)',
-        '    by EventType, Said = iff(DurationInSeconds >= 0, DurationInSeconds, int(null))',
+        '    by',
+        '    EventType,',
+        '    Said = iff(DurationInSeconds >= 0, strcat(DurationInSeconds, " s"), "unknown")',
         '| order by VMs desc',
       ]),
       show: {
         as: 'table',
         looks: [
           eventType,
-          seconds('Said', 'Said to take'),
+          { column: 'Said', label: 'Said to take' },
           { column: 'VMs', as: 'bar' },
           seconds('Half', 'Half took up to'),
           seconds('P95', '95 % up to'),

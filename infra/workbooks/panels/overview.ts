@@ -16,7 +16,7 @@ const tiles: readonly Tile[] = [
     of: 'Events',
     title: 'In the next hour',
     meaning: 'VMs that Azure may touch before the hour is over',
-    condition: 'isnull(StartedAt) and NotBefore < now() + 1h',
+    condition: 'isnull(StartedAt) and (isnull(NotBefore) or NotBefore < now() + 1h)',
     ifAny: 'act',
   },
   {

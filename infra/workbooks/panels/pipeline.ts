@@ -38,7 +38,7 @@ export const pipeline: Tab = {
       empty: 'All are well.',
       source: asked((words) => [
         ...bridges(words),
-        '| extend Ailment = case(IsSilent, "silent", DeadLetters > 0, "dead letters", OldestPendingSeconds > 900, "behind", PollFailureShare > 0.05, "polls fail", abs(ClockOffsetSeconds) > 2, "clock is off", State =~ "stopping", "stopped", "")',
+        '| extend Ailment = case(IsSilent, "silent", DeadLetters > 0, "dead letters", OldestPendingSeconds > 900, "behind", PollFailureShare > 0.1, "polls fail", abs(ClockOffsetSeconds) >= 60, "clock is off", State =~ "stopping", "stopped", "")',
         '| where isnotempty(Ailment)',
         '| order by Ailment asc, LastHeartbeatAt asc',
         '| project',
@@ -89,8 +89,10 @@ export const pipeline: Tab = {
         'VmLifecycle_CL',
         `| where ${words.within('ObservedAt')}`,
         ...words.chosen(vmFilters).map((condition) => `| where ${condition}`),
+        // One row for each position: dcount estimates, and would find gaps where there are none.
+        '| summarize ObservedAt = max(ObservedAt) by StreamId, VmName, ResourceId, Position',
         '| summarize',
-        '    Seen = dcount(Position, 4),',
+        '    Seen = count(),',
         '    FirstPosition = min(Position),',
         '    LastPosition = max(Position),',
         '    LastAt = max(ObservedAt)',

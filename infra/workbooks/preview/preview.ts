@@ -17,7 +17,8 @@ export function openDemoFleet(): DemoFleet {
   const { now, ...tables } = fleetRows();
   const functionsFrom = [fileURLToPath(new URL('../../kql/functions', import.meta.url))];
   const functions = resourceGraph(tables.VmLifecycleBridge_CL, now);
-  return { kql: openKql({ functionsFrom, functions }), tables, now };
+  const kql = openKql({ functionsFrom, functions });
+  return { kql, tables: kql.load(tables), now };
 }
 
 const days = 14;

@@ -4,7 +4,7 @@ import { readAlerts } from '../../support/alerts/read-alerts.ts';
 import { rowsOfScene, type Scene, sceneEnds, sceneStarts } from '../../support/alerts/scene.ts';
 import { type Arriving, arrivingAfter, arrivingAt, watch } from '../../support/alerts/watch.ts';
 import type { Play } from '../../support/fleet-rows/group-play.ts';
-import { openKql } from '../../support/kql/index.ts';
+import { type GivenRow, openKql } from '../../support/kql/index.ts';
 
 const kql = openKql({ functionsFrom: ['infra/kql/functions'] });
 const alerts = readAlerts();
@@ -50,6 +50,14 @@ const broughtForward = made('brought forward', [
   { afterSeconds: 10 * minute, do: 'remove', event: 'one' },
 ]);
 
+/** It takes a second VM with it when it has begun. */
+const spreads = made('spreads', [
+  { afterSeconds: 0, do: 'schedule', event: 'one', eventType: 'Reboot', noticeSeconds: 15 * minute, on: [0] },
+  { afterSeconds: 15 * minute, do: 'start', event: 'one' },
+  { afterSeconds: minute, do: 'change', event: 'one', on: [0, 1] },
+  { afterSeconds: 8 * minute, do: 'remove', event: 'one' },
+]);
+
 const raisedBy = (tables: Arriving, time = { from: sceneStarts, to: sceneEnds }): string[] =>
   [...new Set(watch(kql, alerts, tables, time).map(({ name, on }) => `${name} ${on}`))].sort();
 
@@ -78,6 +86,11 @@ const announced: readonly Case[] = [
     name: 'a host that fails earlier than was said',
     scene: { plays: toEach(broughtForward, [3]) },
     raises: ['A1 web_3', 'A10 web_3'],
+  },
+  {
+    name: 'a reboot that takes a second VM with it when it has begun',
+    scene: { plays: [{ scenario: spreads, at: 0, on: ['web_3', 'web_4'] }] },
+    raises: ['A1 web_3', 'A5 web_4'],
   },
   { name: 'a reboot without end', scene: { plays: toEach(stuck, [3]) }, raises: ['A1 web_3', 'A2 web_3'] },
   {
@@ -193,6 +206,37 @@ describe('alerts on VMs', () => {
 describe('alerts on bridges and the way to the tables', () => {
   test.for(pipeline)('$name', ({ scene, raises }) => {
     expect(raisedBy(rowsOfScene(scene))).toEqual(raises);
+  });
+
+  /** Rows of a table with some of their values changed. */
+  const changing = (tables: Arriving, name: string, change: (row: GivenRow, place: number) => GivenRow): Arriving => ({
+    ...tables,
+    [name]: (tables[name] ?? []).map((row, place) => ({ ...row, ...change(row, place) })),
+  });
+
+  test('VMs whose clocks are ten minutes slow are not late', () => {
+    const slow = changing(rowsOfScene({ plays: toEach('freeze', first(10)) }), 'VmLifecycle_CL', ({ ObservedAt }) => ({
+      ObservedAt: new Date(Date.parse(String(ObservedAt)) - 600_000).toISOString(),
+      ClockOffsetSeconds: 600,
+    }));
+    expect(raisedBy(slow)).toEqual([]);
+    const unaware = changing(slow, 'VmLifecycle_CL', () => ({ ClockOffsetSeconds: 0 }));
+    expect(raisedBy(unaware)).toEqual(['A7 westeurope']);
+  });
+
+  test('a scale set that its VMs spell in two ways is one', () => {
+    const spelled = changing(rowsOfScene({ vms: 40, of: gone(first(5)) }), 'VmLifecycleBridge_CL', (row, place) =>
+      place % 2 === 0 ? { ResourceGroup: String(row.ResourceGroup).toUpperCase(), VmScaleSetName: 'Web' } : {},
+    );
+    expect(raisedBy(spelled)).toEqual(['A6 web']);
+  });
+
+  test('an end that a VM tells with an earlier time than the beginning, since its clock was set back, is an end', () => {
+    const rows = rowsOfScene({ plays: toEach('reboot', [3]) });
+    const setBack = changing(rows, 'VmLifecycle_CL', ({ Phase, ObservedAt }) =>
+      Phase === 'Completed' ? { ObservedAt: new Date(Date.parse(String(ObservedAt)) - 900_000).toISOString() } : {},
+    );
+    expect(raisedBy(setBack)).toEqual(['A1 web_3']);
   });
 
   test('silent bridges whose VMs the agent of Azure Monitor does not hear either are not counted', () => {

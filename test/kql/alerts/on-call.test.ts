@@ -44,7 +44,8 @@ function expectedCounts(): ReadonlyMap<string, number> {
 test('no alert, and no function, reads the columns that the count of alerts leaves out', () => {
   const texts = [...readTree('infra/kql/functions/*.kql').values(), ...alerts.rowAlerts.map(({ query }) => query)];
   for (const text of [...texts, ...alerts.logAlerts.map(({ query }) => query)]) {
-    for (const name of unread) expect(text).not.toMatch(new RegExp(`\\b${name}\\b`));
+    for (const name of unread)
+      expect(text.replaceAll(/^.*project-away.*$/gm, '')).not.toMatch(new RegExp(`\\b${name}\\b`));
   }
 });
 

@@ -46,6 +46,16 @@ const covered: readonly Case[] = [
     rows: ['web_0 | running | 12:00:00 | 14:00:00 | - | true'],
   },
   {
+    of: 'a bridge of which every sign of life arrived twice',
+    tables: { heartbeats: beats([0, 0, 0, 60, 60, 60, 120, 120, 120]), now: 4.5 * hour },
+    rows: ['web_0 | running | 12:00:00 | 14:00:00 | - | false'],
+  },
+  {
+    of: 'a bridge that is heard of once a day',
+    tables: { heartbeats: beats([0, 1440, 2880, 4320]), now: 95 * hour },
+    rows: ['web_0 | running | 12:00:00 | 03-04 12:00:00 | - | false'],
+  },
+  {
     of: 'a bridge that was heard of once: an hour is what is usual',
     tables: { heartbeats: beats([0]), now: 2.5 * hour + 1 },
     rows: ['web_0 | running | 12:00:00 | 12:00:00 | - | true'],

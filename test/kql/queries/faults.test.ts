@@ -57,8 +57,8 @@ const faults: readonly Fault[] = [
   {
     fault: 'a join on a column that one side has not',
     query: 'no-notice',
-    from: ') on Event\n',
-    to: ') on Happening\n',
+    from: 'Announced on Event, Vm\n',
+    to: 'Announced on Happening, Vm\n',
     says: "KS142 The name 'Happening'",
   },
   {
@@ -81,6 +81,13 @@ const faults: readonly Fault[] = [
     from: 'VmEventTimeline(14d)',
     to: 'VmEventTimeline()',
     says: 'VmEventTimeline without how far it looks back',
+  },
+  {
+    fault: 'a look back that the time range of the portal would cut without a word',
+    query: 'upcoming',
+    from: 'VmEventTimeline(14d)',
+    to: 'VmEventTimeline(21d)',
+    says: 'it does not say: // In the portal, set the time range to 21 days',
   },
   {
     fault: 'a text where a function wants a span of time',

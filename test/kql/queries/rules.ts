@@ -41,6 +41,7 @@ export function problemsOf(text: string, kql: Kql): string[] {
       .map((table) => `the first that it asks of ${table} is not the time`),
     ...notHere.filter(([pattern]) => pattern.test(code)).map(([, problem]) => problem),
     ...[...withTexts.matchAll(/\b(Vm\w+)\(([^)]*)\)/g)].flatMap(([, name = '', back = '']) => lookback(name, back)),
+    ...timeRange(text, withTexts),
   ];
 }
 
@@ -49,4 +50,12 @@ function lookback(name: string, back: string): string[] {
   if (/^\d+[dhm](, |$)/.test(back)) return [];
   if (back === '') return [`${name} without how far it looks back`];
   return [`${name} is asked to look back ${back}: write a span of time, as 14d`];
+}
+
+/** The portal sees how far back a query looks only where the query itself says it of TimeGenerated; else its own range, a day at first, cuts. */
+function timeRange(text: string, code: string): string[] {
+  if (/\bTimeGenerated\b/.test(code)) return [];
+  const days = Math.max(...[...code.matchAll(/\bVm\w+\((\d+)d\)/g)].map(([, back]) => Number(back)));
+  const says = `// In the portal, set the time range to ${days} days or more: a shorter one also cuts what the functions read.`;
+  return text.includes(`\n${says}\n`) ? [] : [`it does not say: ${says}`];
 }

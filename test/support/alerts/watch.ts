@@ -1,4 +1,4 @@
-import type { Cell, GivenRow, Kql } from '../kql/index.ts';
+import type { Cell, GivenRow, Kql, LoadedTables } from '../kql/index.ts';
 import { type Alerts, type LogAlert, minutesOf, type Operator, type RowAlert } from './read-alerts.ts';
 
 /** An alert that was raised. */
@@ -70,15 +70,33 @@ const timed = (tables: Arriving): Timetable =>
     ]),
   );
 
-const those = (table: Timetable, keeps: (row: Timed) => boolean): Record<string, GivenRow[]> =>
-  Object.fromEntries(Object.entries(table).map(([name, rows]) => [name, rows.filter(keeps).map(({ row }) => row)]));
+/** What can be queried at a moment, as far back as a query is shown it. */
+type View = (now: number, backMs: number) => LoadedTables;
+
+/** Of the moment that was asked for last every view is kept: many queries look at the same. */
+function viewsOf(kql: Kql, table: Timetable): View {
+  const all = kql.load(
+    Object.fromEntries(Object.entries(table).map(([name, rows]) => [name, rows.map(({ row }) => row)])),
+  );
+  let [moment, views] = [Number.NaN, new Map<number, LoadedTables>()];
+  return (now, backMs) => {
+    if (now !== moment) [moment, views] = [now, new Map()];
+    const view =
+      views.get(backMs) ??
+      kql.select(all, (name, place) => {
+        const { arrivedMs = Number.NaN, generatedMs = Number.NaN } = table[name]?.[place] ?? {};
+        return arrivedMs <= now && generatedMs > now - backMs;
+      });
+    views.set(backMs, view);
+    return view;
+  };
+}
 
 type State = Omit<Raised, 'at'>;
 
 /** What a query over rows at intervals finds at a moment: one entry for each set of values of resource and dimensions over the threshold. */
-function conditionsMet(kql: Kql, alert: LogAlert, table: Timetable, now: number): State[] {
-  const since = now - minuteMs * minutesOf(alert.overrideQueryTimeRange ?? alert.windowSize);
-  const tables = those(table, ({ arrivedMs, generatedMs }) => arrivedMs <= now && generatedMs > since);
+function conditionsMet(kql: Kql, alert: LogAlert, view: View, now: number): State[] {
+  const tables = view(now, minuteMs * minutesOf(alert.overrideQueryTimeRange ?? alert.windowSize));
   const answer = kql.execute(alert.query, { tables, now: new Date(now).toISOString() });
   const cellOf = (row: readonly Cell[], name: string): Cell | undefined =>
     row[answer.columns.findIndex((column) => column.name === name)];
@@ -156,15 +174,18 @@ export function watch(
       const news = { VmLifecycle_CL: rows.map(({ row }) => row) };
       return rowAlerts.flatMap((alert) => rowsMatched(kql, alert, news, now).map(stamped(now)));
     });
-  const byQuery = logAlerts.flatMap((alert) => {
-    let before: readonly State[] = [];
-    return moments(table, minuteMs * minutesOf(alert.evaluationFrequency), from, to).flatMap((now) => {
-      const met = conditionsMet(kql, alert, table, now);
-      const isNew = ({ on, route }: State): boolean => !before.some((old) => old.on === on && old.route === route);
-      const raised = met.filter(isNew).map(stamped(now));
-      before = met;
-      return raised;
+  const view = viewsOf(kql, table);
+  const looks = logAlerts.flatMap((alert) =>
+    moments(table, minuteMs * minutesOf(alert.evaluationFrequency), from, to).map((now) => ({ alert, now })),
+  );
+  const before = new Map<LogAlert, readonly State[]>();
+  const byQuery = looks
+    .sort((a, b) => a.now - b.now)
+    .flatMap(({ alert, now }) => {
+      const met = conditionsMet(kql, alert, view, now);
+      const old = before.get(alert) ?? [];
+      before.set(alert, met);
+      return met.filter(({ on, route }) => !old.some((one) => one.on === on && one.route === route)).map(stamped(now));
     });
-  });
   return [...byRow, ...byQuery].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }

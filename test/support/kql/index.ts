@@ -59,6 +59,8 @@ export type Kql = {
   analyze(query: string): readonly Diagnostic[];
   /** Reads rows once for many queries. Throws where a row does not fit its table. */
   load(tables: GivenTables): LoadedTables;
+  /** Some of the loaded rows, by table and place. */
+  select(tables: LoadedTables, keeps: (table: string, place: number) => boolean): LoadedTables;
   /** The answer of the query. Throws `Unsupported` for what it is not sure to answer as Kusto would. */
   execute(query: string, options: ExecuteOptions): Answer;
   /** What a data collection rule would refuse of a `transformKql` from one table into another of the same columns. */
@@ -80,9 +82,32 @@ export function openKql(options: KqlOptions = {}): Kql {
     known.set(query, code);
     return code;
   };
+  const found = new WeakMap<KustoCode, readonly Diagnostic[]>();
+  const diagnosticsIn = (code: KustoCode): readonly Diagnostic[] => {
+    const diagnostics = found.get(code) ?? diagnosticsOf(code);
+    found.set(code, diagnostics);
+    return diagnostics;
+  };
   const load = (given: GivenTables): LoadedTables => ({
     loaded: new Map(Object.entries(given).map(([name, rows]) => [name, tableOfRows(name, columnsNamed(name), rows)])),
   });
+  const select: Kql['select'] = ({ loaded }, keeps) => ({
+    loaded: new Map(
+      [...loaded].map(([name, table]) => [
+        name,
+        { ...table, rows: table.rows.filter((_, place) => keeps(name, place)) },
+      ]),
+    ),
+  });
+  const answers = new WeakMap<LoadedTables['loaded'], Map<string, Map<string, Table>>>();
+  /** What functions have answered of these rows at this time. */
+  const answeredOf = (loaded: LoadedTables['loaded'], now: string): Map<string, Table> => {
+    const byTime = answers.get(loaded) ?? new Map<string, Map<string, Table>>();
+    answers.set(loaded, byTime);
+    const answered = byTime.get(now) ?? new Map<string, Table>();
+    byTime.set(now, answered);
+    return answered;
+  };
   const columnsNamed = (name: string): readonly Column[] => {
     const columns = tables.get(name);
     if (!columns) throw new Error(`there is no table ${name} in the workspace`);
@@ -93,14 +118,15 @@ export function openKql(options: KqlOptions = {}): Kql {
   return {
     bind: (query) => {
       const code = codeOf(query);
-      return { diagnostics: diagnosticsOf(code), columns: columnsOf(code.ResultType) ?? [] };
+      return { diagnostics: diagnosticsIn(code), columns: columnsOf(code.ResultType) ?? [] };
     },
     format: (query) => serviceOf(query).GetFormattedText().Text,
     analyze: (query) => itemsOf(serviceOf(query).GetAnalyzerDiagnostics(true)).map(diagnosticOf),
     load,
+    select,
     execute: (query, { tables: given, now }) => {
       const code = codeOf(query);
-      const [fault] = diagnosticsOf(code).filter(
+      const [fault] = diagnosticsIn(code).filter(
         (each) => each.severity === 'Error' && !isAnsweredAllTheSame(each, code, kinds),
       );
       if (fault) return unsupported(`${fault.code}: ${fault.message}`);
@@ -112,6 +138,7 @@ export function openKql(options: KqlOptions = {}): Kql {
         table: evaluateTable,
         named: new Map(),
         rowsOf: (name) => loaded.get(name),
+        answered: answeredOf(loaded, now),
       };
       return answerOf(code, engine);
     },

@@ -62,6 +62,8 @@ export type Engine = {
   rowsOf(table: string): Table | undefined;
   /** What `as` has named so far; a name stands for what comes after it in the query. */
   readonly named: Map<string, Table>;
+  /** What functions of the workspace have answered, by name and arguments: of the same rows at the same time they answer the same. */
+  readonly answered: Map<string, Table>;
 };
 
 /** One call of a scalar function. */

@@ -4,7 +4,7 @@ import { type Binding, type Evaluate, type Frame, type Scope, type Table, withNa
 import { declare } from './statements.ts';
 import { elements, nameOf, part, partIfAny } from './syntax.ts';
 import { unsupported } from './unsupported.ts';
-import type { Value } from './values.ts';
+import { keyOfAll, type Value } from './values.ts';
 
 /** A parameter whose value changes from row to row; to read it where no row is given is refused. */
 type Cell = { value: Value | undefined; readonly evaluate: Evaluate };
@@ -58,6 +58,16 @@ export function tableOfFunction(node: SyntaxNode, scope: Scope): Table {
   const body = node.GetCalledFunctionBody?.() ?? unsupported(`the table function ${calledName(node)}()`);
   const { names, cells } = bindArguments(node, scope);
   for (const cell of cells) cell.value = cell.evaluate({ row: [], rows: [], index: 0 });
-  const inner = declare(statementsOf(body), bodyScope(node, scope, names));
-  return scope.engine.table(part(body, 'Expression'), inner);
+  const answer = (): Table => {
+    const inner = declare(statementsOf(body), bodyScope(node, scope, names));
+    return scope.engine.table(part(body, 'Expression'), inner);
+  };
+  const given = [...names.values()].flatMap((each) => (each.kind === 'scalar' ? each.value() : []));
+  const isOfWorkspace = scope.names.find(calledName(node)) === undefined;
+  if (!isOfWorkspace || given.length < names.size) return answer();
+  const { answered } = scope.engine;
+  const call = `${calledName(node)} ${keyOfAll(given)}`;
+  const known = answered.get(call) ?? answer();
+  answered.set(call, known);
+  return known;
 }

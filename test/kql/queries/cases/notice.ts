@@ -11,6 +11,15 @@ const short = made(
   { afterSeconds: 8 * minute, do: 'remove', event: 'one' },
 );
 
+/** A reboot of one VM that takes a second one with it when it has begun. */
+const spreads = made(
+  'spreads',
+  { afterSeconds: 0, do: 'schedule', event: 'one', eventType: 'Reboot', noticeSeconds: 15 * minute, on: [0] },
+  { afterSeconds: 15 * minute, do: 'start', event: 'one' },
+  { afterSeconds: minute, do: 'change', event: 'one', on: [0, 1] },
+  { afterSeconds: 8 * minute, do: 'remove', event: 'one' },
+);
+
 export const noticeCases: readonly QueryCase[] = [
   {
     query: 'notice-given',
@@ -82,6 +91,13 @@ export const noticeCases: readonly QueryCase[] = [
     stage: { vms: { web_0: {} }, plays: [play('hardware-failure', 0, 'web_0')], askedAt: 60 },
     show: ['VmName', 'EventType', 'Watched', 'StartedAt'],
     rows: ['web_0 | Reboot | false | 12:02:00'],
+  },
+  {
+    query: 'no-notice',
+    of: 'a reboot that was announced for another VM, and took this one with it',
+    stage: { vms: { web_0: {}, web_1: {} }, plays: [play(spreads, 0, 'web_0', 'web_1')], askedAt: 60 },
+    show: ['VmName', 'EventType', 'Watched'],
+    rows: ['web_1 | Reboot | false'],
   },
   {
     query: 'no-notice',
