@@ -89,7 +89,7 @@ var queries = [
   }
   {
     name: 'in-progress'
-    displayName: 'What Azure is doing now'
+    displayName: 'What Azure is doing now, or just did'
     body: loadTextContent('kql/queries/in-progress.kql')
   }
   {

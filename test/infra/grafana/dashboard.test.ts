@@ -104,6 +104,11 @@ const planted: readonly { readonly name: string; readonly rule: keyof typeof rul
     made: withTarget({ datasource: { uid: 'azure-monitor-oob' } }),
   },
   {
+    name: 'the time of the dashboard narrows a query',
+    rule: 'the chosen time cuts no query',
+    made: withTarget({ azureLogAnalytics: { query: 'VmEventTimeline()', resources: [], dashboardTime: true } }),
+  },
+  {
     name: 'a query reads a variable that is not there',
     rule: 'every variable that is read is there',
     made: withTarget({ azureLogAnalytics: { query: 'VmLifecycle() | where $__contains(Zone, $Zone)', resources: [] } }),

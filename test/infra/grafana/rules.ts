@@ -7,6 +7,8 @@ export interface Target {
     readonly query: string;
     readonly resources: readonly string[];
     readonly resultFormat: string;
+    /** Whether the data source narrows the query to the time of the dashboard. */
+    readonly dashboardTime?: boolean;
   };
   readonly azureResourceGraph?: { readonly query: string };
   readonly subscriptions?: readonly string[];
@@ -63,6 +65,12 @@ export const rules = {
             datasource.uid !== `\${Source}` ||
             (azureLogAnalytics ? azureLogAnalytics.resources : subscriptions).some((where) => !where.startsWith('$')),
         )
+        .map(({ refId }) => `${title}: ${refId}`),
+    ),
+  'the chosen time cuts no query': (dashboard) =>
+    asking(dashboard).flatMap(({ title, targets = [] }) =>
+      targets
+        .filter(({ azureLogAnalytics }) => azureLogAnalytics && azureLogAnalytics.dashboardTime !== false)
         .map(({ refId }) => `${title}: ${refId}`),
     ),
   'every variable that is read is there': (dashboard) => {
