@@ -14,8 +14,8 @@ export interface WritePace {
   write(work: () => void): void;
 }
 
-/** The disk gets a fifth of the time: after a commit that took 1 ms the next may begin 4 ms later. */
-const restPerWork = 4;
+/** The disk gets a tenth of the time: after a commit that took 1 ms the next may begin 9 ms later. */
+const restPerWork = 9;
 const longestRestMs = 100;
 /** As many as one transaction of the outbox is meant for. */
 const fullTransaction = 500;

@@ -2,7 +2,7 @@
 export async function until<T>(
   condition: () => T | Promise<T>,
   {
-    timeoutMs = 10_000,
+    timeoutMs = 25_000,
     everyMs = 10,
     what = condition.toString(),
   }: { timeoutMs?: number; everyMs?: number; what?: string } = {},
