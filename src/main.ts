@@ -16,6 +16,21 @@ function print(text: string): void {
   process.stdout.write(text);
 }
 
+/** A reader that takes nothing for so long is given up. */
+const patienceMs = 5_000;
+
+/** Ends when all that was printed is with its reader: a pipe holds 64 KB, and what is behind that would be cut off. */
+function end(code: number): void {
+  const { stdout } = process;
+  const exit = (): void => process.exit(code);
+  let left = stdout.writableLength;
+  setInterval(() => {
+    if (stdout.writableLength >= left) exit();
+    left = stdout.writableLength;
+  }, patienceMs);
+  stdout.write('', exit);
+}
+
 /** Says why the process ends, in one line where that is enough, and with which code. */
 function explain(error: unknown): number {
   if (error instanceof Failure) {
@@ -52,6 +67,6 @@ const program = createProgram({
   print,
 });
 program.parseAsync().then(
-  () => process.exit(exitCodes.ok.code),
-  (error) => process.exit(explain(error)),
+  () => end(exitCodes.ok.code),
+  (error) => end(explain(error)),
 );

@@ -1,5 +1,5 @@
 metadata name = 'VM extension'
-metadata description = 'Installs the bridge on one VM that exists by the Custom Script extension. A VM has one such extension: this one replaces another, so it is for a VM of its own. Fleets take the VM application. Free of charge.'
+metadata description = 'Installs the bridge on one VM that exists by the Custom Script extension. A VM has one such extension: where there is another, Azure refuses this one. Fleets take the VM application. Free of charge.'
 
 import { tagsType } from '../types.bicep'
 

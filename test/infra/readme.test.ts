@@ -10,8 +10,8 @@ import { bicepFiles, textOf } from '../support/bicep/files.ts';
 import { readFile } from '../support/bicep/read-file.ts';
 import { type BicepFile, declared, plainText, type TypeSyntax } from '../support/bicep/syntax.ts';
 import { root } from '../support/source-tree.ts';
+import { inBackticks, readme, rows, section, withoutBlocks } from './read-readme.ts';
 
-const readme = readFileSync(join(root, 'infra/README.md'), 'utf8');
 const files = new Map(bicepFiles().map((path) => [path, readFile(path, textOf(path) ?? '')]));
 
 function fileAt(path: string): BicepFile {
@@ -20,39 +20,18 @@ function fileAt(path: string): BicepFile {
   return file;
 }
 
-const inBackticks = (text: string): string[] => [...text.matchAll(/`([^`\n]+)`/g)].map(([, inside = '']) => inside);
-const withoutBlocks = readme.replace(/^ *```[\s\S]*?^ *```$/gm, '');
-/** The section under a heading, up to the next heading of that depth or a lesser one. */
-function section(heading: string): string {
-  const [, depth = '', rest = ''] = new RegExp(`^(#+) ${heading}\\n([\\s\\S]*)`, 'm').exec(readme) ?? [];
-  expect(depth, `infra/README.md has the heading ${heading}`).not.toBe('');
-  return rest.split(new RegExp(`^#{1,${depth.length}} `, 'm'))[0] ?? '';
-}
-/** Cells of the rows of every table in a text, heads left out. */
-const rows = (text: string): string[][] =>
-  [...text.matchAll(/^ *\|[-| ]+\|\n((?: *\|.*\n?)+)/gm)].flatMap(([, body = '']) =>
-    body
-      .trim()
-      .split('\n')
-      .map((line) =>
-        line
-          .trim()
-          .split('|')
-          .slice(1, -1)
-          .map((cell) => cell.trim()),
-      ),
-  );
-
 /** Files that the reader makes. */
 const made = ['config.json', 'outputs.json'];
 
 test('every file that infra/README.md names is there', () => {
   const named = inBackticks(withoutBlocks).filter((name) =>
-    /^[\w./-]+(\.(bicep|bicepparam|ts|json|yaml|md)|\/)$/.test(name),
+    // What begins with a slash is on a machine.
+    /^[\w.][\w./-]*(\.(bicep|bicepparam|ts|json|yaml|md|sh)|\/)$/.test(name),
   );
   const missing = named.filter(
     (name) =>
-      !made.includes(name) && !['', 'infra', 'bicep/modules'].some((place) => existsSync(join(root, place, name))),
+      !made.includes(name) &&
+      !['', 'infra', 'bicep/modules', 'infra/package/scripts'].some((place) => existsSync(join(root, place, name))),
   );
   expect(named.length).toBeGreaterThan(20);
   expect(missing).toEqual([]);
@@ -107,8 +86,8 @@ test('every name that infra/README.md spells like a parameter, an output, an opt
     ...declared(file, 'output').map(({ name }) => name),
     ...declared(file, 'type').flatMap(({ type }) => membersOf(type)),
   ]);
-  /** Names of Azure, of the shell, and answers. */
-  const others = ['scheduledEventsPolicy', 'transformKql', 'userName', ...userInitiatedEvents];
+  /** Names of Azure, of the shell, of a record, and answers. */
+  const others = ['scheduledEventsPolicy', 'streamId', 'transformKql', 'userName', ...userInitiatedEvents];
   const known = new Set([
     ...declarations,
     ...options.flatMap(({ path }) => [path, ...path.split('.')]),
@@ -118,7 +97,7 @@ test('every name that infra/README.md spells like a parameter, an output, an opt
   const spelled = inBackticks(withoutBlocks).filter((name) =>
     /^[a-z]+([A-Z][a-z]*)+$|^[a-z]+(\.[a-zA-Z]+)+$/.test(name),
   );
-  const isFile = (name: string) => /\.(bicep|ts|json|md)$/.test(name) || /\.(net|us|cn|com)$/.test(name);
+  const isFile = (name: string) => /\.(bicep|ts|json|md|sh)$/.test(name) || /\.(net|us|cn|com)$/.test(name);
   expect(spelled.length).toBeGreaterThan(30);
   expect(spelled.filter((name) => !known.has(name) && !isFile(name))).toEqual([]);
 });

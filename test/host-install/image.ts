@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What is kept from run to run. */
+export const cache = process.env.HOST_TESTS_CACHE ?? '/var/cache/scheduled-events-bridge-tests';
+
+/** Systems that nobody has booted, made by `prepare`; those but the first by `prepare all`. */
+export const images = {
+  'Debian 13': join(cache, 'trixie-1'),
+  'Debian 12': join(cache, 'bookworm-1'),
+  'Debian 11': join(cache, 'bullseye-1'),
+} as const;
+export type System = keyof typeof images;
+
+/** Made by `prepare all`: the libraries of another processor, and what runs its programs. */
+export const arm64 = { libraries: join(cache, 'arm64-1/libraries'), emulator: join(cache, 'arm64-1/emulator') };
+
+/** Mounts, processes, host name, semaphores and control groups of its own; the network is ours, and with it the simulator. */
+export const namespaces = ['-m', '-p', '-u', '-i', '-C', '-f', '--kill-child'] as const;
+
+/** Why a system cannot be booted here, to stand in the name of a test that is skipped; empty where it can. */
+export const whyNot = (system: System): string => because(existsSync(images[system]) ? root() : missing(system));
+
+/** The same of the one that most tests boot. */
+export const whyNoMachine: string = whyNot('Debian 13');
+
+/** Why nothing of another processor can be run here. */
+export const whyNoArm64: string = because(
+  existsSync(arm64.emulator) ? '' : 'test/host-install/prepare has made no arm64',
+);
+
+function missing(system: System): string {
+  return `test/host-install/prepare has made no ${system}`;
+}
+
+function root(): string {
+  if (process.getuid?.() !== 0) return 'only root can boot a machine';
+  const { status, stderr } = spawnSync('unshare', [...namespaces, 'mount', '-t', 'proc', 'proc', '/proc'], {
+    encoding: 'utf8',
+  });
+  return status === 0 ? '' : `there are no namespaces (${stderr.trim()})`;
+}
+
+function because(reason: string): string {
+  return reason === '' ? '' : ` (skipped: ${reason})`;
+}

@@ -1,0 +1,35 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { contentsOf } from '../../../infra/package/contents.ts';
+import { sourcesHere } from '../../../infra/package/make-packages.ts';
+import { rpmOf, whyNoRpm } from '../../../infra/package/rpm.ts';
+import { version } from '../../../src/version.ts';
+import { changes, treeOf } from '../file-tree.ts';
+import { whyNoMachine } from '../image.ts';
+import { command, configuration, openSite } from '../site.ts';
+
+const noRpm = await whyNoRpm();
+const whyNot = whyNoMachine || (noRpm === null ? '' : ` (skipped: ${noRpm})`);
+
+test.skipIf(whyNot)(`a machine gets the .rpm, runs it, and is as before when it was erased${whyNot}`, async () => {
+  await using site = await openSite('rpm');
+  const { machine } = site;
+  const { program, runtimeOf } = await sourcesHere();
+  const about = { platform: 'linux-x64', at: new Date('2026-01-02T03:04:05Z') } as const;
+  const files = contentsOf({ ...about, program, runtime: await runtimeOf('linux-x64'), key: null });
+  const rpm = await rpmOf(files, { ...about, version, licences: ['MIT'] });
+  writeFileSync(join(machine.media, 'bridge.rpm'), rpm ?? '');
+  const before = await treeOf(machine);
+
+  // A Debian has told rpm of none of its libraries.
+  const flags = '--nodeps';
+  expect(await machine.ok(`rpm --install ${flags} /media/bridge.rpm`)).toContain('waits for its configuration');
+  await machine.ok(`${command} service configure --config ${configuration}`);
+  expect(await site.arrives(site.announce())).toMatchObject({ phase: 'Scheduled', bridgeVersion: version });
+  await machine.ok(`rpm --upgrade --replacepkgs ${flags} /media/bridge.rpm`);
+  expect(await site.status()).toMatchObject({ enabled: true, isAsItWasReady: true, service: { active: 'active' } });
+
+  expect(await machine.ok(`rpm --erase --nodeps ${command}`)).toContain('The service is stopped and removed.');
+  expect(changes(before, await treeOf(machine))).toEqual([]);
+});

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+/** What needs a machine of its own, booted or in containers: `npm run test:host`. */
+export default defineConfig({
+  test: {
+    name: 'host',
+    pool: 'forks',
+    maxWorkers: 2,
+    include: ['test/host-*/**/*.test.ts'],
+    globalSetup: ['test/host-install/global-setup.ts'],
+    testTimeout: 600_000,
+    hookTimeout: 900_000,
+  },
+});
