@@ -2,6 +2,8 @@
 # Boots a machine in the namespaces that this process was given: its disk is an image that stays as it is, under what the machine writes.
 # boot.sh IMAGE DISK MEDIA PACKAGES BOOTID HOSTNAME. DISK/written is what it wrote; MEDIA is its /media, PACKAGES its /srv; BOOTID is a file.
 set -euo pipefail
+# Not every shell of root has these.
+export PATH=$PATH:/usr/sbin:/sbin
 image=$1 disk=$2 media=$3 packages=$4 boot_id=$5 name=$6
 mount --make-rprivate /
 mkdir -p "$disk/written" "$disk/work" "$disk/root"
