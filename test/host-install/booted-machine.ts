@@ -103,10 +103,7 @@ export async function bootMachine(
       'LC_ALL=C',
     ];
     const inside = [...plain, 'bash', '-c', `cd ${cwd} && ${line}`];
-    const nsenter = ['-t', String(init?.pid), '-m', '-p', '-u', '-i', '-C', '--', ...inside];
-    // That of the machine: dpkg refuses to work where programs of the system are out of sight.
-    const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
-    const child = spawn('nsenter', nsenter, { env: { ...process.env, PATH } });
+    const child = spawn('nsenter', ['-t', String(init?.pid), '-m', '-p', '-u', '-i', '-C', '--', ...inside]);
     child.stdin.on('error', () => {});
     child.stdin.end(input);
     const [out, err] = await Promise.all([
