@@ -147,20 +147,24 @@ export function openApprover(directory: string, given: Partial<RigOptions> = {})
   };
 }
 
-/** An outbox on which something happens while an intent is committed. */
-export const slow = (outbox: Outbox, meanwhile: () => void): ApproverOptions['outbox'] => ({
+/** An outbox that commits an intent in a way of the test's own. */
+export const intending = (outbox: Outbox, intend: Outbox['intend']): ApproverOptions['outbox'] => ({
   get state() {
     return outbox.state;
   },
   storage: outbox.storage,
   append: (...all) => outbox.append(...all),
   openApprovals: () => outbox.openApprovals(),
-  intend(intent) {
+  intend,
+});
+
+/** An outbox on which something happens while an intent is committed. */
+export const slow = (outbox: Outbox, meanwhile: () => void): ApproverOptions['outbox'] =>
+  intending(outbox, (intent) => {
     const isWritten = outbox.intend(intent);
     meanwhile();
     return isWritten;
-  },
-});
+  });
 
 function logInto(lines: { level: string; message: string }[]): Log {
   const say =

@@ -5,7 +5,7 @@ import { disablingFile } from '../src/approver.ts';
 import type { ApprovalAnswer } from '../src/imds/approve.ts';
 import type { ScheduledEvent } from '../src/lifecycle/scheduled-event.ts';
 import type { Outbox } from '../src/outbox/outbox.ts';
-import { type ApproverRig, openApprover, type RigOptions } from './approver-rig.ts';
+import { type ApproverRig, intending, openApprover, type RigOptions } from './approver-rig.ts';
 import { temporaryDirectory } from './support/bridge-process.ts';
 import { settled } from './support/fake-clock.ts';
 import { event, started } from './support/story.ts';
@@ -124,15 +124,7 @@ describe('approving by policy', () => {
     inDirectory(
       {
         ...userInitiated,
-        outbox: (outbox) => ({
-          get state() {
-            return outbox.state;
-          },
-          storage: outbox.storage,
-          append: (...all) => outbox.append(...all),
-          openApprovals: () => [],
-          intend: () => false,
-        }),
+        outbox: (outbox) => intending(outbox, () => false),
       },
       async ({ look, posts, log }) => {
         await look([]);
@@ -191,17 +183,10 @@ describe('approving by policy', () => {
     inDirectory(
       {
         ...userInitiated,
-        outbox: (outbox) => ({
-          get state() {
-            return outbox.state;
-          },
-          storage: outbox.storage,
-          append: (...all) => outbox.append(...all),
-          openApprovals: () => [],
-          intend: () => {
+        outbox: (outbox) =>
+          intending(outbox, () => {
             throw new Error('of ours');
-          },
-        }),
+          }),
       },
       async ({ look, log }) => {
         await look([]);

@@ -54,7 +54,7 @@ export interface Disk {
 }
 
 /** What the file is asked, also where it takes no writes. */
-export type Readable = Pick<OutboxFile & ReadableOutbox, 'db' | 'pending'>;
+export type Readable = Pick<OutboxFile & ReadableOutbox, 'db' | 'pending' | 'requests'>;
 
 /** What the disk does not know. */
 export interface DiskMemory extends Memory {

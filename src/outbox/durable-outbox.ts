@@ -10,7 +10,7 @@ import type { Backlog, Outbox, OutboxOptions, Recovery, Storage } from './outbox
 import type { OutboxFile } from './outbox-file.ts';
 import { countersOf } from './overlay.ts';
 import { firstPart } from './parts.ts';
-import { type FiledRequest, unansweredRequests } from './requests.ts';
+import type { FiledRequest } from './requests.ts';
 import { type Fill, recordsToGiveUp } from './retention.ts';
 import { transaction } from './sql.ts';
 import { isWorthStoring, type StoredObserver } from './state-store.ts';
@@ -159,7 +159,7 @@ export class DurableOutbox implements Outbox {
   }
 
   requests(): readonly FiledRequest[] {
-    const filed = this.#read(({ db }) => unansweredRequests(db)) ?? [];
+    const filed = this.#read((file) => file.requests()) ?? [];
     return filed.filter(({ number }) => !this.#unwritten.answers.has(number));
   }
 

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { LifecycleState } from '../lifecycle/state.ts';
 import { writeConclusions } from './approvals.ts';
 import { type FoundDelivery, type HeldRecord, type PendingQuery, prepareDeliveries } from './deliveries.ts';
-import { writeAnswer } from './requests.ts';
+import { type FiledRequest, prepareRequestReader, writeAnswer } from './requests.ts';
 import {
   areBooksRight,
   balanceBooks,
@@ -37,6 +37,8 @@ export interface OutboxFile {
   /** Records up to this position are in the file, those of an unfinished append included. */
   readonly writtenUpTo: number;
   pending(sink: string, query: PendingQuery, without: Iterable<number>): FoundDelivery[];
+  /** Unanswered ones, oldest first. */
+  requests(): FiledRequest[];
   /** Records of an append that takes several transactions. Invisible until {@link commit} has written the state. */
   writePart(records: readonly HeldRecord[]): void;
   /** The last records, what became of deliveries, counters, answers and the state: afterwards `unwritten` is all on disk. */
@@ -51,6 +53,7 @@ export function createOutboxFile(db: DatabaseSync, stored: LifecycleState, sinkN
   let state = stored;
   let sinks = reconciled(db, sinkNames);
   const deliveries = prepareDeliveries(db);
+  const requests = prepareRequestReader(db);
   const writeSink = prepareSinkWriter(db);
   const writeState = prepareStateWriter(db);
   const bury =
@@ -108,6 +111,7 @@ export function createOutboxFile(db: DatabaseSync, stored: LifecycleState, sinkN
       return sinks;
     },
     pending: (sink, query, without) => deliveries.pending(sink, query, without, state.position),
+    requests,
     get writtenUpTo() {
       return writtenUpTo;
     },

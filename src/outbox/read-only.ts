@@ -4,6 +4,7 @@ import { connectReadOnly } from './connection.ts';
 import { type FoundDelivery, type PendingQuery, prepareDeliveries } from './deliveries.ts';
 import { OutboxTooNew } from './errors.ts';
 import type { Layout } from './layout.ts';
+import { type FiledRequest, prepareRequestReader } from './requests.ts';
 import type { Migration } from './schema/migrations.ts';
 import { loadSinks, type SinkRow } from './sink-store.ts';
 import { loadObserver, loadWholeState, type StoredObserver } from './state-store.ts';
@@ -15,6 +16,7 @@ export interface ReadableOutbox {
   readonly observer: StoredObserver;
   readonly sinks: ReadonlyMap<string, SinkRow>;
   pending(sink: string, query: PendingQuery, without: Iterable<number>): FoundDelivery[];
+  requests(): FiledRequest[];
   close(): void;
 }
 
@@ -33,6 +35,7 @@ export function openReadable(layout: Layout, migrations: readonly Migration[]): 
       observer: loadObserver(db),
       sinks: loadSinks(db),
       pending: (sink, query, without) => deliveries.pending(sink, query, without, state.position),
+      requests: prepareRequestReader(db),
       close: () => db.close(),
     };
   } catch (error) {

@@ -16,14 +16,20 @@ const mostAtOnce = 100;
 const keptMs = 3_600_000;
 const keptRows = 1_000;
 
-/** Unanswered ones, oldest first. */
-export function unansweredRequests(db: DatabaseSync): FiledRequest[] {
-  const rows = db
-    .prepare(
-      'SELECT number, verb, argument, requestedAt FROM requests WHERE answeredAt IS NULL ORDER BY number LIMIT ?',
-    )
-    .all(mostAtOnce) as { number: number; verb: string; argument: string; requestedAt: string }[];
-  return rows.map(({ argument, ...row }) => ({ ...row, argument: parsed(argument) }));
+/** Unanswered ones, oldest first. Asked every second, so the statement is compiled once. */
+export function prepareRequestReader(db: DatabaseSync): () => FiledRequest[] {
+  const unanswered = db.prepare(
+    'SELECT number, verb, argument, requestedAt FROM requests WHERE answeredAt IS NULL ORDER BY number LIMIT ?',
+  );
+  return () => {
+    const rows = unanswered.all(mostAtOnce) as {
+      number: number;
+      verb: string;
+      argument: string;
+      requestedAt: string;
+    }[];
+    return rows.map(({ argument, ...row }) => ({ ...row, argument: parsed(argument) }));
+  };
 }
 
 /** Files a request in a transaction of its own. @returns its number. */

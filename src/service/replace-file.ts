@@ -39,6 +39,12 @@ export function replaceFile(path: string, content: string | Buffer, { mode, uid,
   sync(dirname(path));
 }
 
+/** The file goes, and with it what a replacement of it that was cut off has left. */
+export function removeFile(path: string): void {
+  rmSync(path, { force: true });
+  rmSync(unfinished(path), { force: true });
+}
+
 /** The link names the old target or the new one, never none. */
 export function replaceLink(path: string, target: string): void {
   const beside = unfinished(path);

@@ -1,11 +1,12 @@
 import { existsSync, lstatSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { alone } from './installer-lock.ts';
 import { lookAround } from './look.ts';
 import type { Facts, Machine } from './machine.ts';
 import { manifestName } from './package.ts';
 import { fromRoot, type Places, serviceName, staging } from './places.ts';
 import { Refusal } from './refusals.ts';
+import { removeFile } from './replace-file.ts';
 import { createSystemd, type Systemd } from './systemd.ts';
 import { forbids } from './unfit.ts';
 import { removeAccount } from './user.ts';
@@ -44,11 +45,11 @@ export async function uninstall(
     removeUnit(places);
     if (facts.isLive) await createSystemd(env).reload();
     if (lookAround(places, null).command === 'ours') rmSync(places.command);
-    for (const file of [places.configuration, places.keptConfiguration]) removeWithUnfinished(file);
+    for (const file of [places.configuration, places.keptConfiguration]) removeFile(file);
     rmSync(places.cache, { recursive: true, force: true });
     if (!keepState) troubles.push(...(await purge(machine)));
     removeVersions(places);
-    for (const file of [places.current, places.ledger, places.remover]) removeWithUnfinished(file);
+    for (const file of [places.current, places.ledger, places.remover]) removeFile(file);
     const left = [places.settings, places.versions, places.home].filter((folder) => !removeEmpty(folder));
     return { wasThere, troubles, left, state: !hadState ? 'absent' : keepState ? 'kept' : 'removed' };
   });
@@ -69,13 +70,8 @@ async function isUp(systemd: Systemd): Promise<boolean> {
 }
 
 function removeUnit(places: Places): void {
-  removeWithUnfinished(places.wanted);
-  removeWithUnfinished(places.unit);
-}
-
-function removeWithUnfinished(file: string): void {
-  rmSync(file, { force: true });
-  rmSync(join(dirname(file), `.${file.slice(dirname(file).length + 1)}.new`), { force: true });
+  removeFile(places.wanted);
+  removeFile(places.unit);
 }
 
 async function purge({ places, env }: Machine): Promise<string[]> {
