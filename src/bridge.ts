@@ -1,4 +1,4 @@
-import type { Approver } from './approver.ts';
+import type { Approver } from './approver/approver.ts';
 import type { Clock } from './clock.ts';
 import type { Vitals } from './health/vitals.ts';
 import type { Host } from './host/index.ts';

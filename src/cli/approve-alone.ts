@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { ApproveAnswer } from '../approver.ts';
+import type { ApproveAnswer } from '../approver/by-hand.ts';
 import { pollOnce } from '../bridge.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { ApproveAnswer } from '../approver.ts';
+import type { ApproveAnswer } from '../approver/by-hand.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Imds } from '../imds/client.ts';

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { type Approver, createApprover } from '../approver.ts';
+import { type Approver, createApprover } from '../approver/approver.ts';
 import type { Bridge } from '../bridge.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';

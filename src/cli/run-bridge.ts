@@ -1,4 +1,4 @@
-import type { Approver } from '../approver.ts';
+import type { Approver } from '../approver/approver.ts';
 import { createCredential } from '../azure/credential.ts';
 import { type Bridge, poll } from '../bridge.ts';
 import type { Clock } from '../clock.ts';

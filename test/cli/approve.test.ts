@@ -4,7 +4,7 @@ import { chownSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createApprover } from '../../src/approver.ts';
+import { createApprover } from '../../src/approver/approver.ts';
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import { pollOnce } from '../../src/bridge.ts';
 import { type AskPerson, addApproveWith, approveRequest } from '../../src/cli/approve.ts';

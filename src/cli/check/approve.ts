@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { disablingFile, isApprovingDisabled } from '../../approver.ts';
+import { disablingFile, isApprovingDisabled } from '../../approver/disabled.ts';
 import type { Config } from '../../config.ts';
 import { type Finding, ok, warning } from './finding.ts';
 import type { Ground } from './ground.ts';

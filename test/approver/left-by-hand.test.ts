@@ -2,12 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { disablingFile } from '../src/approver.ts';
-import type { ScheduledEvent } from '../src/lifecycle/scheduled-event.ts';
-import { type ApproverRig, type LookMore, openApprover, type RigOptions } from './approver-rig.ts';
-import { temporaryDirectory } from './support/bridge-process.ts';
-import { createFakeClock, settled } from './support/fake-clock.ts';
-import { event, started } from './support/story.ts';
+import { disablingFile } from '../../src/approver/disabled.ts';
+import type { ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
+import { temporaryDirectory } from '../support/bridge-process.ts';
+import { createFakeClock, settled } from '../support/fake-clock.ts';
+import { event, started } from '../support/story.ts';
+import { type ApproverRig, type LookMore, openApprover, type RigOptions } from './rig.ts';
 
 /** The clock of the rig begins at New Year. */
 const freeze = event({ durationSeconds: 5, notBefore: '2026-01-01T02:00:00.000Z' });

@@ -1,14 +1,14 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { disablingFile } from '../src/approver.ts';
-import type { ApprovalAnswer } from '../src/imds/approve.ts';
-import type { ScheduledEvent } from '../src/lifecycle/scheduled-event.ts';
-import type { Outbox } from '../src/outbox/outbox.ts';
-import { type ApproverRig, intending, openApprover, type RigOptions } from './approver-rig.ts';
-import { temporaryDirectory } from './support/bridge-process.ts';
-import { settled } from './support/fake-clock.ts';
-import { event, started } from './support/story.ts';
+import { disablingFile } from '../../src/approver/disabled.ts';
+import type { ApprovalAnswer } from '../../src/imds/approve.ts';
+import type { ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
+import type { Outbox } from '../../src/outbox/outbox.ts';
+import { temporaryDirectory } from '../support/bridge-process.ts';
+import { settled } from '../support/fake-clock.ts';
+import { event, started } from '../support/story.ts';
+import { type ApproverRig, intending, openApprover, type RigOptions } from './rig.ts';
 
 /** The clock of the rig begins at New Year: fifteen minutes ahead of it. */
 const notBefore = '2026-01-01T00:15:00.000Z';

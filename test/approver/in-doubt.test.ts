@@ -1,13 +1,13 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { disablingFile } from '../src/approver.ts';
-import type { ApprovalAnswer } from '../src/imds/approve.ts';
-import type { ScheduledEvent } from '../src/lifecycle/scheduled-event.ts';
-import { type ApproverRig, openApprover, type RigOptions, slow } from './approver-rig.ts';
-import { temporaryDirectory } from './support/bridge-process.ts';
-import { createFakeClock } from './support/fake-clock.ts';
-import { event, started } from './support/story.ts';
+import { disablingFile } from '../../src/approver/disabled.ts';
+import type { ApprovalAnswer } from '../../src/imds/approve.ts';
+import type { ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
+import { temporaryDirectory } from '../support/bridge-process.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { event, started } from '../support/story.ts';
+import { type ApproverRig, openApprover, type RigOptions, slow } from './rig.ts';
 
 /** The clock of the rig begins at New Year: fifteen minutes ahead of it. */
 const notBefore = '2026-01-01T00:15:00.000Z';

@@ -1,13 +1,13 @@
-import { type Approver, type ApproverOptions, createApprover } from '../src/approver.ts';
-import type { ApprovalAnswer } from '../src/imds/approve.ts';
-import type { LifecycleRecord } from '../src/lifecycle/record.ts';
-import type { ScheduledEvent } from '../src/lifecycle/scheduled-event.ts';
-import { gapAfterMs, type Turn, transition } from '../src/lifecycle/transition.ts';
-import type { Log } from '../src/log.ts';
-import { silentLog } from '../src/log.ts';
-import { type Outbox, openOutbox } from '../src/outbox/outbox.ts';
-import { createFakeClock, type FakeClock, settled } from './support/fake-clock.ts';
-import { observerNamed } from './support/story.ts';
+import { type Approver, type ApproverOptions, createApprover } from '../../src/approver/approver.ts';
+import type { ApprovalAnswer } from '../../src/imds/approve.ts';
+import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
+import type { ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
+import { gapAfterMs, type Turn, transition } from '../../src/lifecycle/transition.ts';
+import type { Log } from '../../src/log.ts';
+import { silentLog } from '../../src/log.ts';
+import { type Outbox, openOutbox } from '../../src/outbox/outbox.ts';
+import { createFakeClock, type FakeClock, settled } from '../support/fake-clock.ts';
+import { observerNamed } from '../support/story.ts';
 
 /** A service that approves, on a real outbox: documents, the answers of Azure and the time are the test's. */
 export interface ApproverRig {

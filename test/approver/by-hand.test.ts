@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { ApproverOptions } from '../src/approver.ts';
-import type { ApprovalAnswer } from '../src/imds/approve.ts';
-import { termsOf } from '../src/lifecycle/approval-terms.ts';
-import type { ScheduledEvent } from '../src/lifecycle/scheduled-event.ts';
-import type { Outbox } from '../src/outbox/outbox.ts';
-import { type ApproverRig, openApprover, type RigOptions, slow } from './approver-rig.ts';
-import { temporaryDirectory } from './support/bridge-process.ts';
-import { createFakeClock } from './support/fake-clock.ts';
-import { event, started } from './support/story.ts';
+import type { ApproverOptions } from '../../src/approver/approver.ts';
+import type { ApprovalAnswer } from '../../src/imds/approve.ts';
+import { termsOf } from '../../src/lifecycle/approval-terms.ts';
+import type { ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
+import type { Outbox } from '../../src/outbox/outbox.ts';
+import { temporaryDirectory } from '../support/bridge-process.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { event, started } from '../support/story.ts';
+import { type ApproverRig, openApprover, type RigOptions, slow } from './rig.ts';
 
 const preempt = event({ eventType: 'Preempt' });
 const { eventId } = preempt;

@@ -1,0 +1,192 @@
+import type { ObserverWatch } from '../imds/observer-watch.ts';
+import {
+  type ApprovalCircumstances,
+  type ApprovalPolicy,
+  byHand,
+  mayApprove,
+  whyNotNow,
+} from '../lifecycle/approval.ts';
+import { settledBy } from '../lifecycle/approval-settled.ts';
+import { whatIsOther } from '../lifecycle/approval-terms.ts';
+import { hasApproved } from '../lifecycle/approved-record.ts';
+import type { ScheduledEvent } from '../lifecycle/scheduled-event.ts';
+import type { Turn } from '../lifecycle/transition.ts';
+import { createRateLimit } from '../log.ts';
+import type { ApprovalIntent } from '../outbox/outbox.ts';
+import { type ApproveAnswer, approveByHand, refusal } from './by-hand.ts';
+import { type CarryOutOptions, createCarryOut } from './carry-out.ts';
+import { isApprovingDisabled } from './disabled.ts';
+import { keyOf } from './event-key.ts';
+import { createSight } from './sight.ts';
+
+export interface ApproverOptions extends CarryOutOptions {
+  readonly observer: Pick<ObserverWatch, 'known' | 'fresh' | 'onRead'>;
+  /** The name of this VM is configured: it needs no confirmation by the metadata service. */
+  readonly isVmNameSet?: boolean;
+  readonly policy: ApprovalPolicy;
+  readonly stateDirectory: string;
+}
+
+/**
+ * Approves events: by policy what `mayApprove` allows, by hand what a person asks for. Each approval is an intent on disk, then
+ * one POST, then one `Approved` record with the outcome. An intent that a process before this one left open is settled by
+ * the documents, or POSTed again.
+ */
+export interface Approver {
+  /** Looks at what a turn saw. For the poll loop: never throws, never waits. */
+  consider(turn: Pick<Turn, 'seen' | 'state' | 'records'>): void;
+  /** An {@link ApproveRequest}. What it names is approved only while it is what the person was shown. Never rejects. */
+  approve(argument: unknown): Promise<ApproveAnswer>;
+  /**
+   * Approves nothing more; resolves when what is under way has its outcome, after `withinMs` at the latest. What has none
+   * then stays open for the next start to settle.
+   */
+  close(withinMs: number): Promise<void>;
+}
+
+/** A person who wanted something then may not want it any more: a service that was down for longer does not go on with it. */
+const askedForMs = 5 * 60_000;
+
+export function createApprover(options: ApproverOptions): Approver {
+  const { outbox, observer, policy, stateDirectory, clock, log } = options;
+  const sayOnce = createRateLimit({ clock, everyMs: 10 * 60_000 });
+  const isPolicyOn = policy.userInitiated || policy.freezeUpToSeconds !== null;
+  const sight = createSight(clock);
+  const carryOut = createCarryOut(options);
+  /** The last word about why an event is not approved. */
+  const told = new Map<string, string>();
+  let isClosing = false;
+  let isNameRead = options.isVmNameSet ?? false;
+  observer.onRead(() => (isNameRead = true));
+
+  const isCertain = (): boolean => observer.known() !== null && observer.fresh();
+  // With a configured vmId alone, the name may still be the stored one: on a copied disk that of another VM.
+  const confirmedName = (): string | null => (isCertain() && isNameRead ? (observer.known()?.vmName ?? null) : null);
+
+  const circumstancesOf = (event: ScheduledEvent, alreadyApproved: boolean): ApprovalCircumstances => {
+    const memory = outbox.state.events.get(keyOf(event));
+    return {
+      policy,
+      disabled: isApprovingDisabled(stateDirectory),
+      vmName: confirmedName(),
+      documentAgeMs: sight.ageMs(),
+      isFirstDocument: sight.times() < 2,
+      phase: memory?.open ? memory.phase : null,
+      alreadyApproved,
+      listedTwice: sight.isListedTwice(event),
+      scheduledForMs: sight.watchedForMs(event),
+    };
+  };
+
+  /** An intent that a process before this one left open. */
+  const settle = (intent: ApprovalIntent, { seen, records }: Pick<Turn, 'seen' | 'records'>): void => {
+    const now = (seen.kind !== 'unavailable' && seen.azureTime) || clock.now();
+    const settled = settledBy(intent.eventId, { state: outbox.state, records, now });
+    if (settled) carryOut.conclude(intent, settled);
+    const event = sight.listed(keyOf(intent));
+    if (settled || !event || carryOut.wasPosted(keyOf(intent))) return;
+    const why = whyNotAgain(intent, event);
+    if (why === null && carryOut.hasRoom()) void carryOut.post(intent);
+    else if (why !== null && intent.cause !== byHand) tell(event, why);
+    else if (why !== null && sight.times() > 1) tellPerson(event, why);
+  };
+
+  /** The event is looked at anew: nobody knows what it has become since the intent. */
+  const whyNotAgain = (intent: ApprovalIntent, event: ScheduledEvent): string | null => {
+    const circumstances = circumstancesOf(event, false);
+    if (intent.cause !== byHand) {
+      const decision = mayApprove(event, circumstances);
+      if (!decision.approve) return decision.why;
+      return decision.cause === intent.cause
+        ? null
+        : `it was begun as ${intent.cause}, and is ${decision.cause} by now`;
+    }
+    const hindrance = whyNotNow(event, circumstances);
+    if (hindrance !== null) return hindrance;
+    // Either way: a clock that was set back hides how long ago it was.
+    if (!(Math.abs(clock.now().getTime() - intent.at.getTime()) <= askedForMs)) {
+      return `it was asked for at ${intent.at.toISOString()}, and whoever asked may not want it any more`;
+    }
+    if (!intent.terms) return 'it is not known any more what the event was when it was asked for';
+    const other = whatIsOther(intent.terms, sight.termsOf(event));
+    return other && `since it was asked for the event ${other}`;
+  };
+
+  const decide = (event: ScheduledEvent): void => {
+    const vmId = observer.known()?.vmId ?? '';
+    const decision = mayApprove(event, circumstancesOf(event, hasApproved(outbox.state, event.eventId, vmId)));
+    if (!decision.approve) {
+      tell(event, decision.why);
+      return;
+    }
+    if (!carryOut.hasRoom()) return;
+    const intent = carryOut.intend(event, sight.termsOf(event), decision.cause);
+    if (!intent) return;
+    // Committing may have taken its time: what is posted was allowed a moment ago.
+    const again = mayApprove(event, circumstancesOf(event, false));
+    if (again.approve) void carryOut.post(intent);
+    else {
+      carryOut.withdraw(intent, again.why, false);
+      tell(event, again.why);
+    }
+  };
+
+  const tell = (event: ScheduledEvent, why: string): void => {
+    if (event.eventStatus !== 'Scheduled' || told.get(keyOf(event)) === why) return;
+    told.set(keyOf(event), why);
+    const { eventId, eventType } = event;
+    const isOurs = outbox.state.events.get(keyOf(event))?.affectsUs === true;
+    const line = `${eventType ?? 'Event'} ${eventId} is not approved automatically: ${why}.`;
+    log[isOurs ? 'info' : 'debug']({ part: 'approve', eventId, eventType }, line);
+  };
+
+  const tellPerson = (event: ScheduledEvent, why: string): void => {
+    if (told.get(keyOf(event)) === why) return;
+    told.set(keyOf(event), why);
+    const { eventId, eventType } = event;
+    log.warn(
+      { part: 'approve', eventId, eventType },
+      `The approval of ${eventType ?? 'event'} ${eventId} that somebody asked for is not sent again: ${why}. If it is still wanted, run: approve ${eventId}`,
+    );
+  };
+
+  const consider = ({ seen, state, records }: Pick<Turn, 'seen' | 'state' | 'records'>): void => {
+    if (seen.kind === 'unavailable' || isClosing) return;
+    const document = seen.kind === 'document' ? seen.document : sight.document();
+    if (!document) return;
+    const scheduled = sight.see(document, Date.parse(state.lastDocumentAt ?? ''));
+    for (const key of told.keys()) if (!scheduled.has(key)) told.delete(key);
+    carryOut.keep(scheduled);
+    if (observer.known() === null) return;
+    for (const intent of carryOut.leftOpen()) settle(intent, { seen, records });
+    if (!isPolicyOn) return;
+    for (const event of document.events) if (!outbox.state.approved.has(keyOf(event))) decide(event);
+  };
+
+  return {
+    consider(turn) {
+      try {
+        consider(turn);
+      } catch (error) {
+        sayOnce('failed', (leftOut) => {
+          log.error(
+            { part: 'approve', error, leftOut },
+            'Approving ended in a mistake of this program; polling goes on.',
+          );
+        });
+      }
+    },
+    async approve(argument) {
+      const isApproved = (key: string): boolean => outbox.state.approved.has(key);
+      try {
+        return await approveByHand(argument, { sight, carryOut, isCertain, isClosing: () => isClosing, isApproved });
+      } catch (error) {
+        return refusal(`The service failed at it: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    },
+    async close(withinMs) {
+      isClosing = true;
+      await carryOut.close(withinMs);
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import type { ApprovalAnswer } from '../imds/approve.ts';
+import { byHand } from '../lifecycle/approval.ts';
+import { readApproveRequest } from '../lifecycle/approval-request.ts';
+import { whatIsOther } from '../lifecycle/approval-terms.ts';
+import type { ScheduledEvent } from '../lifecycle/scheduled-event.ts';
+import type { CarryOut } from './carry-out.ts';
+import { keyOf } from './event-key.ts';
+import type { Sight } from './sight.ts';
+
+export interface ApproveAnswer {
+  /** Azure accepted it. */
+  readonly ok: boolean;
+  /** For the person who asked. */
+  readonly says: string;
+  /** Null: nothing was sent. */
+  readonly outcome: ApprovalAnswer['outcome'] | null;
+}
+
+interface Circumstances {
+  readonly sight: Sight;
+  readonly carryOut: CarryOut;
+  /** The metadata service has told which VM this is. */
+  readonly isCertain: () => boolean;
+  readonly isClosing: () => boolean;
+  /** Approved before, as far as is remembered. */
+  readonly isApproved: (key: string) => boolean;
+}
+
+/** Approves what a person asks for, an {@link ApproveRequest}, while it is what the person was shown. */
+export async function approveByHand(
+  argument: unknown,
+  { sight, carryOut, isCertain, isClosing, isApproved }: Circumstances,
+): Promise<ApproveAnswer> {
+  const asked = readApproveRequest(argument);
+  if (asked === null) return refusal('The request names no EventId, or is that of another version of this command.');
+  const event = sight.listed(keyOf(asked));
+  const ids = (sight.document()?.events ?? []).map(({ eventId }) => eventId).join(', ') || 'none';
+  const other = event && asked.terms && whatIsOther(asked.terms, sight.termsOf(event));
+  const trouble = [
+    { is: isClosing(), says: 'The service is about to stop: ask again when it runs.' },
+    { is: !sight.isFresh(), says: tellsNothing },
+    { is: !isCertain(), says: 'The metadata service has not told yet which VM this is: ask again.' },
+    { is: !event, says: `No event ${asked.eventId} is listed. Listed: ${ids}.` },
+    {
+      is: event?.eventStatus !== 'Scheduled',
+      says: `The event is ${event?.eventStatus ?? 'of no status'}: only what is Scheduled can be approved.`,
+    },
+    { is: Boolean(other), says: `By now the event ${other}. Look again, then ask again.` },
+  ].find(({ is }) => is);
+  if (trouble || !event) return refusal(trouble?.says ?? '');
+  const already = carryOut.underWay(keyOf(event));
+  if (already) return answerOf(await already, event);
+  const wasApproved = isApproved(keyOf(event));
+  const intent = carryOut.intend(event, sight.termsOf(event), byHand);
+  if (!intent) return refusal(`Nothing was approved: ${carryOut.noTrace()}`);
+  if (sight.isFresh()) return answerOf(await carryOut.post(intent), event);
+  carryOut.withdraw(intent, 'the document became older than 5 s meanwhile', wasApproved);
+  return refusal(tellsNothing);
+}
+
+const tellsNothing =
+  'The metadata service has told nothing for 5 s, so nobody knows what is scheduled now: see `status`.';
+
+/** Nothing was sent. */
+export const refusal = (says: string): ApproveAnswer => ({ ok: false, says, outcome: null });
+
+function answerOf(
+  { outcome, reason }: ApprovalAnswer,
+  { eventType, resources }: Pick<ScheduledEvent, 'eventType' | 'resources'>,
+): ApproveAnswer {
+  if (outcome !== 'accepted') return { ok: false, says: reason, outcome };
+  const whom = resources?.join(', ') || 'the VMs it names';
+  return { ok: true, says: `Azure accepted it: the ${eventType ?? 'event'} starts now for ${whom}.`, outcome };
+}
