@@ -21,6 +21,7 @@ import { approveRequest } from './approve.ts';
 import { assembleBridge, openImds } from './assemble-bridge.ts';
 import { createEmitTest, emitTestRequest } from './emit-test.ts';
 import { isInCluster, notInCluster } from './in-cluster.ts';
+import { createGreeting, greetingRequest } from './service/greeting.ts';
 
 export interface RunBridgeOptions {
   readonly config: Config;
@@ -74,6 +75,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
   const emitTest = createEmitTest({ outbox, observer, clock, version, imdsApiVersion: config.imds.apiVersion });
   const handlers = {
     [emitTestRequest]: emitTest,
+    [greetingRequest]: createGreeting(vitals, clock),
     // Asked from outside of the pod, whose files a command on the node can reach.
     [approveRequest]: isInCluster(env) ? () => ({ ok: false, says: notInCluster, outcome: null }) : approver.approve,
     ...outboxHandlers(outbox, () => {

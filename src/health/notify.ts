@@ -24,13 +24,16 @@ export interface Notify {
 const statusEveryMs = 60_000;
 /** While the loops do not progress: after a pause of the whole machine they are all late, and on time a moment later. */
 const lookAgainMs = 1_000;
+/** The first turn is over by then, but for a first answer of two minutes. */
+const firstTurnMs = 10_000;
 const spawnMs = 5_000;
 
 /**
- * Tells systemd READY=1 at once, WATCHDOG=1 in half of the time that it gives, STOPPING=1 and STATUS=. Node has no datagram sockets of
- * the Unix kind, so the program `systemd-notify` tells it: the unit needs NotifyAccess=all, and each time costs the start of a small
- * process. Without NOTIFY_SOCKET nothing happens.
- * https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html
+ * Tells systemd READY=1 at once, WATCHDOG=1 in a third of the time that it gives, STOPPING=1 and STATUS=. Node has no datagram sockets
+ * of the Unix kind, so the program `systemd-notify` tells it: the unit needs NotifyAccess=all, and each time costs the start of a small
+ * process. Before version 246 (RHEL 8, Ubuntu 20.04) systemd may lose the word of a process that has ended: therefore the third, which
+ * leaves room for a lost one, and READY=1 is repeated. Without NOTIFY_SOCKET nothing happens.
+ * https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html, https://github.com/systemd/systemd/issues/2739
  */
 export function startNotify({ env, isProgressing, status, clock, log }: NotifyOptions): Notify {
   if (!env.NOTIFY_SOCKET) return { stopping: () => {}, close: async () => {} };
@@ -39,11 +42,13 @@ export function startNotify({ env, isProgressing, status, clock, log }: NotifyOp
   const everyMs = watchdogMs(env);
   let telling: Promise<void> = Promise.resolve();
   let told = '';
+  let isStopping = false;
 
   /** One after the other: the last word is the one that was said last. */
   function tell(...news: readonly string[]): Promise<void> {
+    const words = isStopping ? news : ['READY=1', ...news];
     telling = telling
-      .then(() => notify(news, env))
+      .then(() => notify(words, env))
       .then((trouble) => {
         const { code = null, reason = '' } = trouble ?? {};
         teller(code, {
@@ -60,14 +65,26 @@ export function startNotify({ env, isProgressing, status, clock, log }: NotifyOp
   }
 
   function statusNews(): readonly string[] {
+    if (isStopping) return [];
     const sentence = status().replace(/\s+/g, ' ');
     if (sentence === told) return [];
     told = sentence;
     return [`STATUS=${sentence}`];
   }
 
+  /** What the first turn brings is told when it is there: `systemctl status` is looked at now. */
+  async function firstTurn(): Promise<void> {
+    const longestMs = Math.min(firstTurnMs, everyMs ?? firstTurnMs);
+    for (let waitedMs = 0; waitedMs < longestMs && !closing.signal.aborted; waitedMs += lookAgainMs) {
+      await clock.sleep(lookAgainMs, closing.signal);
+      const news = statusNews();
+      if (news.length > 0) return tell(...news);
+    }
+  }
+
   async function run(): Promise<void> {
-    await tell('READY=1', ...statusNews());
+    await tell(...statusNews());
+    await firstTurn();
     while (!closing.signal.aborted) {
       await clock.sleep(everyMs ?? statusEveryMs, closing.signal);
       while (everyMs !== null && !isProgressing() && !closing.signal.aborted) {
@@ -83,7 +100,10 @@ export function startNotify({ env, isProgressing, status, clock, log }: NotifyOp
   const running = run();
 
   return {
-    stopping: () => void tell('STOPPING=1', 'STATUS=Stopping: what is pending is being sent.'),
+    stopping() {
+      isStopping = true;
+      void tell('STOPPING=1', 'STATUS=Stopping: what is pending is being sent.');
+    },
     async close() {
       closing.abort();
       await Promise.all([running, telling]);
@@ -91,9 +111,9 @@ export function startNotify({ env, isProgressing, status, clock, log }: NotifyOp
   };
 }
 
-/** Half of what systemd gives; null where no watchdog watches, or where it watches another process. */
+/** A third of what systemd gives; null where no watchdog watches, or where it watches another process. */
 function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: NodeJS.ProcessEnv): number | null {
-  const ms = Number(WATCHDOG_USEC) / 2000;
+  const ms = Number(WATCHDOG_USEC) / 3000;
   const isOurs = !WATCHDOG_PID || Number(WATCHDOG_PID) === process.pid;
   return ms > 0 && Number.isFinite(ms) && isOurs ? ms : null;
 }

@@ -2,9 +2,9 @@ import {
   chmodSync,
   chownSync,
   copyFileSync,
+  existsSync,
   linkSync,
   lstatSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -12,15 +12,15 @@ import {
   rmSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { commandTarget } from './look.ts';
+import { commandTarget, configurationRights } from './look.ts';
 import type { Machine } from './machine.ts';
-import { faultsIn, manifestName, type Package } from './package.ts';
+import { faultsIn, manifestName, type Package, versionRights } from './package.ts';
 import { fromRoot, type Places, serviceName, staging, unitName } from './places.ts';
 import type { Step } from './plan.ts';
 import { lastWord, runProgram } from './program.ts';
 import { Refusal } from './refusals.ts';
 import { removerScript } from './remover.ts';
-import { replaceFile, replaceLink, sync } from './replace-file.ts';
+import { makeFolder, replaceFile, replaceLink, sync } from './replace-file.ts';
 import type { Systemd } from './systemd.ts';
 import { accountIn, makeAccount } from './user.ts';
 
@@ -58,19 +58,22 @@ async function doStep(step: Step, machine: Machine, systemd: Systemd, material: 
     case 'forget-configuration':
       return rmSync(places.keptConfiguration, { force: true });
     case 'write-unit':
-      mkdirSync(dirname(places.unit), { recursive: true });
+      makeFolder(dirname(places.unit));
       return replaceFile(places.unit, readFileSync(join(places.versions, step.folder, unitName)), { mode: 0o644 });
     case 'switch':
       return replaceLink(places.current, join(basename(places.versions), step.folder));
     case 'write-remover':
       return replaceFile(places.remover, removerScript(places), { mode: 0o755 });
     case 'link-command':
-      mkdirSync(dirname(places.command), { recursive: true });
+      makeFolder(dirname(places.command));
       return replaceLink(places.command, commandTarget(places));
     case 'reload':
       return systemd.reload();
     case 'enable':
-      return systemd.enable();
+      await systemd.enable();
+      // systemctl does not: after a power cut the service would not start with the machine.
+      if (existsSync(places.wanted)) sync(dirname(places.wanted));
+      return;
     case 'restart':
       await systemd.forget();
       return systemd.restart();
@@ -86,11 +89,11 @@ function writeConfiguration(places: Places, path: string, content: Buffer | null
   const account = accountIn(places);
   if (account === null || content === null)
     throw new Refusal('notDone', `${path} cannot be written: the account ${serviceName} is missing.`);
-  const rights = { uid: process.geteuid?.() ?? 0, gid: account.gid };
-  mkdirSync(places.settings, { recursive: true, mode: 0o750 });
-  chownSync(places.settings, rights.uid, rights.gid);
-  chmodSync(places.settings, 0o750);
-  replaceFile(path, content, { mode: 0o640, ...rights });
+  const owner = { uid: process.geteuid?.() ?? 0, gid: account.gid };
+  makeFolder(places.settings);
+  chownSync(places.settings, owner.uid, owner.gid);
+  chmodSync(places.settings, configurationRights.folder);
+  replaceFile(path, content, { mode: configurationRights.file, ...owner });
 }
 
 const trialMs = 60_000;
@@ -124,30 +127,32 @@ async function place(folder: string, machine: Machine, { package: wanted }: Mate
   }
 }
 
-/** What runs as a service must be in nobody's hands but root's. */
+/** What runs as a service must be in nobody's hands but root's, and its account has to get there. */
 function makeOwnFolder(path: string): void {
-  const there = lstatSync(path, { throwIfNoEntry: false });
-  if (there === undefined) return void mkdirSync(path, { recursive: true, mode: 0o755 });
-  if (there.isDirectory() && there.uid === (process.geteuid?.() ?? 0) && (there.mode & 0o022) === 0) return;
-  throw new Refusal(
-    'notDone',
-    `${path} is not a folder that only root can write: look who made it, move it away, and try again.`,
-  );
+  makeFolder(path);
+  const folder = lstatSync(path);
+  if (!folder.isDirectory() || folder.uid !== (process.geteuid?.() ?? 0) || (folder.mode & 0o022) !== 0) {
+    throw new Refusal(
+      'notDone',
+      `${path} is not a folder that only root can write: look who made it, move it away, and try again.`,
+    );
+  }
+  chmodSync(path, 0o755);
 }
 
 /** `mayLink`: nobody writes into the files of the package, so that one copy on the disk does. */
 function copyPackage({ from, files, manifest }: Package, to: string, mayLink: boolean): void {
-  mkdirSync(to, { mode: 0o755 });
+  makeFolder(to);
   for (const { path, isExecutable } of files) {
     const [source, target] = [join(from, path), join(to, path)];
-    const mode = isExecutable ? 0o755 : 0o644;
+    const mode = isExecutable ? versionRights.program : versionRights.file;
     const file = lstatSync(source, { throwIfNoEntry: false });
     if (!file?.isFile())
       throw new Refusal(
         'missing',
         `The package in ${from} is damaged: ${path} ${file ? 'is no file' : 'is missing'}. Fetch it again.`,
       );
-    mkdirSync(dirname(target), { recursive: true, mode: 0o755 });
+    makeFolder(dirname(target));
     const isRootsOwn = file.uid === 0 && (file.mode & 0o7777) === mode;
     if (!(mayLink && isRootsOwn && tryLink(source, target))) {
       copyFileSync(source, target);

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { Machine } from './machine.ts';
 import { fromRoot } from './places.ts';
 import { Refusal } from './refusals.ts';
@@ -14,26 +14,31 @@ export function candidateIn(
   const content = contentOf(file);
   const checked = checkConfiguration(file);
   if (checked.problems !== undefined) throw new Refusal('badConfiguration', describe(file, checked.problems));
+  // It was read twice: what is written is what was looked at.
+  if (!contentOf(file).equals(content)) {
+    throw new Refusal('badConfiguration', `The configuration ${file} was changed while it was read: try again.`);
+  }
   const writable = fromRoot(places, places.state);
   if (checked.stateDirectory !== writable) {
     throw new Refusal(
       'badConfiguration',
-      `The configuration in ${file} is wrong: stateDirectory is ${JSON.stringify(checked.stateDirectory)}, and the service may write to ${writable} only. Leave it out.`,
+      `The configuration in ${file} is wrong: stateDirectory is ${JSON.stringify(checked.stateDirectory)}, and the service may write to ${writable} only. Leave it out; to have the state on another disk, mount that there.`,
     );
   }
   return content;
 }
 
 function contentOf(file: string): Buffer {
+  const unreadable = (why: string): Refusal =>
+    new Refusal('badConfiguration', `The configuration ${file} cannot be read: ${why}. Name another with --config.`);
+  const kind = statSync(file, { throwIfNoEntry: false });
+  if (kind === undefined) throw unreadable('there is no such file');
+  // A pipe can be read once only.
+  if (!kind.isFile()) throw unreadable(`it is ${kind.isDirectory() ? 'a directory' : 'no regular file'}`);
   try {
     return readFileSync(file);
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    const why = isMissing ? 'there is no such file' : error instanceof Error ? error.message : String(error);
-    throw new Refusal(
-      'badConfiguration',
-      `The configuration ${file} cannot be read: ${why}. Name another with --config.`,
-    );
+    throw unreadable(error instanceof Error ? error.message : String(error));
   }
 }
 

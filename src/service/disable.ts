@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs';
-import { alone } from './installer-lock.ts';
+import { alone, lockPatienceMs } from './installer-lock.ts';
 import type { Machine } from './machine.ts';
 import { Refusal } from './refusals.ts';
 import { createSystemd } from './systemd.ts';
 import { forbids } from './unfit.ts';
-
-const lockPatienceMs = 120_000;
 
 /** The service stops, and does not start with the machine any more. Everything stays where it is. */
 export async function disable({ places, env, clock, facts }: Machine): Promise<void> {

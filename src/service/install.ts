@@ -3,14 +3,16 @@ import { join, resolve } from 'node:path';
 import { carryOut, type Material } from './carry-out.ts';
 import { candidateIn } from './configure.ts';
 import { planFallBack } from './fall-back.ts';
-import { alone } from './installer-lock.ts';
+import { alone, lockPatienceMs } from './installer-lock.ts';
 import { lookAround } from './look.ts';
 import type { Machine } from './machine.ts';
 import { folderFor, isPlaced, type Package, readPackage, sha256 } from './package.ts';
 import { fromRoot, serviceName } from './places.ts';
 import { type Found, type Plan, plan, planSettling, type Running, type Wanted } from './plan.ts';
+import { whyUnreached } from './reach.ts';
 import { type Readiness, waitUntilReady } from './ready.ts';
 import { Refusal } from './refusals.ts';
+import { readPublicKey } from './signature.ts';
 import { createSystemd, type Systemd } from './systemd.ts';
 import { forbids, unfit } from './unfit.ts';
 
@@ -18,6 +20,8 @@ import { forbids, unfit } from './unfit.ts';
 export interface Order {
   /** The folder of a package; null: the version that is installed. */
   readonly from: string | null;
+  /** A file with the public key that the package has to be signed by; null: anybody's package will do. */
+  readonly key: string | null;
   /** A file with the configuration; null: the one that is installed, if there is one. */
   readonly configuration: string | null;
   /** `as-it-is`: a service that was disabled stays so. */
@@ -25,9 +29,6 @@ export interface Order {
   /** False: it is started by the next start of the machine. */
   readonly start: boolean;
 }
-
-/** Another installer gets so long to end. */
-const lockPatienceMs = 120_000;
 
 /** What became of it, for the sentences that tell it. */
 export interface Done {
@@ -40,23 +41,27 @@ export interface Done {
   /** The service was installed before. */
   readonly wasThere: boolean;
   readonly command: Found['command'];
-  /** What the service says of itself. */
+  /** What the service says of itself; empty where it was not started. */
   readonly says: string;
+  /** Why it gets no connection to the metadata service; null where it does, or was not started. */
+  readonly unreached: string | null;
 }
 
 /**
  * Installs, updates, configures or enables: brings the machine to what is wanted, waits until the service is ready, and goes back
  * to what was ready before where it does not become so.
- * @throws Refusal where it was not done: before anything was changed, or after everything was changed back, if there was anything.
+ * @throws Refusal where it was not done: before anything was changed, or after everything was changed back. Where nothing was ready
+ * before, what was done stays, and the same again goes on from there.
  */
 export async function install(machine: Machine, order: Order): Promise<Done> {
   const { places, clock, env } = machine;
   const facts = machine.facts();
   const forbidden = forbids(facts);
   if (forbidden !== null) throw forbidden;
-  return alone(places.lock, { clock, patienceMs: lockPatienceMs }, async () => {
+  const key = order.key === null ? null : readPublicKey(order.key);
+  const brought = await alone(places.lock, { clock, patienceMs: lockPatienceMs }, async () => {
     const systemd = createSystemd(env);
-    const wantedPackage = order.from === null ? null : readPackage(resolve(order.from));
+    const wantedPackage = order.from === null ? null : readPackage(resolve(order.from), key);
     const folder = wantedPackage && folderOf(wantedPackage, places.versions);
     const bytes = wantedPackage && folder && !existsSync(join(places.versions, folder)) ? wantedPackage.bytes : 0;
     const platform = wantedPackage?.platform ?? `${facts.operatingSystem}-${facts.processor}`;
@@ -75,6 +80,12 @@ export async function install(machine: Machine, order: Order): Promise<Done> {
     const material = { package: wantedPackage, configuration: candidate };
     return bring({ machine, systemd, found, wanted, material, before: unit?.invocation ?? null });
   });
+  if (brought.outcome !== 'becomes-ready' && brought.outcome !== 'ready-already') {
+    return { ...brought, says: '', unreached: null };
+  }
+  // Nothing is changed any more: another installer need not wait for this.
+  const unreached = await whyUnreached(machine, places.state);
+  return { ...brought, unreached, says: (await createSystemd(env).unit()).says };
 }
 
 const folderOf = (wanted: Package, versions: string): string =>
@@ -118,7 +129,7 @@ interface Work {
   readonly before: string | null;
 }
 
-async function bring(work: Work): Promise<Done> {
+async function bring(work: Work): Promise<Omit<Done, 'says' | 'unreached'>> {
   const { machine, systemd, found, wanted, material, before } = work;
   const planned = plan(found, wanted);
   const { steps, outcome, fallBackTo } = planned;
@@ -128,11 +139,9 @@ async function bring(work: Work): Promise<Done> {
     if (fallBackTo !== null) await goBackQuietly(work, fallBackTo);
     throw error;
   }
-  let says = '';
   if (outcome === 'becomes-ready') {
     const readiness = await ready(work, before);
     if (!readiness.ready) throw await goBack(work, readiness, fallBackTo);
-    says = readiness.says;
   }
   await carryOut(planSettling(lookAround(machine.places, null), wanted, planned), machine, systemd, material);
   const { folder } = wanted.running;
@@ -141,7 +150,6 @@ async function bring(work: Work): Promise<Done> {
     outcome,
     folder,
     from,
-    says,
     changed: steps.length > 0,
     wasThere: found.current !== null,
     command: found.command,

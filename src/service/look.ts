@@ -14,6 +14,7 @@ export function lookAround(places: Places, unit: UnitState | null): Found {
     folders: foldersIn(places.versions),
     unit: sumOf(places.unit),
     configuration: sumOf(places.configuration),
+    isGuarded: isGuarded(places),
     keptConfiguration: sumOf(places.keptConfiguration),
     ledger: readLedger(places),
     account: accountIn(places) !== null,
@@ -26,6 +27,20 @@ export function lookAround(places: Places, unit: UnitState | null): Found {
       isStale: unit?.isStale ?? false,
     },
   };
+}
+
+/** Root's to write, its group's to read. */
+export const configurationRights = { folder: 0o750, file: 0o640 } as const;
+
+/** A configuration may have been put there before us, by whoever configures the machine. */
+function isGuarded(places: Places): boolean {
+  const gid = accountIn(places)?.gid;
+  const has = (path: string, mode: number): boolean => {
+    const { uid, gid: group, mode: rights = 0 } = lstatSync(path, { throwIfNoEntry: false }) ?? {};
+    return uid === (process.geteuid?.() ?? 0) && group === gid && (rights & 0o7777) === mode;
+  };
+  // In this order: the uid of the folder is another for who may not look into it.
+  return has(places.settings, configurationRights.folder) && has(places.configuration, configurationRights.file);
 }
 
 /** The command as it stands in the link. */

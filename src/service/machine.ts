@@ -9,7 +9,16 @@ export type CheckedConfiguration =
   | { readonly stateDirectory: string; readonly problems?: never };
 
 /** Whether the service that runs answered, and with that wrote its state. `says` completes "because …". */
-export type Proof = { readonly ok: true } | { readonly ok: false; readonly says: string };
+export type Greeting = { readonly ok: true; readonly reach: Reach } | { readonly ok: false; readonly says: string };
+
+/**
+ * How the service that runs stands to the metadata service, as it tells itself: a firewall may let root through and not its account.
+ * `waiting`: it has not looked to the end yet, as in a first call of two minutes. `untold`: it is of a version that does not tell.
+ */
+export type Reach =
+  | { readonly kind: 'connected' | 'waiting' | 'untold' }
+  /** One sentence, with the address. */
+  | { readonly kind: 'no-connection'; readonly reason: string };
 
 /** The machine to install on, and what the installer takes from around it; a test gives its own. */
 export interface Machine {
@@ -22,7 +31,7 @@ export interface Machine {
   /** Reads a configuration file as the service would. */
   readonly checkConfiguration: (file: string) => CheckedConfiguration;
   /** Has the service that runs write something into its state, and answer. */
-  readonly proveState: (stateDirectory: string) => Promise<Proof>;
+  readonly greet: (stateDirectory: string) => Promise<Greeting>;
   readonly facts: () => Facts;
 }
 

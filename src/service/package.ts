@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
+import { createHash, type KeyObject } from 'node:crypto';
 import { closeSync, lstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { serviceName, unitName } from './places.ts';
 import { Refusal } from './refusals.ts';
+import { faultOfSignature } from './signature.ts';
 
 /** A file of a package, by its manifest. */
 export interface PackageFile {
@@ -51,10 +52,18 @@ export function sha256Of(path: string): string {
 
 /**
  * Reads the manifest of a package folder. The files themselves are not looked at.
- * @throws Refusal where that is no package, or one that would write outside of its folder.
+ * @param key whose owner has to have signed it; null: anybody's will do.
+ * @throws Refusal where that is no package, one that would write outside of its folder, or somebody else's.
  */
-export function readPackage(from: string): Package {
+export function readPackage(from: string, key: KeyObject | null = null): Package {
   const manifest = manifestIn(from);
+  const unsigned = key === null ? null : faultOfSignature(manifest, from, key);
+  if (unsigned !== null) {
+    throw new Refusal(
+      'missing',
+      `The package in ${from} is refused: ${unsigned}. Nothing was changed: find out where it comes from, and fetch it again.`,
+    );
+  }
   const problem = (what: string): Refusal =>
     new Refusal(
       'missing',
@@ -125,12 +134,23 @@ export function faultsIn(folder: string, { files }: Pick<Package, 'files'>): str
   });
 }
 
-/** A folder in `versions/` that holds exactly this build. */
+/** What a version's files and folders may be: read by everybody, written by root alone. */
+export const versionRights = { folder: 0o755, program: 0o755, file: 0o644 } as const;
+
+/** A folder in `versions/` that holds exactly this build, and that the account of the service can run. */
 export function isPlaced(folder: string, wanted: Package): boolean {
   const manifest = join(folder, manifestName);
   const isSameBuild =
     lstatSync(manifest, { throwIfNoEntry: false })?.isFile() && readFileSync(manifest).equals(wanted.manifest);
-  return isSameBuild === true && faultsIn(folder, wanted).length === 0;
+  const has = (path: string, rights: number): boolean => (lstatSync(path).mode & 0o7777) === rights;
+  return (
+    isSameBuild === true &&
+    has(folder, versionRights.folder) &&
+    faultsIn(folder, wanted).length === 0 &&
+    wanted.files.every(({ path, isExecutable }) =>
+      has(join(folder, path), isExecutable ? versionRights.program : versionRights.file),
+    )
+  );
 }
 
 /**

@@ -27,6 +27,8 @@ export function placesIn(root = '/') {
     ledger: join(home, 'installed.json'),
     command: at('usr/local/bin', serviceName),
     unit: join(units, unitName),
+    /** Where `systemctl edit` puts what an administrator changes of the unit. */
+    dropIns: join(units, `${unitName}.d`),
     /** The link that starts it with the machine. */
     wanted: join(units, 'multi-user.target.wants', unitName),
     settings,
@@ -39,6 +41,7 @@ export function placesIn(root = '/') {
     /** Where .deb and .rpm put the package: a package manager replaces files there, it never writes into them. */
     packaged: at('usr/lib', serviceName),
     passwd: at('etc/passwd'),
+    group: at('etc/group'),
     /** There while systemd is process 1. */
     systemdRuns: at('run/systemd/system'),
     /** The agent of Azure Arc, on machines outside of Azure. */

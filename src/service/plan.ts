@@ -24,6 +24,8 @@ export interface Found {
   /** SHA-256 of the installed unit. */
   readonly unit: string | null;
   readonly configuration: string | null;
+  /** It and its folder are root's to write, the account's to read, and nobody else's. */
+  readonly isGuarded: boolean;
   readonly keptConfiguration: string | null;
   /** Null where no service has become ready yet. */
   readonly ledger: Ledger | null;
@@ -86,7 +88,7 @@ export function plan(found: Found, wanted: Wanted): Plan {
       outOfDate !== null && { do: 'record', ledger: outOfDate },
       !found.account && { do: 'make-account' },
       isOtherConfiguration && isWorthKeeping && { do: 'keep-configuration' },
-      isOtherConfiguration && { do: 'write-configuration' },
+      (isOtherConfiguration || (running.configuration !== null && !found.isGuarded)) && { do: 'write-configuration' },
       isOtherUnit && { do: 'write-unit', folder: running.folder },
       found.current !== running.folder && { do: 'switch', folder: running.folder },
       !found.remover && { do: 'write-remover' },

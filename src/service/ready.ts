@@ -13,7 +13,7 @@ export type Verdict =
   | { readonly kind: 'not-ready'; readonly because: string };
 
 export type Readiness =
-  | { readonly ready: true; readonly says: string }
+  | { readonly ready: true }
   | { readonly ready: false; readonly because: string; readonly words: readonly string[] };
 
 /** A start may take so long: before it the old one may need its 30 s to stop. */
@@ -76,7 +76,7 @@ const why = (ended: string | undefined): string => (ended === undefined ? '' : `
  * written. What Azure answers is no matter of this: a metadata service that is slow or refuses, a destination that is down.
  */
 export async function waitUntilReady(
-  { clock, proveState }: Pick<Machine, 'clock' | 'proveState'>,
+  { clock, greet }: Pick<Machine, 'clock' | 'greet'>,
   systemd: Pick<Systemd, 'unit' | 'lastWords'>,
   { before, stateDirectory }: { readonly before: string | null; readonly stateDirectory: string },
 ): Promise<Readiness> {
@@ -87,9 +87,9 @@ export async function waitUntilReady(
     looks.push({ atMs: clock.monotonicMs(), unit });
     const verdict = verdictOf(looks, before);
     if (verdict.kind === 'steady') {
-      const proof = await proveState(stateDirectory);
-      if (proof.ok) return { ready: true, says: (await systemd.unit()).says };
-      unproven = proof.says;
+      const greeting = await greet(stateDirectory);
+      if (greeting.ok) return { ready: true };
+      unproven = greeting.says;
     }
     const isOver = clock.monotonicMs() - (looks[0]?.atMs ?? 0) >= patienceMs;
     if (verdict.kind === 'not-ready' || (verdict.kind === 'steady' && isOver)) {

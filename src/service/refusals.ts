@@ -1,6 +1,6 @@
 /**
- * Why the installer did not do it, by the exit codes that Azure's guest agents know: they are told to whoever deploys, with the
- * first line on stderr. `notDone` is of this program's own.
+ * What went wrong, by the exit codes that Azure's guest agents know: they are told to whoever deploys, with the first line on
+ * stderr. With `unreachable` everything is done, and yet somebody has to act. `notDone` is of this program's own.
  * https://learn.microsoft.com/azure/virtual-machines/extensions/features-linux
  */
 export const refusals = {
@@ -8,12 +8,16 @@ export const refusals = {
     code: 51,
     meaning: 'this machine cannot run it: operating system, processor, C library, or no systemd',
   },
-  missing: { code: 52, meaning: 'something is missing: disk space, a program, a file of the package' },
+  missing: { code: 52, meaning: 'something is missing: disk space, a program, a file of the package or its signature' },
   badConfiguration: { code: 53, meaning: 'the configuration is missing or wrong; nothing was changed' },
-  unreachable: { code: 55, meaning: 'a package cannot be fetched from where it is' },
+  unreachable: {
+    code: 55,
+    meaning:
+      'it is installed, runs and goes on asking, but gets no connection to the metadata service: a firewall perhaps',
+  },
   busy: { code: 56, meaning: 'another installation, or the package manager, is at work; try again' },
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
-export type RefusalReason = keyof typeof refusals | 'notDone';
+export type RefusalReason = Exclude<keyof typeof refusals, 'unreachable'> | 'notDone';
 
 /** Ends an installation. The message is for the operator: its first line says what is wrong, where, and what to do. */
 export class Refusal extends Error {

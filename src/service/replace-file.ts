@@ -1,8 +1,11 @@
 import {
+  chmodSync,
   closeSync,
+  existsSync,
   fchmodSync,
   fchownSync,
   fsyncSync,
+  mkdirSync,
   openSync,
   renameSync,
   rmSync,
@@ -43,6 +46,14 @@ export function replaceFile(path: string, content: string | Buffer, { mode, uid,
 export function removeFile(path: string): void {
   rmSync(path, { force: true });
   rmSync(unfinished(path), { force: true });
+}
+
+/** With what leads to it; what is made may be entered by everybody, whatever the umask of who runs this. */
+export function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  mkdirSync(path);
+  chmodSync(path, 0o755);
 }
 
 /** The link names the old target or the new one, never none. */

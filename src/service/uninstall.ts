@@ -1,10 +1,10 @@
 import { existsSync, lstatSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { alone } from './installer-lock.ts';
+import { alone, lockPatienceMs } from './installer-lock.ts';
 import { lookAround } from './look.ts';
 import type { Facts, Machine } from './machine.ts';
 import { manifestName } from './package.ts';
-import { fromRoot, type Places, serviceName, staging } from './places.ts';
+import { type Places, staging } from './places.ts';
 import { Refusal } from './refusals.ts';
 import { removeFile } from './replace-file.ts';
 import { createSystemd, type Systemd } from './systemd.ts';
@@ -17,21 +17,20 @@ export interface Uninstalled {
   readonly wasThere: boolean;
   /** Of the state directory; `absent`: there was none. */
   readonly state: 'kept' | 'removed' | 'absent';
+  readonly configuration: 'kept' | 'removed' | 'absent';
   /** Places that hold what the installer has not put there. */
   readonly left: readonly string[];
   /** What could not be removed, each a sentence. */
   readonly troubles: readonly string[];
 }
 
-const lockPatienceMs = 120_000;
-
 /**
- * Stops the service and removes everything that was installed; on request all but the state and the account that it belongs to.
- * What somebody else has put into the folders stays. Cut off anywhere, it may be done again.
+ * Stops the service and removes everything that was installed, but for what is to be kept and the account that it belongs to. What
+ * somebody else has put into the folders stays. Cut off anywhere, it may be done again.
  */
 export async function uninstall(
   machine: Machine,
-  { keepState }: { readonly keepState: boolean },
+  { keepState, keepConfiguration }: { readonly keepState: boolean; readonly keepConfiguration: boolean },
 ): Promise<Uninstalled> {
   const { places, clock, env } = machine;
   const facts = machine.facts();
@@ -39,19 +38,35 @@ export async function uninstall(
   if (forbidden !== null) throw forbidden;
   return alone(places.lock, { clock, patienceMs: lockPatienceMs }, async () => {
     const wasThere = [places.home, places.unit, places.settings].some((place) => existsSync(place));
-    const hadState = existsSync(places.state);
-    const troubles: string[] = [];
+    const [hadState, hadConfiguration] = [places.state, places.configuration].map((place) => existsSync(place));
     await endService(machine, facts);
     removeUnit(places);
     if (facts.isLive) await createSystemd(env).reload();
     if (lookAround(places, null).command === 'ours') rmSync(places.command);
-    for (const file of [places.configuration, places.keptConfiguration]) removeFile(file);
-    rmSync(places.cache, { recursive: true, force: true });
-    if (!keepState) troubles.push(...(await purge(machine)));
+    removeFile(places.keptConfiguration);
+    if (!keepConfiguration) removeFile(places.configuration);
+    const emptied = [places.cache, ...(keepState ? [] : [places.state])].filter((folder) => !removeTree(folder));
+    const troubles = keepState || keepConfiguration ? [] : await removeAccount(places, env);
     removeVersions(places);
     for (const file of [places.current, places.ledger, places.remover]) removeFile(file);
-    const left = [places.settings, places.versions, places.home].filter((folder) => !removeEmpty(folder));
-    return { wasThere, troubles, left, state: !hadState ? 'absent' : keepState ? 'kept' : 'removed' };
+    const settings = keepConfiguration && hadConfiguration ? [] : [places.settings];
+    const folders = [places.dropIns, ...settings, places.versions, places.home];
+    const kept = folders.map((folder) => ({ folder, why: removeEmpty(folder) }));
+    const left = kept.filter(({ why }) => why === 'filled').map(({ folder }) => folder);
+    emptied.push(...kept.filter(({ why }) => why === 'mounted').map(({ folder }) => folder));
+    return {
+      wasThere,
+      left,
+      state: !hadState ? 'absent' : keepState ? 'kept' : 'removed',
+      configuration: !hadConfiguration ? 'absent' : keepConfiguration ? 'kept' : 'removed',
+      troubles: [
+        ...troubles,
+        ...emptied.map(
+          (folder) =>
+            `${folder} is empty and stays, since a file system is mounted there: unmount it, and remove the folder.`,
+        ),
+      ],
+    };
   });
 }
 
@@ -74,20 +89,6 @@ function removeUnit(places: Places): void {
   removeFile(places.unit);
 }
 
-async function purge({ places, env }: Machine): Promise<string[]> {
-  try {
-    // Links in it are removed, not followed: it belonged to the service.
-    rmSync(places.state, { recursive: true, force: true });
-  } catch (error) {
-    throw new Refusal(
-      'notDone',
-      `The state in ${fromRoot(places, places.state)} cannot be removed: ${error instanceof Error ? error.message : String(error)}.`,
-    );
-  }
-  const why = await removeAccount(places, env);
-  return why === null ? [] : [`The account ${serviceName} could not be removed (${why}): userdel ${serviceName}`];
-}
-
 /** The one that runs here goes last, and at once: `remove.sh` then knows that nothing but crumbs is left. */
 function removeVersions(places: Places): void {
   const { current, folders } = lookAround(places, null);
@@ -102,10 +103,32 @@ function removeVersions(places: Places): void {
   }
 }
 
-/** False: there is something in it. */
-function removeEmpty(folder: string): boolean {
-  if (!existsSync(folder)) return true;
-  if (readdirSync(folder).length > 0) return false;
-  rmdirSync(folder);
-  return true;
+/**
+ * With all that is in it; links in it are removed, not followed: some of it belonged to the service. @returns false where a file
+ * system is mounted there, which was emptied.
+ */
+function removeTree(folder: string): boolean {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+    return true;
+  } catch (error) {
+    if (isEmpty(folder)) return false;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Refusal('notDone', `${folder} cannot be removed: ${why}.`);
+  }
+}
+
+const isEmpty = (folder: string): boolean => readdirSync(folder).length === 0;
+
+/** Removes it where nothing is in it: what somebody else has put there stays. Null: it is gone. */
+function removeEmpty(folder: string): 'filled' | 'mounted' | null {
+  if (!existsSync(folder)) return null;
+  if (!isEmpty(folder)) return 'filled';
+  try {
+    rmdirSync(folder);
+    return null;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EBUSY') return 'mounted';
+    throw error;
+  }
 }

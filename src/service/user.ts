@@ -11,29 +11,31 @@ export interface Account {
 
 /** Null where there is none. */
 export function accountIn({ passwd }: Pick<Places, 'passwd'>): Account | null {
-  const line = linesOf(passwd).find((one) => one.startsWith(`${serviceName}:`));
-  const [, , uid, gid] = line?.split(':') ?? [];
+  const [, , uid, gid] = fieldsIn(passwd) ?? [];
   return uid && gid && Number.isInteger(Number(uid)) && Number.isInteger(Number(gid))
     ? { uid: Number(uid), gid: Number(gid) }
     : null;
 }
 
-function linesOf(path: string): string[] {
+/** What passwd(5) or group(5) tell of our name. */
+function fieldsIn(file: string): string[] | null {
   try {
-    return readFileSync(path, 'utf8').split('\n');
+    const lines = readFileSync(file, 'utf8').split('\n');
+    return lines.find((line) => line.startsWith(`${serviceName}:`))?.split(':') ?? null;
   } catch {
-    return [];
+    return null;
   }
 }
 
 const timeoutMs = 30_000;
 
-/** A system account without a password, a shell or a home of its own. */
+/** A system account without a password, a shell or a home of its own. Its group may have outlived the account before. */
 export async function makeAccount(places: Places, env: NodeJS.ProcessEnv): Promise<void> {
+  const group = fieldsIn(places.group) === null ? ['--user-group'] : ['--gid', serviceName];
   const ended = await runProgram(
     'useradd',
     [
-      ...['--system', '--user-group', '--no-create-home', '--home-dir', fromRoot(places, places.state)],
+      ...['--system', ...group, '--no-create-home', '--home-dir', fromRoot(places, places.state)],
       ...['--shell', '/usr/sbin/nologin', '--comment', 'Scheduled Events bridge', serviceName],
     ],
     { env, timeoutMs },
@@ -45,12 +47,28 @@ export async function makeAccount(places: Places, env: NodeJS.ProcessEnv): Promi
       `The program useradd is missing, which makes the account ${serviceName}: install the package passwd or shadow-utils.`,
     );
   }
-  throw new Refusal('notDone', `The account ${serviceName} cannot be made with useradd: ${lastWord(ended)}.`);
+  const why = lastWord(ended);
+  if (why.includes('cannot lock')) {
+    throw new Refusal(
+      'busy',
+      `Another program works on the accounts of this machine, a package manager perhaps (${why.replace(/\.$/, '')}).`,
+    );
+  }
+  throw new Refusal('notDone', `The account ${serviceName} cannot be made with useradd: ${why}.`);
 }
 
-/** @returns why it could not be done; null where it is gone. */
-export async function removeAccount(places: Places, env: NodeJS.ProcessEnv): Promise<string | null> {
-  if (accountIn(places) === null) return null;
-  const ended = await runProgram('userdel', [serviceName], { env, timeoutMs });
-  return accountIn(places) === null ? null : lastWord(ended);
+/** The account and its group. @returns what could not be done, each a sentence. */
+export async function removeAccount(places: Places, env: NodeJS.ProcessEnv): Promise<string[]> {
+  if (accountIn(places) !== null) {
+    const ended = await runProgram('userdel', [serviceName], { env, timeoutMs });
+    if (accountIn(places) !== null) {
+      return [`The account ${serviceName} could not be removed (${lastWord(ended)}): userdel ${serviceName}`];
+    }
+  }
+  // Where USERGROUPS_ENAB is off, as on SUSE, userdel leaves it.
+  if (fieldsIn(places.group) === null) return [];
+  const ended = await runProgram('groupdel', [serviceName], { env, timeoutMs });
+  return fieldsIn(places.group) === null
+    ? []
+    : [`The group ${serviceName} could not be removed (${lastWord(ended)}): groupdel ${serviceName}`];
 }

@@ -29,24 +29,56 @@ function start(env: NodeJS.ProcessEnv, well = { progressing: true, status: 'Poll
   return { clock, lines, notify, well };
 }
 
-test('it says that it is ready, feeds the watchdog in half of its time, and says that it stops', async () => {
+/** Its first turn brought nothing new for so long. */
+const firstTurnMs = 10_000;
+
+test('it says that it is ready with every word, feeds the watchdog in a third of its time, and says that it stops', async () => {
   const { env, told } = fakeSystemd();
   const { clock, notify, well } = start(env);
   await until(() => told().length === 1 && clock.sleepers() === 1);
-  await clock.advance(29_999);
+  await clock.advance(firstTurnMs + 19_999);
   expect(told()).toEqual(['READY=1|STATUS=Polling.']);
   await clock.advance(1);
   await until(() => told().length === 2 && clock.sleepers() === 1);
   well.status = 'Polling;\n1 event.';
-  await clock.advance(30_000);
-  await until(() => told().length === 3);
+  await clock.advance(20_000);
+  await until(() => told().length === 3 && clock.sleepers() === 1);
   notify.stopping();
+  well.status = 'Polling; 2 events.';
+  await until(() => told().length === 4);
+  await clock.advance(20_000);
+  await until(() => told().length === 5);
   await notify.close();
   expect(told().slice(1)).toEqual([
-    'WATCHDOG=1',
-    'WATCHDOG=1|STATUS=Polling; 1 event.',
+    'READY=1|WATCHDOG=1',
+    'READY=1|WATCHDOG=1|STATUS=Polling; 1 event.',
     'STOPPING=1|STATUS=Stopping: what is pending is being sent.',
+    'WATCHDOG=1',
   ]);
+});
+
+test('what the first turn brings is told a second later, and not with the next feeding', async () => {
+  const { env, told } = fakeSystemd();
+  const { clock, well } = start(env, { progressing: true, status: 'No document has been seen yet.' });
+  await until(() => told().length === 1 && clock.sleepers() === 1);
+  await clock.advance(2_000);
+  well.status = 'Polling.';
+  await clock.advance(1_000);
+  await until(() => told().length === 2 && clock.sleepers() === 1);
+  expect(told()[1]).toBe('READY=1|STATUS=Polling.');
+  well.status = 'Polling; 1 event.';
+  await clock.advance(5_000);
+  await until(() => clock.sleepers() === 1);
+  expect(told()).toHaveLength(2);
+});
+
+test('a watchdog with less patience than a first turn is fed all the same', async () => {
+  const { env, told } = fakeSystemd();
+  const { clock } = start({ ...env, WATCHDOG_USEC: '9000000' });
+  await until(() => told().length === 1 && clock.sleepers() === 1);
+  await clock.advance(6_000);
+  await until(() => told().length === 2);
+  expect(told()[1]).toBe('READY=1|WATCHDOG=1');
 });
 
 test('a loop that is stuck starves the watchdog, and one that was late feeds it a second after it goes on', async () => {
@@ -58,7 +90,7 @@ test('a loop that is stuck starves the watchdog, and one that was late feeds it 
   well.progressing = true;
   await clock.advance(1_000);
   await until(() => told().length === 2);
-  expect(told()[1]).toBe('WATCHDOG=1');
+  expect(told()[1]).toBe('READY=1|WATCHDOG=1');
 });
 
 const withoutWatchdog = [
@@ -69,11 +101,12 @@ test.for(withoutWatchdog)('$name', async ({ more }) => {
   const { env, told } = fakeSystemd();
   const { clock, well } = start({ ...env, ...more });
   await until(() => told().length === 1 && clock.sleepers() === 1);
-  await clock.advance(60_000);
+  await clock.advance(firstTurnMs + 60_000);
+  expect(told()).toHaveLength(1);
   well.status = 'Polling; 1 event.';
   await clock.advance(60_000);
   await until(() => told().length === 2);
-  expect(told()[1]).toBe('STATUS=Polling; 1 event.');
+  expect(told()[1]).toBe('READY=1|STATUS=Polling; 1 event.');
 });
 
 test('without a service manager nothing is told and nobody waits', async () => {
@@ -88,7 +121,7 @@ test('without a service manager nothing is told and nobody waits', async () => {
 test('without systemd-notify it is said once what is missing, and nothing else happens', async () => {
   const { clock, lines, notify } = start({ NOTIFY_SOCKET: '/run/none', PATH: '/nowhere', WATCHDOG_USEC: '60000000' });
   await until(() => lines.length === 1 && clock.sleepers() === 1);
-  await clock.advance(30_000);
+  await clock.advance(60_000);
   await notify.close();
   expect(lines).toEqual([expect.stringMatching(/there is no program systemd-notify.*NotifyAccess=all/)]);
 });

@@ -95,6 +95,19 @@ test('a version that runs and was never written down is gone back to as well', a
   expect(rig.runs()).toContain('1.0.0');
 });
 
+test('a package that turns out to be damaged or not to run here disturbs nothing of what runs', async () => {
+  using rig = createRig();
+  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration('a') });
+  rig.forgetCalls();
+  const damaged = rig.package('2.0.0');
+  writeFileSync(join(damaged, 'LICENSE'), 'another one');
+  const foreign = rig.package('3.0.0', { interpreter: '/no/such/loader' });
+  for (const from of [damaged, foreign]) await refusalOf(rig.install({ from, configuration: rig.configuration('b') }));
+  expect(rig.calls()).toEqual([]);
+  expect(readdirSync(rig.places.versions)).toEqual(['1.0.0']);
+  expect(readFileSync(rig.places.configuration, 'utf8')).toContain('a becomes-ready');
+});
+
 test('an update that cannot be finished is undone, and what runs is not disturbed', async () => {
   using rig = createRig();
   await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration('a') });

@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   cpSync,
   existsSync,
   lstatSync,
@@ -15,6 +17,7 @@ import {
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { disable } from '../../src/service/disable.ts';
+import { install } from '../../src/service/install.ts';
 import { createRig, refusalOf, treeOf } from './rig.ts';
 
 test('a first installation puts everything in its place and starts it', async () => {
@@ -34,6 +37,24 @@ test('a first installation puts everything in its place and starts it', async ()
   expect(lstatSync(places.remover).mode & 0o7777).toBe(0o755);
   expect(existsSync(places.lock)).toBe(false);
   expect(rig.calls()).toEqual(['daemon-reload', 'enable', 'reset-failed', 'restart']);
+});
+
+test.each([
+  { name: 'is made', before: () => {} },
+  { name: 'was left by an older installation', before: (home: string) => mkdirSync(home, { mode: 0o700 }) },
+])('whatever the umask of root, the account of the service gets to what $name', async ({ before }) => {
+  using rig = createRig();
+  const { home, versions } = rig.places;
+  const umask = process.umask(0o077);
+  try {
+    before(home);
+    await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+  } finally {
+    process.umask(umask);
+  }
+  for (const folder of [home, versions, join(versions, '1.0.0'), join(versions, '1.0.0/licences')]) {
+    expect([folder, lstatSync(folder).mode & 0o7777]).toEqual([folder, 0o755]);
+  }
 });
 
 test('the same again changes nothing and restarts nothing', async () => {
@@ -85,7 +106,7 @@ const badConfigurations = [
   {
     name: 'with its state elsewhere',
     text: '{"sinks":{"stdout":{}},"stateDirectory":"/mnt/state"}',
-    says: /may write to .*scheduled-events-bridge only/,
+    says: /may write to .*scheduled-events-bridge only.* mount that there/,
   },
 ];
 
@@ -112,6 +133,40 @@ test('a configuration file that is not there is refused', async () => {
   );
   expect([reason, message]).toEqual(['badConfiguration', expect.stringContaining('there is no such file')]);
 });
+
+test('a configuration that comes through a pipe, and one that changes while it is looked at, are refused', async () => {
+  using rig = createRig();
+  const from = rig.package('1.0.0');
+  const pipe = rig.configuration('pipe');
+  rmSync(pipe);
+  spawnSync('mkfifo', [pipe]);
+  expect((await refusalOf(rig.install({ from, configuration: pipe }))).message).toContain('it is no regular file');
+  expect((await refusalOf(rig.install({ from, configuration: rig.root }))).message).toContain('it is a directory');
+  const moving = rig.configuration('a');
+  const checkConfiguration = (file: string) => {
+    const checked = rig.machine.checkConfiguration(file);
+    writeFileSync(file, '{"sinks":{"stdout":{}},"http":{"port":"never looked at"}}');
+    return checked;
+  };
+  const order = { from, key: null, configuration: moving, enable: 'always', start: true } as const;
+  const { reason, message } = await refusalOf(install({ ...rig.machine, checkConfiguration }, order));
+  expect([reason, message]).toEqual(['badConfiguration', expect.stringContaining('was changed while it was read')]);
+  expect(existsSync(rig.places.configuration)).toBe(false);
+});
+
+test.each([0o600, 0o644])(
+  'a configuration that was there before, with the rights %o, is given to the service alone',
+  async (mode) => {
+    using rig = createRig();
+    const { settings, configuration } = rig.places;
+    mkdirSync(settings);
+    chmodSync(settings, 0o755);
+    writeFileSync(configuration, readFileSync(rig.configuration()), { mode });
+    expect(await rig.install({ from: rig.package('1.0.0') })).toMatchObject({ outcome: 'becomes-ready' });
+    const rights = () => [settings, configuration].map((path) => (lstatSync(path).mode & 0o7777).toString(8));
+    expect(rights()).toEqual(['750', '640']);
+  },
+);
 
 test('without a configuration it is installed, neither enabled nor started; configuring it starts it', async () => {
   using rig = createRig();
@@ -182,11 +237,15 @@ test('another build of the same version gets a folder of its own', async () => {
   });
 });
 
-test('an installed version that was damaged is not taken for the one of the package', async () => {
+test.each([
+  { name: 'was changed', damage: (folder: string) => writeFileSync(join(folder, 'node'), '#!/bin/sh\nexit 1\n') },
+  { name: 'cannot be executed', damage: (folder: string) => chmodSync(join(folder, 'node'), 0o644) },
+  { name: 'cannot be entered by its account', damage: (folder: string) => chmodSync(folder, 0o700) },
+])('an installed version that $name is not taken for the one of the package', async ({ damage }) => {
   using rig = createRig();
   const from = rig.package('1.0.0');
   await rig.install({ from, configuration: rig.configuration() });
-  writeFileSync(join(rig.places.versions, '1.0.0/node'), '#!/bin/sh\nexit 1\n');
+  damage(join(rig.places.versions, '1.0.0'));
   expect((await rig.install({ from })).folder).toMatch(/^1\.0\.0\+/);
 });
 
@@ -205,11 +264,12 @@ test('a command of the same name that is somebody else’s is left alone', async
   expect(await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() })).toMatchObject({
     command: 'foreign',
   });
-  await rig.uninstall(true);
+  await rig.uninstall({ keepState: true });
   expect(readFileSync(rig.places.command, 'utf8')).toBe('not ours');
 });
 
 test('files of a package that a package manager keeps are linked, all others are copied', async () => {
+  const isRoot = process.geteuid?.() === 0;
   using rig = createRig();
   const [from, packaged] = [rig.package('1.0.0'), rig.places.packaged];
   rmSync(packaged, { recursive: true, force: true });
@@ -217,8 +277,12 @@ test('files of a package that a package manager keeps are linked, all others are
   await rig.install({ from, configuration: rig.configuration() });
   expect(statSync(join(rig.places.versions, '1.0.0/node')).nlink).toBe(1);
   await rig.uninstall();
+  // Somebody could change them afterwards.
+  if (isRoot) chownSync(join(packaged, 'LICENSE'), 4711, 4711);
+  chmodSync(join(packaged, 'install.sh'), 0o777);
   await rig.install({ from: packaged, configuration: rig.configuration() });
-  expect(statSync(join(rig.places.versions, '1.0.0/node')).nlink).toBe(process.geteuid?.() === 0 ? 2 : 1);
+  const links = (file: string) => statSync(join(rig.places.versions, '1.0.0', file)).nlink;
+  expect(['node', 'LICENSE', 'install.sh'].map(links)).toEqual([isRoot ? 2 : 1, 1, 1]);
 });
 
 test('a masked unit is refused before anything is changed', async () => {
@@ -232,7 +296,13 @@ test('a masked unit is refused before anything is changed', async () => {
   expect(treeOf(rig.root)).toEqual(before);
 });
 
-test.each([
+interface Planted {
+  readonly name: string;
+  readonly make: (home: string, root: string) => void;
+  readonly skip?: string;
+}
+
+test.for<Planted>([
   { name: 'a link', make: (home: string, root: string) => symlinkSync(root, home) },
   {
     name: 'a folder that others can write',
@@ -241,7 +311,16 @@ test.each([
       chmodSync(home, 0o777);
     },
   },
-])('an installation folder that is $name is refused', async ({ make }) => {
+  {
+    name: 'another user’s',
+    make: (home: string) => {
+      mkdirSync(home);
+      chownSync(home, 4711, 4711);
+    },
+    skip: process.geteuid?.() === 0 ? '' : 'only root can give folders away',
+  },
+])('an installation folder that is $name is refused', async ({ make, skip }, { skip: skipTest }) => {
+  if (skip) skipTest(skip);
   using rig = createRig();
   make(rig.places.home, join(rig.root, 'var'));
   const { reason, message } = await refusalOf(

@@ -15,6 +15,7 @@ const nothing: Found = {
   folders: [],
   unit: null,
   configuration: null,
+  isGuarded: false,
   keptConfiguration: null,
   ledger: null,
   account: false,
@@ -30,6 +31,7 @@ const runsOne: Found = {
   folders: ['1'],
   unit: 'unit-1',
   configuration: 'a',
+  isGuarded: true,
   ledger: { ready: one, isSettled: true, previous: null },
   account: true,
   remover: true,
@@ -54,6 +56,13 @@ const cases: readonly {
   back?: Running;
 }[] = [
   { name: 'nothing is there', found: nothing, wanted: install(one), outcome: 'becomes-ready', steps: everything },
+  {
+    name: 'the configuration is readable by others, or not by the service',
+    found: { ...runsOne, isGuarded: false },
+    wanted: update(one),
+    outcome: 'ready-already',
+    steps: 'write-configuration',
+  },
   {
     name: 'nothing is there and it is updated',
     found: nothing,

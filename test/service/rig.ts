@@ -15,7 +15,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { checkConfiguration } from '../../src/cli/service/machine.ts';
 import type { Clock } from '../../src/clock.ts';
 import { type Done, install, type Order } from '../../src/service/install.ts';
-import type { Facts, Machine } from '../../src/service/machine.ts';
+import type { Facts, Machine, Reach } from '../../src/service/machine.ts';
 import { placesIn, serviceName, unitName } from '../../src/service/places.ts';
 import { Refusal } from '../../src/service/refusals.ts';
 import { type Uninstalled, uninstall } from '../../src/service/uninstall.ts';
@@ -25,10 +25,16 @@ import { standInPrograms } from './stand-in-programs.ts';
 /** How the service of a version, or with a configuration, behaves; written into its file and read by the stand-in of systemd. */
 export type Behaviour = 'becomes-ready' | 'dies' | 'hangs' | 'dies-when-up' | 'is-deaf' | 'exits-78' | 'exits-203';
 
+interface RigOptions {
+  readonly facts?: Partial<Facts>;
+  /** How the service stands to the metadata service, so many ms after the rig was made. */
+  readonly reach?: (ms: number) => Reach;
+}
+
 export type Rig = ReturnType<typeof createRig>;
 
 /** A machine in a folder, with programs of its own in its path and a clock on which waiting takes no time. */
-export function createRig({ facts = {} }: { readonly facts?: Partial<Facts> } = {}) {
+export function createRig({ facts = {}, reach = () => ({ kind: 'connected' }) }: RigOptions = {}) {
   const directory = temporaryDirectory('service');
   const root = join(directory.path, 'root');
   const states = join(directory.path, 'units');
@@ -39,11 +45,13 @@ export function createRig({ facts = {} }: { readonly facts?: Partial<Facts> } = 
   }
   for (const folder of [states, programs]) mkdirSync(folder);
   writeFileSync(places.passwd, 'root:x:0:0:root:/root:/bin/sh\n');
+  writeFileSync(places.group, 'root:x:0:\n');
   for (const [name, text] of Object.entries(standInPrograms({ root, states }))) {
     writeFileSync(join(programs, name), text, { mode: 0o755 });
   }
 
   const said: string[] = [];
+  const greetings: number[] = [];
   const clock = quickClock();
   const machine: Machine = {
     places,
@@ -51,8 +59,11 @@ export function createRig({ facts = {} }: { readonly facts?: Partial<Facts> } = 
     clock,
     say: (sentence) => void said.push(sentence),
     checkConfiguration: (file) => checkConfiguration(file),
-    proveState: async (stateDirectory) =>
-      existsSync(join(stateDirectory, 'held')) ? { ok: true } : { ok: false, says: 'it takes no question' },
+    greet: async (stateDirectory) => {
+      greetings.push(clock.monotonicMs());
+      const held = existsSync(join(stateDirectory, 'held'));
+      return held ? { ok: true, reach: reach(clock.monotonicMs()) } : { ok: false, says: 'it takes no question' };
+    },
     facts: () => ({ ...fitFacts, ...facts }),
   };
 
@@ -63,6 +74,8 @@ export function createRig({ facts = {} }: { readonly facts?: Partial<Facts> } = 
     places,
     machine,
     said,
+    /** When the service was asked. */
+    greetings,
     clock,
     /** The verbs that the service manager was asked for, without those that only look. */
     calls: () =>
@@ -87,8 +100,10 @@ export function createRig({ facts = {} }: { readonly facts?: Partial<Facts> } = 
       return file;
     },
     install: (order: Partial<Order>): Promise<Done> =>
-      install(machine, { from: null, configuration: null, enable: 'always', start: true, ...order }),
-    uninstall: (keepState = false): Promise<Uninstalled> => uninstall(machine, { keepState }),
+      install(machine, { from: null, key: null, configuration: null, enable: 'always', start: true, ...order }),
+    uninstall: (
+      kept: { readonly keepState?: boolean; readonly keepConfiguration?: boolean } = {},
+    ): Promise<Uninstalled> => uninstall(machine, { keepState: false, keepConfiguration: false, ...kept }),
     /** As a person does it, with the service manager alone. */
     stopService: () => void spawnSync(join(programs, 'systemctl'), ['stop', unitName]),
     /** The version that the service runs, by its program; null while none runs. */
@@ -153,15 +168,18 @@ function makePackage(folder: string, version: string, options: PackageOptions): 
     [unitName]: `[Service]\n# of version ${version}\nExecStart=/opt/${serviceName}/current/node\n`,
     'install.sh': '#!/bin/sh\nexit 0\n',
     LICENSE: 'a licence\n',
+    'licences/node.txt': 'another licence\n',
   };
   mkdirSync(folder, { recursive: true });
   const listed = Object.entries(files).map(([path, content]) => {
     const isProgram = content.startsWith('#!');
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), content);
     chmodSync(join(folder, path), isProgram ? 0o755 : 0o644);
     const sha256 = createHash('sha256').update(content).digest('hex');
     return { path, sha256, bytes: Buffer.byteLength(content), mode: isProgram ? '0755' : '0644' };
   });
+  for (const made of [folder, join(folder, 'licences')]) chmodSync(made, 0o755);
   const manifest = { name: serviceName, version, platform, node: '24.21.0', files: listed };
   writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest, null, 2));
   return folder;

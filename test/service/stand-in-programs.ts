@@ -6,10 +6,21 @@ export const standInPrograms = (where: { readonly root: string; readonly states:
   systemctl: systemctl(where),
   journalctl: `#!/bin/sh\nprintf '%s\\n' '{"level":"error","msg":"The \\"disk\\" is gone."}' 'a line of systemd'\n`,
   useradd: `#!/bin/sh
-echo "scheduled-events-bridge:x:$(id -u):$(id -g)::/:/usr/sbin/nologin" >> ${where.root}/etc/passwd
+cd ${where.root}/etc || exit 1
+[ ! -f passwd.lock ] || { echo 'useradd: cannot lock /etc/passwd; try again later.' >&2; exit 1; }
+case $* in *--user-group*)
+  ! grep -q ^scheduled-events-bridge: group || { echo 'useradd: group scheduled-events-bridge exists' >&2; exit 9; }
+  echo "scheduled-events-bridge:x:$(id -g):" >> group ;;
+esac
+echo "scheduled-events-bridge:x:$(id -u):$(id -g)::/:/usr/sbin/nologin" >> passwd
 `,
   userdel: `#!/bin/sh
-sed -i /^scheduled-events-bridge:/d ${where.root}/etc/passwd
+cd ${where.root}/etc || exit 1
+sed -i /^scheduled-events-bridge:/d passwd
+[ -f ${where.states}/groups-stay ] || sed -i /^scheduled-events-bridge:/d group
+`,
+  groupdel: `#!/bin/sh
+sed -i /^scheduled-events-bridge:/d ${where.root}/etc/group
 `,
 });
 
@@ -65,11 +76,16 @@ case $1 in
     [ -f "$unit" ] || { echo "Unit file $2 does not exist." >&2; exit 1; }
     reload; mkdir -p "$wants"; ln -sfn "$unit" "$wants/scheduled-events-bridge.service" ;;
   disable) rm -f "$wants/scheduled-events-bridge.service"; rmdir "$wants" 2>/dev/null || true ;;
-  restart) [ -f known ] || { echo 'Unit not found.' >&2; exit 5; }; rm -f restarts; begin ;;
-  stop) rm -f active running "$state/held" ;;
+  restart) [ -f known ] || { echo 'Unit not found.' >&2; exit 5; }; rm -f restarts
+    # With --no-block the one before is still there for some looks, while it sends what is pending.
+    if [ -f running ]; then echo 8 > stopping; else begin; fi ;;
+  stop) rm -f active running stopping "$state/held" ;;
   reset-failed) ;;
   show)
-    [ -f active ] && again
+    if [ -f stopping ]; then
+      read -r left < stopping
+      if [ "$left" = 0 ]; then rm stopping; begin; else echo $((left - 1)) > stopping; fi
+    elif [ -f active ]; then again; fi
     line='inactive dead 0 0' invocation='' restarts=0 load=loaded stale=no file=
     [ -f active ] && read -r line < active
     [ -f invocation ] && read -r invocation < invocation

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -28,13 +29,13 @@ function withoutEmptyFolders(rig: Rig): Record<string, string> {
 test('uninstalling leaves, on request, the state and its account, and nothing else', async () => {
   using fresh = createRig();
   using rig = await installedRig();
-  const gone = await rig.uninstall(true);
-  expect(gone).toEqual({ wasThere: true, state: 'kept', left: [], troubles: [] });
+  const gone = await rig.uninstall({ keepState: true });
+  expect(gone).toEqual({ wasThere: true, state: 'kept', configuration: 'removed', left: [], troubles: [] });
   expect(rig.runs()).toBeNull();
   expect(existsSync(rig.places.state)).toBe(true);
   expect(readFileSync(rig.places.passwd, 'utf8')).toContain('scheduled-events-bridge');
-  const { '/etc/passwd': _, ...left } = withoutEmptyFolders(rig);
-  const { '/etc/passwd': __, ...before } = withoutEmptyFolders(fresh);
+  const [left, before] = [rig, fresh].map(withoutEmptyFolders);
+  for (const file of ['/etc/passwd', '/etc/group']) for (const tree of [left, before]) delete tree?.[file];
   expect(left).toEqual(before);
   for (const place of [rig.places.home, rig.places.settings, rig.places.cache, rig.places.lock])
     expect(existsSync(place)).toBe(false);
@@ -48,10 +49,48 @@ test('uninstalling leaves nothing at all', async () => {
   expect(existsSync(rig.places.state)).toBe(false);
 });
 
+test('uninstalling keeps, on request, the configuration and its account; the next installation runs with it', async () => {
+  using rig = await installedRig();
+  const gone = await rig.uninstall({ keepConfiguration: true });
+  expect(gone).toEqual({ wasThere: true, state: 'removed', configuration: 'kept', left: [], troubles: [] });
+  expect(readFileSync(rig.places.passwd, 'utf8')).toContain('scheduled-events-bridge');
+  expect(lstatSync(rig.places.configuration).mode & 0o7777).toBe(0o640);
+  expect(await rig.install({ from: rig.package('1.0.0') })).toMatchObject({ outcome: 'becomes-ready' });
+  await rig.uninstall();
+  expect(existsSync(rig.places.settings)).toBe(false);
+  expect(readFileSync(rig.places.passwd, 'utf8')).not.toContain('scheduled-events-bridge');
+});
+
+test('a change of the unit that an administrator made stays and is named', async () => {
+  using rig = await installedRig();
+  const { dropIns } = rig.places;
+  mkdirSync(dropIns);
+  writeFileSync(join(dropIns, 'override.conf'), '[Service]\nEnvironment=A=b\n');
+  expect(await rig.uninstall()).toMatchObject({ left: [dropIns] });
+  rmSync(join(dropIns, 'override.conf'));
+  expect(await rig.uninstall()).toMatchObject({ left: [] });
+  expect(existsSync(dropIns)).toBe(false);
+});
+
+const mounting = spawnSync('unshare', ['--mount', 'true']).status === 0;
+const noMounting = mounting ? '' : ' (skipped: this process may make no mount namespace; run it as root)';
+test.skipIf(!mounting)(
+  `state and home that are file systems of their own are emptied, and that is said${noMounting}`,
+  () => {
+    const script = join(import.meta.dirname, 'uninstall-mounted.ts');
+    const { stdout, stderr } = spawnSync('unshare', ['--mount', process.execPath, script], { encoding: 'utf8' });
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toEqual([
+      { emptied: ['scheduled-events-bridge', 'scheduled-events-bridge'], state: 'removed', left: [], isEmpty: true },
+      { emptied: ['scheduled-events-bridge', 'scheduled-events-bridge'], state: 'removed', left: [], isEmpty: true },
+    ]);
+  },
+);
+
 test('the service is stopped before anything is taken from under it', async () => {
   using rig = await installedRig();
   rig.forgetCalls();
-  await rig.uninstall(true);
+  await rig.uninstall({ keepState: true });
   expect(rig.calls()).toEqual(['stop', 'disable', 'reset-failed', 'daemon-reload']);
 });
 
@@ -60,7 +99,7 @@ test('uninstalling twice, or where nothing was installed, is no failure', async 
   await rig.uninstall();
   expect(await rig.uninstall()).toMatchObject({ wasThere: false, left: [] });
   using fresh = createRig();
-  expect(await fresh.uninstall(true)).toMatchObject({ wasThere: false, state: 'absent' });
+  expect(await fresh.uninstall({ keepState: true })).toMatchObject({ wasThere: false, state: 'absent' });
 });
 
 test('what somebody else has put into the folders stays and is named', async () => {
@@ -137,12 +176,12 @@ test('where there is no service manager the files are removed all the same', asy
   using rig = createRig({ facts: { isLive: false, programs: [] } });
   mkdirSync(rig.places.home);
   writeFileSync(rig.places.ledger, '{}');
-  expect(await rig.uninstall(true)).toMatchObject({ wasThere: true, left: [] });
+  expect(await rig.uninstall({ keepState: true })).toMatchObject({ wasThere: true, left: [] });
 });
 
 test('only root may uninstall', async () => {
   using rig = createRig({ facts: { isRoot: false } });
-  expect(await refusalOf(rig.uninstall(true))).toMatchObject({
+  expect(await refusalOf(rig.uninstall({ keepState: true }))).toMatchObject({
     reason: 'notDone',
     message: expect.stringContaining('sudo'),
   });

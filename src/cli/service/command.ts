@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Order } from '../../service/install.ts';
 import type { Machine } from '../../service/machine.ts';
-import { type ExitReason, Failure } from '../exit-codes.ts';
+import { type ExitReason, exitCodes, Failure } from '../exit-codes.ts';
 import { describeVerb, type Surroundings, type Verb } from '../surroundings.ts';
 import { orFail } from './refused.ts';
 
@@ -21,7 +21,7 @@ export const addServiceOf =
       .command('service')
       .description('install the bridge as a service of this machine, update, configure, look at and remove it')
       .helpCommand(false);
-    describeVerb(service, ...reasons, 'needsPerson');
+    describeVerb(service, ...inOrder(...reasons, 'unreachable', 'needsPerson'));
     const machine = (): Promise<Machine> => open(surroundings);
     for (const add of [addInstall, addUpdate, addConfigure, addEnable, addDisable, addUninstall, addStatus]) {
       add(service, machine, surroundings);
@@ -30,8 +30,25 @@ export const addServiceOf =
 
 type Sub = (service: Command, machine: () => Promise<Machine>, surroundings: Surroundings) => void;
 
+const goesOn =
+  'It goes on to its end, since half of it would be of no use. Asked once more it ends at once; the same command takes it up again later.';
+
+/** Does it, and tells whoever wants to stop it what that would mean. */
+async function toItsEnd<T>(machine: Machine, { stop }: Surroundings, work: () => Promise<T>): Promise<T> {
+  const tell = (): void => machine.say(goesOn);
+  stop.addEventListener('abort', tell, { once: true });
+  try {
+    return await orFail(work);
+  } finally {
+    stop.removeEventListener('abort', tell);
+  }
+}
+
 const addSub = (service: Command, name: string, description: string, ...more: readonly ExitReason[]): Command =>
-  describeVerb(service.command(name).description(description), ...reasons, ...more);
+  describeVerb(service.command(name).description(description), ...inOrder(...reasons, ...more));
+
+const inOrder = (...named: readonly ExitReason[]): readonly ExitReason[] =>
+  named.toSorted((a, b) => exitCodes[a].code - exitCodes[b].code);
 
 const from = ['--from <folder>', 'the folder that the package unpacks to'] as const;
 const config = [
@@ -39,86 +56,124 @@ const config = [
   'the configuration: validated, and copied to where the service reads it',
 ] as const;
 
+const key = [
+  '--key <file>',
+  'a public key: a package that its owner has not signed is refused. It is this program that checks, so run the installed one, not the one of the package',
+] as const;
+
 const noStart = ['--no-start', 'start nothing: for an image, where the service starts with the machine'] as const;
 
 interface Given {
   readonly from: string;
+  readonly key?: string;
   readonly config?: string;
   readonly start: boolean;
 }
 
-const addInstall: Sub = (service, machine) => {
+const orderOf = ({ from: folder, key: keyFile, config: file, start }: Given): Omit<Order, 'enable'> => ({
+  from: folder,
+  key: keyFile ?? null,
+  configuration: file ?? null,
+  start,
+});
+
+const addInstall: Sub = (service, machine, surroundings) => {
   addSub(
     service,
     'install',
     'install a package, or update to it; the service runs from now on and with every start of the machine',
+    'unreachable',
   )
     .requiredOption(...from)
+    .option(...key)
     .option(...config)
     .option(...noStart)
-    .action(async ({ from: folder, config: file, start }: Given) => {
-      await bring(await machine(), { from: folder, configuration: file ?? null, enable: 'always', start }, true);
+    .action(async (given: Given) => {
+      await bring(surroundings, await machine(), { ...orderOf(given), enable: 'always' }, true);
     });
 };
 
-const addUpdate: Sub = (service, machine) => {
+const addUpdate: Sub = (service, machine, surroundings) => {
   addSub(
     service,
     'update',
     'update to the version of a package, and go back by itself where that does not become ready',
+    'unreachable',
   )
     .requiredOption(...from)
+    .option(...key)
     .option(...config)
     .option(...noStart)
-    .action(async ({ from: folder, config: file, start }: Given) => {
-      await bring(await machine(), { from: folder, configuration: file ?? null, enable: 'as-it-is', start });
+    .action(async (given: Given) => {
+      await bring(surroundings, await machine(), { ...orderOf(given), enable: 'as-it-is' });
     });
 };
 
-const addConfigure: Sub = (service, machine) => {
+const asInstalled = { from: null, key: null, configuration: null, start: true } as const;
+
+const addConfigure: Sub = (service, machine, surroundings) => {
   addSub(
     service,
     'configure',
     'change the configuration, and go back by itself where the service does not become ready with it',
+    'unreachable',
   )
     .requiredOption(...config)
     .action(async ({ config: file }: { config: string }) => {
-      await bring(await machine(), { from: null, configuration: file, enable: 'as-it-is', start: true });
+      await bring(surroundings, await machine(), { ...asInstalled, configuration: file, enable: 'as-it-is' });
     });
 };
 
-const addEnable: Sub = (service, machine) => {
-  addSub(service, 'enable', 'start the service, now and with every start of the machine').action(async () => {
-    await bring(await machine(), { from: null, configuration: null, enable: 'always', start: true });
-  });
+const addEnable: Sub = (service, machine, surroundings) => {
+  addSub(service, 'enable', 'start the service, now and with every start of the machine', 'unreachable').action(
+    async () => {
+      await bring(surroundings, await machine(), { ...asInstalled, enable: 'always' });
+    },
+  );
 };
 
 /** Does it and says what became of it; where it may be the first time, also what is different from now on. */
-async function bring(machine: Machine, order: Order, isInstallation = false): Promise<void> {
+async function bring(
+  surroundings: Surroundings,
+  machine: Machine,
+  order: Order,
+  isInstallation = false,
+): Promise<void> {
   const { install } = await import('../../service/install.ts');
-  const { beginningSentences, doneSentences } = await import('./sentences.ts');
-  const done = await orFail(() => install(machine, order));
+  const { beginningSentences, doneSentences, unreachedSentence } = await import('./sentences.ts');
+  const done = await toItsEnd(machine, surroundings, () => install(machine, order));
   const beginning = isInstallation || !done.wasThere ? beginningSentences(done) : [];
   for (const sentence of [...doneSentences(done, machine.places), ...beginning]) machine.say(sentence);
+  if (done.unreached !== null) throw new Failure('unreachable', unreachedSentence(done.unreached, machine.places));
 }
 
-const addDisable: Sub = (service, machine) => {
+const addDisable: Sub = (service, machine, surroundings) => {
   addSub(service, 'disable', 'stop the service, and do not start it with the machine').action(async () => {
     const { disable } = await import('../../service/disable.ts');
     const here = await machine();
-    await orFail(() => disable(here));
+    await toItsEnd(here, surroundings, () => disable(here));
     here.say('The service is stopped and does not start with the machine. Nothing that happens now will be known.');
   });
 };
 
-const addUninstall: Sub = (service, machine) => {
-  addSub(service, 'uninstall', 'stop the service and remove everything; its state too, unless asked to keep it')
+interface Kept {
+  readonly keepState?: boolean;
+  readonly keepConfiguration?: boolean;
+}
+
+const addUninstall: Sub = (service, machine, surroundings) => {
+  addSub(
+    service,
+    'uninstall',
+    'stop the service and remove everything; its state and its configuration too, unless asked to keep them',
+  )
     .option('--keep-state', 'keep the state, with what was not delivered, and the account that it belongs to')
-    .action(async ({ keepState = false }: { keepState?: boolean }) => {
+    .option('--keep-configuration', 'keep the configuration, and the account that reads it')
+    .action(async ({ keepState = false, keepConfiguration = false }: Kept) => {
       const { uninstall } = await import('../../service/uninstall.ts');
       const { uninstalledSentences } = await import('./sentences.ts');
       const here = await machine();
-      const gone = await orFail(() => uninstall(here, { keepState }));
+      const gone = await toItsEnd(here, surroundings, () => uninstall(here, { keepState, keepConfiguration }));
       for (const sentence of uninstalledSentences(gone, here.places, here.clock.now())) here.say(sentence);
     });
 };

@@ -1,23 +1,33 @@
+import { delimiter } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import { askService } from '../../outbox/ask.ts';
-import type { CheckedConfiguration, Machine, Proof } from '../../service/machine.ts';
+import type { CheckedConfiguration, Greeting, Machine } from '../../service/machine.ts';
 import { factsOf } from '../../service/machine.ts';
 import { placesIn } from '../../service/places.ts';
 import { platformPaths, readConfigFile } from '../config-file.ts';
 import { asOwner } from '../outbox/as-owner.ts';
 import { readConfig } from '../read-config.ts';
 import type { Surroundings } from '../surroundings.ts';
+import { greetingRequest, reachIn } from './greeting.ts';
+
+/** Where `useradd` and the others are. The path of a user, which `su` keeps, and those of some agents name only a part of it. */
+const systemFolders = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
 /** The machine that this process runs on. */
-export function thisMachine({ env, print }: Surroundings): Machine {
+export function thisMachine({ env: given, print }: Surroundings): Machine {
   const places = placesIn();
+  const path = given.PATH?.split(delimiter) ?? [];
+  const env = {
+    ...given,
+    PATH: [...path, ...systemFolders.filter((folder) => !path.includes(folder))].join(delimiter),
+  };
   return {
     places,
     env,
     clock: systemClock,
     say: (sentence) => print(`${sentence}\n`),
     checkConfiguration,
-    proveState,
+    greet,
     facts: () => factsOf(places, env),
   };
 }
@@ -39,20 +49,20 @@ export function checkConfiguration(file: string): CheckedConfiguration {
   return config ? { stateDirectory: config.stateDirectory } : { problems };
 }
 
-/** No version knows it: the refusal is written into the outbox like every answer, and proves as much as any other. */
-const greeting = 'are-you-there';
 /** The service looks at its requests at least every five seconds, also while a first answer of Azure takes two minutes. */
 const answerMs = 20_000;
 
 /** Asks as the owner of the state: what the service could have put there for root to follow is followed as nobody. */
-async function proveState(directory: string): Promise<Proof> {
+async function greet(directory: string): Promise<Greeting> {
   // Whoever is impatient must not make a service look as if it were stuck.
   const { signal } = new AbortController();
   try {
     const asked = await asOwner(directory, () =>
-      askService(directory, greeting, null, { timeoutMs: answerMs, signal, clock: systemClock }),
+      askService(directory, greetingRequest, null, { timeoutMs: answerMs, signal, clock: systemClock }),
     );
-    return asked.answered ? { ok: true } : { ok: false, says: why[asked.why](directory) };
+    // An older version answers that it does not know the request: written down it proves as much.
+    if (asked.answered) return { ok: true, reach: reachIn(asked.answer) };
+    return { ok: false, says: why[asked.why](directory) };
   } catch (error) {
     return {
       ok: false,

@@ -1,4 +1,5 @@
 import type { Done } from '../../service/install.ts';
+import { commandTarget } from '../../service/look.ts';
 import { type Places, serviceName } from '../../service/places.ts';
 import type { Uninstalled } from '../../service/uninstall.ts';
 import { clockTime } from '../status/moment.ts';
@@ -35,11 +36,15 @@ export function beginningSentences({ outcome }: Pick<Done, 'outcome'>): string[]
   ];
 }
 
+/** `reason`: one sentence that names the address. It is the first line of what goes wrong, which some portals show alone. */
+export const unreachedSentence = (reason: string, places: Places): string =>
+  `The service is installed and runs, but it gets no connection to the metadata service, and sees nothing until it does: ${reason} Likely a firewall of this machine forbids it, perhaps by user: what root reaches does not count, the account ${serviceName} has to get through (see: iptables -S OUTPUT; nft list ruleset). It goes on asking, nothing needs to be installed again; "sudo -u ${serviceName} ${commandTarget(places)} check" proves it.`;
+
 const offAfterMs = 24 * 3_600_000;
 
 /** What `uninstall` tells. `now`: the service has asked Azure for the last time. */
 export function uninstalledSentences(
-  { wasThere, state, left, troubles }: Uninstalled,
+  { wasThere, state, configuration, left, troubles }: Uninstalled,
   places: Places,
   now: Date,
 ): string[] {
@@ -50,12 +55,15 @@ export function uninstalledSentences(
   ];
   const ofState = {
     kept: `The state is kept in ${places.state}, with what was not delivered, and the account ${serviceName} that it belongs to: uninstall again without --keep-state removes both.`,
-    removed: `The state in ${places.state} is removed, with what was not delivered, and the account ${serviceName}.`,
+    removed: `The state in ${places.state} is removed, with what was not delivered${configuration === 'kept' ? '' : `, and the account ${serviceName}`}.`,
     absent: null,
   }[state];
   return [
     ...(wasThere ? ended : ['The service is not installed.']),
     ...(ofState === null ? [] : [ofState]),
+    ...(configuration === 'kept'
+      ? [`The configuration is kept in ${places.configuration}: the next installation runs with it.`]
+      : []),
     ...left.map((folder) => `${folder} stays, since there is something in it that was not installed.`),
     ...troubles,
   ];

@@ -1,8 +1,10 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
+import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { exitCodes } from '../../../src/cli/exit-codes.ts';
 import { addServiceOf } from '../../../src/cli/service/command.ts';
-import { checkConfiguration } from '../../../src/cli/service/machine.ts';
+import { checkConfiguration, thisMachine } from '../../../src/cli/service/machine.ts';
 import { orFail } from '../../../src/cli/service/refused.ts';
 import { createRig, type Rig } from '../../service/rig.ts';
 import { type Ended, runVerb } from '../outbox/command-line.ts';
@@ -55,6 +57,7 @@ test('restarts are told of with an update that is the first installation, and no
   expect(first.said).toContain('15 minutes');
   const second = await service(rig, 'update', '--from', rig.package('3.0.0'));
   expect(second.said).not.toContain('15 minutes');
+  expect((await service(rig, 'install', '--from', rig.package('3.0.0'))).said).toContain('15 minutes');
 });
 
 test('service update, configure, disable and enable say what became of it', async () => {
@@ -110,6 +113,30 @@ test('service install with a wrong configuration ends with 53, service update wi
   ]);
 });
 
+test('a service that gets no connection to the metadata service is installed all the same; 55 and the first line say so', async () => {
+  const reason = 'No connection to http://169.254.169.254 came about within 10 s: check the firewall.';
+  using rig = createRig({ reach: () => ({ kind: 'no-connection', reason }) });
+  const blind = [
+    ['install', '--from', rig.package('1.0.0'), '--config', rig.configuration('a')],
+    ['update', '--from', rig.package('2.0.0')],
+    ['configure', '--config', rig.configuration('b')],
+    ['enable'],
+  ];
+  for (const args of blind) {
+    const { code, says, said } = await service(rig, ...args);
+    expect([code, said.split('\n')[0]]).toEqual([55, expect.stringMatching(/^Version .\.0\.0 .*runs/)]);
+    expect(says.split('\n')).toEqual([expect.stringContaining(reason)]);
+    expect(says).toContain(
+      '"sudo -u scheduled-events-bridge /opt/scheduled-events-bridge/current/scheduled-events-bridge check"',
+    );
+    expect(says).toMatch(/what root reaches does not count, the account scheduled-events-bridge has to get through/);
+  }
+  expect(await service(rig, 'status')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('starts with the machine'),
+  });
+});
+
 test('service status tells a person and a program, and fails where a service that should run does not', async () => {
   using rig = createRig();
   expect(await service(rig, 'status')).toMatchObject({ code: 0, out: 'The service is not installed here.\n' });
@@ -124,13 +151,58 @@ test('service status tells a person and a program, and fails where a service tha
     '',
   ]);
   expect(JSON.parse((await service(rig, 'status', '--json')).out)).toMatchObject({ installed: true, version: '1.0.0' });
-  await rig.machine.proveState(rig.places.state);
+  await rig.machine.greet(rig.places.state);
   rig.stopService();
   writeFileSync(rig.places.configuration, '{}');
   const stopped = await service(rig, 'status');
   expect([stopped.code, stopped.out]).toEqual([20, expect.stringContaining('is inactive (dead)')]);
   expect(stopped.out).toContain('is wrong: There is no sink');
   expect(stopped.out).toContain('This is not what became ready last');
+});
+
+test('programs of the system are found whatever the path of who asks, those of the path first', () => {
+  const paths = (env: NodeJS.ProcessEnv) =>
+    thisMachine({ env, print: () => {}, stop: new AbortController().signal }).env.PATH;
+  expect(paths({ PATH: '/mine:/usr/bin' })).toBe('/mine:/usr/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin:/bin');
+  expect(paths({})).toBe('/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin');
+});
+
+test('whoever interrupts an installation is told that it goes on, and it does', async () => {
+  using rig = createRig();
+  const stop = new AbortController();
+  const greet = (stateDirectory: string) => {
+    stop.abort();
+    return rig.machine.greet(stateDirectory);
+  };
+  const program = new Command().exitOverride();
+  addServiceOf(async () => ({ ...rig.machine, greet }))(program, { env: {}, stop: stop.signal, print: () => {} });
+  const args = ['service', 'install', '--from', rig.package('1.0.0'), '--config', rig.configuration()];
+  await program.parseAsync(['node', 'main.ts', ...args]);
+  expect(rig.said).toEqual([
+    expect.stringMatching(/^It goes on to its end/),
+    expect.stringContaining('Version 1.0.0 runs and is ready'),
+    expect.anything(),
+    expect.anything(),
+  ]);
+});
+
+test('service uninstall keeps the configuration on request, and does not promise that the account goes', async () => {
+  using rig = createRig();
+  await service(rig, 'install', '--from', rig.package('1.0.0'), '--config', rig.configuration());
+  const { code, said } = await service(rig, 'uninstall', '--keep-configuration');
+  expect(code).toBe(0);
+  expect(said).toMatch(/The state in \S+ is removed, with what was not delivered\.\n/);
+  expect(said).toMatch(/The configuration is kept in \S+config\.json: the next installation runs with it\./);
+});
+
+test('a package that its builder has not signed is refused with 52 where a key is given', async () => {
+  using rig = createRig();
+  const { publicKey } = generateKeyPairSync('ed25519');
+  const key = rig.file('key.pem', publicKey.export({ format: 'pem', type: 'spki' }).toString());
+  for (const verb of ['install', 'update']) {
+    const { code, says } = await service(rig, verb, '--from', rig.package('1.0.0'), '--key', key);
+    expect([verb, code, says]).toEqual([verb, 52, expect.stringContaining('the package is not signed')]);
+  }
 });
 
 test('a disk that refuses is told in one line, with the code for what is missing where it is full', async () => {
@@ -146,6 +218,18 @@ test('a disk that refuses is told in one line, with the code for what is missing
     message: expect.stringContaining("EROFS: open '/etc/x'"),
   });
   await expect(orFail(async () => Promise.reject(new TypeError('ours')))).rejects.toThrow(TypeError);
+});
+
+test('the help of each verb tells its exit codes in order, and 55 only where a service may be started', async () => {
+  using rig = createRig();
+  const codes = async (verb: string) => {
+    const { out } = await service(rig, verb, '--help');
+    return [...out.matchAll(/^ {2}(\d+) {2}/gm)].map(([, code]) => Number(code));
+  };
+  for (const verb of ['install', 'update', 'configure', 'enable']) {
+    expect([verb, await codes(verb)]).toEqual([verb, [0, 1, 2, 22, 51, 52, 53, 55, 56]]);
+  }
+  expect(await codes('disable')).not.toContain(55);
 });
 
 test('a package has to be named, and a configuration to configure', async () => {

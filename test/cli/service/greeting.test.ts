@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { createGreeting, reachIn } from '../../../src/cli/service/greeting.ts';
+import { createPollCounts } from '../../../src/health/poll-counts.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+
+const appeared = { seen: 0, ours: 0 };
+const seen = { kind: 'document', clockOffsetSeconds: 0 } as const;
+const failed = (code: string) => ({ kind: 'unavailable', code, reason: `It is ${code}.` }) as const;
+
+/** What the service answers after these looks, one after the other, each so many seconds after the one before. */
+async function answered(looks: readonly (typeof seen | ReturnType<typeof failed>)[], everySeconds = 1) {
+  const clock = createFakeClock();
+  const { told, counts } = createPollCounts(clock);
+  for (const look of looks) {
+    told({ seen: look, appeared });
+    await clock.advance(1000 * everySeconds);
+  }
+  return JSON.parse(JSON.stringify(createGreeting({ counts }, clock)()));
+}
+
+const cases: readonly { name: string; looks: Parameters<typeof answered>[0]; every?: number; kind: string }[] = [
+  { name: 'has not looked to the end yet', looks: [], kind: 'waiting' },
+  { name: 'has seen a document', looks: [seen], kind: 'connected' },
+  ...['connection-refused', 'no-route', 'connect-timeout', 'unreachable'].map((code) => ({
+    name: `gets no connection (${code})`,
+    looks: [failed(code)],
+    kind: 'no-connection',
+  })),
+  ...['http-410', 'http-429', 'timeout', 'connection-reset', 'name-not-found', 'not-json'].map((code) => ({
+    name: `gets no document (${code})`,
+    looks: [failed(code)],
+    kind: 'connected',
+  })),
+  { name: 'saw a document a minute ago', looks: [seen, failed('connection-refused')], every: 30, kind: 'connected' },
+  {
+    name: 'saw its last document two minutes ago',
+    looks: [seen, failed('no-route')],
+    every: 60,
+    kind: 'no-connection',
+  },
+];
+
+test.each(cases)('what the installer reads in the answer of a service that $name', async ({ looks, every, kind }) => {
+  const last = looks.at(-1);
+  const reason = last?.kind === 'unavailable' ? last.reason : '';
+  expect(reachIn(await answered(looks, every))).toEqual(kind === 'no-connection' ? { kind, reason } : { kind });
+});
+
+test('an answer of another version tells nothing of the metadata service', () => {
+  for (const answer of [
+    { ok: false, says: 'does not know "greet"' },
+    null,
+    'x',
+    { reach: null },
+    { reach: { kind: 'odd' } },
+  ]) {
+    expect(reachIn(answer)).toEqual({ kind: 'untold' });
+  }
+});

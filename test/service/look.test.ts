@@ -1,0 +1,43 @@
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { lookAround } from '../../src/service/look.ts';
+import type { Places } from '../../src/service/places.ts';
+import { createRig } from './rig.ts';
+
+/** As of an account that was removed and made again. */
+function renumber(...files: readonly string[]): void {
+  for (const file of files) {
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replace(/^(scheduled-events-bridge:.*:)\d+(:.*)$/m, '$14711$2'));
+  }
+}
+
+interface Unguarded {
+  readonly name: string;
+  readonly spoil: (places: Places) => void;
+  readonly needsRoot?: true;
+}
+
+const unguarded: readonly Unguarded[] = [
+  { name: 'file that others may read', spoil: ({ configuration }) => chmodSync(configuration, 0o644) },
+  { name: 'file that the service may not read', spoil: ({ configuration }) => chmodSync(configuration, 0o600) },
+  { name: 'folder that others may enter', spoil: ({ settings }) => chmodSync(settings, 0o755) },
+  { name: 'group of another number', spoil: ({ group, passwd }) => renumber(group, passwd), needsRoot: true },
+];
+
+test.for(unguarded)(
+  'a $name is no guard of the configuration: rights are given anew, nothing is restarted',
+  async ({ spoil, needsRoot }, { skip }) => {
+    if (needsRoot && process.geteuid?.() !== 0) skip('only root can give files away');
+    using rig = createRig();
+    const { places } = rig;
+    await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+    const isGuarded = () => lookAround(places, null).isGuarded;
+    expect(isGuarded()).toBe(true);
+    spoil(places);
+    expect(isGuarded()).toBe(false);
+    rig.forgetCalls();
+    expect(await rig.install({})).toMatchObject({ outcome: 'ready-already', changed: true });
+    expect([isGuarded(), rig.calls()]).toEqual([true, []]);
+  },
+);

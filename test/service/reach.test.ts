@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { Reach } from '../../src/service/machine.ts';
+import { whyUnreached } from '../../src/service/reach.ts';
+import { createRig } from './rig.ts';
+
+const none: Reach = { kind: 'no-connection', reason: 'No connection to http://169.254.169.254 came about.' };
+const [waiting, connected, untold]: readonly Reach[] = [{ kind: 'waiting' }, { kind: 'connected' }, { kind: 'untold' }];
+
+const ways: readonly { name: string; reach: (ms: number) => Reach | undefined; asked: number; why: string | null }[] = [
+  { name: 'has a connection', reach: () => connected, asked: 1, why: null },
+  { name: 'is of a version that does not tell', reach: () => untold, asked: 1, why: null },
+  { name: 'waits for a first answer of two minutes', reach: () => waiting, asked: 6, why: null },
+  { name: 'never gets a connection', reach: () => none, asked: 16, why: none.reason },
+  { name: 'gets one when the network is up', reach: (ms) => (ms < 40_000 ? none : connected), asked: 15, why: null },
+  {
+    name: 'has looked once in vain when it is asked for the third time',
+    reach: (ms) => (ms < 6_000 ? waiting : none),
+    asked: 16,
+    why: none.reason,
+  },
+];
+
+test.each(ways)('the way to the metadata service of a service that $name', async ({ reach, asked, why }) => {
+  let greetings = 0;
+  using rig = createRig();
+  const greet = async () => {
+    greetings += 1;
+    return { ok: true, reach: reach(rig.clock.monotonicMs()) ?? none } as const;
+  };
+  expect([await whyUnreached({ clock: rig.clock, greet }, '/state'), greetings]).toEqual([why, asked]);
+});
+
+test('a service that does not answer any more is not said to have no connection', async () => {
+  using rig = createRig();
+  const greet = async () => ({ ok: false, says: 'it takes no question' }) as const;
+  expect(await whyUnreached({ clock: rig.clock, greet }, '/state')).toBeNull();
+});
+
+test('a version that gets no connection stays, is enabled, and is told of each time that it is wanted', async () => {
+  using rig = createRig({ reach: () => none });
+  const order = { from: rig.package('1.0.0'), configuration: rig.configuration() };
+  expect(await rig.install(order)).toMatchObject({ outcome: 'becomes-ready', unreached: none.reason });
+  rig.forgetCalls();
+  expect(await rig.install(order)).toMatchObject({ outcome: 'ready-already', changed: false, unreached: none.reason });
+  expect(rig.calls()).toEqual([]);
+  const update = await rig.install({ from: rig.package('2.0.0'), enable: 'as-it-is' });
+  expect(update).toMatchObject({ folder: '2.0.0', unreached: none.reason });
+  expect(rig.runs()).toContain('2.0.0');
+});
+
+test('another installer need not wait while the service is asked about the metadata service', async () => {
+  const isLocked: boolean[] = [];
+  using rig = createRig({
+    reach: () => {
+      isLocked.push(existsSync(rig.places.lock));
+      return none;
+    },
+  });
+  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+  // The first question is for readiness, on which it depends what is there at the end.
+  expect(isLocked).toEqual([true, ...Array.from({ length: 16 }, () => false)]);
+});
+
+test('where nothing is started nobody is asked about the metadata service', async () => {
+  using rig = createRig({ reach: () => none });
+  const waits = await rig.install({ from: rig.package('1.0.0') });
+  const later = await rig.install({ configuration: rig.configuration(), start: false });
+  expect([waits.unreached, later.unreached, rig.greetings]).toEqual([null, null, []]);
+});

@@ -1,0 +1,82 @@
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createRig, type Rig, refusalOf, treeOf } from './rig.ts';
+
+const [builder, stranger] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const publicPem = (key: KeyObject): string => key.export({ format: 'pem', type: 'spki' }).toString();
+
+const signatureIn = (from: string) => join(from, 'manifest.json.sig');
+
+/** A package that the builder has signed. */
+function signedPackage(rig: Rig, version = '2.0.0'): string {
+  const from = rig.package(version);
+  writeFileSync(signatureIn(from), sign(null, readFileSync(join(from, 'manifest.json')), builder.privateKey));
+  return from;
+}
+
+test('with a key a package of its owner is installed, and its signature is asked for each time', async () => {
+  using rig = createRig();
+  const key = rig.file('key.pem', publicPem(builder.publicKey));
+  const order = { from: signedPackage(rig), key, configuration: rig.configuration() };
+  expect(await rig.install(order)).toMatchObject({ outcome: 'becomes-ready', folder: '2.0.0' });
+  rmSync(signatureIn(order.from));
+  expect(await refusalOf(rig.install(order))).toMatchObject({ reason: 'missing' });
+});
+
+const foreign: readonly { name: string; spoil: (from: string) => void; says: RegExp }[] = [
+  { name: 'nobody has signed', spoil: (from) => rmSync(signatureIn(from)), says: /manifest\.json\.sig is missing/ },
+  {
+    name: 'somebody else has signed',
+    spoil: (from) =>
+      writeFileSync(signatureIn(from), sign(null, readFileSync(join(from, 'manifest.json')), stranger.privateKey)),
+    says: /is not by the owner of this key/,
+  },
+  {
+    name: 'was changed after it was signed',
+    spoil: (from) => {
+      const manifest = join(from, 'manifest.json');
+      writeFileSync(manifest, `${readFileSync(manifest, 'utf8')}\n`);
+    },
+    says: /is not by the owner of this key/,
+  },
+  {
+    name: 'has a signature of no use',
+    spoil: (from) => writeFileSync(signatureIn(from), 'x'),
+    says: /not by the owner/,
+  },
+];
+
+test.each(foreign)('with a key a package that $name is refused before anything is changed', async ({ spoil, says }) => {
+  using rig = createRig();
+  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+  const key = rig.file('key.pem', publicPem(builder.publicKey));
+  const from = signedPackage(rig);
+  spoil(from);
+  const before = treeOf(rig.root);
+  rig.forgetCalls();
+  const { reason, message } = await refusalOf(rig.install({ from, key, configuration: rig.configuration('b') }));
+  expect([reason, message]).toEqual(['missing', expect.stringMatching(says)]);
+  expect(message.split('\n')).toHaveLength(1);
+  expect([treeOf(rig.root), rig.calls()]).toEqual([before, []]);
+});
+
+const uselessKeys: readonly { name: string; text: string | null; says: RegExp }[] = [
+  { name: 'is not there', text: null, says: /ENOENT/ },
+  { name: 'is no PEM', text: 'key', says: /holds no key in PEM/ },
+  { name: 'is of another kind', text: publicPem(rsa.publicKey), says: /of the kind rsa/ },
+  {
+    name: 'is the private one',
+    text: builder.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+    says: /private key, which is to stay/,
+  },
+];
+
+test.each(uselessKeys)('a key that $name is refused, and so is the package', async ({ text, says }) => {
+  using rig = createRig();
+  const key = text === null ? join(rig.root, 'gone.pem') : rig.file('key.pem', text);
+  const { reason, message } = await refusalOf(rig.install({ from: signedPackage(rig), key }));
+  expect([reason, message]).toEqual(['missing', expect.stringMatching(says)]);
+});

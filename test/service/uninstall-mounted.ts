@@ -1,0 +1,27 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { basename } from 'node:path';
+import { createRig } from './rig.ts';
+
+// Uninstalls twice where the places are mount points, and prints what it said: in a mount namespace of its own, which ends with it.
+using rig = createRig();
+const mounted = [rig.places.state, rig.places.home];
+for (const place of mounted) {
+  mkdirSync(place);
+  spawnSync('mount', ['-t', 'tmpfs', '-o', 'mode=755', 'none', place]);
+}
+await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+const told = [];
+for (let time = 0; time < 2; time += 1) {
+  const { state, left, troubles } = await rig.uninstall();
+  told.push({
+    emptied: troubles
+      .filter((trouble) => /is empty and stays/.test(trouble))
+      .map((t) => basename(t.split(' ')[0] ?? '')),
+    state,
+    left,
+    isEmpty: mounted.every((place) => readdirSync(place).length === 0),
+  });
+}
+for (const place of mounted) spawnSync('umount', [place]);
+process.stdout.write(JSON.stringify(told));
