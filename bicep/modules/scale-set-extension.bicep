@@ -10,7 +10,8 @@ param packageUri string
 @description('Required. Client id of a user-assigned identity of the scale set that may read the package: Storage Blob Data Reader on its container.')
 param identityClientId string
 
-@description('Required. Configuration of the bridge, as JSON.')
+@description('Required. Configuration of the bridge, as JSON. It must hold no secret: while it is installed, every user of the VM can read it in the list of processes.')
+@secure()
 param configuration string
 
 @description('Optional. Names of the extensions of the scale set that have to be installed before.')

@@ -1,5 +1,5 @@
 metadata name = 'VM application'
-metadata description = 'The bridge as a VM application of a gallery, for one platform: one application for each processor, and its versions, replicated to the regions of the platform. Costs the storage of each version in each region, about 40 MB a copy, and the first transfer to a region. Nothing of a published version can be changed but its regions: package, commands and configuration need a new one.'
+metadata description = 'The bridge as a VM application of a gallery, for one platform: one application for each processor, and its versions, replicated to the regions of the platform. Costs the storage of each version in each region, about 45 MB a copy, and the first transfer to a region. Nothing of a published version can be changed but its regions: package, commands and configuration need a new one.'
 
 import { architectureType, bridgeVersionType, publishedApplicationType, tagsType } from '../types.bicep'
 
@@ -40,6 +40,7 @@ param tags tagsType = {}
 var packageFileName = 'scheduled-events-bridge.tar.gz'
 var configFileName = 'config.json'
 var unpack = 'tar -xzf ${packageFileName} --strip-components=1'
+var remover = '/opt/scheduled-events-bridge/remove.sh'
 var published = flatten(map(
   architectures,
   architecture =>
@@ -93,7 +94,8 @@ resource applicationVersion 'Microsoft.Compute/galleries/applications/versions@2
         manageActions: {
           install: '${unpack} && ./install.sh ${configFileName}'
           update: '${unpack} && ./update.sh ${configFileName}'
-          remove: '/opt/scheduled-events-bridge/remove.sh'
+          // Where the installation was refused, or somebody has removed the bridge already, there is nothing to do.
+          remove: 'test ! -e ${remover} || ${remover}'
         }
         // Without names the files arrive named after the application, without extension.
         settings: {

@@ -22,6 +22,13 @@ export const description = [
 /** Where .deb and .rpm put the package; the installer takes it from there. */
 export const placed = `usr/lib/${product}`;
 
+/** What .deb and .rpm hold beside the package: the command, in a place that every sudo looks into. */
+export const command = (): PackedFile => ({
+  path: `usr/bin/${product}`,
+  mode: 0o755,
+  content: readFileSync(join(import.meta.dirname, 'scripts/command')),
+});
+
 /** A version with a pre-release comes before the one without: both say that with a tilde. */
 export const asPackageVersion = (version: string): string => version.replaceAll('-', '~');
 
@@ -34,6 +41,7 @@ export async function debOf(files: readonly PackedFile[], { version, platform, a
   if (debian === null) return null;
   const payload = [
     ...files.map((file) => ({ ...file, path: `${placed}/${file.path}` })),
+    command(),
     plain(`usr/share/doc/${product}/copyright`, copyright()),
     plain(`usr/share/doc/${product}/changelog.gz`, await gzipOf(Buffer.from(changelog(version, at)))),
     plain(`usr/share/lintian/overrides/${product}`, overrides),
@@ -121,6 +129,8 @@ const overridden = [
   ['spelling-error-in-binary', `*${placed}/node*`],
   // Its first line is for who unpacks it elsewhere; here the command beside it starts it, with the runtime beside it.
   ['script-not-executable', `*${placed}/${product}.cjs*`],
+  // It explains itself, by --help.
+  ['no-manual-page', `*usr/bin/${product}*`],
   // Where it is, is what it is: https://people.debian.org/~hmh/invokerc.d-policyrc.d-specification.txt
   ['command-with-path-in-maintainer-script', '*/usr/sbin/policy-rc.d*'],
 ] as const;

@@ -6,7 +6,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { builtAt } from './built-at.ts';
 import { root } from './contents.ts';
-import { makePackages, sourcesHere } from './make-packages.ts';
+import { makePackages, type Sources, sourcesHere } from './make-packages.ts';
 import { type PlatformName, platformNames } from './platforms.ts';
 import { overBudget, sizeTable } from './sizes.ts';
 import { faultsOfPackage } from './verify.ts';
@@ -16,6 +16,8 @@ interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
   readonly print: (text: string) => void;
   readonly say: (text: string) => void;
+  /** What packages are made of, which takes a while to gather. */
+  readonly sources: () => Promise<Sources>;
 }
 
 const platformList = (value: string): readonly PlatformName[] => {
@@ -42,7 +44,7 @@ Exit codes:
 `;
 
 /** Carries out the command line; returns the exit code. */
-export async function main(args: readonly string[], { env, print, say }: Surroundings): Promise<number> {
+export async function main(args: readonly string[], { env, print, say, sources }: Surroundings): Promise<number> {
   let problems: readonly string[] = [];
   const program = new Command('package')
     .description('Makes the packages that are handed out, and tells how large they are.')
@@ -60,7 +62,7 @@ export async function main(args: readonly string[], { env, print, say }: Surroun
       const key = sign === undefined ? null : createPrivateKey(readFileSync(sign));
       const at = builtAt(root, env);
       const order = { platforms: platform, out, at, key, say: (sentence: string) => say(`${sentence}\n`) };
-      const sizes = await makePackages(order, await sourcesHere());
+      const sizes = await makePackages(order, await sources());
       print(sizeTable(sizes));
       problems = overBudget(sizes);
     });
@@ -93,5 +95,6 @@ if (import.meta.main) {
     env: process.env,
     print: (text) => void process.stdout.write(text),
     say: (text) => void process.stderr.write(text),
+    sources: sourcesHere,
   });
 }

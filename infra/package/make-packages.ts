@@ -8,7 +8,6 @@ import { bundledIn } from './bundled.ts';
 import { contentsOf, type Program, root } from './contents.ts';
 import { asPackageVersion, debOf, product } from './deb.ts';
 import { signatureOf } from './manifest.ts';
-import { byPath } from './packed-file.ts';
 import { type PlatformName, platforms } from './platforms.ts';
 import { rpmOf, whyNoRpm } from './rpm.ts';
 import { type Lock, type Runtime, runtimeFor } from './runtime.ts';
@@ -109,7 +108,7 @@ export async function makePackages(
   if (noRpm !== null && wanted.some((platform) => platforms[platform].rpm)) say(`No .rpm is made: ${noRpm}.`);
   mkdirSync(out, { recursive: true });
   const sizes: Sizes[] = [];
-  const sums: { readonly path: string; readonly line: string }[] = [];
+  let sums = '';
   // One platform after the other: each holds its runtime several times in memory.
   for (const platform of wanted) {
     const made = await artefactsFor(platform, {
@@ -121,12 +120,11 @@ export async function makePackages(
     });
     for (const { name, content } of made.artefacts) {
       writeFileSync(join(out, name), content);
-      sums.push({ path: name, line: `${createHash('sha256').update(content).digest('hex')}  ${name}\n` });
+      sums += `${createHash('sha256').update(content).digest('hex')}  ${name}\n`;
     }
     sizes.push(...made.sizes);
   }
-  const lines = sums.toSorted(byPath).map(({ line }) => line);
-  const checksums = Buffer.from(lines.join(''));
+  const checksums = Buffer.from(sums);
   writeFileSync(join(out, checksumsName), checksums);
   rmSync(join(out, `${checksumsName}.sig`), { force: true });
   if (key !== null) writeFileSync(join(out, `${checksumsName}.sig`), signatureOf(checksums, key));

@@ -2,8 +2,8 @@ import { createHash, type KeyObject, sign } from 'node:crypto';
 import { byPath, type PackedFile } from './packed-file.ts';
 import type { PlatformName } from './platforms.ts';
 
-export const manifestName = 'manifest.json';
-export const signatureName = `${manifestName}.sig`;
+export { manifestName } from '../../src/service/package.ts';
+export { signatureName } from '../../src/service/signature.ts';
 
 interface About {
   readonly version: string;

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { type About, asPackageVersion, description, placed, product, summary } from './deb.ts';
+import { type About, asPackageVersion, command, description, placed, product, summary } from './deb.ts';
 import type { PackedFile } from './packed-file.ts';
 import { platforms } from './platforms.ts';
 
@@ -31,14 +31,15 @@ export async function rpmOf(files: readonly PackedFile[], contents: Contents): P
   const folder = mkdtempSync(join(tmpdir(), 'rpm-'));
   try {
     const payload = join(folder, 'payload');
-    mkdirSync(payload);
-    for (const { path, mode, content } of files) {
+    const placedFiles = [...files.map((file) => ({ ...file, path: `${placed}/${file.path}` })), command()];
+    for (const { path, mode, content } of placedFiles) {
+      mkdirSync(dirname(join(payload, path)), { recursive: true });
       writeFileSync(join(payload, path), content, { mode });
       utimesSync(join(payload, path), contents.at, contents.at);
     }
-    utimesSync(payload, contents.at, contents.at);
+    utimesSync(join(payload, placed), contents.at, contents.at);
     const spec = join(folder, `${product}.spec`);
-    writeFileSync(spec, specOf(files, contents, payload));
+    writeFileSync(spec, specOf(placedFiles, contents, payload));
     const out = join(folder, 'made');
     const asked = [
       '-bb',
@@ -69,7 +70,6 @@ const specOf = (files: readonly PackedFile[], { version, licences }: Contents, p
 %global __os_install_post %{nil}
 %global _build_id_links none
 %global use_source_date_epoch_as_buildtime 1
-%global clamp_mtime_to_source_date_epoch 1
 %global source_date_epoch_from_changelog 0
 %global _buildhost reproducible
 # Every rpm reads xz, and its gzip is too large.
@@ -93,8 +93,8 @@ Requires(post): /usr/sbin/useradd
 ${description.join('\n')}
 
 %install
-mkdir -p %{buildroot}/usr/lib
-cp -a ${payload} %{buildroot}/${placed}
+mkdir -p %{buildroot}
+cp -a ${payload}/usr %{buildroot}/usr
 
 %post
 ${scriptlet('post')}
@@ -102,7 +102,7 @@ ${scriptlet('post')}
 ${scriptlet('postun')}
 %files
 %dir %attr(0755, root, root) /${placed}
-${files.map(({ path, mode }) => `%attr(${mode.toString(8).padStart(4, '0')}, root, root) /${placed}/${path}`).join('\n')}
+${files.map(({ path, mode }) => `%attr(${mode.toString(8).padStart(4, '0')}, root, root) /${path}`).join('\n')}
 `;
 
 const scriptlet = (name: string): string => readFileSync(join(import.meta.dirname, 'scripts/rpm', name), 'utf8');

@@ -1,7 +1,8 @@
-import { type KeyObject, verify } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { faultsIn } from '../../src/service/package.ts';
+import { faultOfSignature } from '../../src/service/signature.ts';
 import { manifestName, signatureName } from './manifest.ts';
 
 interface ListedFile {
@@ -20,7 +21,7 @@ export function faultsOfPackage(folder: string, key: KeyObject | null): string[]
   const path = join(folder, manifestName);
   if (!existsSync(path)) return [`${manifestName} is missing`];
   const manifest = readFileSync(path);
-  const unsigned = key === null ? null : faultOfSignature(manifest, join(folder, signatureName), key);
+  const unsigned = key === null ? null : faultOfSignature(manifest, folder, key);
   if (unsigned !== null) return [unsigned];
   const { files }: { readonly files: readonly ListedFile[] } = JSON.parse(manifest.toString('utf8'));
   const listed = new Set([manifestName, signatureName, ...files.map((file) => file.path)]);
@@ -32,11 +33,6 @@ export function faultsOfPackage(folder: string, key: KeyObject | null): string[]
     ...files.flatMap((file) => faultOfMode(join(folder, file.path), file)),
     ...unlisted.map((file) => `${file} is not in the manifest`),
   ];
-}
-
-function faultOfSignature(manifest: Buffer, path: string, key: KeyObject): string | null {
-  if (!existsSync(path)) return `${signatureName} is missing: the package is not signed`;
-  return verify(null, manifest, key, readFileSync(path)) ? null : `${manifestName} is not by the owner of this key`;
 }
 
 /** Windows has no such rights. */

@@ -1,7 +1,10 @@
 #!/bin/sh
 # Installs this package as a service, or updates to it: install.sh [CONFIGURATION] [OPTION...]
+# update.sh is the same file, and does as it is called: a service that somebody has disabled stays so.
 set -eu
-here=$(dirname -- "$(readlink -f -- "$0")")
+self=$(readlink -f -- "$0")
+here=$(dirname -- "$self")
+name=${self##*/}
 case ${1-} in
 '' | -*) ;;
 *)
@@ -10,4 +13,5 @@ case ${1-} in
   set -- --config "$configuration" "$@"
   ;;
 esac
-exec "$here/scheduled-events-bridge" service install --from "$here" "$@"
+# By the shell: on a file system without exec it still says what is wrong.
+exec sh "$here/scheduled-events-bridge" service "${name%.sh}" --from "$here" "$@"

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { PackedFile } from '../../../infra/package/packed-file.ts';
 import { gzipOf, tar } from '../../../infra/package/tar.ts';
 import { zip } from '../../../infra/package/zip.ts';
@@ -78,4 +78,12 @@ test('a path that a tar archive cannot hold is refused, not cut', () => {
   const long = { path: 'x'.repeat(93), mode: 0o644, content: Buffer.alloc(1) } as const;
   expect(() => tar([long], place)).toThrow('too long for a tar archive: 101 bytes of 100');
   expect(tar([{ ...long, path: 'x'.repeat(92) }], place).length).toBe(2048 + 512);
+});
+
+test('what gzip could not finish is no archive', async () => {
+  const programs = newFolder();
+  writeFileSync(join(programs, 'gzip'), '#!/bin/sh\n/bin/cat >/dev/null\necho half\nexit 1\n', { mode: 0o755 });
+  vi.stubEnv('PATH', programs);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await expect(gzipOf(Buffer.from('whole'))).rejects.toThrow('gzip ended with 1');
 });

@@ -54,11 +54,12 @@ test('a .deb puts the package where the installer looks for it, as root and with
       ['./usr/lib/scheduled-events-bridge/node', '-rwxr-xr-x', '0/0'],
       ['./usr/lib/scheduled-events-bridge/manifest.json', '-rw-r--r--', '0/0'],
       ['./usr/share/doc/scheduled-events-bridge/copyright', '-rw-r--r--', '0/0'],
+      ['./usr/bin/scheduled-events-bridge', '-rwxr-xr-x', '0/0'],
     ]),
   );
   expect(new Set(owned.map(([, , owner]) => owner))).toEqual(new Set(['0/0']));
   const outside =
-    /^\.\/(usr\/((lib|share\/(doc|lintian\/overrides))\/scheduled-events-bridge(\/.*)?|lib\/|share\/(doc\/|lintian\/(overrides\/)?)?)?)?$/;
+    /^\.\/(usr\/((lib|share\/(doc|lintian\/overrides))\/scheduled-events-bridge(\/.*)?|bin\/(scheduled-events-bridge)?|lib\/|share\/(doc\/|lintian\/(overrides\/)?)?)?)?$/;
   expect(owned.map(([path]) => path ?? '').filter((path) => !outside.test(path))).toEqual([]);
 });
 
@@ -80,6 +81,36 @@ test('the installer finds the package whole where a .deb has put it', async ({ s
 test('a .deb is the same, byte for byte, whenever it is made', async () => {
   expect((await debFor('linux-x64')).equals(await debFor('linux-x64'))).toBe(true);
   expect((await debFor('linux-x64')).equals(await debFor('linux-arm64'))).toBe(false);
+});
+
+test('a .deb is an archive whose members begin where ar expects them, whatever their lengths', async () => {
+  const lengths: number[] = [];
+  for (const version of ['3.2.0', '3.2.1', '3.2.2', '3.2.3', '3.20.0', '3.200.0']) {
+    const deb = await debFor('linux-x64', version);
+    const names: string[] = [];
+    for (let at = 8; at < deb.length; ) {
+      const head = deb.subarray(at, at + 60).toString('latin1');
+      expect(head.slice(58)).toBe('`\n');
+      const length = Number(head.slice(48, 58));
+      names.push(head.slice(0, 16).trim());
+      lengths.push(length);
+      at += 60 + length + (length % 2);
+    }
+    expect(names).toEqual(['debian-binary', 'control.tar.gz', 'data.tar.gz']);
+  }
+  expect(lengths.filter((length) => length % 2 === 1)).not.toEqual([]);
+});
+
+test('a .deb says how much room it takes', async ({ skip }) => {
+  const missing = lacking('dpkg-deb');
+  skip(missing !== null, missing ?? '');
+  const deb = await written();
+  const files = printed('dpkg-deb', ['--contents', deb])
+    .split('\n')
+    .filter((line) => line.startsWith('-'));
+  const kilobytes = files.map((line) => Math.ceil(Number(line.split(/\s+/)[2]) / 1024));
+  const told = Number(printed('dpkg-deb', ['--field', deb, 'Installed-Size']));
+  expect(told).toBe(kilobytes.reduce((sum, each) => sum + each, 0));
 });
 
 test('there is no .deb for Windows', async () => {

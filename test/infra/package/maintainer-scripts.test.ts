@@ -1,15 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { newFolder } from './rig.ts';
 
-/** Runs a maintainer script with every path of it under `root`, and programs that only tell how they were called. */
-function maintainerScript(
-  name: 'postinst' | 'postrm',
-  args: readonly string[],
-  there: Readonly<Record<string, string>>,
-) {
+type Script = 'deb/postinst' | 'deb/postrm' | 'rpm/post' | 'rpm/postun';
+
+/** Runs a script of a package with every path of it under `root`, and programs that only tell how they were called. */
+function maintainerScript(name: Script, args: readonly string[], there: Readonly<Record<string, string>>) {
   const root = newFolder();
   const calls = join(root, 'calls');
   const tells = (code: number): string => `#!/bin/sh\necho "$(basename "$0") $*" >> "${calls}"\nexit ${code}\n`;
@@ -19,12 +17,13 @@ function maintainerScript(
     else
       writeFileSync(join(root, path), what.startsWith('exit ') ? tells(Number(what.slice(5))) : what, { mode: 0o755 });
   }
-  const source = readFileSync(join(import.meta.dirname, '../../../infra/package/scripts/deb', name), 'utf8');
-  const moved = source.replaceAll(/(?<=[\s=])(\/(usr|opt|var|run)\/[\w./-]+)/g, '"$ROOT"$1');
-  writeFileSync(join(root, name), moved);
+  const source = readFileSync(join(import.meta.dirname, '../../../infra/package/scripts', name), 'utf8');
+  const moved = source.replaceAll(/(?<=[\s=])(\/(usr|opt|var|run|etc)\/[\w./-]+)/g, '"$ROOT"$1');
+  const script = join(root, 'script');
+  writeFileSync(script, moved);
   // No program of the machine that could change it.
   const env = { ROOT: root, PATH: `${root}/bin:/usr/bin:/bin` };
-  const { status, stderr } = spawnSync('sh', [join(root, name), ...args], { encoding: 'utf8', env });
+  const { status, stderr } = spawnSync('sh', [script, ...args], { encoding: 'utf8', env });
   const told = spawnSync('cat', [calls], { encoding: 'utf8' }).stdout.replaceAll(root, '');
   return { status, stderr, calls: told.split('\n').filter((line) => line !== ''), root };
 }
@@ -36,7 +35,7 @@ const from = '--from /usr/lib/scheduled-events-bridge';
 
 const maintained: readonly {
   name: string;
-  script: 'postinst' | 'postrm';
+  script: Script;
   args: readonly string[];
   there: Readonly<Record<string, string>>;
   calls: readonly string[];
@@ -44,103 +43,227 @@ const maintained: readonly {
 }[] = [
   {
     name: 'the first installation installs',
-    script: 'postinst',
+    script: 'deb/postinst',
     args: ['configure', ''],
     there: { [program]: 'exit 0', '/run/systemd/system': 'folder' },
     calls: [`scheduled-events-bridge service install ${from}`],
   },
   {
     name: 'an upgrade updates',
-    script: 'postinst',
+    script: 'deb/postinst',
     args: ['configure', '3.2.0'],
     there: { [program]: 'exit 0', '/run/systemd/system': 'folder', [current]: 'folder' },
     calls: [`scheduled-events-bridge service update ${from}`],
   },
   {
     name: 'in an image nothing is started',
-    script: 'postinst',
+    script: 'deb/postinst',
     args: ['configure', ''],
     there: { [program]: 'exit 0' },
     calls: [`scheduled-events-bridge service install ${from} --no-start`],
   },
   {
     name: 'where an administrator forbids it nothing is started',
-    script: 'postinst',
+    script: 'deb/postinst',
     args: ['configure', ''],
     there: { [program]: 'exit 0', '/run/systemd/system': 'folder', '/usr/sbin/policy-rc.d': 'exit 101' },
     calls: ['policy-rc.d scheduled-events-bridge start', `scheduled-events-bridge service install ${from} --no-start`],
   },
   {
     name: 'where a policy allows it the service is started',
-    script: 'postinst',
+    script: 'deb/postinst',
     args: ['configure', ''],
     there: { [program]: 'exit 0', '/run/systemd/system': 'folder', '/usr/sbin/policy-rc.d': 'exit 104' },
     calls: ['policy-rc.d scheduled-events-bridge start', `scheduled-events-bridge service install ${from}`],
   },
   {
     name: 'a machine that does not fit is told to dpkg',
-    script: 'postinst',
+    script: 'deb/postinst',
     args: ['configure', ''],
     there: { [program]: 'exit 51', '/run/systemd/system': 'folder' },
     calls: [`scheduled-events-bridge service install ${from}`],
     status: 51,
   },
-  { name: 'an upgrade that is taken back', script: 'postinst', args: ['abort-upgrade', '3.2.1'], there: {}, calls: [] },
+  {
+    name: 'a machine whose firewall keeps the service from Azure is no failure',
+    script: 'deb/postinst',
+    args: ['configure', ''],
+    there: { [program]: 'exit 55', '/run/systemd/system': 'folder' },
+    calls: [`scheduled-events-bridge service install ${from}`],
+  },
+  {
+    name: 'an update that was gone back from is told to dpkg',
+    script: 'deb/postinst',
+    args: ['configure', '3.2.0'],
+    there: { [program]: 'exit 22', '/run/systemd/system': 'folder', [current]: 'folder' },
+    calls: [`scheduled-events-bridge service update ${from}`],
+    status: 22,
+  },
+  {
+    name: 'an upgrade that is taken back',
+    script: 'deb/postinst',
+    args: ['abort-upgrade', '3.2.1'],
+    there: {},
+    calls: [],
+  },
   {
     name: 'a removal uninstalls',
-    script: 'postrm',
+    script: 'deb/postrm',
     args: ['remove'],
     there: { [remover]: 'exit 0' },
-    calls: ['remove.sh --keep-state'],
+    calls: ['remove.sh --keep-state --keep-configuration'],
   },
   {
     name: 'a removal that fails is told to dpkg',
-    script: 'postrm',
+    script: 'deb/postrm',
     args: ['remove'],
     there: { [remover]: 'exit 22' },
-    calls: ['remove.sh --keep-state'],
+    calls: ['remove.sh --keep-state --keep-configuration'],
     status: 22,
   },
-  { name: 'a removal of what is not there', script: 'postrm', args: ['remove'], there: {}, calls: [] },
+  { name: 'a removal of what is not there', script: 'deb/postrm', args: ['remove'], there: {}, calls: [] },
   {
     name: 'an upgrade removes nothing',
-    script: 'postrm',
+    script: 'deb/postrm',
     args: ['upgrade', '3.3.0'],
     there: { [remover]: 'exit 0' },
     calls: [],
   },
   {
-    name: 'a purge of what is still installed takes the state too',
-    script: 'postrm',
-    args: ['purge'],
-    there: { [remover]: 'exit 0' },
-    calls: ['remove.sh '],
+    name: 'a word that dpkg does not know',
+    script: 'deb/postinst',
+    args: ['konfigure'],
+    there: {},
+    calls: [],
+    status: 1,
   },
-  { name: 'a word that dpkg does not know', script: 'postinst', args: ['konfigure'], there: {}, calls: [], status: 1 },
 ];
+
+const byRpm: typeof maintained = [
+  {
+    name: 'the first installation installs',
+    script: 'rpm/post',
+    args: ['1'],
+    there: { [program]: 'exit 0', '/run/systemd/system': 'folder' },
+    calls: [`scheduled-events-bridge service install ${from}`],
+  },
+  {
+    name: 'an upgrade updates',
+    script: 'rpm/post',
+    args: ['2'],
+    there: { [program]: 'exit 0', '/run/systemd/system': 'folder', [current]: 'folder' },
+    calls: [`scheduled-events-bridge service update ${from}`],
+  },
+  {
+    name: 'in an image nothing is started',
+    script: 'rpm/post',
+    args: ['1'],
+    there: { [program]: 'exit 0' },
+    calls: [`scheduled-events-bridge service install ${from} --no-start`],
+  },
+  {
+    name: 'a machine whose firewall keeps the service from Azure is no failure',
+    script: 'rpm/post',
+    args: ['1'],
+    there: { [program]: 'exit 55', '/run/systemd/system': 'folder' },
+    calls: [`scheduled-events-bridge service install ${from}`],
+  },
+  {
+    name: 'a machine that does not fit is told to rpm',
+    script: 'rpm/post',
+    args: ['1'],
+    there: { [program]: 'exit 51', '/run/systemd/system': 'folder' },
+    calls: [`scheduled-events-bridge service install ${from}`],
+    status: 51,
+  },
+  {
+    name: 'the old version that goes after an update removes nothing',
+    script: 'rpm/postun',
+    args: ['1'],
+    there: { [remover]: 'exit 0' },
+    calls: [],
+  },
+  {
+    name: 'a removal uninstalls, and leaves what was not delivered',
+    script: 'rpm/postun',
+    args: ['0'],
+    there: { [remover]: 'exit 0' },
+    calls: ['remove.sh --keep-state --keep-configuration'],
+  },
+  { name: 'a removal of what is gone already', script: 'rpm/postun', args: ['0'], there: {}, calls: [] },
+];
+
+test.each(byRpm)('$name, with rpm', ({ script, args, there, calls, status = 0 }) => {
+  const done = maintainerScript(script, args, there);
+  expect({ status: done.status, calls: done.calls }).toEqual({ status, calls });
+});
 
 test.each(maintained)('$name, with dpkg', ({ script, args, there, calls, status = 0 }) => {
   const done = maintainerScript(script, args, there);
   expect({ status: done.status, calls: done.calls }).toEqual({ status, calls });
 });
 
-test('a purge after a removal takes the state and the account, and nothing beside them', () => {
-  const { status, calls, root } = maintainerScript('postrm', ['purge'], {
-    '/var/lib/scheduled-events-bridge/outbox.sqlite': 'records',
+const removed = {
+  '/var/lib/scheduled-events-bridge/outbox.sqlite': 'records',
+  '/etc/scheduled-events-bridge/config.json': '{}',
+  '/bin/getent': 'exit 0',
+  '/bin/userdel': 'exit 0',
+  '/bin/groupdel': 'exit 0',
+} as const;
+
+test('a purge after a removal takes state, configuration and account, and nothing beside them', () => {
+  const { status, calls, root } = maintainerScript('deb/postrm', ['purge'], {
+    ...removed,
     '/var/lib/other/file': 'of somebody else',
-    '/bin/getent': 'exit 0',
-    '/bin/userdel': 'exit 0',
   });
   expect({ status, calls }).toEqual({
     status: 0,
-    calls: ['getent passwd scheduled-events-bridge', 'userdel scheduled-events-bridge'],
+    calls: [
+      'getent passwd scheduled-events-bridge',
+      'userdel scheduled-events-bridge',
+      'getent group scheduled-events-bridge',
+      'groupdel scheduled-events-bridge',
+    ],
   });
   expect(existsSync(join(root, 'var/lib/scheduled-events-bridge'))).toBe(false);
+  expect(existsSync(join(root, 'etc/scheduled-events-bridge'))).toBe(false);
   expect(existsSync(join(root, 'var/lib/other/file'))).toBe(true);
 });
 
+test('a purge leaves what somebody has put beside the configuration', () => {
+  const certificate = '/etc/scheduled-events-bridge/authority.pem';
+  const { status, root } = maintainerScript('deb/postrm', ['purge'], {
+    ...removed,
+    [certificate]: 'PEM',
+  });
+  expect(status).toBe(0);
+  expect(readdirSync(join(root, 'etc/scheduled-events-bridge'))).toEqual(['authority.pem']);
+});
+
+test('a purge of what is left leaves a bridge alone that came in another way since', () => {
+  const { status, calls, root } = maintainerScript('deb/postrm', ['purge'], {
+    ...removed,
+    [current]: 'folder',
+    [remover]: 'exit 0',
+  });
+  expect({ status, calls }).toEqual({ status: 0, calls: [] });
+  expect(existsSync(join(root, 'var/lib/scheduled-events-bridge/outbox.sqlite'))).toBe(true);
+  expect(existsSync(join(root, 'etc/scheduled-events-bridge/config.json'))).toBe(true);
+});
+
+test('a purge goes on where the account cannot be removed, and says how it is', () => {
+  const { status, stderr, root } = maintainerScript('deb/postrm', ['purge'], { ...removed, '/bin/userdel': 'exit 8' });
+  expect({ status, stderr }).toEqual({
+    status: 0,
+    stderr: 'Left to be done by hand: userdel scheduled-events-bridge\n',
+  });
+  expect(existsSync(join(root, 'var/lib/scheduled-events-bridge'))).toBe(false);
+});
+
 test('a purge where the account is gone already leaves it at that', () => {
-  const there = { '/bin/getent': 'exit 2', '/bin/userdel': 'exit 6' };
-  const { status, calls } = maintainerScript('postrm', ['purge'], there);
-  expect({ status, calls }).toEqual({ status: 0, calls: ['getent passwd scheduled-events-bridge'] });
+  const { status, calls } = maintainerScript('deb/postrm', ['purge'], { '/bin/getent': 'exit 2' });
+  expect({ status, calls }).toEqual({
+    status: 0,
+    calls: ['getent passwd scheduled-events-bridge', 'getent group scheduled-events-bridge'],
+  });
 });

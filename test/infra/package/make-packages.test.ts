@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, randomBytes, verify } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -144,10 +144,13 @@ test('times are those of the commit, and never of the clock', () => {
 });
 
 /** Runs the command line. */
-async function run(...args: readonly string[]) {
+const run = (...args: readonly string[]) => runWith(small, ...args);
+
+async function runWith(sources: Sources, ...args: readonly string[]) {
   const out = { printed: '', said: '' };
   const code = await main(args, {
-    env: {},
+    sources: async () => sources,
+    env: { SOURCE_DATE_EPOCH: String(moment.getTime() / 1000) },
     print(text) {
       out.printed += text;
     },
@@ -160,6 +163,21 @@ async function run(...args: readonly string[]) {
 
 test('the command line tells what it can', async () => {
   expect(await run('--help')).toMatchObject({ code: 0, printed: expect.stringContaining('--platform <names>') });
+});
+
+test('the command line makes packages of the platforms that are asked for, and tells how large they are', async () => {
+  const out = newFolder();
+  const { code, printed: table } = await run('--platform', 'win-x64', '--out', out);
+  expect(table).toMatch(/^scheduled-events-bridge-3\.2\.1-win-x64\.zip +0\.\d\d MB +0\.\d\d MB$/m);
+  expect(readdirSync(out)).toEqual(['SHA256SUMS', 'scheduled-events-bridge-3.2.1-win-x64.zip']);
+  expect(code).toBe(0);
+});
+
+test('packages that are over the budget are made, and are a failure', async () => {
+  const large = { ...small, program: { ...smallProgram, bundle: randomBytes(1_200_000) } };
+  const { code, said } = await runWith(large, '--platform', 'win-x64', '--out', newFolder());
+  expect(said).toMatch('scheduled-events-bridge-3.2.1-win-x64.zip: the app has 1.20 MB, and 1.00 MB are allowed.');
+  expect(code).toBe(1);
 });
 
 test('a platform that there is no package for is refused', async () => {

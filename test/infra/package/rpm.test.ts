@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -10,8 +10,11 @@ import { moment, printed, smallProgram, smallRuntime } from './rig.ts';
 const noRpm = await whyNoRpm();
 if (noRpm !== null) console.log(`  skipped: packages for rpm: ${noRpm}`);
 
+/** Of which rpm, if it is let, makes a requirement. */
+const runtime = { ...smallRuntime, program: Buffer.from('#!/opt/interpreter\n') };
+
 async function rpmFor(platform: PlatformName, version = smallProgram.version): Promise<Buffer> {
-  const files = contentsOf({ platform, program: smallProgram, runtime: smallRuntime, at: moment, key: null });
+  const files = contentsOf({ platform, program: smallProgram, runtime, at: moment, key: null });
   const rpm = await rpmOf(files, { version, platform, at: moment, licences: ['ISC', 'MIT'] });
   if (!rpm) throw new Error(`no .rpm for ${platform}`);
   return rpm;
@@ -41,6 +44,23 @@ describe.skipIf(noRpm !== null)('an .rpm', () => {
     expect(said).toBe(`scheduled-events-bridge 3.2.1~rc.1 1 ${processor} ISC AND MIT ${moment.getTime() / 1000}`);
   });
 
+  test('tells nothing of where and when it was made', () => {
+    const [host, ...changed] = query(files['linux-x64'], '--queryformat', '%{BUILDHOST}[ %{FILEMTIMES}]').split(' ');
+    expect(host).toBe('reproducible');
+    expect(new Set(changed)).toEqual(new Set([String(moment.getTime() / 1000)]));
+  });
+
+  test('is installed after what its installer needs', () => {
+    const needed = query(files['linux-x64'], '--queryformat', '[%{REQUIRENAME} %{REQUIREFLAGS:deptype}\n]').split('\n');
+    const forInstaller = needed.filter((line) => line.endsWith(' post')).map((line) => line.split(' ')[0] ?? '');
+    expect(forInstaller.filter((name) => !name.startsWith('/bin/sh')).toSorted()).toEqual([
+      '/usr/sbin/useradd',
+      'libc.so.6(GLIBC_2.28)(64bit)',
+      'libstdc++.so.6(GLIBCXX_3.4.21)(64bit)',
+      'systemd',
+    ]);
+  });
+
   test('puts the package where the installer looks for it, as root and with its rights', () => {
     const listed = query(files['linux-x64'], '--list', '--verbose').trim().split('\n');
     const owned = listed
@@ -53,9 +73,10 @@ describe.skipIf(noRpm !== null)('an .rpm', () => {
         `${at}/node -rwxr-xr-x root root`,
         `${at}/manifest.json -rw-r--r-- root root`,
         `${at}/scheduled-events-bridge -rwxr-xr-x root root`,
+        '/usr/bin/scheduled-events-bridge -rwxr-xr-x root root',
       ]),
     );
-    expect(owned.length).toBe(12);
+    expect(owned.length).toBe(13);
     expect(owned.filter((line) => !line.endsWith(' root root'))).toEqual([]);
   });
 
@@ -70,11 +91,12 @@ describe.skipIf(noRpm !== null)('an .rpm', () => {
     ]);
   });
 
-  test('installs and removes by the program that it brings', () => {
+  test('installs and removes by the scripts that are tested, as they are', () => {
     const scripts = query(files['linux-x64'], '--scripts');
     const [, installs, removes] = scripts.split(/^post(?:un)?install scriptlet.*\n/m);
-    expect(installs).toContain('service "$verb" --from /usr/lib/scheduled-events-bridge');
-    expect(removes).toContain('\n  /opt/scheduled-events-bridge/remove.sh\n');
+    const source = (name: string): string =>
+      readFileSync(join(import.meta.dirname, '../../../infra/package/scripts/rpm', name), 'utf8');
+    expect([installs?.trim(), removes?.trim()]).toEqual([source('post').trim(), source('postun').trim()]);
   });
 
   test('is the same, byte for byte, whenever it is made', async () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { contentsOf } from '../../../infra/package/contents.ts';
@@ -162,10 +162,60 @@ test.each(unfit)('a machine with $name is refused before anything is done', ({ s
   }
 });
 
-test('files that have lost their rights are told as such', () => {
+const forbidding: readonly { name: string; without: readonly string[]; by: readonly string[] }[] = [
+  { name: 'a runtime that has lost its rights', without: ['node'], by: [] },
+  // All of them, as on a file system without exec, where a script can only be read.
+  { name: 'a file system without exec', without: ['install.sh', 'scheduled-events-bridge', 'node'], by: ['sh'] },
+];
+
+test.each(forbidding)('$name is told as such', ({ without, by }) => {
   const { run, at } = packageWith();
-  chmodSync(at('node'), 0o644);
-  const { status, stderr } = run(at('install.sh'), []);
+  for (const name of without) chmodSync(at(name), 0o644);
+  const [program = '', ...args] = [...by, at('install.sh')];
+  const { status, stderr } = run(program, args);
   expect(stderr).toMatch('mounted with noexec, or the files have lost their rights');
   expect(status).toBe(52);
+});
+
+test.each(['node', 'manifest.json'])('a package without %s is told to be not whole', (name) => {
+  const { folder, run, at } = packageWith();
+  rmSync(at(name));
+  expect(run(at('update.sh'), [])).toEqual({
+    status: 52,
+    told: [],
+    stderr: `The package in ${folder} is not whole: ${name} is missing. Unpack the archive again.\n`,
+  });
+});
+
+test('what a script is called by a link does not change what it does', () => {
+  const { folder, run, at } = packageWith();
+  const link = join(newFolder(), 'bring-the-bridge');
+  symlinkSync(at('update.sh'), link);
+  expect(run(link, []).told).toEqual([at('scheduled-events-bridge.cjs'), 'service', 'update', '--from', folder]);
+});
+
+/** The command of .deb and .rpm, on a machine whose root is a folder in which programs stand at these places. */
+function commandWith(programs: readonly string[]) {
+  const root = newFolder();
+  for (const path of programs) {
+    mkdirSync(join(root, path, '..'), { recursive: true });
+    writeFileSync(join(root, path), `#!/bin/sh\necho ${path} "$@"\n`, { mode: 0o755 });
+  }
+  const source = readFileSync(join(scripts, 'command'), 'utf8').replaceAll(/(?<= )(\/(opt|usr)\/)/g, '"$ROOT"$1');
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', source, 'command', 'check', '--json'], {
+    encoding: 'utf8',
+    env: { ...process.env, ROOT: root },
+  });
+  return { status, stdout, stderr };
+}
+
+const running = '/opt/scheduled-events-bridge/current/scheduled-events-bridge';
+const packaged = '/usr/lib/scheduled-events-bridge/scheduled-events-bridge';
+
+test('the command of .deb and .rpm is the version that runs, else the one that was packaged', () => {
+  expect(commandWith([running, packaged])).toEqual({ status: 0, stdout: `${running} check --json\n`, stderr: '' });
+  expect(commandWith([packaged])).toEqual({ status: 0, stdout: `${packaged} check --json\n`, stderr: '' });
+  const { status, stderr } = commandWith([]);
+  expect(stderr).toMatch('The bridge is not installed here');
+  expect(status).toBe(22);
 });

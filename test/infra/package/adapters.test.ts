@@ -1,0 +1,162 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { gzipOf, tar } from '../../../infra/package/tar.ts';
+import { applicationCommands, scriptCommand, scriptModules } from '../../host-install/azure-commands.ts';
+import { deployedBy } from '../../support/bicep/deployed.ts';
+import { evaluateFile } from '../../support/bicep/evaluate.ts';
+import { textOf } from '../../support/bicep/files.ts';
+import { createProject } from '../../support/bicep/project.ts';
+import { moment, newFolder } from './rig.ts';
+
+const commands = applicationCommands();
+const telling = (name: string, code = 0): string =>
+  `#!/bin/sh\necho "${name} $*"; cat "$1" 2>/dev/null\nexit ${code}\n`;
+
+/** The package as it comes to a machine: its scripts only tell how they are called. */
+async function packageFile(into: string, name: string, code = 0): Promise<void> {
+  const scripts = ['install.sh', 'update.sh'].map((path) => ({
+    path,
+    mode: 0o755 as const,
+    content: Buffer.from(telling(path, code)),
+  }));
+  writeFileSync(
+    join(into, name),
+    await gzipOf(tar(scripts, { top: 'scheduled-events-bridge-1.2.3-linux-x64/', at: moment })),
+  );
+}
+
+function runIn(folder: string, shell: '/bin/bash' | '/bin/sh', line: string) {
+  const { status, stdout } = spawnSync(shell, ['-c', line], { cwd: folder, encoding: 'utf8' });
+  return { status, told: stdout.trim() };
+}
+
+test.for(['install', 'update'] as const)(
+  'a VM application is asked to %s with its configuration, and may be again',
+  async (action) => {
+    const folder = newFolder();
+    await packageFile(folder, commands.packageFileName);
+    writeFileSync(join(folder, commands.configFileName), 'the configuration');
+    const expected = { status: 0, told: `${action}.sh config.json\nthe configuration` };
+    for (const _ of [1, 2]) expect(runIn(folder, '/bin/bash', commands[action])).toEqual(expected);
+  },
+);
+
+test.for(['install', 'update'] as const)(
+  'a VM application tells when its %s fails, and with which code',
+  async (action) => {
+    const folder = newFolder();
+    await packageFile(folder, commands.packageFileName, 53);
+    expect(runIn(folder, '/bin/bash', commands[action]).status).toBe(53);
+    writeFileSync(join(folder, commands.packageFileName), 'cut off');
+    expect(runIn(folder, '/bin/bash', commands[action]).status).not.toBe(0);
+  },
+);
+
+const removals: readonly { name: string; remover: number | null; status: number; told: string }[] = [
+  { name: 'is removed by the version that runs', remover: 0, status: 0, told: 'remove.sh' },
+  { name: 'that cannot be removed says so', remover: 22, status: 22, told: 'remove.sh' },
+  { name: 'that was refused, or removed by hand, can be taken off', remover: null, status: 0, told: '' },
+];
+
+test.for(removals)('a VM application $name', ({ remover, status, told }) => {
+  const root = newFolder();
+  const line = commands.remove.replaceAll('/opt/', '"$PWD"/opt/');
+  const home = join(root, 'opt/scheduled-events-bridge');
+  mkdirSync(home, { recursive: true });
+  if (remover !== null) writeFileSync(join(home, 'remove.sh'), telling('remove.sh', remover), { mode: 0o755 });
+  expect(runIn(root, '/bin/bash', line)).toEqual({ status, told });
+});
+
+test.for(scriptModules)(
+  '%s brings package and configuration, and fails where one of them does not come',
+  async (module) => {
+    const name = 'scheduled-events-bridge-1.2.3-linux-x64.tar.gz';
+    const folder = newFolder();
+    const configuration = join(newFolder(), 'config.json');
+    const text = '{ "observer": { "computer": "it\'s $HOME, \\"quoted\\"" } }';
+    writeFileSync(configuration, text);
+    const { line } = scriptCommand(module, { packageFile: name, configuration });
+    expect(runIn(folder, '/bin/sh', line).status).not.toBe(0);
+    expect(existsSync(join(folder, 'config.json'))).toBe(false);
+    await packageFile(folder, name);
+    for (const _ of [1, 2])
+      expect(runIn(folder, '/bin/sh', line)).toEqual({ status: 0, told: `install.sh config.json\n${text}` });
+    expect(readFileSync(join(folder, 'config.json'), 'utf8')).toBe(text);
+    await packageFile(folder, name, 22);
+    expect(runIn(folder, '/bin/sh', line).status).toBe(22);
+  },
+);
+
+test.for(scriptModules)('%s installs nothing where its configuration cannot be written', async (module) => {
+  const name = 'package.tar.gz';
+  const folder = newFolder();
+  await packageFile(folder, name);
+  mkdirSync(join(folder, 'config.json'));
+  const { line } = scriptCommand(module, { packageFile: name, configuration: '/dev/null' });
+  const { status, told } = runIn(folder, '/bin/sh', line);
+  expect(told).toBe('');
+  expect(status).not.toBe(0);
+});
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** What a parameter file deploys of one type; `change` turns its text. */
+function bodiesOf(parameterFile: string, type: string, change = (text: string) => text): readonly Body[] {
+  const read = (path: string) => (path === parameterFile ? change(textOf(path) ?? '') : textOf(path));
+  return deployedBy(createProject(read, null), parameterFile).flatMap((one) => (one.type === type ? [one.body] : []));
+}
+
+test('a version is published for each processor, where the VMs are and the gallery is, and never as the latest', () => {
+  const published = bodiesOf(
+    'infra/params/fleet.bicepparam',
+    'Microsoft.Compute/galleries/applications/versions',
+    (text) => text.replace("region: 'westeurope'", "region: 'francecentral'"),
+  );
+  const at = 'https://examplepackages.blob.core.windows.net';
+  const copy = { regionalReplicaCount: 1, storageAccountType: 'Standard_LRS' };
+  const expected = ['x64', 'arm64'].map((processor) => ({
+    publishingProfile: {
+      source: {
+        mediaLink: `${at}/packages/scheduled-events-bridge-1.0.0-linux-${processor}.tar.gz`,
+        defaultConfigurationLink: `${at}/configurations/europe-1.0.0.json`,
+      },
+      settings: {
+        packageFileName: 'scheduled-events-bridge.tar.gz',
+        configFileName: 'config.json',
+        // An installation that a reboot cut off is done again.
+        scriptBehaviorAfterReboot: 'Rerun',
+      },
+      targetRegions: ['francecentral', 'westeurope', 'northeurope'].map((name) => ({ name, ...copy })),
+      excludeFromLatest: true,
+    },
+    // A scale set that names a version needs it for every new instance.
+    safetyProfile: { allowDeletionOfReplicatedLocations: false },
+  }));
+  expect(published.map(({ properties }) => properties)).toMatchObject(expected);
+});
+
+test('one VM that is deployed by hand fails where its application does', () => {
+  const [machine] = bodiesOf('infra/params/vm.bicepparam', 'Microsoft.Compute/virtualMachines', (text) =>
+    text.replace("delivery = 'script'", "delivery = 'application'"),
+  );
+  expect(machine?.properties).toMatchObject({
+    applicationProfile: {
+      galleryApplications: [{ treatFailureAsDeploymentFailure: true, enableAutomaticUpgrade: false }],
+    },
+  });
+});
+
+test.for(scriptModules)('%s takes a configuration that no log of a deployment shows', (module) => {
+  const source = textOf(`bicep/modules/${module}.bicep`);
+  expect(source).toContain('@secure()\nparam configuration string\n');
+});
+
+test('other extensions of a scale set may wait for the one of the bridge', () => {
+  const given = { scaleSetName: 's', packageUri: 'https://x/y', identityClientId: 'id', configuration: '{}' };
+  const path = 'bicep/modules/scale-set-extension.bicep';
+  const [extension] = evaluateFile(createProject(textOf, null), path, given).bodies('extension');
+  // Azure makes nobody wait for an extension without settings.
+  expect(extension?.properties).toMatchObject({ settings: {}, provisionAfterExtensions: [] });
+});
