@@ -29,7 +29,7 @@ RUN NODE_COMPILE_CACHE=/opt/scheduled-events-bridge/compile-cache \
     SCHEDULED_EVENTS_BRIDGE_SINKS_LOG_ANALYTICS_ENDPOINT=https://127.0.0.1:1 \
     SCHEDULED_EVENTS_BRIDGE_SINKS_LOG_ANALYTICS_RULE_ID=dcr-00000000000000000000000000000000 \
     SCHEDULED_EVENTS_BRIDGE_STATE_DIRECTORY=/tmp/state \
-    timeout --preserve-status 10 ./node --max-semi-space-size=1 scheduled-events-bridge.cjs run \
+    timeout --preserve-status 30 ./node --max-semi-space-size=1 scheduled-events-bridge.cjs run \
  && chmod --recursive a+rX,a-w compile-cache
 
 FROM ${RUN_IMAGE}

@@ -7,6 +7,8 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     include: ['test/host-*/**/*.test.ts'],
+    // With the name of every test, since that says why one is skipped.
+    reporters: ['verbose'],
     globalSetup: ['test/host-install/global-setup.ts'],
     testTimeout: 600_000,
     hookTimeout: 900_000,

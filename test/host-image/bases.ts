@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'no
 import { delimiter, dirname, join } from 'node:path';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { root } from '../support/source-tree.ts';
-import { type Engine, place } from './engine.ts';
+import { baseArchive, type Engine } from './engine.ts';
 
 /** The images that the Dockerfile begins with, unless something else is said: `BUILD_IMAGE`, `RUN_IMAGE`. */
 export function baseOf(argument: string): string {
@@ -18,7 +18,7 @@ export const suite = (): string => /:([a-z]+)-\d+/.exec(baseOf('RUN_IMAGE'))?.[1
 
 /** Stands in for both, since no image can be pulled: the same Debian, and in the one the Node of the lock file with npm. */
 export async function makeBases(engine: Engine): Promise<void> {
-  await engine.must('import', join(place, `${suite()}.tar`), baseOf('RUN_IMAGE'));
+  await engine.must('import', baseArchive(suite()), baseOf('RUN_IMAGE'));
   using folder = temporaryDirectory('base');
   cpSync(join(root, `node_modules/node-linux-${process.arch}/bin/node`), join(folder.path, 'node'));
   cpSync(npmFolder(), join(folder.path, 'npm'), { recursive: true, dereference: true });
@@ -33,7 +33,7 @@ export async function makeBases(engine: Engine): Promise<void> {
     'RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm',
   ];
   writeFileSync(join(folder.path, 'Dockerfile'), lines.join('\n'));
-  await engine.must('build', '--quiet', '--network', 'host', '--tag', baseOf('BUILD_IMAGE'), folder.path);
+  await engine.build('--quiet', '--tag', baseOf('BUILD_IMAGE'), folder.path);
 }
 
 /** Where the npm of this machine is. */
@@ -55,7 +55,7 @@ export async function makeBareBase(engine: Engine, name: string): Promise<void> 
   const unpack = spawnSync(
     'tar',
     [
-      ...['--extract', '--file', join(place, `${suite()}.tar`), '--directory', tree, '--wildcards'],
+      ...['--extract', '--file', baseArchive(suite()), '--directory', tree, '--wildcards'],
       ...['./lib', './lib64', './tmp', './usr/lib64/*', ...libraries.map((library) => `./usr/lib/*/${library}*`)],
     ],
     { encoding: 'utf8' },

@@ -1,16 +1,27 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { root } from '../support/source-tree.ts';
+import { hierarchies, isGone } from '../host-install/control-group.ts';
+import { cache } from '../host-install/image.ts';
+import { ownName } from '../host-install/own-name.ts';
 import { until } from '../support/until.ts';
 
 /** What `prepare` fetches. */
-export const place = join(root, 'node_modules/.cache/host-image');
-const unpacked = ['usr/bin', 'usr/sbin'].map((folder) => join(place, 'engine', folder));
+const unpacked = join(cache, 'engine-1');
+export const baseArchive = (suite: string): string => join(cache, `base-${suite}-1.tar`);
 /** Tools of an administrator are not on everybody's path. */
-const path = [...unpacked, process.env.PATH, '/usr/sbin', '/sbin'].join(':');
-const dockerd = join(place, 'engine/usr/sbin/dockerd');
+const path = [join(unpacked, 'usr/bin'), join(unpacked, 'usr/sbin'), process.env.PATH, '/usr/sbin', '/sbin'].join(':');
+const dockerd = join(unpacked, 'usr/sbin/dockerd');
+
+/**
+ * What runs it in mounts and processes of its own, which end with us, however we end. Not with the containerd of this machine: there its
+ * containers would be among those of an engine that runs here already, under the same name.
+ */
+const apart = [
+  ...['--pdeathsig', 'KILL', 'unshare', '--mount', '--pid', '--fork', '--kill-child', 'sh', '-c'],
+  'mount -t proc proc /proc && mkdir -p /run/containerd && mount -t tmpfs tmpfs /run/containerd && exec "$0" "$@"',
+];
 
 export interface Ran {
   readonly status: number;
@@ -18,18 +29,20 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** A container engine of our own: no bridge, no rule of a firewall, and nothing that outlives it. */
+/** A container engine of our own: no bridge, no rule of a firewall, and nothing that outlives us. */
 export interface Engine {
   docker(...args: readonly string[]): Promise<Ran>;
   /** @throws Error with all that it said, where it does not end with 0. @returns what it wrote to stdout, without space around it. */
   must(...args: readonly string[]): Promise<string>;
+  /** `docker build`, with the network of this machine and the proxies of this process. */
+  build(...args: readonly string[]): Promise<string>;
   close(): Promise<void>;
 }
 
 /** Null: there is one to be had. */
 export function whyNoEngine(suite: string): string | null {
   if (process.getuid?.() !== 0) return 'only root can start a container engine';
-  if (!existsSync(dockerd) || !existsSync(join(place, `${suite}.tar`))) {
+  if (!existsSync(dockerd) || !existsSync(baseArchive(suite))) {
     return 'there is no container engine, or no base: test/host-image/prepare fetches them and says why it cannot';
   }
   return null;
@@ -42,14 +55,14 @@ export async function startEngine(): Promise<Engine> {
   const logFile = join(folder, 'log');
   const log = openSync(logFile, 'w');
   const places = ['--data-root', `${folder}/data`, '--exec-root', `${folder}/exec`, '--pidfile', `${folder}/pid`];
-  const child = spawn(
-    dockerd,
-    ['--iptables=false', '--ip6tables=false', '--bridge=none', '--host', socket, ...places],
-    {
-      env: { ...process.env, PATH: path },
-      stdio: ['ignore', log, log],
-    },
-  );
+  const network = ['--iptables=false', '--ip6tables=false', '--bridge=none', '--host', socket];
+  // Without the systemd of this machine, which would not know its processes by the same numbers.
+  const group = ownName('engine');
+  const groups = ['--exec-opt', 'native.cgroupdriver=cgroupfs', '--cgroup-parent', group];
+  const child = spawn('setpriv', [...apart, dockerd, ...network, ...places, ...groups], {
+    env: { ...process.env, PATH: path },
+    stdio: ['ignore', log, log],
+  });
   closeSync(log);
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
 
@@ -67,12 +80,12 @@ export async function startEngine(): Promise<Engine> {
     if (status !== 0) throw new Error(`docker ${args.join(' ')} ended with ${status}:\n${stdout}\n${stderr}`);
     return stdout.trim();
   };
+  const build: Engine['build'] = (...args) => must('build', '--network', 'host', ...proxies(), ...args);
   async function close(): Promise<void> {
-    const containers = (await docker('ps', '--all', '--quiet')).stdout.split('\n').filter(Boolean);
-    if (containers.length > 0) await docker('rm', '--force', '--volumes', ...containers);
-    child.kill('SIGTERM');
+    child.kill('SIGKILL');
     await exited;
-    unmountBelow(folder);
+    const left = hierarchies().map((hierarchy) => join(hierarchy, group));
+    await until(() => left.filter((one) => existsSync(one)).every(isGone), { what: 'the end of the containers' });
     rmSync(folder, { recursive: true, force: true });
   }
   try {
@@ -86,14 +99,12 @@ export async function startEngine(): Promise<Engine> {
     await close();
     throw new Error(`${String(error)}\n${told}`, { cause: error });
   }
-  return { docker, must, close };
+  return { docker, must, build, close };
 }
 
-/** What the engine leaves mounted: else it could not be removed, and what is mounted could be. */
-function unmountBelow(folder: string): void {
-  const mounted = readFileSync('/proc/self/mounts', 'utf8')
-    .split('\n')
-    .map((line) => line.split(' ')[1] ?? '')
-    .filter((at) => at.startsWith(`${folder}/`));
-  for (const at of mounted.toReversed()) spawnSync('umount', ['--lazy', at]);
-}
+/** Known in every Dockerfile: https://docs.docker.com/build/building/variables/#proxy-arguments */
+const proxies = (): string[] =>
+  ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']
+    .flatMap((name) => [name, name.toLowerCase()])
+    .filter((name) => process.env[name])
+    .flatMap((name) => ['--build-arg', name]);

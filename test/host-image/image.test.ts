@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -12,7 +14,7 @@ import { makeBareBase, makeBases, suite } from './bases.ts';
 import { type Engine, startEngine, whyNoEngine } from './engine.ts';
 
 const missing = whyNoEngine(suite());
-if (missing !== null) console.warn(`  skipped: the container image, built and run (${missing})`);
+const why = missing === null ? '' : ` (skipped: ${missing})`;
 
 const image = 'scheduled-events-bridge';
 const state = '/var/lib/scheduled-events-bridge';
@@ -21,18 +23,19 @@ const asMeant = ['--network', 'host', '--read-only', '--cap-drop', 'ALL', '--sec
 const soon = { timeoutMs: 60_000, everyMs: 200 };
 const fiveMinutes = 300_000;
 
-describe.skipIf(missing)('the container image', () => {
+describe.skipIf(why)(`the container image${why}`, () => {
   let engine: Engine;
   let azure: AzureSimulator;
   let folder: ReturnType<typeof temporaryDirectory>;
-  const port = String(20_000 + (process.pid % 20_000));
+  let port: string;
 
   beforeAll(async () => {
     folder = temporaryDirectory('image');
+    port = await freePort();
     engine = await startEngine();
     azure = await startAzureSimulator();
     await makeBases(engine);
-    await engine.must('build', '--network', 'host', '--tag', image, root);
+    await engine.build('--tag', image, root);
   }, 3 * fiveMinutes);
   afterAll(async () => {
     await engine?.close();
@@ -94,17 +97,16 @@ describe.skipIf(missing)('the container image', () => {
     const quick = ['--health-timeout', '2s', '--health-retries', '1', '--health-start-period', '1s'];
     await start('hanging', ...quick, ...configured());
     await until(async () => (await healthOf('hanging')) === 'healthy', { ...soon, what: 'a healthy container' });
-    const pid = Number(await engine.must('inspect', '--format', '{{.State.Pid}}', 'hanging'));
-    process.kill(pid, 'SIGSTOP');
+    await engine.must('kill', '--signal', 'STOP', 'hanging');
     await until(async () => (await healthOf('hanging')) === 'unhealthy', { ...soon, what: 'an unhealthy one' });
-    process.kill(pid, 'SIGCONT');
+    await engine.must('kill', '--signal', 'CONT', 'hanging');
     await until(async () => (await healthOf('hanging')) === 'healthy', { ...soon, what: 'a healthy one again' });
     await engine.must('rm', '--force', '--volumes', 'hanging');
   });
 
   test('it needs no shell, and nothing of its base but two libraries', { timeout: fiveMinutes }, async () => {
     await makeBareBase(engine, 'bare');
-    await engine.must('build', '--network', 'host', '--build-arg', 'RUN_IMAGE=bare', '--tag', 'on-bare', root);
+    await engine.build('--build-arg', 'RUN_IMAGE=bare', '--tag', 'on-bare', root);
     const inside = await engine.docker('run', '--rm', ...asMeant, '--entrypoint', '/bin/sh', 'on-bare', '-c', 'true');
     expect(inside.stderr).toContain('no such file or directory');
     const options = ['--detach', '--name', 'bare', ...asMeant, '--health-interval', '1s', ...configured()];
@@ -172,3 +174,13 @@ describe.skipIf(missing)('the container image', () => {
     });
   });
 });
+
+/** Of the loopback, which the containers share. */
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return String(port);
+}

@@ -43,6 +43,7 @@ test.skipIf(whyNoMachine)(
     // The platform may have taken the folder of the version away before.
     await machine.ok('rm -r /var/lib/waagent/*');
     expect(await machine.ok(`/bin/bash -c '${commands.remove}'`)).toContain('The service is stopped and removed.');
+    expect(await machine.ok(`/bin/bash -c '${commands.remove}'`)).toBe('');
     expect(changes(before, await treeOf(machine))).toEqual([]);
   },
 );

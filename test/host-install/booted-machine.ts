@@ -1,20 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { until } from '../support/until.ts';
+import { isEmpty, isGone, makeControlGroup } from './control-group.ts';
 import { images, namespaces, type System } from './image.ts';
+import { ownName } from './own-name.ts';
 
 /** How a command in the machine ended. */
 export interface Ended {
@@ -42,6 +35,8 @@ export interface BootedMachine {
   ok(line: string, options?: Given): Promise<string>;
   /** Returns when everything has stopped. */
   powerOff(): Promise<void>;
+  /** Everything ends at once, and nothing hears of it. What was written is there at the next boot, synced or not. */
+  cutPower(): Promise<void>;
   /** On the same disk, with another boot id. */
   boot(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -62,7 +57,7 @@ export async function bootMachine(
     string,
   ];
   for (const made of [disk, media]) mkdirSync(made, { mode: 0o755 });
-  const group = makeControlGroup(name);
+  const group = makeControlGroup(ownName(name));
   let init: { readonly outside: ChildProcess; readonly pid: number; readonly said: Promise<string> } | null = null;
   let bootId = '';
 
@@ -70,8 +65,8 @@ export async function bootMachine(
     bootId = randomUUID();
     writeFileSync(bootIdFile, `${bootId}\n`);
     const script = join(import.meta.dirname, 'boot.sh');
-    // Into a group of its own first: a control group namespace begins where its first process is.
-    const line = 'echo $$ >"$0/cgroup.procs" && exec unshare "$@"';
+    // Into a group of its own first: a control group namespace begins where its first process is. It ends with us, however we end.
+    const line = 'echo $$ >"$0/cgroup.procs" && exec setpriv --pdeathsig KILL unshare "$@"';
     const child = spawn(
       'bash',
       ['-c', line, group, ...namespaces, script, images[system], disk, media, packages, bootIdFile, name],
@@ -124,10 +119,15 @@ export async function bootMachine(
     init = null;
   }
 
-  async function end(): Promise<void> {
+  async function cutPower(): Promise<void> {
     init?.outside.kill('SIGKILL');
     await stopped();
-    await until(() => isGone(group), { what: 'the end of its processes' });
+    await until(() => isEmpty(group), { what: 'the end of its processes' });
+  }
+
+  async function end(): Promise<void> {
+    await cutPower();
+    await until(() => isGone(group), { what: 'the end of its control groups' });
     rmSync(folder, { recursive: true, force: true });
   }
 
@@ -154,6 +154,7 @@ export async function bootMachine(
       await run('systemctl poweroff --no-block');
       await stopped();
     },
+    cutPower,
     [Symbol.asyncDispose]: end,
   };
 }
@@ -162,31 +163,4 @@ function onlyChildOf(pid: number | undefined): number | null {
   const file = `/proc/${pid}/task/${pid}/children`;
   const first = existsSync(file) ? readFileSync(file, 'utf8').trim().split(' ')[0] : '';
   return first ? Number(first) : null;
-}
-
-/** In the hierarchy of version 2, wherever it is mounted. */
-function makeControlGroup(name: string): string {
-  const line = readFileSync('/proc/self/mountinfo', 'utf8')
-    .split('\n')
-    .find((one) => one.includes(' - cgroup2 '));
-  const group = join(line?.split(' ')[4] ?? '/sys/fs/cgroup', `machine-${name}-${process.pid}`);
-  mkdirSync(group, { recursive: true });
-  return group;
-}
-
-/** A group can be removed when it has no process and no group in it any more. */
-function isGone(group: string): boolean {
-  try {
-    for (const path of readdirSync(group, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map((entry) => join(entry.parentPath, entry.name))
-      .toSorted((a, b) => b.length - a.length)) {
-      rmdirSync(path);
-    }
-    rmdirSync(group);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EBUSY') return false;
-    throw error;
-  }
 }

@@ -38,6 +38,12 @@ test.skipIf(whyNoMachine)(
     const record = await site.arrives(site.announce());
     expect(record).toMatchObject({ bootId: machine.bootId, computer: 'deb', bridgeVersion: versions.first });
 
+    // What it compiled is run again, and what is pending is nobody else's.
+    const files = await machine.ok(
+      `set -o pipefail; find /var/lib/${command} /var/cache/${command} -printf '%u:%g %m %y\\n' | sort -u`,
+    );
+    expect(files.split('\n')).toEqual([`${command}:${command} 600 f`, `${command}:${command} 700 d`]);
+
     const inside = unitFor(
       `/opt/${command}/current/${command} check --json --config /etc/${command}/config.json`,
       '/bin/cat /proc/sys/kernel/random/boot_id',

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { cache, whyNoMachine } from './image.ts';
+import { removeLeftovers } from './leftovers.ts';
+import { ownName } from './own-name.ts';
 import { makeVersions } from './packages.ts';
 
 declare module 'vitest' {
@@ -12,13 +14,19 @@ declare module 'vitest' {
   }
 }
 
-/** Packages once for all test files. */
+/** A folder for all that is temporary in this run, and in it the packages, made once for all test files. */
 export default async function setup({ provide }: TestProject): Promise<() => void> {
-  const folder = mkdtempSync(join(tmpdir(), 'host-packages-'));
-  provide('packages', folder);
+  // Others than root read what is put into machines and images, whatever the umask of who runs this.
+  process.umask(0o022);
+  removeLeftovers();
+  const folder = mkdtempSync(join(tmpdir(), ownName('')));
+  process.env.TMPDIR = folder;
+  const packages = join(folder, 'packages');
+  provide('packages', packages);
+  mkdirSync(packages);
   if (whyNoMachine === '') {
     mkdirSync(cache, { recursive: true });
-    await makeVersions(folder, cache);
+    await makeVersions(packages, cache);
   }
   return () => rmSync(folder, { recursive: true, force: true });
 }

@@ -1,6 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isGone, makeControlGroup } from './control-group.ts';
+import { ownName } from './own-name.ts';
 
 /** What is kept from run to run. */
 export const cache = process.env.HOST_TESTS_CACHE ?? '/var/cache/scheduled-events-bridge-tests';
@@ -36,10 +39,21 @@ function missing(system: System): string {
 
 function root(): string {
   if (process.getuid?.() !== 0) return 'only root can boot a machine';
-  const { status, stderr } = spawnSync('unshare', [...namespaces, 'mount', '-t', 'proc', 'proc', '/proc'], {
-    encoding: 'utf8',
-  });
-  return status === 0 ? '' : `there are no namespaces (${stderr.trim()})`;
+  const folder = mkdtempSync(join(tmpdir(), 'machine-'));
+  try {
+    const group = makeControlGroup(ownName('trial'));
+    isGone(group);
+    const [lower, upper, work, disk] = ['lower', 'upper', 'work', 'disk'].map((name) => join(folder, name));
+    for (const made of [lower, upper, work, disk]) mkdirSync(String(made));
+    // What boot.sh cannot do without, and a container may not have.
+    const line = `mount -t proc proc /proc && mount -t overlay overlay -o volatile,lowerdir=${lower},upperdir=${upper},workdir=${work} ${disk}`;
+    const { status, stderr } = spawnSync('unshare', [...namespaces, 'sh', '-c', line], { encoding: 'utf8' });
+    return status === 0 ? '' : `there are no namespaces, or no overlay in ${tmpdir()}: ${stderr.trim()}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 function because(reason: string): string {

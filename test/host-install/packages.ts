@@ -22,6 +22,7 @@ import { manifestName, manifestOf } from '../../infra/package/manifest.ts';
 import type { PackedFile } from '../../infra/package/packed-file.ts';
 import { tar } from '../../infra/package/tar.ts';
 import { version } from '../../src/version.ts';
+import { ownName } from './own-name.ts';
 
 const platform = 'linux-x64';
 /** Packages of one version are the same whenever they are made. */
@@ -129,17 +130,22 @@ async function bundleOf(number: string): Promise<string> {
 
 /** Packed as small as it can be, which takes half a minute: kept while its contents are the same. */
 async function firstDeb(files: readonly PackedFile[], cache: string): Promise<Buffer> {
-  const sources = ['deb.ts', 'tar.ts', 'scripts/deb/postinst', 'scripts/deb/postrm'].map((name) =>
+  const sources = ['deb.ts', 'tar.ts', 'scripts/command', 'scripts/deb/postinst', 'scripts/deb/postrm'].map((name) =>
     readFileSync(join(root, 'infra/package', name)),
   );
   const hash = createHash('sha256');
   for (const part of [...sources, ...files.map(({ content }) => content)]) hash.update(part);
   const kept = join(cache, `package-${hash.digest('hex').slice(0, 16)}.deb`);
   if (!existsSync(kept)) {
-    for (const old of readdirSync(cache).filter((name) => name.startsWith('package-'))) rmSync(join(cache, old));
+    for (const old of readdirSync(cache).filter((name) => name.startsWith('package-')))
+      rmSync(join(cache, old), { force: true });
     const deb = await debOf(files, { version, platform, at });
-    writeFileSync(`${kept}.new`, deb ?? '');
-    renameSync(`${kept}.new`, kept);
+    if (deb === null) throw new Error(`There is no .deb for ${platform}.`);
+    // Another run may be making the same.
+    const beside = join(cache, ownName('deb'));
+    writeFileSync(beside, deb);
+    renameSync(beside, kept);
+    return deb;
   }
   return readFileSync(kept);
 }

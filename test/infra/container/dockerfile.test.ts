@@ -58,6 +58,22 @@ test('it runs as a number that is not root, and is stopped by SIGTERM', () => {
   expect(of(final, 'STOPSIGNAL')).toEqual(['SIGTERM']);
 });
 
+test('its state is in a volume, also where nobody names one', () => {
+  expect(of(final, 'VOLUME')).toEqual(['/var/lib/scheduled-events-bridge']);
+});
+
+test('its Node has the options and the memory that it has under the unit', () => {
+  const unit = readFileSync(join(root, 'infra/systemd/scheduled-events-bridge.service'), 'utf8');
+  const [, start = ''] = /^ExecStart=(.*)$/m.exec(unit) ?? [];
+  const optionsOf = (words: readonly string[]): string[] => words.filter((word) => /^--(?!config)/.test(word));
+  const entry = JSON.parse(of(final, 'ENTRYPOINT')[0] ?? '[]') as readonly string[];
+  expect(optionsOf(entry)).toEqual(optionsOf(start.split(' ')));
+  expect(optionsOf(entry)).not.toEqual([]);
+  const [, arenas] = /^Environment=.*\bMALLOC_ARENA_MAX=(\S+)/m.exec(unit) ?? [];
+  expect(environment().MALLOC_ARENA_MAX).toBe(arenas);
+  expect(environment().NODE_COMPILE_CACHE).toBe('/opt/scheduled-events-bridge/compile-cache');
+});
+
 test('every variable that it sets for the bridge is one of its options', () => {
   const names = options.map(({ path }) => environmentName(path));
   const ours = Object.keys(environment()).filter((name) => name.startsWith('SCHEDULED_EVENTS_BRIDGE_'));

@@ -109,6 +109,24 @@ const facts: readonly {
     is: { drop: ['ALL'], add: ['CHOWN'] },
   },
   {
+    fact: 'the first container gains no rights',
+    of: own,
+    path: ['securityContext', 'allowPrivilegeEscalation'],
+    is: false,
+  },
+  {
+    fact: 'the first container is root, whose the directory is',
+    of: own,
+    path: ['securityContext', 'runAsUser'],
+    is: 0,
+  },
+  {
+    fact: 'the first container sees the state of the node, and nothing else of it',
+    of: own,
+    path: ['volumeMounts'],
+    is: [{ name: 'state', mountPath: '/var/lib/scheduled-events-bridge' }],
+  },
+  {
     fact: 'the root of the first container cannot be written either',
     of: own,
     path: ['securityContext', 'readOnlyRootFilesystem'],
@@ -118,6 +136,13 @@ const facts: readonly {
 
 test.each(facts)('in the pod $fact', ({ of = pod, path, is }) => {
   expect(at(of, ...path)).toEqual(is);
+});
+
+test('another configuration or image goes to a tenth of the nodes at a time, and can be taken back', () => {
+  const spec = at(daemonSet, 'spec');
+  expect(at(spec, 'updateStrategy')).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '10%' } });
+  expect(at(spec, 'minReadySeconds')).toBeGreaterThan(0);
+  expect(at(spec, 'revisionHistoryLimit')).toBeGreaterThan(1);
 });
 
 test('it is the user of the image, whose number is not that of root', () => {
