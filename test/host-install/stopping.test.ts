@@ -6,11 +6,12 @@ import { until } from '../support/until.ts';
 import { whyNoMachine } from './image.ts';
 import { command, installed, openSite } from './site.ts';
 
-/** A network that tells when it goes, with what systemd says then of the bridge, and waits until it is heard. */
+/** A network, ordered as those of distributions are, that tells when it goes, with what systemd says then of the bridge, and waits until it is heard. */
 const network = (port: number): string => `
 [Unit]
 DefaultDependencies=no
-Before=network.target network-online.target
+Wants=network.target
+Before=network.target
 Conflicts=shutdown.target
 Before=shutdown.target
 
@@ -21,7 +22,7 @@ ExecStart=/bin/true
 ExecStop=/bin/bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port}; systemctl is-active ${command} >&3; read -r -t 20 <&3'
 
 [Install]
-WantedBy=network-online.target
+WantedBy=multi-user.target
 `;
 
 test.skipIf(whyNoMachine)(

@@ -52,9 +52,9 @@ const traps = [
   {
     trap: 'the network is still there when it stops',
     name: 'After',
-    values: ['network-online.target nss-lookup.target'],
+    values: ['network.target nss-lookup.target'],
   },
-  { trap: 'a target that nobody wants orders nothing', name: 'Wants', values: ['network-online.target'] },
+  { trap: 'an interface that never comes up holds nothing back', name: 'Wants', values: [] },
   { trap: 'the shutdown of the machine stops it', name: 'DefaultDependencies', values: [] },
   { trap: 'no address of a destination is known beforehand', name: 'IPAddressDeny', values: [] },
   {
