@@ -50,7 +50,9 @@ export function verdictOf(looks: readonly Look[], before: string | null): Verdic
   const [began] = own;
   if (!began) return isOver ? notReady(`systemd has not started it for ${patienceMs / 1000} s`) : { kind: 'starting' };
   const restarts = new Set(own.map(({ unit }) => unit.invocation)).size - 1;
-  const ended = endings[last.unit.exitStatus];
+  // systemd forgets it with the next start.
+  const exitStatus = own.findLast(({ unit }) => unit.exitStatus !== 0)?.unit.exitStatus ?? 0;
+  const ended = endings[exitStatus];
   if (isUp(last)) {
     const up = own.findLastIndex((look) => !isUp(look) || look.unit.pid !== last.unit.pid);
     const since = own[up + 1]?.atMs ?? last.atMs;
@@ -58,9 +60,9 @@ export function verdictOf(looks: readonly Look[], before: string | null): Verdic
     return isOver ? notReady(`it does not stay up${why(ended)}`) : { kind: 'starting' };
   }
   if (last.unit.active === 'failed') return notReady(`it failed (${last.unit.result})${why(ended)}`);
-  if (isFinal(last.unit.exitStatus) && last.unit.sub === 'auto-restart') return notReady(ended ?? '');
+  if (isFinal(exitStatus) && last.unit.sub === 'auto-restart') return notReady(ended ?? '');
   if (Math.max(restarts, last.unit.restarts - began.unit.restarts) >= mostRestarts) {
-    return notReady(`it ended again and again, last with exit code ${last.unit.exitStatus}${why(ended)}`);
+    return notReady(`it ended again and again, last with exit code ${exitStatus}${why(ended)}`);
   }
   return isOver
     ? notReady(`it has not said for ${patienceMs / 1000} s that it is up${why(ended)}`)

@@ -56,6 +56,11 @@ const cases: readonly { name: string; seen: Look[]; tells: string }[] = [
     seen: looks(...[0, 1, 2, 3].map((n) => again(n, 1))),
     tells: 'it ended again and again, last with exit code 1',
   },
+  {
+    name: 'it ends again and again, and is being started once more',
+    seen: looks(...[0, 1, 2].map((n) => again(n, 200)), { ...starting, invocation: 'new-3', restarts: 3 }),
+    tells: 'it ended again and again, last with exit code 200',
+  },
   { name: 'another bridge holds its state', seen: looks(again(0, 75)), tells: 'starting' },
   {
     name: 'another bridge goes on holding its state',
