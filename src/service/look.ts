@@ -1,5 +1,6 @@
-import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { accessSync, constants, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { nearestFolder } from './nearest-folder.ts';
 import { sha256 } from './package.ts';
 import { fromRoot, type Places, serviceName } from './places.ts';
 import type { Found, Ledger, Running } from './plan.ts';
@@ -49,7 +50,18 @@ export const commandTarget = (places: Places): string => fromRoot(places, join(p
 function commandIn(places: Places): Found['command'] {
   const target = linkTarget(places.command);
   if (target === commandTarget(places)) return 'ours';
-  return lstatSync(places.command, { throwIfNoEntry: false }) === undefined ? 'absent' : 'foreign';
+  if (lstatSync(places.command, { throwIfNoEntry: false }) !== undefined) return 'foreign';
+  return isReadOnly(nearestFolder(dirname(places.command))) ? 'no-place' : 'absent';
+}
+
+/** Its file system is; who may write there is another question. */
+function isReadOnly(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EROFS';
+  }
 }
 
 function currentFolder({ current, versions }: Places): string | null {

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import type { Clock } from '../clock.ts';
+import { nearestFolder } from './nearest-folder.ts';
 import type { Places } from './places.ts';
 
 /** A configuration that was looked at. `stateDirectory` is what it makes of that option. */
@@ -88,11 +89,8 @@ function isInPath(program: string, { PATH = '' }: NodeJS.ProcessEnv): boolean {
   });
 }
 
-/** Of the disk that it will be on: of the nearest folder that there is. */
+/** Of the disk that it will be on. */
 function freeBytesAt(path: string): number {
-  for (let folder = path; ; folder = dirname(folder)) {
-    if (!existsSync(folder)) continue;
-    const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize;
-  }
+  const { bavail, bsize } = statfsSync(nearestFolder(path));
+  return bavail * bsize;
 }

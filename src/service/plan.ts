@@ -15,6 +15,9 @@ export interface Ledger {
   readonly previous: string | null;
 }
 
+/** Of the command in the path. `foreign`: somebody else's, and left alone. `no-place`: its file system is read-only, as on Flatcar. */
+export type CommandState = 'ours' | 'absent' | 'foreign' | 'no-place';
+
 /** What is there. */
 export interface Found {
   /** The folder in `versions/` that `current` names. */
@@ -32,8 +35,7 @@ export interface Found {
   readonly account: boolean;
   /** `remove.sh` stands there as it should. */
   readonly remover: boolean;
-  /** Of the command in the path. `foreign`: somebody else's, and left alone. */
-  readonly command: 'ours' | 'absent' | 'foreign';
+  readonly command: CommandState;
   readonly service: {
     /** It starts with the machine. */
     readonly enabled: boolean;

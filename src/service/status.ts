@@ -1,7 +1,7 @@
 import { lookAround } from './look.ts';
 import type { Machine } from './machine.ts';
 import { fromRoot } from './places.ts';
-import type { Found, Running } from './plan.ts';
+import type { CommandState, Found, Running } from './plan.ts';
 import { createSystemd, type UnitState } from './systemd.ts';
 
 /** What `service status --json` prints: what is installed and how systemd sees it. Fields are only ever added. */
@@ -27,7 +27,7 @@ export interface ServiceStatus {
     readonly problems: readonly string[] | null;
   };
   readonly stateDirectory: string;
-  readonly command: 'ours' | 'absent' | 'foreign';
+  readonly command: CommandState;
 }
 
 /** Changes nothing. Whoever is not root sees what others may see. */

@@ -268,6 +268,25 @@ test('a command of the same name that is somebody else’s is left alone', async
   expect(readFileSync(rig.places.command, 'utf8')).toBe('not ours');
 });
 
+const mounting = spawnSync('unshare', ['--mount', 'true']).status === 0;
+const noMounting = mounting ? '' : ' (skipped: this process may make no mount namespace; run it as root)';
+test.skipIf(!mounting)(
+  `where /usr/local is read-only everything but the command is installed, and that is said${noMounting}`,
+  () => {
+    const script = join(import.meta.dirname, 'install-read-only.ts');
+    const { stdout, stderr } = spawnSync('unshare', ['--mount', process.execPath, script], { encoding: 'utf8' });
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toEqual({
+      hasCommand: false,
+      told: [
+        { outcome: 'becomes-ready', changed: true, command: 'no-place' },
+        { outcome: 'ready-already', changed: false, command: 'no-place' },
+      ],
+      says: expect.stringMatching(/read-only file system: the command is .opt.scheduled-events-bridge.current/),
+    });
+  },
+);
+
 test('files of a package that a package manager keeps are linked, all others are copied', async () => {
   const isRoot = process.geteuid?.() === 0;
   using rig = createRig();

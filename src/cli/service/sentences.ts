@@ -1,6 +1,7 @@
 import type { Done } from '../../service/install.ts';
 import { commandTarget } from '../../service/look.ts';
 import { type Places, serviceName } from '../../service/places.ts';
+import type { CommandState } from '../../service/plan.ts';
 import type { Uninstalled } from '../../service/uninstall.ts';
 import { clockTime } from '../status/moment.ts';
 
@@ -17,11 +18,15 @@ export function doneSentences(
     rests: `Version ${folder} is installed${came}. The service was disabled and stays so: "${serviceName} service enable" starts it.`,
     later: `Version ${folder} is installed${came}, and starts with the machine.`,
   }[outcome];
-  return command === 'foreign' ? [sentence, foreignCommand(place)] : [sentence];
+  const why = noCommand[command];
+  return why ? [sentence, `${place} ${why}: the command is /opt/${serviceName}/current/${serviceName}.`] : [sentence];
 }
 
-const foreignCommand = (place: string): string =>
-  `${place} is somebody else's and was left alone: the command is /opt/${serviceName}/current/${serviceName}.`;
+/** Why there is no command in the path. */
+const noCommand: Readonly<Partial<Record<CommandState, string>>> = {
+  foreign: "is somebody else's and was left alone",
+  'no-place': 'cannot be made on a read-only file system',
+};
 
 /**
  * What is to be known of a machine that is watched.
@@ -54,7 +59,7 @@ export function uninstalledSentences(
     `Azure turns Scheduled Events off for this VM when nobody has asked for them for 24 h, which will be about ${off}: until then restarts that users ask for may still wait up to 15 minutes, and nobody approves them.`,
   ];
   const ofState = {
-    kept: `The state is kept in ${places.state}, with what was not delivered, and the account ${serviceName} that it belongs to: uninstall again without --keep-state removes both.`,
+    kept: `The state is kept in ${places.state}, with what was not delivered, and the account ${serviceName} that it belongs to: the next installation goes on with it.`,
     removed: `The state in ${places.state} is removed, with what was not delivered${configuration === 'kept' ? '' : `, and the account ${serviceName}`}.`,
     absent: null,
   }[state];
