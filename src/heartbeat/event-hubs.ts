@@ -7,8 +7,8 @@ import { classify } from '../azure/errors.ts';
 import type { Clock } from '../clock.ts';
 import { destinationOf, type EventHubsConfig } from '../sinks/event-hubs/config.ts';
 import { createLine } from '../sinks/event-hubs/line.ts';
-import type { HeartbeatSender } from './heartbeat.ts';
 import { type HeartbeatFacts, heartbeat } from './row.ts';
+import type { HeartbeatSender } from './sender.ts';
 
 const waits = { tokenMs: 20_000, connectMs: 20_000, sendMs: 15_000, exchangeMs: 10_000 } as const;
 

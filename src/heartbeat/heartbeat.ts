@@ -6,15 +6,8 @@ import { createTroubleTeller, type Log, type TroubleTeller } from '../log.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { configHash } from './config-hash.ts';
 import type { HeartbeatFacts, HeartbeatPolls, HeartbeatState } from './row.ts';
+import type { HeartbeatSender } from './sender.ts';
 import { timetable } from './timetable.ts';
-
-/** Where signs of life go. */
-export interface HeartbeatSender {
-  /** For sentences. */
-  readonly name: string;
-  /** Resolves with why it could not be sent, null when it was. Never rejects. */
-  send(facts: HeartbeatFacts, signal: AbortSignal): Promise<Failure | null>;
-}
 
 export interface HeartbeatOptions {
   readonly config: Config;

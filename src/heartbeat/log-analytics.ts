@@ -5,8 +5,8 @@ import { createDeadlines } from '../azure/deadline.ts';
 import { classify } from '../azure/errors.ts';
 import type { Clock } from '../clock.ts';
 import { destinationOf, hostOf, type LogAnalyticsConfig } from '../sinks/log-analytics/config.ts';
-import type { HeartbeatSender } from './heartbeat.ts';
 import { heartbeatRow } from './row.ts';
+import type { HeartbeatSender } from './sender.ts';
 
 const tokenMs = 20_000;
 const uploadMs = 15_000;

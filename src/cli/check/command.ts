@@ -1,12 +1,6 @@
 import { exitCodes, Failure } from '../exit-codes.ts';
 import { describeVerb, type Surroundings, type Verb } from '../surroundings.ts';
-
-export interface CheckOptions {
-  readonly config?: string;
-  readonly json?: true;
-  readonly offline?: true;
-  readonly write?: true;
-}
+import type { CheckOptions } from './run-checks.ts';
 
 const form = `
 A line is "ok" (proven), "WARNING" (look at it), "PROBLEM" (does not work until someone acts) or "not proven", with its

@@ -12,7 +12,7 @@ import { silentLog } from '../../log.ts';
 import { tokenScopes } from '../../sinks/index.ts';
 import type { CheckResult } from '../../sinks/sink.ts';
 import { readClaims, type TokenClaims } from './claims.ts';
-import { type StateSeen, seeState } from './state.ts';
+import { type StateSeen, seeState } from './see-state.ts';
 
 /** What the checks stand on. What several of them need is asked for once, when the first of them asks. */
 export interface Ground {

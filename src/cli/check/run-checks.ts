@@ -5,11 +5,17 @@ import { loadConfig } from '../load-config.ts';
 import { setProcessWide } from '../process-wide.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { prove } from './checks.ts';
-import type { CheckOptions } from './command.ts';
 import { configurationFindings, problemFindings, seeFile } from './configuration.ts';
 import { type Class, type Finding, type Judgement, judge } from './finding.ts';
 import { layGround } from './ground.ts';
 import { classText, reportOf, verdictText } from './report.ts';
+
+export interface CheckOptions {
+  readonly config?: string;
+  readonly json?: true;
+  readonly offline?: true;
+  readonly write?: true;
+}
 
 /** Proves everything there is to prove, prints it, and tells how it ended. */
 export async function runChecks(options: CheckOptions, { env, stop, print }: Surroundings): Promise<Judgement> {

@@ -2,21 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { Failure } from '../exit-codes.ts';
 import { canFreeze } from '../freeze-process.ts';
 import { describeVerb, type Verb } from '../surroundings.ts';
-
-/** The options of `simulate`, checked one by one. Which of them exclude each other, commander tells. */
-export interface SimulateOptions {
-  readonly list?: true;
-  readonly speed?: number;
-  readonly vm?: string;
-  readonly vms?: number;
-  readonly repeat?: true;
-  readonly port?: number;
-  readonly json?: true;
-  readonly freeze?: number;
-  readonly replay?: string;
-  readonly record?: string;
-  readonly endpoint?: string;
-}
+import type { SimulateOptions } from './simulate.ts';
 
 /** `simulate`: a local Azure to point a bridge at, for trying things out and for tests from outside. */
 export const addSimulate: Verb = (program, surroundings) => {

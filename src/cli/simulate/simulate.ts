@@ -8,7 +8,6 @@ import { hangup } from '../hangup.ts';
 import { type Surroundings, stopped } from '../surroundings.ts';
 import { addresses } from './addresses.ts';
 import { createFreezer } from './freezer.ts';
-import type { SimulateOptions } from './index.ts';
 import { introduce } from './introduce.ts';
 import { keysFor } from './keys.ts';
 import { openRecording } from './open-recording.ts';
@@ -18,6 +17,21 @@ import { createStoryteller } from './story.ts';
 import { streams } from './streams.ts';
 import { hasKeyboard, readKeys } from './terminal.ts';
 import { openVoice, type Voice } from './voice.ts';
+
+/** The options of `simulate`, checked one by one. Which of them exclude each other, commander tells. */
+export interface SimulateOptions {
+  readonly list?: true;
+  readonly speed?: number;
+  readonly vm?: string;
+  readonly vms?: number;
+  readonly repeat?: true;
+  readonly port?: number;
+  readonly json?: true;
+  readonly freeze?: number;
+  readonly replay?: string;
+  readonly record?: string;
+  readonly endpoint?: string;
+}
 
 /** A VM may ask its metadata service five times a second, as in Azure. */
 const requestsPerSecond = 5;

@@ -1,6 +1,7 @@
 import { aligned, plain, sinkName } from '../outbox/plain.ts';
+import type { StatusEvent, StatusSink } from './facts.ts';
 import { clockTime, inWords, moment, size } from './moment.ts';
-import type { Status, StatusEvent, StatusSink } from './status.ts';
+import type { Status } from './status.ts';
 import type { Verdict } from './verdict.ts';
 
 /** The status for a person: the verdict in the first line, then what it rests on. */

@@ -1,7 +1,7 @@
 import { plain, sinkName } from '../outbox/plain.ts';
+import type { Facts, StatusSink } from './facts.ts';
 import { clockTime, inWords, size } from './moment.ts';
 import { hasCommand } from './refusal.ts';
-import type { Facts, StatusSink } from './status.ts';
 
 /** What is wrong and what mends it. */
 export interface Verdict {

@@ -1,7 +1,8 @@
 import { openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type StateSeen, seeState, stateFindings } from '../../../src/cli/check/state.ts';
+import { type StateSeen, seeState } from '../../../src/cli/check/see-state.ts';
+import { stateFindings } from '../../../src/cli/check/state.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { silentLog } from '../../../src/log.ts';
 import { OutboxTooNew } from '../../../src/outbox/errors.ts';

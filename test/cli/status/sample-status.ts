@@ -1,4 +1,4 @@
-import type { Facts, StatusSink } from '../../../src/cli/status/status.ts';
+import type { Facts, StatusSink } from '../../../src/cli/status/facts.ts';
 import { noCounters } from '../../../src/outbox/tally.ts';
 
 export const at = '2026-03-14T09:30:00.000Z';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Facts } from '../../../src/cli/status/status.ts';
+import type { Facts } from '../../../src/cli/status/facts.ts';
 import { judge } from '../../../src/cli/status/verdict.ts';
 import { noCounters } from '../../../src/outbox/tally.ts';
 import { facts, sink } from './sample-status.ts';

@@ -1,0 +1,10 @@
+import type { Failure } from '../azure/failure.ts';
+import type { HeartbeatFacts } from './row.ts';
+
+/** Where signs of life go. */
+export interface HeartbeatSender {
+  /** For sentences. */
+  readonly name: string;
+  /** Resolves with why it could not be sent, null when it was. Never rejects. */
+  send(facts: HeartbeatFacts, signal: AbortSignal): Promise<Failure | null>;
+}
