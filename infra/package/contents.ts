@@ -37,8 +37,8 @@ export function contentsOf({ platform, program, runtime, at, key }: Making): Pac
     content: Buffer.from(content),
   });
   const executable = (path: string, content: Buffer): PackedFile => ({ path, mode: 0o755, content });
-  const script = (name: string): PackedFile =>
-    executable(name, readFileSync(join(import.meta.dirname, 'scripts', name)));
+  const script = (name: string, as = name): PackedFile =>
+    executable(as, readFileSync(join(import.meta.dirname, 'scripts', name)));
   const unit = 'scheduled-events-bridge.service';
   const files = [
     executable(platforms[platform].program, runtime.program),
@@ -48,7 +48,9 @@ export function contentsOf({ platform, program, runtime, at, key }: Making): Pac
     ...(platform === 'win-x64'
       ? []
       : [
-          ...['install.sh', 'update.sh', 'remove.sh', 'scheduled-events-bridge'].map(script),
+          ...['install.sh', 'remove.sh', 'scheduled-events-bridge'].map((name) => script(name)),
+          // It does as it is called.
+          script('install.sh', 'update.sh'),
           plain(unit, readFileSync(join(root, 'infra/systemd', unit))),
           plain('sbom.cdx.json', sbom({ version, platform, ...bundled, runtime, at })),
         ]),

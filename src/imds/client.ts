@@ -43,6 +43,9 @@ export type InstanceAnswer =
 
 type Unavailable = Extract<Seen, { kind: 'unavailable' }>;
 
+/** The service is on the host of the VM, a millisecond away: a connection that takes longer is one that never comes about. */
+const longestConnectMs = 10_000;
+
 /**
  * https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events
  * https://learn.microsoft.com/azure/virtual-machines/instance-metadata-service
@@ -54,7 +57,8 @@ export function createImds(options: ImdsOptions): Imds {
   /** Of the last document that was understood in full. */
   let etag: string | null = null;
 
-  const connect = (origin: string): HttpConnection => openConnection(origin, { clock, connectTimeoutMs: timeoutMs });
+  const connectTimeoutMs = Math.min(timeoutMs, longestConnectMs);
+  const connect = (origin: string): HttpConnection => openConnection(origin, { clock, connectTimeoutMs });
 
   return {
     async observe(signal) {

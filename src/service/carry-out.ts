@@ -5,10 +5,8 @@ import {
   existsSync,
   linkSync,
   lstatSync,
-  readdirSync,
   readFileSync,
   renameSync,
-  rmdirSync,
   rmSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -19,6 +17,7 @@ import { fromRoot, type Places, serviceName, staging, unitName } from './places.
 import type { Step } from './plan.ts';
 import { lastWord, runProgram } from './program.ts';
 import { Refusal } from './refusals.ts';
+import { removeEmpty } from './remove-empty.ts';
 import { removerScript } from './remover.ts';
 import { makeFolder, replaceFile, replaceLink, sync } from './replace-file.ts';
 import type { Systemd } from './systemd.ts';
@@ -117,7 +116,7 @@ async function place(folder: string, machine: Machine, { package: wanted }: Mate
     sync(places.versions);
   } catch (error) {
     rmSync(beside, { recursive: true, force: true });
-    for (const path of [places.versions, places.home]) if (readdirSync(path).length === 0) rmdirSync(path);
+    for (const path of [places.versions, places.home]) removeEmpty(path);
     throw error instanceof Error && 'code' in error && error.code === 'ENOSPC'
       ? new Refusal(
           'missing',
@@ -129,7 +128,8 @@ async function place(folder: string, machine: Machine, { package: wanted }: Mate
 
 /** What runs as a service must be in nobody's hands but root's, and its account has to get there. */
 function makeOwnFolder(path: string): void {
-  makeFolder(path);
+  // A link to nowhere is there, and no folder.
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) makeFolder(path);
   const folder = lstatSync(path);
   if (!folder.isDirectory() || folder.uid !== (process.geteuid?.() ?? 0) || (folder.mode & 0o022) !== 0) {
     throw new Refusal(

@@ -31,14 +31,14 @@ export function candidateIn(
 function contentOf(file: string): Buffer {
   const unreadable = (why: string): Refusal =>
     new Refusal('badConfiguration', `The configuration ${file} cannot be read: ${why}. Name another with --config.`);
-  const kind = statSync(file, { throwIfNoEntry: false });
-  if (kind === undefined) throw unreadable('there is no such file');
-  // A pipe can be read once only.
-  if (!kind.isFile()) throw unreadable(`it is ${kind.isDirectory() ? 'a directory' : 'no regular file'}`);
   try {
+    const kind = statSync(file, { throwIfNoEntry: false });
+    if (kind === undefined) throw unreadable('there is no such file');
+    // A pipe can be read once only.
+    if (!kind.isFile()) throw unreadable(`it is ${kind.isDirectory() ? 'a directory' : 'no regular file'}`);
     return readFileSync(file);
   } catch (error) {
-    throw unreadable(error instanceof Error ? error.message : String(error));
+    throw error instanceof Refusal ? error : unreadable(error instanceof Error ? error.message : String(error));
   }
 }
 

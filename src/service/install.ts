@@ -85,7 +85,11 @@ export async function install(machine: Machine, order: Order): Promise<Done> {
   }
   // Nothing is changed any more: another installer need not wait for this.
   const unreached = await whyUnreached(machine, places.state);
-  return { ...brought, unreached, says: (await createSystemd(env).unit()).says };
+  // It is done: that systemd has no time to tell of it is no failure.
+  const unit = await createSystemd(env)
+    .unit()
+    .catch(() => null);
+  return { ...brought, unreached, says: unit?.says ?? '' };
 }
 
 const folderOf = (wanted: Package, versions: string): string =>

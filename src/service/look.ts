@@ -1,4 +1,4 @@
-import { accessSync, constants, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { accessSync, constants, lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { nearestFolder } from './nearest-folder.ts';
 import { sha256 } from './package.ts';
@@ -37,7 +37,7 @@ export const configurationRights = { folder: 0o750, file: 0o640 } as const;
 function isGuarded(places: Places): boolean {
   const gid = accountIn(places)?.gid;
   const has = (path: string, mode: number): boolean => {
-    const { uid, gid: group, mode: rights = 0 } = lstatSync(path, { throwIfNoEntry: false }) ?? {};
+    const { uid, gid: group, mode: rights = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
     return uid === (process.geteuid?.() ?? 0) && group === gid && (rights & 0o7777) === mode;
   };
   // In this order: the uid of the folder is another for who may not look into it.

@@ -1,10 +1,10 @@
 import type { Machine } from './machine.ts';
 
-/** A network that is not up yet, a metadata service that is just updated: neither is a firewall. */
-const patienceMs = 45_000;
-/** A connection that does not come about has been given up by then; whoever still waits waits for an answer. */
+/** A metadata service that is just updated may be gone for 70 s, and is no firewall. */
+const patienceMs = 75_000;
+/** A connection that does not come about has been given up after 10 s; whoever still waits waits for an answer. */
 const firstLookMs = 15_000;
-const askAgainMs = 3_000;
+const askAgainMs = 5_000;
 
 /**
  * Why the service that runs gets no connection to the metadata service, one sentence; null where it has one, whatever comes over

@@ -30,6 +30,7 @@ const endings: Readonly<Record<number, string>> = {
   76: 'the outbox was written by a newer major version, which is the one to install',
   78: 'it finds its configuration wrong',
   203: 'it cannot be executed: a file system mounted with noexec, or a security module',
+  216: 'its group is missing',
   217: 'its account is missing',
   226: 'its sandbox cannot be made',
   238: 'its state directory cannot be made',

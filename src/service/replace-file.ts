@@ -45,8 +45,11 @@ export function replaceFile(path: string, content: string | Buffer, { mode, uid,
 /** The file goes, and with it what a replacement of it that was cut off has left. */
 export function removeFile(path: string): void {
   rmSync(path, { force: true });
-  rmSync(unfinished(path), { force: true });
+  removeUnfinished(path);
 }
+
+/** What a replacement of the file that was cut off has left. */
+export const removeUnfinished = (path: string): void => rmSync(unfinished(path), { force: true });
 
 /** With what leads to it; what is made may be entered by everybody, whatever the umask of who runs this. */
 export function makeFolder(path: string): void {

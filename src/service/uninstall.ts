@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { alone, lockPatienceMs } from './installer-lock.ts';
 import { lookAround } from './look.ts';
@@ -6,10 +6,11 @@ import type { Facts, Machine } from './machine.ts';
 import { manifestName } from './package.ts';
 import { type Places, staging } from './places.ts';
 import { Refusal } from './refusals.ts';
-import { removeFile } from './replace-file.ts';
+import { isEmpty, removeEmpty } from './remove-empty.ts';
+import { removeFile, removeUnfinished } from './replace-file.ts';
 import { createSystemd, type Systemd } from './systemd.ts';
 import { forbids } from './unfit.ts';
-import { removeAccount } from './user.ts';
+import { accountIn, removeAccount } from './user.ts';
 
 /** What was found and what was left. */
 export interface Uninstalled {
@@ -18,6 +19,8 @@ export interface Uninstalled {
   /** Of the state directory; `absent`: there was none. */
   readonly state: 'kept' | 'removed' | 'absent';
   readonly configuration: 'kept' | 'removed' | 'absent';
+  /** The account is there still. */
+  readonly hasAccount: boolean;
   /** Places that hold what the installer has not put there. */
   readonly left: readonly string[];
   /** What could not be removed, each a sentence. */
@@ -44,9 +47,11 @@ export async function uninstall(
     if (facts.isLive) await createSystemd(env).reload();
     if (lookAround(places, null).command === 'ours') rmSync(places.command);
     removeFile(places.keptConfiguration);
-    if (!keepConfiguration) removeFile(places.configuration);
+    if (keepConfiguration) removeUnfinished(places.configuration);
+    else removeFile(places.configuration);
     const emptied = [places.cache, ...(keepState ? [] : [places.state])].filter((folder) => !removeTree(folder));
-    const troubles = keepState || keepConfiguration ? [] : await removeAccount(places, env);
+    const isOwner = (keepState && hadState) || (keepConfiguration && hadConfiguration);
+    const troubles = isOwner ? [] : await removeAccount(places, env);
     removeVersions(places);
     for (const file of [places.current, places.ledger, places.remover]) removeFile(file);
     const settings = keepConfiguration && hadConfiguration ? [] : [places.settings];
@@ -59,6 +64,7 @@ export async function uninstall(
       left,
       state: !hadState ? 'absent' : keepState ? 'kept' : 'removed',
       configuration: !hadConfiguration ? 'absent' : keepConfiguration ? 'kept' : 'removed',
+      hasAccount: accountIn(places) !== null,
       troubles: [
         ...troubles,
         ...emptied.map(
@@ -112,23 +118,11 @@ function removeTree(folder: string): boolean {
     rmSync(folder, { recursive: true, force: true });
     return true;
   } catch (error) {
-    if (isEmpty(folder)) return false;
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Refusal('notDone', `${folder} cannot be removed: ${why}.`);
+    if (!isEmpty(folder)) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Refusal('notDone', `${folder} cannot be removed: ${why}.`);
+    }
   }
-}
-
-const isEmpty = (folder: string): boolean => readdirSync(folder).length === 0;
-
-/** Removes it where nothing is in it: what somebody else has put there stays. Null: it is gone. */
-function removeEmpty(folder: string): 'filled' | 'mounted' | null {
-  if (!existsSync(folder)) return null;
-  if (!isEmpty(folder)) return 'filled';
-  try {
-    rmdirSync(folder);
-    return null;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EBUSY') return 'mounted';
-    throw error;
-  }
+  // What is wrong with the folder itself has a code here only.
+  return removeEmpty(folder) === null;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fromRoot, type Places, serviceName } from './places.ts';
-import { lastWord, runProgram } from './program.ts';
+import { type Ended, lastWord, runProgram } from './program.ts';
 import { Refusal } from './refusals.ts';
 
 /** The account that the service runs as. */
@@ -29,16 +29,20 @@ function fieldsIn(file: string): string[] | null {
 
 const timeoutMs = 30_000;
 
+/** In English, which is what its words are looked at in, and what the sentences around them are written in. */
+const run = (program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Ended> =>
+  runProgram(program, args, { env: { ...env, LC_ALL: 'C' }, timeoutMs });
+
 /** A system account without a password, a shell or a home of its own. Its group may have outlived the account before. */
 export async function makeAccount(places: Places, env: NodeJS.ProcessEnv): Promise<void> {
   const group = fieldsIn(places.group) === null ? ['--user-group'] : ['--gid', serviceName];
-  const ended = await runProgram(
+  const ended = await run(
     'useradd',
     [
       ...['--system', ...group, '--no-create-home', '--home-dir', fromRoot(places, places.state)],
       ...['--shell', '/usr/sbin/nologin', '--comment', 'Scheduled Events bridge', serviceName],
     ],
-    { env, timeoutMs },
+    env,
   );
   if (accountIn(places) !== null) return;
   if (ended.failed === 'ENOENT') {
@@ -60,14 +64,19 @@ export async function makeAccount(places: Places, env: NodeJS.ProcessEnv): Promi
 /** The account and its group. @returns what could not be done, each a sentence. */
 export async function removeAccount(places: Places, env: NodeJS.ProcessEnv): Promise<string[]> {
   if (accountIn(places) !== null) {
-    const ended = await runProgram('userdel', [serviceName], { env, timeoutMs });
+    const ended = await run('userdel', [serviceName], env);
     if (accountIn(places) !== null) {
       return [`The account ${serviceName} could not be removed (${lastWord(ended)}): userdel ${serviceName}`];
     }
   }
   // Where USERGROUPS_ENAB is off, as on SUSE, userdel leaves it.
-  if (fieldsIn(places.group) === null) return [];
-  const ended = await runProgram('groupdel', [serviceName], { env, timeoutMs });
+  const group = fieldsIn(places.group);
+  if (group === null) return [];
+  const [, , , members = ''] = group;
+  // userdel spares them as well, and groupdel would not.
+  if (members !== '')
+    return [`The group ${serviceName} stays, since others are in it: ${members.replaceAll(',', ', ')}.`];
+  const ended = await run('groupdel', [serviceName], env);
   return fieldsIn(places.group) === null
     ? []
     : [`The group ${serviceName} could not be removed (${lastWord(ended)}): groupdel ${serviceName}`];

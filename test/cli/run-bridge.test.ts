@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/cli/read-config.ts';
 import { runBridge } from '../../src/cli/run-bridge.ts';
+import { thisMachine } from '../../src/cli/service/machine.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Config } from '../../src/config.ts';
 import { silentLog } from '../../src/log.ts';
@@ -61,6 +62,28 @@ describe('the whole bridge in one process', () => {
     await until(() => (local.azure.imds.polls.web_0 ?? 0) > before, { what: 'a poll of the first' });
     stop.abort();
     await first;
+  });
+
+  const ways = [
+    { name: 'reaches the metadata service', more: {}, reach: { kind: 'connected' } },
+    {
+      name: 'does not reach it',
+      more: { imds: { endpoint: 'http://127.0.0.1:1' } },
+      reach: { kind: 'no-connection', reason: expect.stringContaining('Nothing listens at http://127.0.0.1:1:') },
+    },
+  ];
+  test.each(ways)('the service that $name answers the installer so', async ({ more, reach }) => {
+    using directory = temporaryDirectory('greeted');
+    const stop = new AbortController();
+    const running = run(configOf('web_0', directory.path, more), stop.signal);
+    const { greet } = thisMachine({ env: {}, print: () => {}, stop: stop.signal });
+    const answered = async () => {
+      const greeting = await greet(directory.path);
+      return greeting.ok && greeting.reach.kind !== 'waiting' && greeting;
+    };
+    expect(await until(answered, { what: 'its answer' })).toEqual({ ok: true, reach });
+    stop.abort();
+    await running;
   });
 
   test('when it is stopped no connection is left', async () => {

@@ -18,6 +18,7 @@ import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { disable } from '../../src/service/disable.ts';
 import { install } from '../../src/service/install.ts';
+import { inMountNamespace, noMounting } from './mounting.ts';
 import { createRig, refusalOf, treeOf } from './rig.ts';
 
 test('a first installation puts everything in its place and starts it', async () => {
@@ -55,6 +56,21 @@ test.each([
   for (const folder of [home, versions, join(versions, '1.0.0'), join(versions, '1.0.0/licences')]) {
     expect([folder, lstatSync(folder).mode & 0o7777]).toEqual([folder, 0o755]);
   }
+});
+
+test('what is ready is installed, also where systemd has no time to tell of it', async () => {
+  const marks: (() => void)[] = [];
+  using rig = createRig({
+    reach: () => {
+      for (const mark of marks) mark();
+      return { kind: 'connected' };
+    },
+  });
+  marks.push(() => rig.mark('show-fails'));
+  expect(await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() })).toMatchObject({
+    outcome: 'becomes-ready',
+    says: '',
+  });
 });
 
 test('the same again changes nothing and restarts nothing', async () => {
@@ -132,6 +148,14 @@ test('a configuration file that is not there is refused', async () => {
     rig.install({ from: rig.package('1.0.0'), configuration: '/no/config.json' }),
   );
   expect([reason, message]).toEqual(['badConfiguration', expect.stringContaining('there is no such file')]);
+});
+
+test('a configuration that nobody can get at is refused', async () => {
+  using rig = createRig();
+  const loop = join(rig.root, 'loop.json');
+  symlinkSync(loop, loop);
+  const { reason, message } = await refusalOf(rig.install({ from: rig.package('1.0.0'), configuration: loop }));
+  expect([reason, message]).toEqual(['badConfiguration', expect.stringMatching(/cannot be read: ELOOP/)]);
 });
 
 test('a configuration that comes through a pipe, and one that changes while it is looked at, are refused', async () => {
@@ -268,15 +292,11 @@ test('a command of the same name that is somebody else’s is left alone', async
   expect(readFileSync(rig.places.command, 'utf8')).toBe('not ours');
 });
 
-const mounting = spawnSync('unshare', ['--mount', 'true']).status === 0;
-const noMounting = mounting ? '' : ' (skipped: this process may make no mount namespace; run it as root)';
-test.skipIf(!mounting)(
+test.skipIf(noMounting)(
   `where /usr/local is read-only everything but the command is installed, and that is said${noMounting}`,
   () => {
-    const script = join(import.meta.dirname, 'install-read-only.ts');
-    const { stdout, stderr } = spawnSync('unshare', ['--mount', process.execPath, script], { encoding: 'utf8' });
-    expect(stderr).toBe('');
-    expect(JSON.parse(stdout)).toEqual({
+    const told = inMountNamespace('install-read-only.ts');
+    expect(JSON.parse(told)).toEqual({
       hasCommand: false,
       told: [
         { outcome: 'becomes-ready', changed: true, command: 'no-place' },
@@ -284,6 +304,14 @@ test.skipIf(!mounting)(
       ],
       says: expect.stringMatching(/read-only file system: the command is .opt.scheduled-events-bridge.current/),
     });
+  },
+);
+
+test.skipIf(noMounting)(
+  `a package is refused for what is wrong with it, also where home is a mount point${noMounting}`,
+  () => {
+    const told = inMountNamespace('install-mounted.ts');
+    expect(told).toMatch(/^The package in .* is damaged: LICENSE is missing/);
   },
 );
 
@@ -323,6 +351,7 @@ interface Planted {
 
 test.for<Planted>([
   { name: 'a link', make: (home: string, root: string) => symlinkSync(root, home) },
+  { name: 'a link to nowhere', make: (home: string, root: string) => symlinkSync(join(root, 'gone'), home) },
   {
     name: 'a folder that others can write',
     make: (home: string) => {

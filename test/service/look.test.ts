@@ -1,4 +1,5 @@
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, lstatSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { lookAround } from '../../src/service/look.ts';
 import type { Places } from '../../src/service/places.ts';
@@ -21,6 +22,11 @@ interface Unguarded {
 const unguarded: readonly Unguarded[] = [
   { name: 'file that others may read', spoil: ({ configuration }) => chmodSync(configuration, 0o644) },
   { name: 'file that the service may not read', spoil: ({ configuration }) => chmodSync(configuration, 0o600) },
+  {
+    name: 'file that another user may change',
+    spoil: ({ configuration }) => chownSync(configuration, 4711, lstatSync(configuration).gid),
+    needsRoot: true,
+  },
   { name: 'folder that others may enter', spoil: ({ settings }) => chmodSync(settings, 0o755) },
   { name: 'group of another number', spoil: ({ group, passwd }) => renumber(group, passwd), needsRoot: true },
 ];
@@ -41,3 +47,14 @@ test.for(unguarded)(
     expect([isGuarded(), rig.calls()]).toEqual([true, []]);
   },
 );
+
+test('a folder of the configuration that is a link, guarded where it leads, is left as it is', async () => {
+  using rig = createRig();
+  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+  const { settings } = rig.places;
+  const elsewhere = join(rig.root, 'elsewhere');
+  renameSync(settings, elsewhere);
+  symlinkSync(elsewhere, settings);
+  expect(await rig.install({})).toMatchObject({ outcome: 'ready-already', changed: false });
+  expect(lstatSync(settings).isSymbolicLink()).toBe(true);
+});

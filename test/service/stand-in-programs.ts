@@ -7,14 +7,21 @@ export const standInPrograms = (where: { readonly root: string; readonly states:
   journalctl: `#!/bin/sh\nprintf '%s\\n' '{"level":"error","msg":"The \\"disk\\" is gone."}' 'a line of systemd'\n`,
   useradd: `#!/bin/sh
 cd ${where.root}/etc || exit 1
-[ ! -f passwd.lock ] || { echo 'useradd: cannot lock /etc/passwd; try again later.' >&2; exit 1; }
+if [ -f passwd.lock ]; then
+  [ "$LC_ALL" = C ] || { echo 'useradd: /etc/passwd kann nicht gesperrt werden; versuchen Sie es später noch einmal.' >&2; exit 1; }
+  echo 'useradd: cannot lock /etc/passwd; try again later.' >&2
+  exit 1
+fi
 case $* in *--user-group*)
   ! grep -q ^scheduled-events-bridge: group || { echo 'useradd: group scheduled-events-bridge exists' >&2; exit 9; }
   echo "scheduled-events-bridge:x:$(id -g):" >> group ;;
+*'--gid scheduled-events-bridge'*) grep -q ^scheduled-events-bridge: group || exit 6 ;;
+*) echo 'useradd: it would get a group that others are in' >&2; exit 1 ;;
 esac
 echo "scheduled-events-bridge:x:$(id -u):$(id -g)::/:/usr/sbin/nologin" >> passwd
 `,
   userdel: `#!/bin/sh
+[ ! -f ${where.states}/account-stays ] || { echo 'userdel: user is currently used by process 7' >&2; exit 8; }
 cd ${where.root}/etc || exit 1
 sed -i /^scheduled-events-bridge:/d passwd
 [ -f ${where.states}/groups-stay ] || sed -i /^scheduled-events-bridge:/d group
@@ -82,6 +89,7 @@ case $1 in
   stop) rm -f active running stopping "$state/held" ;;
   reset-failed) ;;
   show)
+    [ ! -f show-fails ] || { echo 'Failed to get properties: Connection timed out' >&2; exit 1; }
     if [ -f stopping ]; then
       read -r left < stopping
       if [ "$left" = 0 ]; then rm stopping; begin; else echo $((left - 1)) > stopping; fi

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { inMountNamespace, noMounting } from './mounting.ts';
 import { createRig, type Rig, refusalOf, treeOf } from './rig.ts';
 
 async function installedRig(): Promise<Rig> {
@@ -30,7 +31,14 @@ test('uninstalling leaves, on request, the state and its account, and nothing el
   using fresh = createRig();
   using rig = await installedRig();
   const gone = await rig.uninstall({ keepState: true });
-  expect(gone).toEqual({ wasThere: true, state: 'kept', configuration: 'removed', left: [], troubles: [] });
+  expect(gone).toEqual({
+    wasThere: true,
+    hasAccount: true,
+    state: 'kept',
+    configuration: 'removed',
+    left: [],
+    troubles: [],
+  });
   expect(rig.runs()).toBeNull();
   expect(existsSync(rig.places.state)).toBe(true);
   expect(readFileSync(rig.places.passwd, 'utf8')).toContain('scheduled-events-bridge');
@@ -52,13 +60,47 @@ test('uninstalling leaves nothing at all', async () => {
 test('uninstalling keeps, on request, the configuration and its account; the next installation runs with it', async () => {
   using rig = await installedRig();
   const gone = await rig.uninstall({ keepConfiguration: true });
-  expect(gone).toEqual({ wasThere: true, state: 'removed', configuration: 'kept', left: [], troubles: [] });
+  expect(gone).toEqual({
+    wasThere: true,
+    hasAccount: true,
+    state: 'removed',
+    configuration: 'kept',
+    left: [],
+    troubles: [],
+  });
   expect(readFileSync(rig.places.passwd, 'utf8')).toContain('scheduled-events-bridge');
   expect(lstatSync(rig.places.configuration).mode & 0o7777).toBe(0o640);
   expect(await rig.install({ from: rig.package('1.0.0') })).toMatchObject({ outcome: 'becomes-ready' });
   await rig.uninstall();
   expect(existsSync(rig.places.settings)).toBe(false);
   expect(readFileSync(rig.places.passwd, 'utf8')).not.toContain('scheduled-events-bridge');
+});
+
+test('the account goes where there is neither state nor configuration to keep', async () => {
+  using rig = createRig();
+  await rig.install({ from: rig.package('1.0.0') });
+  expect(readFileSync(rig.places.passwd, 'utf8')).toContain('scheduled-events-bridge');
+  const kept = { keepState: true, keepConfiguration: true };
+  expect(await rig.uninstall(kept)).toMatchObject({ state: 'absent', configuration: 'absent', hasAccount: false });
+});
+
+test('what an installation that was cut off has left of a configuration goes also where the configuration is kept', async () => {
+  using rig = await installedRig();
+  for (const name of ['.config.json.new', 'config.json.previous', '.config.json.previous.new']) {
+    writeFileSync(join(rig.places.settings, name), 'half of it');
+  }
+  await rig.uninstall({ keepConfiguration: true });
+  expect(readdirSync(rig.places.settings)).toEqual(['config.json']);
+});
+
+test('a folder of the configuration that is a link stays and is named', async () => {
+  using rig = await installedRig();
+  const { settings } = rig.places;
+  const elsewhere = join(rig.root, 'elsewhere');
+  renameSync(settings, elsewhere);
+  symlinkSync(elsewhere, settings);
+  expect(await rig.uninstall()).toMatchObject({ left: [settings], configuration: 'removed' });
+  expect(readdirSync(elsewhere)).toEqual([]);
 });
 
 test('a change of the unit that an administrator made stays and is named', async () => {
@@ -72,18 +114,22 @@ test('a change of the unit that an administrator made stays and is named', async
   expect(existsSync(dropIns)).toBe(false);
 });
 
-const mounting = spawnSync('unshare', ['--mount', 'true']).status === 0;
-const noMounting = mounting ? '' : ' (skipped: this process may make no mount namespace; run it as root)';
-test.skipIf(!mounting)(
+test.skipIf(noMounting)(
   `state and home that are file systems of their own are emptied, and that is said${noMounting}`,
   () => {
-    const script = join(import.meta.dirname, 'uninstall-mounted.ts');
-    const { stdout, stderr } = spawnSync('unshare', ['--mount', process.execPath, script], { encoding: 'utf8' });
-    expect(stderr).toBe('');
-    expect(JSON.parse(stdout)).toEqual([
+    const told = inMountNamespace('uninstall-mounted.ts');
+    expect(JSON.parse(told)).toEqual([
       { emptied: ['scheduled-events-bridge', 'scheduled-events-bridge'], state: 'removed', left: [], isEmpty: true },
       { emptied: ['scheduled-events-bridge', 'scheduled-events-bridge'], state: 'removed', left: [], isEmpty: true },
     ]);
+  },
+);
+
+test.skipIf(noMounting)(
+  `a folder that cannot be removed for another reason is not said to be a file system of its own${noMounting}`,
+  () => {
+    const told = inMountNamespace('uninstall-read-only.ts');
+    expect(told).toMatch(/^EROFS: read-only file system, rmdir .*scheduled-events-bridge/);
   },
 );
 

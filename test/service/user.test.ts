@@ -30,3 +30,15 @@ test('accounts that another program holds are told as busy, which is to be tried
   rmSync(lock);
   expect(await rig.install(order)).toMatchObject({ outcome: 'becomes-ready' });
 });
+
+test('a group that others are in stays, and is named with them', async () => {
+  using rig = createRig();
+  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+  writeFileSync(rig.places.group, groups(rig).replace(/^(scheduled-events-bridge:.*)$/m, '$1al,jo'));
+  rig.mark('groups-stay');
+  expect(await rig.uninstall()).toMatchObject({
+    hasAccount: false,
+    troubles: ['The group scheduled-events-bridge stays, since others are in it: al, jo.'],
+  });
+  expect(groups(rig)).toMatch(/^scheduled-events-bridge:.*:al,jo$/m);
+});

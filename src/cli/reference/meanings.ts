@@ -65,7 +65,8 @@ export const otherVariables: readonly { readonly names: readonly string[]; reado
   { names: ['SSL_CERT_FILE'], meaning: 'PEM file of authorities that are trusted in addition, like `tls.caFile`.' },
   {
     names: ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID'],
-    meaning: 'Set by systemd: it is told READY=1, STATUS=, STOPPING=1 and, in half of the time it gives, WATCHDOG=1.',
+    meaning:
+      'Set by systemd: it is told READY=1, STATUS=, STOPPING=1 and, in a third of the time it gives, WATCHDOG=1.',
   },
   {
     names: ['IDENTITY_ENDPOINT', 'IDENTITY_HEADER', 'MSI_ENDPOINT', 'MSI_SECRET', 'AZURE_FEDERATED_TOKEN_FILE'],

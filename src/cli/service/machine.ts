@@ -16,7 +16,8 @@ const systemFolders = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/b
 /** The machine that this process runs on. */
 export function thisMachine({ env: given, print }: Surroundings): Machine {
   const places = placesIn();
-  const path = given.PATH?.split(delimiter) ?? [];
+  // An empty one would be the folder that one stands in.
+  const path = given.PATH?.split(delimiter).filter((folder) => folder !== '') ?? [];
   const env = {
     ...given,
     PATH: [...path, ...systemFolders.filter((folder) => !path.includes(folder))].join(delimiter),

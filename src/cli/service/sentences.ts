@@ -49,7 +49,7 @@ const offAfterMs = 24 * 3_600_000;
 
 /** What `uninstall` tells. `now`: the service has asked Azure for the last time. */
 export function uninstalledSentences(
-  { wasThere, state, configuration, left, troubles }: Uninstalled,
+  { wasThere, state, hasAccount, configuration, left, troubles }: Uninstalled,
   places: Places,
   now: Date,
 ): string[] {
@@ -60,7 +60,7 @@ export function uninstalledSentences(
   ];
   const ofState = {
     kept: `The state is kept in ${places.state}, with what was not delivered, and the account ${serviceName} that it belongs to: the next installation goes on with it.`,
-    removed: `The state in ${places.state} is removed, with what was not delivered${configuration === 'kept' ? '' : `, and the account ${serviceName}`}.`,
+    removed: `The state in ${places.state} is removed, with what was not delivered${hasAccount ? '' : `, and the account ${serviceName}`}.`,
     absent: null,
   }[state];
   return [

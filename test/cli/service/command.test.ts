@@ -164,7 +164,9 @@ test('programs of the system are found whatever the path of who asks, those of t
   const paths = (env: NodeJS.ProcessEnv) =>
     thisMachine({ env, print: () => {}, stop: new AbortController().signal }).env.PATH;
   expect(paths({ PATH: '/mine:/usr/bin' })).toBe('/mine:/usr/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin:/bin');
-  expect(paths({})).toBe('/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin');
+  for (const env of [{}, { PATH: '' }, { PATH: ':' }]) {
+    expect(paths(env)).toBe('/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin');
+  }
 });
 
 test('whoever interrupts an installation is told that it goes on, and it does', async () => {
@@ -186,6 +188,36 @@ test('whoever interrupts an installation is told that it goes on, and it does', 
   ]);
 });
 
+test.each(['disable', 'uninstall'])('whoever interrupts service %s is told that it goes on', async (verb) => {
+  using rig = createRig();
+  await service(rig, 'install', '--from', rig.package('1.0.0'), '--config', rig.configuration());
+  const stop = new AbortController();
+  const facts = () => {
+    stop.abort();
+    return rig.machine.facts();
+  };
+  const said: string[] = [];
+  const machine = { ...rig.machine, facts, say: (sentence: string) => void said.push(sentence) };
+  const program = new Command().exitOverride();
+  addServiceOf(async () => machine)(program, { env: {}, stop: stop.signal, print: () => {} });
+  await program.parseAsync(['node', 'main.ts', 'service', verb]);
+  expect(said.slice(0, 2)).toEqual([
+    expect.stringMatching(/^It goes on to its end/),
+    expect.stringMatching(/^The service is stopped/),
+  ]);
+});
+
+test('whoever interrupts what is over is told nothing', async () => {
+  using rig = createRig();
+  await service(rig, 'install', '--from', rig.package('1.0.0'), '--config', rig.configuration());
+  const stop = new AbortController();
+  const program = new Command().exitOverride();
+  addServiceOf(async () => rig.machine)(program, { env: {}, stop: stop.signal, print: () => {} });
+  await program.parseAsync(['node', 'main.ts', 'service', 'disable']);
+  stop.abort();
+  expect(rig.said.at(-1)).toMatch(/^The service is stopped/);
+});
+
 test('service uninstall keeps the configuration on request, and does not promise that the account goes', async () => {
   using rig = createRig();
   await service(rig, 'install', '--from', rig.package('1.0.0'), '--config', rig.configuration());
@@ -193,6 +225,16 @@ test('service uninstall keeps the configuration on request, and does not promise
   expect(code).toBe(0);
   expect(said).toMatch(/The state in \S+ is removed, with what was not delivered\.\n/);
   expect(said).toMatch(/The configuration is kept in \S+config\.json: the next installation runs with it\./);
+});
+
+test('service uninstall does not say that an account has gone that stays', async () => {
+  using rig = createRig();
+  await service(rig, 'install', '--from', rig.package('1.0.0'), '--config', rig.configuration());
+  rig.mark('account-stays');
+  const { code, said } = await service(rig, 'uninstall');
+  expect(code).toBe(0);
+  expect(said).toMatch(/The state in \S+ is removed, with what was not delivered\.\n/);
+  expect(said).toMatch(/The account \S+ could not be removed \(userdel: user is currently used by process 7\)/);
 });
 
 test('a package that its builder has not signed is refused with 52 where a key is given', async () => {

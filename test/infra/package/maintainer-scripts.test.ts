@@ -23,9 +23,9 @@ function maintainerScript(name: Script, args: readonly string[], there: Readonly
   writeFileSync(script, moved);
   // No program of the machine that could change it.
   const env = { ROOT: root, PATH: `${root}/bin:/usr/bin:/bin` };
-  const { status, stderr } = spawnSync('sh', [script, ...args], { encoding: 'utf8', env });
+  const { status, stdout, stderr } = spawnSync('sh', [script, ...args], { encoding: 'utf8', env });
   const told = spawnSync('cat', [calls], { encoding: 'utf8' }).stdout.replaceAll(root, '');
-  return { status, stderr, calls: told.split('\n').filter((line) => line !== ''), root };
+  return { status, stdout, stderr, calls: told.split('\n').filter((line) => line !== ''), root };
 }
 
 const program = '/usr/lib/scheduled-events-bridge/scheduled-events-bridge';
@@ -203,10 +203,13 @@ test.each(maintained)('$name, with dpkg', ({ script, args, there, calls, status 
   expect({ status: done.status, calls: done.calls }).toEqual({ status, calls });
 });
 
+/** Tells how it was called, and then what there is. */
+const getent = (members = ''): string => `#!/bin/sh\necho "getent $*" >> "$ROOT/calls"\necho "$2:x:977:${members}"\n`;
+
 const removed = {
   '/var/lib/scheduled-events-bridge/outbox.sqlite': 'records',
   '/etc/scheduled-events-bridge/config.json': '{}',
-  '/bin/getent': 'exit 0',
+  '/bin/getent': getent(),
   '/bin/userdel': 'exit 0',
   '/bin/groupdel': 'exit 0',
 } as const;
@@ -252,12 +255,27 @@ test('a purge of what is left leaves a bridge alone that came in another way sin
 });
 
 test('a purge goes on where the account cannot be removed, and says how it is', () => {
-  const { status, stderr, root } = maintainerScript('deb/postrm', ['purge'], { ...removed, '/bin/userdel': 'exit 8' });
+  const { status, stdout, stderr, root } = maintainerScript('deb/postrm', ['purge'], {
+    ...removed,
+    '/bin/userdel': 'exit 8',
+  });
+  expect(stdout).toMatch(/^The state in .* is removed, with what was not delivered\.$/m);
   expect({ status, stderr }).toEqual({
     status: 0,
     stderr: 'Left to be done by hand: userdel scheduled-events-bridge\n',
   });
   expect(existsSync(join(root, 'var/lib/scheduled-events-bridge'))).toBe(false);
+});
+
+test('a purge leaves a group alone that others are in, and says so', () => {
+  const { status, stdout, calls } = maintainerScript('deb/postrm', ['purge'], {
+    ...removed,
+    '/bin/getent': getent('al,jo'),
+  });
+  expect(status).toBe(0);
+  expect(stdout).toContain('The group scheduled-events-bridge stays, since others are in it: al,jo.');
+  expect(calls).toContain('userdel scheduled-events-bridge');
+  expect(calls).not.toContain('groupdel scheduled-events-bridge');
 });
 
 test('a purge where the account is gone already leaves it at that', () => {
