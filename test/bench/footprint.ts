@@ -30,9 +30,9 @@ interface Row extends ProcessFigures {
 
 /**
  * Memory and processor time of the bundled bridge while a freeze is 15 minutes ahead, for which it holds connections to both sinks:
- * medians of `starts` fresh starts, each measured over `seconds` after 10 s of settling. Beside it: one for which nothing is
- * scheduled, the first one with what a service unit can add (code compiled before, in a directory of its own; one arena for all
- * threads), the same bundle with node:http in undici's place, undici alone, and bare Node. All run at the same time.
+ * medians of `starts` fresh starts, each measured over `seconds` after a minute, in which what runs often is compiled. Beside it: one
+ * for which nothing is scheduled, the first one with what a service unit can add (code compiled before, in a directory of its own;
+ * one arena for all threads), the same bundle with node:http in undici's place, undici alone, and bare Node. All run at the same time.
  */
 export async function footprint({
   starts,
@@ -143,12 +143,15 @@ async function fillCompileCache(variant: Variant): Promise<void> {
   await ended;
 }
 
+/** It runs for months: what it costs in its first seconds is another question. */
+const settleMs = 60_000;
+
 async function measure(variant: Variant, round: string, seconds: number): Promise<Row> {
   const { child, polls, ready } = variant.start(round);
   const { pid = 0 } = child;
   try {
     await ready;
-    await sleep(10_000);
+    await sleep(settleMs);
     const [before, pollsBefore] = [figuresOf(pid), polls()];
     await sleep(seconds * 1000);
     const [after, pollsAfter] = [figuresOf(pid), polls()];

@@ -7,9 +7,9 @@ const benches = { footprint, drain };
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { starts: { type: 'string', default: '9' }, seconds: { type: 'string', default: '20' } },
+  options: { starts: { type: 'string', default: '3' }, seconds: { type: 'string', default: '20' } },
 });
 const bench = Object.entries(benches).find(([name]) => name === positionals[0])?.[1];
 if (bench) await bench({ starts: Number(values.starts), seconds: Number(values.seconds) });
-else process.stderr.write(`npm run bench -- <${Object.keys(benches).join('|')}> [--starts 9] [--seconds 20]\n`);
+else process.stderr.write(`npm run bench -- <${Object.keys(benches).join('|')}> [--starts 3] [--seconds 20]\n`);
 process.exit(bench ? 0 : 2);
