@@ -1,3 +1,5 @@
+import { foundFilters, valuesOf } from '../workbooks/panel.ts';
+
 type Json = Readonly<Record<string, unknown>>;
 
 /** What is chosen at the top of the dashboard; no id of a resource stands in it. */
@@ -19,16 +21,14 @@ export const variables = (datasource: Json): Json[] => [
     query: { refId: 'A', queryType: 'Azure Workspaces', subscription: '$Subscription' },
     refresh: 1,
   },
-  list(datasource, 'EventType', 'Events', 'EventType'),
-  list(datasource, 'Location', 'Regions', 'Location'),
-  list(datasource, 'VmScaleSet', 'Scale sets', 'VmScaleSetName'),
+  ...foundFilters.map((filter) => list(datasource, filter)),
   { name: 'EventId', label: 'Event to follow', type: 'textbox', query: '', hide: 0 },
 ];
 
 /** Where all are chosen, `all` stands in the query: https://grafana.com/docs/grafana/latest/datasources/azure-monitor/query-editor/ */
-const list = (datasource: Json, name: string, label: string, column: string): Json => ({
-  name,
-  label,
+const list = (datasource: Json, filter: (typeof foundFilters)[number]): Json => ({
+  name: filter.name,
+  label: filter.label,
   type: 'query',
   datasource,
   query: {
@@ -36,12 +36,7 @@ const list = (datasource: Json, name: string, label: string, column: string): Js
     queryType: 'Azure Log Analytics',
     azureLogAnalytics: {
       resources: ['$Workspace'],
-      query: [
-        'VmLifecycleRecords(now() - $__timeFrom())',
-        `| where isnotempty(${column})`,
-        `| distinct ${column}`,
-        `| order by ${column} asc`,
-      ].join('\n'),
+      query: valuesOf(filter, '$__timeFrom()').join('\n'),
       resultFormat: 'table',
       dashboardTime: false,
     },

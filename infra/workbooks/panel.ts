@@ -18,11 +18,21 @@ export interface Filter {
   readonly column: string;
 }
 
-export const eventFilters: readonly Filter[] = [
-  { name: 'EventType', column: 'EventType' },
-  { name: 'Location', column: 'Location' },
-  { name: 'VmScaleSet', column: 'VmScaleSetName' },
-  { name: 'Subscription', column: 'SubscriptionId' },
+/** Those whose values a dashboard finds in the records, in the order in which it offers them. */
+export const foundFilters: readonly (Filter & { readonly label: string })[] = [
+  { name: 'EventType', column: 'EventType', label: 'Events' },
+  { name: 'Location', column: 'Location', label: 'Regions' },
+  { name: 'VmScaleSet', column: 'VmScaleSetName', label: 'Scale sets' },
+];
+
+export const eventFilters: readonly Filter[] = [...foundFilters, { name: 'Subscription', column: 'SubscriptionId' }];
+
+/** The values of a column that there were since `start`, a datetime of KQL. */
+export const valuesOf = ({ column }: Pick<Filter, 'column'>, start: Words['start']): readonly string[] => [
+  `VmLifecycleRecords(now() - ${start})`,
+  `| where isnotempty(${column})`,
+  `| distinct ${column}`,
+  `| order by ${column} asc`,
 ];
 
 export const vmFilters: readonly Filter[] = eventFilters.filter(({ name }) => name !== 'EventType');

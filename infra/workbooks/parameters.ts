@@ -1,3 +1,4 @@
+import { foundFilters, valuesOf } from './panel.ts';
 import type { Parameter, ParametersContent } from './workbook-json.ts';
 
 /** What people choose at the top of the workbook. The ids are of no meaning, but have to stay the same. */
@@ -7,22 +8,17 @@ const graph = { queryType: 1, resourceType: 'microsoft.resourcegraph/resources' 
 const id = (number: number): string => `5f3f0d0c-6f0e-4c53-9a0f-6a1d6f3c9b${String(number).padStart(2, '0')}`;
 
 /** As many as are wanted, all at first. Where all are chosen, `*` stands in the query. */
-const list = (number: number, name: string, label: string, column: string): Parameter => ({
+const list = (number: number, filter: (typeof foundFilters)[number]): Parameter => ({
   id: id(number),
   version: 'KqlParameterItem/1.0',
-  name,
-  label,
+  name: filter.name,
+  label: filter.label,
   type: 2,
   isRequired: true,
   multiSelect: true,
   quote: "'",
   delimiter: ',',
-  query: [
-    'VmLifecycleRecords(now() - {TimeRange:start})',
-    `| where isnotempty(${column})`,
-    `| distinct ${column}`,
-    `| order by ${column} asc`,
-  ].join('\n'),
+  query: valuesOf(filter, '{TimeRange:start}').join('\n'),
   crossComponentResources: ['{Workspace}'],
   defaultValue: 'value::all',
   typeSettings: { additionalResourceOptions: ['value::all'], selectAllValue: '*', showDefault: false },
@@ -74,9 +70,7 @@ export const parameters: ParametersContent = {
         allowCustom: true,
       },
     },
-    list(4, 'EventType', 'Events', 'EventType'),
-    list(5, 'Location', 'Regions', 'Location'),
-    list(6, 'VmScaleSet', 'Scale sets', 'VmScaleSetName'),
+    ...foundFilters.map((filter, index) => list(4 + index, filter)),
   ],
   style: 'pills',
   queryType: 0,

@@ -1,4 +1,5 @@
 import type { Approver } from '../approver/approver.ts';
+import { refusal } from '../approver/by-hand.ts';
 import { createCredential } from '../azure/credential.ts';
 import { type Bridge, poll } from '../bridge.ts';
 import type { Clock } from '../clock.ts';
@@ -77,7 +78,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
     [emitTestRequest]: emitTest,
     [greetingRequest]: createGreeting(vitals, clock),
     // Asked from outside of the pod, whose files a command on the node can reach.
-    [approveRequest]: isInCluster(env) ? () => ({ ok: false, says: notInCluster, outcome: null }) : approver.approve,
+    [approveRequest]: isInCluster(env) ? () => refusal(notInCluster) : approver.approve,
     ...outboxHandlers(outbox, () => {
       for (const relay of relays) relay.wake();
     }),

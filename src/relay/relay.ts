@@ -166,7 +166,8 @@ class SinkRelay implements Relay {
 
   /**
    * 1. Take in what became of the batches that are back. 2. Send what can be sent, so that the sink works while 3. the
-   * disk writes what is settled: one transaction for all that came back meanwhile, a batch on its way permitting a rest between two. 4. Wait for something to happen.
+   * disk writes what is settled: one transaction for all that came back meanwhile, with a rest between two while a batch is on its
+   * way. 4. Wait for something to happen.
    */
   async #drain(signal: AbortSignal): Promise<Drained> {
     for (;;) {

@@ -21,7 +21,7 @@ import { removeEmpty } from './remove-empty.ts';
 import { removerScript } from './remover.ts';
 import { makeFolder, replaceFile, replaceLink, sync } from './replace-file.ts';
 import type { Systemd } from './systemd.ts';
-import { accountIn, makeAccount } from './user.ts';
+import { accountIn, makeAccount, ownUid } from './user.ts';
 
 /** What the steps are made of. */
 export interface Material {
@@ -88,7 +88,7 @@ function writeConfiguration(places: Places, path: string, content: Buffer | null
   const account = accountIn(places);
   if (account === null || content === null)
     throw new Refusal('notDone', `${path} cannot be written: the account ${serviceName} is missing.`);
-  const owner = { uid: process.geteuid?.() ?? 0, gid: account.gid };
+  const owner = { uid: ownUid(), gid: account.gid };
   makeFolder(places.settings);
   chownSync(places.settings, owner.uid, owner.gid);
   chmodSync(places.settings, configurationRights.folder);
@@ -131,7 +131,7 @@ function makeOwnFolder(path: string): void {
   // A link to nowhere is there, and no folder.
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) makeFolder(path);
   const folder = lstatSync(path);
-  if (!folder.isDirectory() || folder.uid !== (process.geteuid?.() ?? 0) || (folder.mode & 0o022) !== 0) {
+  if (!folder.isDirectory() || folder.uid !== ownUid() || (folder.mode & 0o022) !== 0) {
     throw new Refusal(
       'notDone',
       `${path} is not a folder that only root can write: look who made it, move it away, and try again.`,

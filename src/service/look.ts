@@ -6,7 +6,7 @@ import { fromRoot, type Places, serviceName } from './places.ts';
 import type { Found, Ledger, Running } from './plan.ts';
 import { removerScript } from './remover.ts';
 import type { UnitState } from './systemd.ts';
-import { accountIn } from './user.ts';
+import { accountIn, ownUid } from './user.ts';
 
 /** What stands on this machine. `unit`: as systemd sees it; null where it does not run, as in an image. */
 export function lookAround(places: Places, unit: UnitState | null): Found {
@@ -38,7 +38,7 @@ function isGuarded(places: Places): boolean {
   const gid = accountIn(places)?.gid;
   const has = (path: string, mode: number): boolean => {
     const { uid, gid: group, mode: rights = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
-    return uid === (process.geteuid?.() ?? 0) && group === gid && (rights & 0o7777) === mode;
+    return uid === ownUid() && group === gid && (rights & 0o7777) === mode;
   };
   // In this order: the uid of the folder is another for who may not look into it.
   return has(places.settings, configurationRights.folder) && has(places.configuration, configurationRights.file);

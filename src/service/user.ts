@@ -3,6 +3,9 @@ import { fromRoot, type Places, serviceName } from './places.ts';
 import { type Ended, lastWord, runProgram } from './program.ts';
 import { Refusal } from './refusals.ts';
 
+/** Who installs: root, but in tests. */
+export const ownUid = (): number => process.geteuid?.() ?? 0;
+
 /** The account that the service runs as. */
 export interface Account {
   readonly uid: number;

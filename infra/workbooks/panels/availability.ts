@@ -1,4 +1,4 @@
-import { asked, askedOfGraph, bridges, type Tab, type Words } from '../panel.ts';
+import { asked, askedOfGraph, bridges, type Look, type Tab, type Words } from '../panel.ts';
 import { resource, seconds, time } from './looks.ts';
 
 /** https://learn.microsoft.com/azure/virtual-machines/resource-graph-availability */
@@ -11,6 +11,12 @@ const availability = (words: Words): string[] => [
   '| where ResourceId has "/microsoft.compute/"',
   ...words.chosen([{ name: 'Location', column: 'location' }]).map((condition) => `| where ${condition}`),
 ];
+
+const state: Look = {
+  column: 'State',
+  signs: { Unavailable: 'act', Unknown: 'watch', Degraded: 'watch' },
+};
+const since = time('Since', 'Since');
 
 export const availabilityTab: Tab = {
   name: 'Availability',
@@ -41,11 +47,7 @@ export const availabilityTab: Tab = {
       ]),
       show: {
         as: 'table',
-        looks: [
-          resource,
-          { column: 'State', signs: { Unavailable: 'act', Unknown: 'watch', Degraded: 'watch' } },
-          time('Since', 'Since'),
-        ],
+        looks: [resource, state, since],
       },
     },
     {
@@ -73,8 +75,8 @@ export const availabilityTab: Tab = {
         as: 'table',
         looks: [
           resource,
-          { column: 'State', signs: { Unavailable: 'act', Unknown: 'watch', Degraded: 'watch' } },
-          time('Since', 'Since'),
+          state,
+          since,
           { column: 'Event', label: 'Last announced' },
           time('AnnouncedAt', 'Announced'),
           seconds('Notice', 'Notice'),

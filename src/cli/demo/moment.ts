@@ -1,4 +1,5 @@
 import type { LifecycleRecord } from '../../lifecycle/record.ts';
+import type { At } from './perform.ts';
 
 /** What a record says that the demo shows, and by which it is told from others. */
 export type Told = Pick<
@@ -6,8 +7,8 @@ export type Told = Pick<
   'recordId' | 'eventId' | 'eventType' | 'phase' | 'evidence' | 'notBefore' | 'noticeSeconds' | 'observedPauseMs'
 >;
 
-/** One thing that happened. `at`: seconds since the show began. */
-export type Moment = { readonly at: number } & Happening;
+/** One thing that happened. */
+export type Moment = At<Happening>;
 
 export type Happening =
   /** Azure changed its document. */

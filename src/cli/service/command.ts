@@ -70,44 +70,34 @@ interface Given {
   readonly start: boolean;
 }
 
-const orderOf = ({ from: folder, key: keyFile, config: file, start }: Given): Omit<Order, 'enable'> => ({
-  from: folder,
-  key: keyFile ?? null,
-  configuration: file ?? null,
-  start,
-});
+/** A verb that takes a package. `isInstallation`: it may be the first. */
+const addTaking =
+  (name: string, description: string, enable: Order['enable'], isInstallation: boolean): Sub =>
+  (service, machine, surroundings) => {
+    addSub(service, name, description, 'unreachable')
+      .requiredOption(...from)
+      .option(...key)
+      .option(...config)
+      .option(...noStart)
+      .action(async ({ from: folder, key: keyFile, config: file, start }: Given) => {
+        const order = { from: folder, key: keyFile ?? null, configuration: file ?? null, start, enable };
+        await bring(surroundings, await machine(), order, isInstallation);
+      });
+  };
 
-const addInstall: Sub = (service, machine, surroundings) => {
-  addSub(
-    service,
-    'install',
-    'install a package, or update to it; the service runs from now on and with every start of the machine',
-    'unreachable',
-  )
-    .requiredOption(...from)
-    .option(...key)
-    .option(...config)
-    .option(...noStart)
-    .action(async (given: Given) => {
-      await bring(surroundings, await machine(), { ...orderOf(given), enable: 'always' }, true);
-    });
-};
+const addInstall = addTaking(
+  'install',
+  'install a package, or update to it; the service runs from now on and with every start of the machine',
+  'always',
+  true,
+);
 
-const addUpdate: Sub = (service, machine, surroundings) => {
-  addSub(
-    service,
-    'update',
-    'update to the version of a package, and go back by itself where that does not become ready',
-    'unreachable',
-  )
-    .requiredOption(...from)
-    .option(...key)
-    .option(...config)
-    .option(...noStart)
-    .action(async (given: Given) => {
-      await bring(surroundings, await machine(), { ...orderOf(given), enable: 'as-it-is' });
-    });
-};
+const addUpdate = addTaking(
+  'update',
+  'update to the version of a package, and go back by itself where that does not become ready',
+  'as-it-is',
+  false,
+);
 
 const asInstalled = { from: null, key: null, configuration: null, start: true } as const;
 

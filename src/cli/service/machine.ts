@@ -1,8 +1,7 @@
 import { delimiter } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import { askService } from '../../outbox/ask.ts';
-import type { CheckedConfiguration, Greeting, Machine } from '../../service/machine.ts';
-import { factsOf } from '../../service/machine.ts';
+import { type CheckedConfiguration, factsOf, type Greeting, type Machine } from '../../service/machine.ts';
 import { placesIn } from '../../service/places.ts';
 import { platformPaths, readConfigFile } from '../config-file.ts';
 import { asOwner } from '../outbox/as-owner.ts';

@@ -6,20 +6,17 @@ import type { Uninstalled } from '../../service/uninstall.ts';
 import { clockTime } from '../status/moment.ts';
 
 /** What `install`, `update`, `configure` and `enable` tell when it is done. */
-export function doneSentences(
-  { outcome, folder, from, changed, says, command }: Done,
-  { command: place, configuration }: Places,
-): string[] {
+export function doneSentences({ outcome, folder, from, changed, says, command }: Done, places: Places): string[] {
   const came = from === null ? '' : `, after ${from}`;
   const sentence = {
     'ready-already': `Version ${folder} is installed and runs as configured; ${changed ? 'it was not restarted' : 'nothing was changed'}.`,
     'becomes-ready': `Version ${folder} runs and is ready${came}. It says: ${says || 'nothing yet'}`,
-    waits: `Version ${folder} is installed${came}, and waits for its configuration: write a file, then "${serviceName} service configure --config FILE". It is to be ${configuration}.`,
+    waits: `Version ${folder} is installed${came}, and waits for its configuration: write a file, then "${serviceName} service configure --config FILE". It is to be ${places.configuration}.`,
     rests: `Version ${folder} is installed${came}. The service was disabled and stays so: "${serviceName} service enable" starts it.`,
     later: `Version ${folder} is installed${came}, and starts with the machine.`,
   }[outcome];
   const why = noCommand[command];
-  return why ? [sentence, `${place} ${why}: the command is /opt/${serviceName}/current/${serviceName}.`] : [sentence];
+  return why ? [sentence, `${places.command} ${why}: the command is ${commandTarget(places)}.`] : [sentence];
 }
 
 /** Why there is no command in the path. */

@@ -1,10 +1,11 @@
 import type { Foldable } from '../../../lifecycle/fold.ts';
 import type { LifecycleRecord } from '../../../lifecycle/record.ts';
+import type { At } from '../perform.ts';
 
 export type FleetRecord = Foldable & Pick<LifecycleRecord, 'eventType' | 'vmName' | 'observerAffected'>;
 
-/** One thing that happened to the fleet. `at`: seconds since the show began. */
-export type FleetMoment = { readonly at: number } & FleetHappening;
+/** One thing that happened to the fleet. */
+export type FleetMoment = At<FleetHappening>;
 
 export type FleetHappening =
   /** So many VMs have a bridge that looks. */
