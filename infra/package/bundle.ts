@@ -3,8 +3,26 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { type BuildOptions, build, type Metafile } from 'esbuild';
+import manifest from '../../package.json' with { type: 'json' };
+import { exitCodes } from '../../src/cli/exit-codes.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/**
+ * Ends the program, with one sentence, on a Node.js that lacks what it needs. It stands before everything else and in syntax that
+ * every Node.js reads, since an older one would fail at the first module that it does not have. The directive comes first: the
+ * bundler's own would stand too late to count.
+ */
+function requireNode(least: string, exitCode: number): string {
+  const [major = 0, minor = 0] = least.replace('>=', '').split('.').map(Number);
+  return `"use strict";
+(function () {
+  var found = process.versions.node, parts = found.split(".").map(Number);
+  if (parts[0] > ${major} || (parts[0] === ${major} && parts[1] >= ${minor})) return;
+  console.error("scheduled-events-bridge needs Node.js ${major}.${minor} or newer, but " + process.execPath + " is " + found + ": run it with a newer one, or install a package, which brings its own.");
+  process.exit(${exitCode});
+})();`;
+}
 
 /**
  * The whole product as one file that needs nothing beside it but Node. What a command imports when it is run (the simulator, the
@@ -25,7 +43,9 @@ export async function bundle(outfile: string, more: BuildOptions = {}): Promise<
     platform: 'node',
     target: 'node24',
     format: 'cjs',
-    banner: { js: '#!/usr/bin/env node' },
+    banner: {
+      js: `#!/usr/bin/env node\n${requireNode(manifest.engines.node, exitCodes.nodeTooOld.code)}`,
+    },
     logLevel: 'warning',
     ...more,
     metafile: true,

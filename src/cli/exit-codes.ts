@@ -5,6 +5,8 @@ export const exitCodes = {
   ok: { code: 0, meaning: 'done, or stopped by SIGTERM or SIGINT' },
   unexpected: { code: 1, meaning: 'something unexpected; a service manager should start it again' },
   usage: { code: 2, meaning: 'the command line is wrong' },
+  // EX_UNAVAILABLE of sysexits.h. Of the bundle only, which says it before anything else of this program runs.
+  nodeTooOld: { code: 69, meaning: 'Node.js is too old; starting again will not help' },
   // EX_TEMPFAIL and EX_CONFIG of sysexits.h; 76 stands between them and is EX_PROTOCOL: two ends that do not understand each other.
   alreadyRunning: { code: 75, meaning: 'another instance holds the state directory' },
   newerOutbox: {

@@ -1,11 +1,12 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bundle } from '../../../infra/package/bundle.ts';
 import { version } from '../../../src/version.ts';
+import { olderNode } from '../../support/older-node.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'bundle-'));
 const file = join(directory, 'scheduled-events-bridge.cjs');
@@ -35,6 +36,42 @@ test('the bundle is one file that runs where nothing else is', () => {
 
 test('the bundle can be run as a program of its own', { skip: process.platform === 'win32' }, () => {
   expect(execFileSync(file, ['--version'], { encoding: 'utf8' })).toBe(`${version}\n`);
+});
+
+const { node: older, whyNot } = olderNode();
+
+test.skipIf(older === null)(`an older Node is refused by every command, run included${whyNot}`, () => {
+  for (const command of ['run', 'version', 'demo']) {
+    const { status, stdout, stderr } = spawnSync(older?.path ?? '', [file, command], { encoding: 'utf8' });
+    expect({ status, stdout, stderr }).toEqual({
+      status: 69,
+      stdout: '',
+      stderr: `scheduled-events-bridge needs Node.js 24.12 or newer, but ${older?.path} is ${older?.version}: run it with a newer one, or install a package, which brings its own.\n`,
+    });
+  }
+});
+
+const lowest = [
+  { found: '9.11.2', status: 69 },
+  { found: '24.9.0', status: 69 },
+  { found: '24.11.1', status: 69 },
+  { found: '24.12.0', status: 0 },
+  { found: '25.0.0', status: 0 },
+];
+
+test.for(lowest)('on Node $found the bundle ends with $status', ({ found, status }) => {
+  const pretence = join(directory, 'pretence.cjs');
+  writeFileSync(pretence, `Object.defineProperty(process.versions, 'node', { value: '${found}' });`);
+  expect(spawnSync(process.execPath, ['--require', pretence, file, 'version']).status).toBe(status);
+  rmSync(pretence);
+});
+
+test('the bundle is in strict mode, though something stands before it', async () => {
+  const probe = join(directory, 'probe.cjs');
+  const contents = 'console.log((function () { return this; })() === undefined);';
+  await bundle(probe, { entryPoints: [], stdin: { contents, resolveDir: import.meta.dirname } });
+  expect(execFileSync(process.execPath, [probe], { encoding: 'utf8' })).toBe('true\n');
+  rmSync(probe);
 });
 
 test('the name by which a library tells an AMQP error survives', async () => {

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { exitCodes } from '../../../src/cli/exit-codes.ts';
 import { fromRoot, placesIn, serviceName } from '../../../src/service/places.ts';
 import { temporaryDirectory } from '../../support/bridge-process.ts';
 
@@ -48,6 +49,11 @@ const traps = [
   { trap: 'readiness is told', name: 'Type', values: ['notify'] },
   { trap: 'a loop that hangs is ended', name: 'WatchdogSec', values: ['60'] },
   { trap: 'it is started again', name: 'Restart', values: ['always'] },
+  {
+    trap: 'a Node.js that is too old stays too old',
+    name: 'RestartPreventExitStatus',
+    values: [String(exitCodes.nodeTooOld.code)],
+  },
   { trap: 'for ever', name: 'StartLimitIntervalSec', values: ['0'] },
   {
     trap: 'the network is still there when it stops',

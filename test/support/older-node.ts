@@ -1,0 +1,21 @@
+import { spawnSync } from 'node:child_process';
+import { delimiter, join } from 'node:path';
+
+/** A Node.js of this machine that is older than the project needs. */
+export interface OlderNode {
+  readonly path: string;
+  readonly version: string;
+}
+
+/** The first one on the PATH, or the reason why there is none, to be printed with what is skipped. */
+export function olderNode(): { readonly node: OlderNode | null; readonly whyNot: string } {
+  const directories = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/bin', '/usr/bin'];
+  for (const directory of directories.filter((one) => !one.includes('node_modules'))) {
+    const path = join(directory, 'node');
+    // What it calls itself: a link is followed.
+    const told = spawnSync(path, ['-p', 'process.execPath + " " + process.versions.node'], { encoding: 'utf8' });
+    const [real = '', version = ''] = told.status === 0 ? told.stdout.trim().split(' ') : [];
+    if (/^(1\d|2[0-3])\./.test(version)) return { node: { path: real, version }, whyNot: '' };
+  }
+  return { node: null, whyNot: ' (skipped: there is no older Node.js on the PATH)' };
+}
