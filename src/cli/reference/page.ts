@@ -4,6 +4,7 @@ import { healthRoutes } from '../../health/health.ts';
 import { metricFamilies } from '../../health/metric-families.ts';
 import { deliveryLatency } from '../../health/sink-metrics.ts';
 import { approvalEvidence, endEvidence, phases, stepEvidence } from '../../lifecycle/record.ts';
+import { columnOf } from '../../sinks/log-analytics/encode.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { createProgram } from '../program.ts';
 import { azureFailures, type CodeMeaning, imdsFailures } from './failures.ts';
@@ -46,8 +47,8 @@ export function referencePage({ code, tables }: PageSources): string {
     section('Failures of Event Hubs, Log Analytics and tokens', failuresText, failures(azureFailures())),
     section('Failures of the metadata service (IMDS)', imdsText, failures(imdsFailures())),
     section('Phases and evidence', recordText, phaseTable(), evidenceTable()),
-    section('Fields of a record', fieldsText, columns(tables.VmLifecycle_CL ?? [])),
-    section('Fields of a heartbeat', heartbeatText, columns(tables.VmLifecycleBridge_CL ?? [])),
+    section('Fields of a record', fieldsText, columns(tables.VmLifecycle_CL ?? [], recordField)),
+    section('Fields of a heartbeat', heartbeatText, columns(tables.VmLifecycleBridge_CL ?? [], camelCase)),
     section('What commands say when they fail', failText, failTable(said)),
     section('What the log says', logText, logTable(said)),
   ].join('\n\n')}\n`;
@@ -73,9 +74,9 @@ const imdsText =
 const recordText =
   'Completed, Canceled and Ended all mean: recover now. A test record (`emit-test`) has no evidence, since no word of it would be true.';
 const fieldsText =
-  'As columns of `VmLifecycle_CL`; on Event Hubs the same names in camelCase (`durationSeconds` for `DurationInSeconds`), where what is unknown is null.';
+  'The columns of `VmLifecycle_CL`, each with its field in the JSON on Event Hubs, where what is unknown is null.';
 const heartbeatText =
-  'As columns of `VmLifecycleBridge_CL`; on Event Hubs (`heartbeat.eventHubs`) the same names in camelCase.';
+  'The columns of `VmLifecycleBridge_CL`, each with its field in the JSON on Event Hubs (`heartbeat.eventHubs`).';
 const failText = 'What stands between ‹ and › is filled in.';
 const logText =
   'On stderr, one JSON object a line. What stands between ‹ and › is filled in. `info` needs nobody, `warn` and `error` do when they last.';
@@ -168,11 +169,20 @@ function evidenceTable(): string {
   return table(['evidence', 'meaning'], [...rows, onBehalf]);
 }
 
-const columns = (all: readonly Column[]): string =>
+/** `fieldOf`: the field on Event Hubs that holds the same; null where there is none. */
+const columns = (all: readonly Column[], fieldOf: (column: string) => string | null): string =>
   table(
-    ['column', 'type', 'meaning'],
-    all.map(({ name, type, description }) => [`\`${name}\``, type, description]),
+    ['column', 'on Event Hubs', 'type', 'meaning'],
+    all.map(({ name, type, description }) => {
+      const field = fieldOf(name);
+      return [`\`${name}\``, field === null ? '-' : `\`${field}\``, type, description];
+    }),
   );
+
+const recordField = (column: string): string | null =>
+  Object.entries(columnOf).find(([, name]) => name === column)?.[0] ?? null;
+
+const camelCase = (column: string): string => `${column.charAt(0).toLowerCase()}${column.slice(1)}`;
 
 function failTable(code: SourceText): string {
   const rows = callsOf(code, /\bnew (Failure|Refusal)/).flatMap(({ args: [reason = '', sentence = ''] }) => {

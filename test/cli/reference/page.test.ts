@@ -5,7 +5,10 @@ import { azureFailures, imdsFailures } from '../../../src/cli/reference/failures
 import { otherVariables } from '../../../src/cli/reference/meanings.ts';
 import { referencePage } from '../../../src/cli/reference/page.ts';
 import { environmentName, options } from '../../../src/config.ts';
+import { heartbeat } from '../../../src/heartbeat/row.ts';
+import { sampleFacts } from '../../heartbeat/facts.ts';
 import { withoutComments } from '../../support/import-rule.ts';
+import { sampleRecord } from '../../support/sample-record.ts';
 import { readTree, root } from '../../support/source-tree.ts';
 
 const code = readTree('src/**/*.ts');
@@ -63,6 +66,19 @@ test('every variable that the program reads is explained', () => {
   ]);
   expect(found.length).toBeGreaterThan(10);
   expect([...new Set(found)].filter((name) => !known.includes(name))).toEqual([]);
+});
+
+/** The second cells of the rows of a section. */
+const secondCells = (title: string): (string | undefined)[] =>
+  [...(page.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '').matchAll(/^\| `[^|]*` \| ([^|]*) \|/gm)].map(
+    ([, text]) => text?.replaceAll('`', ''),
+  );
+
+test('the fields named for Event Hubs are those of the JSON there, TimeGenerated being a column only', () => {
+  expect(secondCells('Fields of a record').toSorted()).toEqual(['-', ...Object.keys(sampleRecord())].toSorted());
+  expect(page).toContain('| `TimeGenerated` | - |');
+  expect(page).toContain('| `DurationInSeconds` | `durationSeconds` |');
+  expect(secondCells('Fields of a heartbeat').toSorted()).toEqual(Object.keys(heartbeat(sampleFacts())).toSorted());
 });
 
 test('nothing in the page is left empty or unresolved', () => {
