@@ -20,6 +20,8 @@ export interface Show {
 export interface EventLane {
   readonly eventId: string;
   readonly eventType: string;
+  /** What the picture and the lines call it: `Freeze`, the next of its type `Freeze 2`. */
+  readonly name: string;
   readonly scheduledAt: number;
   readonly startedAt: number | null;
   readonly removedAt: number | null;
@@ -72,11 +74,21 @@ export function fold(show: Show, moment: Moment): Show {
   }
 }
 
+/** The name of an event, also of one that is announced only now. */
+export function nameOf(events: Show['events'], eventId: string, eventType: string | null): string {
+  const known = events.find((event) => event.eventId.toLowerCase() === eventId.toLowerCase());
+  if (known) return known.name;
+  const type = eventType ?? 'an event';
+  const before = events.filter((event) => event.eventType === eventType).length;
+  return before === 0 ? type : `${type} ${before + 1}`;
+}
+
 function withStep(events: Show['events'], { at, eventId, eventType, step }: Moment & { kind: 'azure' }) {
   if (!events.some((event) => event.eventId === eventId)) {
     const startedAt = step === 'started' ? at : null;
     const unknown = { notBefore: null, phase: null, noticeSeconds: null, observedPauseMs: null };
-    return [...events, { eventId, eventType, scheduledAt: at, startedAt, removedAt: null, ...unknown }];
+    const name = nameOf(events, eventId, eventType);
+    return [...events, { eventId, eventType, name, scheduledAt: at, startedAt, removedAt: null, ...unknown }];
   }
   const moved = step === 'started' ? { startedAt: at } : step === 'removed' ? { removedAt: at } : {};
   return events.map((event) => (event.eventId === eventId ? { ...event, ...moved } : event));

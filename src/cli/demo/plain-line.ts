@@ -1,5 +1,5 @@
 import { plural, seconds, wasFelt } from './figures.ts';
-import type { Destination, Show } from './model.ts';
+import { type Destination, nameOf, type Show } from './model.ts';
 import type { Moment } from './moment.ts';
 
 /** The same show as lines, for what is no terminal. `before`: the show without this moment. Null: not worth a line. */
@@ -10,17 +10,23 @@ export function plainLine(moment: Moment, before: Show): string | null {
   return `${moment.at.toFixed(1).padStart(6)} s  ${who.padEnd(11)}${what}`;
 }
 
-function tell(moment: Moment, { hub, table }: Show): readonly [who: string, what: string] | null {
+function tell(moment: Moment, { hub, table, events }: Show): readonly [who: string, what: string] | null {
   switch (moment.kind) {
     case 'azure':
-      return ['Azure', `${moment.eventType} ${moment.step} (incarnation ${moment.incarnation})`];
+      return [
+        'Azure',
+        `${nameOf(events, moment.eventId, moment.eventType)} ${moment.step} (incarnation ${moment.incarnation})`,
+      ];
     case 'hub': {
-      const { recordId, eventType, phase, evidence, observedPauseMs } = moment.record;
+      const { recordId, eventId, eventType, phase, evidence, observedPauseMs } = moment.record;
+      const name = nameOf(events, eventId, eventType);
       const paused = wasFelt(observedPauseMs) ? `; paused ${seconds(observedPauseMs / 1000)}` : '';
-      return ['event hub', `${eventType} ${phase}: ${evidence.join(', ')}${paused}${again(hub, recordId)}`];
+      return ['event hub', `${name} ${phase}: ${evidence.join(', ')}${paused}${again(hub, recordId)}`];
     }
-    case 'table':
-      return ['table', `${moment.row.eventType} ${moment.row.phase}${again(table, moment.row.recordId)}`];
+    case 'table': {
+      const { recordId, eventId, eventType, phase } = moment.row;
+      return ['table', `${nameOf(events, eventId, eventType)} ${phase}${again(table, recordId)}`];
+    }
     case 'bridge':
       return ['bridge', bridgeWords[moment.state]];
     case 'outage':

@@ -10,17 +10,17 @@ export function summarize({ events, hub, table, complaints }: Verdict, show: Sho
   const rows = events.flatMap(({ eventId, eventType, said, onHub, inTable }): readonly Row[] => {
     const event = show.events.find((one) => one.eventId === eventId);
     const line: Row = [
-      piece(`   ${eventType.padEnd(9)}${said.join(', ').padEnd(29)}`),
+      piece(`   ${(event?.name ?? eventType).padEnd(10)}${said.join(', ').padEnd(29)}`),
       held(onHub, said.length),
       held(inTable, said.length),
       event?.phase ? piece(event.phase, inkOf(event.phase)) : piece(''),
     ];
     const measured = event ? figure(event, stoodStillSeconds(show)) : null;
-    return measured === null ? [line] : [line, [piece(`            ${measured}`, 'quiet')]];
+    return measured === null ? [line] : [line, [piece(`             ${measured}`, 'quiet')]];
   });
   return [
     [],
-    [piece('   What Azure said                       Event hub  Table', 'quiet')],
+    [piece('   What Azure said                        Event hub  Table', 'quiet')],
     ...rows,
     [],
     ...(complaints.length === 0

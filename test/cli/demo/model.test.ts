@@ -9,6 +9,7 @@ describe('the show, folded from what happened', () => {
       {
         eventId: 'f',
         eventType: 'Freeze',
+        name: 'Freeze',
         scheduledAt: 1,
         startedAt: 7,
         removedAt: 12,
@@ -20,6 +21,7 @@ describe('the show, folded from what happened', () => {
       {
         eventId: 'c',
         eventType: 'Freeze',
+        name: 'Freeze 2',
         scheduledAt: 3,
         startedAt: null,
         removedAt: 6,

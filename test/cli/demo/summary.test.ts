@@ -22,12 +22,12 @@ const summary = (changes: Partial<Verdict>, show: Partial<Show> = {}): string[] 
 test('the summary tells of each event what was said, what is held and what was measured', () => {
   expect(summary({})).toEqual([
     '',
-    '   What Azure said                       Event hub  Table',
-    '   Freeze   scheduled, started, removed  3 of 3     3 of 3     Completed',
-    '            it stood still for 1.50 s and measured that on itself: 1.48 s',
-    '   Freeze   scheduled, removed           2 of 2     2 of 2     Canceled',
-    '   Reboot   scheduled, started           2 of 2     2 of 2     Started',
-    '            the notice really given: 3.00 s',
+    '   What Azure said                        Event hub  Table',
+    '   Freeze    scheduled, started, removed  3 of 3     3 of 3     Completed',
+    '             it stood still for 1.50 s and measured that on itself: 1.48 s',
+    '   Freeze 2  scheduled, removed           2 of 2     2 of 2     Canceled',
+    '   Reboot    scheduled, started           2 of 2     2 of 2     Started',
+    '             the notice really given: 3.00 s',
     '',
     '   They agree: 7 steps, 7 records on the event hub and 7 in the table;',
     '   none is missing.',
@@ -48,7 +48,7 @@ test('no line of the summary is wider than the smallest terminal', () => {
 
 test('where nothing can be frozen the summary says so', () => {
   expect(summary({}, { bridge: [{ state: 'running', from: 1 }] })[3]).toBe(
-    '            nothing stood still: this system has no signal for it',
+    '             nothing stood still: this system has no signal for it',
   );
 });
 

@@ -58,7 +58,7 @@ const introduction = (vmCount: number) =>
   [
     '',
     `   A scale set of ${vmCount} VMs on this machine, each with a bridge and an outbox of`,
-    '   its own. Azure announces maintenance of it, one update domain after the other.',
+    '   its own. Azure announces maintenance of one update domain after the other.',
     '',
   ].map((text) => [piece(text)]);
 

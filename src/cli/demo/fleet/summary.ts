@@ -1,19 +1,14 @@
 import { plural } from '../figures.ts';
 import { type Piece, piece, type Row } from '../picture/ink.ts';
 import type { FleetShow } from './model.ts';
-import type { FleetVerdict } from './verdict.ts';
+import type { FleetEventVerdict, FleetVerdict } from './verdict.ts';
 
 /** What is printed when the show of a fleet is over. */
 export function summarizeFleet({ events, onHub, inTable, complaints }: FleetVerdict, show: FleetShow): readonly Row[] {
   const issued = events.reduce((sum, { said }) => sum + said.length, 0);
   const copies = show.hub.copies + show.table.copies;
-  const rows = events.map(
-    ({ eventType, affected, said, folded, toldAll }): Row => [
-      piece(`   ${`${eventType} of ${plural(affected, 'VM')}`.padEnd(22)}${said.join(', ').padEnd(29)}`),
-      of(folded.length, said.length),
-      of(toldAll, affected),
-    ],
-  );
+  const alike = Map.groupBy(events, ({ eventId: _, ...event }) => JSON.stringify(event));
+  const rows = [...alike.values()].flatMap(([event, ...others]) => (event ? [eventRow(event, 1 + others.length)] : []));
   const agreement: readonly Row[] = [
     [
       piece('   They agree: ', 'ended'),
@@ -23,7 +18,7 @@ export function summarizeFleet({ events, onHub, inTable, complaints }: FleetVerd
   ];
   return [
     [],
-    [piece('   What Azure said                                    Folded     VMs that told all', 'quiet')],
+    [piece('   What Azure said                                    Folded     VMs complete', 'quiet')],
     ...rows,
     [],
     ...(complaints.length === 0
@@ -33,6 +28,16 @@ export function summarizeFleet({ events, onHub, inTable, complaints }: FleetVerd
           ...complaints.map((complaint): Row => [piece(`   ${complaint}`, 'broken')]),
         ]),
     [],
+  ];
+}
+
+/** Events of which everything is the same share a row: `5 x Reboot of 8 VMs`. */
+function eventRow({ eventType, affected, said, folded, toldAll }: FleetEventVerdict, events: number): Row {
+  const count = events === 1 ? '' : `${events} x `;
+  return [
+    piece(`   ${`${count}${eventType} of ${plural(affected, 'VM')}`.padEnd(22)}${said.join(', ').padEnd(29)}`),
+    of(folded.length, said.length),
+    of(toldAll, affected),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { plural, seconds, wasFelt } from '../figures.ts';
-import type { Destination, EventLane, Show } from '../model.ts';
+import { type Destination, type EventLane, nameOf, type Show } from '../model.ts';
 import { piece, type Row, toWidth, widthOf } from './ink.ts';
 import { arrivalLane, axis, bridgeLane, eventLane, inkOf, type Scale } from './lane.ts';
 
@@ -25,7 +25,7 @@ export function frame(show: Show, now: number, columns: number): readonly Row[] 
       width,
     );
   const events = show.events.map((event) =>
-    laned([piece(event.eventType, 'strong')], eventLane(event, now, scale), statusOf(event, now)),
+    laned([piece(event.name, 'strong')], eventLane(event, now, scale), statusOf(event, now)),
   );
   const rows: Row[] = [
     heading(show, now, width),
@@ -99,13 +99,13 @@ function countOf({ recordIds, copies }: Destination): Row {
   return [piece(copies === 0 ? records : `${records}, ${plural(copies, 'copy', 'copies')}`)];
 }
 
-function lastRecords({ records }: Show): readonly Row[] {
+function lastRecords({ records, events }: Show): readonly Row[] {
   const rows = records
     .slice(-recordRows)
     .map(
-      ({ at, record: { eventType, phase, evidence } }): Row => [
+      ({ at, record: { eventId, eventType, phase, evidence } }): Row => [
         piece(`${at.toFixed(1).padStart(6)} s  `, 'quiet'),
-        piece((eventType ?? '').padEnd(9)),
+        piece(nameOf(events, eventId, eventType).padEnd(10)),
         piece(phase.padEnd(11), inkOf(phase)),
         piece(evidence.join(', '), 'quiet'),
       ],

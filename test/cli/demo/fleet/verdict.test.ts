@@ -69,11 +69,19 @@ const summary = (verdict: FleetVerdict): string[] =>
 test('the summary of a fleet counts transitions, and the VMs that told them all', () => {
   expect(summary(compareFleet(said, wholeStory, ids(wholeStory)))).toEqual([
     '',
-    '   What Azure said                                    Folded     VMs that told all',
+    '   What Azure said                                    Folded     VMs complete',
     '   Reboot of 2 VMs       scheduled, started, removed  3 of 3     2 of 2',
     '',
     '   They agree: 6 records on the event hub, the same in the table, 1 copy;',
     '   folded to 3 transitions, which is what Azure issued.',
+    '',
+  ]);
+  const [event] = compareFleet(said, wholeStory, ids(wholeStory)).events;
+  if (!event) throw new Error('there is no event');
+  const events = [event, { ...event, eventId: 'D1' }, { ...event, eventId: 'D2', toldAll: 1 }];
+  expect(summary({ events, onHub: 18, inTable: 18, complaints: [] }).slice(2, 5)).toEqual([
+    '   2 x Reboot of 2 VMs   scheduled, started, removed  3 of 3     2 of 2',
+    '   Reboot of 2 VMs       scheduled, started, removed  3 of 3     1 of 2',
     '',
   ]);
   expect(summary(compareFleet(said, wholeStory, [])).slice(-3)).toEqual([
