@@ -148,7 +148,7 @@ describe('with a port', () => {
         .map((line) => JSON.parse(line || '{}') as LifecycleRecord);
     const completed = await until(() => phases().find(({ phase }) => phase === 'Completed'), { timeoutMs: 60_000 });
     expect(completed.observedPauseMs).toBeGreaterThan(1000);
-    expect(simulate.out()).toContain('web_0 frozen for 2 s\n');
+    expect(simulate.out()).toContain(`Azure would freeze web_0 for 2 s now: process ${pid} is stopped\n`);
     bridge.kill('SIGTERM');
     await bridge.exited;
   });

@@ -4,23 +4,25 @@ import { freezeProcess } from '../freeze-process.ts';
 
 /** Stops a process for a while, as a host stops the VM it runs on. */
 export interface Freezer {
-  /** From now on; while it is stopped already, until the later end. */
-  freeze(seconds: number): void;
+  readonly pid: number;
+  /** From now on; while it is stopped already, until the later end. @returns whether it is stopped. */
+  freeze(seconds: number): boolean;
   /** Lets the process go on. */
   close(): void;
 }
 
-/** @param lost is told, in a sentence, when the process is not there any more. @throws {Failure} when it never was, or may not be stopped. */
-export function createFreezer(pid: number, lost: (sentence: string) => void): Freezer {
+/** @throws {Failure} when it never was, or may not be stopped. */
+export function createFreezer(pid: number): Freezer {
   refuseUnfit(pid);
   let helper: ChildProcess | null = null;
   let untilMs = 0;
 
   return {
+    pid,
     freeze(seconds) {
       const endMs = performance.now() + 1000 * seconds;
-      if (helper !== null && endMs <= untilMs) return;
-      if (!isThere(pid)) return lost(`There is no process ${pid} any more: nothing is frozen.`);
+      if (helper !== null && endMs <= untilMs) return true;
+      if (!isThere(pid)) return false;
       helper?.kill('SIGKILL');
       const own = freezeProcess(pid, seconds);
       untilMs = endMs;
@@ -28,6 +30,7 @@ export function createFreezer(pid: number, lost: (sentence: string) => void): Fr
       own.once('exit', () => {
         if (helper === own) helper = null;
       });
+      return true;
     },
     close() {
       if (helper === null) return;

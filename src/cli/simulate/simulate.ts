@@ -49,7 +49,7 @@ export async function simulate(
   const signal = AbortSignal.any([stop, quit.signal, hangup()]);
 
   await using closing = new AsyncDisposableStack();
-  const freezer = options.freeze === undefined ? null : createFreezer(options.freeze, voice.warn);
+  const freezer = options.freeze === undefined ? null : createFreezer(options.freeze);
   closing.defer(() => freezer?.close());
   const vms = vmsFor(options, scenario, recording);
   const azure = await start(vms, options.port);

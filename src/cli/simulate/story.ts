@@ -33,10 +33,11 @@ export function createStoryteller(
   { vms: all, speed: wanted, freezer, voice, signal }: StorytellerOptions,
 ): Storyteller {
   const feel = ({ kind, vms, seconds }: Impact): void => {
-    voice.tell(
-      `${vms.join(', ')} ${kind === 'freeze' ? 'frozen' : 'restarting'} for ${Math.round(10 * seconds) / 10} s`,
-    );
-    if (kind === 'freeze' && vms.includes(all[0] ?? '')) freezer?.freeze(seconds);
+    const what = `Azure would ${kind} ${vms.join(', ')} for ${Math.round(10 * seconds) / 10} s now`;
+    if (kind === 'freeze' && freezer === null) voice.tell(`${what} (--freeze PID stops a process with it)`);
+    else if (kind === 'restart' || freezer === null || !vms.includes(all[0] ?? '')) voice.tell(what);
+    else if (freezer.freeze(seconds)) voice.tell(`${what}: process ${freezer.pid} is stopped`);
+    else voice.warn(`${what}, but process ${freezer.pid} is gone: nothing is stopped`);
   };
 
   return {

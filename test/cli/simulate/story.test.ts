@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type AzureSimulator, startAzureSimulator } from '../../../src/azure-simulator/index.ts';
 import type { Change } from '../../../src/azure-simulator/recording/format.ts';
 import type { Scenario } from '../../../src/azure-simulator/scenarios/index.ts';
+import type { Freezer } from '../../../src/cli/simulate/freezer.ts';
 import { createStoryteller } from '../../../src/cli/simulate/story.ts';
 import { until } from '../../support/until.ts';
 
@@ -19,11 +20,27 @@ beforeEach(() => {
 afterAll(() => azure.close());
 
 const never = new AbortController().signal;
-const storyteller = ({ speed, signal = never }: { speed?: number; signal?: AbortSignal } = {}) =>
+/** Stops a process that is there, or is gone by then. */
+const freezerOf = (isThere: boolean): Freezer => ({
+  pid: 4711,
+  freeze(seconds) {
+    frozen.push(seconds);
+    return isThere;
+  },
+  close() {},
+});
+
+interface Given {
+  readonly speed?: number;
+  readonly signal?: AbortSignal;
+  readonly freezer?: Freezer | null;
+}
+
+const storyteller = ({ speed, signal = never, freezer = freezerOf(true) }: Given = {}) =>
   createStoryteller(azure, {
     vms: ['db_0', 'db_1'],
     speed,
-    freezer: { freeze: (seconds) => frozen.push(seconds), close: () => {} },
+    freezer,
     voice: { tell: (text) => told.push(text), warn: (text) => warned.push(text) },
     signal,
   });
@@ -47,12 +64,30 @@ test('a story tells what is played and what VMs feel, and freezes only with the 
   );
   expect(told).toEqual([
     'tale, 10 times as fast as Azure: It happens.',
-    'db_1 frozen for 2 s',
-    'db_0, db_1 frozen for 2.5 s',
-    'db_0 restarting for 6 s',
+    'Azure would freeze db_1 for 2 s now',
+    'Azure would freeze db_0, db_1 for 2.5 s now: process 4711 is stopped',
+    'Azure would restart db_0 for 6 s now',
     'tale is over',
   ]);
   expect(frozen).toEqual([2.5]);
+});
+
+const freeze = scenario(
+  { afterSeconds: 0, do: 'schedule', event: 'it', eventType: 'Freeze', noticeSeconds: null },
+  { afterSeconds: 0, do: 'impact', event: 'it', kind: 'freeze', seconds: 20 },
+  { afterSeconds: 0, do: 'remove', event: 'it' },
+);
+
+test('without a process to stop a story does not say that anything is frozen', async () => {
+  await storyteller({ freezer: null }).play(freeze);
+  expect(told[1]).toBe('Azure would freeze db_0 for 2 s now (--freeze PID stops a process with it)');
+  expect(frozen).toEqual([]);
+});
+
+test('a process that is gone by then is told', async () => {
+  await storyteller({ freezer: freezerOf(false) }).play(freeze);
+  expect(warned).toEqual(['Azure would freeze db_0 for 2 s now, but process 4711 is gone: nothing is stopped']);
+  expect(told.join()).not.toContain('is stopped');
 });
 
 test('the speed of the call wins over that of the command, and this one over the scenario’s own', async () => {
