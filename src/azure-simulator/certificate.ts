@@ -1,9 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 
-/** A throw-away certificate authority and one server certificate for `localhost` and `127.0.0.1`. */
+/** A throw-away certificate authority and one server certificate, for loopback and for the host that it is made for. */
 export interface Certificate {
   /** PEM of the authority: what a client has to trust. */
   readonly ca: string;
@@ -15,24 +17,66 @@ export interface Certificate {
   remove(): Promise<void>;
 }
 
-/** Makes both and writes `ca.pem` to `directory` (default: a fresh temporary one, gone after `remove`). */
-export async function makeCertificate(directory?: string): Promise<Certificate> {
-  const { ca, key, cert } = await generatePair();
+export interface CertificateOptions {
+  /** Keeps both: the next start with it uses the same ones. Default: a fresh temporary directory, gone after `remove`. */
+  readonly directory?: string;
+  /** Besides `localhost` and the addresses of loopback. */
+  readonly host?: string;
+}
+
+export async function makeCertificate({ directory, host }: CertificateOptions = {}): Promise<Certificate> {
   const folder = directory ?? (await mkdtemp(join(tmpdir(), 'azure-simulator-')));
+  const hosts = [...new Set(['localhost', '127.0.0.1', '::1', ...(host === undefined ? [] : [host])])];
   const caFile = join(folder, 'ca.pem');
-  await writeFile(caFile, ca);
+  const pair = (await readPair(folder, hosts)) ?? (await writePair(folder, await generatePair(hosts)));
   return {
-    ca,
+    ...pair,
     caFile,
-    key,
-    cert,
     remove: async () => {
       if (directory === undefined) await rm(folder, { recursive: true, force: true });
     },
   };
 }
 
-async function generatePair(): Promise<{ ca: string; key: string; cert: string }> {
+interface Pair {
+  readonly ca: string;
+  readonly key: string;
+  readonly cert: string;
+}
+
+/** The files in the directory; only their owner may read the key. */
+const files = [
+  ['ca', 'ca.pem', 0o644],
+  ['cert', 'server.pem', 0o644],
+  ['key', 'server-key.pem', 0o600],
+] as const;
+
+async function writePair(folder: string, pair: Pair): Promise<Pair> {
+  for (const [part, name, mode] of files) await writeFile(join(folder, name), pair[part], { mode });
+  return pair;
+}
+
+const dayMs = 86_400_000;
+
+/** What an earlier start wrote, where it is whole, names these hosts and is good for another day; else null. */
+async function readPair(folder: string, hosts: readonly string[]): Promise<Pair | null> {
+  try {
+    const [ca = '', cert = '', key = ''] = await Promise.all(
+      files.map(([, name]) => readFile(join(folder, name), 'utf8')),
+    );
+    const [authority, server] = [new X509Certificate(ca), new X509Certificate(cert)];
+    const isGood =
+      server.verify(authority.publicKey) &&
+      server.checkPrivateKey(createPrivateKey(key)) &&
+      hosts.every((host) => (isIP(host) ? server.checkIP(host) : server.checkHost(host)) !== undefined) &&
+      [authority, server].every(({ validToDate }) => validToDate.getTime() > Date.now() + dayMs);
+    return isGood ? { ca, cert, key } : null;
+  } catch {
+    return null;
+  }
+}
+
+async function generatePair(hosts: readonly string[]): Promise<Pair> {
   // An hour of slack: a VM whose clock is stepped back must not find the certificate "not yet valid".
   const notBeforeDate = new Date(Date.now() - 3_600_000);
   const elliptic = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256', notBeforeDate } as const;
@@ -52,11 +96,7 @@ async function generatePair(): Promise<{ ca: string; key: string; cert: string }
       { name: 'extKeyUsage', serverAuth: true },
       {
         name: 'subjectAltName',
-        altNames: [
-          { type: 2, value: 'localhost' },
-          { type: 7, ip: '127.0.0.1' },
-          { type: 7, ip: '::1' },
-        ],
+        altNames: hosts.map((host) => (isIP(host) ? { type: 7, ip: host } : { type: 2, value: host })),
       },
     ],
   });

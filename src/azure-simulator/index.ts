@@ -10,8 +10,10 @@ import { type LogsIngestionSimulator, startLogsIngestion } from './logs-ingestio
 import { createTokenIssuer } from './token-issuer.ts';
 
 export interface AzureSimulatorOptions {
-  /** Where `ca.pem` is written. Default: a fresh temporary directory, removed on close. */
+  /** Keeps the certificates: a start with the same one has the same. Default: a fresh temporary directory, removed on close. */
   readonly directory?: string;
+  /** A name or address of this machine by which others reach it: it listens there and its addresses name it. Default: loopback. */
+  readonly host?: string;
   /** The one event hub, unless `hubs` tells of several. Default `vm-lifecycle`. */
   readonly eventHubName?: string;
   /** Default 4. */
@@ -42,7 +44,7 @@ export interface AzureSimulatorOptions {
   };
 }
 
-/** As much of Azure as a bridge talks to, on loopback, over real sockets, with TLS and signed tokens. */
+/** As much of Azure as a bridge talks to, over real sockets, with TLS and signed tokens. */
 export interface AzureSimulator {
   readonly imds: ImdsSimulator;
   readonly eventHubs: EventHubsSimulator;
@@ -58,11 +60,14 @@ export interface AzureSimulator {
 /** Starts it all; resolves when every port listens. @throws a sentence when a port is taken; nothing stays open then. */
 export async function startAzureSimulator(options: AzureSimulatorOptions = {}): Promise<AzureSimulator> {
   const { ports = {}, partitions, consumerGroups } = options;
+  const host = given({ host: options.host });
   const log = createErrorLog();
-  const [certificate, issuer] = await Promise.all([
-    makeCertificate(options.directory),
-    createTokenIssuer(given({ lifetimeSeconds: options.tokenLifetimeSeconds })),
-  ]);
+  const certificate = await makeCertificate(given({ directory: options.directory, host: options.host }));
+  // A client keeps its token for a day: as long as the certificate is the same, tokens of an earlier start are good.
+  const issuer = await createTokenIssuer({
+    key: certificate.key,
+    ...given({ lifetimeSeconds: options.tokenLifetimeSeconds }),
+  });
   const closing: (() => Promise<void>)[] = [certificate.remove];
   const close = async (): Promise<void> => {
     await Promise.all(closing.splice(0).map((one) => one()));
@@ -73,12 +78,15 @@ export async function startAzureSimulator(options: AzureSimulatorOptions = {}): 
     return one;
   };
   try {
-    const { imds } = await started(startImds({ issuer, log, ...given({ port: ports.imds, vms: options.vms }) }));
+    const { imds } = await started(
+      startImds({ issuer, log, ...host, ...given({ port: ports.imds, vms: options.vms }) }),
+    );
     const { eventHubs } = await started(
       startEventHubs({
         certificate,
         issuer,
         log,
+        ...host,
         hubs: options.hubs ?? [given({ name: options.eventHubName, partitions, consumerGroups })],
         ports: given({ tls: ports.eventHubs, plain: ports.eventHubsPlain, webSocket: ports.eventHubsWebSocket }),
         ...given({ idle: options.eventHubsIdle }),
@@ -90,6 +98,7 @@ export async function startAzureSimulator(options: AzureSimulatorOptions = {}): 
         certificate,
         issuer,
         log,
+        ...host,
         ...given({ port: ports.logAnalytics, ruleId, streams, audience }),
       }),
     );

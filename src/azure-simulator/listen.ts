@@ -1,17 +1,23 @@
 import { once } from 'node:events';
-import type { AddressInfo, Server } from 'node:net';
+import { type AddressInfo, isIPv6, type Server } from 'node:net';
+
+/** Listens on loopback unless told otherwise. */
+export const loopback = '127.0.0.1';
 
 /**
- * Listens on loopback; port 0 takes a free one. @returns the port.
- * @throws with a sentence that names `what` when the port is taken or not allowed.
+ * @param port 0 takes a free one. @param host a name or an address of this machine.
+ * @returns the port. @throws a sentence that names `what`, where the port or the host cannot be had.
  */
-export async function listen(server: Server, port: number, what: string): Promise<number> {
-  server.listen(port, '127.0.0.1');
+export async function listen(server: Server, port: number, what: string, host: string = loopback): Promise<number> {
+  server.listen(port, host);
   try {
     await once(server, 'listening');
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code ?? String(error);
-    throw new Error(`${what} cannot listen on 127.0.0.1:${port} (${reason}): choose another port or free this one`);
+    throw new Error(`${what} cannot listen on ${inUrl(host)}:${port} (${reason})`);
   }
   return (server.address() as AddressInfo).port;
 }
+
+/** A host as a URL names it. */
+export const inUrl = (host: string): string => (isIPv6(host) ? `[${host}]` : host);

@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { generateKeyPair, jwtVerify, SignJWT } from 'jose';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import { jwtVerify, SignJWT } from 'jose';
+import { guidOf } from './guid-of.ts';
 
 /** What the token endpoint knows of who asks. */
 export interface TokenRequest {
@@ -26,12 +27,26 @@ export interface TokenIssuer {
   refusal(token: string, audiences: readonly string[]): Promise<string | null>;
 }
 
-/** @param lifetimeSeconds not under 2 minutes: the Event Hubs SDK renews 2 minutes early and would spin. */
-export async function createTokenIssuer({ lifetimeSeconds = 86_400 } = {}): Promise<TokenIssuer> {
-  const { privateKey, publicKey } = await generateKeyPair('RS256');
-  const tenant = randomUUID();
+export interface TokenIssuerOptions {
+  /** Not under 2 minutes: the Event Hubs SDK renews 2 minutes early and would spin. Default a day. */
+  readonly lifetimeSeconds?: number;
+  /** PEM of a private key, P-256: an issuer with the same one accepts the tokens of the other. Default: a fresh one. */
+  readonly key?: string;
+}
+
+/** ES256 where Azure signs with RS256: no client looks at it. */
+const algorithm = 'ES256';
+
+export async function createTokenIssuer({
+  lifetimeSeconds = 86_400,
+  key,
+}: TokenIssuerOptions = {}): Promise<TokenIssuer> {
+  const privateKey = key === undefined ? freshKey() : createPrivateKey(key);
+  const publicKey = createPublicKey(privateKey);
+  const name = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+  const tenant = guidOf(`tenant ${name}`);
   const issuer = `https://sts.windows.net/${tenant}/`;
-  const systemAssigned = randomUUID();
+  const systemAssigned = guidOf(`system-assigned ${name}`);
 
   return {
     async issue({ resource, clientId, vmResourceId }) {
@@ -39,7 +54,7 @@ export async function createTokenIssuer({ lifetimeSeconds = 86_400 } = {}): Prom
       const expiresOn = notBefore + lifetimeSeconds;
       const identity = clientId ?? systemAssigned;
       const token = await new SignJWT({ appid: identity, oid: identity, tid: tenant, xms_mirid: vmResourceId })
-        .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: 'azure-simulator' })
+        .setProtectedHeader({ alg: algorithm, typ: 'JWT', kid: 'azure-simulator' })
         .setIssuer(issuer)
         .setAudience(resource)
         .setSubject(identity)
@@ -53,7 +68,7 @@ export async function createTokenIssuer({ lifetimeSeconds = 86_400 } = {}): Prom
     async refusal(token, audiences) {
       const audience = audiences.flatMap((one) => [one, `${one}/`]);
       try {
-        await jwtVerify(token, publicKey, { issuer, audience, algorithms: ['RS256'], clockTolerance: 60 });
+        await jwtVerify(token, publicKey, { issuer, audience, algorithms: [algorithm], clockTolerance: 60 });
         return null;
       } catch (error) {
         return error instanceof Error ? error.message : String(error);
@@ -61,3 +76,5 @@ export async function createTokenIssuer({ lifetimeSeconds = 86_400 } = {}): Prom
     },
   };
 }
+
+const freshKey = (): KeyObject => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;

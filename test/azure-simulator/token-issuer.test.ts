@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { makeCertificate } from '../../src/azure-simulator/certificate.ts';
 import { createTokenIssuer } from '../../src/azure-simulator/token-issuer.ts';
+import { temporaryDirectory } from '../support/bridge-process.ts';
 
 const request = { resource: 'https://monitor.azure.com', clientId: null, vmResourceId: '/subscriptions/s/vm' };
 
@@ -25,6 +27,15 @@ describe('a simulated token', () => {
       await issuer.refusal('not a token', ['https://monitor.azure.com']),
     ];
     expect(refusals.filter((refusal) => refusal === null)).toEqual([]);
+  });
+
+  test('is accepted by an issuer that has the same key', async () => {
+    using directory = temporaryDirectory('issuer');
+    const { key } = await makeCertificate({ directory: directory.path });
+    const { token, clientId } = await (await createTokenIssuer({ key })).issue(request);
+    const again = await createTokenIssuer({ key });
+    expect(await again.refusal(token, [request.resource])).toBeNull();
+    expect((await again.issue(request)).clientId).toBe(clientId);
   });
 
   test('names the user-assigned identity that was asked for', async () => {

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import { startBridge, temporaryDirectory } from '../support/bridge-process.ts';
@@ -80,22 +80,70 @@ test('a fleet has as many VMs as were asked for, each asked no more than five ti
   expect(await ask(11)).toBe(200);
 });
 
-test('the introduction for people holds a configuration that a bridge accepts and the variables of other clients', async () => {
+test('files for clients are written: a configuration that a bridge accepts, and variables to source', async () => {
   await using simulate = startSimulate('canceled');
   await until(() => simulate.out().includes('first looks'), { timeoutMs: 30_000 });
-  const text = simulate.out();
-  const config = text.slice(text.indexOf('\n{\n'), text.indexOf('\n}\n') + 2);
+  const [, file = ''] = /run --config (\S+bridge\.json)\n/.exec(simulate.out()) ?? [];
+  const config = JSON.parse(readFileSync(file, 'utf8'));
   const { readConfig } = await import('../../src/cli/read-config.ts');
-  const documents = [{ value: JSON.parse(config), source: 'the output', keepsSecrets: true }];
+  const documents = [{ value: config, source: file, keepsSecrets: true }];
   expect(readConfig({ documents, env: {}, defaultStateDirectory: '/x' }).problems).toBeUndefined();
-  const caFile = JSON.parse(config).tls.caFile;
-  expect(readFileSync(caFile, 'utf8')).toContain('BEGIN CERTIFICATE');
+  expect(readFileSync(config.tls.caFile, 'utf8')).toContain('BEGIN CERTIFICATE');
+  const variables = sourced(file.replace('bridge.json', 'variables.sh'));
   for (const name of ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'REQUESTS_CA_BUNDLE']) {
-    expect(text).toContain(`\n  ${name}=${caFile}\n`);
+    expect(variables[name]).toBe(config.tls.caFile);
   }
-  expect(text).toContain('\n  AZURE_POD_IDENTITY_AUTHORITY_HOST=http://127.0.0.1:');
+  expect(variables.AZURE_POD_IDENTITY_AUTHORITY_HOST).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(variables.EVENT_HUBS_CUSTOM_ENDPOINT).toBe(config.sinks.eventHubs.customEndpoint);
   // No terminal, no keys.
-  expect(text).not.toContain('Keys');
+  expect(simulate.out()).not.toContain('Keys');
+  expect(await simulate.end()).toBe(0);
+  expect(existsSync(dirname(file)), 'what was written goes with it').toBe(false);
+});
+
+/** What a shell has exported that has sourced this file. */
+function sourced(file: string): Record<string, string> {
+  const script = '. "$0" && "$1" -e "console.log(JSON.stringify(process.env))"';
+  const { stdout, stderr } = spawnSync('sh', ['-c', script, file, process.execPath], { encoding: 'utf8', env: {} });
+  expect(stderr).toBe('');
+  return JSON.parse(stdout);
+}
+
+test('a directory that is named keeps the files, and a bridge goes on when the simulator is started again', async () => {
+  using parent = temporaryDirectory("it's here");
+  const directory = join(parent.path, 'local-azure');
+  const port = String(await freePorts());
+  const start = () => startSimulate('--write-config', directory, '--port', port, '--json');
+  const textOf = (name: string) => readFileSync(join(directory, name), 'utf8');
+  const names = ['bridge.json', 'variables.sh', 'ca.pem', 'server.pem', 'server-key.pem', '.gitignore'];
+  const phases = async (at: Addresses): Promise<string[]> => (await records(at)).map(({ phase }) => phase);
+
+  const first = start();
+  const at = await first.ready();
+  const written = names.map(textOf);
+  expect(sourced(join(directory, 'variables.sh')).SIMULATOR_CONTROL).toBe(at.control);
+  const configuration = JSON.parse(textOf('bridge.json'));
+  expect(configuration.stateDirectory).toBe(join(directory, 'state'));
+  const bridge = startBridge(configuration);
+  onTestFinished(() => bridge.kill('SIGKILL'));
+  await until(async () => (await control<{ polls: number }[]>(at, 'GET /vms'))[0]?.polls, { timeoutMs: 20_000 });
+  await control(at, 'POST /events', { eventType: 'Reboot' });
+  await until(async () => (await phases(at)).length === 1);
+  await first.end();
+
+  await using second = start();
+  expect(await second.ready()).toEqual(at);
+  expect(names.map(textOf)).toEqual(written);
+  const polls = async () => (await control<{ polls: number }[]>(at, 'GET /vms'))[0]?.polls;
+  await until(polls, { timeoutMs: 20_000 });
+  await control(at, 'POST /events', { eventType: 'Redeploy' });
+  await until(async () => (await phases(at)).includes('Scheduled'), { timeoutMs: 20_000 });
+  expect(bridge.log.filter(({ code }) => code === 'unauthorized' || code === 'http-401')).toEqual([]);
+  bridge.kill('SIGTERM');
+  await bridge.exited;
+  const status = spawnSync('git', ['init', '--quiet', parent.path]);
+  expect(status.status).toBe(0);
+  expect(spawnSync('git', ['-C', parent.path, 'status', '--porcelain'], { encoding: 'utf8' }).stdout).toBe('');
 });
 
 /** A port after which five more are free, as far as one can know. */
@@ -126,9 +174,9 @@ describe('with a port', () => {
     await using second = startSimulate('--port', String(port));
     await new Promise((resolve) => second.child.once('close', resolve));
     expect(second.err()).toBe(
-      `the metadata service cannot listen on 127.0.0.1:${port} (EADDRINUSE): choose another port or free this one.\n`,
+      `the metadata service cannot listen on 127.0.0.1:${port} (EADDRINUSE): another simulate may be running. End it, or choose other ports with --port (0: free ones).\n`,
     );
-    expect(second.child.exitCode).toBe(1);
+    expect(second.child.exitCode).toBe(22);
   });
 
   test('a bridge that is frozen with its VM measures it', async () => {
@@ -283,7 +331,7 @@ print('ended', status, bool(flags & termios.ECHO), bool(flags & termios.ICANON),
     async () => {
       const { press, out, exited } = onTerminal('--vm', 'db_1');
       await until(() => out().includes('say what'), { timeoutMs: 30_000 });
-      expect(out()).toContain('  f  plays a freeze');
+      expect(out()).toContain('Keys  f freeze  r reboot');
       press('h');
       await until(() => /Reboot \S+ of db_1 started/.test(out()));
       press('\u001b[A');
@@ -292,7 +340,8 @@ print('ended', status, bool(flags & termios.ECHO), bool(flags & termios.ICANON),
       press('i');
       await until(() => out().includes('The metadata service answers 503'));
       press('?');
-      await until(() => out().split('q  ends it').length === 3);
+      await until(() => out().includes('  q  ends it'));
+      expect(out().split('  Metadata service  http://').length, 'the addresses are shown again').toBe(3);
       press('q');
       await exited;
       expect(out()).toMatch(/ended 0 True True\n$/);

@@ -17,8 +17,12 @@ export interface SimulateProcess {
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 }
 
+/** On free ports, unless the arguments say otherwise. */
 export function startSimulate(...args: readonly string[]): SimulateProcess {
-  const child = spawn(process.execPath, ['src/main.ts', 'simulate', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const free = ['--port', '--record'].some((option) => args.includes(option)) ? [] : ['--port', '0'];
+  const child = spawn(process.execPath, ['src/main.ts', 'simulate', ...free, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const text = { out: '', err: '' };
   child.stdout.on('data', (chunk) => {
     text.out += chunk;

@@ -12,6 +12,8 @@ import { type ControlServer, startControlServer } from './server.ts';
 export interface ControlOptions {
   /** Default: whatever is free. */
   readonly port?: number;
+  /** Default: loopback. */
+  readonly host?: string;
   /** Plays a scenario from now on, without waiting for its end. Speed undefined: the scenario's own. */
   readonly play: (scenario: Scenario, options: { readonly speed?: number; readonly vms?: readonly string[] }) => void;
   /** What a client needs to use the simulator, told by `GET /addresses`. */
@@ -19,10 +21,13 @@ export interface ControlOptions {
 }
 
 /**
- * An HTTP interface on loopback with which a test in any language steers the simulator while it runs, and reads what
+ * An HTTP interface with which a test in any language steers the simulator while it runs, and reads what
  * arrived. Faults that ask a function cannot be set through it.
  */
-export function startControl(azure: AzureSimulator, { port, play, addresses }: ControlOptions): Promise<ControlServer> {
+export function startControl(
+  azure: AzureSimulator,
+  { play, addresses, ...where }: ControlOptions,
+): Promise<ControlServer> {
   const routes = (url: string): readonly Route[] => {
     const rows = [
       { method: 'GET', path: '/addresses', says: 'where everything is', answer: () => addresses(url) } as const,
@@ -37,7 +42,7 @@ export function startControl(azure: AzureSimulator, { port, play, addresses }: C
     const list = rows.map(({ method, path, says }) => ({ method, path, says }));
     return [{ method: 'GET', path: '/', says: 'what there is', answer: () => list }, ...rows];
   };
-  return startControlServer(routes, port === undefined ? {} : { port });
+  return startControlServer(routes, where);
 }
 
 function metadataRoutes(azure: AzureSimulator): readonly Route[] {

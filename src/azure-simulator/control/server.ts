@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import { listen } from '../listen.ts';
+import { inUrl, listen, loopback } from '../listen.ts';
 import { readBody } from '../read-body.ts';
 import { Misfit } from '../read-fields.ts';
 import { findRoute, Refusal, type Route } from './route.ts';
@@ -12,21 +12,21 @@ export interface ControlServer {
 }
 
 /**
- * Serves rows as HTTP on loopback: JSON in, JSON out, and for what is not done `{"error": …}`.
+ * Serves rows as HTTP: JSON in, JSON out, and for what is not done `{"error": …}`.
  * @param routes made when the URL is known. @throws a sentence when the port is taken.
  */
 export async function startControlServer(
   routes: (url: string) => readonly Route[],
-  { port = 0 }: { readonly port?: number } = {},
+  { port = 0, host = loopback }: { readonly port?: number; readonly host?: string } = {},
 ): Promise<ControlServer> {
   let rows: readonly Route[] = [];
   const server = createServer((message, response) => {
-    void answer(rows, message).then(({ status, value, headers }) => {
+    void answer(rows, message, host).then(({ status, value, headers }) => {
       if (response.destroyed) return;
       write(response, status, value, headers);
     });
   });
-  const url = `http://127.0.0.1:${await listen(server, port, 'the control API')}`;
+  const url = `http://${inUrl(host)}:${await listen(server, port, 'the control API', host)}`;
   rows = routes(url);
   return {
     url,
@@ -46,9 +46,9 @@ interface Answer {
 }
 
 /** Never rejects. */
-async function answer(routes: readonly Route[], message: IncomingMessage): Promise<Answer> {
+async function answer(routes: readonly Route[], message: IncomingMessage, host: string): Promise<Answer> {
   try {
-    refuseWebPages(message.headers);
+    refuseWebPages(message.headers, host);
     const text = String((await readBody(message)) ?? '');
     const { pathname, searchParams: query } = new URL(message.url ?? '/', 'http://control');
     const { route, parts } = findRoute(routes, message.method ?? 'GET', pathname);
@@ -67,13 +67,13 @@ function write(response: ServerResponse, status: number, value: unknown, headers
   response.end(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** A page in a browser could reach a port on loopback: it says where it comes from, or whom it takes us for. */
-function refuseWebPages({ origin, host = '' }: IncomingHttpHeaders): void {
+/** A page in a browser could reach a port of this machine: it says where it comes from, or whom it takes us for. */
+function refuseWebPages({ origin, host = '' }: IncomingHttpHeaders, own: string): void {
   if (origin !== undefined)
     throw new Refusal(403, 'A request with an Origin comes from a web page: it is not answered');
   const name = host.replace(/:\d+$/, '').toLowerCase();
-  if (['127.0.0.1', 'localhost', '[::1]'].includes(name)) return;
-  throw new Refusal(403, `A request for the host "${host}" is not answered; ask for 127.0.0.1`);
+  if (['127.0.0.1', 'localhost', '[::1]', inUrl(own).toLowerCase()].includes(name)) return;
+  throw new Refusal(403, `A request for the host "${host}" is not answered; ask for ${own}`);
 }
 
 function parse(text: string): unknown {

@@ -23,6 +23,8 @@ export interface Listeners {
 export interface ListenerOptions {
   readonly certificate: Certificate;
   readonly log: ErrorLog;
+  /** Default: loopback. */
+  readonly host?: string;
   readonly ports: { readonly tls: number; readonly plain: number; readonly webSocket: number };
   /** Whether this connection is accepted and then left alone. */
   readonly mute: () => boolean;
@@ -33,7 +35,14 @@ export interface ListenerOptions {
  * Every door is a TCP listener of ours that hands the socket on to TLS or HTTPS: so a silent peer is silent from the
  * first byte, and closing the door leaves open connections open.
  */
-export async function openListeners({ certificate, log, ports, mute, accept }: ListenerOptions): Promise<Listeners> {
+export async function openListeners({
+  certificate,
+  log,
+  host,
+  ports,
+  mute,
+  accept,
+}: ListenerOptions): Promise<Listeners> {
   const { key, cert } = certificate;
   const tls = createTlsServer({ key, cert }, log.guard(accept));
   const https = createHttpsServer({ key, cert }, (_, response) => response.writeHead(404).end());
@@ -68,7 +77,7 @@ export async function openListeners({ certificate, log, ports, mute, accept }: L
   ];
   const open = async (): Promise<void> => {
     for (const door of doors) {
-      if (!door.server.listening) door.port = await listen(door.server, door.port, door.what);
+      if (!door.server.listening) door.port = await listen(door.server, door.port, door.what, host);
     }
   };
   const pause = async (): Promise<void> => {

@@ -1,7 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { Certificate } from '../certificate.ts';
 import type { ErrorLog } from '../errors.ts';
 import { createFaultQueue } from '../fault-queue.ts';
+import { inUrl } from '../listen.ts';
 import type { TokenIssuer } from '../token-issuer.ts';
 import type { Broker, Peer, PlayFault } from './broker.ts';
 import { realClock, type ServiceClock } from './clock.ts';
@@ -50,6 +51,8 @@ export interface EventHubsOptions {
   readonly hubs: readonly HubDefinition[];
   readonly idle?: Partial<IdleLimits>;
   readonly clock?: ServiceClock;
+  /** Default: loopback. */
+  readonly host?: string;
   readonly ports?: { readonly tls?: number; readonly plain?: number; readonly webSocket?: number };
   readonly certificate: Certificate;
   readonly issuer: TokenIssuer;
@@ -61,7 +64,10 @@ export async function startEventHubs(
 ): Promise<{ eventHubs: EventHubsSimulator; close(): Promise<void> }> {
   const { certificate, issuer, log, ports = {}, clock = realClock } = options;
   const hubs = createHubs(options.hubs);
-  const sharedAccessKey = { name: 'RootManageSharedAccessKey', key: randomBytes(32).toString('base64') };
+  // The same for as long as the certificate is: connection strings then survive a restart.
+  const key = createHmac('sha256', certificate.key).update('shared access key').digest('base64');
+  const sharedAccessKey = { name: 'RootManageSharedAccessKey', key };
+  const host = inUrl(options.host ?? 'localhost');
   const faults = createFaultQueue<EventHubsFault>();
   const peers = new Set<Peer>();
   let opened = 0;
@@ -92,6 +98,7 @@ export async function startEventHubs(
   const listeners = await openListeners({
     certificate,
     log,
+    ...(options.host !== undefined && { host: options.host }),
     ports: { tls: ports.tls ?? 0, plain: ports.plain ?? 0, webSocket: ports.webSocket ?? 0 },
     mute: () => fault('connect') !== null,
     accept: (stream) => servePeer(stream, broker),
@@ -99,10 +106,10 @@ export async function startEventHubs(
 
   const eventHubs: EventHubsSimulator = {
     fullyQualifiedNamespace: 'simulated.servicebus.windows.net',
-    customEndpoint: `sb://localhost:${listeners.tlsPort}`,
-    websocketEndpoint: `wss://localhost:${listeners.webSocketPort}`,
+    customEndpoint: `sb://${host}:${listeners.tlsPort}`,
+    websocketEndpoint: `wss://${host}:${listeners.webSocketPort}`,
     plainPort: listeners.plainPort,
-    connectionString: `Endpoint=sb://localhost:${listeners.plainPort};SharedAccessKeyName=${sharedAccessKey.name};SharedAccessKey=${sharedAccessKey.key};UseDevelopmentEmulator=true`,
+    connectionString: `Endpoint=sb://${host}:${listeners.plainPort};SharedAccessKeyName=${sharedAccessKey.name};SharedAccessKey=${sharedAccessKey.key};UseDevelopmentEmulator=true`,
     eventHubName: hubs.get().name,
     events: (name) => hubs.get(name).events,
     get connections() {

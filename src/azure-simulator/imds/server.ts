@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { decodePart } from '../decode-part.ts';
 import type { ErrorLog } from '../errors.ts';
 import { createFaultQueue } from '../fault-queue.ts';
-import { listen } from '../listen.ts';
+import { inUrl, listen, loopback } from '../listen.ts';
 import { readBody } from '../read-body.ts';
 import type { TokenIssuer } from '../token-issuer.ts';
 import { type Answer, json, type Request, refuseForeign, unknownVersion } from './answer.ts';
@@ -63,6 +63,8 @@ export interface ImdsSimulator
 
 export interface ImdsOptions {
   readonly port?: number;
+  /** Default: loopback. */
+  readonly host?: string;
   readonly issuer: TokenIssuer;
   readonly log: ErrorLog;
   /** Default: one, `web_0`. */
@@ -72,7 +74,7 @@ export interface ImdsOptions {
 }
 
 export async function startImds(options: ImdsOptions): Promise<{ imds: ImdsSimulator; close(): Promise<void> }> {
-  const { issuer, log, now = Date.now } = options;
+  const { issuer, log, now = Date.now, host = loopback } = options;
   const group = createGroupDocument();
   const vms = createVms(group, options.vms ?? [{ name: 'web_0' }]);
   const feature = createFeatureSwitch(() =>
@@ -141,7 +143,7 @@ export async function startImds(options: ImdsOptions): Promise<{ imds: ImdsSimul
   };
 
   const server = createServer(log.guard(handle));
-  const url = `http://127.0.0.1:${await listen(server, options.port ?? 0, 'the metadata service')}`;
+  const url = `http://${inUrl(host)}:${await listen(server, options.port ?? 0, 'the metadata service', host)}`;
 
   const imds: ImdsSimulator = {
     url,

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { guidOf } from '../guid-of.ts';
 
 /** A simulated VM. Everything but the name has a default that is the same in every run. */
 export interface VmDefinition {
@@ -82,9 +82,4 @@ export function createVm(definition: VmDefinition): Vm {
       ? `${scaleSetResourceId}/virtualMachines/${uniform[2]}`
       : `${compute}/virtualMachines/${name}`,
   };
-}
-
-function guidOf(text: string): string {
-  const hex = createHash('sha256').update(text).digest('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

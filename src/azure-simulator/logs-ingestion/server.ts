@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Certificate } from '../certificate.ts';
 import type { ErrorLog } from '../errors.ts';
 import { createFaultQueue } from '../fault-queue.ts';
-import { listen } from '../listen.ts';
+import { inUrl, listen } from '../listen.ts';
 import { readBody } from '../read-body.ts';
 import type { TokenIssuer } from '../token-issuer.ts';
 import { asStored, type Column, type Row } from './columns.ts';
@@ -61,6 +61,8 @@ export interface LogsIngestionSimulator {
 
 export interface LogsIngestionOptions {
   readonly port?: number;
+  /** Default: loopback. */
+  readonly host?: string;
   readonly ruleId?: string;
   /** Columns per stream; null keeps whatever is sent. */
   readonly streams?: Readonly<Record<string, readonly Column[] | null>>;
@@ -138,11 +140,11 @@ export async function startLogsIngestion(
   };
 
   const server = createServer({ key: certificate.key, cert: certificate.cert }, log.guard(handle));
-  const port = await listen(server, options.port ?? 0, 'the Logs Ingestion API');
+  const port = await listen(server, options.port ?? 0, 'the Logs Ingestion API', options.host);
   const streamName = [...streams.keys()][0] ?? 'Custom-VmLifecycle_CL';
 
   const logAnalytics: LogsIngestionSimulator = {
-    endpoint: `https://localhost:${port}`,
+    endpoint: `https://${inUrl(options.host ?? 'localhost')}:${port}`,
     ruleId,
     streamName,
     get streams() {

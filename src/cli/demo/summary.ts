@@ -1,3 +1,4 @@
+import { ownCommand } from '../own-command.ts';
 import { plural, seconds, wasFelt } from './figures.ts';
 import type { EventLane, Show } from './model.ts';
 import { type Piece, piece, type Row } from './picture/ink.ts';
@@ -71,7 +72,7 @@ function stoodStillSeconds({ bridge }: Show): number | null {
 
 /** What to do next. `entry`: the file that this program was started with. */
 export function whatNext(entry: string): string {
-  const program = entry.endsWith('.ts') ? 'npm start --' : 'scheduled-events-bridge';
+  const program = ownCommand(entry);
   return `   Next   ${program} simulate freeze     a local Azure for your own subscriber
           ${program} demo --fleet 200    the same with a scale set of 200 VMs
           the README says how to point it at your own Azure

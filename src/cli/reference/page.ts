@@ -111,7 +111,10 @@ function commandRows(command: Command, before: string): (readonly string[])[] {
   const takes = command.registeredArguments.map((one) => (one.required ? `<${one.name()}>` : `[${one.name()}]`));
   const given = command.options
     .filter(({ hidden }) => !hidden)
-    .map(({ flags, description }) => `\`${flags}\` ${description}`)
+    .map(({ flags, description, defaultValue }) => {
+      const unless = defaultValue === undefined ? '' : ` (default: ${defaultValue})`;
+      return `\`${flags}\` ${description}${unless}`;
+    })
     .join('; ');
   const row = [`\`${[name, ...takes].join(' ')}\``, command.description(), given];
   return [row, ...command.commands.flatMap((inner) => commandRows(inner, `${name} `))];

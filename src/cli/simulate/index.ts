@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { InvalidArgumentError, Option } from 'commander';
 import { Failure } from '../exit-codes.ts';
 import { canFreeze } from '../freeze-process.ts';
@@ -11,11 +12,11 @@ export const addSimulate: Verb = (program, surroundings) => {
     .description('run a local Azure: instance metadata, Event Hubs and Logs Ingestion, until stopped')
     .argument('[scenario]', 'what happens to the VM from the first look on (default: nothing by itself); see --list');
   for (const option of options) command.addOption(option);
-  describeVerb(command).action(async (scenario: string | undefined, options: SimulateOptions) => {
+  describeVerb(command, 'notDone').action(async (scenario: string | undefined, options: SimulateOptions) => {
     refuseUnfit(scenario, options);
     if (options.list) {
-      const { listScenarios } = await import('./list.ts');
-      surroundings.print(listScenarios());
+      const { listScenarios, scenariosJson } = await import('./list.ts');
+      surroundings.print(options.json ? scenariosJson() : listScenarios());
     } else if (options.record !== undefined) {
       const { recordTo } = await import('./record.ts');
       await recordTo(options.record, options.endpoint ?? 'http://169.254.169.254', surroundings);
@@ -26,7 +27,10 @@ export const addSimulate: Verb = (program, surroundings) => {
   });
 };
 
-const ofASimulator = ['json', 'speed', 'vm', 'vms', 'port', 'repeat', 'freeze'];
+const ofASimulator = ['speed', 'vm', 'vms', 'host', 'port', 'repeat', 'freeze', 'writeConfig'];
+
+/** And the next five: the link-local address of the metadata service, squeezed into a port. */
+const defaultPort = 16_925;
 
 const options: readonly Option[] = [
   new Option('--list', 'list the scenarios and end').conflicts(['record', 'replay', ...ofASimulator]),
@@ -37,17 +41,25 @@ const options: readonly Option[] = [
   new Option('--vm <name>', 'the VM that it is about (default: web_0)').conflicts('vms'),
   new Option('--vms <count>', 'so many VMs of one placement group, web_0, web_1 …').argParser(wholeNumber(1, 10_000)),
   new Option('--repeat', 'play the scenario again when it is over'),
-  new Option('--port <number>', 'listen on this port and the next five (default: free ones)').argParser(
-    wholeNumber(1, 65_530),
+  new Option(
+    '--write-config <directory>',
+    'keep in it a configuration for a bridge, variables for other clients, and the certificate for the next start',
   ),
-  new Option('--json', 'print the addresses as one line of JSON when ready, and nothing else'),
+  new Option('--port <number>', 'listen on this port and the next five; 0: on free ones, for several at once')
+    .default(defaultPort)
+    .argParser(wholeNumber(0, 65_530)),
+  new Option(
+    '--host <name>',
+    'listen where other machines reach this one by that name or address; nothing asks who they are (default: loopback)',
+  ).argParser(hostName),
+  new Option('--json', 'print the addresses as one line of JSON when ready, and nothing else; or the list as JSON'),
   new Option('--freeze <pid>', 'stop that process for as long as a scenario freezes the first VM').argParser(
     wholeNumber(1, 2 ** 31 - 1),
   ),
   new Option(
     '--record <file>',
     'no simulator: look at an endpoint once a second and write each change to a new file',
-  ).conflicts(['replay', ...ofASimulator]),
+  ).conflicts(['replay', 'json', ...ofASimulator]),
   new Option('--endpoint <url>', 'where --record looks (default: http://169.254.169.254)').argParser(endpointUrl),
   new Option('--replay <file>', 'show what was recorded, from the first look on (default speed: 1)').conflicts([
     'vms',
@@ -85,6 +97,16 @@ function numberFrom(least: number, most: number, expected: string, fits = (_: nu
 
 function wholeNumber(least: number, most: number) {
   return numberFrom(least, most, `a whole number from ${least} to ${most}`, Number.isInteger);
+}
+
+function hostName(text: string): string {
+  if (['0.0.0.0', '::'].includes(text)) {
+    throw new InvalidArgumentError(
+      'expected the name or address by which clients reach this machine, not all of them.',
+    );
+  }
+  if (isIP(text) || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text)) return text;
+  throw new InvalidArgumentError('expected a host name or an IP address, without a port.');
 }
 
 function endpointUrl(text: string): string {

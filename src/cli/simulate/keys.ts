@@ -1,22 +1,30 @@
 import type { AzureSimulator } from '../../azure-simulator/index.ts';
+import { wrap } from '../wrap.ts';
 
 /** What one key does. */
 export interface Key {
   readonly key: string;
   /** Completes "this key …", for the list of keys. */
   readonly does: string;
+  /** The same in a word or two. */
+  readonly short: string;
   /** Does it; answers with what to tell, if anything. */
   readonly press: () => string | undefined | Promise<string>;
 }
 
-/** @param play plays a scenario by its name; `quit` ends the command. */
+/** @param play plays a scenario by its name; `quit` ends the command; `about` is shown again with the list of keys. */
 export function keysFor(
   { imds, eventHubs, logAnalytics }: AzureSimulator,
-  { play, quit }: { readonly play: (scenario: string) => void; readonly quit: () => void },
+  {
+    play,
+    quit,
+    about = '',
+  }: { readonly play: (scenario: string) => void; readonly quit: () => void; readonly about?: string },
 ): readonly Key[] {
-  const plays = (key: string, scenario: string, what: string): Key => ({
+  const plays = (key: string, scenario: string, short: string): Key => ({
     key,
-    does: `plays ${what}`,
+    short,
+    does: `plays a ${short}`,
     press: () => void play(scenario),
   });
   const oldest = (act: (eventId: string) => void) => (): string | undefined => {
@@ -26,14 +34,15 @@ export function keysFor(
     return undefined;
   };
   const keys: readonly Key[] = [
-    plays('f', 'freeze', 'a freeze'),
-    plays('r', 'reboot', 'a reboot'),
-    plays('p', 'preempt', 'an eviction of a Spot VM'),
-    plays('h', 'hardware-failure', 'a hardware failure'),
-    { key: 's', does: 'starts the oldest event now', press: oldest(imds.start) },
-    { key: 'w', does: 'removes the oldest event now', press: oldest(imds.remove) },
+    plays('f', 'freeze', 'freeze'),
+    plays('r', 'reboot', 'reboot'),
+    plays('p', 'preempt', 'Spot eviction'),
+    plays('h', 'hardware-failure', 'hardware failure'),
+    { key: 's', short: 'start event', does: 'starts the oldest event now', press: oldest(imds.start) },
+    { key: 'w', short: 'remove event', does: 'removes the oldest event now', press: oldest(imds.remove) },
     {
       key: 'i',
+      short: 'metadata service down/up',
       does: 'takes the metadata service down or up',
       press: inTurn(
         () => imds.fault('scheduledevents', { status: 503 }),
@@ -44,6 +53,7 @@ export function keysFor(
     },
     {
       key: 'e',
+      short: 'event hub down/up',
       does: 'takes the event hub down or up',
       press: inTurn(
         () => eventHubs.pause({ drop: true }),
@@ -54,6 +64,7 @@ export function keysFor(
     },
     {
       key: 't',
+      short: 'table down/up',
       does: 'takes the table down or up',
       press: inTurn(
         () => logAnalytics.fault({ status: 503 }),
@@ -62,8 +73,8 @@ export function keysFor(
         'Logs Ingestion answers again.',
       ),
     },
-    { key: '?', does: 'shows the keys', press: () => describeKeys(keys) },
-    { key: 'q', does: 'ends it, as Ctrl+C does', press: () => void quit() },
+    { key: '?', short: 'help', does: 'shows this', press: () => `Help\n\n${about}\n${describeKeys(keys)}` },
+    { key: 'q', short: 'quit', does: 'ends it, as Ctrl+C does', press: () => void quit() },
   ];
   return keys;
 }
@@ -77,6 +88,12 @@ function inTurn(down: () => unknown, isDown: string, up: () => unknown, isUp: st
     await (goesDown ? down() : up());
     return goesDown ? isDown : isUp;
   };
+}
+
+/** In as few lines of 80 columns as there have to be. */
+export function listKeys(keys: readonly Key[]): string {
+  const items = keys.map(({ key, short }) => `${key} ${short}`);
+  return `Keys  ${wrap(items, 74, '  ').join(`\n${' '.repeat(6)}`)}`;
 }
 
 export function describeKeys(keys: readonly Key[]): string {

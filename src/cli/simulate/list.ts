@@ -13,6 +13,22 @@ export function listScenarios(): string {
   return table([['SCENARIO', 'REAL', 'DEMO', 'SPEED', 'WHAT HAPPENS'], ...rows]);
 }
 
+/** How a reader knows the form of the JSON; the number grows when something that was there is gone. */
+const listVersion = 1;
+
+/** The same as one line of JSON, lengths in seconds. */
+export function scenariosJson(): string {
+  const list = scenarios.map((scenario) => ({
+    name: scenario.name,
+    description: scenario.description,
+    realSeconds: scenarioSeconds(scenario, { speed: 1 }),
+    demoSeconds: scenarioSeconds(scenario, { speed: scenario.demoSpeed, minimumStepSeconds }),
+    demoSpeed: scenario.demoSpeed,
+    vms: scenario.vms?.length ?? 1,
+  }));
+  return `${JSON.stringify({ listVersion, scenarios: list })}\n`;
+}
+
 /** Every column but the last as wide as its widest text. */
 function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

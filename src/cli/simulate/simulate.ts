@@ -7,9 +7,10 @@ import { Failure } from '../exit-codes.ts';
 import { hangup } from '../hangup.ts';
 import { type Surroundings, stopped } from '../surroundings.ts';
 import { addresses } from './addresses.ts';
+import { openClientFiles } from './files.ts';
 import { createFreezer } from './freezer.ts';
 import { introduce } from './introduce.ts';
-import { keysFor } from './keys.ts';
+import { keysFor, listKeys } from './keys.ts';
 import { openRecording } from './open-recording.ts';
 import { minimumStepSeconds } from './pace.ts';
 import { scenarioNamed } from './scenario-named.ts';
@@ -25,7 +26,10 @@ export interface SimulateOptions {
   readonly vm?: string;
   readonly vms?: number;
   readonly repeat?: true;
-  readonly port?: number;
+  /** The first of six; 0: free ones. */
+  readonly port: number;
+  readonly host?: string;
+  readonly writeConfig?: string;
   readonly json?: true;
   readonly freeze?: number;
   readonly replay?: string;
@@ -52,7 +56,9 @@ export async function simulate(
   const freezer = options.freeze === undefined ? null : createFreezer(options.freeze);
   closing.defer(() => freezer?.close());
   const vms = vmsFor(options, scenario, recording);
-  const azure = await start(vms, options.port);
+  const files = openClientFiles(options.writeConfig);
+  closing.defer(files.remove);
+  const azure = await start(vms, files.directory, options);
   closing.defer(azure.close);
   azure.imds.limitRate(requestsPerSecond);
 
@@ -66,19 +72,30 @@ export async function simulate(
   const [{ name: vm }] = vms;
   const control = await listening(
     startControl(azure, {
-      ...(options.port !== undefined && { port: options.port + 5 }),
+      ...(options.port !== 0 && { port: options.port + 5 }),
+      ...(options.host !== undefined && { host: options.host }),
       play: (scenario, options) => void story.play(scenario, options),
       addresses: (url) => addresses(azure, vm, url),
     }),
   );
   closing.defer(control.close);
+  files.write(azure, vm, control.url);
 
   if (recording) azure.imds.fault('scheduledevents', { status: 503 });
   if (options.json) print(`${JSON.stringify(addresses(azure, vm, control.url))}\n`);
   else {
     const play = (name: string): void => void story.play(scenarioNamed(name));
-    const keys = hasKeyboard() ? keysFor(azure, { play, quit: () => quit.abort() }) : [];
-    print(introduce(azure, { vm, control: control.url, keys, begins: beginning(scenario, recording) }));
+    const about = introduce(azure, {
+      vm,
+      control: control.url,
+      files: files.shown,
+      keepsFiles: options.writeConfig !== undefined,
+      entry: process.argv[1] ?? '',
+    });
+    const keys = hasKeyboard() ? keysFor(azure, { play, quit: () => quit.abort(), about }) : [];
+    print(`A local Azure is ready; Ctrl+C ends it.\n\n${about}\n`);
+    if (keys.length > 0) print(`${listKeys(keys)}\n\n`);
+    print(`${beginning(scenario, recording)}\n\n`);
     if (keys.length > 0) closing.defer(readKeys(process.stdin, keys, voice.tell).close);
     tellChanges(azure, voice);
   }
@@ -104,8 +121,7 @@ function vmsFor(options: SimulateOptions, scenario: Scenario | null, recording: 
   return [first, ...others.filter(({ name }) => name !== first.name).slice(0, count - 1)];
 }
 
-async function start(vms: Vms, port: number | undefined): Promise<AzureSimulator> {
-  if (port === undefined) return await startAzureSimulator({ vms, streams });
+function start(vms: Vms, directory: string, { port, host }: SimulateOptions): Promise<AzureSimulator> {
   const ports = {
     imds: port,
     eventHubs: port + 1,
@@ -113,15 +129,27 @@ async function start(vms: Vms, port: number | undefined): Promise<AzureSimulator
     eventHubsWebSocket: port + 3,
     logAnalytics: port + 4,
   };
-  return await listening(startAzureSimulator({ vms, streams, ports }));
+  return listening(
+    startAzureSimulator({
+      vms,
+      streams,
+      directory,
+      ...(host !== undefined && { host }),
+      ...(port !== 0 && { ports }),
+    }),
+  );
 }
 
-/** A port that is taken is said in the sentence of whoever wanted it. */
+/** Adds to the sentence that names what cannot listen what to do about it. */
 async function listening<T>(starting: Promise<T>): Promise<T> {
   try {
     return await starting;
   } catch (error) {
-    throw new Failure('unexpected', `${error instanceof Error ? error.message : String(error)}.`);
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Failure(
+      'notDone',
+      `${why}: another simulate may be running. End it, or choose other ports with --port (0: free ones).`,
+    );
   }
 }
 

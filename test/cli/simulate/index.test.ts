@@ -28,7 +28,10 @@ async function refusal(args: readonly string[]): Promise<unknown> {
 }
 
 const refused: readonly { args: readonly string[]; says: string }[] = [
-  { args: ['--list', '--json'], says: "option '--list' cannot be used with option '--json'" },
+  { args: ['--list', '--vm', 'a'], says: "option '--list' cannot be used with option '--vm <name>'" },
+  { args: ['--list', '--write-config', 'x'], says: "option '--list' cannot be used with option '--write-config" },
+  { args: ['--record', 'x', '--json'], says: "option '--record <file>' cannot be used with option '--json'" },
+  { args: ['--record', 'x', '--port', '0'], says: "option '--record <file>' cannot be used with option '--port" },
   {
     args: ['--record', 'x', '--replay', 'y'],
     says: "option '--record <file>' cannot be used with option '--replay <file>'",
@@ -44,7 +47,10 @@ const refused: readonly { args: readonly string[]; says: string }[] = [
   { args: ['--record', 'x', '--endpoint', 'https://x'], says: 'expected an http:// URL, perhaps with a path prefix.' },
   { args: ['--speed', ''], says: 'expected a number from 0.1 to 100000.' },
   { args: ['--vms', '1.5'], says: 'expected a whole number from 1 to 10000.' },
-  { args: ['--port', '65531'], says: 'expected a whole number from 1 to 65530.' },
+  { args: ['--port', '65531'], says: 'expected a whole number from 0 to 65530.' },
+  { args: ['--host', '0.0.0.0'], says: 'expected the name or address by which clients reach this machine' },
+  { args: ['--host', 'vm:80'], says: 'expected a host name or an IP address, without a port.' },
+  { args: ['--write-config', broken], says: 'name another directory.' },
   { args: ['frezee'], says: 'There is no scenario "frezee"; did you mean freeze?' },
   { args: ['xyzxyz'], says: 'There is no scenario "xyzxyz"; there are freeze, ' },
   { args: ['--record', broken], says: 'exists and is not overwritten: name a new file, or remove this one.' },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { scenarios } from '../../../src/azure-simulator/scenarios/index.ts';
-import { inWords, listScenarios } from '../../../src/cli/simulate/list.ts';
+import { inWords, listScenarios, scenariosJson } from '../../../src/cli/simulate/list.ts';
 
 test('every scenario is in one line with how long it takes, and the columns are aligned', () => {
   const [head = '', ...lines] = listScenarios().trimEnd().split('\n');
@@ -11,6 +11,20 @@ test('every scenario is in one line with how long it takes, and the columns are 
     expect(line.slice(column)).toBe(description);
     expect(line.slice(0, column)).toMatch(new RegExp(`^${name} +[\\d.]+ (s|min|h|d) +\\d+ s +${demoSpeed}x +$`));
   }
+});
+
+test('as JSON the list says its version and the same of every scenario', () => {
+  const { listVersion, scenarios: listed } = JSON.parse(scenariosJson());
+  expect(listVersion).toBe(1);
+  expect(listed.map(({ name }: { name: string }) => name)).toEqual(scenarios.map(({ name }) => name));
+  expect(listed[0]).toEqual({
+    name: 'freeze',
+    description: expect.any(String),
+    realSeconds: 1500,
+    demoSeconds: expect.any(Number),
+    demoSpeed: 240,
+    vms: 1,
+  });
 });
 
 test.for([
