@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { AzureSimulator } from '../../azure-simulator/index.ts';
 import { Failure } from '../exit-codes.ts';
 import { addresses, bridgeConfiguration } from './addresses.ts';
@@ -65,6 +65,7 @@ function variablesOf(azure: AzureSimulator, vm: string, control: string): Readon
     LOGS_INGESTION_ENDPOINT: logAnalytics.endpoint,
     LOGS_INGESTION_RULE_ID: logAnalytics.ruleId,
     LOGS_INGESTION_STREAM: logAnalytics.streamName,
+    STATE_FILE: join(dirname(caFile), 'subscriber-state.json'),
     SIMULATOR_IMDS: imds,
     SIMULATOR_CONTROL: control,
     SIMULATOR_CONNECTION_STRING: eventHubs.connectionString,
