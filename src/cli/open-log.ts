@@ -1,5 +1,6 @@
 import { createLog, type Log, type LogLevel } from '../log.ts';
 import { openDestination } from '../log-destination.ts';
+import { mayColour } from './look.ts';
 
 /** What stderr may be behind before lines are dropped: some 4,000 lines. */
 const maxBacklogBytes = 1024 * 1024;
@@ -19,7 +20,7 @@ export async function openLog(level: LogLevel): Promise<Log> {
 async function readable(): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty');
   const pretty = prettyFactory({
-    colorize: true,
+    colorize: mayColour(process.stderr, process.env),
     translateTime: 'SYS:HH:MM:ss.l',
     ignore: 'pid,hostname',
     singleLine: true,

@@ -1,3 +1,5 @@
+import { type Look, plainLook, type Style, styled } from '../look.ts';
+import { wrap } from '../wrap.ts';
 import { type Class, type Finding, type Judgement, judge, type Verdict } from './finding.ts';
 
 /** How a reader knows the form; the number grows when something that was there is gone. */
@@ -41,18 +43,43 @@ const words: Readonly<Record<Verdict, string>> = {
   'not-proven': 'not proven',
 };
 
-/** A class as a person reads it: a heading, a line for each finding, and below it the command that mends. */
-export function classText(name: Class, findings: readonly Finding[]): string {
+const styles: Readonly<Record<Verdict, Style>> = {
+  ok: 'green',
+  warning: 'yellow',
+  problem: ['bold', 'red'],
+  'not-proven': 'dim',
+};
+
+/** Where what a finding says begins. */
+const saysColumn = 25;
+
+/** A class as a person reads it: a heading, the lines of each finding, and below them the command that mends. */
+export function classText(name: Class, findings: readonly Finding[], look: Look = plainLook): string {
   if (findings.length === 0) return '';
   const lines = findings.flatMap(({ what, verdict, says, mend }) => [
-    `  ${words[verdict].padEnd(11)}${what.slice(name.length + 1).padEnd(12)}${says}`,
-    ...(mend === undefined ? [] : [`${' '.repeat(25)}$ ${mend}`]),
+    `  ${styled(styles[verdict], words[verdict].padEnd(11), look)}${what.slice(name.length + 1).padEnd(12)}${wrapped(says, saysColumn, look)}`,
+    ...(mend === undefined ? [] : [commandLine(mend, look)]),
   ]);
-  return `${name}\n${lines.join('\n')}\n`;
+  return `${styled('bold', name, look)}\n${lines.join('\n')}\n`;
 }
 
+/** While something takes long: what is waited for. */
+export const waitingText = (sentence: string, look: Look): string =>
+  `  ${styled('dim', '…', look)}          ${wrapped(sentence, 13, look)}\n`;
+
+/** Words in lines that begin at `column`; the first one is where the caller stands. */
+const wrapped = (text: string, column: number, { width }: Look): string =>
+  wrap(text.split(' '), width - column).join(`\n${' '.repeat(column)}`);
+
+/** On one line even where the terminal breaks it, so that it can be copied. */
+const commandLine = (command: string, look: Look): string => `    ${styled('cyan', `$ ${command}`, look)}`;
+
 /** The last line. */
-export function verdictText(findings: readonly Finding[], { offline }: { readonly offline: boolean }): string {
+export function verdictText(
+  findings: readonly Finding[],
+  { offline }: { readonly offline: boolean },
+  look: Look = plainLook,
+): string {
   const { counts, first, exitCode } = judge(findings);
   const parts = [
     many(counts.problem, 'problem'),
@@ -61,8 +88,10 @@ export function verdictText(findings: readonly Finding[], { offline }: { readonl
     `${counts.ok} ok`,
   ].filter((part) => part !== '');
   const left = offline ? ' What needs the network was left out (--offline).' : '';
-  if (first) return `${parts.join(', ')}. Begin with ${first.what} (exit code ${exitCode}).${left}\n`;
-  return `${counts.warning > 0 ? 'No problem' : 'All is well'}: ${parts.join(', ')}.${left}\n`;
+  const text = first
+    ? `${parts.join(', ')}. Begin with ${first.what} (exit code ${exitCode}).${left}`
+    : `${counts.warning > 0 ? 'No problem' : 'All is well'}: ${parts.join(', ')}.${left}`;
+  return `${wrapped(text, 0, look)}\n`;
 }
 
 const many = (count: number, word: string): string => (count === 0 ? '' : `${count} ${word}${count === 1 ? '' : 's'}`);

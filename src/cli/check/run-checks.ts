@@ -2,13 +2,14 @@ import { systemClock } from '../../clock.ts';
 import { version } from '../../version.ts';
 import { Failure } from '../exit-codes.ts';
 import { loadConfig } from '../load-config.ts';
+import { lookOf } from '../look.ts';
 import { setProcessWide } from '../process-wide.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { prove } from './checks.ts';
 import { configurationFindings, problemFindings, seeFile } from './configuration.ts';
 import { type Class, type Finding, type Judgement, judge } from './finding.ts';
 import { layGround } from './ground.ts';
-import { classText, reportOf, verdictText } from './report.ts';
+import { classText, reportOf, verdictText, waitingText } from './report.ts';
 
 export interface CheckOptions {
   readonly config?: string;
@@ -22,10 +23,11 @@ export async function runChecks(options: CheckOptions, { env, stop, print }: Sur
   const clock = systemClock;
   const platform = process.platform;
   const offline = options.offline === true;
+  const look = lookOf(process.stdout, env);
   const all: Finding[] = [];
   const add = (name: Class, findings: readonly Finding[]): void => {
     all.push(...findings);
-    if (!options.json) print(classText(name, findings));
+    if (!options.json) print(classText(name, findings, look));
   };
 
   const configured = configure(options, env, platform);
@@ -39,7 +41,7 @@ export async function runChecks(options: CheckOptions, { env, stop, print }: Sur
       offline,
       signal: stop,
       tell: (sentence) => {
-        if (!options.json) print(`  …          ${sentence}\n`);
+        if (!options.json) print(waitingText(sentence, look));
       },
     });
     try {
@@ -57,7 +59,7 @@ export async function runChecks(options: CheckOptions, { env, stop, print }: Sur
     return judge([]);
   }
   if (options.json) print(`${JSON.stringify(reportOf(all, { bridgeVersion: version, at: clock.now(), offline }))}\n`);
-  else print(`\n${verdictText(all, { offline })}`);
+  else print(`\n${verdictText(all, { offline }, look)}`);
   return judge(all);
 }
 

@@ -1,3 +1,4 @@
+import { mayColour } from '../look.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { type Row, toText } from './picture/ink.ts';
 import { createScreen } from './picture/screen.ts';
@@ -31,8 +32,7 @@ export function createDisplay(
 ): Display {
   const { columns = leastColumns, rows = 0, isTTY = false } = terminal;
   const canMove = isTTY && env.TERM !== 'dumb';
-  // https://no-color.org
-  const colour = canMove && !env.NO_COLOR;
+  const colour = mayColour(terminal, env);
   const say = (lines: readonly Row[]): void => print(lines.map((row) => `${toText(row, colour)}\n`).join(''));
   if (!canMove || columns < leastColumns || rows <= height(columns)) {
     return { line: (text) => text !== null && print(`${text}\n`), draw: () => {}, say, close: () => {} };

@@ -1,6 +1,7 @@
+import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { notProven, ok, problem, warning } from '../../../src/cli/check/finding.ts';
-import { classText, reportOf, verdictText } from '../../../src/cli/check/report.ts';
+import { classText, reportOf, verdictText, waitingText } from '../../../src/cli/check/report.ts';
 
 const findings = [
   ok('disk.space', 'There is room.'),
@@ -14,10 +15,42 @@ test('a class is a heading and a line for each finding, with the command below t
     `eventHubs
   ok         tls         Trusted.
   PROBLEM    send        No role.
-                         $ az role assignment create
+    $ az role assignment create
 `,
   );
   expect(classText('stdout', [])).toBe('');
+});
+
+const long = [
+  problem(
+    'eventHubs.send',
+    'The identity of this VM may not send to the event hub vm-lifecycle in contoso.',
+    'az role',
+  ),
+  notProven('eventHubs.probe', 'Not tried.', `az ${'x'.repeat(60)}`),
+];
+
+test('on a terminal of 80 columns lines end between words, and a command stays whole', () => {
+  expect(classText('eventHubs', long, { width: 80, colour: false })).toBe(
+    `eventHubs
+  PROBLEM    send        The identity of this VM may not send to the event hub
+                         vm-lifecycle in contoso.
+    $ az role
+  not proven probe       Not tried.
+    $ az ${'x'.repeat(60)}
+`,
+  );
+  const verdict = verdictText(findings, { offline: true }, { width: 40, colour: false });
+  expect(verdict.trimEnd().split('\n').length).toBeGreaterThan(2);
+  expect(Math.max(...verdict.split('\n').map((line) => line.length))).toBeLessThanOrEqual(40);
+  expect(verdict.replaceAll('\n', ' ').trim()).toBe(verdictText(findings, { offline: true }).trim());
+  expect(waitingText('a b', { width: 14, colour: false })).toBe(`  …          a\n${' '.repeat(13)}b\n`);
+});
+
+test('colour changes nothing but the colour', () => {
+  const coloured = classText('eventHubs', long, { width: 80, colour: true });
+  expect(coloured).toContain('\u001b[1m\u001b[31mPROBLEM');
+  expect(stripVTControlCharacters(coloured)).toBe(classText('eventHubs', long, { width: 80, colour: false }));
 });
 
 test.for([

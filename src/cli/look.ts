@@ -1,0 +1,29 @@
+import { styleText } from 'node:util';
+
+/** How text looks where it goes. */
+export interface Look {
+  /** Columns; infinite where it goes to no terminal: what reads lines wants whole ones. */
+  readonly width: number;
+  readonly colour: boolean;
+}
+
+/** For a file, a pipe, a test. */
+export const plainLook: Look = { width: Number.POSITIVE_INFINITY, colour: false };
+
+/** The part of a stream that tells whether it is a terminal. */
+export interface Terminal {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+/** https://no-color.org */
+export const mayColour = ({ isTTY }: Terminal, env: NodeJS.ProcessEnv): boolean =>
+  isTTY === true && env.TERM !== 'dumb' && !env.NO_COLOR;
+
+export const lookOf = (terminal: Terminal, env: NodeJS.ProcessEnv): Look =>
+  terminal.isTTY ? { width: terminal.columns ?? 80, colour: mayColour(terminal, env) } : plainLook;
+
+export type Style = Parameters<typeof styleText>[0];
+
+export const styled = (style: Style, text: string, { colour }: Look): string =>
+  colour ? styleText(style, text, { validateStream: false }) : text;
