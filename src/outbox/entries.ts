@@ -9,11 +9,22 @@ import { loadState } from './state-store.ts';
 export const deliveryStates = ['pending', 'dead', 'delivered', 'abandoned'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** Deliveries in one of these states; of one sink or of all, of one record or of all. */
-export interface EntryFilter {
+/** Deliveries in one of these states; of one sink or of all, of one record or of all, of all those records or of some. */
+export interface EntryFilter extends RecordFilter {
   readonly states: readonly DeliveryState[];
   readonly sink?: string | undefined;
   readonly position?: number | undefined;
+}
+
+/** Which records; upper and lower case do not matter. */
+export interface RecordFilter {
+  readonly eventId?: string | undefined;
+  readonly eventType?: string | undefined;
+  /** Among the VMs that the event affects. */
+  readonly vm?: string | undefined;
+  /** The first and the last moment of `observedAt`. */
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
 }
 
 /** One sink's standing with one record. */
@@ -123,12 +134,26 @@ export function* exportEntries(directory: string, filter: EntryFilter): Generato
   }
 }
 
-const wanted = `d.state IN (SELECT value FROM json_each(:states)) AND d.position BETWEEN :from AND min(:to, :upTo)
-  AND d.sink = coalesce(:sink, d.sink)`;
+/** JSON that bytes gone bad have made unreadable would fail the whole query. */
+const readableBodies = `SELECT position, iif(json_valid(CAST(json AS TEXT)), CAST(json AS TEXT), '{}') AS json FROM bodies`;
 
-const parameters = ({ states, sink, position }: EntryFilter) => ({
+const wanted = `d.state IN (SELECT value FROM json_each(:states)) AND d.position BETWEEN :from AND min(:to, :upTo)
+  AND d.sink = coalesce(:sink, d.sink)
+  AND d.eventKey = coalesce(:eventKey, d.eventKey)
+  AND (:since IS NULL AND :until IS NULL OR EXISTS (SELECT 1 FROM records AS seen WHERE seen.position = d.position
+    AND seen.observedAt BETWEEN coalesce(:since, '') AND coalesce(:until, '~')))
+  AND (:eventType IS NULL AND :vm IS NULL OR EXISTS (SELECT 1 FROM (${readableBodies}) AS body WHERE body.position = d.position
+    AND (:eventType IS NULL OR lower(body.json ->> 'eventType') = :eventType)
+    AND (:vm IS NULL OR EXISTS (SELECT 1 FROM json_each(body.json, '$.affectedResources') WHERE lower(value) = :vm))))`;
+
+const parameters = ({ states, sink, position, eventId, eventType, vm, since, until }: EntryFilter) => ({
   states: JSON.stringify(states),
   sink: sink ?? null,
+  eventKey: eventId?.toLowerCase() ?? null,
+  eventType: eventType?.toLowerCase() ?? null,
+  vm: vm?.toLowerCase() ?? null,
+  since: since?.toISOString() ?? null,
+  until: until?.toISOString() ?? null,
   from: position ?? 0,
   to: position ?? Number.MAX_SAFE_INTEGER,
 });

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { countEntries, exportEntries, listEntries, readEntry } from '../../src/outbox/entries.ts';
+import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
+import { countEntries, exportEntries, listEntries, type RecordFilter, readEntry } from '../../src/outbox/entries.ts';
 import { noProgress, type Outbox } from '../../src/outbox/outbox.ts';
-import { createRig, observe, type Rig } from './rig.ts';
+import { after, createRig, observe, type Rig, recordAt } from './rig.ts';
 
 /** Six records for two sinks: 1 delivered and 2 dead for the hub, 2 dead for the table, and 6 given up for the table. */
 function varied(rig: Rig): Outbox {
@@ -37,6 +38,49 @@ describe('entries', () => {
     expect(counts.reduce((sum, n) => sum + n, 0)).toBe(found.length);
     const positions = [...exportEntries(rig.directory, filter)].map((json) => JSON.parse(json).position);
     expect(positions).toEqual([...new Set(found.map((name) => Number(name.split(' ')[0])))]);
+  });
+
+  const chosen: { filter: RecordFilter; found: number[] }[] = [
+    { filter: {}, found: [1, 2, 3, 4] },
+    { filter: { eventId: 'event-A' }, found: [1, 2] },
+    { filter: { eventType: 'REBOOT' }, found: [3] },
+    { filter: { vm: 'WEB_7' }, found: [1, 3] },
+    { filter: { vm: 'web_' }, found: [] },
+    { filter: { since: new Date('2026-03-14T11:00:00.000Z') }, found: [2, 3, 4] },
+    { filter: { until: new Date('2026-03-14T11:00:00.000Z') }, found: [1, 2] },
+    {
+      filter: { since: new Date('2026-03-14T10:30:00Z'), until: new Date('2026-03-14T12:30:00Z'), vm: 'web_7' },
+      found: [3],
+    },
+  ];
+  test.for(chosen)('of the records $filter are those at $found', ({ filter, found }) => {
+    using rig = createRig();
+    const outbox = rig.open({ sinks: ['hub'] });
+    const append = (eventId: string, given: Partial<LifecycleRecord>): void => {
+      const { state } = outbox;
+      const record = recordAt(state.position + 1, eventId, { streamId: state.streamId, ...given });
+      outbox.append(after(state, 1, eventId), [record]);
+    };
+    const at = (hour: number): string => `2026-03-14T${hour}:00:00.000Z`;
+    append('EVENT-A', { observedAt: at(10), affectedResources: ['web_3', 'web_7'] });
+    append('EVENT-A', { observedAt: at(11), affectedResources: ['web_3'] });
+    append('EVENT-B', { observedAt: at(12), eventType: 'Reboot', affectedResources: ['Web_7'] });
+    append('EVENT-C', { observedAt: at(13), eventType: null, affectedResources: [] });
+    const entries = listEntries(rig.directory, { states: all, limit: 100, ...filter });
+    expect(entries?.rows.map(({ position }) => position)).toEqual(found);
+    expect(entries?.total).toBe(found.length);
+    const exported = [...exportEntries(rig.directory, { states: all, ...filter })].map((json) => JSON.parse(json));
+    expect(exported.map(({ position }) => position)).toEqual(found);
+  });
+
+  test('whose bytes have gone bad are of no type and affect no VM, and keep no other from being found', () => {
+    using rig = createRig();
+    observe(rig.open({ sinks: ['hub'] }), { count: 2 });
+    const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+    db.exec("UPDATE bodies SET json = CAST('{\"torn' AS BLOB) WHERE position = 1");
+    db.close();
+    const found = listEntries(rig.directory, { states: all, limit: 100, eventType: 'Freeze', vm: 'web_3' });
+    expect(found?.rows.map(({ position }) => position)).toEqual([2]);
   });
 
   test('beyond a limit are counted, and the newest are listed', () => {

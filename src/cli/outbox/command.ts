@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { DeliveryState } from '../../outbox/entries.ts';
 import { type ExitReason, Failure } from '../exit-codes.ts';
 import { describeVerb, type Surroundings, type Verb } from '../surroundings.ts';
+import { addRecordOptions, type RecordOptions, recordFilterOf } from './filter.ts';
 import { addWhereabouts, stateDirectoryOf, type Whereabouts } from './state-directory.ts';
 
 /** `outbox`: what waits and what was refused, looked at and changed by hand. */
@@ -39,13 +40,16 @@ const statesOf = (state: StateWord | undefined): readonly DeliveryState[] => {
   return state === 'all' ? ['pending', 'dead', 'delivered', 'abandoned'] : [state];
 };
 
-interface Chosen extends Whereabouts {
+/** How a reader knows the form of what `show` prints; the number grows when something that was there is gone. */
+const entryVersion = 1;
+
+interface Chosen extends Whereabouts, RecordOptions {
   readonly sink?: string;
   readonly state?: StateWord;
 }
 
 function addList(outbox: Command, { env, print }: Surroundings): void {
-  addSub(outbox, 'list', 'list what waits and what was refused, newest last')
+  addRecordOptions(addSub(outbox, 'list', 'list what waits and what was refused, newest last'))
     .addOption(sinkOption())
     .addOption(stateOption())
     .addOption(
@@ -53,14 +57,22 @@ function addList(outbox: Command, { env, print }: Surroundings): void {
         .default(100)
         .argParser(wholeNumber(1, 'a whole number from 1 on')),
     )
-    .action(async ({ sink, state, limit, ...where }: Chosen & { readonly limit: number }) => {
+    .option('--json', 'print one JSON object instead of a table')
+    .action(async ({ sink, state, limit, json, ...where }: Chosen & Listing) => {
       const { directory } = stateDirectoryOf(where, env);
       const { listEntries } = await import('../../outbox/entries.ts');
       const { foundIn } = await import('./read.ts');
-      const { listPage } = await import('./list.ts');
+      const { listJson, listPage } = await import('./list.ts');
       await refuseUnknownSink(directory, sink);
-      print(listPage(foundIn(directory, () => listEntries(directory, { states: statesOf(state), sink, limit }))));
+      const filter = { ...recordFilterOf(where), states: statesOf(state), sink, limit };
+      const entries = foundIn(directory, () => listEntries(directory, filter));
+      print(json ? listJson(entries, new Date()) : listPage(entries));
     });
+}
+
+interface Listing {
+  readonly limit: number;
+  readonly json?: true;
 }
 
 function addShow(outbox: Command, { env, print }: Surroundings): void {
@@ -71,7 +83,7 @@ function addShow(outbox: Command, { env, print }: Surroundings): void {
       const { readEntry } = await import('../../outbox/entries.ts');
       const { foundIn } = await import('./read.ts');
       const { entry, newest } = foundIn(directory, () => readEntry(directory, position));
-      if (entry) return print(`${JSON.stringify(entry, null, 2)}\n`);
+      if (entry) return print(`${JSON.stringify({ entryVersion, ...entry }, null, 2)}\n`);
       const why =
         position > newest ? `the newest is ${newest}` : 'delivered ones are kept for 7 days, or 16 MB of them';
       throw new Failure('notDone', `There is no record at position ${position}: ${why}.`);
@@ -122,14 +134,15 @@ interface Purging {
 }
 
 function addExport(outbox: Command, { env, print, stop }: Surroundings): void {
-  addSub(outbox, 'export', 'print records, oldest first, one JSON document a line')
+  addRecordOptions(addSub(outbox, 'export', 'print records, oldest first, one JSON document a line'))
     .addOption(sinkOption())
     .addOption(stateOption())
     .action(async ({ sink, state, ...where }: Chosen) => {
       const { directory } = stateDirectoryOf(where, env);
       await refuseUnknownSink(directory, sink);
       const { exportEntries } = await import('../../outbox/entries.ts');
-      for (const json of exportEntries(directory, { states: statesOf(state), sink })) {
+      const filter = { ...recordFilterOf(where), states: statesOf(state), sink };
+      for (const json of exportEntries(directory, filter)) {
         if (stop.aborted) return;
         print(`${json}\n`);
         await nextTurn();

@@ -1,4 +1,5 @@
 import type { Entries, EntryRow } from '../../outbox/entries.ts';
+import { version } from '../../version.ts';
 import { aligned, plain } from './plain.ts';
 
 /** Deliveries in a table, newest last, each with what it failed of; then how many there are beside them. */
@@ -10,6 +11,13 @@ export function listPage({ rows, total }: Entries): string {
     ? table
     : `${table}${left} older ${left === 1 ? 'one is' : 'ones are'} not shown: --limit shows more.\n`;
 }
+
+/** How a reader knows the form of the JSON; the number grows when something that was there is gone. */
+const listVersion = 1;
+
+/** The same as one line of JSON; `total` counts those beside the limit too. */
+export const listJson = ({ rows, total }: Entries, at: Date): string =>
+  `${JSON.stringify({ listVersion, bridgeVersion: version, at: at.toISOString(), total, entries: rows })}\n`;
 
 const head = ['POSITION', 'SINK', 'STATE', 'PHASE', 'OBSERVED AT', 'EVENT', 'TRIES', 'WHY'];
 

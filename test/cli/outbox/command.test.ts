@@ -8,6 +8,7 @@ import { outboxHandlers } from '../../../src/outbox/handlers.ts';
 import { noProgress, type Outbox } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
 import { createRequestDesk } from '../../../src/request-desk.ts';
+import { version } from '../../../src/version.ts';
 import { createRig, deliverAll, observe, positions, type Rig } from '../../outbox/rig.ts';
 import { runVerb } from './command-line.ts';
 
@@ -67,11 +68,58 @@ describe('what is looked at', () => {
     );
   });
 
+  test('is listed as JSON with the version of its form', async () => {
+    using rig = createRig();
+    filled(rig);
+    const { out } = await outboxVerb(rig, 'list', '--json', '--limit', '2');
+    expect(JSON.parse(out)).toEqual({
+      listVersion: 1,
+      bridgeVersion: version,
+      at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      total: 3,
+      entries: ['event-hubs', 'log-analytics'].map((sink) => ({
+        position: 3,
+        sink,
+        state: 'pending',
+        eventKey: 'event-2',
+        phase: 'Scheduled',
+        observedAt: '2026-03-14T09:26:53.123Z',
+        attempts: 0,
+        settledAt: null,
+        code: null,
+        reason: null,
+      })),
+    });
+    expect(out.trimEnd()).not.toContain('\n');
+    expect(JSON.parse((await outboxVerb(rig, 'list', '--json', '--event', 'none')).out)).toMatchObject({
+      total: 0,
+      entries: [],
+    });
+  });
+
+  test.for([
+    { args: ['--event', 'EVENT-2'], found: [3, 3] },
+    { args: ['--type', 'freeze', '--sink', 'event-hubs'], found: [3] },
+    { args: ['--type', 'reboot'], found: [] },
+    { args: ['--vm', 'web_7', '--state', 'dead'], found: [2] },
+    { args: ['--since', '2026-03-14T09:26:53.124Z'], found: [] },
+    { args: ['--since', '2026-03-14', '--until', '2026-03-14T10:30+01:00'], found: [2, 3, 3] },
+    { args: ['--since', '1m'], found: [] },
+  ])('is found by $args', async ({ args, found }) => {
+    using rig = createRig();
+    filled(rig);
+    const { entries } = JSON.parse((await outboxVerb(rig, 'list', '--json', ...args)).out);
+    expect(entries.map(({ position }: { position: number }) => position)).toEqual(found);
+    const exported = (await outboxVerb(rig, 'export', ...args)).out.match(/"position":\d+/g) ?? [];
+    expect(exported.map((text) => Number(text.slice(11)))).toEqual([...new Set(found)]);
+  });
+
   test('is shown as JSON with its record', async () => {
     using rig = createRig();
     filled(rig);
     const { out } = await outboxVerb(rig, 'show', '2');
     expect(JSON.parse(out)).toMatchObject({
+      entryVersion: 1,
       position: 2,
       record: { recordId: 'record-2' },
       deliveries: [
@@ -226,6 +274,8 @@ test.for([
     reason: 'usage',
     says: /^There is no destination "hub"; there is event-hubs and log-analytics\.$/,
   },
+  { args: ['list', '--since', 'yesterday'], reason: 'commander', says: /expected a time like 2026-01-31T09:00Z/ },
+  { args: ['list', '--until', '2026-02-31T99:00Z'], reason: 'commander', says: /expected a time like/ },
   { args: ['purge'], reason: 'commander', says: /--state <state>' not specified/ },
   { args: ['show', 'two'], reason: 'commander', says: /expected a position/ },
 ])('$args is answered with what is wrong with it', async ({ args, reason, says }) => {
