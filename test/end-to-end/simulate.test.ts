@@ -340,7 +340,7 @@ print('ended', status, bool(flags & termios.ECHO), bool(flags & termios.ICANON),
       press('i');
       await until(() => out().includes('The metadata service answers 503'));
       press('?');
-      await until(() => out().includes('  q  ends it'));
+      await until(() => out().split('q quit').length === 3);
       expect(out().split('  Metadata service  http://').length, 'the addresses are shown again').toBe(3);
       press('q');
       await exited;

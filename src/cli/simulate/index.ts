@@ -43,14 +43,14 @@ const options: readonly Option[] = [
   new Option('--repeat', 'play the scenario again when it is over'),
   new Option(
     '--write-config <directory>',
-    'keep in it a configuration for a bridge, variables for other clients, and the certificate for the next start',
+    'keep a configuration for a bridge, variables for other clients and the certificate there, the same at every start',
   ),
   new Option('--port <number>', 'listen on this port and the next five; 0: on free ones, for several at once')
     .default(defaultPort)
     .argParser(wholeNumber(0, 65_530)),
   new Option(
     '--host <name>',
-    'listen where other machines reach this one by that name or address; nothing asks who they are (default: loopback)',
+    'name or address of this machine to listen on, for clients elsewhere; without authentication (default: loopback)',
   ).argParser(hostName),
   new Option('--json', 'print the addresses as one line of JSON when ready, and nothing else; or the list as JSON'),
   new Option('--freeze <pid>', 'stop that process for as long as a scenario freezes the first VM').argParser(

@@ -4,15 +4,13 @@ import { wrap } from '../wrap.ts';
 /** What one key does. */
 export interface Key {
   readonly key: string;
-  /** Completes "this key …", for the list of keys. */
+  /** In a word or three. */
   readonly does: string;
-  /** The same in a word or two. */
-  readonly short: string;
   /** Does it; answers with what to tell, if anything. */
   readonly press: () => string | undefined | Promise<string>;
 }
 
-/** @param play plays a scenario by its name; `quit` ends the command; `about` is shown again with the list of keys. */
+/** @param play plays a scenario by its name; `quit` ends the command; `about` is shown again by `?`. */
 export function keysFor(
   { imds, eventHubs, logAnalytics }: AzureSimulator,
   {
@@ -21,10 +19,9 @@ export function keysFor(
     about = '',
   }: { readonly play: (scenario: string) => void; readonly quit: () => void; readonly about?: string },
 ): readonly Key[] {
-  const plays = (key: string, scenario: string, short: string): Key => ({
+  const plays = (key: string, scenario: string, does: string): Key => ({
     key,
-    short,
-    does: `plays a ${short}`,
+    does,
     press: () => void play(scenario),
   });
   const oldest = (act: (eventId: string) => void) => (): string | undefined => {
@@ -38,12 +35,11 @@ export function keysFor(
     plays('r', 'reboot', 'reboot'),
     plays('p', 'preempt', 'Spot eviction'),
     plays('h', 'hardware-failure', 'hardware failure'),
-    { key: 's', short: 'start event', does: 'starts the oldest event now', press: oldest(imds.start) },
-    { key: 'w', short: 'remove event', does: 'removes the oldest event now', press: oldest(imds.remove) },
+    { key: 's', does: 'start oldest event', press: oldest(imds.start) },
+    { key: 'w', does: 'remove oldest event', press: oldest(imds.remove) },
     {
       key: 'i',
-      short: 'metadata service down/up',
-      does: 'takes the metadata service down or up',
+      does: 'metadata service down/up',
       press: inTurn(
         () => imds.fault('scheduledevents', { status: 503 }),
         'The metadata service answers 503 for scheduled events.',
@@ -53,8 +49,7 @@ export function keysFor(
     },
     {
       key: 'e',
-      short: 'event hub down/up',
-      does: 'takes the event hub down or up',
+      does: 'event hub down/up',
       press: inTurn(
         () => eventHubs.pause({ drop: true }),
         'The event hub has broken its connections and takes no new one.',
@@ -64,8 +59,7 @@ export function keysFor(
     },
     {
       key: 't',
-      short: 'table down/up',
-      does: 'takes the table down or up',
+      does: 'table down/up',
       press: inTurn(
         () => logAnalytics.fault({ status: 503 }),
         'Logs Ingestion answers 503.',
@@ -73,8 +67,8 @@ export function keysFor(
         'Logs Ingestion answers again.',
       ),
     },
-    { key: '?', short: 'help', does: 'shows this', press: () => `Help\n\n${about}\n${describeKeys(keys)}` },
-    { key: 'q', short: 'quit', does: 'ends it, as Ctrl+C does', press: () => void quit() },
+    { key: '?', does: 'help', press: () => `Help\n\n${about}\n${describeKeys(keys)}\n` },
+    { key: 'q', does: 'quit', press: () => void quit() },
   ];
   return keys;
 }
@@ -91,11 +85,7 @@ function inTurn(down: () => unknown, isDown: string, up: () => unknown, isUp: st
 }
 
 /** In as few lines of 80 columns as there have to be. */
-export function listKeys(keys: readonly Key[]): string {
-  const items = keys.map(({ key, short }) => `${key} ${short}`);
-  return `Keys  ${wrap(items, 74, '  ').join(`\n${' '.repeat(6)}`)}`;
-}
-
 export function describeKeys(keys: readonly Key[]): string {
-  return `Keys\n${keys.map(({ key, does }) => `  ${key}  ${does}`).join('\n')}`;
+  const items = keys.map(({ key, does }) => `${key} ${does}`);
+  return `Keys  ${wrap(items, 74, '  ').join(`\n${' '.repeat(6)}`)}`;
 }

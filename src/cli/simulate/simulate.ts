@@ -10,7 +10,7 @@ import { addresses } from './addresses.ts';
 import { openClientFiles } from './files.ts';
 import { createFreezer } from './freezer.ts';
 import { introduce } from './introduce.ts';
-import { keysFor, listKeys } from './keys.ts';
+import { describeKeys, keysFor } from './keys.ts';
 import { openRecording } from './open-recording.ts';
 import { minimumStepSeconds } from './pace.ts';
 import { scenarioNamed } from './scenario-named.ts';
@@ -94,7 +94,7 @@ export async function simulate(
     });
     const keys = hasKeyboard() ? keysFor(azure, { play, quit: () => quit.abort(), about }) : [];
     print(`A local Azure is ready; Ctrl+C ends it.\n\n${about}\n`);
-    if (keys.length > 0) print(`${listKeys(keys)}\n\n`);
+    if (keys.length > 0) print(`${describeKeys(keys)}\n\n`);
     print(`${beginning(scenario, recording)}\n\n`);
     if (keys.length > 0) closing.defer(readKeys(process.stdin, keys, voice.tell).close);
     tellChanges(azure, voice);
