@@ -107,6 +107,14 @@ test('every command shown in a document is one that there is, with options that 
   expect(problems).toEqual([]);
 });
 
+test('the ports that the README names are those that simulate takes', () => {
+  const { commands } = createProgram({ env: {}, stop: new AbortController().signal, print: () => {} });
+  const simulate = commands.find((one) => one.name() === 'simulate');
+  const first: number = simulate?.options.find(({ long }) => long === '--port')?.defaultValue;
+  const [, from, to] = /it listens on ports (\d+) to (\d+)/.exec(documents.get('README.md') ?? '') ?? [];
+  expect([Number(from), Number(to)]).toEqual([first, first + 5]);
+});
+
 test('the record in the README has fields, phases and evidence that records have', () => {
   const shown = blocks.map(({ json }) => JSON.parse(json)).find((value) => 'phase' in value);
   const known = sampleRecord();

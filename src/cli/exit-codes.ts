@@ -1,4 +1,5 @@
 import { refusals } from '../service/refusals.ts';
+import { twoColumns } from './wrap.ts';
 
 /** What the process says when it ends, for units, scripts and people. Documented by `--help` of every command. */
 export const exitCodes = {
@@ -40,6 +41,8 @@ export class Failure extends Error {
 
 /** For the end of a command's help. */
 export function describeExitCodes(...reasons: readonly ExitReason[]): string {
-  const lines = reasons.map((reason) => `  ${String(exitCodes[reason].code).padEnd(4)}${exitCodes[reason].meaning}`);
-  return `\nExit codes:\n${lines.join('\n')}\n  130, 143  ended at once: by a second SIGINT or SIGTERM, or by one before it was ready\n`;
+  const rows = reasons.map((reason) => [exitCodes[reason].code, exitCodes[reason].meaning] as const);
+  const bySignal = ['130, 143', 'ended at once: by a second SIGINT or SIGTERM, or by one before it was ready'] as const;
+  const lines = [...rows, bySignal].map(([code, meaning]) => twoColumns(`  ${code}`, meaning, 12));
+  return `\nExit codes:\n${lines.join('\n')}\n`;
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { type ExitReason, exitCodes } from '../../src/cli/exit-codes.ts';
 import { createProgram } from '../../src/cli/program.ts';
@@ -114,16 +115,33 @@ test('no two reasons to end share an exit code', () => {
 
 test('what nobody expected ends the process with a stack and code unexpected', async () => {
   const mistake = 'data:text/javascript,setTimeout(() => { throw new Error("boom"); }, 100)';
-  const { err, code } = await run(['simulate', '--json'], { NODE_OPTIONS: `--import=${encodeURI(mistake)}` });
+  const { err, code } = await run(['simulate', '--json', '--port', '0'], {
+    NODE_OPTIONS: `--import=${encodeURI(mistake)}`,
+  });
   expect(err).toMatch(/^Something unexpected happened: Error: boom\n {4}at /);
   expect(code).toBe(exitCodes.unexpected.code);
 });
 
 test('a reader of stdout that has gone stops nothing', async () => {
-  const simulate = start(['simulate', 'preempt']);
+  const simulate = start(['simulate', 'preempt', '--port', '0']);
   simulate.child.stdout.destroy();
   await until(() => simulate.child.stdout.closed);
   simulate.child.kill('SIGTERM');
   await until(simulate.ended);
   expect(simulate.err).toBe('');
+});
+
+test('no help is wider than 80 columns', () => {
+  let out = '';
+  const print = (text: string): void => {
+    out += text;
+  };
+  const showHelp = (command: Command): void => {
+    command.outputHelp();
+    for (const inner of command.commands) showHelp(inner);
+  };
+  showHelp(createProgram({ env: {}, stop: new AbortController().signal, print }));
+  const lines = out.split('\n');
+  expect(lines.length).toBeGreaterThan(200);
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
 });

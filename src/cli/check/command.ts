@@ -1,5 +1,6 @@
 import { exitCodes, Failure } from '../exit-codes.ts';
 import { describeVerb, type Surroundings, type Verb } from '../surroundings.ts';
+import { helpText } from '../wrap.ts';
 import type { CheckOptions } from './run-checks.ts';
 
 const form = `
@@ -24,7 +25,7 @@ export const addCheck: Verb = (program, surroundings) => {
     .option('--json', 'print one JSON object instead of lines')
     .option('--offline', 'only what needs no network')
     .option('--write', 'also send a test record to each sink, marked isTest')
-    .addHelpText('after', form);
+    .addHelpText('after', helpText(form));
   describeVerb(
     command,
     'imdsFailed',

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { InvalidArgumentError, Option } from 'commander';
 import { Failure } from '../exit-codes.ts';
 import { canFreeze } from '../freeze-process.ts';
+import { lookOf } from '../look.ts';
 import { describeVerb, type Verb } from '../surroundings.ts';
 import type { SimulateOptions } from './simulate.ts';
 
@@ -16,7 +17,9 @@ export const addSimulate: Verb = (program, surroundings) => {
     refuseUnfit(scenario, options);
     if (options.list) {
       const { listScenarios, scenariosJson } = await import('./list.ts');
-      surroundings.print(options.json ? scenariosJson() : listScenarios());
+      surroundings.print(
+        options.json ? scenariosJson() : listScenarios(lookOf(process.stdout, surroundings.env).width),
+      );
     } else if (options.record !== undefined) {
       const { recordTo } = await import('./record.ts');
       await recordTo(options.record, options.endpoint ?? 'http://169.254.169.254', surroundings);

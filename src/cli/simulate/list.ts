@@ -1,16 +1,17 @@
 import { scenarioSeconds } from '../../azure-simulator/control/scenario-length.ts';
 import { scenarios } from '../../azure-simulator/scenarios/index.ts';
+import { twoColumns } from '../wrap.ts';
 import { minimumStepSeconds } from './pace.ts';
 
-/** The scenarios, one in a line: how long it takes and what happens. */
-export function listScenarios(): string {
+/** The scenarios: how long each takes and what happens. `width`: columns; a line each where it is infinite. */
+export function listScenarios(width: number = Number.POSITIVE_INFINITY): string {
   const rows = scenarios.map((scenario) => {
     const { name, description, demoSpeed } = scenario;
     const real = scenarioSeconds(scenario, { speed: 1 });
     const demo = scenarioSeconds(scenario, { speed: demoSpeed, minimumStepSeconds });
     return [name, inWords(real), inWords(demo), `${demoSpeed}x`, description] as const;
   });
-  return table([['SCENARIO', 'REAL', 'DEMO', 'SPEED', 'WHAT HAPPENS'], ...rows]);
+  return table([['SCENARIO', 'REAL', 'DEMO', 'SPEED', 'WHAT HAPPENS'], ...rows], width);
 }
 
 /** How a reader knows the form of the JSON; the number grows when something that was there is gone. */
@@ -29,17 +30,15 @@ export function scenariosJson(): string {
   return `${JSON.stringify({ listVersion, scenarios: list })}\n`;
 }
 
-/** Every column but the last as wide as its widest text. */
-function table(rows: readonly (readonly string[])[]): string {
+/** Every column but the last as wide as its widest text; that one goes on below itself. */
+function table(rows: readonly (readonly string[])[], width: number): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows
-    .map(
-      (row) =>
-        `${row
-          .map((text, column) => text.padEnd((widths[column] ?? 0) + 2))
-          .join('')
-          .trimEnd()}\n`,
-    )
+    .map((row) => {
+      const cells = row.slice(0, -1).map((text, column) => text.padEnd((widths[column] ?? 0) + 2));
+      const before = cells.join('');
+      return `${twoColumns(before, row.at(-1) ?? '', before.length, width)}\n`;
+    })
     .join('');
 }
 

@@ -13,6 +13,16 @@ test('every scenario is in one line with how long it takes, and the columns are 
   }
 });
 
+test('on a terminal of 80 columns what happens goes on below itself', () => {
+  const lines = listScenarios(80).trimEnd().split('\n');
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+  const column = lines[0]?.indexOf('WHAT HAPPENS') ?? 0;
+  const [first] = scenarios;
+  const words = lines.slice(1).map((line) => line.slice(column));
+  expect(words.join(' ')).toContain(`${first?.description} `);
+  expect(lines[2]?.slice(0, column).trim()).toBe('');
+});
+
 test('as JSON the list says its version and the same of every scenario', () => {
   const { listVersion, scenarios: listed } = JSON.parse(scenariosJson());
   expect(listVersion).toBe(1);
