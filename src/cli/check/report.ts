@@ -1,4 +1,4 @@
-import { type Look, plainLook, type Style, styled } from '../look.ts';
+import { plainFormat, type Style, styled, type TextFormat } from '../text-format.ts';
 import { wrap } from '../wrap.ts';
 import { type Class, type Finding, type Judgement, judge, type Verdict } from './finding.ts';
 
@@ -54,31 +54,31 @@ const styles: Readonly<Record<Verdict, Style>> = {
 const saysColumn = 25;
 
 /** A class as a person reads it: a heading, the lines of each finding, and below them the command that mends. */
-export function classText(name: Class, findings: readonly Finding[], look: Look = plainLook): string {
+export function classText(name: Class, findings: readonly Finding[], format: TextFormat = plainFormat): string {
   if (findings.length === 0) return '';
   const lines = findings.flatMap(({ what, verdict, says, mend }) => [
-    `  ${styled(styles[verdict], words[verdict].padEnd(11), look)}${what.slice(name.length + 1).padEnd(12)}${wrapped(says, saysColumn, look)}`,
-    ...(mend === undefined ? [] : [commandLine(mend, look)]),
+    `  ${styled(styles[verdict], words[verdict].padEnd(11), format)}${what.slice(name.length + 1).padEnd(12)}${wrapped(says, saysColumn, format)}`,
+    ...(mend === undefined ? [] : [commandLine(mend, format)]),
   ]);
-  return `${styled('bold', name, look)}\n${lines.join('\n')}\n`;
+  return `${styled('bold', name, format)}\n${lines.join('\n')}\n`;
 }
 
 /** While something takes long: what is waited for. */
-export const waitingText = (sentence: string, look: Look): string =>
-  `  ${styled('dim', '…', look)}          ${wrapped(sentence, 13, look)}\n`;
+export const waitingText = (sentence: string, format: TextFormat): string =>
+  `  ${styled('dim', '…', format)}          ${wrapped(sentence, 13, format)}\n`;
 
 /** Words in lines that begin at `column`; the first one is where the caller stands. */
-const wrapped = (text: string, column: number, { width }: Look): string =>
+const wrapped = (text: string, column: number, { width }: TextFormat): string =>
   wrap(text.split(' '), width - column).join(`\n${' '.repeat(column)}`);
 
 /** On one line even where the terminal breaks it, so that it can be copied. */
-const commandLine = (command: string, look: Look): string => `    ${styled('cyan', `$ ${command}`, look)}`;
+const commandLine = (command: string, format: TextFormat): string => `    ${styled('cyan', `$ ${command}`, format)}`;
 
 /** The last line. */
 export function verdictText(
   findings: readonly Finding[],
   { offline }: { readonly offline: boolean },
-  look: Look = plainLook,
+  format: TextFormat = plainFormat,
 ): string {
   const { counts, first, exitCode } = judge(findings);
   const parts = [
@@ -91,7 +91,7 @@ export function verdictText(
   const text = first
     ? `${parts.join(', ')}. Begin with ${first.what} (exit code ${exitCode}).${left}`
     : `${counts.warning > 0 ? 'No problem' : 'All is well'}: ${parts.join(', ')}.${left}`;
-  return `${wrapped(text, 0, look)}\n`;
+  return `${wrapped(text, 0, format)}\n`;
 }
 
 const many = (count: number, word: string): string => (count === 0 ? '' : `${count} ${word}${count === 1 ? '' : 's'}`);

@@ -2,9 +2,9 @@ import { systemClock } from '../../clock.ts';
 import { version } from '../../version.ts';
 import { Failure } from '../exit-codes.ts';
 import { loadConfig } from '../load-config.ts';
-import { lookOf } from '../look.ts';
 import { setProcessWide } from '../process-wide.ts';
 import type { Surroundings } from '../surroundings.ts';
+import { formatFor } from '../text-format.ts';
 import { prove } from './checks.ts';
 import { configurationFindings, problemFindings, seeFile } from './configuration.ts';
 import { type Class, type Finding, type Judgement, judge } from './finding.ts';
@@ -23,11 +23,11 @@ export async function runChecks(options: CheckOptions, { env, stop, print }: Sur
   const clock = systemClock;
   const platform = process.platform;
   const offline = options.offline === true;
-  const look = lookOf(process.stdout, env);
+  const format = formatFor(process.stdout, env);
   const all: Finding[] = [];
   const add = (name: Class, findings: readonly Finding[]): void => {
     all.push(...findings);
-    if (!options.json) print(classText(name, findings, look));
+    if (!options.json) print(classText(name, findings, format));
   };
 
   const configured = configure(options, env, platform);
@@ -41,7 +41,7 @@ export async function runChecks(options: CheckOptions, { env, stop, print }: Sur
       offline,
       signal: stop,
       tell: (sentence) => {
-        if (!options.json) print(waitingText(sentence, look));
+        if (!options.json) print(waitingText(sentence, format));
       },
     });
     try {
@@ -59,7 +59,7 @@ export async function runChecks(options: CheckOptions, { env, stop, print }: Sur
     return judge([]);
   }
   if (options.json) print(`${JSON.stringify(reportOf(all, { bridgeVersion: version, at: clock.now(), offline }))}\n`);
-  else print(`\n${verdictText(all, { offline }, look)}`);
+  else print(`\n${verdictText(all, { offline }, format)}`);
   return judge(all);
 }
 

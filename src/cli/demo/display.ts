@@ -1,5 +1,5 @@
-import { mayColour } from '../look.ts';
 import type { Surroundings } from '../surroundings.ts';
+import { mayColour } from '../text-format.ts';
 import { type Row, toText } from './picture/ink.ts';
 import { createScreen } from './picture/screen.ts';
 

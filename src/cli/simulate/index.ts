@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 import { InvalidArgumentError, Option } from 'commander';
 import { Failure } from '../exit-codes.ts';
 import { canFreeze } from '../freeze-process.ts';
-import { lookOf } from '../look.ts';
 import { describeVerb, type Verb } from '../surroundings.ts';
+import { formatFor } from '../text-format.ts';
 import type { SimulateOptions } from './simulate.ts';
 
 /** `simulate`: a local Azure to point a bridge at, for trying things out and for tests from outside. */
@@ -18,7 +18,7 @@ export const addSimulate: Verb = (program, surroundings) => {
     if (options.list) {
       const { listScenarios, scenariosJson } = await import('./list.ts');
       surroundings.print(
-        options.json ? scenariosJson() : listScenarios(lookOf(process.stdout, surroundings.env).width),
+        options.json ? scenariosJson() : listScenarios(formatFor(process.stdout, surroundings.env).width),
       );
     } else if (options.record !== undefined) {
       const { recordTo } = await import('./record.ts');

@@ -1,14 +1,14 @@
 import { styleText } from 'node:util';
 
 /** How text looks where it goes. */
-export interface Look {
+export interface TextFormat {
   /** Columns; infinite where it goes to no terminal: what reads lines wants whole ones. */
   readonly width: number;
   readonly colour: boolean;
 }
 
 /** For a file, a pipe, a test. */
-export const plainLook: Look = { width: Number.POSITIVE_INFINITY, colour: false };
+export const plainFormat: TextFormat = { width: Number.POSITIVE_INFINITY, colour: false };
 
 /** The part of a stream that tells whether it is a terminal. */
 export interface Terminal {
@@ -20,10 +20,10 @@ export interface Terminal {
 export const mayColour = ({ isTTY }: Terminal, env: NodeJS.ProcessEnv): boolean =>
   isTTY === true && env.TERM !== 'dumb' && !env.NO_COLOR;
 
-export const lookOf = (terminal: Terminal, env: NodeJS.ProcessEnv): Look =>
-  terminal.isTTY ? { width: terminal.columns ?? 80, colour: mayColour(terminal, env) } : plainLook;
+export const formatFor = (terminal: Terminal, env: NodeJS.ProcessEnv): TextFormat =>
+  terminal.isTTY ? { width: terminal.columns ?? 80, colour: mayColour(terminal, env) } : plainFormat;
 
 export type Style = Parameters<typeof styleText>[0];
 
-export const styled = (style: Style, text: string, { colour }: Look): string =>
+export const styled = (style: Style, text: string, { colour }: TextFormat): string =>
   colour ? styleText(style, text, { validateStream: false }) : text;
