@@ -118,7 +118,7 @@ test('a directory that is named keeps the files, and a bridge goes on when the s
   const names = ['bridge.json', 'variables.sh', 'ca.pem', 'server.pem', 'server-key.pem', '.gitignore'];
   const phases = async (at: Addresses): Promise<string[]> => (await records(at)).map(({ phase }) => phase);
 
-  const first = start();
+  await using first = start();
   const at = await first.ready();
   const written = names.map(textOf);
   expect(sourced(join(directory, 'variables.sh')).SIMULATOR_CONTROL).toBe(at.control);
