@@ -135,17 +135,22 @@ var updateReferences = flatten(map(
     ))
 ))
 
-var uncoveredReferences = map(kinds, kind => {
-  policyDefinitionReferenceId: 'uncovered-${kind}'
-  policyDefinitionId: definitionIds['scheduled-events-bridge-uncovered-${kind}']
-  parameters: union(shared, {
-    architectures: { value: architectures }
-    ringTag: { value: ringTag }
-    rings: { value: map(rings, ring => ring.name) }
-    untagged: { value: !empty(filter(rings, ring => ring.untagged)) }
-    identityResourceId: { value: identityResourceId }
-  })
-})
+var uncoveredReferences = flatten(map(
+  applications,
+  application =>
+    map(kinds, kind => {
+      policyDefinitionReferenceId: 'uncovered-${kind}-${application.architecture}'
+      policyDefinitionId: definitionIds['scheduled-events-bridge-uncovered-${kind}']
+      parameters: union(shared, {
+        architectures: { value: [application.architecture] }
+        ringTag: { value: ringTag }
+        rings: { value: map(rings, ring => ring.name) }
+        untagged: { value: !empty(filter(rings, ring => ring.untagged)) }
+        applicationId: { value: application.resourceId }
+        identityResourceId: { value: identityResourceId }
+      })
+    })
+))
 
 var userEventsReferences = flatten(map(
   auditUserInitiatedEvents ? applications : [],

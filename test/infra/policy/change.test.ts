@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { at } from '../../support/policy/aliases.ts';
 import type { Subject } from '../../support/policy/condition.ts';
 import { kinds } from '../../support/policy/definition.ts';
-import type { JsonObject } from '../../support/policy/expression.ts';
+import { isList, isObject, type Json, type JsonObject } from '../../support/policy/expression.ts';
 import { applicationName, changes, deeds } from '../../support/policy/fleet-policy.ts';
 import {
   after,
@@ -14,6 +15,13 @@ import {
   thirdIdentityId,
   virtualMachine,
 } from '../../support/policy/subjects.ts';
+
+/** The applications that a change of a VM or scale set writes. */
+function applicationsOf(properties: Json | undefined): readonly JsonObject[] {
+  const inSet = at(properties ?? null, 'virtualMachineProfile.applicationProfile.galleryApplications');
+  const list = inSet ?? at(properties ?? null, 'applicationProfile.galleryApplications');
+  return isList(list) ? list.filter(isObject) : [];
+}
 
 const build = { 'virtual-machine': virtualMachine, 'scale-set': scaleSet };
 const theirs = {
@@ -49,13 +57,32 @@ describe.each(kinds)('a change of a %s', (kind) => {
     expect(more).toEqual([]);
   });
 
-  test(`replaces its own version only, and writes nothing but the list (${kind})`, () => {
+  test(`replaces its own version only, and writes nothing else (${kind})`, () => {
     const old = { ...ours('0.9.0'), packageReferenceId: String(ours('0.9.0').packageReferenceId).toUpperCase() };
-    const [change, ...more] = made({ identity: identified, applications: [old, theirs] });
-    expect(change?.properties).toEqual(profile([theirs, ours('1.0.0')]));
+    const described = { identity: identified, applications: [old, theirs] };
+    const [change, ...more] = made(described);
+    const written = after(build[kind](described), change ?? {}).resource.properties;
+    const version =
+      kind === 'virtual-machine' ? { packageReferenceId: ours('1.0.0').packageReferenceId } : ours('1.0.0');
+    expect(written).toMatchObject(profile([theirs, version as JsonObject]));
     expect(change && Object.keys(change).sort()).toEqual(['apiVersion', 'location', 'name', 'properties', 'type']);
     expect(more).toEqual([]);
   });
+
+  /** https://github.com/Azure/azure-rest-api-specs: what an application may say, by the version that brought it. */
+  const members: readonly (readonly [version: string, ...names: string[]])[] = [
+    ['2021-07-01', 'packageReferenceId', 'configurationReference', 'order', 'tags'],
+    ['2022-03-01', 'treatFailureAsDeploymentFailure', 'enableAutomaticUpgrade'],
+  ];
+  test.each(['2019-07-01', '2021-07-01', '2021-11-01', '2022-03-01', '2024-11-01'])(
+    `adds nothing to a request of version %s that the version does not know (${kind})`,
+    (apiVersion) => {
+      const known = members.filter(([since]) => since <= apiVersion).flatMap(([, ...names]) => names);
+      const added = made({ identity: identified, apiVersion }).flatMap(({ properties }) => applicationsOf(properties));
+      expect(added.flatMap(Object.keys).filter((name) => !known.includes(name))).toEqual([]);
+      expect(added.length).toBe(apiVersion >= '2022-03-01' ? 1 : 0);
+    },
+  );
 
   const identities = [
     { before: undefined, type: 'UserAssigned', has: [identityId] },

@@ -111,20 +111,6 @@ test('the cases run with the sizes and images that the fleet leaves alone by def
   expect(items(block(fleet, 'param unsupportedImages string[] ='))).toEqual(unsupportedImages);
 });
 
-test('the commands of the fleet ask for policies that its initiatives have', () => {
-  const asked = [...text('infra/fleet.bicep').matchAll(/nonCompliant\(managementGroup\(\)\.name, \[(.*?)\]\)/g)];
-  const references = [...assignment.matchAll(/policyDefinitionReferenceId: '([^']+)'/g)].map(([, id]) => String(id));
-  const has = references.flatMap((id) =>
-    kinds.flatMap((kind) =>
-      ['x64', 'arm64'].map((processor) =>
-        id.replace(/\$\{kind\}/, kind).replace(/\$\{application\.architecture\}/, processor),
-      ),
-    ),
-  );
-  expect(asked).toHaveLength(2);
-  for (const [, ids = ''] of asked) expect(has).toEqual(expect.arrayContaining(items(ids)));
-});
-
 test('a fleet begins by only reporting, and remediates nothing of itself', () => {
   const fleet = text('infra/fleet.bicep');
   expect(fleet).toContain("param enforcementMode 'Default' | 'DoNotEnforce' = 'DoNotEnforce'");

@@ -16,6 +16,8 @@ const approved = {
   userInitiatedRedeploy: { automaticallyApprove: true },
 };
 const at = (version: string) => application(applicationName('x64'), version);
+/** Applications of others. https://learn.microsoft.com/azure/virtual-machines/vm-applications: 25 at most on a VM. */
+const others = (count: number) => Array.from({ length: count }, (_, n) => application(`other-${n}`, '1.0.0'));
 const settled = { identity: ours, applications: [at('1.0.0')], scheduledEventsPolicy: approved };
 
 interface Case {
@@ -132,6 +134,26 @@ const cases: readonly Case[] = [
   {
     name: 'a pool of Batch is left alone',
     given: { resourceGroup: { name: 'azurebatch-00000000-0000-0000-0000-000000000000-c' } },
+    happens: [],
+  },
+  {
+    name: 'a set with 24 other applications gets it',
+    given: { applications: others(24) },
+    happens: fresh,
+  },
+  {
+    name: 'a set with 25 other applications, as many as Azure takes, is left without it and listed',
+    given: { identity: ours, applications: others(25) },
+    happens: ['listed as uncovered'],
+  },
+  {
+    name: 'a set with the bridge among 25 applications is left alone',
+    given: { ...settled, applications: [...others(24), at('1.0.0')] },
+    happens: [],
+  },
+  {
+    name: 'a request of a version that does not know all members of an application goes through unchanged',
+    given: { identity: ours, apiVersion: '2021-11-01' },
     happens: [],
   },
   {

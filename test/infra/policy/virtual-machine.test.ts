@@ -17,6 +17,8 @@ const approved = {
   userInitiatedRedeploy: { automaticallyApprove: true },
 };
 const at = (version: string) => application(applicationName('x64'), version);
+/** Applications of others. https://learn.microsoft.com/azure/virtual-machines/vm-applications: 25 at most on a VM. */
+const others = (count: number) => Array.from({ length: count }, (_, n) => application(`other-${n}`, '1.0.0'));
 const settled = { identity: ours, applications: [at('1.0.0')], scheduledEventsPolicy: approved };
 
 interface Case {
@@ -180,6 +182,26 @@ const cases: readonly Case[] = [
     happens: [],
   },
   { name: 'a node of AKS is left alone', given: { tags: { 'aks-managed-poolName': 'system' } }, happens: [] },
+  {
+    name: 'a VM with 24 other applications gets it',
+    given: { applications: others(24) },
+    happens: fresh,
+  },
+  {
+    name: 'a VM with 25 other applications, as many as Azure takes, is left without it and listed',
+    given: { identity: ours, applications: others(25) },
+    happens: ['listed as uncovered'],
+  },
+  {
+    name: 'a VM with the bridge among 25 applications is left alone',
+    given: { ...settled, applications: [...others(24), at('1.0.0')] },
+    happens: [],
+  },
+  {
+    name: 'a request of a version that does not know all members of an application goes through unchanged',
+    given: { identity: ours, apiVersion: '2021-11-01' },
+    happens: [],
+  },
   {
     name: 'restarts wait where the VM has the bridge and no policy',
     given: { identity: ours, applications: [at('1.0.0')] },

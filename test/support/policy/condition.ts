@@ -7,6 +7,8 @@ export interface Subject {
   /** As Azure Resource Manager gives it. */
   readonly resource: JsonObject;
   readonly resourceGroup: { readonly name: string; readonly managedBy: string | null };
+  /** API version of the request. For a resource that exists, Azure Policy uses the latest. */
+  readonly apiVersion: string;
 }
 
 interface Scope extends Subject {
@@ -56,14 +58,16 @@ function subjectOf(field: Json | undefined, value: Json | undefined, count: Json
   if (value !== undefined) return resolved(value, scope);
   if (!isObject(count)) throw new Error('a count is an object');
   const { field: alias, value: listed, name, where, ...rest } = count;
-  if (where === undefined || Object.keys(rest).length > 0)
-    throw new Error(`${JSON.stringify(count)}: not a known count`);
+  if (Object.keys(rest).length > 0) throw new Error(`${JSON.stringify(count)}: not a known count`);
   if (typeof alias === 'string' && listed === undefined) {
     const counted = elementsOf(scope.resource, alias);
+    if (where === undefined) return counted.length;
     return counted.filter((item) => decide(where, { ...scope, elements: { ...scope.elements, [alias]: item } })).length;
   }
   const counted = resolved(listed ?? null, scope);
-  if (!isList(counted) || typeof name !== 'string') throw new Error('a count of values wants a list and a name');
+  if (!isList(counted) || typeof name !== 'string' || where === undefined) {
+    throw new Error('a count of values wants a list, a name and a condition');
+  }
   // https://learn.microsoft.com/azure/governance/policy/concepts/definition-structure-policy-rule#count
   if (counted.length > 100) throw new Error(`${name}: a count of values looks at 100 at most`);
   return counted.filter((item) => decide(where, { ...scope, values: { ...scope.values, [name]: item } })).length;
@@ -86,6 +90,7 @@ function resolved(value: Json, scope: Scope): Json {
     field: (name) => namedField(name ?? null, scope),
     current: (name) => known(scope.values, name, 'current'),
     resourceGroup: () => scope.resourceGroup,
+    requestContext: () => ({ apiVersion: scope.apiVersion }),
   };
   return evaluate(value, functions);
 }
@@ -139,5 +144,6 @@ const operators: Readonly<Record<string, (value: Json, wanted: Json) => boolean>
   notContainsKey: (value, wanted) => !hasKey(value, wanted),
   exists: (value, wanted) => (value !== null) === equal(wanted, true),
   greater: (value, wanted) => number(value) > number(wanted),
+  greaterOrEquals: (value, wanted) => number(value) >= number(wanted),
   less: (value, wanted) => number(value) < number(wanted),
 };

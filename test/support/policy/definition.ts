@@ -22,9 +22,9 @@ export interface Definition {
   readonly details: JsonObject;
 }
 
-/** What comes of a rule. `change`: what it writes, or adds to the request. */
+/** What comes of a rule. `change`: what it writes, or adds to the request. `skipped`: not in a request of this version. */
 export type Outcome =
-  | { readonly kind: 'not meant' }
+  | { readonly kind: 'not meant' | 'skipped' }
   | { readonly kind: 'as it should be' }
   | { readonly kind: 'listed' }
   | { readonly kind: 'change'; readonly resources: readonly JsonObject[] };
@@ -56,7 +56,7 @@ export function outcome(definition: Definition, subject: Subject, given: JsonObj
   );
   if (!conditions.every((one) => holds(one, subject, parameters))) return { kind: 'not meant' };
   if (effect === 'audit') return { kind: 'listed' };
-  if (effect === 'modify') return { kind: 'change', resources: [added(details, subject, parameters)] };
+  if (effect === 'modify') return modified(details, subject, parameters);
   if (effect !== 'deployIfNotExists') throw new Error(`${definition.name}: the effect ${effect} is not known`);
   if (
     details.type !== subject.resource.type ||
@@ -73,10 +73,19 @@ export function outcome(definition: Definition, subject: Subject, given: JsonObj
   return { kind: 'change', resources: written(template ?? null, Object.fromEntries(passed), subject.resource) };
 }
 
-/** The list of applications as a modify effect leaves it: what is added comes behind what is there. */
-function added(details: JsonObject, subject: Subject, parameters: JsonObject): JsonObject {
+/**
+ * What a modify effect leaves. An operation whose condition does not hold is skipped, and the request goes on as it was:
+ * https://learn.microsoft.com/azure/governance/policy/concepts/effect-modify#skipped-modification
+ */
+function modified(details: JsonObject, subject: Subject, parameters: JsonObject): Outcome {
   const [operation, ...more] = listAt(details, 'operations');
   if (!isObject(operation) || more.length > 0 || operation.operation !== 'add') throw new Error('one add is known');
+  if (valueIn(operation.condition ?? true, subject, parameters) !== true) return { kind: 'skipped' };
+  return { kind: 'change', resources: [added(operation, subject, parameters)] };
+}
+
+/** The list of applications: what is added comes behind what is there. */
+function added(operation: JsonObject, subject: Subject, parameters: JsonObject): JsonObject {
   const path = /\/((?:virtualMachineProfile\.)?applicationProfile)\.galleryApplications$/.exec(
     String(operation.field),
   )?.[1];

@@ -70,7 +70,7 @@ function initiative(kind: Kind, of: readonly Ring[]): readonly Policy[] {
       ...each.flatMap((one) => policy('inject', { ...one, rings: [name], untagged, version })),
       ...each.flatMap((one) => policy('update', { ...one, rings: [name], untagged, version })),
     ]),
-    ...policy('uncovered', all),
+    ...each.flatMap((one) => policy('uncovered', { ...all, ...one })),
     ...each.flatMap((one) => policy('user-events', one)),
   ];
 }
@@ -92,12 +92,12 @@ export function deeds(kind: Kind, subject: Subject, of = rings): readonly string
 
 interface Change {
   readonly policy: Policy;
-  readonly result: Exclude<Outcome, { readonly kind: 'not meant' | 'as it should be' }>;
+  readonly result: Extract<Outcome, { readonly kind: 'listed' | 'change' }>;
 }
 
 export function changes(kind: Kind, subject: Subject, of = rings): readonly Change[] {
   return initiative(kind, of).flatMap((policy) => {
     const result = outcome(policy.definition, subject, policy.parameters);
-    return result.kind === 'not meant' || result.kind === 'as it should be' ? [] : [{ policy, result }];
+    return result.kind === 'listed' || result.kind === 'change' ? [{ policy, result }] : [];
   });
 }

@@ -22,7 +22,11 @@ const everywhere: Functions = {
 };
 
 /** What a condition of a policy may call: https://learn.microsoft.com/azure/governance/policy/concepts/definition-structure-policy-rule#policy-functions */
-export const inConditions: Functions = everywhere;
+export const inConditions: Functions = {
+  ...everywhere,
+  greaterOrEquals: (one, other) => text(one) >= text(other),
+  last: (value) => (isList(value) ? (value.at(-1) ?? null) : text(value).slice(-1)),
+};
 
 /** What the template that a policy deploys may call. Names of properties are not case-sensitive to `union`. */
 export const inTemplates: Functions = {

@@ -1,5 +1,6 @@
+import { at } from './aliases.ts';
 import type { Subject } from './condition.ts';
-import { isObject, type Json, type JsonObject } from './expression.ts';
+import { isList, isObject, type Json, type JsonObject } from './expression.ts';
 
 const group = '/subscriptions/s/resourceGroups/rg-web';
 export const identityId =
@@ -27,9 +28,14 @@ export interface Described {
   readonly extensions?: readonly string[];
   readonly scheduledEventsPolicy?: JsonObject;
   readonly resourceGroup?: Partial<Subject['resourceGroup']>;
+  /** API version of the request that creates or changes it; left out, it exists and is evaluated. */
+  readonly apiVersion?: string;
   /** Replaces properties as they are. */
   readonly properties?: JsonObject;
 }
+
+/** Newest API version of virtual machines and scale sets. */
+const latest = '2026-04-01';
 
 const own = (value: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined && one !== null));
@@ -57,6 +63,7 @@ function subject(type: string, name: string, described: Described, rest: JsonObj
       ...rest,
     },
     resourceGroup: { name: 'rg-web', managedBy: null, ...resourceGroup },
+    apiVersion: described.apiVersion ?? latest,
   };
 }
 
@@ -86,8 +93,22 @@ export function scaleSet(described: Described = {}): Subject {
 }
 
 /** The resource after a request that gives only some properties: Azure keeps what a request does not name. */
-export function after({ resource, resourceGroup }: Subject, change: JsonObject): Subject {
-  return { resource: merged(resource, change), resourceGroup };
+export function after(subject: Subject, change: JsonObject): Subject {
+  const own = String(change.type).endsWith('/VMapplications') ? ofApplication(subject.resource, change) : change;
+  return { ...subject, resource: merged(subject.resource, own) };
+}
+
+/**
+ * What writing `virtualMachines/VMapplications` comes to: the list holds the application once, at this version.
+ * https://github.com/Azure/Community-Policy/tree/main/policyDefinitions/Compute/deploy-linux-vm-app
+ */
+function ofApplication(resource: JsonObject, { name, properties = {} }: JsonObject): JsonObject {
+  const application = `/applications/${String(name).split('/')[1]}/versions/`.toLowerCase();
+  const listed = at(resource, 'properties.applicationProfile.galleryApplications');
+  const others = (isList(listed) ? listed : []).filter(
+    (one) => !String(at(one, 'packageReferenceId')).toLowerCase().includes(application),
+  );
+  return { properties: { applicationProfile: { galleryApplications: [...others, properties] } } };
 }
 
 function merged(before: JsonObject, change: JsonObject): JsonObject {
