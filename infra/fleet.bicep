@@ -69,9 +69,18 @@ param unsupportedImages string[] = [
 @description('Optional. Tags of what is deployed to the resource group of the gallery.')
 param tags tagsType = {}
 
+// Policy states by Resource Graph, which gives 1,000 rows a page and pages only what has an id:
+// https://learn.microsoft.com/azure/governance/resource-graph/concepts/work-with-data#paging-results
 @description('Command that lists what does not comply with some policies of the initiatives, by their ids in them.')
 func nonCompliant(managementGroupName string, references string[]) string =>
-  'az policy state list --management-group ${managementGroupName} --filter "complianceState eq \'NonCompliant\' and (${join(map(references, reference => 'policyDefinitionReferenceId eq \'${reference}\''), ' or ')})" --query "[].resourceId" --output tsv'
+  'token=; while :; do page=$(az graph query --management-groups ${managementGroupName} --first 1000 \${token:+--skip-token "$token"} --graph-query "policyresources | where type =~ \'microsoft.policyinsights/policystates\' | where tostring(properties.complianceState) =~ \'NonCompliant\' | where tostring(properties.policyDefinitionReferenceId) in~ (${join(map(references, reference => '\'${reference}\''), ', ')}) | project id, resourceId = tostring(properties.resourceId) | order by id asc" --query "[[skip_token || \'\'], data[].resourceId][]" --output tsv) || break; echo "$page" | tail -n +2; token=$(echo "$page" | head -n 1); test -n "$token" || break; done'
+
+@description('The ids of a kind of list in the initiatives: one for each kind of resource and processor.')
+func listed(list string) string[] =>
+  flatten(map(
+    ['virtual-machine', 'scale-set'],
+    kind => map(['x64', 'arm64'], architecture => '${list}-${kind}-${architecture}')
+  ))
 
 var auditUserInitiatedEvents = userInitiatedEvents == 'platformApproves'
 
@@ -250,13 +259,13 @@ output configurations { *: string } = toObject(
 @description('Names of the policy assignments.')
 output assignmentNames string[] = [for (platform, index) in platforms: assignment[index].outputs.name]
 
-@description('Command that lists the VMs and scale sets that could run the bridge and get none: their one user-assigned identity is somebody else\'s, or their ring tag names no ring.')
-output listUncovered string = nonCompliant(managementGroup().name, ['uncovered-virtual-machine', 'uncovered-scale-set'])
+@description('Command that lists the VMs and scale sets that could run the bridge and get none: their one user-assigned identity is somebody else\'s, their ring tag names no ring, or they have 25 applications already.')
+output listUncovered string = nonCompliant(managementGroup().name, listed('uncovered'))
 
 @description('With platformApproves: commands that list the VMs and scale sets where restarts by people still wait, and set their policy. Empty otherwise.')
 output setUserInitiatedEvents string[] = auditUserInitiatedEvents
   ? [
-      '${nonCompliant(managementGroup().name, ['user-events-virtual-machine-x64', 'user-events-virtual-machine-arm64', 'user-events-scale-set-x64', 'user-events-scale-set-arm64'])} > ids'
+      '${nonCompliant(managementGroup().name, listed('user-events'))} > ids'
       'grep -i /virtualMachines/ ids | xargs -n 1 az vm update --enable-user-reboot-scheduled-events true --enable-user-redeploy-scheduled-events true --ids'
       'grep -i /virtualMachineScaleSets/ ids | xargs -n 1 az resource update --api-version 2024-11-01 --set properties.scheduledEventsPolicy=\'{"userInitiatedReboot":{"automaticallyApprove":true},"userInitiatedRedeploy":{"automaticallyApprove":true}}\' --ids'
     ]
