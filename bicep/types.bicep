@@ -395,7 +395,11 @@ type deployedDefinitionType = {
 }
 
 @export()
-@description('A policy of an assignment that can be remediated.')
+@description('Step of a remediation. identities: attaches the identity. applications: adds or updates the application. One after the other: two tasks that change one VM at the same time make one of the changes fail.')
+type remediationStepType = 'identities' | 'applications'
+
+@export()
+@description('A policy of an initiative that can be remediated.')
 type policyReferenceType = {
   @description('Required. Its id in the initiative.')
   id: string
@@ -405,4 +409,33 @@ type policyReferenceType = {
 
   @description('Required. Version that the ring is pinned to.')
   version: string
+
+  @description('Required. Step in which it is remediated.')
+  step: remediationStepType
 }
+
+@export()
+@description('What can be remediated of the initiative of a platform, ring by ring. No two policies of one ring and step change the same VM.')
+func remediableReferences(rings ringType[], architectures architectureType[]) policyReferenceType[] =>
+  flatten(map(rings, ring =>
+    map(
+      concat(
+        map(['virtual-machine', 'scale-set'], kind => { policy: 'identity-${kind}', step: 'identities' }),
+        flatten(map(architectures, architecture =>
+          map(
+            [
+              'inject-virtual-machine'
+              'update-virtual-machine'
+              'inject-scale-set'
+              'update-scale-set'
+            ],
+            policy => { policy: '${policy}-${architecture}', step: 'applications' }
+          )))
+      ),
+      remediable => {
+        id: '${ring.name}-${remediable.policy}'
+        ring: ring.name
+        version: ring.version
+        step: remediable.step
+      }
+    )))

@@ -3,7 +3,7 @@ targetScope = 'managementGroup'
 metadata name = 'Fleet'
 metadata description = 'Rolls the bridge out to the Linux VMs and scale sets of a management group: publishes it as a VM application, attaches the identity and injects the application by policy, ring by ring. The first deployment only reports.'
 
-import { bridgeConfiguration, galleryType, platformType, readerType, tagsType, userInitiatedEventsType } from '../bicep/types.bicep'
+import { bridgeConfiguration, galleryType, platformType, readerType, remediableReferences, remediationStepType, tagsType, userInitiatedEventsType } from '../bicep/types.bicep'
 
 @description('Optional. Region in which the identities of the policy assignments are kept.')
 param location string = deployment().location
@@ -21,8 +21,11 @@ param userInitiatedEvents userInitiatedEventsType
 @description('Optional. DoNotEnforce only reports what it would do, and is where to begin. Default changes every VM that is created or updated from then on.')
 param enforcementMode 'Default' | 'DoNotEnforce' = 'DoNotEnforce'
 
-@description('Optional. Names of the rings whose existing VMs and scale sets are changed now. Add a ring when the one before it is well. Works with either enforcementMode.')
+@description('Optional. Names of the rings whose existing VMs and scale sets are changed now: the next ring only. A ring may be named again when its tasks have ended; while one runs, Azure refuses to replace it and the deployment fails. Works with either enforcementMode.')
 param remediate string[] = []
+
+@description('Optional. What is changed on them: first the identities, and when those tasks have ended the applications. Tasks run side by side, and two that change one VM at the same time make one of the changes fail.')
+param remediationStep remediationStepType = 'identities'
 
 @description('Optional. Counts up to remediate the same rings at the same version again.')
 @minValue(1)
@@ -238,7 +241,10 @@ module remediation '../bicep/modules/remediation.bicep' = [
     params: {
       assignmentResourceId: assignment[index].outputs.resourceId
       platformName: platform.name
-      references: filter(assignment[index].outputs.references, reference => contains(remediate, reference.ring))
+      references: filter(
+        remediableReferences(platform.rings, platform.architectures),
+        reference => reference.step == remediationStep && contains(remediate, reference.ring)
+      )
       round: remediationRound
     }
     dependsOn: [

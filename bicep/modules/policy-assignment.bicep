@@ -1,9 +1,9 @@
 targetScope = 'managementGroup'
 
 metadata name = 'Policy assignment'
-metadata description = 'The initiative of one platform and its assignment: for each ring, identity, injection and update of VMs and scale sets, and the lists of what stays without a bridge. Free of charge. The names of rings are part of what remediation refers to.'
+metadata description = 'The initiative of one platform and its assignment: for each ring, identity, injection and update of VMs and scale sets, and the lists of what stays without a bridge. Free of charge. The names of rings are part of what remediableReferences() of types.bicep refers to.'
 
-import { deployedDefinitionType, policyReferenceType, publishedApplicationType, ringType } from '../types.bicep'
+import { deployedDefinitionType, publishedApplicationType, ringType } from '../types.bicep'
 
 @description('Required. Name of the platform. With its prefix it has to fit the 24 characters that an assignment of a management group may have.')
 @minLength(1)
@@ -58,15 +58,6 @@ param notScopes string[] = []
 var definitionIds = toObject(definitions, definition => definition.name, definition => definition.resourceId)
 var kinds = ['virtual-machine', 'scale-set']
 var architectures = map(applications, application => application.architecture)
-
-var remediable = concat(
-  map(kinds, kind => 'identity-${kind}'),
-  flatten(map(
-    architectures,
-    architecture =>
-      flatten(map(kinds, kind => ['inject-${kind}-${architecture}', 'update-${kind}-${architecture}']))
-  ))
-)
 
 var shared = {
   osType: { value: osType }
@@ -216,14 +207,3 @@ output resourceId string = assignment.id
 
 @description('Object id of the identity of the assignment.')
 output principalId string = assignment.identity.principalId
-
-@description('What can be remediated, ring by ring.')
-output references policyReferenceType[] = flatten(map(
-  rings,
-  ring =>
-    map(remediable, name => {
-      id: '${ring.name}-${name}'
-      ring: ring.name
-      version: ring.version
-    })
-))

@@ -1,7 +1,7 @@
 targetScope = 'managementGroup'
 
 metadata name = 'Remediation'
-metadata description = 'Tasks that bring existing VMs and scale sets in line with a policy assignment. A task works on what the last evaluation found, which takes up to 30 minutes after an assignment was made or changed. Free of charge; a task cannot be changed, only made anew under another name.'
+metadata description = 'Tasks that bring existing VMs and scale sets in line with a policy assignment. A task works on what the last evaluation found, which takes up to 30 minutes after an assignment was made or changed. Free of charge; a task that is running cannot be changed or replaced, so name only policies whose tasks have ended or never ran (https://github.com/Azure/azure-policy/issues/1234). Tasks run side by side: give it policies of one step.'
 
 import { policyReferenceType } from '../types.bicep'
 
@@ -11,7 +11,7 @@ param assignmentResourceId string
 @description('Required. Name of the platform, part of the names of the tasks.')
 param platformName string
 
-@description('Required. What is remediated.')
+@description('Required. What is remediated: policies of one step.')
 param references policyReferenceType[]
 
 @description('Optional. Counts up to run the same tasks again: a task that has ended is not run again under its name.')
@@ -23,9 +23,6 @@ param round int = 1
 @maxValue(30)
 param parallelDeployments int = 10
 
-// One after the other, identities before applications: two tasks at a time could change one VM at the same time, which
-// makes one of the changes fail.
-@batchSize(1)
 resource remediation 'Microsoft.PolicyInsights/remediations@2024-10-01' = [
   for reference in references: {
     name: '${platformName}-${reference.id}-${reference.version}-${round}'

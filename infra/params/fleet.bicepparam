@@ -43,9 +43,10 @@ param platforms = [
   }
 ]
 
-// No default: see infra/fleet.bicep for what each choice costs.
-param userInitiatedEvents = 'platformApproves'
+// See infra/fleet.bicep for what each choice costs. platformApproves deploys two policies with young aliases, and a definition with an
+// alias that a cloud does not know fails the whole deployment.
+param userInitiatedEvents = 'acceptDelay'
 
-// First deployment: look at the compliance of the assignment. Then Default, and ring by ring: ['canary'].
+// First deployment: look at the compliance of the assignment. Then Default, and ring by ring in two steps: ['canary'] with identities, then applications.
 param enforcementMode = 'DoNotEnforce'
 param remediate = []

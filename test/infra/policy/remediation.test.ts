@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { evaluateFile } from '../../support/bicep/evaluate.ts';
+import { textOf } from '../../support/bicep/files.ts';
+import { createProject } from '../../support/bicep/project.ts';
+import { kinds } from '../../support/policy/definition.ts';
+import { changes } from '../../support/policy/fleet-policy.ts';
+import { application, scaleSet, virtualMachine } from '../../support/policy/subjects.ts';
+
+const project = createProject(textOf, null);
+const rings = ['canary', 'everyone'].map((name) => ({ name, version: '1.0.0', untagged: name === 'everyone' }));
+const architectures = ['x64', 'arm64'];
+const platforms = [{ name: 'europe', rings, versions: [], regions: [], architectures, settings: {} }];
+
+interface Reference {
+  readonly policyDefinitionReferenceId: string;
+}
+
+/** Ids of the policies that a deployment of the fleet remediates. */
+function remediated(remediate: readonly string[], remediationStep: string): string[] {
+  const given = { platforms, userInitiatedEvents: 'acceptDelay', remediate, remediationStep };
+  const [module] = evaluateFile(project, 'infra/fleet.bicep', given).bodies('remediation');
+  const params = module?.params as { readonly references: readonly { readonly id: string }[] } | undefined;
+  return (params?.references ?? []).map(({ id }) => id);
+}
+
+test('no ring, no task', () => {
+  expect(remediated([], 'identities')).toEqual([]);
+});
+
+test('a step has tasks for its own policies of the rings named, and only for these', () => {
+  expect(remediated(['canary'], 'identities')).toEqual(kinds.map((kind) => `canary-identity-${kind}`));
+  const applications = remediated(['canary'], 'applications');
+  expect(applications.toSorted()).toEqual(
+    kinds
+      .flatMap((kind) =>
+        architectures.flatMap((architecture) =>
+          ['inject', 'update'].map((what) => `canary-${what}-${kind}-${architecture}`),
+        ),
+      )
+      .sort(),
+  );
+});
+
+test('every policy that is remediated is in the initiative', () => {
+  const given = {
+    platformName: 'europe',
+    definitions: [],
+    rings,
+    applications: architectures.map((architecture) => ({ architecture, resourceId: `/${architecture}` })),
+    identityResourceId: '/id',
+    regions: [],
+    armSizeMarks: [],
+    unsupportedImages: [],
+    ringTag: 'ring',
+    optOutTag: 'opt-out',
+    auditUserInitiatedEvents: false,
+    enforcementMode: 'Default',
+  };
+  const [initiative] = evaluateFile(project, 'bicep/modules/policy-assignment.bicep', given).bodies('initiative');
+  const known = (Object(initiative?.properties).policyDefinitions as readonly Reference[]).map(
+    (reference) => reference.policyDefinitionReferenceId,
+  );
+  const all = rings.flatMap(({ name }) => ['identities', 'applications'].flatMap((step) => remediated([name], step)));
+  expect(all.filter((id) => !known.includes(id))).toEqual([]);
+  expect(known.filter((id) => !all.includes(id))).toEqual(known.filter((id) => id.startsWith('uncovered-')));
+});
+
+const starts = [
+  { name: 'nothing', described: {} },
+  { name: 'an old version', described: { applications: [application('scheduled-events-bridge-europe-x64', '0.9.0')] } },
+  { name: 'applications of others', described: { applications: [application('other', '1.0.0')] } },
+];
+test.each(starts)('no two tasks of one step change the same resource, from $name', ({ described }) => {
+  const steps = { identity: 'identities', inject: 'applications', update: 'applications' };
+  for (const [kind, build] of [
+    ['virtual-machine', virtualMachine],
+    ['scale-set', scaleSet],
+  ] as const) {
+    const made = changes(kind, build(described)).filter(({ result }) => result.kind === 'change');
+    const perStep = made.map(({ policy: { rule } }) => Reflect.get(steps, rule));
+    expect(perStep).toEqual([...new Set(perStep)]);
+    expect(perStep).toEqual(['identities', 'applications']);
+  }
+});
