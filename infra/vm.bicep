@@ -144,9 +144,10 @@ resource virtualMachine 'Microsoft.Compute/virtualMachines@2024-11-01' = {
         enabled: true
       }
     }
-    applicationProfile: {
-      galleryApplications: delivery == 'application'
-        ? [
+    // Left out with a script: an empty list would take away what a policy of the fleet has added.
+    applicationProfile: delivery == 'application'
+      ? {
+          galleryApplications: [
             {
               packageReferenceId: source
               // Somebody waits for this one deployment: it fails where the installation fails.
@@ -154,8 +155,8 @@ resource virtualMachine 'Microsoft.Compute/virtualMachines@2024-11-01' = {
               enableAutomaticUpgrade: false
             }
           ]
-        : []
-    }
+        }
+      : null
     // https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events
     scheduledEventsPolicy: userInitiatedEvents == 'platformApproves'
       ? {
