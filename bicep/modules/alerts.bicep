@@ -240,6 +240,8 @@ resource rowRules 'Microsoft.Insights/scheduledQueryRules@2026-03-01' = [
         ]
       }
       autoMitigate: alert.autoMitigate
+      // A table made minutes ago is not yet known to the check, which would fail the first deployment.
+      skipQueryValidation: true
       actions: {
         actionGroups: actionGroupResourceIds
         customProperties: {
