@@ -107,7 +107,7 @@ param alertRoutes alertRouteType[] = []
 @description('Optional. Resource ids of resource groups, one in each other subscription with VMs: an alert on a VM is routed by a rule that stands in the subscription of the VM. The groups have to exist.')
 param alertRouteResourceGroupIds string[] = []
 
-@description('Optional. Ids of the subscriptions whose VMs are watched by the alerts on metrics of VMs, in the regions of the shards. Each subscription and region is a rule, and each VM a time series that is paid.')
+@description('Optional. Ids of the subscriptions whose VMs are watched by the alerts on metrics of VMs, in the regions of the shards. Each subscription and region is a rule, and each VM a time series that is paid. Instances of uniform scale sets are not among them.')
 param virtualMachineSubscriptionIds string[] = []
 
 // ---------------------------------------------------------------------------

@@ -60,6 +60,13 @@ test('there are commands for platform, fleet and one VM', () => {
   expect(new Set(deployments.map(({ kind }) => kind))).toEqual(new Set(Object.keys(scopes)));
 });
 
+// https://github.com/Azure/bicep/releases/tag/v0.34.1: from then on a module needs no name.
+test('the version of Bicep that modules without a name need is told of', () => {
+  const unnamed = [...files.values()].flatMap((file) => declared(file, 'module')).length;
+  expect(unnamed).toBeGreaterThan(0);
+  expect(section('Deploy').split('\n###')[0]).toContain('Bicep 0.34.1 or newer');
+});
+
 test.for(deployments)('the parameters in a command are those of its template: $line', ({ line, kind }) => {
   const [, path = ''] = /--parameters (\S+\.bicepparam)/.exec(line) ?? [];
   const [using] = declared(fileAt(path), 'using');

@@ -46,3 +46,21 @@ test('an unknown role id would be seen', () => {
     'a role without a name here: 8e3af657-a8ff-443c-a75c-2fe8c4bcb635',
   ]);
 });
+
+/** Roles whose actions begin with `*`: below their scope they open every table of a workspace. */
+const readsEverything = ['Owner', 'Contributor', 'Reader', 'Monitoring Reader', 'Monitoring Contributor'].concat([
+  'Log Analytics Reader',
+  'Log Analytics Contributor',
+]);
+
+test('nobody who only looks gets a role that opens every table of the workspace', () => {
+  const rows = [...readme.matchAll(/^\| (who opens [^|]+|`tableReaders`) \| ([^|]+) \| ([^|]+) \|/gm)];
+  expect(rows.length).toBeGreaterThan(1);
+  for (const [, who = '', roles = '', scopes = ''] of rows) {
+    const wide = roles.split('; ').filter((role, n) => {
+      const scope = scopes.split('; ')[n] ?? scopes;
+      return readsEverything.some((name) => role.includes(`*${name}*`)) && /workspace|group|subscription/.test(scope);
+    });
+    expect(wide, who).toEqual([]);
+  }
+});
