@@ -128,16 +128,17 @@ module galleryDeployed '../bicep/modules/gallery.bicep' = {
 module people '../bicep/modules/gallery-readers.bicep' = {
   scope: resourceGroup(gallery.subscriptionId, gallery.resourceGroupName)
   params: {
-    galleryName: galleryDeployed.outputs.name
+    galleryName: gallery.name
     readers: galleryReaders
   }
+  dependsOn: [galleryDeployed]
 }
 
 module application '../bicep/modules/vm-application.bicep' = [
   for platform in platforms: {
     scope: resourceGroup(gallery.subscriptionId, gallery.resourceGroupName)
     params: {
-      galleryName: galleryDeployed.outputs.name
+      galleryName: gallery.name
       location: gallery.region
       platformName: platform.name
       osType: osType
@@ -146,6 +147,7 @@ module application '../bicep/modules/vm-application.bicep' = [
       versions: platform.versions
       tags: tags
     }
+    dependsOn: [galleryDeployed]
   }
 ]
 
@@ -200,9 +202,13 @@ module assignment '../bicep/modules/policy-assignment.bicep' = [
   }
 ]
 
+// Role assignments are named after their principal, here the identity that Azure makes with the assignment of the policy. So
+// what-if does not show them.
 module policyRoles '../bicep/modules/policy-roles.bicep' = [
   for (platform, index) in platforms: {
     params: {
+      // Only Azure knows it.
+      #disable-next-line what-if-short-circuiting
       principalId: assignment[index].outputs.principalId
     }
   }
@@ -212,7 +218,9 @@ module policyReads '../bicep/modules/gallery-readers.bicep' = [
   for (platform, index) in platforms: {
     scope: resourceGroup(gallery.subscriptionId, gallery.resourceGroupName)
     params: {
-      galleryName: galleryDeployed.outputs.name
+      galleryName: gallery.name
+      // Only Azure knows it.
+      #disable-next-line what-if-short-circuiting
       readers: [
         {
           principalId: assignment[index].outputs.principalId
@@ -220,6 +228,7 @@ module policyReads '../bicep/modules/gallery-readers.bicep' = [
         }
       ]
     }
+    dependsOn: [galleryDeployed]
   }
 ]
 
@@ -231,6 +240,8 @@ module policyAttaches '../bicep/modules/identity-operators.bicep' = [
     )
     params: {
       identityName: last(split(platform.settings.identityResourceId, '/'))
+      // Only Azure knows it.
+      #disable-next-line what-if-short-circuiting
       principalIds: [assignment[index].outputs.principalId]
     }
   }

@@ -3,6 +3,7 @@ targetScope = 'subscription'
 metadata name = 'Platform'
 metadata description = 'Everything that the bridges of a fleet write to, and what people open and are called by. One for each tenant, cloud and geography. What it costs, whose rights it needs and how to remove it stands in infra/README.md.'
 
+import { deployedRuleName, endpointName } from '../bicep/modules/data-collection-rule.bicep'
 import { alertRouteType, bridgeSettingsType, captureType, dataExplorerType, deployedShardType, emailReceiverType, eventHubNetworkType, eventHubSizeType, privateLinkType, readerType, shardType, tagsType } from '../bicep/types.bicep'
 
 // ---------------------------------------------------------------------------
@@ -129,6 +130,9 @@ param enableHealthEvents bool = false
 var isPrivate = !empty(privateLink)
 // Names of namespaces are unique in the whole cloud.
 var unique = take(uniqueString(subscription().id, resourceGroupName), 6)
+var namespaceNames = map(shards, shard => 'evhns-${name}-${shard.name}-${unique}')
+var eventHubName = 'vm-lifecycle'
+var ruleNames = map(shards, shard => 'dcr-${name}-${shard.name}')
 var hasWorkspace = !empty(existingWorkspaceResourceId)
 var workspaceIdParts = split(existingWorkspaceResourceId, '/')
 var workspaceSubscriptionId = hasWorkspace ? workspaceIdParts[2] : subscription().subscriptionId
@@ -139,6 +143,7 @@ var hasScope = !empty(scopeResourceId)
 var scopeIdParts = split(scopeResourceId, '/')
 var scopeSubscriptionId = hasScope ? scopeIdParts[2] : subscription().subscriptionId
 var scopeResourceGroupName = hasScope ? scopeIdParts[4] : resourceGroupName
+var scopeName = hasScope ? last(scopeIdParts) : 'ampls-${name}'
 var hasDataExplorer = !empty(dataExplorer)
 var clusterIdParts = split(dataExplorer.?clusterResourceId ?? '', '/')
 var clusterSubscriptionId = hasDataExplorer ? clusterIdParts[2] : subscription().subscriptionId
@@ -167,6 +172,39 @@ var virtualMachines = flatten(map(virtualMachineSubscriptionIds, subscriptionId 
     location: region
   })))
 
+// Ids of what the modules make, known before they make it: of outputs, what-if would show nothing that is named after them.
+// Whoever uses one says in dependsOn which module makes it.
+resource workspaceMade 'Microsoft.OperationalInsights/workspaces@2025-07-01' existing = {
+  scope: resourceGroup(workspaceSubscriptionId, workspaceResourceGroupName)
+  name: workspaceName
+}
+
+resource namespacesMade 'Microsoft.EventHub/namespaces@2024-01-01' existing = [
+  for namespaceName in namespaceNames: {
+    scope: resourceGroup(resourceGroupName)
+    name: namespaceName
+  }
+]
+
+resource hubsMade 'Microsoft.EventHub/namespaces/eventhubs@2024-01-01' existing = [
+  for (namespaceName, index) in namespaceNames: {
+    parent: namespacesMade[index]
+    name: eventHubName
+  }
+]
+
+resource endpointsMade 'Microsoft.Insights/dataCollectionEndpoints@2024-03-11' existing = [
+  for ruleName in ruleNames: {
+    scope: resourceGroup(resourceGroupName)
+    name: endpointName(ruleName)
+  }
+]
+
+resource scopeMade 'microsoft.insights/privateLinkScopes@2021-07-01-preview' existing = {
+  scope: resourceGroup(scopeSubscriptionId, scopeResourceGroupName)
+  name: scopeName
+}
+
 resource group 'Microsoft.Resources/resourceGroups@2025-04-01' = {
   name: resourceGroupName
   location: location
@@ -187,10 +225,11 @@ module identity '../bicep/modules/identity.bicep' = {
 }
 
 module hubs '../bicep/modules/event-hub.bicep' = [
-  for shard in shards: {
+  for (shard, index) in shards: {
     scope: group
     params: {
-      name: 'evhns-${name}-${shard.name}-${unique}'
+      name: namespaceNames[index]
+      eventHubName: eventHubName
       location: shard.location
       tags: tags
       size: eventHubSize
@@ -225,25 +264,27 @@ module workspace '../bicep/modules/log-analytics.bicep' = {
 module tables '../bicep/modules/tables.bicep' = {
   scope: resourceGroup(workspaceSubscriptionId, workspaceResourceGroupName)
   params: {
-    workspaceName: workspace.outputs.name
+    workspaceName: workspaceName
     retentionDays: retentionDays
     totalRetentionDays: totalRetentionDays
   }
+  dependsOn: [workspace]
 }
 
 module tableRoles '../bicep/modules/table-readers.bicep' = {
   scope: resourceGroup(workspaceSubscriptionId, workspaceResourceGroupName)
   params: {
-    workspaceName: workspace.outputs.name
+    workspaceName: workspaceName
     readers: tableReaders
   }
+  dependsOn: [workspace]
 }
 
 module rules '../bicep/modules/data-collection-rule.bicep' = [
-  for shard in shards: {
+  for ruleName in ruleNames: {
     scope: group
     params: {
-      name: 'dcr-${name}-${shard.name}'
+      name: ruleName
       location: workspace.outputs.location
       tags: tags
       workspaceResourceId: workspace.outputs.resourceId
@@ -258,12 +299,18 @@ module roles '../bicep/modules/role-assignments.bicep' = [
   for (shard, index) in shards: {
     scope: group
     params: {
-      eventHubNamespaceName: hubs[index].outputs.name
-      eventHubName: hubs[index].outputs.eventHubName
-      dataCollectionRuleName: rules[index].outputs.name
+      eventHubNamespaceName: namespaceNames[index]
+      eventHubName: eventHubName
+      dataCollectionRuleName: deployedRuleName(ruleNames[index], isPrivate)
+      // An assignment is named after its principal: Azure refuses one of this name for an identity that was made anew.
+      #disable-next-line what-if-short-circuiting
       senderPrincipalId: identity.outputs.principalId
       readers: readersOfHub
     }
+    dependsOn: [
+      hubs[index]
+      rules[index]
+    ]
   }
 ]
 
@@ -277,7 +324,7 @@ module content 'content.bicep' = {
     location: location
     tags: tags
     resourceGroupName: group.name
-    workspaceResourceId: workspace.outputs.resourceId
+    workspaceResourceId: workspaceMade.id
     workspaceLocation: workspace.outputs.location
     emails: alertEmails
     onCallAddress: onCallAddress
@@ -288,7 +335,7 @@ module content 'content.bicep' = {
       for (shard, index) in shards: {
         name: shard.name
         kind: 'eventHubNamespace'
-        resourceId: hubs[index].outputs.resourceId
+        resourceId: namespacesMade[index].id
         resourceType: 'Microsoft.EventHub/namespaces'
         location: shard.location
         connectionLimit: connectionLimit
@@ -297,7 +344,10 @@ module content 'content.bicep' = {
     virtualMachines: virtualMachines
   }
   // Queries name their tables in text only.
-  dependsOn: [tables]
+  dependsOn: [
+    tables
+    hubs
+  ]
 }
 
 // ---------------------------------------------------------------------------
@@ -307,18 +357,22 @@ module content 'content.bicep' = {
 module privateLinkScope '../bicep/modules/private-link-scope.bicep' = if (isPrivate && !hasScope) {
   scope: group
   params: {
-    name: 'ampls-${name}'
+    name: scopeName
   }
 }
 
 module privateLinkMembers '../bicep/modules/private-link-members.bicep' = if (isPrivate) {
   scope: resourceGroup(scopeSubscriptionId, scopeResourceGroupName)
   params: {
-    scopeName: hasScope ? last(scopeIdParts) : 'ampls-${name}'
-    workspaceResourceId: workspace.outputs.resourceId
-    endpointResourceIds: [for (shard, index) in shards: rules[index].outputs.endpointResourceId]
+    scopeName: scopeName
+    workspaceResourceId: workspaceMade.id
+    endpointResourceIds: [for (ruleName, index) in ruleNames: endpointsMade[index].id]
   }
-  dependsOn: [privateLinkScope]
+  dependsOn: [
+    privateLinkScope
+    workspace
+    rules
+  ]
 }
 
 module privateEndpoints '../bicep/modules/private-link.bicep' = if (isPrivate) {
@@ -327,16 +381,24 @@ module privateEndpoints '../bicep/modules/private-link.bicep' = if (isPrivate) {
     location: privateLink!.location
     tags: tags
     subnetResourceId: privateLink!.subnetResourceId
-    eventHubNamespaceResourceIds: [for (shard, index) in shards: hubs[index].outputs.resourceId]
+    eventHubNamespaceResourceIds: [for (namespaceName, index) in namespaceNames: namespacesMade[index].id]
+    // The names of the DNS zones are made of hosts that differ between the clouds, and only Azure knows.
+    #disable-next-line what-if-short-circuiting
     fullyQualifiedNamespace: hubs[0].outputs.fullyQualifiedNamespace
+    // The same.
+    #disable-next-line what-if-short-circuiting
     logsIngestionEndpoint: rules[0].outputs.logsIngestionEndpoint
     // A network that uses a scope already has an endpoint for it.
-    privateLinkScopeResourceId: hasScope ? '' : privateLinkMembers!.outputs.scopeResourceId
+    privateLinkScopeResourceId: hasScope ? '' : scopeMade.id
     createPrivateDnsZones: privateLink!.createPrivateDnsZones
     virtualNetworkResourceId: privateLink.?virtualNetworkResourceId ?? ''
     eventHubsZoneResourceId: privateLink.?eventHubsZoneResourceId ?? ''
     monitorZoneResourceId: privateLink.?monitorZoneResourceId ?? ''
   }
+  dependsOn: [
+    hubs
+    privateLinkMembers
+  ]
 }
 
 module dataExplorerConnection '../bicep/modules/adx-connection.bicep' = if (hasDataExplorer) {
@@ -345,18 +407,22 @@ module dataExplorerConnection '../bicep/modules/adx-connection.bicep' = if (hasD
     clusterName: last(clusterIdParts)
     databaseName: dataExplorer!.databaseName
     location: dataExplorer!.location
-    eventHubResourceIds: [for (shard, index) in shards: hubs[index].outputs.eventHubResourceId]
+    eventHubResourceIds: [for (namespaceName, index) in namespaceNames: hubsMade[index].id]
     managedIdentityResourceId: dataExplorer!.managedIdentityResourceId
   }
-  dependsOn: [roles]
+  dependsOn: [
+    hubs
+    roles
+  ]
 }
 
 module healthEvents '../bicep/modules/health-events.bicep' = if (enableHealthEvents) {
   scope: group
   params: {
     tags: tags
-    eventHubNamespaceName: hubs[0].outputs.name
+    eventHubNamespaceName: namespaceNames[0]
   }
+  dependsOn: [hubs]
 }
 
 // ---------------------------------------------------------------------------

@@ -338,17 +338,16 @@ resource metricRules 'Microsoft.Insights/metricAlerts@2018-03-01' = [
         ]
       }
       autoMitigate: pair.alert.autoMitigate
-      actions: [
-        for actionGroupResourceId in actionGroupResourceIds: {
-          actionGroupId: actionGroupResourceId
-          webHookProperties: {
-            meaning: pair.alert.onCall.meaning
-            urgent: pair.alert.onCall.urgent
-            firstQuery: pair.alert.onCall.firstQuery
-            whatToDo: pair.alert.onCall.whatToDo
-          }
+      // No loop: it would hide the rules from what-if, since the ids of new action groups are known only later.
+      actions: map(actionGroupResourceIds, actionGroupResourceId => {
+        actionGroupId: actionGroupResourceId
+        webHookProperties: {
+          meaning: pair.alert.onCall.meaning
+          urgent: pair.alert.onCall.urgent
+          firstQuery: pair.alert.onCall.firstQuery
+          whatToDo: pair.alert.onCall.whatToDo
         }
-      ]
+      })
     }
   }
 ]

@@ -9,6 +9,14 @@ metadata description = 'The rule to which bridges send, with one stream for each
 
 import { tagsType } from '../types.bicep'
 
+@export()
+@description('Name of a rule as deployed. A private one has a name of its own: a rule that exists cannot change its kind.')
+func deployedRuleName(name string, isPrivate bool) string => isPrivate ? '${name}-private' : name
+
+@export()
+@description('Name of the endpoint of a private rule.')
+func endpointName(ruleName string) string => replace(ruleName, 'dcr-', 'dce-')
+
 @description('Required. Name of the rule; a private one is called the same with -private, and its endpoint with dce for dcr.')
 @minLength(3)
 @maxLength(44)
@@ -59,8 +67,6 @@ var flows = [
     outputStream: 'Custom-${table.key}'
   }
 ]
-// A name of its own: a rule that is there cannot become one of another kind.
-var privateName = '${name}-private'
 var errorLogName = 'errors'
 var errorLog = [
   {
@@ -84,7 +90,7 @@ resource publicRule 'Microsoft.Insights/dataCollectionRules@2024-03-11' = if (!i
 }
 
 resource endpoint 'Microsoft.Insights/dataCollectionEndpoints@2024-03-11' = if (isPrivate) {
-  name: replace(name, 'dcr-', 'dce-')
+  name: endpointName(name)
   location: location
   tags: tags
   properties: {
@@ -96,7 +102,7 @@ resource endpoint 'Microsoft.Insights/dataCollectionEndpoints@2024-03-11' = if (
 }
 
 resource privateRule 'Microsoft.Insights/dataCollectionRules@2024-03-11' = if (isPrivate) {
-  name: privateName
+  name: deployedRuleName(name, true)
   location: location
   tags: tags
   properties: {
@@ -127,7 +133,7 @@ resource privateErrorLog 'Microsoft.Insights/diagnosticSettings@2021-05-01-previ
 }
 
 @description('Name of the rule.')
-output name string = isPrivate ? privateName : name
+output name string = deployedRuleName(name, isPrivate)
 
 @description('Resource id of the rule.')
 output resourceId string = isPrivate ? privateRule.id : publicRule.id

@@ -18,8 +18,8 @@ plant([
   {
     name: 'a parameter that a module does not have',
     file: 'main.bicep',
-    from: '    senderId: identity',
-    to: "    sender: 'x'\n    senderId: identity",
+    from: '    senderId: deployer',
+    to: "    sender: 'x'\n    senderId: deployer",
     says: ['main.bicep:28: hub (hub.bicep): sender: there is no such property (did you mean senderId?) [BCP037]'],
   },
   {

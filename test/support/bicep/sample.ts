@@ -199,7 +199,7 @@ module hub 'hub.bicep' = {
     name: 'evhns-bridge'
     location: location
     size: size
-    senderId: identity.properties.principalId
+    senderId: deployer().objectId
   }
 }
 

@@ -2,6 +2,7 @@ import type { Check } from '../finding.ts';
 import { claims } from './claims.ts';
 import { conventions } from './conventions.ts';
 import { forbidden } from './forbidden.ts';
+import { knownAtStart } from './known-at-start.ts';
 import { loads } from './loads.ts';
 import { modules } from './modules.ts';
 import { names } from './names.ts';
@@ -30,4 +31,5 @@ export const checks: Readonly<Record<string, Check>> = {
   loads,
   posture,
   tableFirst,
+  knownAtStart,
 };
