@@ -165,6 +165,7 @@ plant([
     from: 'import { sizeType }',
     to: "targetScope = 'subscription'\n\nimport { sizeType }",
     says: [
+      'main.bicep:19: identity is deployed to a scope of kind subscription, and Microsoft.ManagedIdentity/userAssignedIdentities only to resourceGroup [BCP135]',
       'main.bicep:25: hub is for a resourceGroup, this file for a subscription: say its scope [BCP134]',
       'main.bicep:34: tables is for a resourceGroup, this file for a subscription: say its scope [BCP134]',
       'main.bicep:40: collection is for a resourceGroup, this file for a subscription: say its scope [BCP134]',

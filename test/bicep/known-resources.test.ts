@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { azureShapes, describedIn } from '../support/bicep/azure-shapes.ts';
 import { bicepFiles, textOf } from '../support/bicep/files.ts';
-import { knownBody, knownResources } from '../support/bicep/known-resources.ts';
+import { knownBody, knownResources, scopeBits } from '../support/bicep/known-resources.ts';
 import { createProject } from '../support/bicep/project.ts';
 import { objectOf, typeAndVersion } from '../support/bicep/resource-shape.ts';
 import { sample, samplePaths } from '../support/bicep/sample.ts';
@@ -49,6 +49,12 @@ test.for(rows)('$type at $version is known here as Azure describes it', ({ type,
   const [known, described] = [knownBody(type, version), azure?.body(type, version) ?? null];
   expect(described, 'Azure describes no such version').not.toBeNull();
   if (known !== null && described !== null) expect(differences(known, described, type)).toEqual([]);
+});
+
+test.for(rows)('$type at $version is deployed where Azure allows it', ({ type, version }, { skip }) => {
+  skip(azure === null, `Azure's own descriptions are not at ${describedIn}`);
+  const { scopes = ['resourceGroup'] } = knownResources[type] ?? {};
+  expect(scopes.reduce((sum, scope) => sum + scopeBits[scope], 0)).toBe(azure?.scopes(type, version));
 });
 
 test('no version is a preview but where nothing else has what is used', () => {

@@ -11,13 +11,15 @@ const rings = ['canary', 'everyone'].map((name) => ({ name, version: '1.0.0', un
 const architectures = ['x64', 'arm64'];
 const platforms = [{ name: 'europe', rings, versions: [], regions: [], architectures, settings: {} }];
 
+const gallery = { subscriptionId: 's', resourceGroupName: 'rg', name: 'gal', region: 'westeurope' };
+
 interface Reference {
   readonly policyDefinitionReferenceId: string;
 }
 
 /** Ids of the policies that a deployment of the fleet remediates. */
 function remediated(remediate: readonly string[], remediationStep: string): string[] {
-  const given = { platforms, userInitiatedEvents: 'acceptDelay', remediate, remediationStep };
+  const given = { platforms, gallery, userInitiatedEvents: 'acceptDelay', remediate, remediationStep };
   const [module] = evaluateFile(project, 'infra/fleet.bicep', given).bodies('remediation');
   const params = module?.params as { readonly references: readonly { readonly id: string }[] } | undefined;
   return (params?.references ?? []).map(({ id }) => id);

@@ -28,12 +28,15 @@ interface Node {
   readonly pattern?: string;
   readonly minValue?: number;
   readonly maxValue?: number;
+  readonly writableScopes?: number;
 }
 
 /** The resources that Azure describes. */
 export interface AzureShapes {
   /** The body of `type@version`, in whatever case it is written; null when it is not described. */
   body(type: string, version: string): Shape | null;
+  /** Where `type@version` can be deployed to, a bit for each scope; null where it is not described. */
+  scopes(type: string, version: string): number | null;
   /** Every version that exists; empty for a type that is not known. */
   versions(type: string): readonly string[];
   readonly typeNames: readonly string[];
@@ -119,6 +122,7 @@ export function azureShapes(path = describedIn): AzureShapes | null {
       const index = indexOf.get(`${type}@${version}`.toLowerCase());
       return index === undefined ? null : at(index);
     },
+    scopes: (type, version) => types[indexOf.get(`${type}@${version}`.toLowerCase()) ?? -1]?.writableScopes ?? null,
     versions: (type) => versionsOf.get(type.toLowerCase()) ?? [],
     typeNames: Object.keys(knownVersions),
   };

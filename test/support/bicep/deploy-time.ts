@@ -23,9 +23,11 @@ const identifiers: ReadonlySet<string> = new Set(['name', 'scope', 'parent']);
 export function startPositions(file: BicepFile, scope: Scope): StartPosition[] {
   const found: StartPosition[] = [];
   const ofMaker = ({ name, body }: Resource | Module, inner: Scope): void => {
-    if (body.kind === 'condition') found.push({ value: body.when, scope: inner, code: 'BCP177', of: `the condition of ${name}` });
+    if (body.kind === 'condition')
+      found.push({ value: body.when, scope: inner, code: 'BCP177', of: `the condition of ${name}` });
     for (const { key, value } of objectOf(body)?.entries ?? []) {
-      if (key !== null && identifiers.has(key)) found.push({ value, scope: inner, code: 'BCP120', of: `the ${key} of ${name}` });
+      if (key !== null && identifiers.has(key))
+        found.push({ value, scope: inner, code: 'BCP120', of: `the ${key} of ${name}` });
     }
     for (const nested of objectOf(body)?.nested ?? []) ofMaker(nested, inner);
   };
@@ -33,7 +35,8 @@ export function startPositions(file: BicepFile, scope: Scope): StartPosition[] {
     if (statement.kind === 'resource' || statement.kind === 'module') ofMaker(statement, scope);
   }
   walkFile(file, scope, (expression, inner) => {
-    if (expression.kind === 'loop') found.push({ value: expression.over, scope: inner, code: 'BCP178', of: 'what is looped over' });
+    if (expression.kind === 'loop')
+      found.push({ value: expression.over, scope: inner, code: 'BCP178', of: 'what is looped over' });
     if (expression.kind === 'loop' && expression.body.kind === 'condition') {
       found.push({ value: expression.body.when, scope: inner, code: 'BCP177', of: 'the condition of a loop' });
     }
@@ -49,7 +52,11 @@ function symbolOf(expression: Expression): string | null {
 }
 
 /** The part of an expression that only the deployment knows, as text; null when there is none. */
-export function onlyDeploymentKnows(expression: Expression, scope: Scope, above: readonly string[] = []): string | null {
+export function onlyDeploymentKnows(
+  expression: Expression,
+  scope: Scope,
+  above: readonly string[] = [],
+): string | null {
   let found: string | null = null;
   walk(expression, scope, (part, inner) => {
     found ??= runtimePart(part, inner, above);
@@ -63,7 +70,8 @@ function runtimePart(part: Expression, scope: Scope, above: readonly string[]): 
     if (statement?.kind !== 'var' || above.includes(part.name)) return null;
     return onlyDeploymentKnows(statement.value, scope, [...above, part.name]);
   }
-  if (part.kind === 'call') return part.on === null && /^(reference|list[A-Z]\w*)$/.test(part.name) ? `${part.name}()` : null;
+  if (part.kind === 'call')
+    return part.on === null && /^(reference|list[A-Z]\w*)$/.test(part.name) ? `${part.name}()` : null;
   if (part.kind !== 'member' || part.by === '::') return null;
   const symbol = symbolOf(part.of);
   const statement = symbol === null ? null : scope.declaration(symbol);

@@ -1,6 +1,6 @@
 import { type Evaluation, evaluateFile } from './evaluate.ts';
 import { type Project, resolvePath } from './project.ts';
-import { typeAndVersion } from './resource-shape.ts';
+import { objectOf, typeAndVersion } from './resource-shape.ts';
 import { type BicepFile, declared, type Expression, type Resource } from './syntax.ts';
 
 /** A resource as it would be sent to Azure. What only Azure knows stands in «». */
@@ -10,6 +10,9 @@ export interface Deployed {
   readonly type: string;
   readonly version: string;
   readonly body: Readonly<Record<string, unknown>>;
+  /** What `id` of it comes to where other resources name it. */
+  readonly id: string;
+  readonly resource: Resource;
 }
 
 /** What a parameter file would deploy: every resource of every module, existing ones left out. */
@@ -27,7 +30,7 @@ function deployedFrom(project: Project, path: string, given: Readonly<Record<str
   if (file === null) throw new Error(`there is no file ${path}`);
   const evaluation = evaluateFile(project, path, given);
   return [
-    ...declared(file, 'resource').flatMap((resource) => bodiesOf(resource, file, evaluation)),
+    ...declaredIn(file, evaluation),
     ...declared(file, 'module').flatMap((module) =>
       evaluation.bodies(module.name).flatMap((body) => {
         const params = (body.params ?? {}) as Readonly<Record<string, unknown>>;
@@ -37,14 +40,37 @@ function deployedFrom(project: Project, path: string, given: Readonly<Record<str
   ];
 }
 
+/** The resources that a file declares itself, those nested in others included. */
+export const declaredIn = (file: BicepFile, evaluation: Evaluation): Deployed[] =>
+  declared(file, 'resource').flatMap((resource) => bodiesOf(resource, file, evaluation, null));
+
 /** A parameter that is given null has its default. */
 const withoutNulls = (params: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null));
 
-function bodiesOf(resource: Resource, { path }: BicepFile, evaluation: Evaluation): Deployed[] {
-  if (resource.existing) return [];
+function bodiesOf(resource: Resource, file: BicepFile, evaluation: Evaluation, above: Resource | null): Deployed[] {
   const { type, version } = typeAndVersion(resource.typeName);
-  return evaluation.bodies(resource.name).map((body) => ({ at: `${path}:${resource.line}`, type, version, body }));
+  const bodies = evaluation.bodiesOf(resource.body);
+  // What is nested is there when what is around it is.
+  const nested = bodies.length === 0 ? [] : (objectOf(resource.body)?.nested ?? []);
+  const inside = nested.flatMap((inner) => {
+    const own = typeAndVersion(inner.typeName);
+    const typeName = `${type}/${own.type}@${own.version || version}`;
+    return bodiesOf({ ...inner, typeName }, file, evaluation, resource);
+  });
+  if (resource.existing) return inside;
+  const parent = above === null ? {} : { parent: `«${above.name}»` };
+  return [
+    ...bodies.map((body, n) => ({
+      at: `${file.path}:${resource.line}`,
+      type,
+      version,
+      body: { ...body, ...parent },
+      id: `«${resource.name}.${resource.body.kind === 'loop' ? `${n}.` : ''}id»`,
+      resource,
+    })),
+    ...inside,
+  ];
 }
 
 /** A value as it would be written in Bicep; what only Azure knows is a name, which may stand for anything. */

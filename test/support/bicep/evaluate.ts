@@ -2,7 +2,7 @@ import { parse as parseYaml } from 'yaml';
 import { evaluatedFunctions } from './evaluated-functions.ts';
 import { type Project, resolvePath } from './project.ts';
 import { objectOf } from './resource-shape.ts';
-import { type BicepFile, declared, type Expression, plainText } from './syntax.ts';
+import { type BicepFile, declared, type Expression, type Module, plainText } from './syntax.ts';
 
 type Locals = ReadonlyMap<string, unknown>;
 type Of<K extends Expression['kind']> = Extract<Expression, { kind: K }>;
@@ -15,20 +15,38 @@ export interface Evaluation {
   output(name: string): unknown;
   /** The bodies of a resource or module, one for each turn of its loop; none where its condition does not hold. */
   bodies(name: string): readonly Readonly<Record<string, unknown>>[];
+  /** The same of a body as it is written, such as that of a nested resource. */
+  bodiesOf(body: Expression): readonly Readonly<Record<string, unknown>>[];
 }
+
+/**
+ * `only what is given`: as in a deployment. `whatever is given`: parameters without default are only known to Azure, and
+ * conditions hold, so that every resource can be looked at.
+ */
+export type Given = 'only what is given' | 'whatever is given';
 
 /** What a name of Azure's comes to: a text that says which. */
 const onlyAzureKnows = (what: string): string => `«${what}»`;
 const isOpaque = (value: unknown): value is string => typeof value === 'string' && /^«.*»$/.test(value);
 
 /** @throws where there is no such file, or a parameter without default was not given */
-export function evaluateFile(project: Project, path: string, given: Readonly<Record<string, unknown>>): Evaluation {
+export function evaluateFile(
+  project: Project,
+  path: string,
+  given: Readonly<Record<string, unknown>>,
+  how: Given = 'only what is given',
+): Evaluation {
   const file = project.file(path);
   if (file === null) throw new Error(`there is no file ${path}`);
-  return evaluationOf(file, project, given);
+  return evaluationOf(file, project, given, how === 'whatever is given');
 }
 
-function evaluationOf(file: BicepFile, project: Project, given: Readonly<Record<string, unknown>>): Evaluation {
+function evaluationOf(
+  file: BicepFile,
+  project: Project,
+  given: Readonly<Record<string, unknown>>,
+  isOpen: boolean,
+): Evaluation {
   const { path } = file;
   const values = new Map<string, unknown>(Object.entries(given));
 
@@ -54,19 +72,40 @@ function evaluationOf(file: BicepFile, project: Project, given: Readonly<Record<
       if (maker === undefined) throw new Error(`${path} has no resource or module ${name}`);
       return bodiesOf(maker.body, new Map());
     },
+    bodiesOf: (body) => bodiesOf(body, new Map()),
   };
 
   function declaredValue(name: string): unknown {
     const parameter = declared(file, 'param').find((one) => one.name === name);
     if (parameter !== undefined) {
       if (parameter.value !== null) return evaluate(parameter.value, new Map());
+      if (isOpen) return onlyAzureKnows(name);
       if (parameter.type.kind === 'nullable') return null;
       throw new Error(`${path} requires ${name}`);
     }
     const variable = [...declared(file, 'var'), ...declared(file, 'assignment')].find((one) => one.name === name);
     if (variable !== undefined) return evaluate(variable.value, new Map());
     const source = importedFrom(name);
-    return source === null ? onlyAzureKnows(name) : source.from.value(source.name);
+    if (source !== null) return source.from.value(source.name);
+    const module = isOpen ? undefined : declared(file, 'module').find((one) => one.name === name);
+    if (module === undefined) return onlyAzureKnows(name);
+    const deployed = evaluation
+      .bodies(name)
+      .map(({ params = {} }) => ({ outputs: outputsOf(module, params as object) }));
+    return module.body.kind === 'loop' ? deployed : (deployed[0] ?? onlyAzureKnows(name));
+  }
+
+  /** The outputs of a module, each evaluated when it is read. */
+  function outputsOf(module: Module, params: object): object {
+    const path = resolvePath(file, module.path);
+    const given = Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null));
+    const of = project.file(path);
+    const names = of === null ? [] : declared(of, 'output').map((output) => output.name);
+    const get = (name: string) => () => evaluateFile(project, path, given).output(name);
+    return Object.defineProperties(
+      {},
+      Object.fromEntries(names.map((name) => [name, { enumerable: true, get: get(name) }])),
+    );
   }
 
   function importedFrom(name: string): { from: Evaluation; name: string } | null {
@@ -82,7 +121,7 @@ function evaluationOf(file: BicepFile, project: Project, given: Readonly<Record<
   function bodiesOf(body: Expression, locals: Locals): Record<string, unknown>[] {
     if (body.kind === 'loop') return turns(body, locals).flatMap((inner) => bodiesOf(body.body, inner));
     if (body.kind === 'condition') {
-      return evaluate(body.when, locals) === false ? [] : bodiesOf(body.body, locals);
+      return !isOpen && evaluate(body.when, locals) === false ? [] : bodiesOf(body.body, locals);
     }
     const object = objectOf(body);
     return object === null ? [] : [evaluateObject(object, locals)];
@@ -123,9 +162,9 @@ function evaluationOf(file: BicepFile, project: Project, given: Readonly<Record<
       case 'name':
         return locals.has(expression.name) ? locals.get(expression.name) : evaluation.value(expression.name);
       case 'member':
-        return memberOf(into(expression.of), expression.name, expression.by);
+        return memberOf(into(expression.of), expression.name, expression.by, isOpen);
       case 'index':
-        return memberOf(into(expression.of), into(expression.at), expression.safe ? '.?' : '.');
+        return memberOf(into(expression.of), into(expression.at), expression.safe ? '.?' : '.', isOpen);
       case 'call':
         return evaluateCall(expression, locals);
       case 'lambda':
@@ -135,7 +174,7 @@ function evaluationOf(file: BicepFile, project: Project, given: Readonly<Record<
             new Map([...locals, ...expression.names.map((name, n) => [name, values[n]] as const)]),
           );
       case 'choice':
-        return into(into(expression.when) === true ? expression.then : expression.else);
+        return chosen(expression, into);
       case 'operation':
         return operate(expression.operator, expression.operands, into);
       case 'loop':
@@ -145,6 +184,12 @@ function evaluationOf(file: BicepFile, project: Project, given: Readonly<Record<
       case 'sure':
         return into(expression.of);
     }
+  }
+
+  /** Where only Azure knows the condition, the branch that gives something. */
+  function chosen({ when, then, else: other }: Of<'choice'>, into: (one: Expression) => unknown): unknown {
+    const condition = into(when);
+    return isOpen && isOpaque(condition) ? (into(then) ?? into(other)) : into(condition === true ? then : other);
   }
 
   function evaluateCall({ on, name, given: values }: Of<'call'>, locals: Locals): unknown {
@@ -169,10 +214,11 @@ function evaluationOf(file: BicepFile, project: Project, given: Readonly<Record<
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-function memberOf(of: unknown, name: unknown, by: string): unknown {
+function memberOf(of: unknown, name: unknown, by: string, isOpen: boolean): unknown {
   if (isOpaque(of)) return onlyAzureKnows(`${of.slice(1, -1)}${by === '::' ? '::' : '.'}${name}`);
   if (typeof of !== 'object' || of === null) {
     if (by === '.?') return null;
+    if (isOpen) return onlyAzureKnows(String(name));
     throw new Error(`${name} is read of ${JSON.stringify(of)}`);
   }
   return Reflect.get(of, String(name)) ?? null;

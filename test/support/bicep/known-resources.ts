@@ -6,7 +6,14 @@ export interface KnownResource {
   readonly versions: readonly string[];
   /** The properties that are used, in the words of `shapeOfNotation`. */
   readonly body: string;
+  /** Where it can be deployed to, where that is not a resource group alone. */
+  readonly scopes?: readonly ScopeName[];
 }
+
+/** Scopes of a deployment, as Azure numbers them: https://github.com/Azure/bicep-types (`ScopeType`). */
+export const scopeBits = { tenant: 1, managementGroup: 2, subscription: 4, resourceGroup: 8, extension: 16 } as const;
+export type ScopeName = keyof typeof scopeBits;
+const anywhere: readonly ScopeName[] = ['tenant', 'managementGroup', 'subscription', 'resourceGroup', 'extension'];
 
 /**
  * Every type that is used here, at which version, and with which properties: what can be checked where Azure's own
@@ -21,27 +28,32 @@ export const knownResources: Readonly<Record<string, KnownResource>> = {
   },
   'Microsoft.Authorization/policyAssignments': {
     versions: ['2025-03-01'],
+    scopes: anywhere,
     body: `
       name! location identity(type =principalId) properties(displayName description metadata policyDefinitionId
       enforcementMode notScopes nonComplianceMessages[message!])`,
   },
   'Microsoft.Authorization/policyDefinitions': {
     versions: ['2025-03-01'],
+    scopes: ['managementGroup', 'subscription'],
     body: 'name! properties(policyType mode displayName description metadata parameters policyRule)',
   },
   'Microsoft.Authorization/policySetDefinitions': {
     versions: ['2025-03-01'],
+    scopes: ['managementGroup', 'subscription'],
     body: `
       name! properties(policyDefinitions![policyDefinitionId! policyDefinitionReferenceId parameters] policyType
       displayName description metadata)`,
   },
   'Microsoft.Authorization/roleAssignments': {
     versions: ['2022-04-01'],
+    scopes: anywhere,
     body: `
       name! properties!(roleDefinitionId! principalId! principalType description condition conditionVersion)`,
   },
   'Microsoft.Authorization/roleDefinitions': {
     versions: ['2022-04-01'],
+    scopes: anywhere,
     body: 'name!',
   },
   'Microsoft.Compute/galleries': {
@@ -143,6 +155,7 @@ export const knownResources: Readonly<Record<string, KnownResource>> = {
   },
   'Microsoft.Insights/diagnosticSettings': {
     versions: ['2021-05-01-preview'],
+    scopes: anywhere,
     body: 'name! properties(workspaceId logs[enabled! category])',
   },
   'Microsoft.Insights/metricAlerts': {
@@ -236,12 +249,14 @@ export const knownResources: Readonly<Record<string, KnownResource>> = {
   },
   'Microsoft.PolicyInsights/remediations': {
     versions: ['2024-10-01'],
+    scopes: anywhere,
     body: `
       name! properties(policyAssignmentId policyDefinitionReferenceId resourceDiscoveryMode resourceCount
       parallelDeployments failureThreshold(percentage))`,
   },
   'Microsoft.Resources/resourceGroups': {
     versions: ['2025-04-01'],
+    scopes: ['subscription'],
     body: 'name! location! tags',
   },
   'microsoft.insights/privateLinkScopes': {

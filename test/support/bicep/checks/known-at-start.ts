@@ -13,7 +13,9 @@ import { declared, type Module } from '../syntax.ts';
 export const knownAtStart: Check = ({ file, scope }) => [
   ...startPositions(file, scope).flatMap(({ value, scope: inner, code, of }): Finding[] => {
     const part = onlyDeploymentKnows(value, inner);
-    return part === null ? [] : [finding(value.line, code, `${of} is known only with ${part}, which the deployment makes`)];
+    return part === null
+      ? []
+      : [finding(value.line, code, `${of} is known only with ${part}, which the deployment makes`)];
   }),
   ...declared(file, 'module').flatMap((module) => ofModule(module, scope)),
 ];

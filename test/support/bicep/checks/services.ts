@@ -1,0 +1,92 @@
+import { type Deployed, declaredIn, deployedBy } from '../deployed.ts';
+import { evaluateFile } from '../evaluate.ts';
+import { type Check, type Finding, finding } from '../finding.ts';
+import { breach, valuesAt } from '../follows.ts';
+import { objectOf, typeAndVersion } from '../resource-shape.ts';
+import type { Scope } from '../scope.ts';
+import { type ServiceRule, serviceRules, type When } from '../service-rules.ts';
+import { type BicepFile, declared, type Entry, type Expression, type Resource } from '../syntax.ts';
+
+/**
+ * What a service refuses of a resource though its type allows it: in each file by itself, and in what a parameter file
+ * comes to, where the values are known.
+ */
+export const services: Check = ({ file, scope }) => {
+  if (!file.path.endsWith('.bicepparam')) {
+    const evaluation = evaluateFile(scope.project, file.path, {}, 'whatever is given');
+    return unlessUnreadable(() => declaredIn(file, evaluation)).flatMap((one) =>
+      breaches(one, scope).map(({ path, what }) => finding(lineAt(one.resource, path), 'service', what)),
+    );
+  }
+  return unlessUnreadable(() => deployedBy(scope.project, file.path)).flatMap((one) => {
+    const theirs = scope.project.scope(one.at.split(':')[0] ?? '');
+    const found = theirs === null ? [] : breaches(one, theirs);
+    return found.map(({ what }): Finding => finding(1, 'service', `${one.at}: ${what}`));
+  });
+};
+
+/** What cannot be evaluated is wrong in a way that another check says. */
+function unlessUnreadable(evaluate: () => Deployed[]): Deployed[] {
+  try {
+    return evaluate();
+  } catch {
+    return [];
+  }
+}
+
+const rulesOf = (type: string): readonly ServiceRule[] =>
+  serviceRules.filter((rule) => rule.type.toLowerCase() === type.toLowerCase());
+
+function breaches({ type, body, resource }: Deployed, scope: Scope): { path: string; what: string }[] {
+  return rulesOf(type).flatMap(({ path, must, when, source }) => {
+    if (when !== undefined && !applies(when, body, resource, scope)) return [];
+    return valuesAt(body, path).flatMap((value) => {
+      const why = breach(value, must, body);
+      return why === null ? [] : [{ path, what: `${resource.name}: ${path} ${why} (${source})` }];
+    });
+  });
+}
+
+function applies({ path, targetScope, on }: When, body: Deployed['body'], resource: Resource, scope: Scope): boolean {
+  if (targetScope !== undefined && targetScope !== targetOf(scope.file)) return false;
+  if (on !== undefined && on !== scopedTo(resource, scope)) return false;
+  if (path === undefined) return true;
+  const [value] = valuesAt(body, path[0]);
+  return path[1] === true ? value !== undefined : value === path[1];
+}
+
+export const targetOf = (file: BicepFile): string => declared(file, 'targetScope')[0]?.scope ?? 'resourceGroup';
+
+/** Type of the resource that `scope` names, in lower case; null where there is none. */
+export function scopedTo(resource: Resource, scope: Scope): string | null {
+  const on = objectOf(resource.body)?.entries.find(({ key }) => key === 'scope')?.value;
+  return on === undefined ? null : typeOfSymbol(on, scope);
+}
+
+function typeOfSymbol(on: Expression, scope: Scope): string | null {
+  if (on.kind === 'index' || on.kind === 'sure') return typeOfSymbol(on.of, scope);
+  if (on.kind === 'member' && on.by === '::') {
+    const outer = on.of.kind === 'name' ? scope.declaration(on.of.name) : null;
+    const inner =
+      outer?.kind === 'resource' ? objectOf(outer.body)?.nested.find(({ name }) => name === on.name) : undefined;
+    return outer?.kind === 'resource' && inner !== undefined
+      ? `${typeAndVersion(outer.typeName).type}/${typeAndVersion(inner.typeName).type}`.toLowerCase()
+      : null;
+  }
+  const statement = on.kind === 'name' ? scope.declaration(on.name) : null;
+  return statement?.kind === 'resource' ? typeAndVersion(statement.typeName).type.toLowerCase() : null;
+}
+
+/** The line of what a path names, as far as it is written in the body itself. */
+function lineAt({ line, body }: Resource, path: string): number {
+  let at = line;
+  let inside: Expression | null = objectOf(body);
+  for (const part of path.split('.')) {
+    if (inside?.kind !== 'object') break;
+    const entry: Entry | undefined = inside.entries.find(({ key }) => key === part.replace(/\[\]$/, ''));
+    if (entry === undefined) break;
+    at = entry.line;
+    inside = entry.value;
+  }
+  return at;
+}

@@ -1,0 +1,155 @@
+/** What a value must be. Where only Azure knows the value, nothing can be said, but for `is`: that is written out. */
+export type Must =
+  /** Exactly this value. */
+  | { readonly is: string | boolean | number }
+  | { readonly isNot: string | boolean | number }
+  /** One of these texts, as they are spelled. */
+  | { readonly oneOf: readonly string[] }
+  /** A regular expression. */
+  | { readonly matches: string }
+  /** Every one of these parts stands in the text. */
+  | { readonly contains: readonly string[] }
+  | { readonly maxLength: number }
+  | { readonly min: number }
+  | { readonly max: number }
+  /** Not less than the value at another path. */
+  | { readonly atLeast: string }
+  /** One of the values at other paths. */
+  | { readonly among: readonly string[] };
+
+/** When a rule applies: always, or where a value of the same resource, its target scope or the resource in `scope` is this. */
+export interface When {
+  /** A path and its value; `true` where it is given at all. */
+  readonly path?: readonly [path: string, is: string | boolean];
+  readonly targetScope?: 'managementGroup' | 'subscription' | 'resourceGroup';
+  /** Type of the resource that `scope` names, in lower case. */
+  readonly on?: string;
+}
+
+/** What a service of Azure refuses though the type of the resource allows it. */
+export interface ServiceRule {
+  readonly type: string;
+  /** `a.b`, with `[]` for each element of a list. */
+  readonly path: string;
+  readonly must: Must;
+  readonly when?: When;
+  /** Where Azure says so. */
+  readonly source: string;
+}
+
+const learn = 'https://learn.microsoft.com/azure';
+
+/** Types that are in no region. */
+const inNoRegion: readonly (readonly [type: string, source: string])[] = [
+  ['Microsoft.Insights/metricAlerts', `${learn}/templates/microsoft.insights/metricalerts`],
+  ['microsoft.insights/privateLinkScopes', `${learn}/azure-monitor/fundamentals/private-link-configure`],
+  ['Microsoft.Insights/activityLogAlerts', `${learn}/azure-monitor/alerts/resource-manager-alerts-activity-log`],
+  ['Microsoft.Network/privateDnsZones', `${learn}/dns/private-dns-privatednszone`],
+  ['Microsoft.Network/privateDnsZones/virtualNetworkLinks', `${learn}/dns/private-dns-virtual-network-links`],
+];
+
+/** Categories of logs, by the type of the resource: https://learn.microsoft.com/azure/azure-monitor/reference/logs-index */
+const categories: Readonly<Record<string, readonly string[]>> = {
+  'microsoft.insights/datacollectionrules': ['LogErrors', 'LogTroubleshooting'],
+  'microsoft.eventhub/namespaces': [
+    'ArchiveLogs',
+    'OperationalLogs',
+    'AutoScaleLogs',
+    'KafkaCoordinatorLogs',
+    'KafkaUserErrorLogs',
+    'EventHubVNetConnectionEvent',
+    'CustomerManagedKeyUserLogs',
+    'RuntimeAuditLogs',
+    'ApplicationMetricsLogs',
+    'DataDRLogs',
+    'DiagnosticErrorLogs',
+  ],
+  'microsoft.operationalinsights/workspaces': ['Audit', 'SummaryLogs', 'Jobs'],
+};
+
+/** Every rule, each with its source: to teach the checker another one, add a row and plant its fault in the tests. */
+export const serviceRules: readonly ServiceRule[] = [
+  ...inNoRegion.map(([type, source]) => ({ type, path: 'location', must: { is: 'global' }, source })),
+  ...Object.entries(categories).map(([on, oneOf]) => ({
+    type: 'Microsoft.Insights/diagnosticSettings',
+    path: 'properties.logs[].category',
+    must: { oneOf },
+    when: { on },
+    source: `${learn}/azure-monitor/reference/supported-logs/${on.replaceAll(/[./]/g, '-')}-logs`,
+  })),
+  {
+    type: 'Microsoft.Network/privateEndpoints',
+    path: 'properties.privateLinkServiceConnections[].properties.groupIds[]',
+    must: { oneOf: ['namespace', 'azuremonitor', 'blob', 'vault'] },
+    source: `${learn}/private-link/private-endpoint-overview#private-link-resource`,
+  },
+  {
+    type: 'Microsoft.Insights/dataCollectionRules',
+    path: 'properties.dataFlows[].destinations[]',
+    must: { among: ['properties.destinations.logAnalytics[].name', 'properties.destinations.eventHubs[].name'] },
+    source: `${learn}/azure-monitor/data-collection/data-collection-rule-structure#data-flows`,
+  },
+  {
+    type: 'Microsoft.Authorization/policyAssignments',
+    path: 'name',
+    must: { maxLength: 24 },
+    when: { targetScope: 'managementGroup' },
+    source: `${learn}/azure-resource-manager/management/resource-name-rules#microsoftauthorization`,
+  },
+  {
+    type: 'Microsoft.PolicyInsights/remediations',
+    path: 'properties.resourceDiscoveryMode',
+    must: { isNot: 'ReEvaluateCompliance' },
+    when: { targetScope: 'managementGroup' },
+    source: `${learn}/governance/policy/how-to/remediate-resources#step-3-create-a-remediation-task`,
+  },
+  {
+    type: 'Microsoft.Compute/galleries/applications/versions',
+    path: 'name',
+    must: { matches: '^\\d+\\.\\d+\\.\\d+$' },
+    source: `${learn}/virtual-machines/vm-applications#vm-application-packages`,
+  },
+  {
+    type: 'Microsoft.OperationalInsights/workspaces/tables',
+    path: 'properties.totalRetentionInDays',
+    must: { atLeast: 'properties.retentionInDays' },
+    source: `${learn}/azure-monitor/logs/data-retention-configure`,
+  },
+  {
+    type: 'Microsoft.EventHub/namespaces',
+    path: 'properties.isAutoInflateEnabled',
+    must: { isNot: true },
+    when: { path: ['sku.name', 'Premium'] },
+    source: `${learn}/event-hubs/event-hubs-auto-inflate`,
+  },
+  {
+    type: 'Microsoft.EventHub/namespaces/eventhubs',
+    path: 'properties.captureDescription.destination.properties.archiveNameFormat',
+    must: {
+      contains: ['Namespace', 'EventHub', 'PartitionId', 'Year', 'Month', 'Day', 'Hour', 'Minute', 'Second'].map(
+        (part) => `{${part}}`,
+      ),
+    },
+    source: `${learn}/event-hubs/event-hubs-capture-overview#how-event-hubs-capture-works`,
+  },
+  {
+    type: 'Microsoft.Authorization/roleAssignments',
+    path: 'properties.conditionVersion',
+    must: { is: '2.0' },
+    when: { path: ['properties.condition', true] },
+    source: `${learn}/role-based-access-control/conditions-role-assignments-template`,
+  },
+  {
+    type: 'Microsoft.EventGrid/systemTopics',
+    path: 'properties.topicType',
+    must: {
+      oneOf: [
+        'microsoft.resourcenotifications.healthresources',
+        'microsoft.resourcenotifications.maintenanceresources',
+        'Microsoft.Resources.Subscriptions',
+        'Microsoft.EventHub.Namespaces',
+      ],
+    },
+    source: `${learn}/event-grid/event-schema-health-resources`,
+  },
+];
