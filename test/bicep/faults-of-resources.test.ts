@@ -275,8 +275,8 @@ plant([
     name: 'a name that Azure refuses',
     file: 'tables.bicep',
     from: "  name: 'Records_CL'\n  properties",
-    to: "  name: 'Records CL'\n  properties",
-    says: ["tables.bicep:15: name: 'Records CL' does not match ^[A-Za-z0-9-_]+$ [BCP036]"],
+    to: "  name: 'My Records_CL'\n  properties",
+    says: ["tables.bicep:15: name: 'My Records_CL' does not match ^[A-Za-z0-9-_]+$ [BCP036]"],
     without: [],
   },
   {

@@ -10,6 +10,8 @@ export interface Deployed {
   readonly type: string;
   readonly version: string;
   readonly body: Readonly<Record<string, unknown>>;
+  /** The body of the resource that it is nested in; null for others. */
+  readonly parentBody: Readonly<Record<string, unknown>> | null;
   /** What `id` of it comes to where other resources name it. */
   readonly id: string;
   readonly resource: Resource;
@@ -48,7 +50,12 @@ export const declaredIn = (file: BicepFile, evaluation: Evaluation): Deployed[] 
 const withoutNulls = (params: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null));
 
-function bodiesOf(resource: Resource, file: BicepFile, evaluation: Evaluation, above: Resource | null): Deployed[] {
+function bodiesOf(
+  resource: Resource,
+  file: BicepFile,
+  evaluation: Evaluation,
+  above: { readonly name: string; readonly body: Deployed['body'] | null } | null,
+): Deployed[] {
   const { type, version } = typeAndVersion(resource.typeName);
   const bodies = evaluation.bodiesOf(resource.body);
   // What is nested is there when what is around it is.
@@ -56,7 +63,7 @@ function bodiesOf(resource: Resource, file: BicepFile, evaluation: Evaluation, a
   const inside = nested.flatMap((inner) => {
     const own = typeAndVersion(inner.typeName);
     const typeName = `${type}/${own.type}@${own.version || version}`;
-    return bodiesOf({ ...inner, typeName }, file, evaluation, resource);
+    return bodiesOf({ ...inner, typeName }, file, evaluation, { name: resource.name, body: bodies[0] ?? null });
   });
   if (resource.existing) return inside;
   const parent = above === null ? {} : { parent: `«${above.name}»` };
@@ -66,6 +73,7 @@ function bodiesOf(resource: Resource, file: BicepFile, evaluation: Evaluation, a
       type,
       version,
       body: { ...body, ...parent },
+      parentBody: above?.body ?? null,
       id: `«${resource.name}.${resource.body.kind === 'loop' ? `${n}.` : ''}id»`,
       resource,
     })),

@@ -36,12 +36,24 @@ export function breach(value: Json, must: Must, body: Json): string | null {
   if ('max' in must) return Number(value) > must.max ? `must be ${must.max} at most` : null;
   if ('atLeast' in must) {
     const [other] = valuesAt(body, must.atLeast);
-    return typeof other === 'number' && Number(value) < other ? `must be ${other} at least, as ${must.atLeast}` : null;
+    return other !== undefined && !isOpaque(other) && quantity(value) < quantity(other)
+      ? `must be ${other} at least, as ${must.atLeast}`
+      : null;
+  }
+  if ('hasOneOf' in must) {
+    const has = must.hasOneOf.some((key) => valuesAt(value, key).length > 0);
+    return has ? null : `must have one of ${must.hasOneOf.join(', ')}`;
   }
   const known = must.among.flatMap((path) => valuesAt(body, path));
   return known.includes(value) || known.some(isOpaque)
     ? null
     : `must be one of ${known.join(', ')}: ${must.among.join(', ')}`;
+}
+
+/** A number, or the seconds of a duration such as PT5M or P1D. */
+function quantity(value: Json): number {
+  const [, days = 0, hours = 0, minutes = 0] = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?)?$/.exec(String(value)) ?? [];
+  return typeof value === 'number' ? value : Number(days) * 86_400 + Number(hours) * 3600 + Number(minutes) * 60;
 }
 
 /** The fewest characters that a text can have: one for each part that only Azure knows. */

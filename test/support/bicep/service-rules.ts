@@ -12,15 +12,18 @@ export type Must =
   | { readonly maxLength: number }
   | { readonly min: number }
   | { readonly max: number }
-  /** Not less than the value at another path. */
+  /** Not less than the value at another path: a number, or a duration of ISO 8601. */
   | { readonly atLeast: string }
+  /** One of these properties is there. */
+  | { readonly hasOneOf: readonly string[] }
   /** One of the values at other paths. */
   | { readonly among: readonly string[] };
 
-/** When a rule applies: always, or where a value of the same resource, its target scope or the resource in `scope` is this. */
+/** When a rule applies: always, or where a value of the same resource or of its parent, its target scope or the resource in `scope` is this. */
 export interface When {
-  /** A path and its value; `true` where it is given at all. */
+  /** A path and its value; `given` where it is there at all. */
   readonly path?: readonly [path: string, is: string | boolean];
+  readonly parent?: readonly [path: string, is: string | boolean];
   readonly targetScope?: 'managementGroup' | 'subscription' | 'resourceGroup';
   /** Type of the resource that `scope` names, in lower case. */
   readonly on?: string;
@@ -124,6 +127,25 @@ export const serviceRules: readonly ServiceRule[] = [
   },
   {
     type: 'Microsoft.EventHub/namespaces/eventhubs',
+    path: 'properties.retentionDescription.retentionTimeInHours',
+    must: { max: 168 },
+    when: { parent: ['sku.name', 'Standard'] },
+    source: `${learn}/event-hubs/event-hubs-quotas#basic-vs-standard-vs-premium-vs-dedicated-tiers`,
+  },
+  {
+    type: 'Microsoft.EventHub/namespaces/eventhubs',
+    path: 'properties.captureDescription.intervalInSeconds',
+    must: { min: 60 },
+    source: `${learn}/event-hubs/event-hubs-capture-overview#capture-windowing`,
+  },
+  {
+    type: 'Microsoft.EventHub/namespaces/eventhubs',
+    path: 'properties.captureDescription.intervalInSeconds',
+    must: { max: 900 },
+    source: `${learn}/event-hubs/event-hubs-capture-overview#capture-windowing`,
+  },
+  {
+    type: 'Microsoft.EventHub/namespaces/eventhubs',
     path: 'properties.captureDescription.destination.properties.archiveNameFormat',
     must: {
       contains: ['Namespace', 'EventHub', 'PartitionId', 'Year', 'Month', 'Day', 'Hour', 'Minute', 'Second'].map(
@@ -136,7 +158,7 @@ export const serviceRules: readonly ServiceRule[] = [
     type: 'Microsoft.Authorization/roleAssignments',
     path: 'properties.conditionVersion',
     must: { is: '2.0' },
-    when: { path: ['properties.condition', true] },
+    when: { path: ['properties.condition', 'given'] },
     source: `${learn}/role-based-access-control/conditions-role-assignments-template`,
   },
   {
@@ -151,5 +173,54 @@ export const serviceRules: readonly ServiceRule[] = [
       ],
     },
     source: `${learn}/event-grid/event-schema-health-resources`,
+  },
+  {
+    type: 'Microsoft.Insights/scheduledQueryRules',
+    path: 'properties.autoMitigate',
+    must: { is: false },
+    when: { path: ['properties.muteActionsDuration', 'given'] },
+    source: 'https://github.com/Azure/azure-powershell/issues/22583',
+  },
+  {
+    type: 'Microsoft.Insights/scheduledQueryRules',
+    path: 'properties.criteria.allOf[].failingPeriods.minFailingPeriodsToAlert',
+    must: { min: 1 },
+    source: 'https://github.com/Azure/azure-resource-manager-schemas/issues/1753',
+  },
+  {
+    type: 'Microsoft.Insights/scheduledQueryRules',
+    path: 'properties.criteria.allOf[].failingPeriods.numberOfEvaluationPeriods',
+    must: { min: 1 },
+    source: 'https://github.com/Azure/azure-resource-manager-schemas/issues/1753',
+  },
+  ...['metricAlerts', 'scheduledQueryRules'].map((kind) => ({
+    type: `Microsoft.Insights/${kind}`,
+    path: 'properties.windowSize',
+    must: { atLeast: 'properties.evaluationFrequency' },
+    source: `${learn}/azure-monitor/alerts/alerts-create-metric-alert-rule`,
+  })),
+  {
+    type: 'Microsoft.Insights/scheduledQueryRules',
+    path: 'properties.overrideQueryTimeRange',
+    must: { atLeast: 'properties.windowSize' },
+    source: `${learn}/azure-monitor/alerts/alerts-create-log-alert-rule`,
+  },
+  {
+    type: 'Microsoft.Insights/diagnosticSettings',
+    path: 'properties',
+    must: { hasOneOf: ['workspaceId', 'storageAccountId', 'eventHubAuthorizationRuleId', 'marketplacePartnerId'] },
+    source: `${learn}/azure-monitor/platform/diagnostic-settings#destinations`,
+  },
+  {
+    type: 'Microsoft.Insights/actionGroups',
+    path: 'properties.groupShortName',
+    must: { maxLength: 12 },
+    source: `${learn}/azure-monitor/alerts/action-groups`,
+  },
+  {
+    type: 'Microsoft.OperationalInsights/workspaces/tables',
+    path: 'name',
+    must: { matches: '_CL$' },
+    source: `${learn}/azure-monitor/logs/create-custom-table`,
   },
 ];

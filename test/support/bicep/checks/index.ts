@@ -2,6 +2,7 @@ import type { Check } from '../finding.ts';
 import { claims } from './claims.ts';
 import { conventions } from './conventions.ts';
 import { cycles } from './cycles.ts';
+import { declarations } from './declarations.ts';
 import { forbidden } from './forbidden.ts';
 import { instances } from './instances.ts';
 import { knownAtStart } from './known-at-start.ts';
@@ -9,6 +10,7 @@ import { loads } from './loads.ts';
 import { modules } from './modules.ts';
 import { names } from './names.ts';
 import { once } from './once.ts';
+import { operators } from './operators.ts';
 import { places } from './places.ts';
 import { policySets } from './policy-sets.ts';
 import { posture } from './posture.ts';
@@ -16,6 +18,7 @@ import { resources } from './resources.ts';
 import { roles } from './roles.ts';
 import { services } from './services.ts';
 import { tableFirst } from './table-first.ts';
+import { transforms } from './transforms.ts';
 import { typesExist } from './types-exist.ts';
 import { unused } from './unused.ts';
 
@@ -40,4 +43,7 @@ export const checks: Readonly<Record<string, Check>> = {
   policySets,
   cycles,
   instances,
+  declarations,
+  operators,
+  transforms,
 };

@@ -13,17 +13,28 @@ import { type BicepFile, declared, type Entry, type Expression, type Resource } 
  */
 export const services: Check = ({ file, scope }) => {
   if (!file.path.endsWith('.bicepparam')) {
-    const evaluation = evaluateFile(scope.project, file.path, {}, 'whatever is given');
-    return unlessUnreadable(() => declaredIn(file, evaluation)).flatMap((one) =>
-      breaches(one, scope).map(({ path, what }) => finding(lineAt(one.resource, path), 'service', what)),
-    );
+    return breachesIn(scope).map(({ one, path, what }) => finding(lineAt(one.resource, path), 'service', what));
   }
+  const known = new Map<string, readonly string[]>();
   return unlessUnreadable(() => deployedBy(scope.project, file.path)).flatMap((one) => {
-    const theirs = scope.project.scope(one.at.split(':')[0] ?? '');
-    const found = theirs === null ? [] : breaches(one, theirs);
-    return found.map(({ what }): Finding => finding(1, 'service', `${one.at}: ${what}`));
+    const [path = ''] = one.at.split(':');
+    const theirs = scope.project.scope(path);
+    if (theirs === null) return [];
+    // What is wrong whatever the parameters are is said of the file itself.
+    const own = known.get(path) ?? breachesIn(theirs).map(({ what }) => what);
+    known.set(path, own);
+    return breaches(one, theirs)
+      .filter(({ what }) => !own.includes(what))
+      .map(({ what }): Finding => finding(1, 'service', `${one.at}: ${what}`));
   });
 };
+
+/** What is refused of the resources of a file, whatever its parameters are. */
+function breachesIn(scope: Scope) {
+  const evaluation = evaluateFile(scope.project, scope.file.path, {}, 'whatever is given');
+  const resources = unlessUnreadable(() => declaredIn(scope.file, evaluation));
+  return resources.flatMap((one) => breaches(one, scope).map((breach) => ({ one, ...breach })));
+}
 
 /** What cannot be evaluated is wrong in a way that another check says. */
 function unlessUnreadable(evaluate: () => Deployed[]): Deployed[] {
@@ -37,9 +48,9 @@ function unlessUnreadable(evaluate: () => Deployed[]): Deployed[] {
 const rulesOf = (type: string): readonly ServiceRule[] =>
   serviceRules.filter((rule) => rule.type.toLowerCase() === type.toLowerCase());
 
-function breaches({ type, body, resource }: Deployed, scope: Scope): { path: string; what: string }[] {
+function breaches({ type, body, parentBody, resource }: Deployed, scope: Scope): { path: string; what: string }[] {
   return rulesOf(type).flatMap(({ path, must, when, source }) => {
-    if (when !== undefined && !applies(when, body, resource, scope)) return [];
+    if (when !== undefined && !applies(when, body, parentBody, resource, scope)) return [];
     return valuesAt(body, path).flatMap((value) => {
       const why = breach(value, must, body);
       return why === null ? [] : [{ path, what: `${resource.name}: ${path} ${why} (${source})` }];
@@ -47,12 +58,17 @@ function breaches({ type, body, resource }: Deployed, scope: Scope): { path: str
   });
 }
 
-function applies({ path, targetScope, on }: When, body: Deployed['body'], resource: Resource, scope: Scope): boolean {
+function applies(when: When, body: unknown, parentBody: unknown, resource: Resource, scope: Scope): boolean {
+  const { path, parent, targetScope, on } = when;
   if (targetScope !== undefined && targetScope !== targetOf(scope.file)) return false;
   if (on !== undefined && on !== scopedTo(resource, scope)) return false;
-  if (path === undefined) return true;
-  const [value] = valuesAt(body, path[0]);
-  return path[1] === true ? value !== undefined : value === path[1];
+  return isThere(path, body) && isThere(parent, parentBody);
+}
+
+function isThere(wanted: When['path'], body: unknown): boolean {
+  if (wanted === undefined) return true;
+  const [value] = valuesAt(body, wanted[0]);
+  return wanted[1] === 'given' ? value !== undefined : value === wanted[1];
 }
 
 export const targetOf = (file: BicepFile): string => declared(file, 'targetScope')[0]?.scope ?? 'resourceGroup';
