@@ -168,6 +168,19 @@ type captureType = {
 }
 
 @export()
+@description('A key of your own for what a namespace of Premium keeps. Cannot be taken away later.')
+type encryptionKeyType = {
+  @description('Required. Address of the key vault, which has soft delete and purge protection.')
+  keyVaultUri: string
+
+  @description('Required. Name of the key. Its newest version is used, so that it can be rotated.')
+  keyName: string
+
+  @description('Required. Resource id of a user-assigned identity that has the role Key Vault Crypto Service Encryption User on the key. Not the identity of the bridges.')
+  identityResourceId: string
+}
+
+@export()
 @description('A person or group, or a program, that reads the records from the hub.')
 type readerType = {
   @description('Required. Object id in Microsoft Entra ID.')

@@ -40,8 +40,14 @@ param alertRoutes alertRouteType[]
 @description('Required. Resource ids of resource groups, one in each other subscription with VMs, that take the routes.')
 param alertRouteResourceGroupIds string[]
 
+@description('Required. Whether the activity log of the workspace is watched: only that of the own subscription can be.')
+param watchActivityLog bool
+
 @description('Required. Namespaces that alerts by metric watch.')
 param eventHubNamespaces metricTargetType[]
+
+@description('Required. Data collection rules that alerts by metric watch.')
+param dataCollectionRules metricTargetType[]
 
 @description('Required. Subscriptions and regions whose VMs alerts by metric watch.')
 param virtualMachines metricTargetType[]
@@ -266,7 +272,9 @@ module alerts '../bicep/modules/alerts.bicep' = {
     rowAlerts: alertRules.rowAlerts
     logAlerts: alertRules.logAlerts
     metricAlerts: alertRules.metricAlerts
+    activityAlerts: watchActivityLog ? alertRules.activityAlerts : []
     eventHubNamespaces: eventHubNamespaces
+    dataCollectionRules: dataCollectionRules
     virtualMachines: virtualMachines
   }
   // Alerts call the functions by name.

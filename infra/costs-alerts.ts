@@ -25,12 +25,14 @@ export function readAlertRules(): AlertRule[] {
 
 /** Rows and metrics are looked at as they come; a query at its interval. */
 function rule(one: unknown): AlertRule[] {
-  const { enabled, metricName, evaluationFrequency } = one as {
+  const { enabled, metricName, operationName, evaluationFrequency } = one as {
     readonly enabled?: boolean;
+    readonly operationName?: string;
     readonly metricName?: string;
     readonly evaluationFrequency?: string;
   };
-  if (enabled === false) return [];
+  // Alerts by the activity log are free.
+  if (enabled === false || operationName !== undefined) return [];
   if (metricName !== undefined) return ['metric'];
   return [evaluationFrequency === undefined ? 'near-real-time' : minutes(evaluationFrequency)];
 }

@@ -4,7 +4,7 @@ metadata name = 'Platform'
 metadata description = 'Everything that the bridges of a fleet write to, and what people open and are called by. One for each tenant, cloud and geography. What it costs, whose rights it needs and how to remove it stands in infra/README.md.'
 
 import { deployedRuleName, endpointName } from '../bicep/modules/data-collection-rule.bicep'
-import { alertRouteType, bridgeSettingsType, captureType, dataExplorerType, deployedShardType, emailReceiverType, eventHubNetworkType, eventHubSizeType, privateLinkType, readerType, shardType, tagsType } from '../bicep/types.bicep'
+import { alertRouteType, bridgeSettingsType, captureType, dataExplorerType, deployedShardType, emailReceiverType, encryptionKeyType, eventHubNetworkType, eventHubSizeType, privateLinkType, readerType, shardType, tagsType } from '../bicep/types.bicep'
 
 // ---------------------------------------------------------------------------
 // What and where
@@ -118,6 +118,12 @@ param virtualMachineSubscriptionIds string[] = []
 @description('Optional. Capture of every record into a storage account that exists.')
 param capture captureType?
 
+@description('Optional. A key of your own for the namespaces, with Premium. For the tables it takes a dedicated cluster: link a workspace to one, and name it in existingWorkspaceResourceId.')
+param encryptionKey encryptionKeyType?
+
+@description('Optional. Whether the namespaces and a new workspace are locked against deletion. Whoever deploys it needs User Access Administrator.')
+param lockAgainstDeletion bool = false
+
 @description('Optional. A database of Azure Data Explorer that reads the hubs.')
 param dataExplorer dataExplorerType?
 
@@ -193,6 +199,13 @@ resource hubsMade 'Microsoft.EventHub/namespaces/eventhubs@2024-01-01' existing 
   }
 ]
 
+resource rulesMade 'Microsoft.Insights/dataCollectionRules@2024-03-11' existing = [
+  for ruleName in ruleNames: {
+    scope: resourceGroup(resourceGroupName)
+    name: deployedRuleName(ruleName, isPrivate)
+  }
+]
+
 resource endpointsMade 'Microsoft.Insights/dataCollectionEndpoints@2024-03-11' existing = [
   for ruleName in ruleNames: {
     scope: resourceGroup(resourceGroupName)
@@ -235,6 +248,9 @@ module hubs '../bicep/modules/event-hub.bicep' = [
       size: eventHubSize
       zoneRedundant: zoneRedundant
       capture: capture
+      encryptionKey: encryptionKey
+      lockAgainstDeletion: lockAgainstDeletion
+      logsWorkspaceResourceId: workspaceMade.id
       network: isPrivate
         ? {
             publicNetworkAccess: 'Disabled'
@@ -243,6 +259,7 @@ module hubs '../bicep/modules/event-hub.bicep' = [
           }
         : eventHubNetwork
     }
+    dependsOn: [workspace]
   }
 ]
 
@@ -257,6 +274,7 @@ module workspace '../bicep/modules/log-analytics.bicep' = {
     dailyQuotaGb: dailyQuotaGb
     publicNetworkAccessForIngestion: isPrivate ? 'Disabled' : 'Enabled'
     publicNetworkAccessForQuery: publicNetworkAccessForQuery
+    lockAgainstDeletion: lockAgainstDeletion
   }
   dependsOn: [group]
 }
@@ -326,6 +344,7 @@ module content 'content.bicep' = {
     resourceGroupName: group.name
     workspaceResourceId: workspaceMade.id
     workspaceLocation: workspace.outputs.location
+    watchActivityLog: workspaceSubscriptionId == subscription().subscriptionId
     emails: alertEmails
     onCallAddress: onCallAddress
     actionGroupResourceIds: actionGroupResourceIds
@@ -341,12 +360,21 @@ module content 'content.bicep' = {
         connectionLimit: connectionLimit
       }
     ]
+    dataCollectionRules: [
+      for (shard, index) in shards: {
+        name: shard.name
+        kind: 'dataCollectionRule'
+        resourceId: rulesMade[index].id
+        resourceType: 'Microsoft.Insights/dataCollectionRules'
+      }
+    ]
     virtualMachines: virtualMachines
   }
   // Queries name their tables in text only.
   dependsOn: [
     tables
     hubs
+    rules
   ]
 }
 

@@ -1,5 +1,5 @@
 metadata name = 'Alerts'
-metadata description = 'The alert rules of infra/alerts/alerts.yaml, in three kinds: one alert for each row as it arrives (SimpleLogAlert), a query at intervals (LogAlert), and a metric.'
+metadata description = 'The alert rules of infra/alerts/alerts.yaml, in four kinds: one alert for each row as it arrives (SimpleLogAlert), a query at intervals (LogAlert), a metric, and an entry of the activity log.'
 
 // Costs: each enabled rule by the month, more the more often it runs, and each time series of a split or of a metric: a metric of VMs is one for
 // each VM.
@@ -107,8 +107,36 @@ type logAlertType = {
 }
 
 @export()
+@description('An alert by the activity log: raised whatever happens to the data. Free of charge; Azure gives each severity 4.')
+type activityAlertType = {
+  @description('Required. Short name, such as A19: stable, part of the name of the rule.')
+  name: string
+
+  @description('Required. Name that the person on call reads.')
+  displayName: string
+
+  @description('Required. Whether it is on when deployed.')
+  enabled: bool
+
+  @description('Required. What Azure gives it: 4 verbose.')
+  severity: 4
+
+  @description('Required. What it watches.')
+  targetKind: 'workspace'
+
+  @description('Required. Name of the operation, as the activity log has it.')
+  operationName: string
+
+  @description('Required. Such an alert never ends by itself.')
+  autoMitigate: false
+
+  @description('Required. What the person on call reads.')
+  onCall: onCallType
+}
+
+@export()
 @description('What an alert by metric watches.')
-type metricTargetKindType = 'eventHubNamespace' | 'virtualMachines'
+type metricTargetKindType = 'eventHubNamespace' | 'dataCollectionRule' | 'virtualMachines'
 
 @export()
 @description('An alert by a metric that Azure measures itself: raised whether or not any record arrives.')
@@ -159,7 +187,7 @@ type metricAlertType = {
 }
 
 @export()
-@description('Something that alerts by metric watch: one namespace, or the VMs of a subscription in a region.')
+@description('Something that alerts by metric watch: one namespace, one data collection rule, or the VMs of a subscription in a region.')
 type metricTargetType = {
   @description('Required. Part of the name of the rule.')
   name: string
@@ -167,14 +195,14 @@ type metricTargetType = {
   @description('Required. What it is.')
   kind: metricTargetKindType
 
-  @description('Required. Resource id of the namespace, or of the subscription.')
+  @description('Required. Resource id of the namespace, of the rule, or of the subscription.')
   resourceId: string
 
   @description('Required. Type of the resources that are measured.')
-  resourceType: 'Microsoft.EventHub/namespaces' | 'Microsoft.Compute/virtualMachines'
+  resourceType: 'Microsoft.EventHub/namespaces' | 'Microsoft.Insights/dataCollectionRules' | 'Microsoft.Compute/virtualMachines'
 
-  @description('Required. Region of what is measured.')
-  location: string
+  @description('Conditional. Region of what is measured: of a namespace, and of the VMs of a subscription.')
+  location: string?
 
   @description('Conditional. Connections that it takes at once: of a namespace.')
   connectionLimit: int?
@@ -207,13 +235,19 @@ param logAlerts logAlertType[]
 @description('Required. Alerts by a metric.')
 param metricAlerts metricAlertType[]
 
+@description('Required. Alerts by the activity log of the workspace.')
+param activityAlerts activityAlertType[]
+
+@description('Optional. Data collection rules that alerts by metric watch.')
+param dataCollectionRules metricTargetType[] = []
+
 @description('Optional. Namespaces that alerts by metric watch. Each pair of an alert and a target of its kind is a rule.')
 param eventHubNamespaces metricTargetType[] = []
 
 @description('Optional. Subscriptions and regions whose VMs alerts by metric watch.')
 param virtualMachines metricTargetType[] = []
 
-var metricTargets = concat(eventHubNamespaces, virtualMachines)
+var metricTargets = concat(eventHubNamespaces, dataCollectionRules, virtualMachines)
 var watched = flatten(map(metricAlerts, alert =>
   map(filter(metricTargets, target => target.kind == alert.targetKind), target => {
     alert: alert
@@ -318,7 +352,7 @@ resource metricRules 'Microsoft.Insights/metricAlerts@2018-03-01' = [
       enabled: pair.alert.enabled
       scopes: [pair.target.resourceId]
       targetResourceType: pair.target.resourceType
-      targetResourceRegion: pair.target.location
+      targetResourceRegion: pair.target.?location
       evaluationFrequency: pair.alert.evaluationFrequency
       windowSize: pair.alert.windowSize
       criteria: {
@@ -352,9 +386,50 @@ resource metricRules 'Microsoft.Insights/metricAlerts@2018-03-01' = [
   }
 ]
 
+resource activityRules 'Microsoft.Insights/activityLogAlerts@2020-10-01' = [
+  for alert in activityAlerts: {
+    name: '${namePrefix}-${alert.name}'
+    location: 'global'
+    tags: tags
+    properties: {
+      description: '${alert.displayName}: ${alert.onCall.meaning}'
+      enabled: alert.enabled
+      scopes: [workspaceResourceId]
+      condition: {
+        allOf: [
+          {
+            field: 'category'
+            equals: 'Administrative'
+          }
+          {
+            field: 'operationName'
+            equals: alert.operationName
+          }
+          {
+            field: 'status'
+            equals: 'Succeeded'
+          }
+        ]
+      }
+      actions: {
+        actionGroups: map(actionGroupResourceIds, actionGroupResourceId => {
+          actionGroupId: actionGroupResourceId
+          webhookProperties: {
+            meaning: alert.onCall.meaning
+            urgent: alert.onCall.urgent
+            firstQuery: alert.onCall.firstQuery
+            whatToDo: alert.onCall.whatToDo
+          }
+        })
+      }
+    }
+  }
+]
+
 @description('Names of the rules.')
 output names string[] = concat(
   map(rowAlerts, alert => '${namePrefix}-${alert.name}'),
   map(logAlerts, alert => '${namePrefix}-${alert.name}'),
-  map(watched, pair => '${namePrefix}-${pair.alert.name}-${pair.target.name}')
+  map(watched, pair => '${namePrefix}-${pair.alert.name}-${pair.target.name}'),
+  map(activityAlerts, alert => '${namePrefix}-${alert.name}')
 )

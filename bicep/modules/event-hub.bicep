@@ -6,7 +6,7 @@ metadata description = 'One namespace with one hub that takes the lifecycle reco
 // Cannot be changed later: the name, Standard or Premium, the number of partitions (Standard).
 // Auto-inflate grows and never shrinks.
 
-import { captureType, eventHubNetworkType, eventHubSizeType, tagsType } from '../types.bicep'
+import { captureType, encryptionKeyType, eventHubNetworkType, eventHubSizeType, tagsType } from '../types.bicep'
 
 @description('Required. Name of the namespace, unique in the cloud.')
 @minLength(6)
@@ -37,6 +37,16 @@ param zoneRedundant bool = true
 @description('Optional. Capture of every record into a storage account that exists.')
 param capture captureType?
 
+// https://learn.microsoft.com/azure/event-hubs/configure-customer-managed-key
+@description('Optional. A key of your own: with Premium, and only for a namespace that is new or has one. Default: keys of Microsoft.')
+param encryptionKey encryptionKeyType?
+
+@description('Optional. Whether namespace and hub are locked against deletion. Only an owner or user access administrator can set and lift it.')
+param lockAgainstDeletion bool = false
+
+@description('Optional. Resource id of the workspace that takes the logs of the namespace: its operations, its growth, and failures of Capture. Empty: no logs.')
+param logsWorkspaceResourceId string = ''
+
 @description('Optional. From which networks the namespace can be reached. Default: from every network, with a token.')
 param network eventHubNetworkType = {
   publicNetworkAccess: 'Enabled'
@@ -46,6 +56,10 @@ param network eventHubNetworkType = {
 
 var isPublic = network.publicNetworkAccess == 'Enabled'
 var hasRules = !empty(network.allowedIpRanges) || !empty(network.allowedSubnetResourceIds)
+var identityResourceIds = union(
+  empty(capture) ? [] : [capture!.identityResourceId],
+  empty(encryptionKey) ? [] : [encryptionKey!.identityResourceId]
+)
 var captureDescription = {
   enabled: true
   encoding: 'Avro'
@@ -75,15 +89,13 @@ resource namespace 'Microsoft.EventHub/namespaces@2024-01-01' = {
     tier: size.skuName
     capacity: size.capacity
   }
-  identity: empty(capture)
+  identity: empty(identityResourceIds)
     ? {
         type: 'None'
       }
     : {
         type: 'UserAssigned'
-        userAssignedIdentities: {
-          '${capture!.identityResourceId}': {}
-        }
+        userAssignedIdentities: toObject(identityResourceIds, id => id, id => {})
       }
   properties: {
     disableLocalAuth: true
@@ -92,6 +104,20 @@ resource namespace 'Microsoft.EventHub/namespaces@2024-01-01' = {
     zoneRedundant: zoneRedundant
     isAutoInflateEnabled: size.maximumThroughputUnits > 0
     maximumThroughputUnits: size.maximumThroughputUnits
+    encryption: empty(encryptionKey)
+      ? null
+      : {
+          keySource: 'Microsoft.KeyVault'
+          keyVaultProperties: [
+            {
+              keyVaultUri: encryptionKey.?keyVaultUri
+              keyName: encryptionKey.?keyName
+              identity: {
+                userAssignedIdentity: encryptionKey.?identityResourceId
+              }
+            }
+          ]
+        }
   }
 
   resource networkRules 'networkRuleSets' = {
@@ -135,6 +161,27 @@ resource namespace 'Microsoft.EventHub/namespaces@2024-01-01' = {
         name: group
       }
     ]
+  }
+}
+
+resource lock 'Microsoft.Authorization/locks@2020-05-01' = if (lockAgainstDeletion) {
+  name: 'vm-lifecycle'
+  scope: namespace
+  properties: {
+    level: 'CanNotDelete'
+    notes: 'Bridges of a fleet write to it.'
+  }
+}
+
+resource logs 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = if (!empty(logsWorkspaceResourceId)) {
+  name: 'vm-lifecycle'
+  scope: namespace
+  properties: {
+    workspaceId: logsWorkspaceResourceId
+    logs: map(['OperationalLogs', 'AutoScaleLogs', 'ArchiveLogs'], category => {
+      category: category
+      enabled: true
+    })
   }
 }
 

@@ -36,6 +36,9 @@ param publicNetworkAccessForIngestion 'Enabled' | 'Disabled' = 'Enabled'
 @description('Optional. Whether a new workspace can be queried from public networks. With Disabled the portal shows nothing outside the private network.')
 param publicNetworkAccessForQuery 'Enabled' | 'Disabled' = 'Enabled'
 
+@description('Optional. Whether a new workspace is locked against deletion. Only an owner or user access administrator can set and lift it.')
+param lockAgainstDeletion bool = false
+
 resource created 'Microsoft.OperationalInsights/workspaces@2025-07-01' = if (!exists) {
   name: name
   location: location
@@ -60,6 +63,15 @@ resource created 'Microsoft.OperationalInsights/workspaces@2025-07-01' = if (!ex
 
 resource present 'Microsoft.OperationalInsights/workspaces@2025-07-01' existing = if (exists) {
   name: name
+}
+
+resource lock 'Microsoft.Authorization/locks@2020-05-01' = if (!exists && lockAgainstDeletion) {
+  name: 'vm-lifecycle'
+  scope: created
+  properties: {
+    level: 'CanNotDelete'
+    notes: 'It holds the tables of a fleet.'
+  }
 }
 
 @description('Name of the workspace.')

@@ -153,7 +153,7 @@ const faults: readonly {
     file: 'bicep/modules/data-collection-rule.bicep',
     from: /category: 'LogErrors'/,
     to: "category: 'Errors'",
-    says: 'publicErrorLog: properties.logs[].category must be one of LogErrors, LogTroubleshooting',
+    says: 'publicErrorLog: properties.logs[].category must be one of LogErrors',
   },
   {
     name: 'a private endpoint names another part of the service',

@@ -18,7 +18,8 @@ function values(must: Must): { right: unknown; wrong: unknown; body: unknown } {
   if ('oneOf' in must) return { right: must.oneOf[0], wrong: `${must.oneOf[0]}s`, body };
   if ('matches' in must) return { right: must.matches === '_CL$' ? 'Records_CL' : '1.20.3', wrong: '1.0.0-rc1', body };
   if ('contains' in must) return { right: must.contains.join('/'), wrong: must.contains.slice(1).join('/'), body };
-  if ('maxLength' in must) return { right: 'x'.repeat(must.maxLength), wrong: `«name»${'x'.repeat(must.maxLength)}`, body };
+  if ('maxLength' in must)
+    return { right: 'x'.repeat(must.maxLength), wrong: `«name»${'x'.repeat(must.maxLength)}`, body };
   if ('min' in must) return { right: must.min, wrong: must.min - 1, body };
   if ('max' in must) return { right: must.max, wrong: must.max + 1, body };
   if ('hasOneOf' in must) return { right: { [must.hasOneOf[0] ?? '']: 'x' }, wrong: { other: 'x' }, body };

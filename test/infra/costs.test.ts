@@ -157,6 +157,7 @@ test.for([
     yaml: 'metricAlerts: [{ metricName: x, evaluationFrequency: PT1M }]',
     rules: ['metric'],
   },
+  { name: 'nothing for a rule over the activity log', yaml: 'activityAlerts: [{ operationName: x }]', rules: [] },
   {
     name: 'nothing for a rule that is off',
     yaml: 'rowAlerts: [{ name: A1, enabled: false }]\nlogAlerts: []',

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readAlerts } from '../../support/alerts/read-alerts.ts';
+import { allAlerts, readAlerts } from '../../support/alerts/read-alerts.ts';
 import { type Deployed, deployedBy } from '../../support/bicep/deployed.ts';
 import { textOf } from '../../support/bicep/files.ts';
 import { createProject } from '../../support/bicep/project.ts';
 import { root } from '../../support/source-tree.ts';
 
 const alerts = readAlerts();
-const all = [...alerts.rowAlerts, ...alerts.logAlerts, ...alerts.metricAlerts];
+const all = allAlerts(alerts);
 
 /** What a parameter file of these lines, beside those of `params/small.bicepparam`, would deploy. */
 function deployed(...parameters: readonly string[]): readonly Deployed[] {
@@ -45,6 +45,7 @@ const subscription = '11111111-2222-4333-8444-555555555555';
 const platform = deployed(`param virtualMachineSubscriptionIds = ['${subscription}']`);
 const queryRules = rulesOf(platform, 'Microsoft.Insights/scheduledQueryRules');
 const metricRules = rulesOf(platform, 'Microsoft.Insights/metricAlerts');
+const activityRules = rulesOf(platform, 'Microsoft.Insights/activityLogAlerts');
 const longestFirst = all.map(({ name }) => name).toSorted((a, b) => b.length - a.length);
 const idOf = ({ name }: Rule): string | undefined =>
   longestFirst.find((id) => `${name}-`.startsWith(`vm-lifecycle-${id}-`));
@@ -62,20 +63,23 @@ describe('what is deployed of the alerts', () => {
     expect(queryRules.filter(({ properties }) => properties.skipQueryValidation !== true)).toEqual([]);
   });
 
-  test.for(all)('has the severity, the switch and the card of $name', ({ name, ...alert }) => {
-    const rules = [...queryRules, ...metricRules].filter((rule) => idOf(rule) === name);
-    expect(rules.length).toBeGreaterThan(0);
-    for (const { properties } of rules) {
-      const { severity, enabled, autoMitigate, actions } = properties;
-      expect({ severity, enabled, autoMitigate }).toEqual({
-        severity: alert.severity,
-        enabled: alert.enabled,
-        autoMitigate: alert.autoMitigate,
-      });
-      const card = Array.isArray(actions) ? actions[0]?.webHookProperties : Object(actions).customProperties;
-      expect(card).toEqual(alert.onCall);
-    }
-  });
+  test.for(all.filter((alert) => !('operationName' in alert)))(
+    'has the severity, the switch and the card of $name',
+    ({ name, ...alert }) => {
+      const rules = [...queryRules, ...metricRules].filter((rule) => idOf(rule) === name);
+      expect(rules.length).toBeGreaterThan(0);
+      for (const { properties } of rules) {
+        const { severity, enabled, autoMitigate, actions } = properties;
+        expect({ severity, enabled, autoMitigate }).toEqual({
+          severity: alert.severity,
+          enabled: alert.enabled,
+          autoMitigate: alert.autoMitigate,
+        });
+        const card = Array.isArray(actions) ? actions[0]?.webHookProperties : Object(actions).customProperties;
+        expect(card).toEqual(alert.onCall);
+      }
+    },
+  );
 
   test.for(alerts.logAlerts)('$name asks its query, splits by each value of its dimensions and compares', (alert) => {
     const rule = queryRules.find(({ name }) => name === `vm-lifecycle-${alert.name}`);
@@ -101,15 +105,11 @@ describe('what is deployed of the alerts', () => {
 describe('alerts by metric', () => {
   test('watch each namespace, and VMs only in subscriptions that are named', () => {
     const names = (rules: readonly Rule[]): string[] => rules.map(({ name }) => name).sort();
-    expect(names(metricRules)).toEqual([
-      'vm-lifecycle-A11-westeurope-11111111',
-      'vm-lifecycle-A12-1',
-      'vm-lifecycle-A9-1',
-    ]);
-    expect(names(rulesOf(deployed(), 'Microsoft.Insights/metricAlerts'))).toEqual([
-      'vm-lifecycle-A12-1',
-      'vm-lifecycle-A9-1',
-    ]);
+    const ofPlatform = alerts.metricAlerts.flatMap(({ name, targetKind }) =>
+      targetKind === 'virtualMachines' ? [] : [`vm-lifecycle-${name}-1`],
+    );
+    expect(names(metricRules)).toEqual([...ofPlatform, 'vm-lifecycle-A11-westeurope-11111111'].sort());
+    expect(names(rulesOf(deployed(), 'Microsoft.Insights/metricAlerts'))).toEqual(ofPlatform.sort());
   });
 
   const size = (skuName: string, capacity: number): string =>
@@ -128,6 +128,30 @@ describe('alerts by metric', () => {
       metricName: 'ActiveConnections',
       threshold: given.threshold,
     });
+  });
+});
+
+describe('alerts by the activity log', () => {
+  test('watch the workspace, with their card', () => {
+    expect(activityRules.map(({ name }) => name)).toEqual(
+      alerts.activityAlerts.map(({ name }) => `vm-lifecycle-${name}`),
+    );
+    for (const { operationName, enabled, onCall, name } of alerts.activityAlerts) {
+      const rule = activityRules.find((one) => idOf(one) === name);
+      expect(rule?.properties).toMatchObject({
+        enabled,
+        scopes: ['«workspaceMade.id»'],
+        condition: { allOf: expect.arrayContaining([{ field: 'operationName', equals: operationName }]) },
+        actions: { actionGroups: [{ webhookProperties: onCall }] },
+      });
+    }
+  });
+
+  test('are left out where the workspace is in another subscription, whose log they cannot see', () => {
+    const elsewhere =
+      '/subscriptions/99999999-2222-4333-8444-555555555555/resourceGroups/rg/providers/Microsoft.OperationalInsights/workspaces/log';
+    const rules = deployed(`param existingWorkspaceResourceId = '${elsewhere}'`);
+    expect(rulesOf(rules, 'Microsoft.Insights/activityLogAlerts')).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { cardsOf } from '../../support/alerts/cards.ts';
-import { readAlerts } from '../../support/alerts/read-alerts.ts';
+import { allAlerts, readAlerts } from '../../support/alerts/read-alerts.ts';
 import { type Arriving, arrivingAfter, watch } from '../../support/alerts/watch.ts';
 import { fleetNow, fleetRows } from '../../support/fleet-rows/demo-fleet.ts';
 import { type GivenRow, openKql } from '../../support/kql/index.ts';
@@ -65,7 +65,7 @@ test('the cards in infra/alerts/on-call.md are those of the alerts, with the cou
 
 test('every alert has a card that says what it means, whether it can wait, what to open and what to do', () => {
   const headings = [...readFileSync(file, 'utf8').matchAll(/^## (\S+):/gm)].map(([, name]) => name);
-  const all = [...alerts.rowAlerts, ...alerts.logAlerts, ...alerts.metricAlerts];
+  const all = allAlerts(alerts);
   expect(headings.toSorted()).toEqual(all.map(({ name }) => name).toSorted());
   for (const { name, onCall } of all) {
     for (const words of Object.values(onCall)) expect(words.length, name).toBeGreaterThan(3);

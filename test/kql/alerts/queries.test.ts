@@ -29,7 +29,12 @@ function changed(name: string, change: Readonly<Record<string, unknown>> | ((que
       .map((alert) =>
         typeof change === 'function' ? { ...alert, query: change(alert.query ?? '') } : { ...alert, ...change },
       );
-  return { rowAlerts: one(alerts.rowAlerts), logAlerts: one(alerts.logAlerts), metricAlerts: one(alerts.metricAlerts) };
+  return {
+    rowAlerts: one(alerts.rowAlerts),
+    logAlerts: one(alerts.logAlerts),
+    metricAlerts: one(alerts.metricAlerts),
+    activityAlerts: one(alerts.activityAlerts),
+  };
 }
 
 const replaced = (from: string, to: string) => (query: string) => {

@@ -1,15 +1,31 @@
-import type { Alerts, LogAlert, MetricAlert, RowAlert } from './read-alerts.ts';
+import {
+  type ActivityAlert,
+  type Alerts,
+  allAlerts,
+  type LogAlert,
+  type MetricAlert,
+  type RowAlert,
+} from './read-alerts.ts';
+
+type Alert = RowAlert | LogAlert | MetricAlert | ActivityAlert;
 
 const severities = ['critical', 'error', 'warning', 'informational', 'verbose'] as const;
 
 /** What an alert is raised for: one for each of these. */
-function raisedFor(alert: RowAlert | LogAlert | MetricAlert): string {
-  if ('targetKind' in alert) return alert.targetKind === 'virtualMachines' ? 'VM' : 'namespace';
+function raisedFor(alert: Alert): string {
+  if ('targetKind' in alert) return targets[alert.targetKind];
   if (!('evaluationFrequency' in alert)) return 'VM, within minutes';
   const dimensions = (alert.dimensions ?? []).filter((name) => name !== 'Route');
   const whom = dimensions.map((name) => words[name] ?? name).join(', ');
   return `${whom}; every ${alert.evaluationFrequency.replace(/^PT/, '').replace('M', ' min').replace('H', ' h')}`;
 }
+
+const targets = {
+  virtualMachines: 'VM',
+  eventHubNamespace: 'namespace',
+  dataCollectionRule: 'data collection rule',
+  workspace: 'workspace',
+} as const;
 
 const words: Readonly<Record<string, string>> = {
   VmName: 'VM',
@@ -23,8 +39,7 @@ const words: Readonly<Record<string, string>> = {
   OperationName: 'operation',
 };
 
-const isRouted = (alert: RowAlert | LogAlert | MetricAlert): boolean =>
-  'query' in alert && /\bRoute = strcat\(/.test(alert.query);
+const isRouted = (alert: Alert): boolean => 'query' in alert && /\bRoute = strcat\(/.test(alert.query);
 
 /**
  * The cards of the person on call, as Markdown: a table of all alerts, and one card each.
@@ -32,7 +47,7 @@ const isRouted = (alert: RowAlert | LogAlert | MetricAlert): boolean =>
  * @param expected alerts a month of 1,000 VMs, by name; an alert that is not in it is measured by Azure.
  */
 export function cardsOf(alerts: Alerts, expected: ReadonlyMap<string, number>): string {
-  const all = [...alerts.rowAlerts, ...alerts.logAlerts, ...alerts.metricAlerts];
+  const all = allAlerts(alerts);
   const inOrder = all.toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
   const rows = inOrder.map((alert) => {
     const count = expected.get(alert.name);

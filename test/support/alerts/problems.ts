@@ -1,5 +1,5 @@
 import type { Column, Kql } from '../kql/index.ts';
-import { type Alerts, type LogAlert, minutesOf, type RowAlert } from './read-alerts.ts';
+import { type Alerts, allAlerts, type LogAlert, minutesOf, type RowAlert } from './read-alerts.ts';
 
 export interface Around {
   readonly kql: Kql;
@@ -35,8 +35,9 @@ const refused: readonly string[] = [
 const numbers: readonly string[] = ['int', 'long', 'real', 'decimal'];
 
 /** Everything that Azure would refuse of the alerts, or that would keep them from telling the right people. Each a sentence. */
-export function problemsOf({ rowAlerts, logAlerts, metricAlerts }: Alerts, around: Around): string[] {
-  const all = [...rowAlerts, ...logAlerts, ...metricAlerts];
+export function problemsOf(alerts: Alerts, around: Around): string[] {
+  const { rowAlerts, logAlerts } = alerts;
+  const all = allAlerts(alerts);
   const names = all.map(({ name }) => name);
   const everyMinute = logAlerts.filter(({ evaluationFrequency }) => evaluationFrequency === 'PT1M').length;
   return [

@@ -37,18 +37,32 @@ export interface LogAlert extends AnyAlert {
 }
 
 export interface MetricAlert extends AnyAlert {
-  readonly targetKind: 'eventHubNamespace' | 'virtualMachines';
+  readonly targetKind: 'eventHubNamespace' | 'dataCollectionRule' | 'virtualMachines';
   readonly metricName: string;
   readonly operator: Operator;
   readonly threshold: number;
   readonly percentOf?: string;
 }
 
+export interface ActivityAlert extends AnyAlert {
+  readonly targetKind: 'workspace';
+  readonly operationName: string;
+}
+
 export interface Alerts {
   readonly rowAlerts: readonly RowAlert[];
   readonly logAlerts: readonly LogAlert[];
   readonly metricAlerts: readonly MetricAlert[];
+  readonly activityAlerts: readonly ActivityAlert[];
 }
+
+/** All of them, in the order of their kinds. */
+export const allAlerts = (alerts: Alerts): readonly (RowAlert | LogAlert | MetricAlert | ActivityAlert)[] => [
+  ...alerts.rowAlerts,
+  ...alerts.logAlerts,
+  ...alerts.metricAlerts,
+  ...alerts.activityAlerts,
+];
 
 /** The alerts of the platform, as `infra/alerts/alerts.yaml` has them. */
 export function readAlerts(): Alerts {

@@ -26,6 +26,11 @@ export const knownResources: Readonly<Record<string, KnownResource>> = {
       name! location! tags properties(scopes! actions![actionGroupIds! actionType!] description enabled
       conditions[field operator values])`,
   },
+  'Microsoft.Authorization/locks': {
+    versions: ['2020-05-01'],
+    scopes: anywhere,
+    body: 'name! properties!(level! notes)',
+  },
   'Microsoft.Authorization/policyAssignments': {
     versions: ['2025-03-01'],
     scopes: anywhere,
@@ -116,7 +121,8 @@ export const knownResources: Readonly<Record<string, KnownResource>> = {
     body: `
       name! location tags sku(name! tier capacity) identity(type userAssignedIdentities)
       properties(disableLocalAuth minimumTlsVersion publicNetworkAccess zoneRedundant isAutoInflateEnabled
-      maximumThroughputUnits =serviceBusEndpoint)`,
+      maximumThroughputUnits encryption(keySource keyVaultProperties[keyName keyVaultUri
+      identity(userAssignedIdentity)]) =serviceBusEndpoint)`,
   },
   'Microsoft.EventHub/namespaces/eventhubs': {
     versions: ['2024-01-01'],
@@ -140,6 +146,12 @@ export const knownResources: Readonly<Record<string, KnownResource>> = {
     body: `
       name! location! tags properties(groupShortName! enabled! emailReceivers[name! emailAddress!
       useCommonAlertSchema] webhookReceivers[name! serviceUri! useCommonAlertSchema])`,
+  },
+  'Microsoft.Insights/activityLogAlerts': {
+    versions: ['2020-10-01'],
+    body: `
+      name! location tags properties(description enabled scopes! condition!(allOf![field equals])
+      actions!(actionGroups[actionGroupId! webhookProperties]))`,
   },
   'Microsoft.Insights/dataCollectionEndpoints': {
     versions: ['2024-03-11'],

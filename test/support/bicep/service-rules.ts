@@ -53,7 +53,7 @@ const inNoRegion: readonly (readonly [type: string, source: string])[] = [
 
 /** Categories of logs, by the type of the resource: https://learn.microsoft.com/azure/azure-monitor/reference/logs-index */
 const categories: Readonly<Record<string, readonly string[]>> = {
-  'microsoft.insights/datacollectionrules': ['LogErrors', 'LogTroubleshooting'],
+  'microsoft.insights/datacollectionrules': ['LogErrors'],
   'microsoft.eventhub/namespaces': [
     'ArchiveLogs',
     'OperationalLogs',
@@ -124,6 +124,13 @@ export const serviceRules: readonly ServiceRule[] = [
     must: { isNot: true },
     when: { path: ['sku.name', 'Premium'] },
     source: `${learn}/event-hubs/event-hubs-auto-inflate`,
+  },
+  {
+    type: 'Microsoft.EventHub/namespaces',
+    path: 'properties.encryption.keySource',
+    must: { isNot: 'Microsoft.KeyVault' },
+    when: { path: ['sku.name', 'Standard'] },
+    source: `${learn}/event-hubs/configure-customer-managed-key`,
   },
   {
     type: 'Microsoft.EventHub/namespaces/eventhubs',
