@@ -168,7 +168,7 @@ type captureType = {
 }
 
 @export()
-@description('A key of your own for what a namespace of Premium keeps. Cannot be taken away later.')
+@description('A key of your own for what a namespace of Premium keeps. Only a namespace without hubs, such as a new one, takes it.')
 type encryptionKeyType = {
   @description('Required. Address of the key vault, which has soft delete and purge protection.')
   keyVaultUri: string

@@ -24,6 +24,19 @@ param shards = [
 param readers = [{ principalId: '00000000-0000-0000-0000-000000000001', principalType: 'Group' }]
 param tableReaders = [{ principalId: '00000000-0000-0000-0000-000000000001', principalType: 'Group' }]
 param enableHealthEvents = true
+param lockAgainstDeletion = true
+param eventHubSize = {
+  skuName: 'Premium'
+  capacity: 1
+  maximumThroughputUnits: 0
+  partitionCount: 32
+  retentionHours: 168
+}
+param encryptionKey = {
+  keyVaultUri: 'https://kv.vault.example/'
+  keyName: 'records'
+  identityResourceId: '${group}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/id-key'
+}
 param capture = {
   storageAccountResourceId: '${group}/providers/Microsoft.Storage/storageAccounts/st'
   containerName: 'records'
@@ -89,6 +102,8 @@ test('with every switch on, every kind of resource of the platform is deployed',
       'microsoft.network/privateendpoints/privatednszonegroups',
       'microsoft.kusto/clusters/databases/dataconnections',
       'microsoft.eventgrid/systemtopics',
+      'microsoft.authorization/locks',
+      'microsoft.insights/activitylogalerts',
     ]),
   );
 });

@@ -15,7 +15,8 @@ const needsGone: Readonly<Record<string, readonly string[]>> = {
   application: ['version'],
   gallery: ['application', 'rights on the gallery'],
   'identity on VMs': ['applications on VMs'],
-  platform: ['identity on VMs', 'rights on the identity', 'gallery'],
+  locks: ['identity on VMs'],
+  platform: ['identity on VMs', 'rights on the identity', 'gallery', 'locks'],
 };
 
 /** What a command takes away. */
@@ -32,6 +33,7 @@ const takesAway: readonly (readonly [command: RegExp, what: string])[] = [
   [/^az sig gallery-application delete /, 'application'],
   [/^az sig delete /, 'gallery'],
   [/^az vm identity remove /, 'identity on VMs'],
+  [/^az lock delete /, 'locks'],
   [/^az group delete /, 'platform'],
 ];
 

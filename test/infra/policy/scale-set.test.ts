@@ -152,7 +152,7 @@ const cases: readonly Case[] = [
     happens: [],
   },
   {
-    name: 'a request of a version that does not know all members of an application goes through unchanged',
+    name: 'a request for a set, of a version that does not know all members of an application, goes through unchanged',
     given: { identity: ours, apiVersion: '2021-11-01' },
     happens: [],
   },
