@@ -3,7 +3,7 @@ targetScope = 'subscription'
 metadata name = 'Content'
 metadata description = 'What people open and are called by: functions, queries, the workbook, the alerts and who is told. The texts stand in the folders kql, workbooks and alerts; to add one, name it here.'
 
-import { metricTargetType } from '../bicep/modules/alerts.bicep'
+import { metricTargetType } from '../bicep/alert-types.bicep'
 import { alertRouteType, emailReceiverType, tagsType } from '../bicep/types.bicep'
 
 @description('Required. Part of every name.')

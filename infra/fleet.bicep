@@ -3,7 +3,8 @@ targetScope = 'managementGroup'
 metadata name = 'Fleet'
 metadata description = 'Rolls the bridge out to the Linux VMs and scale sets of a management group: publishes it as a VM application, attaches the identity and injects the application by policy, ring by ring. The first deployment only reports.'
 
-import { bridgeConfiguration, galleryType, platformType, readerType, remediableReferences, remediationStepType, tagsType, userInitiatedEventsType } from '../bicep/types.bicep'
+import { galleryType, platformType, remediableReferences, remediationStepType } from '../bicep/fleet-types.bicep'
+import { bridgeConfiguration, readerType, tagsType, userInitiatedEventsType } from '../bicep/types.bicep'
 
 @description('Optional. Region in which the identities of the policy assignments are kept.')
 param location string = deployment().location

@@ -178,7 +178,8 @@ var virtualMachines = flatten(map(virtualMachineSubscriptionIds, subscriptionId 
     location: region
   })))
 
-// Ids of what the modules make, known before they make it: of outputs, what-if would show nothing that is named after them.
+// Ids of what the modules make, known before they make it (https://github.com/Azure/bicep/issues/3017): of outputs, what-if would show
+// nothing that is named after them.
 // Whoever uses one says in dependsOn which module makes it.
 resource workspaceMade 'Microsoft.OperationalInsights/workspaces@2025-07-01' existing = {
   scope: resourceGroup(workspaceSubscriptionId, workspaceResourceGroupName)

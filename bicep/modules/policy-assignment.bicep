@@ -1,9 +1,9 @@
 targetScope = 'managementGroup'
 
 metadata name = 'Policy assignment'
-metadata description = 'The initiative of one platform and its assignment: for each ring, identity, injection and update of VMs and scale sets, and the lists of what stays without a bridge. Free of charge. The names of rings are part of what remediableReferences() of types.bicep refers to.'
+metadata description = 'The initiative of one platform and its assignment: for each ring, identity, injection and update of VMs and scale sets, and the lists of what stays without a bridge. Free of charge. The names of rings are part of what remediableReferences() of fleet-types.bicep refers to.'
 
-import { deployedDefinitionType, publishedApplicationType, ringType } from '../types.bicep'
+import { deployedDefinitionType, publishedApplicationType, ringType } from '../fleet-types.bicep'
 
 @description('Required. Name of the platform. With its prefix it has to fit the 24 characters that an assignment of a management group may have.')
 @minLength(1)

@@ -3,7 +3,7 @@ targetScope = 'managementGroup'
 metadata name = 'Remediation'
 metadata description = 'Tasks that bring existing VMs and scale sets in line with a policy assignment. A task works on what the last evaluation found, which takes up to 30 minutes after an assignment was made or changed. Free of charge; a task that is running cannot be changed or replaced, so name only policies whose tasks have ended or never ran (https://github.com/Azure/azure-policy/issues/1234). Tasks run side by side: give it policies of one step.'
 
-import { policyReferenceType } from '../types.bicep'
+import { policyReferenceType } from '../fleet-types.bicep'
 
 @description('Required. Resource id of the policy assignment.')
 param assignmentResourceId string

@@ -1,7 +1,8 @@
 metadata name = 'VM application'
 metadata description = 'The bridge as a VM application of a gallery, for one platform: one application for each processor, and its versions, replicated to the regions of the platform. Costs the storage of each version in each region, about 45 MB a copy, and the first transfer to a region. Nothing of a published version can be changed but its regions: package, commands and configuration need a new one.'
 
-import { architectureType, bridgeVersionType, publishedApplicationType, tagsType } from '../types.bicep'
+import { architectureType, bridgeVersionType, publishedApplicationType } from '../fleet-types.bicep'
+import { tagsType } from '../types.bicep'
 
 @description('Required. Name of the gallery, which exists in this resource group.')
 param galleryName string

@@ -1,0 +1,163 @@
+metadata name = 'Fleet types'
+metadata description = 'What infra/fleet.bicep and its modules say to each other.'
+
+import { bridgeSettingsType } from 'types.bicep'
+
+@export()
+@description('Processor for which a package is built.')
+type architectureType = 'x64' | 'arm64'
+
+@export()
+@description('Gallery that holds the VM applications: one of its own, which is made. A gallery that exists gets this identity in the place of those that it has.')
+type galleryType = {
+  @description('Required. Subscription of the gallery.')
+  subscriptionId: string
+
+  @description('Required. Resource group of the gallery, which exists.')
+  resourceGroupName: string
+
+  @description('Required. Name of the gallery: letters, digits, dots and underscores.')
+  @minLength(1)
+  @maxLength(80)
+  name: string
+
+  @description('Required. Region of the gallery. Every version is replicated to it too.')
+  region: string
+
+  @description('Required. Resource id of the user-assigned identity by which the gallery reads packages and configurations while it publishes them. It needs Storage Blob Data Contributor on their storage account.')
+  publisherIdentityResourceId: string
+}
+
+@export()
+@description('Addresses of the package of one version, one for each processor. Plain blob addresses without a signature: the gallery reads them by its identity.')
+type packagesType = {
+  @description('Optional. Blob address of the package linux-x64. Required where the platform names x64.')
+  x64: string?
+
+  @description('Optional. Blob address of the package linux-arm64. Required where the platform names arm64.')
+  arm64: string?
+}
+
+@export()
+@description('A published version: a package and a configuration. Neither can change once published, so another configuration is another version, and goes out ring by ring.')
+type bridgeVersionType = {
+  @description('Required. Major.Minor.Patch, such as 1.2.0.')
+  @minLength(5)
+  name: string
+
+  @description('Required. Addresses of its packages.')
+  packages: packagesType
+
+  @description('Required. Blob address of its configuration: config.json of this platform, as the output configurations of the fleet gives it.')
+  configurationUri: string
+}
+
+@export()
+@description('A ring: the VMs that get the same version at the same time.')
+type ringType = {
+  @description('Required. Name of the ring, which is the value of the ring tag of its VMs.')
+  @minLength(1)
+  @maxLength(20)
+  name: string
+
+  @description('Required. The pinned version. Never latest: a version that was not asked for would be given to every new VM.')
+  @minLength(5)
+  version: string
+
+  @description('Required. Whether VMs without the ring tag belong to it too. True for one ring at most.')
+  untagged: bool
+}
+
+@export()
+@description('A platform, or a shard of it, as the fleet sees it: which VMs write to it and what they run.')
+type platformType = {
+  @description('Required. Name, part of the names of its application and its policy assignment. An assignment of a management group has 24 characters for it.')
+  @minLength(1)
+  @maxLength(20)
+  name: string
+
+  @description('Required. Regions whose VMs write to it, as Azure writes them: westeurope. The application is replicated to exactly these. A region belongs to one platform.')
+  @minLength(1)
+  regions: string[]
+
+  @description('Required. What its bridges must know: settings of the outputs of infra/main.bicep.')
+  settings: bridgeSettingsType
+
+  @description('Required. Processors that are served. VMs with another one are left alone.')
+  @minLength(1)
+  architectures: architectureType[]
+
+  @description('Required. Versions that are published. Keep every version that a ring or a scale set still names: deleting one breaks scale-out and reimage.')
+  @minLength(1)
+  versions: bridgeVersionType[]
+
+  @description('Required. Its rings.')
+  @minLength(1)
+  rings: ringType[]
+}
+
+@export()
+@description('A VM application as published.')
+type publishedApplicationType = {
+  @description('Required. Processor of its package.')
+  architecture: architectureType
+
+  @description('Required. Resource id, without a version.')
+  resourceId: string
+}
+
+@export()
+@description('A policy definition as deployed.')
+type deployedDefinitionType = {
+  @description('Required. Name in the management group.')
+  name: string
+
+  @description('Required. Resource id.')
+  resourceId: string
+}
+
+@export()
+@description('Step of a remediation. identities: attaches the identity. applications: adds or updates the application. One after the other: two tasks that change one VM at the same time make one of the changes fail.')
+type remediationStepType = 'identities' | 'applications'
+
+@export()
+@description('A policy of an initiative that can be remediated.')
+type policyReferenceType = {
+  @description('Required. Its id in the initiative.')
+  id: string
+
+  @description('Required. Ring that it is for.')
+  ring: string
+
+  @description('Required. Version that the ring is pinned to.')
+  version: string
+
+  @description('Required. Step in which it is remediated.')
+  step: remediationStepType
+}
+
+@export()
+@description('What can be remediated of the initiative of a platform, ring by ring. No two policies of one ring and step change the same VM.')
+func remediableReferences(rings ringType[], architectures architectureType[]) policyReferenceType[] =>
+  flatten(map(rings, ring =>
+    map(
+      concat(
+        map(['virtual-machine', 'scale-set'], kind => { policy: 'identity-${kind}', step: 'identities' }),
+        flatten(map(architectures, architecture =>
+          map(
+            [
+              'inject-virtual-machine'
+              'update-virtual-machine'
+              'inject-scale-set'
+              'update-scale-set'
+            ],
+            policy => { policy: '${policy}-${architecture}', step: 'applications' }
+          )))
+      ),
+      remediable => {
+        id: '${ring.name}-${remediable.policy}'
+        ring: ring.name
+        version: ring.version
+        step: remediable.step
+      }
+    )))
