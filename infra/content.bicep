@@ -3,8 +3,7 @@ targetScope = 'subscription'
 metadata name = 'Content'
 metadata description = 'What people open and are called by: functions, queries, the workbook, the alerts and who is told. The texts stand in the folders kql, workbooks and alerts; to add one, name it here.'
 
-import { metricTargetType } from '../bicep/alert-types.bicep'
-import { alertRouteType, emailReceiverType, tagsType } from '../bicep/types.bicep'
+import { alertRouteType, emailReceiverType, eventHubSizeType, tagsType } from '../bicep/types.bicep'
 
 @description('Required. Part of every name.')
 param name string
@@ -43,14 +42,32 @@ param alertRouteResourceGroupIds string[]
 @description('Required. Whether the activity log of the workspace is watched: only that of the own subscription can be.')
 param watchActivityLog bool
 
-@description('Required. Namespaces that alerts by metric watch.')
-param eventHubNamespaces metricTargetType[]
+@description('Required. The shards, whose namespaces and rules alerts by metric watch.')
+param shards shardResourcesType[]
 
-@description('Required. Data collection rules that alerts by metric watch.')
-param dataCollectionRules metricTargetType[]
+@description('Required. Size of each namespace.')
+param eventHubSize eventHubSizeType
 
-@description('Required. Subscriptions and regions whose VMs alerts by metric watch.')
-param virtualMachines metricTargetType[]
+@description('Required. Ids of the subscriptions whose VMs alerts by metric watch, in the regions of the shards.')
+param virtualMachineSubscriptionIds string[]
+
+@description('A shard as alerts see it.')
+type shardResourcesType = {
+  @description('Required. Name of the shard.')
+  name: string
+
+  @description('Required. Region of its namespace.')
+  location: string
+
+  @description('Required. Regions whose VMs write to it.')
+  regions: string[]
+
+  @description('Required. Resource id of its namespace.')
+  namespaceResourceId: string
+
+  @description('Required. Resource id of its data collection rule.')
+  ruleResourceId: string
+}
 
 var workspaceIdParts = split(workspaceResourceId, '/')
 var alertRules = loadYamlContent('alerts/alerts.yaml')
@@ -81,6 +98,29 @@ var functions = [
     body: loadTextContent('kql/functions/VmBridgeCoverage.kql')
   }
 ]
+var eventHubNamespaces = map(shards, shard => {
+  name: shard.name
+  kind: 'eventHubNamespace'
+  resourceId: shard.namespaceResourceId
+  resourceType: 'Microsoft.EventHub/namespaces'
+  location: shard.location
+  // https://learn.microsoft.com/azure/event-hubs/event-hubs-quotas
+  connectionLimit: eventHubSize.skuName == 'Premium' ? 10000 * eventHubSize.capacity : 5000
+})
+var dataCollectionRules = map(shards, shard => {
+  name: shard.name
+  kind: 'dataCollectionRule'
+  resourceId: shard.ruleResourceId
+  resourceType: 'Microsoft.Insights/dataCollectionRules'
+})
+var virtualMachines = flatten(map(virtualMachineSubscriptionIds, subscriptionId =>
+  map(flatten(map(shards, shard => shard.regions)), region => {
+    name: '${region}-${take(subscriptionId, 8)}'
+    kind: 'virtualMachines'
+    resourceId: '/subscriptions/${subscriptionId}'
+    resourceType: 'Microsoft.Compute/virtualMachines'
+    location: region
+  })))
 // In the order of the night: what comes, what goes on, what it was, what is usual, and whether we see it all.
 var queries = [
   {

@@ -3,12 +3,8 @@ targetScope = 'subscription'
 metadata name = 'Platform'
 metadata description = 'Everything that the bridges of a fleet write to, and what people open and are called by. One for each tenant, cloud and geography. What it costs, whose rights it needs and how to remove it stands in infra/README.md.'
 
-import { deployedRuleName, endpointName } from '../bicep/modules/data-collection-rule.bicep'
+import { deployedRuleName } from '../bicep/modules/data-collection-rule.bicep'
 import { alertRouteType, bridgeSettingsType, captureType, dataExplorerType, deployedShardType, emailReceiverType, encryptionKeyType, eventHubNetworkType, eventHubSizeType, privateLinkType, readerType, shardType, tagsType } from '../bicep/types.bicep'
-
-// ---------------------------------------------------------------------------
-// What and where
-// ---------------------------------------------------------------------------
 
 @description('Optional. Region of everything but what names its own. Cannot be changed later.')
 param location string = deployment().location
@@ -144,39 +140,10 @@ var workspaceIdParts = split(existingWorkspaceResourceId, '/')
 var workspaceSubscriptionId = hasWorkspace ? workspaceIdParts[2] : subscription().subscriptionId
 var workspaceResourceGroupName = hasWorkspace ? workspaceIdParts[4] : resourceGroupName
 var workspaceName = hasWorkspace ? last(workspaceIdParts) : 'log-${name}'
-var scopeResourceId = privateLink.?existingScopeResourceId ?? ''
-var hasScope = !empty(scopeResourceId)
-var scopeIdParts = split(scopeResourceId, '/')
-var scopeSubscriptionId = hasScope ? scopeIdParts[2] : subscription().subscriptionId
-var scopeResourceGroupName = hasScope ? scopeIdParts[4] : resourceGroupName
-var scopeName = hasScope ? last(scopeIdParts) : 'ampls-${name}'
-var hasDataExplorer = !empty(dataExplorer)
-var clusterIdParts = split(dataExplorer.?clusterResourceId ?? '', '/')
-var clusterSubscriptionId = hasDataExplorer ? clusterIdParts[2] : subscription().subscriptionId
-var clusterResourceGroupName = hasDataExplorer ? clusterIdParts[4] : resourceGroupName
-var readersOfHub = concat(
-  readers,
-  hasDataExplorer
-    ? [
-        {
-          principalId: dataExplorer!.managedIdentityPrincipalId
-          principalType: 'ServicePrincipal'
-        }
-      ]
-    : []
-)
-
-// https://learn.microsoft.com/azure/event-hubs/event-hubs-quotas
-var connectionLimit = eventHubSize.skuName == 'Premium' ? 10000 * eventHubSize.capacity : 5000
-
-var virtualMachines = flatten(map(virtualMachineSubscriptionIds, subscriptionId =>
-  map(flatten(map(shards, shard => shard.regions)), region => {
-    name: '${region}-${take(subscriptionId, 8)}'
-    kind: 'virtualMachines'
-    resourceId: '/subscriptions/${subscriptionId}'
-    resourceType: 'Microsoft.Compute/virtualMachines'
-    location: region
-  })))
+var dataExplorerReader = {
+  principalId: dataExplorer.?managedIdentityPrincipalId ?? ''
+  principalType: 'ServicePrincipal'
+}
 
 // Ids of what the modules make, known before they make it (https://github.com/Azure/bicep/issues/3017): of outputs, what-if would show
 // nothing that is named after them.
@@ -193,31 +160,12 @@ resource namespacesMade 'Microsoft.EventHub/namespaces@2024-01-01' existing = [
   }
 ]
 
-resource hubsMade 'Microsoft.EventHub/namespaces/eventhubs@2024-01-01' existing = [
-  for (namespaceName, index) in namespaceNames: {
-    parent: namespacesMade[index]
-    name: eventHubName
-  }
-]
-
 resource rulesMade 'Microsoft.Insights/dataCollectionRules@2024-03-11' existing = [
   for ruleName in ruleNames: {
     scope: resourceGroup(resourceGroupName)
     name: deployedRuleName(ruleName, isPrivate)
   }
 ]
-
-resource endpointsMade 'Microsoft.Insights/dataCollectionEndpoints@2024-03-11' existing = [
-  for ruleName in ruleNames: {
-    scope: resourceGroup(resourceGroupName)
-    name: endpointName(ruleName)
-  }
-]
-
-resource scopeMade 'microsoft.insights/privateLinkScopes@2021-07-01-preview' existing = {
-  scope: resourceGroup(scopeSubscriptionId, scopeResourceGroupName)
-  name: scopeName
-}
 
 resource group 'Microsoft.Resources/resourceGroups@2025-04-01' = {
   name: resourceGroupName
@@ -324,7 +272,7 @@ module roles '../bicep/modules/role-assignments.bicep' = [
       // An assignment is named after its principal: Azure refuses one of this name for an identity that was made anew.
       #disable-next-line what-if-short-circuiting
       senderPrincipalId: identity.outputs.principalId
-      readers: readersOfHub
+      readers: empty(dataExplorer) ? readers : concat(readers, [dataExplorerReader])
     }
     dependsOn: [
       hubs[index]
@@ -351,25 +299,17 @@ module content 'content.bicep' = {
     actionGroupResourceIds: actionGroupResourceIds
     alertRoutes: alertRoutes
     alertRouteResourceGroupIds: alertRouteResourceGroupIds
-    eventHubNamespaces: [
+    shards: [
       for (shard, index) in shards: {
         name: shard.name
-        kind: 'eventHubNamespace'
-        resourceId: namespacesMade[index].id
-        resourceType: 'Microsoft.EventHub/namespaces'
         location: shard.location
-        connectionLimit: connectionLimit
+        regions: shard.regions
+        namespaceResourceId: namespacesMade[index].id
+        ruleResourceId: rulesMade[index].id
       }
     ]
-    dataCollectionRules: [
-      for (shard, index) in shards: {
-        name: shard.name
-        kind: 'dataCollectionRule'
-        resourceId: rulesMade[index].id
-        resourceType: 'Microsoft.Insights/dataCollectionRules'
-      }
-    ]
-    virtualMachines: virtualMachines
+    eventHubSize: eventHubSize
+    virtualMachineSubscriptionIds: virtualMachineSubscriptionIds
   }
   // Queries name their tables in text only.
   dependsOn: [
@@ -383,80 +323,33 @@ module content 'content.bicep' = {
 // What not everyone needs
 // ---------------------------------------------------------------------------
 
-module privateLinkScope '../bicep/modules/private-link-scope.bicep' = if (isPrivate && !hasScope) {
-  scope: group
+module optional 'optional.bicep' = {
   params: {
-    name: scopeName
-  }
-}
-
-module privateLinkMembers '../bicep/modules/private-link-members.bicep' = if (isPrivate) {
-  scope: resourceGroup(scopeSubscriptionId, scopeResourceGroupName)
-  params: {
-    scopeName: scopeName
-    workspaceResourceId: workspaceMade.id
-    endpointResourceIds: [for (ruleName, index) in ruleNames: endpointsMade[index].id]
-  }
-  dependsOn: [
-    privateLinkScope
-    workspace
-    rules
-  ]
-}
-
-module privateEndpoints '../bicep/modules/private-link.bicep' = if (isPrivate) {
-  scope: group
-  params: {
-    location: privateLink!.location
+    name: name
     tags: tags
-    subnetResourceId: privateLink!.subnetResourceId
-    eventHubNamespaceResourceIds: [for (namespaceName, index) in namespaceNames: namespacesMade[index].id]
+    resourceGroupName: group.name
+    namespaceNames: namespaceNames
+    eventHubName: eventHubName
+    ruleNames: ruleNames
+    workspaceResourceId: workspaceMade.id
     // The names of the DNS zones are made of hosts that differ between the clouds, and only Azure knows.
     #disable-next-line what-if-short-circuiting
     fullyQualifiedNamespace: hubs[0].outputs.fullyQualifiedNamespace
     // The same.
     #disable-next-line what-if-short-circuiting
     logsIngestionEndpoint: rules[0].outputs.logsIngestionEndpoint
-    // A network that uses a scope already has an endpoint for it.
-    privateLinkScopeResourceId: hasScope ? '' : scopeMade.id
-    createPrivateDnsZones: privateLink!.createPrivateDnsZones
-    virtualNetworkResourceId: privateLink.?virtualNetworkResourceId ?? ''
-    eventHubsZoneResourceId: privateLink.?eventHubsZoneResourceId ?? ''
-    monitorZoneResourceId: privateLink.?monitorZoneResourceId ?? ''
+    privateLink: privateLink
+    dataExplorer: dataExplorer
+    enableHealthEvents: enableHealthEvents
   }
+  // It names what these make.
   dependsOn: [
+    workspace
     hubs
-    privateLinkMembers
-  ]
-}
-
-module dataExplorerConnection '../bicep/modules/adx-connection.bicep' = if (hasDataExplorer) {
-  scope: resourceGroup(clusterSubscriptionId, clusterResourceGroupName)
-  params: {
-    clusterName: last(clusterIdParts)
-    databaseName: dataExplorer!.databaseName
-    location: dataExplorer!.location
-    eventHubResourceIds: [for (namespaceName, index) in namespaceNames: hubsMade[index].id]
-    managedIdentityResourceId: dataExplorer!.managedIdentityResourceId
-  }
-  dependsOn: [
-    hubs
+    rules
     roles
   ]
 }
-
-module healthEvents '../bicep/modules/health-events.bicep' = if (enableHealthEvents) {
-  scope: group
-  params: {
-    tags: tags
-    eventHubNamespaceName: namespaceNames[0]
-  }
-  dependsOn: [hubs]
-}
-
-// ---------------------------------------------------------------------------
-// What comes next needs
-// ---------------------------------------------------------------------------
 
 @description('What a bridge must know: for infra/vm.bicep, and for infra/bridge-configuration.ts, which makes a configuration file of it. With several shards it is the first.')
 output settings bridgeSettingsType = {

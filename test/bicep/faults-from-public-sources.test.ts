@@ -102,7 +102,7 @@ const faults: readonly {
   {
     name: 'a plus between texts',
     source: `${diagnostics}#BCP045`,
-    file: 'infra/main.bicep',
+    file: 'infra/optional.bicep',
     from: /'ampls-\$\{name\}'/,
     to: "'ampls-' + name",
     says: 'BCP045',
