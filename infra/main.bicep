@@ -148,19 +148,19 @@ var dataExplorerReader = {
 // Ids of what the modules make, known before they make it (https://github.com/Azure/bicep/issues/3017): of outputs, what-if would show
 // nothing that is named after them.
 // Whoever uses one says in dependsOn which module makes it.
-resource workspaceMade 'Microsoft.OperationalInsights/workspaces@2025-07-01' existing = {
+resource deployedWorkspace 'Microsoft.OperationalInsights/workspaces@2025-07-01' existing = {
   scope: resourceGroup(workspaceSubscriptionId, workspaceResourceGroupName)
   name: workspaceName
 }
 
-resource namespacesMade 'Microsoft.EventHub/namespaces@2024-01-01' existing = [
+resource deployedNamespaces 'Microsoft.EventHub/namespaces@2024-01-01' existing = [
   for namespaceName in namespaceNames: {
     scope: resourceGroup(resourceGroupName)
     name: namespaceName
   }
 ]
 
-resource rulesMade 'Microsoft.Insights/dataCollectionRules@2024-03-11' existing = [
+resource deployedRules 'Microsoft.Insights/dataCollectionRules@2024-03-11' existing = [
   for ruleName in ruleNames: {
     scope: resourceGroup(resourceGroupName)
     name: deployedRuleName(ruleName, isPrivate)
@@ -199,7 +199,7 @@ module hubs '../bicep/modules/event-hub.bicep' = [
       capture: capture
       encryptionKey: encryptionKey
       lockAgainstDeletion: lockAgainstDeletion
-      logsWorkspaceResourceId: workspaceMade.id
+      logsWorkspaceResourceId: deployedWorkspace.id
       network: isPrivate
         ? {
             publicNetworkAccess: 'Disabled'
@@ -291,7 +291,7 @@ module content 'content.bicep' = {
     location: location
     tags: tags
     resourceGroupName: group.name
-    workspaceResourceId: workspaceMade.id
+    workspaceResourceId: deployedWorkspace.id
     workspaceLocation: workspace.outputs.location
     watchActivityLog: workspaceSubscriptionId == subscription().subscriptionId
     emails: alertEmails
@@ -304,8 +304,8 @@ module content 'content.bicep' = {
         name: shard.name
         location: shard.location
         regions: shard.regions
-        namespaceResourceId: namespacesMade[index].id
-        ruleResourceId: rulesMade[index].id
+        namespaceResourceId: deployedNamespaces[index].id
+        ruleResourceId: deployedRules[index].id
       }
     ]
     eventHubSize: eventHubSize
@@ -331,7 +331,7 @@ module optional 'optional.bicep' = {
     namespaceNames: namespaceNames
     eventHubName: eventHubName
     ruleNames: ruleNames
-    workspaceResourceId: workspaceMade.id
+    workspaceResourceId: deployedWorkspace.id
     // The names of the DNS zones are made of hosts that differ between the clouds, and only Azure knows.
     #disable-next-line what-if-short-circuiting
     fullyQualifiedNamespace: hubs[0].outputs.fullyQualifiedNamespace

@@ -57,28 +57,28 @@ var clusterSubscriptionId = hasDataExplorer ? clusterIdParts[2] : subscription()
 var clusterResourceGroupName = hasDataExplorer ? clusterIdParts[4] : resourceGroupName
 
 // Known before the deployment, so that what-if shows what is named after them.
-resource namespacesMade 'Microsoft.EventHub/namespaces@2024-01-01' existing = [
+resource deployedNamespaces 'Microsoft.EventHub/namespaces@2024-01-01' existing = [
   for namespaceName in namespaceNames: {
     scope: resourceGroup(resourceGroupName)
     name: namespaceName
   }
 ]
 
-resource hubsMade 'Microsoft.EventHub/namespaces/eventhubs@2024-01-01' existing = [
+resource deployedHubs 'Microsoft.EventHub/namespaces/eventhubs@2024-01-01' existing = [
   for (namespaceName, index) in namespaceNames: {
-    parent: namespacesMade[index]
+    parent: deployedNamespaces[index]
     name: eventHubName
   }
 ]
 
-resource endpointsMade 'Microsoft.Insights/dataCollectionEndpoints@2024-03-11' existing = [
+resource deployedEndpoints 'Microsoft.Insights/dataCollectionEndpoints@2024-03-11' existing = [
   for ruleName in ruleNames: {
     scope: resourceGroup(resourceGroupName)
     name: endpointName(ruleName)
   }
 ]
 
-resource scopeMade 'microsoft.insights/privateLinkScopes@2021-07-01-preview' existing = {
+resource deployedScope 'microsoft.insights/privateLinkScopes@2021-07-01-preview' existing = {
   scope: resourceGroup(scopeSubscriptionId, scopeResourceGroupName)
   name: scopeName
 }
@@ -95,7 +95,7 @@ module privateLinkMembers '../bicep/modules/private-link-members.bicep' = if (is
   params: {
     scopeName: scopeName
     workspaceResourceId: workspaceResourceId
-    endpointResourceIds: [for (ruleName, index) in ruleNames: endpointsMade[index].id]
+    endpointResourceIds: [for (ruleName, index) in ruleNames: deployedEndpoints[index].id]
   }
   dependsOn: [privateLinkScope]
 }
@@ -106,11 +106,11 @@ module privateEndpoints '../bicep/modules/private-link.bicep' = if (isPrivate) {
     location: privateLink!.location
     tags: tags
     subnetResourceId: privateLink!.subnetResourceId
-    eventHubNamespaceResourceIds: [for (namespaceName, index) in namespaceNames: namespacesMade[index].id]
+    eventHubNamespaceResourceIds: [for (namespaceName, index) in namespaceNames: deployedNamespaces[index].id]
     fullyQualifiedNamespace: fullyQualifiedNamespace
     logsIngestionEndpoint: logsIngestionEndpoint
     // A network that uses a scope already has an endpoint for it.
-    privateLinkScopeResourceId: hasScope ? '' : scopeMade.id
+    privateLinkScopeResourceId: hasScope ? '' : deployedScope.id
     createPrivateDnsZones: privateLink!.createPrivateDnsZones
     virtualNetworkResourceId: privateLink.?virtualNetworkResourceId ?? ''
     eventHubsZoneResourceId: privateLink.?eventHubsZoneResourceId ?? ''
@@ -125,7 +125,7 @@ module dataExplorerConnection '../bicep/modules/adx-connection.bicep' = if (hasD
     clusterName: last(clusterIdParts)
     databaseName: dataExplorer!.databaseName
     location: dataExplorer!.location
-    eventHubResourceIds: [for (namespaceName, index) in namespaceNames: hubsMade[index].id]
+    eventHubResourceIds: [for (namespaceName, index) in namespaceNames: deployedHubs[index].id]
     managedIdentityResourceId: dataExplorer!.managedIdentityResourceId
   }
 }

@@ -87,7 +87,7 @@ test('the logs of each namespace go to the workspace, those of failed captures a
   const settings = of(deployed(), 'Microsoft.Insights/diagnosticSettings');
   const [ofNamespace] = settings.filter(({ scope }) => scope === '«namespace»');
   expect(ofNamespace?.properties).toEqual({
-    workspaceId: '«workspaceMade.id»',
+    workspaceId: '«deployedWorkspace.id»',
     logs: ['OperationalLogs', 'AutoScaleLogs', 'ArchiveLogs'].map((category) => ({ category, enabled: true })),
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { breach } from '../support/bicep/follows.ts';
 import { knownResource } from '../support/bicep/known-resources.ts';
+import { breach } from '../support/bicep/rule-breach.ts';
 import { type Must, serviceRules } from '../support/bicep/service-rules.ts';
 
 const rows = serviceRules.map((rule, n) => ({ ...rule, n }));

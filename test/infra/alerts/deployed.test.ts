@@ -140,7 +140,7 @@ describe('alerts by the activity log', () => {
       const rule = activityRules.find((one) => idOf(one) === name);
       expect(rule?.properties).toMatchObject({
         enabled,
-        scopes: ['«workspaceMade.id»'],
+        scopes: ['«deployedWorkspace.id»'],
         condition: { allOf: expect.arrayContaining([{ field: 'operationName', equals: operationName }]) },
         actions: { actionGroups: [{ webhookProperties: onCall }] },
       });

@@ -22,17 +22,17 @@ const identifiers: ReadonlySet<string> = new Set(['name', 'scope', 'parent']);
 /** Names, scopes, conditions and loops of a file. */
 export function startPositions(file: BicepFile, scope: Scope): StartPosition[] {
   const found: StartPosition[] = [];
-  const ofMaker = ({ name, body }: Resource | Module, inner: Scope): void => {
+  const visitDeclaration = ({ name, body }: Resource | Module, inner: Scope): void => {
     if (body.kind === 'condition')
       found.push({ value: body.when, scope: inner, code: 'BCP177', of: `the condition of ${name}` });
     for (const { key, value } of objectOf(body)?.entries ?? []) {
       if (key !== null && identifiers.has(key))
         found.push({ value, scope: inner, code: 'BCP120', of: `the ${key} of ${name}` });
     }
-    for (const nested of objectOf(body)?.nested ?? []) ofMaker(nested, inner);
+    for (const nested of objectOf(body)?.nested ?? []) visitDeclaration(nested, inner);
   };
   for (const statement of file.statements) {
-    if (statement.kind === 'resource' || statement.kind === 'module') ofMaker(statement, scope);
+    if (statement.kind === 'resource' || statement.kind === 'module') visitDeclaration(statement, scope);
   }
   walkFile(file, scope, (expression, inner) => {
     if (expression.kind === 'loop')

@@ -20,10 +20,10 @@ export interface Evaluation {
 }
 
 /**
- * `only what is given`: as in a deployment. `whatever is given`: parameters without default are only known to Azure, and
+ * `strict`: as in a deployment; a parameter without value is an error. `lenient`: such a parameter is known only to Azure, and
  * conditions hold, so that every resource can be looked at.
  */
-export type Given = 'only what is given' | 'whatever is given';
+export type EvaluationMode = 'strict' | 'lenient';
 
 /** What a name of Azure's comes to: a text that says which. */
 const onlyAzureKnows = (what: string): string => `«${what}»`;
@@ -34,18 +34,18 @@ export function evaluateFile(
   project: Project,
   path: string,
   given: Readonly<Record<string, unknown>>,
-  how: Given = 'only what is given',
+  mode: EvaluationMode = 'strict',
 ): Evaluation {
   const file = project.file(path);
   if (file === null) throw new Error(`there is no file ${path}`);
-  return evaluationOf(file, project, given, how === 'whatever is given');
+  return evaluationOf(file, project, given, mode === 'lenient');
 }
 
 function evaluationOf(
   file: BicepFile,
   project: Project,
   given: Readonly<Record<string, unknown>>,
-  isOpen: boolean,
+  isLenient: boolean,
 ): Evaluation {
   const { path } = file;
   const values = new Map<string, unknown>(Object.entries(given));
@@ -79,7 +79,7 @@ function evaluationOf(
     const parameter = declared(file, 'param').find((one) => one.name === name);
     if (parameter !== undefined) {
       if (parameter.value !== null) return evaluate(parameter.value, new Map());
-      if (isOpen) return onlyAzureKnows(name);
+      if (isLenient) return onlyAzureKnows(name);
       if (parameter.type.kind === 'nullable') return null;
       throw new Error(`${path} requires ${name}`);
     }
@@ -87,7 +87,7 @@ function evaluationOf(
     if (variable !== undefined) return evaluate(variable.value, new Map());
     const source = importedFrom(name);
     if (source !== null) return source.from.value(source.name);
-    const module = isOpen ? undefined : declared(file, 'module').find((one) => one.name === name);
+    const module = isLenient ? undefined : declared(file, 'module').find((one) => one.name === name);
     if (module === undefined) return onlyAzureKnows(name);
     const deployed = evaluation
       .bodies(name)
@@ -121,7 +121,7 @@ function evaluationOf(
   function bodiesOf(body: Expression, locals: Locals): Record<string, unknown>[] {
     if (body.kind === 'loop') return turns(body, locals).flatMap((inner) => bodiesOf(body.body, inner));
     if (body.kind === 'condition') {
-      return !isOpen && evaluate(body.when, locals) === false ? [] : bodiesOf(body.body, locals);
+      return !isLenient && evaluate(body.when, locals) === false ? [] : bodiesOf(body.body, locals);
     }
     const object = objectOf(body);
     return object === null ? [] : [evaluateObject(object, locals)];
@@ -162,9 +162,9 @@ function evaluationOf(
       case 'name':
         return locals.has(expression.name) ? locals.get(expression.name) : evaluation.value(expression.name);
       case 'member':
-        return memberOf(into(expression.of), expression.name, expression.by, isOpen);
+        return memberOf(into(expression.of), expression.name, expression.by, isLenient);
       case 'index':
-        return memberOf(into(expression.of), into(expression.at), expression.safe ? '.?' : '.', isOpen);
+        return memberOf(into(expression.of), into(expression.at), expression.safe ? '.?' : '.', isLenient);
       case 'call':
         return evaluateCall(expression, locals);
       case 'lambda':
@@ -189,7 +189,7 @@ function evaluationOf(
   /** Where only Azure knows the condition, the branch that gives something. */
   function chosen({ when, then, else: other }: Of<'choice'>, into: (one: Expression) => unknown): unknown {
     const condition = into(when);
-    return isOpen && isOpaque(condition) ? (into(then) ?? into(other)) : into(condition === true ? then : other);
+    return isLenient && isOpaque(condition) ? (into(then) ?? into(other)) : into(condition === true ? then : other);
   }
 
   function evaluateCall({ on, name, given: values }: Of<'call'>, locals: Locals): unknown {
@@ -214,11 +214,11 @@ function evaluationOf(
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-function memberOf(of: unknown, name: unknown, by: string, isOpen: boolean): unknown {
+function memberOf(of: unknown, name: unknown, by: string, isLenient: boolean): unknown {
   if (isOpaque(of)) return onlyAzureKnows(`${of.slice(1, -1)}${by === '::' ? '::' : '.'}${name}`);
   if (typeof of !== 'object' || of === null) {
     if (by === '.?') return null;
-    if (isOpen) return onlyAzureKnows(String(name));
+    if (isLenient) return onlyAzureKnows(String(name));
     throw new Error(`${name} is read of ${JSON.stringify(of)}`);
   }
   return Reflect.get(of, String(name)) ?? null;

@@ -1,6 +1,6 @@
 import { type Deployed, deployedBy } from '../deployed.ts';
 import { type Check, finding } from '../finding.ts';
-import { valuesAt } from '../follows.ts';
+import { valuesAt } from '../rule-breach.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 interface Reference {

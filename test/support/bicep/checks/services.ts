@@ -1,8 +1,8 @@
 import { type Deployed, declaredIn, deployedBy } from '../deployed.ts';
 import { evaluateFile } from '../evaluate.ts';
 import { type Check, type Finding, finding } from '../finding.ts';
-import { breach, valuesAt } from '../follows.ts';
 import { objectOf, typeAndVersion } from '../resource-shape.ts';
+import { breach, valuesAt } from '../rule-breach.ts';
 import type { Scope } from '../scope.ts';
 import { type ServiceRule, serviceRules, type When } from '../service-rules.ts';
 import { type BicepFile, declared, type Entry, type Expression, type Resource } from '../syntax.ts';
@@ -16,7 +16,7 @@ export const services: Check = ({ file, scope }) => {
     return breachesIn(scope).map(({ one, path, what }) => finding(lineAt(one.resource, path), 'service', what));
   }
   const known = new Map<string, readonly string[]>();
-  return unlessUnreadable(() => deployedBy(scope.project, file.path)).flatMap((one) => {
+  return orNone(() => deployedBy(scope.project, file.path)).flatMap((one) => {
     const [path = ''] = one.at.split(':');
     const theirs = scope.project.scope(path);
     if (theirs === null) return [];
@@ -31,13 +31,13 @@ export const services: Check = ({ file, scope }) => {
 
 /** What is refused of the resources of a file, whatever its parameters are. */
 function breachesIn(scope: Scope) {
-  const evaluation = evaluateFile(scope.project, scope.file.path, {}, 'whatever is given');
-  const resources = unlessUnreadable(() => declaredIn(scope.file, evaluation));
+  const evaluation = evaluateFile(scope.project, scope.file.path, {}, 'lenient');
+  const resources = orNone(() => declaredIn(scope.file, evaluation));
   return resources.flatMap((one) => breaches(one, scope).map((breach) => ({ one, ...breach })));
 }
 
 /** What cannot be evaluated is wrong in a way that another check says. */
-function unlessUnreadable(evaluate: () => Deployed[]): Deployed[] {
+function orNone(evaluate: () => Deployed[]): Deployed[] {
   try {
     return evaluate();
   } catch {

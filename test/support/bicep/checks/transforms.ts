@@ -3,7 +3,7 @@ import { transformProblems } from '../../kql/transform.ts';
 import { declaredIn } from '../deployed.ts';
 import { evaluateFile } from '../evaluate.ts';
 import { type Check, finding } from '../finding.ts';
-import { isOpaque, valuesAt } from '../follows.ts';
+import { isOpaque, valuesAt } from '../rule-breach.ts';
 
 interface Flow {
   readonly streams: readonly string[];
@@ -17,7 +17,7 @@ interface Column {
 /** Transformations of data collection rules are queries that give the columns of their stream: a rule's tables have the same. */
 export const transforms: Check = ({ file, scope }) => {
   if (!/dataCollectionRules@/i.test(scope.project.text(file.path) ?? '')) return [];
-  const evaluation = evaluateFile(scope.project, file.path, {}, 'whatever is given');
+  const evaluation = evaluateFile(scope.project, file.path, {}, 'lenient');
   return declaredIn(file, evaluation).flatMap(({ type, body, resource }) => {
     if (!/\/dataCollectionRules$/i.test(type)) return [];
     const flows = valuesAt(body, 'properties.dataFlows[]') as readonly Flow[];
