@@ -15,7 +15,7 @@ export const storeMetrics: readonly MetricFamily[] = [
     name: 'bridge_store_limit_bytes',
     kind: 'gauge',
     labels: [],
-    help: 'The most that it may take: outbox.maxMegabytes, at most 5 % of the free disk at start.',
+    help: 'The most that it may take: outbox.maxMegabytes, at most 5 % of the free disk at start, never less than what is stored.',
     toDo: 'When it is full, ended events are given up, oldest first: mend the sink that holds it up.',
     read: ({ store }) => one(store.fill.limitBytes),
   },

@@ -28,6 +28,9 @@ const reopenEveryMs = 5_000;
 /** Remedies for one thing that could not be done: the reserve, room, and once more. */
 const mostRemedies = 3;
 
+/** What one transaction may take: `partBounds`, with indexes and what else is written with it. */
+const largestWriteBytes = 2 ** 19;
+
 /** The file as far as it can be had: written, only read, or not there at all. Nothing here throws but {@link openDisk}. */
 export interface Disk {
   /** What is known to be on disk; null while there is no file that can be read. */
@@ -60,6 +63,8 @@ export type Readable = Pick<OutboxFile & ReadableOutbox, 'db' | 'pending' | 'req
 export interface DiskMemory extends Memory {
   /** Records that are in memory only. */
   undurable(): number;
+  /** Writes what became of the deliveries of records that are on disk, without the records that do not fit. */
+  writeOutcomes(file: OutboxFile): void;
 }
 
 /** @throws OutboxInUse, OutboxTooNew */
@@ -333,7 +338,11 @@ class FileDisk implements Disk {
   /** Whether something was done about it, so that it is worth another try. */
   #remedy(error: unknown, remedies: number): boolean {
     const { kind, reason } = troubleOf(error);
-    if (kind === 'full' && this.#file) return this.#reserve.free() || this.#triedToMakeRoom(this.#file);
+    if (kind === 'full' && this.#file) {
+      // Both at once: with free pages in the file, what comes next needs no more of the disk than its log has already.
+      const isFreed = this.#reserve.free();
+      return this.#triedToMakeRoom(this.#file) || isFreed;
+    }
     if (kind !== 'damaged' || remedies > 0) return false;
     try {
       this.#open((layout, making) => openReplaced(layout, making, reason));
@@ -345,7 +354,10 @@ class FileDisk implements Disk {
 
   #triedToMakeRoom(file: OutboxFile): boolean {
     try {
-      return this.#room.make(file) > 0;
+      // The log begins anew at its front: on a full disk it cannot grow.
+      // First: what every sink has goes before anything else.
+      this.#memory.writeOutcomes(file);
+      return this.#room.make(file, largestWriteBytes) > 0;
     } catch {
       return false;
     }

@@ -50,6 +50,7 @@ export class DurableOutbox implements Outbox {
       isOpen: (eventKey) => this.#state?.events.get(eventKey)?.open === true,
       isDelivered: (sink, position) => this.#unwritten.outcomes(sink).get(position)?.state === 'delivered',
       undurable: () => this.#unwritten.records.size,
+      writeOutcomes: (file) => this.#writeOutcomes(file),
     });
     this.#isAstray = this.#disk.stored === null;
     this.#state = this.#disk.stored ?? newState();
@@ -290,6 +291,13 @@ export class DurableOutbox implements Outbox {
     const observer = this.#isObserverNew ? this.#observer : null;
     file.commit(part, this.#unwritten, { state: this.#state, progress: this.#progress, observer, isLast });
     return true;
+  }
+
+  #writeOutcomes(file: OutboxFile): void {
+    if (this.#isAstray) return;
+    file.commitOutcomes(this.#unwritten, this.#progress);
+    this.#unwritten.outcomesWritten();
+    this.#progress.clear();
   }
 
   #finish(isWritten: boolean): void {

@@ -28,6 +28,11 @@ export interface Commit {
   readonly isLast: boolean;
 }
 
+export interface PageBounds {
+  readonly records: number;
+  readonly rest: number;
+}
+
 /** The open file: prepared statements, and what is known to be in it. */
 export interface OutboxFile {
   readonly db: DatabaseSync;
@@ -43,6 +48,12 @@ export interface OutboxFile {
   writePart(records: readonly HeldRecord[]): void;
   /** The last records, what became of deliveries, counters, answers and the state: afterwards `unwritten` is all on disk. */
   commit(records: readonly HeldRecord[], unwritten: Unwritten, commit: Commit): void;
+  /** What became of deliveries and how sinks stand, of records that are in the file: where no more records fit. */
+  commitOutcomes(unwritten: Unwritten, progress: Commit['progress']): void;
+  /** The most pages the file may have: for records, and for all else. SQLite keeps it as if the disk were full. */
+  boundPages(bounds: PageBounds): void;
+  /** One transaction that makes room: it may use pages whatever the bound, since even deleting needs some. */
+  makeRoom<T>(work: () => T): T;
   /** Changes counters in the caller's transaction; `confirm` after its COMMIT. */
   count(changes: ReadonlyMap<string, Change>): { confirm(): void };
   close(): void;
@@ -60,6 +71,17 @@ export function createOutboxFile(db: DatabaseSync, stored: LifecycleState, sinkN
     db.prepare(`INSERT OR REPLACE INTO tombstones (position, eventKey, recordId, phase, observedAt, expiredAt, sinks)
     VALUES (?, ?, ?, ?, ?, ?, ?)`);
 
+  let pages: PageBounds = { records: mostPages, rest: mostPages };
+  /** `PRAGMA max_page_count` for the time of this work: it never goes below what the file has. */
+  const within = <T>(most: number, work: () => T): T => {
+    db.exec(`PRAGMA max_page_count = ${most}`);
+    try {
+      return work();
+    } finally {
+      db.exec(`PRAGMA max_page_count = ${pages.rest}`);
+    }
+  };
+
   let writtenUpTo = stored.position;
   const insert = (records: readonly HeldRecord[]): void => {
     if (writtenUpTo === state.position) dropBehind(db, state.position);
@@ -76,10 +98,10 @@ export function createOutboxFile(db: DatabaseSync, stored: LifecycleState, sinkN
     }
   };
 
-  const settleAll = (sink: string, unwritten: Unwritten): Change => {
+  const settleAll = (sink: string, unwritten: Unwritten, upTo = Number.POSITIVE_INFINITY): Change => {
     let [delivered, dead, undurable] = [0, 0, 0];
     for (const [position, outcome] of unwritten.outcomes(sink)) {
-      if (!deliveries.settle(sink, position, outcome)) continue;
+      if (position > upTo || !deliveries.settle(sink, position, outcome)) continue;
       if (outcome.state === 'delivered') delivered += 1;
       if (outcome.state === 'dead') dead += 1;
       if (outcome.undurable) undurable += 1;
@@ -116,14 +138,14 @@ export function createOutboxFile(db: DatabaseSync, stored: LifecycleState, sinkN
       return writtenUpTo;
     },
     writePart(records) {
-      fallible(() => insert(records));
+      fallible(() => within(pages.records, () => insert(records)));
       writtenUpTo = records.at(-1)?.position ?? writtenUpTo;
     },
     commit(records, unwritten, { state: wanted, progress, observer, isLast }) {
       const after =
         isLast || lastDocumentAtIsDue(state, wanted) ? wanted : { ...wanted, lastDocumentAt: state.lastDocumentAt };
       sinks = fallible(() => {
-        insert(records);
+        if (records.length > 0) within(pages.records, () => insert(records));
         const sinksAfter = counted(unwritten, progress);
         writeSinks(sinksAfter);
         for (const tombstone of unwritten.tombstones) bury.run(...asRow(tombstone));
@@ -135,6 +157,25 @@ export function createOutboxFile(db: DatabaseSync, stored: LifecycleState, sinkN
       });
       state = after;
       writtenUpTo = state.position;
+    },
+    commitOutcomes(unwritten, progress) {
+      sinks = fallible(() => {
+        const after = new Map(sinks);
+        for (const [name, sink] of sinks) {
+          const counters = add(sink.counters, settleAll(name, unwritten, state.position));
+          after.set(name, { ...sink, counters, progress: progress.get(name) ?? sink.progress });
+        }
+        writeSinks(after);
+        return after;
+      });
+    },
+    boundPages(bounds) {
+      pages = bounds;
+      db.exec(`PRAGMA max_page_count = ${pages.rest}`);
+    },
+    makeRoom(work) {
+      const most = (one<{ page_count: number }>(db, 'PRAGMA page_count')?.page_count ?? 0) + roomPages;
+      return within(most, () => transaction(db, work));
     },
     count(changes) {
       const after = new Map(sinks);
@@ -152,6 +193,12 @@ export function createOutboxFile(db: DatabaseSync, stored: LifecycleState, sinkN
     close: () => db.close(),
   };
 }
+
+/** SQLite's own default. */
+const mostPages = 0xfffffffe;
+
+/** Tombstones for one transaction that makes room, and what its deletions split, take a tenth of it. */
+const roomPages = 1024;
 
 /** Rows behind the state's position are of an append that was never finished: nobody has heard of them. */
 export function dropBehind(db: DatabaseSync, position: number): void {

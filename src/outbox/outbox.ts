@@ -43,7 +43,7 @@ export interface OutboxOptions {
   readonly directory: string;
   /** Names of the configured sinks: each gets a delivery row per record. */
   readonly sinks: readonly string[];
-  /** The most that the file and its log may take; at most 5 % of the disk's free space at start all the same. */
+  /** The most that the file and its log may take; at most 5 % of the disk's free space at start, but never less than they hold then. */
   readonly maxMegabytes: number;
   readonly clock: Clock;
   readonly log: Log;

@@ -20,28 +20,57 @@ export interface Fill {
 /** Less than this would not hold an hour of a busy event: the 5 % give way on a disk that is nearly full. */
 const leastBytes = 2 ** 20;
 
-/** The bound: what is configured, but a guest takes at most 5 % of what is free, counting what it takes already as free. */
-export const limitBytes = ({
+/** Room is made from this share of the bound on, and down to the other one, so that it is not made again at once. */
+const pruneShare = { from: 0.9, to: 0.8 } as const;
+
+/**
+ * The bound in bytes: what is configured, and of a guest at most 5 % of what is free, counting what it takes already as free.
+ * Never less than what is stored and room for more: a disk that others filled, or a smaller configuration, must not cost
+ * records that were safe before the restart. Up to the configured bound what is stored is left alone when room is made;
+ * above it the outbox does not grow any more.
+ */
+export function limitBytes({
   maxMegabytes,
   freeBytes,
   ownBytes,
+  usedBytes,
 }: {
   readonly maxMegabytes: number;
+  /** Free on the disk. */
   readonly freeBytes: number;
+  /** Size of the file. */
   readonly ownBytes: number;
-}): number => Math.max(leastBytes, Math.min(maxMegabytes * 2 ** 20, Math.floor((freeBytes + ownBytes) / 20)));
+  /** Pages of the file that hold something. */
+  readonly usedBytes: number;
+}): number {
+  const most = maxMegabytes * 2 ** 20;
+  const polite = Math.min(most, Math.floor((freeBytes + ownBytes) / 20));
+  const untouched = Math.min(most, withLog(usedBytes / pruneShare.to));
+  return Math.ceil(Math.max(leastBytes, polite, untouched, withLog(usedBytes / pruneShare.from)));
+}
 
 /** Of the bound, what the log may take before it is played back into the file. */
 export const logBytes = (limit: number): number => Math.min(4 * 2 ** 20, Math.floor(limit / 8));
+
+/** The bound whose file, without the log, may take so many bytes. */
+const withLog = (fileBytes: number): number => fileBytes + Math.min(4 * 2 ** 20, Math.ceil(fileBytes / 7));
+
+/**
+ * What everything but records may take beyond the bound: results of deliveries, tombstones, deleting. A full outbox has to
+ * be able to write what makes room in it.
+ */
+export const slackBytes = 4 * 2 ** 20;
 
 export function fillOf({ bytes, limitBytes: limit }: Omit<Fill, 'isAlarming'>, before: Fill | null): Fill {
   const alarmAt = before?.isAlarming ? 0.6 : 0.7;
   return { bytes, limitBytes: limit, isAlarming: bytes >= alarmAt * limit };
 }
 
-/** Bytes to get rid of: nothing up to 90 % of the bound, then down to 80 %, so that it is not done again at once. */
-export const excessBytes = (used: number, limit: number): number =>
-  used <= 0.9 * limit ? 0 : Math.ceil(used - 0.8 * limit);
+/** Bytes to get rid of: nothing up to 90 % of the bound, then down to 80 %; and what `needed` bytes more would be too much. */
+export const excessBytes = (used: number, limit: number, needed = 0): number => {
+  const shares = used <= pruneShare.from * limit ? 0 : Math.ceil(used - pruneShare.to * limit);
+  return Math.max(shares, needed > 0 ? used + needed - limit : 0);
+};
 
 /** A record that no sink has yet to get. */
 export interface DeliveredRecord {

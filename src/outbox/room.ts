@@ -13,8 +13,8 @@ export interface Room {
   /** Decides on the bound by what the disk has free now, and has SQLite keep it. */
   bound(file: OutboxFile): void;
   measure(file: OutboxFile): void;
-  /** Does what retention asks for. @returns how many records went. */
-  make(file: OutboxFile): number;
+  /** Does what retention asks for, and more where `needed` bytes could not be written. @returns how many records went. */
+  make(file: OutboxFile, needed?: number): number;
 }
 
 export function createRoom(
@@ -36,13 +36,16 @@ export function createRoom(
     },
     bound(file) {
       const ownBytes = statSync(layout.outbox).size;
-      const limit = limitBytes({ maxMegabytes, freeBytes: freeBytes(layout.outbox), ownBytes });
+      const usedBytes = measure(file).used;
+      const limit = limitBytes({ maxMegabytes, freeBytes: freeBytes(layout.outbox), ownBytes, usedBytes });
       setBounds(file, limit);
       fill = { ...fill, limitBytes: limit };
     },
     measure: take,
-    make(file) {
-      const { expired, dropped } = tidy(file, { limit: fill.limitBytes, at: clock.now(), memory });
+    make(file, needed = 0) {
+      // The alarm comes before anything is discarded, however fast the outbox filled.
+      take(file);
+      const { expired, dropped } = tidy(file, { limit: fill.limitBytes, needed, at: clock.now(), memory });
       if (expired > 0) narrator.expired(expired);
       return expired + dropped;
     },

@@ -7,8 +7,9 @@ import {
   excessBytes,
   logBytes,
   type RetainedEvent,
+  slackBytes,
 } from './retention.ts';
-import { all, one, transaction } from './sql.ts';
+import { all, one } from './sql.ts';
 import { add, type Change, noCounters, type SinkCounters } from './tally.ts';
 import { buryRecords } from './tombstones.ts';
 
@@ -23,12 +24,15 @@ export interface Tidied {
   readonly expired: number;
 }
 
-/** Sets what SQLite itself keeps within the bound: a commit beyond it fails as on a full disk, whoever is to blame. */
-export function setBounds({ db }: OutboxFile, limit: number): void {
-  const { page_size: page } = sizes(db);
-  db.exec(`PRAGMA wal_autocheckpoint = ${Math.max(16, Math.floor(logBytes(limit) / 2 / page))};
-    PRAGMA journal_size_limit = ${logBytes(limit)};
-    PRAGMA max_page_count = ${Math.floor((limit - logBytes(limit)) / page)}`);
+/** Sets what SQLite itself keeps within the bound: an append beyond it fails as on a full disk, whoever is to blame. */
+export function setBounds(file: OutboxFile, limit: number): void {
+  const { page_size: page } = sizes(file.db);
+  file.db.exec(`PRAGMA wal_autocheckpoint = ${Math.max(16, Math.floor(logBytes(limit) / 2 / page))};
+    PRAGMA journal_size_limit = ${logBytes(limit)}`);
+  file.boundPages({
+    records: Math.floor((limit - logBytes(limit)) / page),
+    rest: Math.floor((limit - logBytes(limit) + slackBytes) / page),
+  });
 }
 
 /** Bytes in use, without pages that are free to be used again; and of the log. */
@@ -48,16 +52,23 @@ export interface Memory {
 /**
  * Retention: drops what is delivered and old, and gives up ended events when there is no more room. Every record that a
  * sink never got leaves a tombstone and is counted.
+ * @param needed bytes that could not be written. On a disk that others filled so many delivered ones go, though the bound
+ * is not reached: their pages can be used again.
  */
 export function tidy(
   file: OutboxFile,
-  { limit, at, memory }: { readonly limit: number; readonly at: Date; readonly memory: Memory },
+  {
+    limit,
+    needed,
+    at,
+    memory,
+  }: { readonly limit: number; readonly needed: number; readonly at: Date; readonly memory: Memory },
 ): Tidied {
   const room = limit - logBytes(limit);
-  const excess = excessBytes(measure(file).used, room);
+  const excess = Math.max(needed, excessBytes(measure(file).used, room, needed));
   const delivered = deliveredToDrop(deliveredRecords(file), at, excess);
   const dropped = remove(file, delivered, { at, memory }).removed;
-  const still = excessBytes(measure(file).used, room);
+  const still = excessBytes(measure(file).used, room, needed);
   if (still === 0) return { dropped, expired: 0 };
   const events = eventsToExpire(retainedEvents(file, memory.isOpen), still);
   const { removed, expired } = remove(
@@ -111,7 +122,7 @@ function remove(
   let expired = 0;
   for (let from = 0; from < most.length; from += bounds.records) {
     const list = JSON.stringify(most.slice(from, from + bounds.records));
-    const counted = transaction(file.db, () => {
+    const counted = file.makeRoom(() => {
       const lost = bury(file, { list, at, isDelivered: memory.isDelivered });
       for (const table of ['records', 'bodies']) {
         file.db.prepare(`DELETE FROM ${table} WHERE position IN (SELECT value FROM json_each(?))`).run(list);

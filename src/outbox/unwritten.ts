@@ -35,6 +35,8 @@ export interface Unwritten {
   pending(sink: string, query: PendingQuery): PendingDelivery[];
   /** Gives up these records; what no sink has any more is lost. */
   giveUp(positions: Iterable<number>, sinks: readonly string[], at: string): void;
+  /** Forgets the outcomes of records that are not held here: they are written. */
+  outcomesWritten(): void;
   clear(): void;
 }
 
@@ -128,6 +130,13 @@ export function createUnwritten(): Unwritten {
         const never = sinks.filter((sink) => giveUpFor(position, sink));
         // As many as records that can be held: their number is bounded by the same figure.
         if (never.length > 0) tombstones = [...tombstones.slice(-999), { record, sinks: never, expiredAt: at }];
+      }
+    },
+    outcomesWritten() {
+      for (const [sink, known] of outcomes) {
+        const left = new Map([...known].filter(([position]) => records.has(position)));
+        if (left.size > 0) outcomes.set(sink, left);
+        else outcomes.delete(sink);
       }
     },
     clear() {

@@ -66,6 +66,23 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
     expect(rig.lines.at(-1)).toMatchObject({ level: 'info', fields: { code: 'mended' } });
   });
 
+  test('delivered records make room for new ones, though the bound of the outbox is not reached', () => {
+    using disk = mountSmallDisk(64);
+    using rig = createRig(join(disk.path, 'state'));
+    const outbox = rig.open({ sinks: ['hub'] });
+    for (let n = 0; n < 40; n += 1) observe(outbox, { eventId: 'BEFORE', bytes: 40_000 });
+    deliverAll(outbox, 'hub');
+    outbox.maintain();
+    for (let n = 0; n < 20; n += 1) {
+      // Whoever fills the disk takes what the reserve gave back, too.
+      disk.fill();
+      observe(outbox, { eventId: 'AFTER', bytes: 20_000 });
+    }
+    expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
+    expect(readOutbox(rig.directory)?.position).toBe(60);
+    expect(positions(outbox, 'hub')).toEqual(Array.from({ length: 20 }, (_, n) => 41 + n));
+  });
+
   test('at start nothing is refused', () => {
     using disk = mountSmallDisk(1);
     using rig = createRig(join(disk.path, 'state'));

@@ -14,31 +14,33 @@ import {
 const megabyte = 2 ** 20;
 
 describe('the bound of the outbox', () => {
+  const given = { maxMegabytes: 256, freeBytes: 1e12, ownBytes: 0, usedBytes: 0 };
   test.each([
-    {
-      case: 'what is configured, on a large disk',
-      maxMegabytes: 256,
-      freeBytes: 1e12,
-      ownBytes: 0,
-      limit: 256 * megabyte,
-    },
-    { case: '5 % of what is free', maxMegabytes: 256, freeBytes: 1000 * megabyte, ownBytes: 0, limit: 50 * megabyte },
+    { case: 'what is configured, on a large disk', given, limit: 256 * megabyte },
+    { case: '5 % of what is free', given: { ...given, freeBytes: 1000 * megabyte }, limit: 50 * megabyte },
     {
       case: 'no less after a restart that finds it grown',
-      maxMegabytes: 256,
-      freeBytes: 960 * megabyte,
-      ownBytes: 40 * megabyte,
+      given: { ...given, freeBytes: 960 * megabyte, ownBytes: 40 * megabyte, usedBytes: 30 * megabyte },
       limit: 50 * megabyte,
     },
+    { case: 'one megabyte on a disk that is nearly full', given: { ...given, freeBytes: megabyte }, limit: megabyte },
     {
-      case: 'one megabyte on a disk that is nearly full',
-      maxMegabytes: 256,
-      freeBytes: megabyte,
-      ownBytes: 0,
-      limit: megabyte,
+      case: 'what is stored at 80 % of it, and the log, on a disk that others filled',
+      given: { ...given, freeBytes: 100 * megabyte, ownBytes: 56 * megabyte, usedBytes: 56 * megabyte },
+      limit: 74 * megabyte,
     },
-  ])('is $case', ({ limit, ...given }) => {
-    expect(limitBytes(given)).toBe(limit);
+    {
+      case: 'what is configured, before what is stored would make it more',
+      given: { ...given, maxMegabytes: 60, ownBytes: 48 * megabyte, usedBytes: 48 * megabyte },
+      limit: 60 * megabyte,
+    },
+    {
+      case: 'more than what is configured now, by no more than room for one more, where more is stored',
+      given: { ...given, maxMegabytes: 16, ownBytes: 90 * megabyte, usedBytes: 90 * megabyte },
+      limit: 104 * megabyte,
+    },
+  ])('is $case', ({ given: those, limit }) => {
+    expect(limitBytes(those)).toBe(limit);
   });
 
   test('leaves room for the log', () => {
@@ -55,8 +57,9 @@ describe('the bound of the outbox', () => {
     expect(rings).toEqual([false, true, true, true, false, false, true]);
   });
 
-  test('asks for room from 90 % on, down to 80 %', () => {
+  test('asks for room from 90 % on, down to 80 %, and for what could not be written', () => {
     expect([0, 90, 91, 120].map((used) => excessBytes(used, 100))).toEqual([0, 0, 11, 40]);
+    expect([50, 88, 91].map((used) => excessBytes(used, 100, 15))).toEqual([0, 3, 11]);
   });
 });
 

@@ -180,7 +180,7 @@ function owner({ directory: path, exists, owner: uid, foreign, account }: DiskSe
 
 function space({ directory: path, freeBytes, ownBytes }: DiskSeen, { maxMegabytes }: On): Finding {
   const what = 'disk.space';
-  const limit = limitBytes({ maxMegabytes, freeBytes, ownBytes });
+  const limit = limitBytes({ maxMegabytes, freeBytes, ownBytes, usedBytes: ownBytes });
   const says = `${megabytes(freeBytes)} are free on the disk of ${path}, so that the outbox may take ${megabytes(limit)}`;
   if (freeBytes < leastFreeBytes) {
     return problem(

@@ -35,7 +35,12 @@ export function readStatus(
       maxBytes:
         maxMegabytes === null
           ? null
-          : limitBytes({ maxMegabytes, freeBytes: free ?? Number.POSITIVE_INFINITY, ownBytes: report.bytes }),
+          : limitBytes({
+              maxMegabytes,
+              freeBytes: free ?? Number.POSITIVE_INFINITY,
+              ownBytes: report.bytes,
+              usedBytes: report.bytes,
+            }),
       freeBytes: free,
       readOnlyDisk: isReadOnly(directory),
       undecidedDocuments: report.undecided.documents,
