@@ -1,5 +1,6 @@
-import { accessSync, constants, lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { filesOf, type Layout } from './layout.ts';
 
 /** Why nothing can be written in the state directory: what SQLite and a recursive mkdir do not tell. */
 export class DirectoryUnusable extends Error {
@@ -14,9 +15,53 @@ export class DirectoryUnusable extends Error {
 /** @throws DirectoryUnusable, or the error of the system where no better cause is found. */
 export function makeDirectory(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    make(path);
   } catch (error) {
     throw explained(error, path);
+  }
+}
+
+/** Not Node's recursive mkdir: it never returns where the parent exists and the system answers ENOENT all the same. */
+function make(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  const parent = dirname(path);
+  if (parent !== path) make(parent);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    const why = 'it belongs to the system, or it was removed elsewhere while it is mounted here';
+    throw new DirectoryUnusable('ENOENT', `${parent} takes no new directory: ${why} (ENOENT)`, error);
+  }
+}
+
+/**
+ * Makes sure that nobody else decides where our files lie. A directory that others may write is closed to them.
+ * @returns whether it had to be closed.
+ * @throws DirectoryUnusable where it cannot be closed, or one of our files is a symbolic link: opening it would write or
+ * truncate what it leads to.
+ */
+export function secureDirectory(layout: Layout): boolean {
+  const isClosed = process.platform !== 'win32' && close(layout.directory);
+  for (const path of filesOf(layout)) {
+    if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) continue;
+    throw new DirectoryUnusable('ELOOP', `${path} is a symbolic link, which is not followed`, null);
+  }
+  return isClosed;
+}
+
+const writableByOthers = 0o022;
+const sticky = 0o1000;
+
+/** With the sticky bit, as in /tmp, others remove and rename nothing of ours: such a directory is left as it is. */
+function close(directory: string): boolean {
+  const { mode } = statSync(directory);
+  if ((mode & writableByOthers) === 0 || (mode & sticky) !== 0) return false;
+  try {
+    chmodSync(directory, mode & 0o7777 & ~writableByOthers);
+    return true;
+  } catch (error) {
+    throw new DirectoryUnusable('shared-directory', `other accounts may write in ${directory}`, error);
   }
 }
 
@@ -26,6 +71,7 @@ export function makeDirectory(path: string): void {
  * SQLite `unable to open database file` for everything.
  */
 export function explained(error: unknown, directory: string): unknown {
+  if (error instanceof DirectoryUnusable) return error;
   for (let path = directory; ; path = dirname(path)) {
     const cause = causeAt(path, directory);
     if (cause) return new DirectoryUnusable(cause.code, cause.message, error);
@@ -42,6 +88,8 @@ function causeAt(
   if (found === undefined) return undefined;
   if (typeof found === 'string') return { code: found, message: `${path} cannot be looked at (${found})` };
   if (found.isSymbolicLink()) return { code: 'ENOENT', message: `${path} is a symbolic link that leads nowhere` };
+  // The host folder of a bind mount can be removed: what is left of it takes no new files.
+  if (found.nlink === 0) return { code: 'ENOENT', message: `${path} was removed elsewhere while it is mounted here` };
   if (!found.isDirectory()) {
     const role = path === directory ? 'the state directory' : 'a directory on its path';
     return { code: 'ENOTDIR', message: `${path} is a file, where ${role} should be` };

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { LifecycleState } from '../lifecycle/state.ts';
 import { forgetConcluded } from './approvals.ts';
 import type { Making } from './create.ts';
-import { explained, makeDirectory } from './directory.ts';
+import { explained, makeDirectory, secureDirectory } from './directory.ts';
 import { OutboxInUse, OutboxRemoved, OutboxTooNew, troubleOf } from './errors.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { type Lock, takeLock } from './lock.ts';
@@ -266,12 +266,17 @@ class FileDisk implements Disk {
     this.#rescuedAt = now;
     if (!this.#isRemovalTold) this.#narrator.removed(displacement);
     this.#isRemovalTold = true;
-    makeDirectory(this.#layout.directory);
-    this.#hold();
+    this.#prepare();
     const isAway = this.#file !== null && this.#place?.standing() !== 'here';
     const stranger = isAway && this.#file ? rescue(this.#file.db, this.#layout, this.#options.clock.now()) : null;
     this.#open(openSound);
     this.#narrator.rescued(stranger, this.#pendingBySink ?? {});
+  }
+
+  #prepare(): void {
+    makeDirectory(this.#layout.directory);
+    if (secureDirectory(this.#layout)) this.#narrator.closed();
+    this.#hold();
   }
 
   /** Takes the lock, again where it lost its name: another instance would not meet it there. */
@@ -305,8 +310,7 @@ class FileDisk implements Disk {
   }
 
   #openWritable(how: typeof openSound): void {
-    makeDirectory(this.#layout.directory);
-    this.#hold();
+    this.#prepare();
     const opened = how(this.#layout, this.#making);
     try {
       this.#file = createOutboxFile(opened.db, opened.state, this.#options.sinks);

@@ -31,3 +31,9 @@ export const applicationId = 0x5345426f;
 
 /** A row of every outbox: a file that lost it was truncated, or made by another hand. */
 export const sentinel = 'scheduled-events-bridge outbox';
+
+/** Every file that is opened by its name. */
+export const filesOf = ({ outbox, replacement, lock, reserve }: Layout): readonly string[] => [
+  ...[outbox, replacement, lock].flatMap(withCompanions),
+  reserve,
+];

@@ -1,4 +1,4 @@
-import { existsSync, truncateSync } from 'node:fs';
+import { closeSync, constants, existsSync, ftruncateSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { OutboxInUse, troubleOf } from './errors.ts';
 import { type Layout, layoutOf } from './layout.ts';
@@ -23,7 +23,7 @@ export function takeLock(layout: Layout): Lock {
     if (kind === 'busy') throw new OutboxInUse(layout.directory);
     if (kind !== 'damaged') throw error;
     // Nobody holds what cannot be read: who does would have answered `busy` first.
-    truncateSync(layout.lock);
+    empty(layout.lock);
     return begin(layout.lock);
   }
 }
@@ -46,6 +46,16 @@ export function isServiceRunning(directory: string): boolean | null {
     }
   } catch (error) {
     return troubleOf(error).kind === 'busy' ? true : null;
+  }
+}
+
+/** Never through a symbolic link: what it leads to is not ours. */
+function empty(path: string): void {
+  const fd = openSync(path, constants.O_WRONLY | (constants.O_NOFOLLOW ?? 0));
+  try {
+    ftruncateSync(fd);
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -23,6 +23,8 @@ export interface Narrator {
   removed(reason: string): void;
   /** They were made again. `stranger`: the folder of another outbox that stood there meanwhile. */
   rescued(stranger: string | null, pending: Readonly<Record<string, number>>): void;
+  /** Other accounts could write in the directory, and cannot any more. */
+  closed(): void;
   recovered(recovery: Recovery): void;
   archived(archived: Archived): void;
   expired(records: number): void;
@@ -42,6 +44,9 @@ const adviceByCode: Readonly<Record<string, string>> = {
     'Mount that disk writable, or name another stateDirectory; if it was writable before, look at the kernel’s log.',
   EACCES: 'Give the account of the bridge the right to write there, or name another stateDirectory.',
   EPERM: 'Give the account of the bridge the right to write there, or name another stateDirectory.',
+  'shared-directory':
+    'Make the account of the bridge its owner and take the right to write from all others, or name another stateDirectory.',
+  ELOOP: 'Find out who made that link, and remove it.',
   ENOTDIR: 'Move that file away, or name another stateDirectory.',
   'in-use': 'It goes on by itself when that one has ended.',
   'earlier-outbox': 'Nothing is to be done about it.',
@@ -123,6 +128,11 @@ export function createNarrator({
           `The outbox is in ${directory} again, and its stream goes on (undelivered: ${inWords(pending)}).${besides}`,
         );
       }),
+    closed: () =>
+      log.warn(
+        { part, code: 'closed' },
+        `Other accounts could write in ${directory}: that right was taken from them. Nobody but the bridge needs it.`,
+      ),
     recovered(recovery) {
       const { reason, movedTo, salvaged } = recovery;
       const { events, records, lost } = salvaged;

@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, lstatSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** Space that is kept for the moment when the disk is full: then even deleting needs some. */
@@ -13,11 +13,14 @@ export interface Reserve {
 export const reserveBytes = 4 * 2 ** 20;
 
 export function createReserve(path: string): Reserve {
-  const held = (): boolean => statSync(path, { throwIfNoEntry: false })?.size === reserveBytes;
+  const held = (): boolean => {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    return found?.isFile() === true && found.size === reserveBytes;
+  };
   return {
     free() {
       try {
-        const was = statSync(path, { throwIfNoEntry: false }) !== undefined;
+        const was = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
         rmSync(path, { force: true });
         return was;
       } catch {
@@ -26,7 +29,9 @@ export function createReserve(path: string): Reserve {
     },
     ensure() {
       try {
-        if (!held() && freeBytes(path) >= 3 * reserveBytes) take(path);
+        if (held() || freeBytes(path) < 3 * reserveBytes) return;
+        rmSync(path, { force: true });
+        take(path);
       } catch {
         // Wanted, not needed: what remains of a failed attempt only takes room.
         this.free();
@@ -35,9 +40,9 @@ export function createReserve(path: string): Reserve {
   };
 }
 
-/** Random bytes: file systems that compress give nothing for zeros. */
+/** Random bytes: file systems that compress give nothing for zeros. A new file only: nothing is written through a link. */
 function take(path: string): void {
-  const fd = openSync(path, 'w', 0o600);
+  const fd = openSync(path, 'wx', 0o600);
   try {
     writeSync(fd, randomFillSync(Buffer.alloc(reserveBytes)));
     fsyncSync(fd);

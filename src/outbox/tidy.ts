@@ -65,10 +65,13 @@ export function tidy(
   }: { readonly limit: number; readonly needed: number; readonly at: Date; readonly memory: Memory },
 ): Tidied {
   const room = limit - logBytes(limit);
-  const excess = Math.max(needed, excessBytes(measure(file).used, room, needed));
-  const delivered = deliveredToDrop(deliveredRecords(file), at, excess);
-  const dropped = remove(file, delivered, { at, memory }).removed;
-  const still = excessBytes(measure(file).used, room, needed);
+  const excess = (): number => excessBytes(measure(file).used, room, needed);
+  const drop = (bytes: number): number =>
+    remove(file, deliveredToDrop(deliveredRecords(file), at, bytes), { at, memory }).removed;
+  let dropped = drop(Math.max(needed, excess()));
+  // Pages that others share with what went are not free yet: then all that is delivered goes.
+  if (excess() > 0) dropped += drop(Number.POSITIVE_INFINITY);
+  const still = excess();
   if (still === 0) return { dropped, expired: 0 };
   const events = eventsToExpire(retainedEvents(file, memory.isOpen), still);
   const { removed, expired } = remove(

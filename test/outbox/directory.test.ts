@@ -1,9 +1,21 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeDirectory } from '../../src/outbox/directory.ts';
-import { createRig } from './rig.ts';
+import { createRig, observe, positions } from './rig.ts';
 import { mountSmallDisk, whyNoMount } from './small-disk.ts';
 
 const reason = whyNoMount();
@@ -73,3 +85,89 @@ test
     disk.mount('rw');
   },
 );
+
+/** Makes the directory in a process that is killed after 5 s: what loops in the system cannot be stopped from inside. */
+function makeElsewhere(path: string): { readonly isOver: boolean; readonly said: string } {
+  const script = `import { makeDirectory } from '${import.meta.dirname}/../../src/outbox/directory.ts';
+    try { makeDirectory(${JSON.stringify(path)}); } catch ({ code, message }) { console.log(code, message); }`;
+  const args = ['--input-type=module-typescript', '-e', script];
+  const { signal, stdout } = spawnSync(process.execPath, args, {
+    timeout: 5_000,
+    killSignal: 'SIGKILL',
+    encoding: 'utf8',
+  });
+  return { isOver: signal === null, said: stdout.trim() };
+}
+
+test.skipIf(process.platform !== 'linux')(
+  'a directory of the system that takes none is told, and does not stop the start',
+  () => {
+    expect(makeElsewhere('/proc/nowhere/state')).toEqual({
+      isOver: true,
+      said: 'ENOENT /proc takes no new directory: it belongs to the system, or it was removed elsewhere while it is mounted here (ENOENT)',
+    });
+  },
+);
+
+test.skipIf(reason !== null)('records go on in memory when the host folder of a bind mount is removed', async () => {
+  const host = mkdtempSync(join(tmpdir(), 'host-'));
+  const mounted = mkdtempSync(join(tmpdir(), 'mounted-'));
+  execFileSync('mount', ['--bind', host, mounted]);
+  try {
+    using rig = createRig(join(mounted, 'state'));
+    const outbox = rig.open();
+    observe(outbox);
+    rmSync(host, { recursive: true });
+    observe(outbox);
+    expect(outbox.storage.trouble).toMatchObject({
+      reason: expect.stringContaining('removed elsewhere while it is mounted'),
+    });
+    expect(positions(outbox, 'hub')).toEqual([1, 2]);
+  } finally {
+    execFileSync('umount', ['-l', mounted]);
+    rmdirSync(mounted);
+  }
+});
+
+describe.skipIf(process.platform === 'win32')('in a directory that others may write', () => {
+  test('the right is taken from them, and that is said', () => {
+    using rig = createRig();
+    chmodSync(rig.directory, 0o2777);
+    observe(rig.open());
+    expect(statSync(rig.directory).mode & 0o7777).toBe(0o2755);
+    expect(rig.lines).toMatchObject([{ level: 'warn', fields: { code: 'closed' } }]);
+  });
+
+  test.each(['outbox.sqlite', 'outbox.sqlite-wal', 'lock.sqlite', 'reserve.bin'])(
+    'a symbolic link in the place of %s leads to nothing being written',
+    (name) => {
+      using rig = createRig();
+      using elsewhere = createRig();
+      const target = join(elsewhere.directory, 'target');
+      writeFileSync(target, 'precious');
+      chmodSync(rig.directory, 0o777);
+      symlinkSync(target, join(rig.directory, name));
+      const outbox = rig.open();
+      observe(outbox);
+      outbox.maintain();
+      expect(readFileSync(target, 'utf8')).toBe('precious');
+      expect(readdirSync(elsewhere.directory)).toEqual(['target']);
+      expect(outbox.storage.trouble).toMatchObject({ code: 'ELOOP' });
+      expect(positions(outbox, 'hub')).toEqual([1]);
+      rmSync(join(rig.directory, name));
+    },
+  );
+
+  test('and a link that is made while the bridge runs leads nowhere, too', () => {
+    using rig = createRig();
+    using elsewhere = createRig();
+    const target = join(elsewhere.directory, 'target');
+    writeFileSync(target, 'precious');
+    const outbox = rig.open();
+    rmSync(join(rig.directory, 'reserve.bin'));
+    symlinkSync(target, join(rig.directory, 'reserve.bin'));
+    outbox.maintain();
+    expect(readFileSync(target, 'utf8')).toBe('precious');
+    expect(statSync(join(rig.directory, 'reserve.bin')).size).toBe(4 * 2 ** 20);
+  });
+});

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -41,4 +41,14 @@ test('a lock file that holds something else is taken all the same', () => {
   rmSync(directory, { recursive: true });
   expect(() => takeLock(layout)).toThrow(/unable to open/);
   expect(existsSync(layout.lock)).toBe(false);
+});
+
+test.skipIf(process.platform === 'win32')('a lock that is a link to something else does not empty it', () => {
+  using rig = createRig();
+  const target = `${rig.directory}/target`;
+  writeFileSync(target, 'precious '.repeat(100));
+  const layout = layoutOf(rig.directory);
+  symlinkSync(target, layout.lock);
+  expect(() => takeLock(layout)).toThrow(expect.objectContaining({ code: 'ELOOP' }));
+  expect(readFileSync(target, 'utf8')).toHaveLength(900);
 });
