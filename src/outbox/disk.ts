@@ -11,6 +11,7 @@ import { openArchived, openReplaced, openSound, type Recovery } from './open.ts'
 import type { OutboxOptions, Storage } from './outbox.ts';
 import { createOutboxFile, type OutboxFile } from './outbox-file.ts';
 import { type Place, placeOf } from './place.ts';
+import { openPositionMark } from './position-mark.ts';
 import { openReadable, type ReadableOutbox } from './read-only.ts';
 import { forgetAnswered } from './requests.ts';
 import { rescue } from './rescue.ts';
@@ -312,10 +313,12 @@ class FileDisk implements Disk {
   #openWritable(how: typeof openSound): void {
     this.#prepare();
     const opened = how(this.#layout, this.#making);
+    const mark = openPositionMark(this.#layout.mark);
     try {
-      this.#file = createOutboxFile(opened.db, opened.state, this.#options.sinks);
+      this.#file = createOutboxFile(opened.db, opened.state, this.#options.sinks, mark);
     } catch (error) {
       opened.db.close();
+      mark.close();
       throw error;
     }
     this.#place = placeOf(this.#layout.outbox);

@@ -62,6 +62,9 @@ const kinds: Readonly<Record<number, StorageTrouble['kind']>> = {
   26: 'damaged',
 };
 
+/** The end of the log is lost, as far as it can be told: positions that were handed out are in it no more. */
+export class LogDamaged extends OutboxDamaged {}
+
 export function troubleOf(error: unknown): StorageTrouble {
   if (error instanceof OutboxDamaged) return { kind: 'damaged', code: 'damaged', reason: error.message };
   if (error instanceof OutboxInUse) return { kind: 'unavailable', code: 'in-use', reason: error.message };

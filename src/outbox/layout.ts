@@ -8,6 +8,10 @@ export interface Layout {
   readonly replacement: string;
   readonly lock: string;
   readonly reserve: string;
+  /** The highest position that was handed out. */
+  readonly mark: string;
+  /** The outbox under another name, with the sound part of its log. */
+  readonly sound: string;
 }
 
 export const layoutOf = (directory: string): Layout => ({
@@ -16,6 +20,8 @@ export const layoutOf = (directory: string): Layout => ({
   replacement: join(directory, 'outbox.sqlite.replacement'),
   lock: join(directory, 'lock.sqlite'),
   reserve: join(directory, 'reserve.bin'),
+  mark: join(directory, 'outbox.position'),
+  sound: join(directory, 'outbox.sqlite.sound'),
 });
 
 /** SQLite keeps these beside a database; what is moved or removed is moved or removed with them. */
@@ -33,7 +39,8 @@ export const applicationId = 0x5345426f;
 export const sentinel = 'scheduled-events-bridge outbox';
 
 /** Every file that is opened by its name. */
-export const filesOf = ({ outbox, replacement, lock, reserve }: Layout): readonly string[] => [
+export const filesOf = ({ outbox, replacement, lock, reserve, mark }: Layout): readonly string[] => [
   ...[outbox, replacement, lock].flatMap(withCompanions),
   reserve,
+  mark,
 ];

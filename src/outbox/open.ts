@@ -1,11 +1,13 @@
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, linkSync, rmSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { LifecycleState } from '../lifecycle/state.ts';
-import { connect } from './connection.ts';
+import { connect, connectReadOnly } from './connection.ts';
 import { createReplacement, installReplacement, type Making, newState } from './create.ts';
-import { OutboxTooNew, troubleOf } from './errors.ts';
+import { LogDamaged, OutboxTooNew, troubleOf } from './errors.ts';
 import { type Layout, withCompanions } from './layout.ts';
+import { copySoundFrames, hasLostCommits } from './log-check.ts';
 import { dropBehind } from './outbox-file.ts';
+import { handedOut } from './position-mark.ts';
 import { nothingSalvaged, type Salvaged, salvage } from './salvage.ts';
 import { asideFolder, setAside } from './set-aside.ts';
 import { transaction } from './sql.ts';
@@ -41,20 +43,52 @@ export interface Opened {
 export function openSound(layout: Layout, making: Making): Opened {
   const isRecovered = makePresent(layout, making);
   try {
+    // Before SQLite opens it for writing: it would drop what is behind a bad frame.
+    if (hasLostCommits(logOf(layout)))
+      throw new LogDamaged('its log is damaged, so that commits behind the damage are lost');
+    if (existsSync(logOf(layout))) refuseShort(layout, peek(layout, making));
     return { ...open(layout, making), isRecovered };
   } catch (error) {
     if (error instanceof OutboxTooNew) throw error;
     const { kind, reason } = troubleOf(error);
     if (kind !== 'damaged') throw error;
-    return openReplaced(layout, making, reason);
+    return openReplaced(layout, making, reason, error instanceof LogDamaged);
   }
 }
 
-/** Opens a new outbox with what can be saved of the present one, which is damaged for this reason. */
-export function openReplaced(layout: Layout, making: Making, reason: string): Opened {
-  replace(layout, making, reason);
+/**
+ * Opens a new outbox with what can be saved of the present one, which is damaged for this reason. Where its log is damaged
+ * too, a new stream begins: the highest position that was handed out is not certain, and none is given twice.
+ */
+export function openReplaced(layout: Layout, making: Making, reason: string, isLogDamaged = false): Opened {
+  replace(layout, making, reason, isLogDamaged);
   return { ...open(layout, making), isRecovered: true };
 }
+
+/** @throws LogDamaged where records that were handed out are missing. */
+function refuseShort(layout: Layout, found: Pick<LifecycleState, 'streamId' | 'position'> | null): void {
+  const position = found ? handedOut(layout.mark, found.streamId) : 0;
+  if (!found || position <= found.position) return;
+  throw new LogDamaged(
+    `its newest record has position ${found.position}, but ${position} was handed out: its log is damaged or was removed`,
+  );
+}
+
+/** What the file and its log say, without anything being played back. Null where that cannot be read. */
+function peek({ outbox }: Layout, { migrations }: Making): LifecycleState | null {
+  try {
+    const db = connectReadOnly(outbox, migrations);
+    try {
+      return loadWholeState(db);
+    } finally {
+      db.close();
+    }
+  } catch {
+    return null;
+  }
+}
+
+const logOf = ({ outbox }: Layout): string => `${outbox}-wal`;
 
 /** Moves the outbox of another VM away and begins a new one. */
 export function openArchived(layout: Layout, making: Making): Opened {
@@ -89,24 +123,50 @@ function makePresent(layout: Layout, making: Making): boolean {
 }
 
 /** A new outbox with what can be saved of the present one, complete before that one is moved away. */
-function replace(layout: Layout, making: Making, reason: string): void {
+function replace(layout: Layout, making: Making, reason: string, isLogDamaged = false): void {
   const movedTo = asideFolder(layout, 'corrupt', making.at);
   createReplacement(layout, making, (into) => {
-    const { state, salvaged } = saved(layout.outbox, into);
+    const { state, salvaged } = isLogDamaged
+      ? savedFromSoundLog(layout, into)
+      : saved(layout.outbox, into, 'as-written');
     const recovery: Recovery = { at: making.at.toISOString(), reason, movedTo, salvaged };
     writeMeta(into, 'recovery', JSON.stringify(recovery));
-    return state;
+    const isCertain = !isLogDamaged && handedOut(layout.mark, state.streamId) <= state.position;
+    return isCertain ? state : { ...state, streamId: newState().streamId };
   });
   setAside(layout, 'corrupt', movedTo);
   installReplacement(layout);
 }
 
-function saved(path: string, into: DatabaseSync): ReturnType<typeof salvage> {
+/** Under another name, so that the file and its log are moved away as they were found. */
+function savedFromSoundLog(layout: Layout, into: DatabaseSync): ReturnType<typeof salvage> {
+  const remove = (): void => {
+    for (const path of withCompanions(layout.sound)) rmSync(path, { force: true });
+  };
+  remove();
+  try {
+    link(layout.outbox, layout.sound);
+    copySoundFrames(logOf(layout), `${layout.sound}-wal`);
+    return saved(layout.sound, into, 'in-part');
+  } finally {
+    remove();
+  }
+}
+
+function link(path: string, to: string): void {
+  try {
+    linkSync(path, to);
+  } catch {
+    copyFileSync(path, to);
+  }
+}
+
+function saved(path: string, into: DatabaseSync, log: 'as-written' | 'in-part'): ReturnType<typeof salvage> {
   const nothing = { state: newState(), salvaged: nothingSalvaged };
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return nothing;
   into.exec('SAVEPOINT salvage');
   try {
-    return salvage(path, into);
+    return salvage(path, into, log);
   } catch (error) {
     // Not even its first page is to be read. A full disk is another matter: nothing may be given up for it.
     if (troubleOf(error).kind === 'full') throw error;
@@ -119,6 +179,7 @@ function open(layout: Layout, making: Making): Omit<Opened, 'isRecovered'> {
   const db = connect(layout.outbox, making);
   try {
     const state = loadWholeState(db);
+    refuseShort(layout, state);
     transaction(db, () => dropBehind(db, state.position));
     return { db, state, observer: loadObserver(db), recovery: loadRecovery(db) };
   } catch (error) {

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { LifecycleState } from '../lifecycle/state.ts';
 import { writeConclusions } from './approvals.ts';
 import { type FoundDelivery, type HeldRecord, type PendingQuery, prepareDeliveries } from './deliveries.ts';
+import type { PositionMark } from './position-mark.ts';
 import { type FiledRequest, prepareRequestReader, writeAnswer } from './requests.ts';
 import {
   areBooksRight,
@@ -60,13 +61,19 @@ export interface OutboxFile {
 }
 
 /** @throws what the disk says, when the sinks of the configuration are new to the file and cannot be written. */
-export function createOutboxFile(db: DatabaseSync, stored: LifecycleState, sinkNames: readonly string[]): OutboxFile {
+export function createOutboxFile(
+  db: DatabaseSync,
+  stored: LifecycleState,
+  sinkNames: readonly string[],
+  mark: PositionMark,
+): OutboxFile {
   let state = stored;
   let sinks = reconciled(db, sinkNames);
   const deliveries = prepareDeliveries(db);
   const requests = prepareRequestReader(db);
   const writeSink = prepareSinkWriter(db);
   const writeState = prepareStateWriter(db);
+  mark.write(stored);
   const bury =
     db.prepare(`INSERT OR REPLACE INTO tombstones (position, eventKey, recordId, phase, observedAt, expiredAt, sinks)
     VALUES (?, ?, ?, ?, ?, ?, ?)`);
@@ -155,6 +162,7 @@ export function createOutboxFile(db: DatabaseSync, stored: LifecycleState, sinkN
         if (observer) writeMeta(db, 'observer', JSON.stringify(observer));
         return sinksAfter;
       });
+      if (after.position !== state.position) mark.write(after);
       state = after;
       writtenUpTo = state.position;
     },
@@ -190,7 +198,10 @@ export function createOutboxFile(db: DatabaseSync, stored: LifecycleState, sinkN
         },
       };
     },
-    close: () => db.close(),
+    close() {
+      db.close();
+      mark.close();
+    },
   };
 }
 

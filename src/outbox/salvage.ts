@@ -25,17 +25,23 @@ type Found = Row & { readonly rowid: number };
  * Copies every sound row of a damaged outbox into a new one, within the caller's transaction, and answers the state that
  * it is to begin with. Row by row: one bad page costs the rows on it and no others. Records are taken with their bytes
  * proven by their checksum; what a lost delivery row said is unknown, so its record is pending again.
+ * @param log `in-part`: pages may be of different commits, so that the lifecycle's row may be older than records.
  */
 export function salvage(
   path: string,
   into: DatabaseSync,
+  log: 'as-written' | 'in-part',
 ): { readonly state: LifecycleState; readonly salvaged: Salvaged } {
   const from = new DatabaseSync(path, { readOnly: true, timeout: 0 });
   try {
     from.exec('PRAGMA trusted_schema = OFF');
     const found = json(metaOf(from, 'lifecycle'));
     const scalars: Scalars | null = isWholeLifecycle(found) ? found : null;
-    const records = copyRecords(from, into, scalars?.position ?? Number.MAX_SAFE_INTEGER);
+    const records = copyRecords(
+      from,
+      into,
+      log === 'in-part' ? Number.MAX_SAFE_INTEGER : (scalars?.position ?? Number.MAX_SAFE_INTEGER),
+    );
     copySinks(from, into);
     copyDeliveries(from, into);
     const lost = balanceBooks(into);
@@ -60,7 +66,8 @@ function copyState(from: DatabaseSync, into: DatabaseSync, scalars: Scalars | nu
   }
   const undecided = soundRows(from, 'undecided').flatMap((row) => json<UndecidedDocument>(row.json) ?? []);
   // Where the stream is lost positions go on all the same: the rows that were saved keep theirs.
-  return { ...newState(), position: highest(into), ...scalars, events, undecided };
+  const position = Math.max(highest(into), scalars?.position ?? 0);
+  return { ...newState(), ...scalars, position, events, undecided };
 }
 
 /** Rows behind `upTo` are of an append that was never finished. */

@@ -1,5 +1,7 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { truncateSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, test } from 'vitest';
 import { readOutbox } from '../../src/outbox/reader.ts';
@@ -9,8 +11,12 @@ import { createRig } from './rig.ts';
 /** Each is the start of a process, which takes seconds on a busy machine. */
 const kills = 20;
 
-/** Runs the writer on this directory, kills it after so many lines and a random moment more, and answers what it had been told. */
-async function runAndKill(directory: string, lines: number): Promise<readonly string[]> {
+/** Runs the writer on this directory, ends it after so many lines and a random moment more, and answers what it had been told. */
+async function runAndEnd(
+  directory: string,
+  lines: number,
+  end: (writer: ChildProcess) => void = (writer) => writer.kill('SIGKILL'),
+): Promise<{ readonly told: readonly string[]; readonly signal: string }> {
   const writer = spawn(process.execPath, [`${import.meta.dirname}/writer-process.ts`, directory], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -18,11 +24,10 @@ async function runAndKill(directory: string, lines: number): Promise<readonly st
   const exited = once(writer, 'exit');
   for await (const line of createInterface({ input: writer.stdout })) {
     told.push(line);
-    if (told.length === lines) setTimeout(() => writer.kill('SIGKILL'), Math.random() * 20);
+    if (told.length === lines) setTimeout(() => end(writer), Math.random() * 20);
   }
   const [, signal] = await exited;
-  expect(signal).toBe('SIGKILL');
-  return told;
+  return { told, signal };
 }
 
 const numbers = (told: readonly string[], kind: string): number[] =>
@@ -34,7 +39,8 @@ describe(`a writer that is killed ${kills} times`, () => {
     let appended = 0;
     const delivered = new Set<number>();
     for (let n = 0; n < kills; n += 1) {
-      const told = await runAndKill(rig.directory, 2 + Math.floor(Math.random() * 120));
+      const { told, signal } = await runAndEnd(rig.directory, 2 + Math.floor(Math.random() * 120));
+      expect(signal).toBe('SIGKILL');
       expect(told[0]).toBe('ready');
       appended = Math.max(appended, ...numbers(told, 'a'));
       for (const position of numbers(told, 'd')) delivered.add(position);
@@ -63,3 +69,20 @@ describe(`a writer that is killed ${kills} times`, () => {
     console.log(`  ${kills} kills, ${position} records, ${delivered.size} deliveries known, none lost`);
   }, 120_000);
 });
+
+test.skipIf(process.platform !== 'linux')(
+  'a writer whose index of the log is truncated by somebody else dies, and the next start finds everything',
+  async () => {
+    using rig = createRig();
+    const { told, signal } = await runAndEnd(rig.directory, 40, () =>
+      truncateSync(join(rig.directory, 'outbox.sqlite-shm')),
+    );
+    expect(signal).toBe('SIGBUS');
+    const outbox = rig.open({ sinks: ['hub', 'auditor'] });
+    expect(outbox.recovery).toBeNull();
+    expect(outbox.state.position).toBeGreaterThanOrEqual(Math.max(...numbers(told, 'a')));
+    const all = outbox.pending('auditor', { limit: 1_000_000 }).map(({ position }) => position);
+    expect(all).toEqual(Array.from({ length: outbox.state.position }, (_, n) => n + 1));
+  },
+  60_000,
+);
