@@ -29,8 +29,8 @@ const reopenEveryMs = 5_000;
 /** Remedies for one thing that could not be done: the reserve, room, and once more. */
 const mostRemedies = 3;
 
-/** What one transaction may take: `partBounds`, with indexes and what else is written with it. */
-const largestWriteBytes = 2 ** 19;
+/** What a transaction that found no room may need: most are of one record; the largest is `partBounds`, with its indexes. */
+const [usualWriteBytes, largestWriteBytes] = [2 ** 16, 2 ** 19];
 
 /** The file as far as it can be had: written, only read, or not there at all. Nothing here throws but {@link openDisk}. */
 export interface Disk {
@@ -348,7 +348,8 @@ class FileDisk implements Disk {
     if (kind === 'full' && this.#file) {
       // Both at once: with free pages in the file, what comes next needs no more of the disk than its log has already.
       const isFreed = this.#reserve.free();
-      return this.#triedToMakeRoom(this.#file) || isFreed;
+      const needed = remedies === 0 ? usualWriteBytes : largestWriteBytes;
+      return this.#triedToMakeRoom(this.#file, needed) || isFreed;
     }
     if (kind !== 'damaged' || remedies > 0) return false;
     try {
@@ -359,12 +360,12 @@ class FileDisk implements Disk {
     }
   }
 
-  #triedToMakeRoom(file: OutboxFile): boolean {
+  #triedToMakeRoom(file: OutboxFile, needed: number): boolean {
     try {
       // The log begins anew at its front: on a full disk it cannot grow.
       // First: what every sink has goes before anything else.
       this.#memory.writeOutcomes(file);
-      return this.#room.make(file, largestWriteBytes) > 0;
+      return this.#room.make(file, needed) > 0;
     } catch {
       return false;
     }

@@ -62,11 +62,12 @@ export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>): Ba
     );
 
   const hold = (rows: readonly PendingDelivery[]): Waiting[] => {
-    const entries = rows.map(({ position, eventKey, json, attempts }) => ({
+    const entries = rows.map(({ position, eventKey, json, attempts, appendedAt }) => ({
       position,
       eventKey,
       json,
       attempts,
+      appendedAt,
       group: 0,
     }));
     let bytes = 0;

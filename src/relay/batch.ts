@@ -6,6 +6,8 @@ export interface Waiting {
   /** What is sent: the record as it was appended, or shortened for this sink. */
   json: Buffer;
   attempts: number;
+  /** When the record was appended, by the wall clock. */
+  readonly appendedAt: string;
   /** Only entries of one group share a batch: 0 for all that were never refused, a number of its own for each half. */
   group: number;
 }

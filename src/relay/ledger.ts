@@ -8,10 +8,10 @@ import type { Failing, Narrator } from './narrator.ts';
 import { afterEcho, afterFailure, afterSuccess, counts, type Pace, type Sent, startingPace } from './pace.ts';
 import { settle } from './settle.ts';
 import { shorten } from './shorten.ts';
-import { afterRefusal, afterRetry, isApart, released, type Trouble, wasRefused } from './trouble.ts';
+import { afterRefusal, afterRetry, isApart, isHopeless, released, type Trouble, wasRefused } from './trouble.ts';
 import type { Urgency } from './urgency.ts';
 
-/** So many records refused one after the other, none accepted: it is the destination, not the records. */
+/** So many refusals of records one after the other, none accepted: the sink is left alone for a while. */
 const refusalsOfASickSink = 3;
 
 /** A batch on its way, and what was so when it was sent. */
@@ -67,8 +67,9 @@ export function createLedger(parts: {
   const suspects = new Set<string>();
   const deaths: Record<string, number> = {};
   let outcomes: Settlement[] = [];
-  let progress = stored;
-  let pace = startingPace(stored.step, clock.monotonicMs() + storedPauseMs(stored, clock));
+  const pauseMs = storedPauseMs(stored, clock);
+  let progress = pauseMs > 0 ? { ...stored, retryAt: new Date(clock.now().getTime() + pauseMs).toISOString() } : stored;
+  let pace = startingPace(stored.step, clock.monotonicMs() + pauseMs);
   let delivered = 0;
   let refusals = 0;
 
@@ -178,6 +179,11 @@ export function createLedger(parts: {
           records: flight.batch.length,
           canShorten: shorter !== null,
           refusedBefore: wasRefused(troubles.get(entry.eventKey), entry.position, flight.delivered),
+          isHopeless: isHopeless(troubles.get(entry.eventKey), {
+            position: entry.position,
+            ageMs: clock.now().getTime() - Date.parse(entry.appendedAt),
+            suspects: suspects.size,
+          }),
         },
         delivery,
       );
@@ -223,9 +229,14 @@ export function createLedger(parts: {
   };
 }
 
-/** The wall clock may have been stepped since: what it says is a hint, and never a reason to wait for longer than a backoff does. */
-function storedPauseMs({ step, retryAt }: SinkProgress, clock: Clock): number {
+/**
+ * What is left of the pause that was stored. The wall clock may have been stepped since: a pause is never longer than it
+ * was when it began, which is when the error that caused it was noted.
+ */
+function storedPauseMs({ step, retryAt, lastErrorAt }: SinkProgress, clock: Clock): number {
   if (step === 0 || retryAt === null) return 0;
-  const pauseMs = Date.parse(retryAt) - clock.now().getTime();
-  return Math.min(Math.max(0, Number.isFinite(pauseMs) ? pauseMs : 0), longestRetryAfterMs);
+  const until = Date.parse(retryAt);
+  const length = lastErrorAt === null ? longestRetryAfterMs : until - Date.parse(lastErrorAt);
+  const left = Math.min(until - clock.now().getTime(), length, longestRetryAfterMs);
+  return Number.isFinite(left) ? Math.max(0, left) : 0;
 }

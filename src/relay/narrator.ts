@@ -10,10 +10,21 @@ export interface Failing {
   readonly retryAt: string | null;
 }
 
-/** One line when a sink begins to fail or fails for another reason, one now and then while it does, one when it is back. */
+/** What the log says with how a sink stands. */
+export interface Facts {
+  /** Counts what has not been delivered; asked only where it is said. */
+  readonly waiting: () => number;
+  /** Batches that got through so far. */
+  readonly delivered: number;
+}
+
+/**
+ * One line when a sink begins to fail or fails for another reason, one now and then while it does, one when it is over:
+ * that it is back only after it took something.
+ */
 export interface Narrator {
-  /** Null: nothing is wrong. `waiting` counts what has not been delivered; asked only where it is said. */
-  tell(failing: Failing | null, waiting: () => number): void;
+  /** Null: nothing is wrong. */
+  tell(failing: Failing | null, facts: Facts): void;
   dead(position: number, code: string, reason: string): void;
 }
 
@@ -28,8 +39,11 @@ export function createNarrator({
 }): Narrator {
   const limited = createRateLimit({ clock, everyMs: 60_000 });
   const teller = createTroubleTeller({ clock });
+  /** When it began to fail. */
+  let deliveredThen: number | null = null;
   return {
-    tell(failing, waiting) {
+    tell(failing, { waiting, delivered }) {
+      if (failing) deliveredThen ??= delivered;
       const { code = null, reason = '', step = 0, retryAt = null } = failing ?? {};
       teller(code, {
         begins: () => log.warn({ sink, code, step, retryAt }, `${sink} is failing: ${reason}`),
@@ -40,8 +54,12 @@ export function createNarrator({
             `${sink} has been failing for ${inWords(seconds)}; ${records} records wait for it: ${reason}`,
           );
         },
-        over: (seconds) => log.info({ sink, seconds }, `${sink} is back after ${inWords(seconds)}.`),
+        over: (seconds) =>
+          delivered > (deliveredThen ?? delivered)
+            ? log.info({ sink, seconds }, `${sink} is back after ${inWords(seconds)}.`)
+            : log.info({ sink, seconds }, `No records wait for ${sink} any more; it took none since it began to fail.`),
       });
+      if (!failing) deliveredThen = null;
     },
     dead(position, code, reason) {
       limited(`dead ${code}`, (leftOut) =>

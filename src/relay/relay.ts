@@ -87,6 +87,8 @@ class SinkRelay implements Relay {
   /** Of which stream everything in memory is; null before the first look. */
   #streamId: string | null = null;
   #lookedAt = 0;
+  /** What is known of the sink; null: nothing is wrong. */
+  #lastFailing: Failing | null = null;
 
   constructor(options: RelayOptions) {
     this.#options = { random: Math.random, deadlineMs: 60_000, onPass: () => {}, ...options };
@@ -331,13 +333,15 @@ class SinkRelay implements Relay {
   #tell(): void {
     const { sink, outbox } = this.#options;
     const waiting = (): number => outbox.counters()[sink.name]?.pending ?? 0;
-    this.#narrator.tell(this.#failing(), waiting);
+    this.#narrator.tell(this.#failing(), { waiting, delivered: this.#ledger.delivered() });
   }
 
-  /** A refused record alone is no failing sink while another one is on its way: its outcome will tell. */
+  /** While the one batch is on its way that decides whether it is the record or the sink, it stands as it stood before. */
   #failing(): Failing | null {
-    const isKnown = this.#ledger.pace().step > 0 || this.#flights.size === 0;
-    return isKnown ? this.#ledger.failing(this.#options.clock.monotonicMs()) : null;
+    const failing = this.#ledger.failing(this.#options.clock.monotonicMs());
+    const isDecided = failing === null || this.#ledger.pace().step > 0 || this.#flights.size === 0;
+    if (isDecided) this.#lastFailing = failing;
+    return this.#lastFailing;
   }
 
   #rest(): Drained {

@@ -11,6 +11,8 @@ export interface Attempt {
    * the destination takes records, just not this one.
    */
   readonly refusedBefore: boolean;
+  /** It has been refused alone for a day, and nothing else was sent that could show whose fault it is. */
+  readonly isHopeless: boolean;
 }
 
 /** What a delivery means for the entries of its batch. */
@@ -31,7 +33,7 @@ export type Consequence =
   | { readonly kind: 'shortened' }
   /**
    * The one record is refused, but nothing shows yet that it is the record's fault and not the destination's: a table
-   * whose schema is broken refuses every row. It waits until another record got through.
+   * whose schema is broken refuses every row. It waits until another record got through, or for a day.
    */
   | { readonly kind: 'suspected'; readonly code: string; readonly reason: string }
   /** The one record is put aside with its reason; its event goes on. */
@@ -50,7 +52,7 @@ export function settle(attempt: Attempt, delivery: Delivery): Consequence {
       const { cause, code, reason } = delivery;
       if (attempt.records > 1) return { kind: 'halved' };
       if (cause === 'too-large') return attempt.canShorten ? { kind: 'shortened' } : { kind: 'dead', code, reason };
-      return { kind: attempt.refusedBefore ? 'dead' : 'suspected', code, reason };
+      return { kind: attempt.refusedBefore || attempt.isHopeless ? 'dead' : 'suspected', code, reason };
     }
   }
 }

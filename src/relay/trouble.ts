@@ -14,6 +14,8 @@ export interface Trouble {
   readonly deliveredThen: number;
   /** Position of the record that was refused alone, while that is not yet proven to be its own fault. */
   readonly suspect: number | null;
+  /** How often that record was refused, alone. */
+  readonly refusals: number;
 }
 
 /** What counts when an event fails. */
@@ -29,7 +31,8 @@ export function afterRetry(before: Trouble | undefined, { at, delivered, random 
   const failures = !before ? 1 : before.deliveredThen < delivered ? before.failures + 1 : before.failures;
   // One failure may well have been the sink's: the event goes as soon as the sink may be asked again.
   const heldUntil = failures > 1 ? at + backoff(failures).pauseMs('transient', random) : at;
-  return { failures, heldUntil, deliveredThen: delivered, suspect: before?.suspect ?? null };
+  const { suspect = null, refusals = 0 } = before ?? {};
+  return { failures, heldUntil, deliveredThen: delivered, suspect, refusals };
 }
 
 /** The event's oldest record was refused, alone. It is asked for again slowly, or as soon as another one got through. */
@@ -40,7 +43,8 @@ export function afterRefusal(
 ): Trouble {
   const failures = (before?.failures ?? 0) + 1;
   const heldUntil = at + backoff(failures).pauseMs('configuration', random);
-  return { failures, heldUntil, deliveredThen: delivered, suspect: position };
+  const refusals = before?.suspect === position ? before.refusals + 1 : 1;
+  return { failures, heldUntil, deliveredThen: delivered, suspect: position, refusals };
 }
 
 /** Another record got through: what was refused alone can be asked for again, and then it is decided. */
@@ -53,3 +57,16 @@ export const isApart = (trouble: Trouble): boolean => trouble.failures > 1 || tr
 /** Whether `position` was refused alone and another record has got through since, `delivered` batches having done so. */
 export const wasRefused = (trouble: Trouble | undefined, position: number, delivered: number): boolean =>
   trouble?.suspect === position && trouble.deliveredThen < delivered;
+
+/** Ten refusals take about half an hour. */
+const hopeless = { refusals: 10, ageMs: 24 * 3_600_000 } as const;
+
+/**
+ * Whether a record is given up although nothing else shows whose fault it is: no other record got through since, and none
+ * of another event was refused either, which would show that it is the destination. A day is time to mend that.
+ */
+export const isHopeless = (
+  trouble: Trouble | undefined,
+  { position, ageMs, suspects }: { readonly position: number; readonly ageMs: number; readonly suspects: number },
+): boolean =>
+  trouble?.suspect === position && trouble.refusals >= hopeless.refusals && ageMs >= hopeless.ageMs && suspects === 1;

@@ -55,7 +55,8 @@ export type Delivery =
     }
   /**
    * The destination will always refuse this batch. `too-large`: halve it. `poison`: an entry of it is malformed in the
-   * destination's eyes. The relay finds the culprit; a batch of one that is refused becomes a dead letter.
+   * destination's eyes. The relay finds the culprit; a batch of one that is refused becomes a dead
+   * letter once another one got through, or after a day.
    */
   | {
       readonly kind: 'rejected';

@@ -2,12 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Lineup, nextBatches, type Waiting } from '../../src/relay/batch.ts';
 
+const appendedAt = '2026-01-01T00:00:00.000Z';
+
 /** `a1` is the entry at position 1 of event `a`; `a1:3` belongs to group 3, `a1!2` had two attempts, `a1*40` has 40 bytes. */
 function entry(text: string): Waiting {
   const [, eventKey = '', position, group, attempts, bytes] =
     /^([a-z])(\d+)(?::(\d+))?(?:!(\d+))?(?:\*(\d+))?$/.exec(text) ?? [];
   const json = Buffer.alloc(Number(bytes ?? 10));
-  return { eventKey, position: Number(position), group: Number(group ?? 0), attempts: Number(attempts ?? 0), json };
+  const [own, tries] = [Number(group ?? 0), Number(attempts ?? 0)];
+  return { eventKey, position: Number(position), group: own, attempts: tries, appendedAt, json };
 }
 
 function queuesOf(texts: readonly string[]): Map<string, Waiting[]> {
@@ -198,7 +201,7 @@ test('whatever waits, no event is in two batches, none has a gap, and what may g
         for (const [position, { bytes, ...row }] of list.entries()) {
           queues.set(row.eventKey, [
             ...(queues.get(row.eventKey) ?? []),
-            { ...row, position, json: Buffer.alloc(bytes) },
+            { ...row, position, appendedAt, json: Buffer.alloc(bytes) },
           ]);
         }
         const standing = (eventKey: string) => (held.has(eventKey) ? 'held' : apart.has(eventKey) ? 'apart' : 'ready');

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { settled } from '../support/fake-clock.ts';
 import { openRig, positions, type Rig, range } from './rig.ts';
 import { delivered, poison, tooLarge, unavailable } from './scripted-sink.ts';
 
@@ -106,6 +107,43 @@ describe('a record that a sink refuses', () => {
     expect(rig.sink.sent.length).toBeLessThan(20);
   });
 
+  test('again and again is failing all the time: nobody is told that it is back before something is delivered', async () => {
+    const rig = rigWith();
+    rig.sink.does(() => 'later');
+    rig.append('bad');
+    for (let refusal = 0; refusal < 8; refusal += 1) {
+      const drained = rig.drain();
+      await settled();
+      if (refusal > 0) expect(rig.relay.health().state).toBe('failing');
+      rig.sink.sent.at(-1)?.answer(poison);
+      await rig.clock.advance((await drained).waitMs);
+    }
+    expect(rig.sink.sent.length).toBeGreaterThan(5);
+    expect(rig.lines.filter((line) => line.includes('is back'))).toEqual([]);
+    rig.sink.does(() => delivered);
+    await rig.drainFor(600_000);
+    expect(rig.lines.at(-1)).toMatch(/^scripted is back after/);
+  });
+
+  test('alone for a day is put aside, where nothing else was sent that could show whose fault it is', async () => {
+    const rig = rigWith();
+    rig.sink.does(refusing('bad'));
+    rig.append('bad');
+    await rig.drainFor(23 * 3_600_000);
+    expect(rig.counters()).toEqual({ pending: 1, delivered: 0, dead: 0 });
+    await rig.drainFor(2 * 3_600_000);
+    expect(rig.counters()).toEqual({ pending: 0, delivered: 0, dead: 1 });
+    expect(rig.lines.filter((line) => line.includes('is back'))).toEqual([]);
+  });
+
+  test('with those of another event is no record’s fault, however long it takes', async () => {
+    const rig = rigWith();
+    rig.sink.does(() => poison);
+    rig.append('bad', 'worse');
+    await rig.drainFor(72 * 3_600_000);
+    expect(rig.counters()).toEqual({ pending: 2, delivered: 0, dead: 0 });
+  });
+
   test('and waits for proof does not hold back the record that brings it', async () => {
     const rig = rigWith();
     rig.sink.does(refusing('bad'));
@@ -207,5 +245,40 @@ describe('a record that is too large', () => {
     await rig.drain();
     expect(rig.sink.arrived).toEqual([2]);
     expect(rig.counters()).toEqual({ pending: 0, delivered: 1, dead: 1 });
+  });
+});
+
+describe('a pause that was stored', () => {
+  const hour = 3_600_000;
+  test.each([
+    { stepped: -hour, name: 'set back by an hour', atMost: 2 },
+    { stepped: -30_000, name: 'set back by half a minute', atMost: 2 },
+    { stepped: 0, name: 'left alone', atMost: 2 },
+    { stepped: hour, name: 'set forward by an hour', atMost: 0 },
+  ])('is never longer after a restart than when it began, with the clock $name', async ({ stepped, atMost }) => {
+    const rig = rigWith();
+    rig.sink.does(() => unavailable);
+    rig.append('a');
+    const { waitMs } = await rig.drain();
+    expect(waitMs).toBe(2_000);
+    rig.clock.stepWall(stepped);
+    const again = rig.restart();
+    rigs.push(again);
+    const began = rig.clock.monotonicMs();
+    rig.sink.does(() => delivered);
+    await again.drainFor(2 * hour);
+    expect(again.counters().delivered).toBe(1);
+    expect((rig.clock.monotonicMs() - began) / 1_000).toBeLessThanOrEqual(atMost);
+  });
+
+  test('is as long as a destination asked for', async () => {
+    const rig = rigWith();
+    const throttled = { kind: 'retry', cause: 'throttled', code: 'http-429', reason: 'too fast' } as const;
+    rig.sink.does(() => ({ ...throttled, retryAfterMs: 600_000 }));
+    rig.append('a');
+    await rig.drain();
+    const again = rig.restart();
+    rigs.push(again);
+    expect(await again.drain()).toMatchObject({ waitMs: 600_000 });
   });
 });

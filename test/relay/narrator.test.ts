@@ -14,7 +14,9 @@ function listening() {
 }
 
 const failing = (code: string) => ({ code, reason: `because of ${code}`, step: 1, retryAt: null });
-const none = (): number => 0;
+/** Nothing waits, and so many batches got through. */
+const factsOf = (delivered: number, waiting = 0) => ({ waiting: () => waiting, delivered });
+const none = factsOf(0);
 
 describe('what the log says of a sink', () => {
   test('one line when it begins to fail, one when it is back', async () => {
@@ -24,15 +26,23 @@ describe('what the log says of a sink', () => {
       narrator.tell({ ...failing('http-503'), step: attempt }, none);
       await clock.advance(10_000);
     }
-    narrator.tell(null, none);
-    narrator.tell(null, none);
+    narrator.tell(null, factsOf(1));
+    narrator.tell(null, factsOf(1));
     expect(lines).toEqual(['eventHubs is failing: because of http-503', 'eventHubs is back after 50 s.']);
+  });
+
+  test('that it is back is said only after a delivery', async () => {
+    const { lines, clock, narrator } = listening();
+    narrator.tell(failing('invalid-field'), factsOf(7));
+    await clock.advance(10_000);
+    narrator.tell(null, factsOf(7));
+    expect(lines.slice(1)).toEqual(['No records wait for eventHubs any more; it took none since it began to fail.']);
   });
 
   test('while it fails it is said again every ten minutes, with how many wait', async () => {
     const { lines, clock, narrator } = listening();
     for (let minute = 0; minute < 25; minute += 1) {
-      narrator.tell(failing('http-503'), () => 42);
+      narrator.tell(failing('http-503'), factsOf(0, 42));
       await clock.advance(60_000);
     }
     expect(lines).toEqual([
@@ -46,7 +56,7 @@ describe('what the log says of a sink', () => {
     const { lines, clock, narrator } = listening();
     narrator.tell(failing('http-503'), none);
     await clock.advance(3000);
-    narrator.tell(null, none);
+    narrator.tell(null, factsOf(1));
     for (let second = 0; second < 70; second += 1) {
       await clock.advance(1000);
       narrator.tell(failing('http-503'), none);

@@ -12,6 +12,7 @@ const entry = (json: string): Waiting => ({
   eventKey: 'a',
   json: Buffer.from(json),
   attempts: 0,
+  appendedAt: '2026-01-01T00:00:00.000Z',
   group: 0,
 });
 const good = entry(JSON.stringify(sampleRecord()));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Attempt, type Consequence, settle } from '../../src/relay/settle.ts';
 import type { Delivery } from '../../src/sinks/sink.ts';
 
-const one: Attempt = { records: 1, canShorten: true, refusedBefore: false };
+const one: Attempt = { records: 1, canShorten: true, refusedBefore: false, isHopeless: false };
 const why = { code: 'http-400', reason: 'the row does not fit the table' };
 const delivered: Delivery = { kind: 'delivered' };
 const poison: Delivery = { kind: 'rejected', cause: 'poison', ...why };

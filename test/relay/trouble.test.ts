@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { afterRefusal, afterRetry, isApart, released, wasRefused } from '../../src/relay/trouble.ts';
+import { afterRefusal, afterRetry, isApart, isHopeless, released, wasRefused } from '../../src/relay/trouble.ts';
 
 const random = (): number => 1;
 
@@ -47,5 +47,18 @@ describe('what is held against an event', () => {
   test('a suspicion outlives a fault that passes', () => {
     const suspected = afterRefusal(undefined, 7, { at: 0, delivered: 3, random });
     expect(afterRetry(suspected, { at: 0, delivered: 4, random }).suspect).toBe(7);
+  });
+
+  const day = 24 * 3_600_000;
+  test.each([
+    { name: 'after a day and ten refusals', refusals: 10, ageMs: day, suspects: 1, hopeless: true },
+    { name: 'not after nine', refusals: 9, ageMs: day, suspects: 1, hopeless: false },
+    { name: 'not before a day is over', refusals: 100, ageMs: day - 1, suspects: 1, hopeless: false },
+    { name: 'not while another event is refused too', refusals: 100, ageMs: 7 * day, suspects: 2, hopeless: false },
+  ])('a record that nothing else could prove wrong is given up $name', ({ refusals, hopeless, ...given }) => {
+    let trouble = afterRefusal(undefined, 7, { at: 0, delivered: 0, random });
+    for (let n = 1; n < refusals; n += 1) trouble = afterRefusal(trouble, 7, { at: 0, delivered: 0, random });
+    expect(isHopeless(trouble, { position: 7, ...given })).toBe(hopeless);
+    expect(isHopeless(trouble, { position: 8, ...given })).toBe(false);
   });
 });

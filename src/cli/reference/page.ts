@@ -67,7 +67,9 @@ const httpText =
 const metricsText =
   'At `/metrics`, where `http.port` is set. Times are in seconds, sizes in bytes. No label holds an event, a record or a VM.';
 const failuresText = `The \`class\` says who has to act. *transient*: nobody, it is tried again. *throttled*: nobody, it is tried again later. *configuration*: you; the
-records are kept meanwhile. *too-large*, *poison*: the batch is cut up; a record that is refused alone becomes a dead letter (\`outbox list\`).
+records are kept meanwhile. *too-large*, *poison*: the batch is cut up. A record
+that is refused alone becomes a dead letter (\`outbox list\`) once another record got through. While none does, the destination counts as failing and
+the record is tried again, every five minutes at most; a record that was refused for a day while no other event's was becomes a dead letter too.
 The names in the sentences are examples.`;
 const imdsText =
   'A look that brought no document. Nothing ends an event but a valid document, and the endpoint is asked again at once.';
