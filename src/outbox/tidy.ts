@@ -16,6 +16,9 @@ import { buryRecords } from './tombstones.ts';
 /** Deletes go in transactions of so many records, and so many transactions at a time: polling waits for them. */
 const bounds = { records: 500, transactions: 20 } as const;
 
+/** Delivered records that go where something could not be written: ample, since nobody waits for them. */
+const spareBytes = 2 ** 20;
+
 /** What was given up. */
 export interface Tidied {
   /** Every sink had them. */
@@ -68,7 +71,7 @@ export function tidy(
   const excess = (): number => excessBytes(measure(file).used, room, needed);
   const drop = (bytes: number): number =>
     remove(file, deliveredToDrop(deliveredRecords(file), at, bytes), { at, memory }).removed;
-  let dropped = drop(Math.max(needed, excess()));
+  let dropped = drop(Math.max(needed > 0 ? spareBytes : 0, excess()));
   // Pages that others share with what went are not free yet: then all that is delivered goes.
   if (excess() > 0) dropped += drop(Number.POSITIVE_INFINITY);
   const still = excess();
