@@ -5,6 +5,7 @@ import type { Host } from './host/index.ts';
 import type { Imds } from './imds/client.ts';
 import type { ObserverWatch } from './imds/observer-watch.ts';
 import { nextPollIn } from './imds/poll-pace.ts';
+import type { Seen } from './lifecycle/scheduled-event.ts';
 import { impactWithin, type Scope } from './lifecycle/scope.ts';
 import { type Turn, transition } from './lifecycle/transition.ts';
 import type { Log } from './log.ts';
@@ -29,7 +30,7 @@ export interface Bridge {
 /** One turn: look, decide, remember. A turn that changes nothing writes nothing. */
 export async function pollOnce(bridge: Bridge, signal: AbortSignal): Promise<Turn> {
   const { imds, host, observer, scope, outbox, clock, gapAfterMs, bridgeVersion } = bridge;
-  const seen = await imds.observe(signal);
+  const seen = await look(imds, outbox, signal);
   const began = clock.monotonicMs();
   const turn = transition(outbox.state, seen, {
     host: host.evidence(),
@@ -44,6 +45,15 @@ export async function pollOnce(bridge: Bridge, signal: AbortSignal): Promise<Tur
   bridge.approver?.consider(turn);
   host.excuse(clock.monotonicMs() - began); // our own work is no pause of the VM
   return turn;
+}
+
+/** Once more where the outbox took up another state meanwhile: that nothing changed was said of the one before. */
+async function look(imds: Imds, outbox: Outbox, signal: AbortSignal): Promise<Seen> {
+  for (;;) {
+    const { history } = outbox;
+    const seen = await imds.observe(signal, history);
+    if (seen.kind !== 'unchanged' || outbox.history === history) return seen;
+  }
 }
 
 /** From so long before an impact on, the machine's pauses are measured. */

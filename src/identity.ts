@@ -1,5 +1,4 @@
 import type { Host } from './host/index.ts';
-import type { Imds } from './imds/client.ts';
 import type { ObserverWatch } from './imds/observer-watch.ts';
 import type { Observer } from './lifecycle/scheduled-event.ts';
 import type { Outbox } from './outbox/outbox.ts';
@@ -17,13 +16,12 @@ export function confirmIdentity(
     readonly outbox: Outbox;
     readonly observer: ObserverWatch;
     readonly host: Host;
-    readonly imds: Imds;
     /** The vmId comes from the configuration, not from the metadata service. */
     readonly isVmIdSet: boolean;
   },
   stop: AbortSignal,
 ): Promise<boolean> {
-  const { outbox, observer, host, imds, isVmIdSet } = parts;
+  const { outbox, observer, host, isVmIdSet } = parts;
   return new Promise((resolve) => {
     const settle = (fresh: Observer): void => {
       const stored = outbox.observer;
@@ -31,7 +29,6 @@ export function confirmIdentity(
         const before = `${stored.vmName} (vmId ${stored.vmId})`;
         const now = `${fresh.vmName} (vmId ${fresh.vmId}${isVmIdSet ? ', as observer.vmId says' : ''})`;
         outbox.archive(`it is that of the VM ${before}, and this is ${now}, as on a copied disk`);
-        imds.forget();
       }
       outbox.rememberObserver(fresh, host.bootId());
       resolve(true);

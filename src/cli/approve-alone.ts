@@ -40,7 +40,7 @@ export async function approveAlone(
   const reading = observer.run(signal);
   try {
     const isVmIdSet = config.observer.vmId !== undefined;
-    void confirmIdentity({ outbox, observer, host, imds, isVmIdSet }, signal);
+    void confirmIdentity({ outbox, observer, host, isVmIdSet }, signal);
     await isFresh(observer, clock, signal);
     await pollOnce(bridge, signal);
     return await approver.approve(request);

@@ -57,7 +57,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
   );
   const sending = new AbortController();
   const isVmIdSet = config.observer.vmId !== undefined;
-  const confirmed = confirmIdentity({ outbox, observer, host, imds, isVmIdSet }, stop);
+  const confirmed = confirmIdentity({ outbox, observer, host, isVmIdSet }, stop);
   const health = startHealth({
     vitals,
     outbox,

@@ -3,7 +3,7 @@ import type { Seen } from '../lifecycle/scheduled-event.ts';
 import { type ApprovalAnswer, postApproval } from './approve.ts';
 import { readAzureTime } from './azure-time.ts';
 import type { Locate } from './discover.ts';
-import { parseDocument } from './document.ts';
+import { excessOf, parseDocument } from './document.ts';
 import { type HttpAnswer, type HttpConnection, openConnection } from './exchange.ts';
 import type { HttpFailure } from './http-failure.ts';
 import { meaningOfStatus } from './http-status.ts';
@@ -26,9 +26,12 @@ export interface ImdsOptions {
 
 /** The metadata service of this VM. Nothing here throws or rejects; a second `observe` waits for the first. */
 export interface Imds {
-  /** One look at the scheduled events. */
-  observe(signal: AbortSignal): Promise<Seen>;
-  /** The next look gets the whole document, also if it is the one seen last: for an outbox that begins anew. */
+  /**
+   * One look at the scheduled events. `unchanged` is answered only to the `history` that got the last document: whoever
+   * decides from another state, or gives none, gets the whole document.
+   */
+  observe(signal: AbortSignal, history?: object): Promise<Seen>;
+  /** The next look gets the whole document, also if it is the one seen last: for one that could not be decided on. */
   forget(): void;
   /** Everything the service tells about this VM, unparsed. */
   instance(signal: AbortSignal): Promise<InstanceAnswer>;
@@ -54,19 +57,19 @@ export function createImds(options: ImdsOptions): Imds {
   const { apiVersion, timeoutMs, firstTimeoutMs, warm, clock } = options;
   const locate = typeof options.endpoint === 'string' ? fixed(options.endpoint) : options.endpoint;
   let polling: HttpConnection | null = null;
-  /** Of the last document that was understood in full. */
-  let etag: string | null = null;
+  /** Of the last document that was understood in full, and who got it. */
+  let last: { readonly etag: string; readonly history: object } | null = null;
 
   const connectTimeoutMs = Math.min(timeoutMs, longestConnectMs);
   const connect = (origin: string): HttpConnection => openConnection(origin, { clock, connectTimeoutMs });
 
   return {
-    async observe(signal) {
+    async observe(signal, history = {}) {
       const located = await locate(signal);
       if (located.kind === 'not-found') return unavailable('unreachable', located.reason);
       const { origin, prefix } = splitEndpoint(located.endpoint);
       polling ??= connect(origin);
-      const asked = etag;
+      const asked = last?.history === history ? last.etag : null;
       const answer = await polling.exchange(
         {
           path: `${prefix}/metadata/scheduledevents?api-version=${apiVersion}`,
@@ -76,12 +79,15 @@ export function createImds(options: ImdsOptions): Imds {
         signal,
       );
       const seen = toSeen(answer, { apiVersion, isConditional: asked !== null });
-      if (seen.kind === 'document') etag = seen.document.unreadable === 0 ? entityTag(answer) : null;
+      if (seen.kind === 'document') {
+        const etag = seen.document.unreadable === 0 ? entityTag(answer) : null;
+        last = etag === null ? null : { etag, history };
+      }
       return seen;
     },
 
     forget() {
-      etag = null;
+      last = null;
     },
 
     // On a connection of its own: an answer that hangs here must not hold up a poll.
@@ -149,7 +155,7 @@ function toSeen(
   const time = readAzureTime(answer.header('date'), answer);
   if (answer.status === 304 && isConditional) return { kind: 'unchanged', ...time };
   if (answer.status !== 200) return refused(answer, apiVersion);
-  const parsed = parseDocument(answer.body, apiVersion);
+  const parsed = parseDocument(answer.body, apiVersion, answer.isUtf8);
   if (parsed.kind === 'no-document') return unavailable(parsed.code, parsed.reason);
   return { kind: 'document', document: parsed.document, imdsApiVersion: apiVersion, ...time };
 }
@@ -157,10 +163,11 @@ function toSeen(
 function toInstance(answer: HttpAnswer | HttpFailure, apiVersion: string): InstanceAnswer {
   if (answer.kind === 'failure') return unavailable(answer.code, answer.reason);
   if (answer.status !== 200) return refused(answer, apiVersion);
+  if (!answer.isUtf8 || excessOf(answer.body) === 'too-deep') return notJson;
   try {
     return { kind: 'metadata', metadata: JSON.parse(answer.body), apiVersion };
   } catch {
-    return unavailable('not-json', 'The instance metadata is not JSON; it is asked for again.');
+    return notJson;
   }
 }
 
@@ -178,6 +185,8 @@ const unavailable = (code: string, reason: string): Unavailable => ({
   reason,
   retryAfterMs: null,
 });
+
+const notJson = unavailable('not-json', 'The instance metadata is not JSON; it is asked for again.');
 
 /** Null when there is none that could be sent back as it is. */
 function entityTag(answer: HttpAnswer | HttpFailure): string | null {

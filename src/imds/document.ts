@@ -6,10 +6,30 @@ export type ParsedDocument =
   | { readonly kind: 'document'; readonly document: SeenDocument }
   | { readonly kind: 'no-document'; readonly code: NoDocument; readonly reason: string };
 
-export type NoDocument = 'empty-body' | 'truncated' | 'not-json' | 'not-an-object' | 'no-events' | 'no-incarnation';
+export type NoDocument =
+  | 'empty-body'
+  | 'truncated'
+  | 'not-utf8'
+  | 'not-json'
+  | 'too-deep'
+  | 'not-an-object'
+  | 'no-events'
+  | 'too-many-events'
+  | 'no-incarnation';
 
 /** Deeper nesting than this is no event: it would overflow the stack of whoever writes it down again. */
 const deepestNesting = 50;
+
+/** Deeper JSON than this is not parsed: a megabyte of brackets takes a hundred megabytes to parse. */
+const deepestJson = 1_000;
+
+/** A document is about the VMs of one placement group or availability set: a few hundred at most. */
+const mostEvents = 1_000;
+
+const excesses = {
+  'too-deep': `The answer is nested deeper than ${deepestJson} levels`,
+  'too-many-events': `The answer lists more than ${mostEvents} events`,
+} as const;
 
 /**
  * The body of `GET /metadata/scheduledevents` in any of the seven published api-versions. Only a body that holds both
@@ -17,8 +37,11 @@ const deepestNesting = 50;
  * One entry that cannot be read takes no neighbour with it; one field that cannot be read takes no entry with it.
  * https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events
  */
-export function parseDocument(body: string, apiVersion: string): ParsedDocument {
+export function parseDocument(body: string, apiVersion: string, isUtf8 = true): ParsedDocument {
+  if (!isUtf8) return noDocument('not-utf8', `The answer is not valid UTF-8: it begins with ${quote(body)}`);
   if (body.trim() === '') return noDocument('empty-body', 'The answer has an empty body');
+  const excess = excessOf(body);
+  if (excess !== null) return noDocument(excess, excesses[excess]);
   const json = parseJson(body);
   if (json.problem !== null) return noDocument(json.problem, describeNotJson(json.problem, body));
   if (!isObject(json.value)) {
@@ -28,6 +51,7 @@ export function parseDocument(body: string, apiVersion: string): ParsedDocument 
   if (!Array.isArray(entries)) {
     return noDocument('no-events', `The answer is JSON but not a document: it has no list of Events (${quote(body)})`);
   }
+  if (entries.length > mostEvents) return noDocument('too-many-events', excesses['too-many-events']);
   if (typeof incarnation !== 'number' || !Number.isInteger(incarnation)) {
     return noDocument('no-incarnation', `The answer has no whole number as DocumentIncarnation (${quote(body)})`);
   }
@@ -48,7 +72,8 @@ const longestEventId = 128;
 function readEvent(entry: unknown, apiVersion: string): ScheduledEvent | null {
   if (!isObject(entry)) return null;
   const eventId = readText(entry.EventId);
-  if (eventId === null || eventId.length > longestEventId) return null;
+  // Half of a surrogate pair cannot be stored: it would come back as another id.
+  if (eventId === null || eventId.length > longestEventId || !eventId.isWellFormed()) return null;
   return {
     eventId,
     eventStatus: readText(entry.EventStatus),
@@ -122,6 +147,28 @@ function parseJson(body: string): ParsedJson {
   } catch {
     return { problem: isCutOff(body) ? 'truncated' : 'not-json' };
   }
+}
+
+/** What keeps this text from being parsed at all: what it would take is known from its brackets. */
+export function excessOf(body: string): 'too-deep' | 'too-many-events' | null {
+  let depth = 0;
+  let events = 0;
+  let isInString = false;
+  for (let at = 0; at < body.length; at += 1) {
+    const character = body[at];
+    if (isInString) {
+      if (character === '\\') at += 1;
+      else if (character === '"') isInString = false;
+    } else if (character === '"') isInString = true;
+    else if (character === '}' || character === ']') depth -= 1;
+    else if (character === '{' || character === '[') {
+      depth += 1;
+      if (character === '{' && depth === 3) events += 1;
+      if (depth > deepestJson) return 'too-deep';
+      if (events > mostEvents) return 'too-many-events';
+    }
+  }
+  return null;
 }
 
 /** Text that begins as an object does and does not end as one. */

@@ -1,10 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import Client from 'undici/lib/dispatcher/client.js';
 import type { Clock } from '../clock.ts';
 import { aborted, failureOfDeadline, failureOfNetwork, failureOfSize, type HttpFailure } from './http-failure.ts';
 
-/** A longer body is no document: a thousand events with a hundred names each take a quarter of it. */
-export const longestBodyBytes = 10 * 1024 * 1024;
+/** A longer body is no document: a hundred events with a hundred names each take a third of it. */
+export const longestBodyBytes = 2 ** 20;
 
 export interface HttpRequest {
   /** With the query. */
@@ -21,7 +22,9 @@ export interface HttpAnswer {
   readonly status: number;
   /** Lower-case name; the first value when a header came twice. Null when it is missing. */
   readonly header: (name: string) => string | null;
+  /** What is no UTF-8 is replaced in it. */
   readonly body: string;
+  readonly isUtf8: boolean;
   /** From sending the request to the headers of the answer. */
   readonly roundTripMs: number;
   readonly arrivedAt: Date;
@@ -115,7 +118,7 @@ function exchangeOn(
     const startedMs = clock.monotonicMs();
     const over = new AbortController();
     const body = collectBody();
-    let begun: Omit<HttpAnswer, 'body' | 'kind'> | null = null;
+    let begun: Omit<HttpAnswer, 'body' | 'isUtf8' | 'kind'> | null = null;
     let isSent = false;
 
     const settle = (outcome: HttpAnswer | HttpFailure, isSettledByUs: boolean): void => {
@@ -144,7 +147,7 @@ function exchangeOn(
         if (!body.add(chunk)) settle(failureOfSize(longestBodyBytes), true);
       },
       onResponseEnd() {
-        if (begun) settle({ kind: 'answer', ...begun, body: body.text() }, false);
+        if (begun) settle({ kind: 'answer', ...begun, ...body.text() }, false);
       },
       onResponseError: (_controller, error) => fail(error),
     };
@@ -161,16 +164,27 @@ function exchangeOn(
 
 const utf8 = new TextDecoder();
 
+/** One buffer, whatever the size of the chunks: a server that sends single bytes costs a hundred times their size else. */
 function collectBody() {
-  const chunks: Buffer[] = [];
+  let bytes = Buffer.alloc(0);
   let size = 0;
   return {
     /** False once the body is too long. */
     add(chunk: Buffer): boolean {
-      size += chunk.length;
-      if (size <= longestBodyBytes) chunks.push(chunk);
-      return size <= longestBodyBytes;
+      const longer = size + chunk.length;
+      if (longer > longestBodyBytes) return false;
+      if (longer > bytes.length) {
+        const grown = Buffer.alloc(Math.min(longestBodyBytes, Math.max(longer, 2 * bytes.length, 4096)));
+        bytes.copy(grown, 0, 0, size);
+        bytes = grown;
+      }
+      chunk.copy(bytes, size);
+      size = longer;
+      return true;
     },
-    text: (): string => utf8.decode(Buffer.concat(chunks)),
+    text(): Pick<HttpAnswer, 'body' | 'isUtf8'> {
+      const received = bytes.subarray(0, size);
+      return { body: utf8.decode(received), isUtf8: isUtf8(received) };
+    },
   };
 }

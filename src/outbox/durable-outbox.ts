@@ -32,6 +32,7 @@ export class DurableOutbox implements Outbox {
   /** Progress that is newer than the disk's. */
   readonly #progress = new Map<string, SinkProgress>();
   #state: LifecycleState;
+  #history: object = {};
   #observer: StoredObserver;
   /** It is newer than the disk's. */
   #isObserverNew = false;
@@ -59,6 +60,10 @@ export class DurableOutbox implements Outbox {
 
   get state(): LifecycleState {
     return this.#state;
+  }
+
+  get history(): object {
+    return this.#history;
   }
 
   get observer(): Observer | null {
@@ -108,7 +113,7 @@ export class DurableOutbox implements Outbox {
     this.#observer = { observer: null, bootId: null };
     this.#isObserverNew = false;
     this.#disk.archive(reason);
-    this.#state = this.#disk.stored ?? newState();
+    this.#replaceState(this.#disk.stored ?? newState());
     this.#isAstray = false;
     if (this.#disk.stored === null) this.#write();
   }
@@ -293,6 +298,12 @@ export class DurableOutbox implements Outbox {
     return true;
   }
 
+  /** By one that does not go on from it. */
+  #replaceState(state: LifecycleState): void {
+    this.#state = state;
+    this.#history = {};
+  }
+
   #writeOutcomes(file: OutboxFile): void {
     if (this.#isAstray) return;
     file.commitOutcomes(this.#unwritten, this.#progress);
@@ -341,7 +352,7 @@ export class DurableOutbox implements Outbox {
     const { sinks } = this.#options;
     if (sinks.some((sink) => this.#unwritten.pending(sink, { limit: 1 }).length > 0)) throw new StillSending();
     this.#giveUp([...this.#unwritten.records.keys()]);
-    this.#state = file.state;
+    this.#replaceState(file.state);
     if (!this.#isObserverNew) this.#observer = this.#disk.observer;
     this.#isAstray = false;
   }

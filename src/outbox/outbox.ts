@@ -72,6 +72,8 @@ export interface Backlog {
 export interface Outbox {
   /** After the last append, also when that is only in memory. */
   readonly state: LifecycleState;
+  /** The same object for as long as `state` goes on from what it was; another one when it was replaced by that of a file. */
+  readonly history: object;
   /** Identity of the observer as stored. */
   readonly observer: Observer | null;
   /** Boot id under which the observer was stored: a clone has another. */

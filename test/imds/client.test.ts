@@ -5,7 +5,7 @@ import type { Seen } from '../../src/lifecycle/scheduled-event.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { until } from '../support/until.ts';
 import { fixture } from './fixture.ts';
-import { bytes, http, type RawAnswer, type RawServer, startRawServer } from './raw-server.ts';
+import { bytes, http, type RawAnswer, type RawServer, raw, startRawServer } from './raw-server.ts';
 
 const never = new AbortController().signal;
 const scheduled = fixture('live-migration-2-scheduled');
@@ -87,14 +87,16 @@ describe('what is asked', () => {
 });
 
 describe('entity tags', () => {
+  const history = {};
+
   test('one that the server offers is sent back; 304 is the document of before', async () => {
     await using server = await startRawServer();
     const imds = imdsAt(server);
     server.answer(http(200, scheduled, { ETag: 'W/"2"' }));
-    await imds.observe(never);
+    await imds.observe(never, history);
     server.answer(http(304, '', { Date: new Date().toUTCString() }));
-    expect(await imds.observe(never)).toMatchObject({ kind: 'unchanged', azureTime: expect.any(Date) });
-    expect(await imds.observe(never)).toMatchObject({ kind: 'unchanged' });
+    expect(await imds.observe(never, history)).toMatchObject({ kind: 'unchanged', azureTime: expect.any(Date) });
+    expect(await imds.observe(never, history)).toMatchObject({ kind: 'unchanged' });
     expect(server.requests.map(({ headers }) => headers['if-none-match'])).toEqual([undefined, 'W/"2"', 'W/"2"']);
     await imds.close();
   });
@@ -103,10 +105,10 @@ describe('entity tags', () => {
     await using server = await startRawServer();
     const imds = imdsAt(server);
     server.answer(http(304));
-    expect(await imds.observe(never)).toMatchObject({ kind: 'unavailable', code: 'http-304' });
+    expect(await imds.observe(never, history)).toMatchObject({ kind: 'unavailable', code: 'http-304' });
     server.answer(http(200, scheduled));
-    await imds.observe(never);
-    await imds.observe(never);
+    await imds.observe(never, history);
+    await imds.observe(never, history);
     expect(server.requests.every(({ headers }) => headers['if-none-match'] === undefined)).toBe(true);
     await imds.close();
   });
@@ -115,22 +117,32 @@ describe('entity tags', () => {
     await using server = await startRawServer();
     const imds = imdsAt(server);
     server.answer(http(200, '{"error":"busy"}', { ETag: '"broken"' }));
-    await imds.observe(never);
+    await imds.observe(never, history);
     server.answer(http(200, fixture('odd-one-bad-entry'), { ETag: '"partly"' }));
-    await imds.observe(never);
+    await imds.observe(never, history);
     server.answer(http(200, scheduled, { ETag: '"good"' }));
-    await imds.observe(never);
+    await imds.observe(never, history);
     server.answer(http(503, '', { ETag: '"error"' }));
-    await imds.observe(never);
-    await imds.observe(never);
+    await imds.observe(never, history);
+    await imds.observe(never, history);
     const sent = server.requests.map(({ headers }) => headers['if-none-match']);
     expect(sent).toEqual([undefined, undefined, undefined, '"good"', '"good"']);
+    await imds.close();
+  });
+
+  test('that of one history is not sent for another, nor for none', async () => {
+    await using server = await startRawServer();
+    const imds = imdsAt(server);
+    server.answer(http(200, scheduled, { ETag: '"2"' }));
+    for (const asking of [history, history, {}, undefined, history, history]) await imds.observe(never, asking);
+    const sent = server.requests.map(({ headers }) => headers['if-none-match']);
+    expect(sent).toEqual([undefined, '"2"', undefined, undefined, undefined, '"2"']);
     await imds.close();
   });
 });
 
 describe('faults', () => {
-  const huge = `{"DocumentIncarnation":1,"Events":[],"Padding":"${'x'.repeat(11 * 1024 * 1024)}"}`;
+  const huge = `{"DocumentIncarnation":1,"Events":[],"Padding":"${'x'.repeat(2 * 1024 * 1024)}"}`;
   const lengthOf = (more: number): string => `HTTP/1.1 200 OK\r\nContent-Length: ${scheduled.length + more}\r\n\r\n`;
 
   const faults: readonly { fault: string; answer: RawAnswer; code: string; says: RegExp; retryAfterMs?: number }[] = [
@@ -169,17 +181,29 @@ describe('faults', () => {
     },
     { fault: 'null', answer: http(200, 'null'), code: 'not-an-object', says: /no observation/ },
     {
+      fault: 'a document in Latin-1',
+      answer: raw(Buffer.from(scheduled.replace('"Platform"', '"Plattf\u00f6rm"'), 'latin1')),
+      code: 'not-utf8',
+      says: /not valid UTF-8/,
+    },
+    {
+      fault: 'an empty document with a byte that is none',
+      answer: raw(Buffer.from('{"DocumentIncarnation":9,"Events":[],"\u00ff":1}', 'latin1')),
+      code: 'not-utf8',
+      says: /no observation/,
+    },
+    {
       fault: 'a redirect',
       answer: http(302, '', { Location: 'http://login.invalid/' }),
       code: 'http-302',
       says: /login\.invalid/,
     },
-    { fault: 'a body of 11 MB', answer: http(200, huge), code: 'too-large', says: /10 MB/ },
+    { fault: 'a body of 2 MB', answer: http(200, huge), code: 'too-large', says: /1 MB/ },
     {
-      fault: 'a body of 11 MB that names no length',
+      fault: 'a body of 2 MB that names no length',
       answer: bytes(`HTTP/1.1 200 OK\r\n\r\n${huge}`),
       code: 'too-large',
-      says: /10 MB/,
+      says: /1 MB/,
     },
     { fault: 'a reset', answer: bytes('', 'reset'), code: 'connection-reset', says: /without an answer/ },
     { fault: 'an end without an answer', answer: bytes(''), code: 'connection-reset', says: /without an answer/ },

@@ -149,13 +149,28 @@ describe('fields that cannot be read cost only themselves', () => {
   });
 
   test('an entry nested too deeply to be written down again loses the field that nests', () => {
-    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const deep = `${'['.repeat(900)}${']'.repeat(900)}`;
     const body = bodyOf(listed).replace('"Freeze"', `"Freeze","Bottomless":${deep}`);
     const [event] = documentOf(body).events;
     expect(event?.eventType).toBe('Freeze');
     expect(event?.raw).toEqual(listed);
     expect(JSON.stringify(event?.raw)).toBe(JSON.stringify(listed));
   });
+});
+
+test('brackets within a text nest nothing', () => {
+  const body = bodyOf({ ...listed, Description: `\\"${'['.repeat(2_000)}` });
+  expect(documentOf(body).events).toHaveLength(1);
+});
+
+test('as many events as a document may have are read', () => {
+  const Events = Array.from({ length: 1_000 }, (_, n) => ({ EventId: `event-${n}` }));
+  expect(documentOf(JSON.stringify({ DocumentIncarnation: 1, Events })).events).toHaveLength(1_000);
+});
+
+test('an EventId with half of a surrogate pair is none', () => {
+  const body = bodyOf({ ...listed, EventId: 'broken-\ud800-id' });
+  expect(documentOf(body)).toMatchObject({ events: [], unreadable: 1 });
 });
 
 describe('entries', () => {
@@ -221,6 +236,13 @@ describe('bodies that are no document', () => {
     },
     { why: 'a page', body: '<!DOCTYPE html>\n<html>', code: 'not-json', says: /begins with "<!DOCTYPE html> <html>"/ },
     { why: 'broken JSON', body: '{"DocumentIncarnation": }', code: 'not-json', says: /not JSON/ },
+    { why: 'brackets', body: '['.repeat(1_001), code: 'too-deep', says: /deeper than 1000 levels/ },
+    {
+      why: 'an event for each VM of a region',
+      body: JSON.stringify({ DocumentIncarnation: 1, Events: Array(1_001).fill({ EventId: 'a' }) }),
+      code: 'too-many-events',
+      says: /lists more than 1000 events/,
+    },
     { why: 'null', body: 'null', code: 'not-an-object', says: /"null"/ },
     { why: 'a list', body: '[]', code: 'not-an-object', says: /not a document/ },
     { why: 'text', body: '"Events"', code: 'not-an-object', says: /not a document/ },

@@ -87,3 +87,11 @@ export const bytes =
       if (then === 'reset') socket.resetAndDestroy();
     });
   };
+
+/** An answer of bytes that may be no text. */
+export const raw =
+  (body: Buffer): RawAnswer =>
+  (socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n`);
+    socket.write(body);
+  };

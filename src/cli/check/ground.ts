@@ -131,7 +131,6 @@ export function layGround(options: GroundOptions): Ground {
       );
       if (first.kind !== 'document' || first.clockOffsetSeconds !== null) return first;
       // So long under way that its date tells nothing: the next one is quick.
-      imds.forget();
       const second = await imds.observe(signal);
       return second.kind === 'document' ? second : first;
     } finally {

@@ -2,6 +2,7 @@ import { classify } from '../../azure/errors.ts';
 import type { Destination, Failure } from '../../azure/failure.ts';
 import { tokenFailure } from '../../azure/token-failure.ts';
 import { parseDocument } from '../../imds/document.ts';
+import { longestBodyBytes } from '../../imds/exchange.ts';
 import { aborted, failureOfDeadline, failureOfNetwork, failureOfSize } from '../../imds/http-failure.ts';
 import { meaningOfStatus } from '../../imds/http-status.ts';
 import { destinationOf as hubOf } from '../../sinks/event-hubs/config.ts';
@@ -110,7 +111,8 @@ const imdsErrors =
 const imdsStatuses = [
   204, 301, 302, 303, 307, 308, 300, 304, 400, 401, 403, 404, 405, 407, 408, 410, 418, 429, 500, 502, 503, 504, 508,
 ];
-const noDocuments = ['', '{"Events":[', 'oops', '[]', '{"Events":1}', '{"Events":[]}'];
+const tooMany = `{"Events":[${Array(1_001).fill('{}')}]}`;
+const noDocuments = ['', '{"Events":[', 'oops', '['.repeat(1_001), '[]', '{"Events":1}', tooMany, '{"Events":[]}'];
 
 /** The codes of a look at the metadata service that brought no document, each once. */
 export function imdsFailures(): readonly CodeMeaning[] {
@@ -124,7 +126,7 @@ export function imdsFailures(): readonly CodeMeaning[] {
       row(failureOfNetwork(Object.assign(new Error('…'), { code }), { origin, hasBegun: false })),
     ),
     row(failureOfDeadline(10_000, { origin, isSent: true, hasBegun: false })),
-    row(failureOfSize(10 * 1024 * 1024)),
+    row(failureOfSize(longestBodyBytes)),
     row(aborted),
     ...imdsStatuses.map((status) =>
       row(meaningOfStatus(status, { body: '', location: null, apiVersion: '2020-07-01' })),
@@ -133,6 +135,9 @@ export function imdsFailures(): readonly CodeMeaning[] {
       const parsed = parseDocument(body, '2020-07-01');
       return parsed.kind === 'no-document' ? [row(parsed)] : [];
     }),
+    ...[parseDocument('…', '2020-07-01', false)].flatMap((parsed) =>
+      parsed.kind === 'no-document' ? [row(parsed)] : [],
+    ),
     {
       code: 'unreachable',
       cause: '',

@@ -1,0 +1,105 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type Bridge, pollOnce } from '../../src/bridge.ts';
+import type { Clock } from '../../src/clock.ts';
+import { createImds } from '../../src/imds/client.ts';
+import type { Outbox } from '../../src/outbox/outbox.ts';
+import { createRig } from '../outbox/rig.ts';
+import { observerNamed } from '../support/story.ts';
+import { http, type RawAnswer, startRawServer } from './raw-server.ts';
+
+const never = new AbortController().signal;
+const incarnation = (number: number, events: readonly object[]) => ({
+  etag: `"${number}"`,
+  body: JSON.stringify({ DocumentIncarnation: number, Events: events }),
+});
+const freeze = {
+  EventId: 'AAAA',
+  EventType: 'Freeze',
+  ResourceType: 'VirtualMachine',
+  Resources: ['web_0'],
+  EventStatus: 'Scheduled',
+  NotBefore: '',
+  EventSource: 'Platform',
+  DurationInSeconds: 5,
+};
+
+/** A metadata service that answers 304 to who has its document, as it does for days on end. */
+const serving =
+  ({ etag, body }: ReturnType<typeof incarnation>): RawAnswer =>
+  (socket, request) =>
+    request.headers['if-none-match'] === etag
+      ? http(304)(socket, request)
+      : http(200, body, { ETag: etag })(socket, request);
+
+function bridgeOf(outbox: Outbox, clock: Clock, url: string): Bridge {
+  const observer = observerNamed('web_0');
+  return {
+    imds: createImds({
+      endpoint: url,
+      apiVersion: '2020-07-01',
+      timeoutMs: 5_000,
+      firstTimeoutMs: 5_000,
+      warm: () => true,
+      clock,
+    }),
+    host: {
+      evidence: () => ({ bootId: 'boot-1', physicalHost: null, tick: null, wallStepMs: 0 }),
+      bootId: () => 'boot-1',
+      watchPauses: () => {},
+      excuse: () => {},
+      close: () => {},
+    },
+    observer: {
+      known: () => observer,
+      fresh: () => true,
+      refresh: () => {},
+      onRead: () => () => {},
+      run: async () => {},
+    },
+    scope: { witnessRate: 0 },
+    outbox,
+    clock,
+    gapAfterMs: 10_000,
+    bridgeVersion: '1.2.3',
+  };
+}
+
+test('a state that comes to light late is decided on from a whole document, not from one that nobody decided on for it', async () => {
+  await using server = await startRawServer();
+  using rig = createRig();
+  const [state, stash] = [join(rig.directory, 'state'), join(rig.directory, 'stash')];
+  mkdirSync(state);
+
+  server.answer(serving(incarnation(5, [freeze])));
+  const before = rig.open({ directory: state });
+  const seeing = bridgeOf(before, rig.clock, server.url);
+  await pollOnce(seeing, never);
+  expect(before.state.events.get('aaaa')?.open).toBe(true);
+  await seeing.imds.close();
+  before.close();
+
+  // Two days later its disk is mounted only after the start, and the event is gone.
+  renameSync(state, stash);
+  writeFileSync(state, '');
+  rig.clock.stepWall(2 * 24 * 3_600_000);
+  server.answer(serving(incarnation(6, [])));
+  const after = rig.open({ directory: state });
+  const bridge = bridgeOf(after, rig.clock, server.url);
+  await pollOnce(bridge, never);
+  expect((await pollOnce(bridge, never)).seen.kind).toBe('unchanged');
+  rmSync(state);
+  renameSync(stash, state);
+  await rig.clock.advance(6_000);
+  await pollOnce(bridge, never);
+  expect(after.state.events.get('aaaa')?.open).toBe(true);
+
+  expect((await pollOnce(bridge, never)).seen.kind).toBe('document');
+  for (let minute = 0; minute < 10; minute += 1) {
+    await rig.clock.advance(60_000);
+    await pollOnce(bridge, never);
+  }
+  expect(after.state.events.get('aaaa')?.open).toBe(false);
+  await bridge.imds.close();
+});
