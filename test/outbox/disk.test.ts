@@ -67,7 +67,7 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
   });
 
   test('delivered records make room for new ones, though the bound of the outbox is not reached', () => {
-    using disk = mountSmallDisk(64);
+    using disk = mountSmallDisk(32);
     using rig = createRig(join(disk.path, 'state'));
     const outbox = rig.open({ sinks: ['hub'] });
     for (let n = 0; n < 40; n += 1) observe(outbox, { eventId: 'BEFORE', bytes: 40_000 });

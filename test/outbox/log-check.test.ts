@@ -90,12 +90,17 @@ function judged(from: Remains, log: Buffer | null) {
 }
 
 describe('a log in which a bit went bad after a kill -9', () => {
-  test.each([{ lastIs: 'record' }, { lastIs: 'delivery' }] as const)(
+  test.each([
+    { lastIs: 'record', bits: 60 },
+    { lastIs: 'delivery', bits: 20 },
+  ] as const)(
     'costs no record without a word, and no position is given twice, when its last commit was of a $lastIs',
-    ({ lastIs }) => {
+    ({ lastIs, bits }) => {
       using from = remains({ lastIs });
       const end = headerBytes + framesOf(from.log) * frameBytes;
-      const seen = bitsAmong(headerBytes, end, 115).map((bit) => judged(from, flipped(from.log, bit)));
+      const seen = bitsAmong(headerBytes, end, Number(process.env.OUTBOX_DAMAGED_LOGS ?? bits)).map((bit) =>
+        judged(from, flipped(from.log, bit)),
+      );
       const silent = seen.filter(({ told, missing }) => !told && missing > 0);
       expect(silent).toEqual([]);
       expect(seen.filter(({ givenTwice }) => givenTwice)).toEqual([]);
@@ -105,9 +110,10 @@ describe('a log in which a bit went bad after a kill -9', () => {
       console.log(
         `  ${seen.length} damaged logs: ${told.length} told, ${missing} of ${told.length * from.waiting.length} records lost`,
       );
-      expect(told.length).toBeGreaterThan(100);
+      expect(told.length).toBeGreaterThan(seen.length * 0.9);
       expect(missing).toBeLessThan(told.length);
     },
+    120_000,
   );
 
   test('is noticed in its header, in the salts of a frame and in the last frame, too', () => {
@@ -115,9 +121,9 @@ describe('a log in which a bit went bad after a kill -9', () => {
     const last = headerBytes + (framesOf(from.log) - 1) * frameBytes;
     const middle = headerBytes + 5 * frameBytes;
     const bits = [
-      ...bitsAmong(0, headerBytes, 32),
-      ...bitsAmong(middle, middle + 24, 48),
-      ...bitsAmong(last, last + 24, 48),
+      ...bitsAmong(0, headerBytes, 8),
+      ...bitsAmong(middle, middle + 24, 12),
+      ...bitsAmong(last, last + 24, 12),
     ];
     for (const bit of bits) expect({ bit, ...judged(from, flipped(from.log, bit)) }).toMatchObject({ bit, told: true });
   });
