@@ -51,6 +51,7 @@ export function secureDirectory(layout: Layout): boolean {
 }
 
 const writableByOthers = 0o022;
+const writableByAll = 0o002;
 const sticky = 0o1000;
 
 /** With the sticky bit, as in /tmp, others remove and rename nothing of ours: such a directory is left as it is. */
@@ -61,6 +62,8 @@ function close(directory: string): boolean {
     chmodSync(directory, mode & 0o7777 & ~writableByOthers);
     return true;
   } catch (error) {
+    // A group may write where the owner said so, as in the volume of a pod.
+    if ((mode & writableByAll) === 0) return false;
     throw new DirectoryUnusable('shared-directory', `other accounts may write in ${directory}`, error);
   }
 }

@@ -29,9 +29,6 @@ const reopenEveryMs = 5_000;
 /** Remedies for one thing that could not be done: the reserve, room, and once more. */
 const mostRemedies = 3;
 
-/** What a transaction that found no room may need: most are of one record; the largest is `partBounds`, with its indexes. */
-const [usualWriteBytes, largestWriteBytes] = [2 ** 16, 2 ** 19];
-
 /** The file as far as it can be had: written, only read, or not there at all. Nothing here throws but {@link openDisk}. */
 export interface Disk {
   /** What is known to be on disk; null while there is no file that can be read. */
@@ -213,11 +210,7 @@ class FileDisk implements Disk {
   }
 
   close(): void {
-    try {
-      this.#file?.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-    } catch {
-      // What is in the log is safe there: the next start plays it back.
-    }
+    this.#emptyLog();
     this.#drop();
     this.#lock?.release();
     this.#lock = null;
@@ -334,6 +327,14 @@ class FileDisk implements Disk {
     this.#room.measure(this.#file);
   }
 
+  #emptyLog(): void {
+    try {
+      this.#file?.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch {
+      // What is in the log is safe there: the next start plays it back.
+    }
+  }
+
   #drop(): void {
     this.#file?.close();
     this.#readable?.close();
@@ -348,8 +349,7 @@ class FileDisk implements Disk {
     if (kind === 'full' && this.#file) {
       // Both at once: with free pages in the file, what comes next needs no more of the disk than its log has already.
       const isFreed = this.#reserve.free();
-      const needed = remedies === 0 ? usualWriteBytes : largestWriteBytes;
-      return this.#triedToMakeRoom(this.#file, needed) || isFreed;
+      return this.#triedToMakeRoom(this.#file, remedies) || isFreed;
     }
     if (kind !== 'damaged' || remedies > 0) return false;
     try {
@@ -360,12 +360,12 @@ class FileDisk implements Disk {
     }
   }
 
-  #triedToMakeRoom(file: OutboxFile, needed: number): boolean {
+  #triedToMakeRoom(file: OutboxFile, failures: number): boolean {
     try {
       // The log begins anew at its front: on a full disk it cannot grow.
       // First: what every sink has goes before anything else.
       this.#memory.writeOutcomes(file);
-      return this.#room.make(file, needed) > 0;
+      return this.#room.makeFor(file, failures) > 0;
     } catch {
       return false;
     }
@@ -383,6 +383,8 @@ class FileDisk implements Disk {
   #leave(): void {
     if (!this.#trouble) return;
     this.#trouble = null;
+    // What is left of a commit that failed would look like one that was lost, behind those that come now.
+    this.#emptyLog();
     this.report();
   }
 }

@@ -13,9 +13,14 @@ export interface Room {
   /** Decides on the bound by what the disk has free now, and has SQLite keep it. */
   bound(file: OutboxFile): void;
   measure(file: OutboxFile): void;
-  /** Does what retention asks for, and more where `needed` bytes could not be written. @returns how many records went. */
-  make(file: OutboxFile, needed?: number): number;
+  /** Does what retention asks for. @returns how many records went. */
+  make(file: OutboxFile): number;
+  /** The same for a transaction that found no room, `failures` times before. */
+  makeFor(file: OutboxFile, failures: number): number;
 }
+
+/** What a transaction may need: most are of one record; the largest is `partBounds`, with its indexes. */
+const [usualWriteBytes, largestWriteBytes] = [2 ** 16, 2 ** 19];
 
 export function createRoom(
   { maxMegabytes, clock }: Pick<OutboxOptions, 'maxMegabytes' | 'clock'>,
@@ -30,6 +35,14 @@ export function createRoom(
     if (fill.isAlarming !== before.isAlarming) narrator.filled(fill);
   };
 
+  const make = (file: OutboxFile, needed: number): number => {
+    // The alarm comes before anything is discarded, however fast the outbox filled.
+    take(file);
+    const { expired, dropped } = tidy(file, { limit: fill.limitBytes, needed, at: clock.now(), memory });
+    if (expired > 0) narrator.expired(expired);
+    return expired + dropped;
+  };
+
   return {
     get fill() {
       return fill;
@@ -42,12 +55,7 @@ export function createRoom(
       fill = { ...fill, limitBytes: limit };
     },
     measure: take,
-    make(file, needed = 0) {
-      // The alarm comes before anything is discarded, however fast the outbox filled.
-      take(file);
-      const { expired, dropped } = tidy(file, { limit: fill.limitBytes, needed, at: clock.now(), memory });
-      if (expired > 0) narrator.expired(expired);
-      return expired + dropped;
-    },
+    make: (file) => make(file, 0),
+    makeFor: (file, failures) => make(file, failures === 0 ? usualWriteBytes : largestWriteBytes),
   };
 }
