@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { exitCodes, Failure } from './cli/exit-codes.ts';
 import { createProgram } from './cli/program.ts';
+import { isSender, runSender } from './cli/sender.ts';
 import { openDestination } from './log-destination.ts';
 
 /** Like the log, it waits only so long for a reader of stderr. */
@@ -66,7 +67,8 @@ const program = createProgram({
   stop: stop.signal,
   print,
 });
-program.parseAsync().then(
+const running = isSender(process.argv) ? runSender(process.argv) : program.parseAsync();
+running.then(
   () => end(exitCodes.ok.code),
   (error) => end(explain(error)),
 );

@@ -5,29 +5,39 @@ import { createDeadlines, type Deadlines } from './deadline.ts';
 import { classify } from './errors.ts';
 import type { Destination } from './failure.ts';
 import { tokenEndpoint } from './token-failure.ts';
-import { managedIdentityTokens } from './token-source.ts';
+
+/** What a sink needs of a credential. */
+export interface ReplaceableCredential extends TokenCredential {
+  /**
+   * A service refused `token`. Fetches another one, unless that has happened already or did not help a few minutes ago: where the
+   * role is missing, a new token is refused like the old one. Resolves whether another one is held now. Never rejects for what
+   * the token endpoint does.
+   */
+  replace?(scope: string, token: string, signal?: AbortSignal): Promise<boolean>;
+}
 
 /**
- * The one credential of the process. A token is fetched once for all who wait for it, within a deadline; a held one is
+ * The one credential of the bridge. A token is fetched once for all who wait for it, within a deadline; a held one is
  * served while it is valid and replaced at half its life, so that a sink hardly ever waits for IMDS: its token endpoint
  * is sickest during host work, which is when there is something to report.
  */
-export interface BridgeCredential extends TokenCredential {
+export interface BridgeCredential extends ReplaceableCredential {
   /** Rejects with a `KnownFailure` within 15 s. `options.abortSignal` ends the caller's wait, not the fetch that others share. */
   getToken(scopes: string | string[], options?: GetTokenOptions): Promise<AccessToken>;
   /** Fetches tokens for these scopes now and keeps them fresh until `close`. Failures are logged, not thrown. */
   prefetch(scopes: readonly string[]): void;
+  replace(scope: string, token: string, signal?: AbortSignal): Promise<boolean>;
+  /** Calls back when a token came for a scope that had none to be had before. */
+  onRecovered(listener: () => void): void;
   readonly deadlines: Pick<Deadlines, 'missed' | 'lateSettles'>;
   close(): void;
 }
 
 export interface CredentialOptions {
-  /** Client id of the user-assigned identity; null: the VM's system-assigned or only one. */
-  readonly clientId: string | null;
+  /** Where tokens come from. Asked again for a scope, it gives a new one. */
+  readonly source: TokenCredential;
   readonly clock: Clock;
   readonly log: Log;
-  /** Where tokens come from; default the managed identity of the VM. */
-  readonly source?: TokenCredential;
   readonly deadlineMs?: number;
 }
 
@@ -37,44 +47,61 @@ const defaultDeadlineMs = 15_000;
 const clockSkewMs = 30_000;
 /** Between two tries to replace a token that still serves. */
 const refreshPauseMs = 60_000;
-const destination = (host: string): Destination => ({
-  name: `the token endpoint ${host}`,
-  host,
-  addressKey: 'imds.endpoint',
-  proxy: null,
-  sender: 'this VM',
-  grant: 'this VM an identity',
-  whatToCheck: 'identity.clientId',
-});
+/**
+ * Between two requests while there is no token, whatever a Retry-After of the endpoint says: the records of an event have seconds,
+ * and an answer in three minutes is no burden to an endpoint on this host.
+ */
+const longestPauseMs = 20_000;
+const firstPauseMs = 5_000;
+/** Between two replacements of refused tokens. */
+const replacePauseMs = 5 * 60_000;
+
+/** What failures of the token endpoint are said about. */
+export function tokenDestination(): Destination {
+  const { name: host } = tokenEndpoint();
+  return {
+    name: `the token endpoint ${host}`,
+    host,
+    addressKey: 'imds.endpoint',
+    proxy: null,
+    sender: 'this VM',
+    grant: 'this VM an identity',
+    whatToCheck: 'identity.clientId',
+  };
+}
 
 interface Held {
   token: AccessToken | null;
   /** When half of the life that it had on arrival is over; wall clock, ms. */
   refreshAt: number;
+  /** When a refused token was replaced last; monotonic, ms. */
+  replacedAt: number;
+  /** The last request failed. */
+  isFailing: boolean;
   fetching: Promise<AccessToken> | null;
 }
 
 export function createCredential(options: CredentialOptions): BridgeCredential {
-  const { clock, log, deadlineMs = defaultDeadlineMs } = options;
-  const endpoint = destination(tokenEndpoint().name);
-  const source = options.source ?? managedIdentityTokens(options.clientId);
+  const { source, clock, log, deadlineMs = defaultDeadlineMs } = options;
+  const endpoint = tokenDestination();
   const deadlines = createDeadlines(endpoint.name);
   const held = new Map<string, Held>();
   /** Scopes whose last refresh failed. */
   const failing = new Set<string>();
   const teller = createTroubleTeller({ clock });
   const closing = new AbortController();
+  const listeners = new Set<() => void>();
 
   function heldFor(scope: string): Held {
-    const found = held.get(scope) ?? { token: null, refreshAt: 0, fetching: null };
+    const found = held.get(scope) ?? {
+      token: null,
+      refreshAt: 0,
+      replacedAt: Number.NEGATIVE_INFINITY,
+      isFailing: false,
+      fetching: null,
+    };
     held.set(scope, found);
     return found;
-  }
-
-  async function fetchToken(scope: string, before: AccessToken | null): Promise<AccessToken> {
-    const first = await askSource(scope);
-    // MSAL answers the call that makes it refresh with the token it had: the next call gets the new one.
-    return first.token === before?.token ? await askSource(scope) : first;
   }
 
   async function askSource(scope: string): Promise<AccessToken> {
@@ -88,17 +115,20 @@ export function createCredential(options: CredentialOptions): BridgeCredential {
   /** One fetch at a time for a scope. On failure the held token stays, and a refresh is tried again after a pause. */
   function fetchOnce(scope: string): Promise<AccessToken> {
     const entry = heldFor(scope);
-    entry.fetching ??= fetchToken(scope, entry.token)
+    entry.fetching ??= askSource(scope)
       .then(
         (token) => {
           const now = clock.now().getTime();
           const life = token.expiresOnTimestamp - now;
           entry.token = token;
           entry.refreshAt = now + Math.max(refreshPauseMs, life / 2);
+          if (entry.isFailing) for (const listener of listeners) listener();
+          entry.isFailing = false;
           return token;
         },
         (error: unknown) => {
           entry.refreshAt = clock.now().getTime() + refreshPauseMs;
+          entry.isFailing = true;
           throw error;
         },
       )
@@ -116,8 +146,7 @@ export function createCredential(options: CredentialOptions): BridgeCredential {
     const { token, refreshAt } = heldFor(scope);
     if (!isValid(token)) {
       const signals = abortSignal instanceof AbortSignal ? [abortSignal] : [];
-      // Twice the deadline: MSAL may have to be asked twice.
-      return await deadlines.run('token', 2 * deadlineMs + 1000, signals, () => fetchOnce(scope));
+      return await deadlines.run('token', deadlineMs + 1000, signals, () => fetchOnce(scope));
     }
     if (clock.now().getTime() >= refreshAt) void refresh(scope);
     return token;
@@ -151,15 +180,29 @@ export function createCredential(options: CredentialOptions): BridgeCredential {
 
   async function keepFresh(scope: string): Promise<void> {
     for (let failures = 0; !closing.signal.aborted; ) {
-      await refresh(scope);
-      const { token, refreshAt } = heldFor(scope);
-      failures = isValid(token) ? 0 : failures + 1;
-      const untilRefresh = refreshAt - clock.now().getTime();
-      // Without a token: 5 s, 10 s, … one minute. A sink with records asks by itself besides.
-      await clock.sleep(
-        failures > 0 ? Math.min(5000 * failures, refreshPauseMs) : Math.max(1000, untilRefresh),
-        closing.signal,
-      );
+      const before = heldFor(scope);
+      if (!isValid(before.token) || clock.now().getTime() >= before.refreshAt) await refresh(scope);
+      failures = isValid(heldFor(scope).token) ? 0 : failures + 1;
+      // Looked at often also while all is well: a token may be found wanting at any time.
+      const pauseMs = failures > 0 ? Math.min(firstPauseMs * failures, longestPauseMs) : longestPauseMs;
+      await clock.sleep(pauseMs, closing.signal);
+    }
+  }
+
+  async function replace(scope: string, refused: string, signal?: AbortSignal): Promise<boolean> {
+    const entry = heldFor(scope);
+    if (entry.token?.token === refused) {
+      const now = clock.monotonicMs();
+      if (now - entry.replacedAt < replacePauseMs) return false;
+      entry.replacedAt = now;
+      entry.token = null;
+      log.warn({ scope }, 'A token was refused by the service that it is for: another one is fetched.');
+    }
+    try {
+      const { token } = await getToken(scope, { ...(signal && { abortSignal: signal }) });
+      return token !== refused;
+    } catch {
+      return false; // the next send says why
     }
   }
 
@@ -168,6 +211,8 @@ export function createCredential(options: CredentialOptions): BridgeCredential {
     prefetch: (scopes) => {
       for (const scope of new Set(scopes)) void keepFresh(scope);
     },
+    replace,
+    onRecovered: (listener) => void listeners.add(listener),
     deadlines,
     close: () => closing.abort(),
   };

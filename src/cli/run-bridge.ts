@@ -1,6 +1,5 @@
 import type { Approver } from '../approver/approver.ts';
 import { refusal } from '../approver/by-hand.ts';
-import { createCredential } from '../azure/credential.ts';
 import { type Bridge, poll } from '../bridge.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -15,7 +14,8 @@ import { outboxHandlers } from '../outbox/handlers.ts';
 import { type Outbox, openOutbox } from '../outbox/outbox.ts';
 import { createRelay, type Relay } from '../relay/relay.ts';
 import { createRequestDesk } from '../request-desk.ts';
-import { createSinks, tokenScopes } from '../sinks/index.ts';
+import { inProcesses, type OpenSenders, type Senders } from '../sender/senders.ts';
+import { tokenScopes } from '../sinks/index.ts';
 import type { Sink } from '../sinks/sink.ts';
 import { version } from '../version.ts';
 import { approveRequest } from './approve.ts';
@@ -31,6 +31,8 @@ export interface RunBridgeOptions {
   /** Aborted: polling ends, what is pending is sent for up to five seconds, and `runBridge` resolves. */
   readonly stop: AbortSignal;
   readonly env?: NodeJS.ProcessEnv;
+  /** Where the sinks run; default: in processes of this program. */
+  readonly openSenders?: OpenSenders;
 }
 
 /** What is pending at the end is sent for so long; what is left then is sent by the next start. */
@@ -48,7 +50,8 @@ const nearMs = 20 * 60_000;
 /** The whole bridge, from open to closed. Rejects with `OutboxInUse` or `OutboxTooNew`, and for nothing that Azure does. */
 export async function runBridge(options: RunBridgeOptions): Promise<void> {
   const { config, clock, log, stop, env = process.env } = options;
-  const { bridge, approver, vitals, credential, sinks, relays } = assemble(options);
+  const { bridge, approver, vitals, senders, sinks, relays } = await assemble(options);
+  const { credential, heartbeats } = senders;
   const { imds, host, outbox, observer } = bridge;
   const names = sinks.map(({ name }) => name);
   log.info(
@@ -71,7 +74,17 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
     stop,
   });
   const { counts, upMs } = vitals;
-  const heartbeat = startHeartbeat({ config, outbox, counts, upMs, credential, version, clock, log, ready: confirmed });
+  const heartbeat = startHeartbeat({
+    config,
+    outbox,
+    counts,
+    upMs,
+    senders: heartbeats,
+    version,
+    clock,
+    log,
+    ready: confirmed,
+  });
   let stopReason: 'asked' | 'failed' = 'failed';
   const emitTest = createEmitTest({ outbox, observer, clock, version, imdsApiVersion: config.imds.apiVersion });
   const handlers = {
@@ -85,6 +98,9 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
   };
   const desk = createRequestDesk({ outbox, handlers, clock, log });
   vitals.onTurn(desk.look);
+  credential.onRecovered(() => {
+    for (const relay of relays) relay.resume((code) => code.startsWith('token-'));
+  });
   credential.prefetch(tokenScopes(config.sinks));
   const tasks = [
     desk.run(stop),
@@ -106,8 +122,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
     await heartbeat.stopped(stopReason);
     await health.close();
     for (const relay of relays) relay.close();
-    await Promise.allSettled([...sinks.map((sink) => sink.close()), imds.close()]);
-    credential.close();
+    await Promise.allSettled([senders.close(), imds.close()]);
     host.close();
     tellLeft(outbox, log);
     outbox.close();
@@ -133,20 +148,25 @@ function tellLeft(outbox: Outbox, log: Log): void {
 }
 
 /** Everything in its place, nothing begun. */
-function assemble({ config, clock, log }: RunBridgeOptions): {
+async function assemble({
+  config,
+  clock,
+  log,
+  openSenders = inProcesses(process.argv[1] ?? ''),
+}: RunBridgeOptions): Promise<{
   readonly bridge: Bridge;
   readonly approver: Approver;
   readonly vitals: Vitals;
-  readonly credential: ReturnType<typeof createCredential>;
+  readonly senders: Senders;
   readonly sinks: readonly Sink[];
   readonly relays: readonly Relay[];
-} {
-  const credential = createCredential({ clientId: config.identity.clientId, clock, log });
+}> {
   let opened: Outbox | null = null; // sinks ask before the outbox is open: it is opened for their names
   const near = (): boolean => opened !== null && impactWithin(opened.state, clock.now(), nearMs);
   const vitals = createVitals(config, clock);
-  const sinks = createSinks(config.sinks, { credential, clock, near }).map(vitals.watched);
-  const outbox = openOrClose(sinks, () =>
+  const senders = await openSenders({ config, clock, log, near });
+  const sinks = senders.sinks.map(vitals.watched);
+  const outbox = openOrClose(senders, () =>
     openOutbox({
       directory: config.stateDirectory,
       sinks: sinks.map(({ name }) => name),
@@ -167,15 +187,15 @@ function assemble({ config, clock, log }: RunBridgeOptions): {
   const relays = sinks.map((sink) =>
     createRelay({ sink, outbox, clock, log, isUrgent, deadlineMs, onPass: () => vitals.relayPassed(sink.name) }),
   );
-  return { bridge, approver, vitals, credential, sinks, relays };
+  return { bridge, approver, vitals, senders, sinks, relays };
 }
 
 /** Sinks watch their connections from the beginning: without an outbox nobody else would end that. */
-function openOrClose(sinks: readonly Sink[], open: () => Outbox): Outbox {
+function openOrClose(senders: Senders, open: () => Outbox): Outbox {
   try {
     return open();
   } catch (error) {
-    for (const sink of sinks) void sink.close();
+    void senders.close();
     throw error;
   }
 }

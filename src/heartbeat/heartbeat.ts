@@ -1,4 +1,3 @@
-import type { TokenCredential } from '@azure/identity';
 import type { Failure } from '../azure/failure.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
@@ -14,7 +13,7 @@ export interface HeartbeatOptions {
   readonly outbox: Pick<Outbox, 'state' | 'observer' | 'counters' | 'backlog' | 'pending'>;
   readonly counts: () => HeartbeatPolls;
   readonly upMs: () => number;
-  readonly credential: TokenCredential;
+  readonly senders: readonly HeartbeatSender[];
   readonly version: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -73,7 +72,7 @@ export function startHeartbeat(options: HeartbeatOptions): HeartbeatLoop {
 
   async function run(): Promise<void> {
     if (!(await ready)) return;
-    senders = (await createSenders(options)).map((sender) => ({ sender, teller: createTroubleTeller({ clock }) }));
+    senders = options.senders.map((sender) => ({ sender, teller: createTroubleTeller({ clock }) }));
     if (senders.length === 0) return;
     const began = clock.monotonicMs();
     let state: HeartbeatState = 'starting';
@@ -111,22 +110,6 @@ export function startHeartbeat(options: HeartbeatOptions): HeartbeatLoop {
 interface Spoken {
   readonly sender: HeartbeatSender;
   readonly teller: TroubleTeller;
-}
-
-/** Loads the libraries of those that are wanted only. */
-async function createSenders({ config, credential, clock }: HeartbeatOptions): Promise<readonly HeartbeatSender[]> {
-  const { streamName, eventHubs: alsoToHub } = config.heartbeat;
-  const { eventHubs, logAnalytics } = config.sinks;
-  const senders: HeartbeatSender[] = [];
-  if (logAnalytics) {
-    const { createTableSender } = await import('./log-analytics.ts');
-    senders.push(createTableSender({ config: { ...logAnalytics, streamName }, credential, clock }));
-  }
-  if (alsoToHub && eventHubs) {
-    const { createHubSender } = await import('./event-hubs.ts');
-    senders.push(createHubSender({ config: eventHubs, credential, clock }));
-  }
-  return senders;
 }
 
 /** Null while this VM does not know its name. */

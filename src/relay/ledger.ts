@@ -42,6 +42,8 @@ export interface Ledger {
   progress(): SinkProgress;
   /** Records that were refused for ever, by code. */
   deaths(): Readonly<Record<string, number>>;
+  /** The sink may be asked at once, if what it failed for last is over. */
+  resume(isOver: (code: string) => boolean): void;
   /** Nothing is left: what was held against single events went with them. */
   allDone(): void;
   /** The stream is another one: its events are not these. */
@@ -217,6 +219,9 @@ export function createLedger(parts: {
     },
     progress: () => progress,
     deaths: () => ({ ...deaths }),
+    resume(isOver) {
+      if (pace.step > 0 && isOver(progress.lastErrorCode ?? '')) pace = { ...pace, pausedUntil: clock.monotonicMs() };
+    },
     allDone: forgiveAll,
     forget() {
       backlog.forget();

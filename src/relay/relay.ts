@@ -19,6 +19,8 @@ export interface Relay {
   drainOnce(signal: AbortSignal): Promise<Drained>;
   /** Something may have changed that nobody told: looks at the whole backlog again. */
   wake(): void;
+  /** What failed with one of these codes works again: the sink is not left alone any longer for that. */
+  resume(isOver: (code: string) => boolean): void;
   health(): RelayHealth;
   /** Before an end: drains until nothing is left (true), or the sink fails or `deadlineMs` have passed (false). */
   flush(deadlineMs: number): Promise<boolean>;
@@ -126,6 +128,11 @@ class SinkRelay implements Relay {
 
   wake(): void {
     this.#lookAgain();
+    this.#bell.ring();
+  }
+
+  resume(isOver: (code: string) => boolean): void {
+    this.#ledger.resume(isOver);
     this.#bell.ring();
   }
 

@@ -3,6 +3,13 @@ import { createDeadlines } from '../azure/deadline.ts';
 import { KnownFailure } from '../azure/failure.ts';
 import type { Delivery, Sink } from './sink.ts';
 
+export const stdoutShape = {
+  name: 'stdout',
+  batchBy: 'any',
+  inFlight: 1,
+  limits: { records: 500, bytes: 1024 * 1024 },
+} as const;
+
 export interface StdoutOptions {
   readonly stream?: Writable;
   /** Deadline of one send. */
@@ -24,10 +31,7 @@ export function createStdoutSink({ stream = process.stdout, sendMs = 15_000 }: S
   stream.on('error', ignore);
 
   return {
-    name: 'stdout',
-    batchBy: 'any',
-    inFlight: 1,
-    limits: { records: 500, bytes: 1024 * 1024 },
+    ...stdoutShape,
 
     async send(batch, signal) {
       if (!stream.writable) return closed;

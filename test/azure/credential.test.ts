@@ -32,7 +32,6 @@ function setUp(options: { lifeMs?: number; deadlineMs?: number } = {}): Source {
       expiresOnTimestamp: clock.now().getTime() + (options.lifeMs ?? 24 * hour),
     }),
     credential: createCredential({
-      clientId: null,
       clock,
       log: {
         ...silentLog,
@@ -108,22 +107,6 @@ test('an endpoint that is down is said once for all scopes, now and then while i
   expect(lines.at(-1)).toMatch(/^Tokens are given again, after \d+ s without\.$/);
   expect(lines).toHaveLength(3);
   credential.close();
-});
-
-test('a refresh that is answered with the token held, as MSAL does, is asked once more', async () => {
-  const source = setUp();
-  const first = await source.credential.getToken('hub');
-  const fresh = source.answer;
-  let refreshing = false;
-  source.answer = () => {
-    if (refreshing) return fresh();
-    refreshing = true;
-    return Promise.resolve(first);
-  };
-  await source.clock.advance(13 * hour);
-  await source.credential.getToken('hub');
-  await settle();
-  expect((await source.credential.getToken('hub')).token).toBe('token 3');
 });
 
 test('an endpoint that never answers holds nobody longer than the deadline', async () => {

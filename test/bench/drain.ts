@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EventHubProducerClient } from '@azure/event-hubs';
 import { type BridgeCredential, createCredential } from '../../src/azure/credential.ts';
+import { managedIdentityTokens } from '../../src/azure/token-source.ts';
 import { setProcessWide } from '../../src/cli/process-wide.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
@@ -54,7 +55,7 @@ export async function drain({ starts }: { readonly starts: number }): Promise<vo
   await using simulator = startSimulate('--json');
   const addresses = await simulator.ready();
   setProcessWide({ imds: { endpoint: addresses.imds }, proxy: null, tls: { caFile: addresses.caFile } });
-  const credential = createCredential({ clientId: null, clock: systemClock, log: silentLog });
+  const credential = createCredential({ source: managedIdentityTokens(null), clock: systemClock, log: silentLog });
   const hub = { addresses, credential };
   const rows: Row[] = [];
   for (let round = 1; round <= starts; round += 1) {

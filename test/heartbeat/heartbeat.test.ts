@@ -59,7 +59,7 @@ describe('the sign of life against the simulator', () => {
       outbox,
       counts: () => polls,
       upMs: () => clock.monotonicMs() - began,
-      credential: local.credential,
+      senders,
       version: '1.2.3',
       clock,
       log,

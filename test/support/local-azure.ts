@@ -1,5 +1,6 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { type BridgeCredential, createCredential } from '../../src/azure/credential.ts';
+import { managedIdentityTokens } from '../../src/azure/token-source.ts';
 import {
   type AzureSimulator,
   type AzureSimulatorOptions,
@@ -23,7 +24,7 @@ export async function startLocalAzure(options: AzureSimulatorOptions = {}): Prom
   const azure = await startAzureSimulator(options);
   setDefaultCACertificates([...getCACertificates('default'), azure.ca]);
   process.env.AZURE_POD_IDENTITY_AUTHORITY_HOST = azure.imds.url;
-  const credential = createCredential({ clientId: null, clock: systemClock, log: silentLog });
+  const credential = createCredential({ source: managedIdentityTokens(null), clock: systemClock, log: silentLog });
   return {
     azure,
     credential,

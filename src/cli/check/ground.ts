@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { type BridgeCredential, createCredential } from '../../azure/credential.ts';
 import { classify } from '../../azure/errors.ts';
 import { tokenEndpoint } from '../../azure/token-failure.ts';
+import { managedIdentityTokens } from '../../azure/token-source.ts';
 import type { Clock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import { createImds, type Imds, type InstanceAnswer } from '../../imds/client.ts';
@@ -68,7 +69,7 @@ export function layGround(options: GroundOptions): Ground {
   const { config, clock, signal, tell } = options;
   const locate: Locate | null = config.imds.endpoint === 'auto' ? createDiscovery({ clock, log: silentLog }) : null;
   const credential = createCredential({
-    clientId: config.identity.clientId,
+    source: managedIdentityTokens(config.identity.clientId),
     clock,
     log: silentLog,
     deadlineMs: tokenMs,

@@ -17,6 +17,14 @@ export interface EventHubsConfig {
   readonly connectJitterSeconds: number;
 }
 
+/** One EventId a batch: it is the partition key. */
+export const eventHubsShape = {
+  name: 'event-hubs',
+  batchBy: 'event',
+  inFlight: 16,
+  limits: { records: 500, bytes: 256 * 1024 },
+} as const;
+
 /** What failures are said about. Names no secret. */
 export function destinationOf(config: EventHubsConfig): Destination {
   const { connectionString, eventHubName: hub } = config;

@@ -6,7 +6,7 @@ import { classify } from '../../azure/errors.ts';
 import { KnownFailure, rejected, retry } from '../../azure/failure.ts';
 import type { Clock } from '../../clock.ts';
 import type { CheckResult, Delivery, Entry, Sink } from '../sink.ts';
-import { destinationOf, type EventHubsConfig } from './config.ts';
+import { destinationOf, type EventHubsConfig, eventHubsShape } from './config.ts';
 import { createConnection } from './connection.ts';
 import { jitterMs, mayWait } from './connection-policy.ts';
 import { encodeEvent, partitionKey } from './encode.ts';
@@ -145,10 +145,7 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
   }
 
   return {
-    name: 'event-hubs',
-    batchBy: 'event',
-    inFlight: 16,
-    limits: { records: 500, bytes: 256 * 1024 },
+    ...eventHubsShape,
     async send(batch, signal) {
       await waitForConnection(batch, signal);
       return attempt(signal, (line) => sendOn(line, batch, signal));

@@ -11,6 +11,23 @@ export interface LogAnalyticsConfig {
   readonly streamName: string;
 }
 
+/**
+ * A call takes 1 MB, compressed and uncompressed; above some unknown point it is not refused but broken off. The SDK cuts
+ * at 1,000,000 bytes without counting commas: below that it sends what it is given as one request.
+ * https://learn.microsoft.com/azure/azure-monitor/fundamentals/service-limits#logs-ingestion-api
+ */
+export const mostBytes = 900_000;
+export const mostRows = 1000;
+/** A row is its record's JSON plus `TimeGenerated`, a longer column name and a comma: less than this. */
+const rowOverheadBytes = 50;
+
+export const logAnalyticsShape = {
+  name: 'log-analytics',
+  batchBy: 'any',
+  inFlight: 1,
+  limits: { records: mostRows, bytes: mostBytes - mostRows * rowOverheadBytes },
+} as const;
+
 /** What failures are said about. */
 export function destinationOf({ endpoint, ruleId, streamName }: LogAnalyticsConfig): Destination {
   const proxy = proxyBefore(hostOf(endpoint));

@@ -8,7 +8,7 @@ import { rejected, retry } from '../../azure/failure.ts';
 import { httpFailure } from '../../azure/http-failure.ts';
 import type { Clock } from '../../clock.ts';
 import type { CheckResult, Delivery, Entry, Sink } from '../sink.ts';
-import { destinationOf, hostOf, type LogAnalyticsConfig } from './config.ts';
+import { destinationOf, hostOf, type LogAnalyticsConfig, logAnalyticsShape, mostBytes, mostRows } from './config.ts';
 import { encodeRow } from './encode.ts';
 
 export interface LogAnalyticsSinkOptions {
@@ -24,16 +24,6 @@ export interface LogAnalyticsSink extends Sink {
 }
 
 const defaultWaits = { tokenMs: 20_000, uploadMs: 15_000 };
-
-/**
- * A call takes 1 MB, compressed and uncompressed; above some unknown point it is not refused but broken off. The SDK cuts
- * at 1,000,000 bytes without counting commas: below that it sends what it is given as one request.
- * https://learn.microsoft.com/azure/azure-monitor/fundamentals/service-limits#logs-ingestion-api
- */
-const mostBytes = 900_000;
-const mostRows = 1000;
-/** A row is its record's JSON plus `TimeGenerated`, a longer column name and a comma: less than this. */
-const rowOverheadBytes = 50;
 
 /**
  * A stream of a data collection rule. One request per `upload()`, since with more the SDK can resolve with part of them
@@ -100,10 +90,7 @@ export function createLogAnalyticsSink(options: LogAnalyticsSinkOptions): LogAna
   }
 
   return {
-    name: 'log-analytics',
-    batchBy: 'any',
-    inFlight: 1,
-    limits: { records: mostRows, bytes: mostBytes - mostRows * rowOverheadBytes },
+    ...logAnalyticsShape,
     async send(batch, signal) {
       try {
         return await upload(batch, signal);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { systemClock } from '../../../clock.ts';
 import type { Config } from '../../../config.ts';
+import { inThisProcess } from '../../../sender/senders.ts';
 import { openLog } from '../../open-log.ts';
 import { setProcessWide } from '../../process-wide.ts';
 import { readConfig } from '../../read-config.ts';
@@ -21,7 +22,13 @@ export async function runPart(file: string, { env, stop }: Pick<Surroundings, 'e
   const running: Promise<void>[] = [];
   for (const config of configs) {
     running.push(
-      runBridge({ config, clock: systemClock, log: log.child({ stateDirectory: config.stateDirectory }), stop }),
+      runBridge({
+        config,
+        clock: systemClock,
+        log: log.child({ stateDirectory: config.stateDirectory }),
+        stop,
+        openSenders: inThisProcess,
+      }),
     );
     await systemClock.sleep(apartMs, stop);
   }

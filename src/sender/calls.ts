@@ -1,0 +1,110 @@
+import { KnownFailure, retry } from '../azure/failure.ts';
+import type { Port } from './channel.ts';
+
+/** What one end offers to the other: functions of one value. */
+export type Methods = Readonly<Record<string, (value: never) => unknown>>;
+
+export type Handlers<M extends Methods> = {
+  readonly [K in keyof M]: (value: Parameters<M[K]>[0], signal: AbortSignal) => Promise<ReturnType<M[K]>>;
+};
+
+/** Calls over a channel, in both directions and many at a time. */
+export interface Calls<M extends Methods> {
+  /**
+   * Rejects with a {@link KnownFailure}: `aborted` at once when `signal` is (the other end is told, and not waited for), or
+   * with what {@link end} was given.
+   */
+  call<K extends keyof M & string>(
+    name: K,
+    value: Parameters<M[K]>[0],
+    signal?: AbortSignal,
+  ): Promise<ReturnType<M[K]>>;
+  /** Nothing will be answered any more. */
+  end(reason: Error): void;
+}
+
+type Message =
+  | { readonly kind: 'call'; readonly id: number; readonly name: string; readonly value: unknown }
+  | { readonly kind: 'cancel'; readonly id: number }
+  | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'threw'; readonly id: number; readonly message: string };
+
+interface Pending {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+/** @param handlers what this end offers. One that throws makes the call reject, with its message alone. */
+export function createCalls<Theirs extends Methods, Ours extends Methods>(
+  port: Port,
+  handlers: Handlers<Ours>,
+): Calls<Theirs> {
+  const pending = new Map<number, Pending>();
+  const running = new Map<number, AbortController>();
+  let lastId = 0;
+  let ended: Error | null = null;
+
+  async function answer(id: number, name: string, value: unknown): Promise<Message> {
+    const handler = (handlers as Record<string, ((value: unknown, signal: AbortSignal) => Promise<unknown>) | undefined>)[
+      name
+    ];
+    const callOff = new AbortController();
+    running.set(id, callOff);
+    try {
+      if (!handler) throw new Error(`there is no ${name}`);
+      return { kind: 'answer', id, value: await handler(value, callOff.signal) };
+    } catch (error) {
+      return { kind: 'threw', id, message: error instanceof Error ? error.message : String(error) };
+    } finally {
+      running.delete(id);
+    }
+  }
+
+  port.onMessage((received) => {
+    const message = received as Message;
+    if (message.kind === 'call') void answer(message.id, message.name, message.value).then(port.post);
+    else if (message.kind === 'cancel') running.get(message.id)?.abort();
+    else if (message.kind === 'answer') pending.get(message.id)?.resolve(message.value);
+    else pending.get(message.id)?.reject(new Error(message.message));
+  });
+
+  return {
+    call(name, value, signal) {
+      return new Promise((resolve, reject) => {
+        if (ended) return reject(ended);
+        if (signal?.aborted) return reject(aborted());
+        lastId += 1;
+        const id = lastId;
+        const settled = (): void => {
+          pending.delete(id);
+          signal?.removeEventListener('abort', callOff);
+        };
+        const callOff = (): void => {
+          settled();
+          port.post({ kind: 'cancel', id } satisfies Message);
+          reject(aborted());
+        };
+        signal?.addEventListener('abort', callOff, { once: true });
+        pending.set(id, {
+          resolve(value) {
+            settled();
+            resolve(value as Awaited<ReturnType<typeof resolve>> as never);
+          },
+          reject(error) {
+            settled();
+            reject(error);
+          },
+        });
+        port.post({ kind: 'call', id, name, value } satisfies Message);
+      });
+    },
+    end(reason) {
+      ended = reason;
+      for (const { reject } of [...pending.values()]) reject(reason);
+      for (const callOff of running.values()) callOff.abort();
+    },
+  };
+}
+
+const aborted = (): KnownFailure =>
+  new KnownFailure(retry('transient', 'aborted', 'The send was called off before an answer came; it is sent again.'));

@@ -1,0 +1,105 @@
+import { fork } from 'node:child_process';
+
+/** One end of a two-way channel of messages. Messages arrive in order; what is posted to an end that is gone is dropped. */
+export interface Port {
+  post(message: unknown): void;
+  onMessage(listener: (message: unknown) => void): void;
+}
+
+/** How a process came to its end. */
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** The last that it wrote to stderr: the stack of an exception, or V8's last words. */
+  readonly said: string;
+  /** Why it could not be started; null where it was. */
+  readonly notStarted: Error | null;
+}
+
+/** The other end, and the process behind it. */
+export interface Child extends Port {
+  readonly pid: number | undefined;
+  /** Never rejects. */
+  readonly exited: Promise<Exit>;
+  /** Closes the channel: a child in good order ends by itself then. */
+  disconnect(): void;
+  /** At once, and in whatever state it is. */
+  kill(): void;
+}
+
+export interface ForkOptions {
+  /** The program: a file that Node runs. */
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  /** Bound of its heap. */
+  readonly heapMegabytes: number;
+  /** Called with each piece of what it writes to stderr. */
+  readonly onStderr: (text: string) => void;
+}
+
+const longestSaid = 4096;
+
+/** Starts Node once more. Never throws: what cannot be started has ended. */
+export function forkChild({ program, args, env, heapMegabytes, onStderr }: ForkOptions): Child {
+  let said = '';
+  let child: ReturnType<typeof fork>;
+  try {
+    child = fork(program, [...args], {
+      env,
+      // Not those of this process: --inspect would take the same port twice.
+      execArgv: ['--max-semi-space-size=1', `--max-old-space-size=${heapMegabytes}`],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      windowsHide: true,
+    });
+  } catch (error) {
+    return unstarted(error instanceof Error ? error : new Error(String(error)));
+  }
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-longestSaid);
+    onStderr(text);
+  });
+  const exited = new Promise<Exit>((resolve) => {
+    // `close` would also wait for the channel, and never comes once that was closed from this side.
+    child.once('exit', (code, signal) => {
+      const done = (): void => resolve({ code, signal, said, notStarted: null });
+      if (child.stderr?.closed ?? true) done();
+      else child.stderr?.once('close', done);
+    });
+    child.on('error', (error) => {
+      // Also emitted for a message that could not be posted; the end of the process follows then.
+      if (child.pid === undefined) resolve({ code: null, signal: null, said, notStarted: error });
+    });
+  });
+  return {
+    pid: child.pid,
+    exited,
+    post(message) {
+      if (child.connected) child.send(message as object, () => {});
+    },
+    onMessage: (listener) => void child.on('message', listener),
+    disconnect() {
+      if (child.connected) child.disconnect();
+    },
+    kill: () => void child.kill('SIGKILL'),
+  };
+}
+
+const unstarted = (notStarted: Error): Child => ({
+  pid: undefined,
+  exited: Promise.resolve({ code: null, signal: null, said: '', notStarted }),
+  post: () => {},
+  onMessage: () => {},
+  disconnect: () => {},
+  kill: () => {},
+});
+
+/** The end of a process that {@link forkChild} started; null where nobody did. */
+export function parentPort(): Port | null {
+  if (!process.connected) return null;
+  return {
+    post: (message) => void process.send?.(message, undefined, undefined, () => {}),
+    onMessage: (listener) => void process.on('message', listener),
+  };
+}

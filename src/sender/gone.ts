@@ -1,0 +1,45 @@
+import { type Failure, retry } from '../azure/failure.ts';
+import type { Exit } from './channel.ts';
+
+/** Why we ended a process ourselves; null: we did not. */
+export type Killed = 'hung' | 'memory' | null;
+
+/** What the end of a process means for what it was doing. */
+export function goneFailure(
+  exit: Exit,
+  killed: Killed,
+  {
+    does,
+    hungSeconds,
+    memoryMegabytes,
+  }: {
+    /** `sends to the event hub x`: goes on after "The process that". */
+    readonly does: string;
+    readonly hungSeconds: number;
+    readonly memoryMegabytes: number;
+  },
+): Failure {
+  const process = `The process that ${does}`;
+  const again = 'it is started again when there is something to do, and nothing is lost';
+  if (exit.notStarted) {
+    const reason = `${process} could not be started (${exit.notStarted.message}); it is tried again. If it stays, look at the limits on processes and memory.`;
+    return retry('transient', 'sender-not-started', reason);
+  }
+  if (killed === 'hung') {
+    return retry('transient', 'sender-hung', `${process} did nothing for ${hungSeconds} s and was ended; ${again}.`);
+  }
+  if (killed === 'memory' || /heap out of memory|Array buffer allocation failed/i.test(exit.said)) {
+    const reason = `${process} needed more than its ${memoryMegabytes} MB and was ended; ${again}. If it stays, look for what answers in place of Azure, for instance a proxy.`;
+    return retry('transient', 'sender-out-of-memory', reason);
+  }
+  const how = exit.signal === null ? `exit code ${exit.code}` : exit.signal;
+  const byWhom =
+    exit.signal === 'SIGKILL' ? ', for instance by the kernel for lack of memory' : lastError(exit.said);
+  return retry('transient', 'sender-exited', `${process} ended (${how}${byWhom}); ${again}.`);
+}
+
+/** The line of a stack that names the error. */
+function lastError(said: string): string {
+  const line = said.split('\n').find((text) => /^[^\s].*(Error|Exception)\b/.test(text));
+  return line === undefined ? '' : `, ${line.trim().slice(0, 200)}`;
+}

@@ -1,0 +1,43 @@
+import type { Deadlines } from '../azure/deadline.ts';
+import type { Failure } from '../azure/failure.ts';
+import type { Config } from '../config.ts';
+import type { HeartbeatFacts } from '../heartbeat/row.ts';
+import type { CheckResult, Delivery } from '../sinks/sink.ts';
+
+/** What a process is for: to send to one destination, or to fetch tokens for all of them. */
+export type SenderRole = 'event-hubs' | 'log-analytics' | 'tokens';
+
+/** The first thing that a process is told. Over the channel, since others can read arguments and environment. */
+export interface SenderStart {
+  /** Without the sinks that are none of its business. */
+  readonly config: Config;
+}
+
+/** What the process offers. `begin` comes first, and once. */
+export type SenderMethods = {
+  begin(start: SenderStart): void;
+  /** The records as they were stored, oldest first. */
+  send(batch: readonly Uint8Array[]): Delivery;
+  check(value: null): CheckResult;
+  heartbeat(facts: HeartbeatFacts): Failure | null;
+  token(scope: string): TokenAnswer;
+  /** Tells it whether something is near, and asks how it is. A process that does not answer hangs. */
+  status(near: boolean): SenderStatus;
+  /** It ends its connections. */
+  close(value: null): void;
+};
+
+/** What it may ask of the process that polls, which holds the tokens: they survive the one that uses them. */
+export type PollerMethods = {
+  token(scope: string): TokenAnswer;
+  replaceToken(refused: { readonly scope: string; readonly token: string }): boolean;
+};
+
+export type TokenAnswer =
+  | { readonly token: string; readonly expiresOnTimestamp: number; readonly failure?: never }
+  | { readonly failure: Failure };
+
+export interface SenderStatus {
+  readonly deadlines: Pick<Deadlines, 'missed' | 'lateSettles'> | null;
+  readonly residentBytes: number;
+}

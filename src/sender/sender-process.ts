@@ -1,0 +1,276 @@
+import type { Operation } from '../azure/deadline.ts';
+import { type Failure, KnownFailure } from '../azure/failure.ts';
+import type { Clock } from '../clock.ts';
+import { createRateLimit, type Log } from '../log.ts';
+import { type Calls, createCalls, type Handlers } from './calls.ts';
+import type { Child } from './channel.ts';
+import { goneFailure, type Killed } from './gone.ts';
+import { anonymousBytesOf } from './memory.ts';
+import type { PollerMethods, SenderMethods, SenderRole, SenderStart, SenderStatus } from './protocol.ts';
+
+/**
+ * A process that is there while there is something to do: started by a call, or when something is near; ended after an idle time;
+ * when it dies, the next call starts another one. The pace of calls is the relay's and the credential's, so it is that of the
+ * starts too.
+ */
+export interface SenderProcess {
+  /** Rejects with a {@link KnownFailure}; when the process ends before it answers, with one that says how. */
+  call<K extends keyof SenderMethods & string>(
+    name: K,
+    value: Parameters<SenderMethods[K]>[0],
+    signal?: AbortSignal,
+  ): Promise<ReturnType<SenderMethods[K]>>;
+  /** Deadlines missed in all its lives. */
+  readonly deadlines: { readonly missed: Readonly<Partial<Record<Operation, number>>>; readonly lateSettles: number };
+  readonly facts: SenderFacts;
+  /** Ends it, within 3 s whatever it does. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** For metrics and status. */
+export interface SenderFacts {
+  readonly role: SenderRole;
+  /** Null while there is no process. */
+  readonly pid: number | null;
+  readonly residentBytes: number;
+  /** Since this process began. */
+  readonly starts: number;
+  /** Ends that nobody asked for, by code. */
+  readonly deaths: Readonly<Record<string, number>>;
+}
+
+export interface SenderProcessOptions {
+  readonly role: SenderRole;
+  /** For sentences: `sends to the event hub x`. */
+  readonly does: string;
+  readonly start: SenderStart;
+  readonly fork: (options: { readonly heapMegabytes: number; readonly onStderr: (text: string) => void }) => Child;
+  /** What it may ask of us. */
+  readonly offers: Handlers<PollerMethods>;
+  /** It is started ahead of need, and kept. Default: never. */
+  readonly near?: () => boolean;
+  /** Ends after so long without a call. */
+  readonly idleMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly limits?: Partial<SenderLimits>;
+}
+
+export interface SenderLimits {
+  /** Without a sign of life for so long it is ended. Time in which this process stood still does not count. */
+  readonly hungMs: number;
+  readonly heapMegabytes: number;
+  /** Of memory that no file backs: heap, buffers, stacks. */
+  readonly memoryMegabytes: number;
+}
+
+/** A healthy sender has some 30 MB, some 60 at full speed; the unit gives all processes of the service 256. */
+const defaultLimits: SenderLimits = { hungMs: 15_000, heapMegabytes: 96, memoryMegabytes: 128 };
+const lookEveryMs = 250;
+const askEveryMs = 1000;
+/** How often it is looked whether something is near. */
+const nearEveryMs = 1000;
+/** After a death nothing but a call starts it for so long. */
+const restPauseMs = 30_000;
+const closeMs = 2_500;
+const lineEveryMs = 60_000;
+
+interface Life {
+  readonly child: Child;
+  readonly calls: Calls<SenderMethods>;
+  readonly over: AbortController;
+  begun: Promise<unknown>;
+  /** Calls under way. */
+  busy: number;
+  lastUse: number;
+  killed: Killed;
+  isEnding: boolean;
+  silentMs: number;
+  status: SenderStatus;
+}
+
+const noStatus: SenderStatus = { deadlines: null, residentBytes: 0 };
+
+export function createSenderProcess(options: SenderProcessOptions): SenderProcess {
+  const { role, does, start, fork, offers, near = () => false, idleMs, clock, log } = options;
+  const limits = { ...defaultLimits, ...options.limits };
+  const lines = createRateLimit({ clock, everyMs: lineEveryMs });
+  const closed = new AbortController();
+  const missed: Partial<Record<Operation, number>> = {};
+  const deaths: Record<string, number> = {};
+  let lateSettles = 0;
+  let starts = 0;
+  let life: Life | null = null;
+  let diedAt = Number.NEGATIVE_INFINITY;
+  const endings = new Set<Promise<void>>();
+
+  function begin(): Life {
+    starts += 1;
+    const child = fork({ heapMegabytes: limits.heapMegabytes, onStderr: passOn });
+    const calls = createCalls<SenderMethods, PollerMethods>(child, offers);
+    const made: Life = {
+      child,
+      calls,
+      over: new AbortController(),
+      begun: calls.call('begin', start),
+      busy: 0,
+      lastUse: clock.monotonicMs(),
+      killed: null,
+      isEnding: false,
+      silentMs: 0,
+      status: noStatus,
+    };
+    made.begun.catch(() => {}); // told by every call of this life
+    life = made;
+    const ended = child.exited.then((exit) => {
+      endings.delete(ended);
+      const failure = goneFailure(exit, made.killed, {
+        does,
+        hungSeconds: limits.hungMs / 1000,
+        memoryMegabytes: limits.memoryMegabytes,
+      });
+      if (life === made) life = null;
+      made.over.abort();
+      calls.end(new KnownFailure(failure));
+      keepCounts(made.status);
+      if (!made.isEnding) died(failure, made);
+    });
+    endings.add(ended);
+    void watch(made);
+    return made;
+  }
+
+  function died(failure: Failure, { child }: Life): void {
+    diedAt = clock.monotonicMs();
+    const { code, reason } = failure;
+    deaths[code] = (deaths[code] ?? 0) + 1;
+    lines(code, (leftOut) =>
+      log.warn({ part: 'sender', sender: role, code, pid: child.pid, ...(leftOut > 0 && { leftOut }) }, reason),
+    );
+  }
+
+  /** What it writes to stderr by itself: warnings of Node and the stack of what ended it. */
+  function passOn(text: string): void {
+    for (const line of text.split('\n')) {
+      const said = line.trim().slice(0, 500);
+      if (said !== '') lines(said.slice(0, 60), () => log.warn({ part: 'sender', sender: role }, said));
+    }
+  }
+
+  function keepCounts({ deadlines }: SenderStatus): void {
+    for (const [operation, count] of Object.entries(deadlines?.missed ?? {})) {
+      const key = operation as Operation;
+      missed[key] = (missed[key] ?? 0) + count;
+    }
+    lateSettles += deadlines?.lateSettles ?? 0;
+  }
+
+  /** Looks after one life, until it is over. */
+  async function watch(made: Life): Promise<void> {
+    let sinceAskedMs = askEveryMs;
+    let isAsked = false;
+    while (!made.over.signal.aborted) {
+      const began = clock.monotonicMs();
+      await clock.sleep(lookEveryMs, made.over.signal);
+      // A machine that stood still is no sender that hangs.
+      const elapsedMs = Math.min(clock.monotonicMs() - began, 2 * lookEveryMs);
+      made.silentMs += elapsedMs;
+      sinceAskedMs += elapsedMs;
+      if (isTooLarge(made)) kill(made, 'memory');
+      else if (made.silentMs >= limits.hungMs) kill(made, 'hung');
+      else if (isIdle(made)) void end(made);
+      if (isAsked || sinceAskedMs < askEveryMs) continue;
+      isAsked = true;
+      sinceAskedMs = 0;
+      made.calls.call('status', near()).then(
+        (status) => {
+          made.status = status;
+          made.silentMs = 0;
+          isAsked = false;
+        },
+        () => {}, // its end is told elsewhere
+      );
+    }
+  }
+
+  function isTooLarge({ child, status }: Life): boolean {
+    const bytes = (child.pid === undefined ? null : anonymousBytesOf(child.pid)) ?? status.residentBytes;
+    return bytes > limits.memoryMegabytes * 1024 * 1024;
+  }
+
+  const isIdle = (made: Life): boolean =>
+    made.busy === 0 && !made.isEnding && clock.monotonicMs() - made.lastUse >= idleMs && !near();
+
+  function kill(made: Life, why: Killed): void {
+    made.killed ??= why;
+    if (life === made) life = null;
+    made.child.kill();
+  }
+
+  async function end(made: Life): Promise<void> {
+    if (made.isEnding) return;
+    made.isEnding = true;
+    if (life === made) life = null;
+    const late = new AbortController();
+    const timer = clock.sleep(closeMs, late.signal).then(() => made.child.kill());
+    try {
+      await Promise.race([made.calls.call('close', null), timer]);
+    } catch {
+      // It has ended already.
+    }
+    made.child.disconnect();
+    await Promise.race([made.child.exited, timer]);
+    late.abort();
+    await made.child.exited;
+  }
+
+  /** Starting takes a few hundred milliseconds of a notice that may be 30 s: it is there before it is needed. */
+  async function watchNear(): Promise<void> {
+    while (!closed.signal.aborted) {
+      if (life === null && near() && clock.monotonicMs() - diedAt >= restPauseMs) begin();
+      await clock.sleep(nearEveryMs, closed.signal);
+    }
+  }
+  if (options.near) void watchNear();
+
+  return {
+    async call(name, value, signal) {
+      if (signal?.aborted || closed.signal.aborted) throw calledOff();
+      const made = life ?? begin();
+      made.busy += 1;
+      try {
+        return await made.calls.call(name, value, signal);
+      } finally {
+        made.busy -= 1;
+        made.lastUse = clock.monotonicMs();
+        if (idleMs === 0 && made.busy === 0) void end(made);
+      }
+    },
+    get deadlines() {
+      const now = life?.status.deadlines;
+      const sum = { ...missed };
+      for (const [operation, count] of Object.entries(now?.missed ?? {})) {
+        const key = operation as Operation;
+        sum[key] = (sum[key] ?? 0) + count;
+      }
+      return { missed: sum, lateSettles: lateSettles + (now?.lateSettles ?? 0) };
+    },
+    get facts() {
+      const pid = life?.child.pid ?? null;
+      return { role, pid, residentBytes: life?.status.residentBytes ?? 0, starts, deaths: { ...deaths } };
+    },
+    async close() {
+      closed.abort();
+      if (life) await end(life);
+      await Promise.all(endings);
+    },
+  };
+}
+
+const calledOff = (): KnownFailure =>
+  new KnownFailure({
+    kind: 'retry',
+    cause: 'transient',
+    code: 'aborted',
+    reason: 'The send was called off before an answer came; it is sent again.',
+  });

@@ -1,0 +1,142 @@
+import { type BridgeCredential, createCredential } from '../azure/credential.ts';
+import { classify } from '../azure/errors.ts';
+import { tokenDestination } from '../azure/credential.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { HeartbeatSender } from '../heartbeat/sender.ts';
+import { heartbeatSenders } from '../heartbeat/senders.ts';
+import type { Log } from '../log.ts';
+import { configuredSinks, type SinkKind } from '../sinks/index.ts';
+import type { Sink } from '../sinks/sink.ts';
+import { type Child, forkChild } from './channel.ts';
+import type { Handlers } from './calls.ts';
+import type { PollerMethods, SenderRole } from './protocol.ts';
+import { createRemoteHeartbeat, createRemoteSink, createRemoteTokens } from './remote.ts';
+import { createSenderProcess, type SenderFacts, type SenderProcess } from './sender-process.ts';
+
+/** Everything that talks to Azure beyond the metadata service. */
+export interface Senders {
+  readonly sinks: readonly Sink[];
+  readonly heartbeats: readonly HeartbeatSender[];
+  readonly credential: BridgeCredential;
+  /** Of each process; none where the sinks are in this one. */
+  facts(): readonly SenderFacts[];
+  /** Never rejects; at most 3 s. */
+  close(): Promise<void>;
+}
+
+export interface SendersOptions {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** An event that affects this VM is Started or near: connections are opened and kept. */
+  readonly near: () => boolean;
+}
+
+export type OpenSenders = (options: SendersOptions) => Promise<Senders>;
+
+/** The argument by which the program knows that it is to be a sender; what comes after it is the role. */
+export const senderVerb = 'sender';
+
+const sinkIdleMs = 60_000;
+
+/**
+ * Each destination in a process of its own, and one that fetches tokens: what goes wrong in a library of Azure, and be it the
+ * end of a process, ends neither polling nor the other destination.
+ *
+ * @param program the file that a sender runs: this very program.
+ */
+export const inProcesses =
+  (program: string, env: NodeJS.ProcessEnv = process.env): OpenSenders =>
+  async ({ config, clock, log, near }) => {
+    const ofRole = (role: SenderRole, sections: Partial<Config['sinks']>) => ({
+      role,
+      start: { config: { ...config, sinks: { eventHubs: null, logAnalytics: null, stdout: null, ...sections } } },
+      fork: (options: Parameters<Parameters<typeof createSenderProcess>[0]['fork']>[0]): Child =>
+        forkChild({ program, args: [senderVerb, role], env: senderEnv(env), ...options }),
+      clock,
+      log,
+    });
+    const refuse = async (): Promise<never> => {
+      throw new Error('tokens are asked for elsewhere');
+    };
+    const tokens = createSenderProcess({
+      ...ofRole('tokens', {}),
+      does: `fetches tokens from ${tokenDestination().name}`,
+      offers: { token: refuse, replaceToken: refuse },
+      idleMs: 0,
+    });
+    const credential = createCredential({ source: createRemoteTokens(tokens), clock, log });
+    const offers = offeredBy(credential, clock);
+    const processes = new Map<string, SenderProcess>([['tokens', tokens]]);
+    const processOf = (kind: SinkKind): SenderProcess => {
+      const role = kind.shape.name as SenderRole;
+      const sender = createSenderProcess({
+        ...ofRole(role, kind.section(config.sinks)),
+        does: `sends to ${kind.destination(config.sinks)}`,
+        offers,
+        near,
+        idleMs: Math.max(sinkIdleMs, 1000 * (config.sinks.eventHubs?.idleCloseSeconds ?? 0)),
+      });
+      processes.set(role, sender);
+      return sender;
+    };
+    const around = { credential, clock, near };
+    const sinks = await Promise.all(
+      configuredSinks(config.sinks).map((kind) =>
+        kind.isIsolated ? createRemoteSink(kind.shape, processOf(kind)) : kind.open(config.sinks, around),
+      ),
+    );
+    const heartbeats = heartbeatSenders(config).flatMap(({ name, sink }) => {
+      const sender = processes.get(sink);
+      return sender ? [createRemoteHeartbeat(name, sender)] : [];
+    });
+    return {
+      sinks,
+      heartbeats,
+      credential,
+      facts: () => [...processes.values()].map(({ facts }) => facts),
+      async close() {
+        credential.close();
+        await Promise.all([...sinks.map((sink) => sink.close()), tokens.close()]);
+      },
+    };
+  };
+
+/** All in this process: for programs that run many bridges at once, where each would have three processes. */
+export const inThisProcess: OpenSenders = async ({ config, clock, log, near }) => {
+  const { managedIdentityTokens } = await import('../azure/token-source.ts');
+  const credential = createCredential({ source: managedIdentityTokens(config.identity.clientId), clock, log });
+  const around = { credential, clock, near };
+  const sinks = await Promise.all(configuredSinks(config.sinks).map((kind) => kind.open(config.sinks, around)));
+  return {
+    sinks,
+    heartbeats: await Promise.all(heartbeatSenders(config).map(({ open }) => open(around))),
+    credential,
+    facts: () => [],
+    async close() {
+      await Promise.all(sinks.map((sink) => sink.close()));
+      credential.close();
+    },
+  };
+};
+
+function offeredBy(credential: BridgeCredential, clock: Clock): Handlers<PollerMethods> {
+  return {
+    async token(scope, signal) {
+      try {
+        const { token, expiresOnTimestamp } = await credential.getToken(scope, { abortSignal: signal });
+        return { token, expiresOnTimestamp };
+      } catch (error) {
+        return { failure: classify(error, tokenDestination(), clock.now()) };
+      }
+    },
+    replaceToken: ({ scope, token }, signal) => credential.replace(scope, token, signal),
+  };
+}
+
+/** What the service manager tells the main process is not for others. */
+function senderEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { NOTIFY_SOCKET: _socket, WATCHDOG_USEC: _usec, WATCHDOG_PID: _pid, ...rest } = env;
+  return rest;
+}

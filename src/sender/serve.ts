@@ -1,0 +1,124 @@
+import type { AccessToken } from '@azure/identity';
+import { classify } from '../azure/errors.ts';
+import { type Destination, KnownFailure } from '../azure/failure.ts';
+import { type ReplaceableCredential, tokenDestination } from '../azure/credential.ts';
+import { systemClock } from '../clock.ts';
+import type { HeartbeatSender } from '../heartbeat/sender.ts';
+import { heartbeatSenders } from '../heartbeat/senders.ts';
+import type { LifecycleRecord } from '../lifecycle/record.ts';
+import { sinkKinds } from '../sinks/index.ts';
+import type { Entry, Sink } from '../sinks/sink.ts';
+import { type Calls, createCalls, type Handlers } from './calls.ts';
+import type { Port } from './channel.ts';
+import type { PollerMethods, SenderMethods, SenderRole, SenderStart, TokenAnswer } from './protocol.ts';
+
+/** What a process has once it has begun. */
+interface Work {
+  readonly sink: Sink | null;
+  readonly heartbeat: HeartbeatSender | null;
+  readonly token: ((scope: string) => Promise<TokenAnswer>) | null;
+}
+
+/**
+ * The inside of a sender process: does what it is told over the channel, with the libraries of its own role alone.
+ *
+ * @param setProcessWide sets what the configuration says of the whole process, before any library is loaded.
+ */
+export function serveSender(
+  role: SenderRole,
+  port: Port,
+  setProcessWide: (config: SenderStart['config']) => unknown,
+): void {
+  let isNear = false;
+  let work: Promise<Work> | null = null;
+  const begun = async (): Promise<Work> => {
+    if (work === null) throw new Error('the process has not been told what to do');
+    return await work;
+  };
+  const part = <K extends keyof Work>(found: Work, name: K): NonNullable<Work[K]> => {
+    const value = found[name];
+    if (value === null) throw new Error(`${role} has no ${name}`);
+    return value as NonNullable<Work[K]>;
+  };
+  const handlers: Handlers<SenderMethods> = {
+    async begin({ config }) {
+      setProcessWide(config);
+      work = role === 'tokens' ? openTokens(config) : openDestination(role, config, calls, () => isNear);
+      await work;
+    },
+    send: async (batch, signal) => part(await begun(), 'sink').send(batch.map(entryOf), signal),
+    check: async (_, signal) => part(await begun(), 'sink').check(signal),
+    heartbeat: async (facts, signal) => part(await begun(), 'heartbeat').send(facts, signal),
+    token: async (scope) => part(await begun(), 'token')(scope),
+    async status(near) {
+      isNear = near;
+      const { sink } = await begun();
+      const deadlines = sink && 'deadlines' in sink ? (sink.deadlines as SenderDeadlines) : null;
+      return {
+        deadlines: deadlines && { missed: { ...deadlines.missed }, lateSettles: deadlines.lateSettles },
+        residentBytes: process.memoryUsage.rss(),
+      };
+    },
+    async close() {
+      await (await begun()).sink?.close();
+    },
+  };
+  const calls = createCalls<PollerMethods, SenderMethods>(port, handlers);
+}
+
+type SenderDeadlines = NonNullable<ReturnType<SenderMethods['status']>['deadlines']>;
+
+/** Parsed where the sink asks for it. */
+function entryOf(bytes: Uint8Array): Entry {
+  const json = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let record: LifecycleRecord | null = null;
+  return {
+    json,
+    get record() {
+      record ??= JSON.parse(json.toString()) as LifecycleRecord;
+      return record;
+    },
+  };
+}
+
+async function openDestination(
+  role: Exclude<SenderRole, 'tokens'>,
+  config: SenderStart['config'],
+  calls: Calls<PollerMethods>,
+  near: () => boolean,
+): Promise<Work> {
+  const around = { credential: remoteCredential(calls), clock: systemClock, near };
+  const kind = sinkKinds.find(({ shape }) => shape.name === role);
+  const sink = (await kind?.open(config.sinks, around)) ?? null;
+  const [heartbeat] = heartbeatSenders(config).filter(({ sink: name }) => name === role);
+  return { sink, heartbeat: (await heartbeat?.open(around)) ?? null, token: null };
+}
+
+async function openTokens(config: SenderStart['config']): Promise<Work> {
+  const { managedIdentityTokens } = await import('../azure/token-source.ts');
+  const source = managedIdentityTokens(config.identity.clientId);
+  const destination: Destination = tokenDestination();
+  return {
+    sink: null,
+    heartbeat: null,
+    async token(scope) {
+      try {
+        const { token, expiresOnTimestamp } = (await source.getToken(scope)) as AccessToken;
+        return { token, expiresOnTimestamp };
+      } catch (error) {
+        return { failure: classify(error, destination, systemClock.now()) };
+      }
+    },
+  };
+}
+
+/** The tokens are with the process that polls. */
+const remoteCredential = (calls: Calls<PollerMethods>): ReplaceableCredential => ({
+  async getToken(scopes, { abortSignal } = {}) {
+    const scope = typeof scopes === 'string' ? scopes : scopes.join(' ');
+    const answer = await calls.call('token', scope, abortSignal instanceof AbortSignal ? abortSignal : undefined);
+    if (answer.failure) throw new KnownFailure(answer.failure);
+    return answer;
+  },
+  replace: (scope, token, signal) => calls.call('replaceToken', { scope, token }, signal),
+});
