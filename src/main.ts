@@ -1,6 +1,5 @@
-import { CommanderError } from 'commander';
+import type { CommanderError } from 'commander';
 import { exitCodes, Failure } from './cli/exit-codes.ts';
-import { createProgram } from './cli/program.ts';
 import { isSender, runSender } from './cli/sender.ts';
 import { openDestination } from './log-destination.ts';
 
@@ -32,13 +31,17 @@ function end(code: number): void {
   stdout.write('', exit);
 }
 
+/** By its code: its class would have to be loaded for that. */
+const isCommanderError = (error: unknown): error is CommanderError =>
+  error instanceof Error && 'code' in error && String(error.code).startsWith('commander.');
+
 /** Says why the process ends, in one line where that is enough, and with which code. */
 function explain(error: unknown): number {
   if (error instanceof Failure) {
     if (error.message !== '') say(error.message);
     return exitCodes[error.reason].code;
   }
-  if (error instanceof CommanderError) {
+  if (isCommanderError(error)) {
     if (error.exitCode === 0) return exitCodes.ok.code;
     // The help itself, asked for by naming no command, has been printed.
     if (error.code !== 'commander.help') say(`${error.message.replaceAll('\n', ' ')} (--help shows what there is)`);
@@ -62,13 +65,14 @@ for (const [signal, number] of [
 process.on('uncaughtException', (error) => process.exit(explain(error)));
 process.on('unhandledRejection', (error) => process.exit(explain(error)));
 
-const program = createProgram({
-  env: process.env,
-  stop: stop.signal,
-  print,
-});
-const running = isSender(process.argv) ? runSender(process.argv) : program.parseAsync();
-running.then(
+/** A sender is to be ready soon, and small: it loads no command line. */
+async function run(): Promise<void> {
+  if (isSender(process.argv)) return await runSender(process.argv);
+  const { createProgram } = await import('./cli/program.ts');
+  await createProgram({ env: process.env, stop: stop.signal, print }).parseAsync();
+}
+
+run().then(
   () => end(exitCodes.ok.code),
   (error) => end(explain(error)),
 );

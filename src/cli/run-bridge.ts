@@ -14,7 +14,7 @@ import { outboxHandlers } from '../outbox/handlers.ts';
 import { type Outbox, openOutbox } from '../outbox/outbox.ts';
 import { createRelay, type Relay } from '../relay/relay.ts';
 import { createRequestDesk } from '../request-desk.ts';
-import { inProcesses, type OpenSenders, type Senders } from '../sender/senders.ts';
+import type { OpenSenders, Senders } from '../sender/senders.ts';
 import { tokenScopes } from '../sinks/index.ts';
 import type { Sink } from '../sinks/sink.ts';
 import { version } from '../version.ts';
@@ -31,8 +31,8 @@ export interface RunBridgeOptions {
   /** Aborted: polling ends, what is pending is sent for up to five seconds, and `runBridge` resolves. */
   readonly stop: AbortSignal;
   readonly env?: NodeJS.ProcessEnv;
-  /** Where the sinks run; default: in processes of this program. */
-  readonly openSenders?: OpenSenders;
+  /** Where the sinks run. */
+  readonly openSenders: OpenSenders;
 }
 
 /** What is pending at the end is sent for so long; what is left then is sent by the next start. */
@@ -148,12 +148,7 @@ function tellLeft(outbox: Outbox, log: Log): void {
 }
 
 /** Everything in its place, nothing begun. */
-async function assemble({
-  config,
-  clock,
-  log,
-  openSenders = inProcesses(process.argv[1] ?? ''),
-}: RunBridgeOptions): Promise<{
+async function assemble({ config, clock, log, openSenders }: RunBridgeOptions): Promise<{
   readonly bridge: Bridge;
   readonly approver: Approver;
   readonly vitals: Vitals;

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
 import { Failure } from './exit-codes.ts';
 import { start } from './start.ts';
@@ -20,9 +21,13 @@ export const addRun: Verb = (program, surroundings) => {
 async function run(options: { readonly config?: string }, surroundings: Surroundings): Promise<void> {
   const { config, log } = await start(options, surroundings);
   const { runBridge } = await import('./run-bridge.ts');
+  const { inProcesses } = await import('../sender/senders.ts');
   const { OutboxInUse, OutboxTooNew } = await import('../outbox/errors.ts');
   try {
-    await runBridge({ config, clock: systemClock, log, stop: surroundings.stop });
+    // Where a link leads now: an update may turn it to another version while this one runs.
+    const program = realpathSync(process.argv[1] ?? '');
+    const openSenders = inProcesses(program);
+    await runBridge({ config, clock: systemClock, log, stop: surroundings.stop, openSenders });
   } catch (error) {
     if (error instanceof OutboxInUse) throw new Failure('alreadyRunning', error.message);
     if (error instanceof OutboxTooNew) throw new Failure('newerOutbox', error.message);

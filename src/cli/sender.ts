@@ -1,7 +1,5 @@
-import { parentPort } from '../sender/channel.ts';
+import { parentPort, senderVerb } from '../sender/channel.ts';
 import type { SenderRole } from '../sender/protocol.ts';
-import { senderVerb } from '../sender/senders.ts';
-import { setProcessWide } from './process-wide.ts';
 
 /** Whether this process was started by a bridge to send for it. For people there is no such command. */
 export const isSender = ([, , verb]: readonly string[]): boolean => verb === senderVerb && process.connected;
@@ -10,7 +8,10 @@ export const isSender = ([, , verb]: readonly string[]): boolean => verb === sen
 export async function runSender([, , , role]: readonly string[]): Promise<void> {
   const port = parentPort();
   if (port === null) return;
-  const { serveSender } = await import('../sender/serve.ts');
+  const [{ serveSender }, { setProcessWide }] = await Promise.all([
+    import('../sender/serve.ts'),
+    import('./process-wide.ts'),
+  ]);
   await new Promise<void>((resolve) => {
     process.once('disconnect', resolve);
     serveSender(role as SenderRole, port, setProcessWide);

@@ -45,9 +45,9 @@ export function createCalls<Theirs extends Methods, Ours extends Methods>(
   let ended: Error | null = null;
 
   async function answer(id: number, name: string, value: unknown): Promise<Message> {
-    const handler = (handlers as Record<string, ((value: unknown, signal: AbortSignal) => Promise<unknown>) | undefined>)[
-      name
-    ];
+    const handler = (
+      handlers as Record<string, ((value: unknown, signal: AbortSignal) => Promise<unknown>) | undefined>
+    )[name];
     const callOff = new AbortController();
     running.set(id, callOff);
     try {

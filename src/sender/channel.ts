@@ -40,6 +40,9 @@ export interface ForkOptions {
 
 const longestSaid = 4096;
 
+/** The argument by which the program knows that it is to be a sender; what comes after it is the role. */
+export const senderVerb = 'sender';
+
 /** Starts Node once more. Never throws: what cannot be started has ended. */
 export function forkChild({ program, args, env, heapMegabytes, onStderr }: ForkOptions): Child {
   let said = '';

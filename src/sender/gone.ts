@@ -33,8 +33,7 @@ export function goneFailure(
     return retry('transient', 'sender-out-of-memory', reason);
   }
   const how = exit.signal === null ? `exit code ${exit.code}` : exit.signal;
-  const byWhom =
-    exit.signal === 'SIGKILL' ? ', for instance by the kernel for lack of memory' : lastError(exit.said);
+  const byWhom = exit.signal === 'SIGKILL' ? ', for instance by the kernel for lack of memory' : lastError(exit.said);
   return retry('transient', 'sender-exited', `${process} ended (${how}${byWhom}); ${again}.`);
 }
 

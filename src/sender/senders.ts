@@ -1,6 +1,5 @@
-import { type BridgeCredential, createCredential } from '../azure/credential.ts';
+import { type BridgeCredential, createCredential, tokenDestination } from '../azure/credential.ts';
 import { classify } from '../azure/errors.ts';
-import { tokenDestination } from '../azure/credential.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { HeartbeatSender } from '../heartbeat/sender.ts';
@@ -8,8 +7,8 @@ import { heartbeatSenders } from '../heartbeat/senders.ts';
 import type { Log } from '../log.ts';
 import { configuredSinks, type SinkKind } from '../sinks/index.ts';
 import type { Sink } from '../sinks/sink.ts';
-import { type Child, forkChild } from './channel.ts';
 import type { Handlers } from './calls.ts';
+import { type Child, forkChild, senderVerb } from './channel.ts';
 import type { PollerMethods, SenderRole } from './protocol.ts';
 import { createRemoteHeartbeat, createRemoteSink, createRemoteTokens } from './remote.ts';
 import { createSenderProcess, type SenderFacts, type SenderProcess } from './sender-process.ts';
@@ -34,9 +33,6 @@ export interface SendersOptions {
 }
 
 export type OpenSenders = (options: SendersOptions) => Promise<Senders>;
-
-/** The argument by which the program knows that it is to be a sender; what comes after it is the role. */
-export const senderVerb = 'sender';
 
 const sinkIdleMs = 60_000;
 

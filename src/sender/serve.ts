@@ -1,7 +1,7 @@
 import type { AccessToken } from '@azure/identity';
+import { type ReplaceableCredential, tokenDestination } from '../azure/credential.ts';
 import { classify } from '../azure/errors.ts';
 import { type Destination, KnownFailure } from '../azure/failure.ts';
-import { type ReplaceableCredential, tokenDestination } from '../azure/credential.ts';
 import { systemClock } from '../clock.ts';
 import type { HeartbeatSender } from '../heartbeat/sender.ts';
 import { heartbeatSenders } from '../heartbeat/senders.ts';

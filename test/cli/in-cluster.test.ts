@@ -9,6 +9,7 @@ import { runBridge } from '../../src/cli/run-bridge.ts';
 import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
 import { askService } from '../../src/outbox/ask.ts';
+import { inThisProcess } from '../../src/sender/senders.ts';
 import { configurationFor, temporaryDirectory } from '../support/bridge-process.ts';
 import { until } from '../support/until.ts';
 
@@ -88,7 +89,14 @@ describe('in a pod of Kubernetes', () => {
     const { config } = readConfig({ documents, env: {}, defaultStateDirectory: '' });
     if (!config) throw new Error('the configuration is refused');
     const stop = new AbortController();
-    const running = runBridge({ config, clock: systemClock, log: silentLog, stop: stop.signal, env: inCluster });
+    const running = runBridge({
+      config,
+      clock: systemClock,
+      log: silentLog,
+      stop: stop.signal,
+      env: inCluster,
+      openSenders: inThisProcess,
+    });
     await until(() => (azure.imds.polls.web_0 ?? 0) > 1, { what: 'polls' });
     const eventId = azure.imds.schedule({ eventType: 'Reboot', eventSource: 'User', resources: ['web_0'] });
     const how = { timeoutMs: 10_000, signal: never, clock: systemClock };

@@ -6,6 +6,7 @@ import { systemClock } from '../../src/clock.ts';
 import type { Config } from '../../src/config.ts';
 import { silentLog } from '../../src/log.ts';
 import { OutboxInUse } from '../../src/outbox/errors.ts';
+import { inThisProcess } from '../../src/sender/senders.ts';
 import { configurationFor, temporaryDirectory } from '../support/bridge-process.ts';
 import { inTheTable, onTheHub } from '../support/delivered.ts';
 import { type LocalAzure, startLocalAzure } from '../support/local-azure.ts';
@@ -26,7 +27,7 @@ describe('the whole bridge in one process', () => {
     return config;
   }
   const run = (config: Config, stop: AbortSignal): Promise<void> =>
-    runBridge({ config, clock: systemClock, log: silentLog, stop });
+    runBridge({ config, clock: systemClock, log: silentLog, stop, openSenders: inThisProcess });
 
   test('two bridges with different configurations do not know of each other', async () => {
     using zero = temporaryDirectory('two-0');

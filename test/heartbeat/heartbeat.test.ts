@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/cli/read-config.ts';
 import { startHeartbeat } from '../../src/heartbeat/heartbeat.ts';
+import { heartbeatSenders } from '../../src/heartbeat/senders.ts';
 import { silentLog } from '../../src/log.ts';
 import { openOutbox } from '../../src/outbox/outbox.ts';
 import { configurationFor, temporaryDirectory } from '../support/bridge-process.ts';
@@ -26,7 +27,7 @@ describe('the sign of life against the simulator', () => {
 
   const rows = () => local.azure.logAnalytics.rows('Custom-VmLifecycleBridge_CL');
 
-  function start(more: Record<string, unknown> = {}, { ready = Promise.resolve(true), name = 'web_0' } = {}) {
+  async function start(more: Record<string, unknown> = {}, { ready = Promise.resolve(true), name = 'web_0' } = {}) {
     const directory = temporaryDirectory('heartbeat');
     onTestFinished(() => directory[Symbol.dispose]());
     const value = configurationFor(local.azure, 'web_0', directory.path, more);
@@ -54,6 +55,8 @@ describe('the sign of life against the simulator', () => {
       info: (_: object, line: string) => lines.push(line),
     };
     const began = clock.monotonicMs();
+    const around = { credential: local.credential, clock };
+    const senders = await Promise.all(heartbeatSenders(read.config).map(({ open }) => open(around)));
     const heartbeat = startHeartbeat({
       config: read.config,
       outbox,
@@ -72,7 +75,7 @@ describe('the sign of life against the simulator', () => {
 
   test('it comes after the start, then every hour, and once more with the reason when it stops', async () => {
     const before = rows().length;
-    const { heartbeat, clock } = start();
+    const { heartbeat, clock } = await start();
     for (const [count, waitMs] of [
       [1, 30_000],
       [2, 1_800_000],
@@ -97,7 +100,7 @@ describe('the sign of life against the simulator', () => {
   });
 
   test('on the hub it is a CloudEvent under the key of the VM, on a connection that is closed at once', async () => {
-    const { heartbeat, clock } = start({ heartbeat: { eventHubs: true } });
+    const { heartbeat, clock } = await start({ heartbeat: { eventHubs: true } });
     await sleeping(clock);
     await clock.advance(30_000);
     const { vmId } = observerNamed('web_0');
@@ -114,7 +117,7 @@ describe('the sign of life against the simulator', () => {
 
   test('a table that refuses is one story, however often it refuses, and its end is told', async () => {
     local.azure.logAnalytics.fault({ status: 403 });
-    const { heartbeat, clock, lines } = start();
+    const { heartbeat, clock, lines } = await start();
     await sleeping(clock);
     await clock.advance(30_000);
     await until(() => lines.length === 1);
@@ -144,14 +147,14 @@ describe('the sign of life against the simulator', () => {
     { name: 'a VM that does not know its name sends no heartbeat', more: {}, ready: true, vm: '' },
   ])('$name', async ({ more, ready, vm }) => {
     const before = rows().length;
-    const { heartbeat, clock } = start(more, { ready: Promise.resolve(ready), name: vm });
+    const { heartbeat, clock } = await start(more, { ready: Promise.resolve(ready), name: vm });
     await clock.advance(7_200_000);
     await heartbeat.stopped('asked');
     expect(rows()).toHaveLength(before);
   });
 
   test('a table that hangs holds up the end for four seconds at most', async () => {
-    const { heartbeat, clock } = start();
+    const { heartbeat, clock } = await start();
     await sleeping(clock);
     local.azure.logAnalytics.fault('hang');
     const ended = heartbeat.stopped('asked');

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { createSinks, tokenScopes } from '../../src/sinks/index.ts';
+import { configuredSinks, tokenScopes } from '../../src/sinks/index.ts';
 
 const around = { credential: { getToken: async () => null }, clock: systemClock, near: () => false };
 const eventHubs = {
@@ -19,11 +19,21 @@ const logAnalytics = {
   streamName: 'Custom-VmLifecycle_CL',
 };
 
-test('there is a sink for each section of the configuration, and no other', async () => {
-  expect(createSinks({ eventHubs: null, logAnalytics: null, stdout: null }, around)).toEqual([]);
-  const all = createSinks({ eventHubs, logAnalytics, stdout: {} }, around);
-  expect(all.map(({ name }) => name)).toEqual(['event-hubs', 'log-analytics', 'stdout']);
-  await Promise.all(all.map((sink) => sink.close()));
+test('there is a sink for each section of the configuration, and no other', () => {
+  const namesOf = (sections: Parameters<typeof configuredSinks>[0]) =>
+    configuredSinks(sections).map(({ shape }) => shape.name);
+  expect(namesOf({ eventHubs: null, logAnalytics: null, stdout: null })).toEqual([]);
+  expect(namesOf({ eventHubs, logAnalytics: null, stdout: null })).toEqual(['event-hubs']);
+  expect(namesOf({ eventHubs, logAnalytics, stdout: {} })).toEqual(['event-hubs', 'log-analytics', 'stdout']);
+});
+
+test('what the relay knows of a sink before it is loaded is what the sink says of itself', async () => {
+  const sections = { eventHubs, logAnalytics, stdout: {} };
+  for (const { shape, open } of configuredSinks(sections)) {
+    const sink = await open(sections, around);
+    expect(sink).toMatchObject(shape);
+    await sink.close();
+  }
 });
 
 test('a token is fetched ahead for each sink that will ask for one, in the cloud of its endpoint', () => {
@@ -40,9 +50,10 @@ test.for([
   { transport: 'amqp-ws', loads: 1 },
 ] as const)('the event hub over $transport loads all of undici $loads times', ({ transport, loads }) => {
   const script = `
-    const { createSinks } = await import('./src/sinks/index.ts');
+    const { configuredSinks } = await import('./src/sinks/index.ts');
     const around = { credential: { getToken: async () => null }, clock: (await import('./src/clock.ts')).systemClock, near: () => false };
-    const [sink] = createSinks({ eventHubs: ${JSON.stringify({ ...eventHubs, transport })}, logAnalytics: null, stdout: null }, around);
+    const sections = { eventHubs: ${JSON.stringify({ ...eventHubs, transport })}, logAnalytics: null, stdout: null };
+    const sink = await configuredSinks(sections)[0].open(sections, around);
     await sink.send([], AbortSignal.abort());
     await sink.close();
     const loaded = Object.keys(process.getBuiltinModule('module')._cache).filter((path) => path.endsWith('/undici/index.js'));

@@ -22,6 +22,7 @@ const mayImport: Readonly<Record<string, readonly string[] | typeof everything>>
   bridge: [...stages, 'host', 'health', 'heartbeat', 'config', 'version'],
   health: ['outbox', 'relay', 'sinks', 'azure'],
   heartbeat: ['outbox', 'relay', 'sinks', 'azure'],
+  sender: ['sinks', 'heartbeat', 'azure', 'lifecycle'],
   relay: ['outbox', 'sinks/sink.ts'],
   sinks: ['azure', 'lifecycle'],
   imds: ['lifecycle'],

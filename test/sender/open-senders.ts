@@ -1,0 +1,34 @@
+import { join } from 'node:path';
+import type { AzureSimulator } from '../../src/azure-simulator/index.ts';
+import { readConfig } from '../../src/cli/read-config.ts';
+import { systemClock } from '../../src/clock.ts';
+import type { Config } from '../../src/config.ts';
+import { silentLog } from '../../src/log.ts';
+import { inProcesses, type Senders } from '../../src/sender/senders.ts';
+import { configurationFor } from '../support/bridge-process.ts';
+import { root } from '../support/source-tree.ts';
+
+/** A line of the log, and what it is about. */
+export interface Said {
+  readonly fields: Record<string, unknown>;
+  readonly message: string;
+}
+
+/** Senders in processes of the unbuilt program, pointed at the simulator, and what they log. */
+export async function openTestSenders(
+  azure: AzureSimulator,
+  { near = () => false, more = {} }: { readonly near?: () => boolean; readonly more?: Record<string, unknown> } = {},
+): Promise<Senders & { readonly config: Config; readonly said: readonly Said[] }> {
+  const documents = [
+    { value: configurationFor(azure, 'web_0', '/nowhere', more), source: 'the test', keepsSecrets: true },
+  ];
+  const { config, problems } = readConfig({ documents, env: {}, defaultStateDirectory: '' });
+  if (!config) throw new Error(problems.join(' '));
+  const said: Said[] = [];
+  const log = {
+    ...silentLog,
+    warn: (fields: object, message: string) => void said.push({ fields: { ...fields }, message }),
+  };
+  const open = inProcesses(join(root, 'src/main.ts'));
+  return { ...(await open({ config, clock: systemClock, log, near })), config, said };
+}
