@@ -80,6 +80,13 @@ const meanings: Readonly<Partial<Record<string, Meaning>>> = {
     ),
   REQUEST_SEND_ERROR: (to) =>
     retry('transient', 'request-failed', `The request to ${to.host} could not be sent; it is tried again.`),
+  // Of our own HTTP client, see `bounded-http.ts`.
+  ANSWER_TOO_LONG: (to) =>
+    retry(
+      'configuration',
+      'answer-too-long',
+      `An answer came from ${to.host} that is too long to be one of Azure: check ${to.addressKey} and what stands between, for instance a proxy.`,
+    ),
   PARSE_ERROR: (to) =>
     retry('transient', 'unreadable-answer', `The answer of ${to.host} cannot be read; it is sent again.`),
 };

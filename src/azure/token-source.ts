@@ -1,10 +1,6 @@
-import {
-  createDefaultHttpClient,
-  type HttpClient,
-  type PipelineRequest,
-  type PipelineResponse,
-} from '@azure/core-rest-pipeline';
+import type { HttpClient, PipelineRequest, PipelineResponse } from '@azure/core-rest-pipeline';
 import { type AccessToken, ManagedIdentityCredential, type TokenCredential } from '@azure/identity';
+import { boundedHttpClient } from './bounded-http.ts';
 import { KnownFailure } from './failure.ts';
 import { parseRetryAfter } from './symptom.ts';
 import { type TokenAnswer, tokenEndpoint, tokenFailure } from './token-failure.ts';
@@ -42,7 +38,7 @@ export function managedIdentityTokens(clientId: string | null, requestTimeoutMs 
 }
 
 function tokenHttpClient(timeoutMs: number, note: (resource: string, answer: TokenAnswer) => void): HttpClient {
-  const client = createDefaultHttpClient();
+  const client = boundedHttpClient();
   return {
     async sendRequest(request: PipelineRequest): Promise<PipelineResponse> {
       const resource = new URL(request.url).searchParams.get('resource') ?? '';
@@ -59,7 +55,8 @@ function tokenHttpClient(timeoutMs: number, note: (resource: string, answer: Tok
         });
         return response;
       } catch (error) {
-        note(resource, noAnswer);
+        const isTooLong = (error as { code?: unknown }).code === 'ANSWER_TOO_LONG';
+        note(resource, isTooLong ? { ...noAnswer, status: 200, said: 'a body of more than 64 KB' } : noAnswer);
         throw error;
       }
     },

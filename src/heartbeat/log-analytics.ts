@@ -1,5 +1,6 @@
 import type { TokenCredential } from '@azure/identity';
 import { LogsIngestionClient } from '@azure/monitor-ingestion';
+import { boundedHttpClient } from '../azure/bounded-http.ts';
 import { monitorAudience, monitorScope } from '../azure/clouds.ts';
 import { createDeadlines } from '../azure/deadline.ts';
 import { classify } from '../azure/errors.ts';
@@ -28,6 +29,7 @@ export function createTableSender({
   const client = new LogsIngestionClient(endpoint, credential, {
     audience: monitorAudience(host),
     retryOptions: { maxRetries: 0 },
+    httpClient: boundedHttpClient(),
   });
   return {
     name: destination.name,

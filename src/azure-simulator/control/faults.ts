@@ -49,7 +49,14 @@ const targets: Readonly<Record<string, SetFault>> = {
   instance: imdsTarget('instance'),
   token: imdsTarget('token'),
   eventHubs: ({ eventHubs }, fault, times) =>
-    eventHubs.fault(readFault<EventHubsFault>(fault, eventHubsWords, { reject: { reject: name }, delayMs }), times),
+    eventHubs.fault(
+      readFault<EventHubsFault>(fault, eventHubsWords, {
+        reject: { reject: name },
+        closeOnToken: { closeOnToken: name },
+        delayMs,
+      }),
+      times,
+    ),
   logAnalytics: ({ logAnalytics }, fault, times) =>
     logAnalytics.fault(readFault<LogsFault>(fault, logsWords, { status, delayMs }), times),
 };

@@ -2,6 +2,8 @@
 export type EventHubsFault =
   /** Every token is refused: the role assignment is missing. */
   | 'unauthorized'
+  /** The connection is closed with this AMQP condition when a token is put, before the answer: as when a quota of connections is used up. */
+  | { readonly closeOnToken: string }
   /** No link can be attached: the hub does not exist. */
   | 'not-found'
   /** A transfer is refused as throttled. */
@@ -28,7 +30,7 @@ export type Occasion = 'connect' | 'put-token' | 'attach' | 'transfer';
 
 export function occasionOf(fault: EventHubsFault): Occasion {
   if (fault === 'mute') return 'connect';
-  if (fault === 'unauthorized') return 'put-token';
+  if (fault === 'unauthorized' || (typeof fault === 'object' && 'closeOnToken' in fault)) return 'put-token';
   if (fault === 'not-found') return 'attach';
   return 'transfer';
 }

@@ -81,7 +81,7 @@ async function misbehave(played: EventHubsFault, { store, delivery, receiver, pe
     if (receiver.is_open()) delivery.accept();
     return;
   }
-  if (typeof played === 'object') {
+  if (typeof played === 'object' && 'reject' in played) {
     delivery.reject(refusal(played.reject, 'a fault refuses this transfer'));
   } else if (played === 'server-busy') {
     delivery.reject(busy);

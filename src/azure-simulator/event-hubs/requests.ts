@@ -17,8 +17,13 @@ const credit = 100;
 export function createRequests({ hubs, tokens, fault, clock }: Broker, peer: Peer, grants: Grants): Requests {
   const unauthorized = (description: string): Answer => refuse(401, 'com.microsoft:auth-failed', description);
 
-  const authorize = async (message: Request): Promise<Answer> => {
-    if (fault('put-token') !== null) return unauthorized('InvalidSignature: a fault');
+  const authorize = async (message: Request): Promise<Answer | null> => {
+    const played = fault('put-token');
+    if (played !== null && typeof played === 'object' && 'closeOnToken' in played) {
+      peer.connection.close({ condition: played.closeOnToken, description: 'a fault' });
+      return null;
+    }
+    if (played !== null) return unauthorized('InvalidSignature: a fault');
     const judged = await putToken(message, tokens, clock.now());
     if (!judged.accepted) return unauthorized(judged.description);
     grants.add(judged.entityPath, judged.expiresAt);
@@ -49,8 +54,10 @@ export function createRequests({ hubs, tokens, fault, clock }: Broker, peer: Pee
       peer.links.used();
       if (!Buffer.isBuffer(context.message)) return;
       const message = rhea.message.decode(context.message);
-      if (kind === 'cbs') reply(context, message, '$cbs', await authorize(message));
-      else reply(context, message, '$management', answerManagement(message, hubs, peer));
+      if (kind === 'cbs') {
+        const answer = await authorize(message);
+        if (answer) reply(context, message, '$cbs', answer);
+      } else reply(context, message, '$management', answerManagement(message, hubs, peer));
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Deadlines } from '../../azure/deadline.ts';
 import { KnownFailure, retry } from '../../azure/failure.ts';
 import { amqpCredential } from './amqp-credential.ts';
 import type { EventHubsConfig } from './config.ts';
-import { onDetached, socketOf, stopRenewals } from './sdk-internals.ts';
+import { onDetached, rejectRequestsWhenEnded, socketOf, stopRenewals } from './sdk-internals.ts';
 import type { createWebSockets } from './web-sockets.ts';
 
 /** One SDK client with one connection under it. Never mended: when it breaks it is thrown away, and the next send makes another. */
@@ -38,6 +38,7 @@ export function createLine({ config, credential, deadlines, exchangeMs, webSocke
   const tokens = amqpCredential(credential);
   const sockets = webSockets?.(exchangeMs, () => isOpen && broken.abort(gone));
   const client = createClient(config, tokens, exchangeMs, sockets?.options ?? {});
+  const rejectRequests = rejectRequestsWhenEnded(client, gone);
   let isOpen = false;
 
   return {
@@ -63,6 +64,7 @@ export function createLine({ config, credential, deadlines, exchangeMs, webSocke
         // Closing is a courtesy to the service; what counts is below.
       }
       tokens.revoke();
+      rejectRequests();
       stopRenewals(client);
       socket?.destroy();
       await sockets?.destroy();

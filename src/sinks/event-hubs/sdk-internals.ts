@@ -1,7 +1,7 @@
 import type { EventHubProducerClient } from '@azure/event-hubs';
 
 /**
- * Three things that the SDK keeps to itself and does not clean up; its version is pinned, and a test fails when an update
+ * Four things that the SDK keeps to itself and does not clean up; its version is pinned, and a test fails when an update
  * moves them. Rejected: a connection test of our own ahead of each connection (one more TLS handshake in front of every
  * cold send), and restarting the process after some leaked sockets.
  */
@@ -38,6 +38,39 @@ export function onDetached(client: EventHubProducerClient, listener: (error: unk
 
 interface Link {
   once(event: 'sender_error' | 'sender_close', listener: (context: unknown) => void): unknown;
+}
+
+/**
+ * Rejects the requests of a client that wait for an answer of `$cbs`, with what ended its connection: the SDK leaves them to their
+ * time-out, and that reads the address of a link that is gone, so that it throws out of a timer and ends the process
+ * (`RequestResponseLink.sendRequest` of core-amqp 4.5.1). Returns a function that does it at once.
+ */
+export function rejectRequestsWhenEnded(client: EventHubProducerClient, gone: Error): () => void {
+  // Taken now: the SDK puts fresh ones in the place of those that end.
+  const connection = follow(client, ['_context', 'connection']) as Partial<Connection> | undefined;
+  const cbs = follow(client, ['_context', 'cbsSession']);
+  const rejectAll = (error: unknown): void => {
+    const requests = follow(cbs, ['_cbsSenderReceiverLink', '_responsesMap']);
+    if (!(requests instanceof Map)) return;
+    for (const request of requests.values() as Iterable<Partial<Request>>) {
+      request.cleanupBeforeResolveOrReject?.();
+      request.reject?.(error);
+    }
+    requests.clear();
+  };
+  for (const event of ['connection_close', 'connection_error', 'disconnected']) {
+    connection?.on?.(event, (context) => rejectAll(follow(context, ['connection', 'error']) ?? gone));
+  }
+  return () => rejectAll(gone);
+}
+
+interface Connection {
+  on(event: string, listener: (context: unknown) => void): unknown;
+}
+
+interface Request {
+  cleanupBeforeResolveOrReject(): void;
+  reject(error: unknown): void;
 }
 
 /** Stops the timers that renew the authorisation of each link: after a broken connection `close()` does not get to them. */

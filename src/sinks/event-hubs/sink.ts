@@ -1,6 +1,6 @@
 import type { EventDataBatch } from '@azure/event-hubs';
-import type { TokenCredential } from '@azure/identity';
 import { eventHubsScope } from '../../azure/clouds.ts';
+import type { ReplaceableCredential } from '../../azure/credential.ts';
 import { createDeadlines, type Deadlines } from '../../azure/deadline.ts';
 import { classify } from '../../azure/errors.ts';
 import { KnownFailure, rejected, retry } from '../../azure/failure.ts';
@@ -15,7 +15,7 @@ import { createLine, type Line, type LineOptions } from './line.ts';
 export interface EventHubsSinkOptions {
   readonly config: EventHubsConfig;
   /** Not asked where a connection string is configured. */
-  readonly credential: TokenCredential;
+  readonly credential: ReplaceableCredential;
   readonly clock: Clock;
   /** An event that affects this VM is Started or less than 20 min away: the connection is opened and kept. Default: never. */
   readonly near?: () => boolean;
@@ -40,6 +40,8 @@ export interface EventHubsWaits {
 }
 
 const defaultWaits: EventHubsWaits = { tokenMs: 20_000, connectMs: 20_000, sendMs: 15_000, exchangeMs: 10_000 };
+/** The code of a refused token, and of a missing role: the service does not tell them apart. */
+const unauthorized = 'unauthorized';
 /** A shorter look while a batch waits: for the connection that another batch opened, and for an event that came near. */
 const jitterStepMs = 1000;
 
@@ -61,14 +63,17 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
     open,
   });
   const closed = new AbortController();
+  /** What the last connection was authorised with. */
+  let token = '';
 
   /** An empty batch for this key: what it takes to get one is everything but the send. */
   async function connect(line: Line, signals: readonly AbortSignal[], key?: string): Promise<EventDataBatch> {
     // Asked here although the SDK asks too: its own wait for a token has no end and no signal.
     if (config.connectionString === null && !connection.isOpen) {
-      await deadlines.run('token', waits.tokenMs, signals, (abortSignal) =>
+      const found = await deadlines.run('token', waits.tokenMs, signals, (abortSignal) =>
         credential.getToken(eventHubsScope, { abortSignal }),
       );
+      token = found?.token ?? '';
     }
     const batch = await deadlines.run('connect', waits.connectMs, signals, (abortSignal) =>
       line.client.createBatch({ abortSignal, ...(key !== undefined && { partitionKey: key }) }),
@@ -124,11 +129,21 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
     const calledOff = signal.aborted || closed.signal.aborted;
     const failure = classify(calledOff ? error : line.explain(error), destination, clock.now());
     // A new connection costs 100 ms; a doubtful one may cost every send its whole deadline.
-    if (failure.cause === 'transient' && !calledOff) connection.giveUp(line);
+    // It keeps the token that was refused, too.
+    const isDoubtful = failure.cause === 'transient' || failure.code === unauthorized;
+    if (isDoubtful && !calledOff) connection.giveUp(line);
     return failure;
   }
 
+  /** A refusal may be the token's fault: revoked, or signed with a key that is no longer trusted. Otherwise the role is missing. */
   async function attempt(signal: AbortSignal, work: (line: Line) => Promise<Delivery>): Promise<Delivery> {
+    const delivery = await attemptOnce(signal, work);
+    const isRefused = delivery.kind === 'retry' && delivery.code === unauthorized && config.connectionString === null;
+    if (!isRefused || !(await credential.replace?.(eventHubsScope, token, signal))) return delivery;
+    return await attemptOnce(signal, work);
+  }
+
+  async function attemptOnce(signal: AbortSignal, work: (line: Line) => Promise<Delivery>): Promise<Delivery> {
     try {
       await loadTransport();
       return await connection.use(async (line) => {

@@ -1,7 +1,8 @@
-import { createDefaultHttpClient, createHttpHeaders, createPipelineRequest } from '@azure/core-rest-pipeline';
-import type { TokenCredential } from '@azure/identity';
+import { createHttpHeaders, createPipelineRequest } from '@azure/core-rest-pipeline';
 import { LogsIngestionClient } from '@azure/monitor-ingestion';
+import { boundedHttpClient } from '../../azure/bounded-http.ts';
 import { monitorAudience, monitorScope } from '../../azure/clouds.ts';
+import type { ReplaceableCredential } from '../../azure/credential.ts';
 import { createDeadlines, type Deadlines } from '../../azure/deadline.ts';
 import { classify } from '../../azure/errors.ts';
 import { rejected, retry } from '../../azure/failure.ts';
@@ -13,7 +14,7 @@ import { encodeRow } from './encode.ts';
 
 export interface LogAnalyticsSinkOptions {
   readonly config: LogAnalyticsConfig;
-  readonly credential: TokenCredential;
+  readonly credential: ReplaceableCredential;
   readonly clock: Clock;
   /** Deadlines, in ms. */
   readonly waits?: { readonly tokenMs: number; readonly uploadMs: number };
@@ -37,16 +38,40 @@ export function createLogAnalyticsSink(options: LogAnalyticsSinkOptions): LogAna
   const host = hostOf(endpoint);
   const destination = destinationOf(config);
   const deadlines = createDeadlines(destination.name);
-  const client = new LogsIngestionClient(endpoint, credential, {
-    audience: monitorAudience(host),
-    retryOptions: { maxRetries: 0 },
-  });
+  const httpClient = boundedHttpClient();
+  const makeClient = (): LogsIngestionClient =>
+    new LogsIngestionClient(endpoint, credential, {
+      audience: monitorAudience(host),
+      retryOptions: { maxRetries: 0 },
+      httpClient,
+    });
+  let client = makeClient();
+  /** What the last request was signed with. */
+  let token = '';
 
   /** The SDK's own wait for a token has no end and ignores its signal. */
-  const fetchToken = (signal: AbortSignal): Promise<unknown> =>
-    deadlines.run('token', waits.tokenMs, [signal], (abortSignal) =>
+  async function fetchToken(signal: AbortSignal): Promise<void> {
+    const found = await deadlines.run('token', waits.tokenMs, [signal], (abortSignal) =>
       credential.getToken(monitorScope(host), { abortSignal }),
     );
+    token = found?.token ?? '';
+  }
+
+  /** A 401 may be the token's fault: revoked, or signed with a key that is no longer trusted. */
+  async function replaceToken(signal: AbortSignal): Promise<boolean> {
+    if (!(await credential.replace?.(monitorScope(host), token, signal))) return false;
+    // The client keeps its token for as long as that says it is valid.
+    client = makeClient();
+    return true;
+  }
+
+  async function attempt(batch: readonly Entry[], signal: AbortSignal): Promise<Delivery> {
+    try {
+      return await upload(batch, signal);
+    } catch (error) {
+      return classify(error, destination, clock.now());
+    }
+  }
 
   async function upload(batch: readonly Entry[], signal: AbortSignal): Promise<Delivery> {
     const rows = batch.map(({ record }) => encodeRow(record));
@@ -70,7 +95,7 @@ export function createLogAnalyticsSink(options: LogAnalyticsSinkOptions): LogAna
     await fetchToken(signal);
     const { status, bodyAsText } = await deadlines.run('check', waits.uploadMs, [signal], (abortSignal) =>
       client.pipeline.sendRequest(
-        createDefaultHttpClient(),
+        httpClient,
         createPipelineRequest({
           url: `${endpoint.replace(/\/$/, '')}/dataCollectionRules/${encodeURIComponent(ruleId)}/streams/${encodeURIComponent(streamName)}?api-version=2023-01-01`,
           method: 'POST',
@@ -92,11 +117,9 @@ export function createLogAnalyticsSink(options: LogAnalyticsSinkOptions): LogAna
   return {
     ...logAnalyticsShape,
     async send(batch, signal) {
-      try {
-        return await upload(batch, signal);
-      } catch (error) {
-        return classify(error, destination, clock.now());
-      }
+      const delivery = await attempt(batch, signal);
+      const isRefused = delivery.kind === 'retry' && delivery.code === 'http-401';
+      return isRefused && (await replaceToken(signal)) ? await attempt(batch, signal) : delivery;
     },
     async check(signal) {
       try {
