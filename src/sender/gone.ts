@@ -37,8 +37,8 @@ export function goneFailure(
   return retry('transient', 'sender-exited', `${process} ended (${how}${byWhom}); ${again}.`);
 }
 
-/** The line of a stack that names the error. */
+/** The error that a stack begins with; the lines of a stack and of source code are indented. */
 function lastError(said: string): string {
-  const line = said.split('\n').find((text) => /^[^\s].*(Error|Exception)\b/.test(text));
-  return line === undefined ? '' : `, ${line.trim().slice(0, 200)}`;
+  const [, error] = /^(?!\s).*?(\w*(?:Error|Exception)\b.*)/m.exec(said) ?? [];
+  return error === undefined ? '' : `, ${error.trim().slice(0, 200)}`;
 }

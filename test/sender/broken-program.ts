@@ -1,0 +1,57 @@
+import { createCalls } from '../../src/sender/calls.ts';
+import { parentPort } from '../../src/sender/channel.ts';
+import type { PollerMethods, SenderMethods } from '../../src/sender/protocol.ts';
+
+/** A sender whose library does to its process what the text of the record says. */
+const deeds: Readonly<Record<string, () => unknown>> = {
+  'is well': () => ({ kind: 'delivered' }),
+  'throws in a timer': () => {
+    setTimeout(() => {
+      const receiver: { readonly source?: { readonly address: string } } = {};
+      return (receiver.source as { readonly address: string }).address;
+    });
+    return never();
+  },
+  'rejects unheard': () => {
+    void Promise.reject(new Error('nobody listens'));
+    return never();
+  },
+  'fills its heap': () => {
+    const kept: unknown[] = [];
+    for (;;) kept.push(Array.from({ length: 1000 }, (_, index) => ({ index })));
+  },
+  'keeps buffers': () => {
+    const kept: Buffer[] = [];
+    setInterval(() => kept.push(Buffer.alloc(16 * 1024 * 1024, 1)), 20);
+    return never();
+  },
+  'keeps buffers without a pause': () => {
+    const kept: Buffer[] = [];
+    for (;;) kept.push(Buffer.alloc(1024 * 1024, 1));
+  },
+  loops: () => {
+    for (;;);
+  },
+  'is stopped': () => {
+    process.kill(process.pid, 'SIGSTOP');
+    return never();
+  },
+  'is killed': () => process.kill(process.pid, 'SIGKILL'),
+  ends: () => process.exit(7),
+};
+
+const never = (): Promise<never> => new Promise(() => {});
+
+const port = parentPort();
+if (port) {
+  createCalls<PollerMethods, SenderMethods>(port, {
+    begin: async () => {},
+    send: async ([first]) => (await deeds[Buffer.from(first ?? []).toString()]?.()) as never,
+    status: async () => ({ deadlines: { missed: { send: 1 }, lateSettles: 0 }, residentBytes: 1 }),
+    check: never,
+    heartbeat: never,
+    token: never,
+    close: async () => {},
+  });
+  process.once('disconnect', () => process.exit(0));
+}

@@ -1,0 +1,125 @@
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import type { Config } from '../../src/config.ts';
+import { silentLog } from '../../src/log.ts';
+import { forkChild } from '../../src/sender/channel.ts';
+import { createSenderProcess, type SenderProcess, type SenderProcessOptions } from '../../src/sender/sender-process.ts';
+import { until } from '../support/until.ts';
+
+const refuse = (): Promise<never> => Promise.reject(new Error('not asked here'));
+
+function open(options: Partial<SenderProcessOptions> = {}): { sender: SenderProcess; warnings: string[] } {
+  const warnings: string[] = [];
+  const sender = createSenderProcess({
+    role: 'event-hubs',
+    does: 'sends to the hub',
+    start: { config: {} as Config },
+    fork: (more) =>
+      forkChild({ program: join(import.meta.dirname, 'broken-program.ts'), args: [], env: process.env, ...more }),
+    offers: { token: refuse, replaceToken: refuse },
+    idleMs: 60_000,
+    clock: systemClock,
+    log: { ...silentLog, warn: (_, message) => void warnings.push(message) },
+    limits: { hungMs: 3000, heapMegabytes: 48, memoryMegabytes: 128 },
+    ...options,
+  });
+  onTestFinished(() => sender.close());
+  return { sender, warnings };
+}
+
+const send = (sender: SenderProcess, deed: string) => sender.call('send', [Buffer.from(deed)]);
+
+const deaths = [
+  { deed: 'throws in a timer', code: 'sender-exited', says: /exit code 1, TypeError: Cannot read properties of undefined/ },
+  { deed: 'rejects unheard', code: 'sender-exited', says: /Error: nobody listens/ },
+  { deed: 'fills its heap', code: 'sender-out-of-memory', says: /more than its 128 MB/ },
+  { deed: 'keeps buffers', code: 'sender-out-of-memory', says: /more than its 128 MB/ },
+  { deed: 'keeps buffers without a pause', code: 'sender-out-of-memory', says: /more than its 128 MB/ },
+  { deed: 'loops', code: 'sender-hung', says: /did nothing for 3 s/ },
+  { deed: 'is stopped', code: 'sender-hung', says: /did nothing for 3 s/ },
+  { deed: 'is killed', code: 'sender-exited', says: /\(SIGKILL, for instance by the kernel for lack of memory\)/ },
+  { deed: 'ends', code: 'sender-exited', says: /\(exit code 7\)/ },
+];
+
+describe('a process that dies of what it does', () => {
+  test.for(deaths)('one that $deed ends as $code, in words, and the next send has another one', async (death) => {
+    const { sender, warnings } = open();
+    await expect(send(sender, death.deed)).rejects.toMatchObject({
+      failure: { kind: 'retry', cause: 'transient', code: death.code, reason: expect.stringMatching(death.says) },
+    });
+    await until(() => warnings.some((line) => death.says.test(line)), { what: 'the line in the log' });
+    expect(await send(sender, 'is well')).toEqual({ kind: 'delivered' });
+    expect(sender.facts).toMatchObject({ starts: 2, deaths: { [death.code]: 1 } });
+  });
+
+  test('all that was on its way with it is answered', async () => {
+    const { sender } = open();
+    const answers = await Promise.allSettled(
+      ['is well', 'rejects unheard', 'throws in a timer'].map((deed) => send(sender, deed)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+  });
+
+  test('a program that cannot be started is said, and tried again by the next send', async () => {
+    const { sender } = open({
+      fork: (more) => forkChild({ program: '/nowhere/bridge.cjs', args: [], env: process.env, ...more }),
+    });
+    for (const starts of [1, 2]) {
+      await expect(send(sender, 'is well')).rejects.toMatchObject({ failure: { code: 'sender-exited' } });
+      expect(sender.facts.starts).toBe(starts);
+    }
+  });
+});
+
+describe('how long a process is there', () => {
+  test('none is started before there is something to do, and it ends when there was nothing for a while', async () => {
+    const { sender, warnings } = open({ idleMs: 300 });
+    expect(sender.facts).toMatchObject({ pid: null, starts: 0 });
+    await send(sender, 'is well');
+    expect(sender.facts.pid).toBeGreaterThan(0);
+    await until(() => sender.facts.pid === null, { what: 'the end of the idle process' });
+    expect(await send(sender, 'is well')).toEqual({ kind: 'delivered' });
+    expect(sender.facts).toMatchObject({ starts: 2, deaths: {} });
+    expect(warnings).toEqual([]);
+  });
+
+  test('near an event it is started ahead of need, and kept', async () => {
+    let isNear = false;
+    const { sender } = open({ idleMs: 0, near: () => isNear });
+    isNear = true;
+    await until(() => sender.facts.pid !== null, { what: 'the process ahead of need' });
+    expect(await send(sender, 'is well')).toEqual({ kind: 'delivered' });
+    isNear = false;
+    await until(() => sender.facts.pid === null, { what: 'its end after the event' });
+    expect(sender.facts.starts).toBe(1);
+  });
+
+  test('closing ends it, also one that hangs, and leaves no process', async () => {
+    const { sender } = open();
+    const hanging = send(sender, 'loops').catch(() => {});
+    await until(() => sender.facts.pid !== null, { what: 'the process' });
+    const { pid } = sender.facts;
+    await sender.close();
+    await hanging;
+    expect(() => process.kill(pid ?? 0, 0)).toThrow();
+  });
+
+  test('a call that is called off is answered at once, and nothing is started for one that was before', async () => {
+    const { sender } = open();
+    await expect(sender.call('send', [], AbortSignal.abort())).rejects.toMatchObject({ failure: { code: 'aborted' } });
+    expect(sender.facts.starts).toBe(0);
+    const callOff = new AbortController();
+    const sending = sender.call('send', [Buffer.from('is stopped')], callOff.signal);
+    callOff.abort();
+    await expect(sending).rejects.toMatchObject({ failure: { code: 'aborted' } });
+  });
+
+  test('missed deadlines of a process that has ended still count', async () => {
+    const { sender } = open({ idleMs: 1500 });
+    await send(sender, 'is well');
+    await until(() => sender.deadlines.missed.send === 1, { what: 'its first word' });
+    await until(() => sender.facts.pid === null, { what: 'its end' });
+    await until(() => sender.deadlines.missed.send === 1, { what: 'the count after its end' });
+  });
+});
