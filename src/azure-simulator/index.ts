@@ -49,6 +49,8 @@ export interface AzureSimulator {
   readonly imds: ImdsSimulator;
   readonly eventHubs: EventHubsSimulator;
   readonly logAnalytics: LogsIngestionSimulator;
+  /** Every token given so far is refused from now on, as when an identity is made anew. */
+  revokeTokens(): void;
   /** PEM of the authority that signed the server certificates, as a file and as text. */
   readonly caFile: string;
   readonly ca: string;
@@ -103,7 +105,7 @@ export async function startAzureSimulator(options: AzureSimulatorOptions = {}): 
       }),
     );
     const { ca, caFile } = certificate;
-    return { imds, eventHubs, logAnalytics, ca, caFile, errors: log.errors, close };
+    return { imds, eventHubs, logAnalytics, revokeTokens: issuer.revoke, ca, caFile, errors: log.errors, close };
   } catch (error) {
     await close();
     throw error;

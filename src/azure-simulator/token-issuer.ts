@@ -25,6 +25,8 @@ export interface TokenIssuer {
   issue(request: TokenRequest): Promise<IssuedToken>;
   /** Null when the token is ours, unexpired and for one of `audiences` (a trailing slash does not matter); else why not. */
   refusal(token: string, audiences: readonly string[]): Promise<string | null>;
+  /** Every token given so far is refused from now on. */
+  revoke(): void;
 }
 
 export interface TokenIssuerOptions {
@@ -47,12 +49,16 @@ export async function createTokenIssuer({
   const tenant = guidOf(`tenant ${name}`);
   const issuer = `https://sts.windows.net/${tenant}/`;
   const systemAssigned = guidOf(`system-assigned ${name}`);
+  const issued = new Set<string>();
+  const revoked = new Set<string>();
 
   return {
     async issue({ resource, clientId, vmResourceId }) {
       const notBefore = Math.floor(Date.now() / 1000);
       const expiresOn = notBefore + lifetimeSeconds;
       const identity = clientId ?? systemAssigned;
+      const id = randomUUID();
+      issued.add(id);
       const token = await new SignJWT({ appid: identity, oid: identity, tid: tenant, xms_mirid: vmResourceId })
         .setProtectedHeader({ alg: algorithm, typ: 'JWT', kid: 'azure-simulator' })
         .setIssuer(issuer)
@@ -61,18 +67,27 @@ export async function createTokenIssuer({
         .setIssuedAt(notBefore)
         .setNotBefore(notBefore)
         .setExpirationTime(expiresOn)
-        .setJti(randomUUID())
+        .setJti(id)
         .sign(privateKey);
       return { token, clientId: identity, notBefore, expiresOn };
     },
     async refusal(token, audiences) {
       const audience = audiences.flatMap((one) => [one, `${one}/`]);
       try {
-        await jwtVerify(token, publicKey, { issuer, audience, algorithms: [algorithm], clockTolerance: 60 });
-        return null;
+        const { payload } = await jwtVerify(token, publicKey, {
+          issuer,
+          audience,
+          algorithms: [algorithm],
+          clockTolerance: 60,
+        });
+        return revoked.has(payload.jti ?? '') ? 'the token has been revoked' : null;
       } catch (error) {
         return error instanceof Error ? error.message : String(error);
       }
+    },
+    revoke() {
+      for (const id of issued) revoked.add(id);
+      issued.clear();
     },
   };
 }

@@ -31,7 +31,11 @@ function open(options: Partial<SenderProcessOptions> = {}): { sender: SenderProc
 const send = (sender: SenderProcess, deed: string) => sender.call('send', [Buffer.from(deed)]);
 
 const deaths = [
-  { deed: 'throws in a timer', code: 'sender-exited', says: /exit code 1, TypeError: Cannot read properties of undefined/ },
+  {
+    deed: 'throws in a timer',
+    code: 'sender-exited',
+    says: /exit code 1, TypeError: Cannot read properties of undefined/,
+  },
   { deed: 'rejects unheard', code: 'sender-exited', says: /Error: nobody listens/ },
   { deed: 'fills its heap', code: 'sender-out-of-memory', says: /more than its 128 MB/ },
   { deed: 'keeps buffers', code: 'sender-out-of-memory', says: /more than its 128 MB/ },

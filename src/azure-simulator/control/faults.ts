@@ -34,7 +34,13 @@ const eventHubsWords: Words<EventHubsFault> = {
   silent: true,
   mute: true,
 };
-const logsWords: Words<LogsFault> = { hang: true, reset: true, 'accept-then-reset': true };
+const logsWords: Words<LogsFault> = {
+  hang: true,
+  reset: true,
+  'accept-then-reset': true,
+  endless: true,
+  'gzip-bomb': true,
+};
 
 /** Sets a fault, or clears it with null. */
 type SetFault = (azure: AzureSimulator, fault: unknown, times: number | undefined) => void;

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import type { Certificate } from '../certificate.ts';
 import type { ErrorLog } from '../errors.ts';
 import { createFaultQueue } from '../fault-queue.ts';
@@ -25,7 +26,11 @@ export type LogsFault =
   /** The connection is reset; nothing is stored. */
   | 'reset'
   /** Stored, and the connection is reset instead of an answer. */
-  | 'accept-then-reset';
+  | 'accept-then-reset'
+  /** Nothing is stored, and the answer has no end. */
+  | 'endless'
+  /** Nothing is stored, and 300 KB of answer become 300 MB when they are unpacked. */
+  | 'gzip-bomb';
 
 /** A call that came to an end. Status 0: it got no answer. */
 export interface LogsRequest {
@@ -126,6 +131,10 @@ export async function startLogsIngestion(
       return verdict();
     }
     if (fault === 'hang') return done(0);
+    if (fault === 'endless' || fault === 'gzip-bomb') {
+      done(200);
+      return floods[fault](response);
+    }
     if (fault === 'reset' || fault === 'accept-then-reset') {
       if (fault === 'accept-then-reset') store(upload);
       done(0);
@@ -172,6 +181,20 @@ export async function startLogsIngestion(
     },
   };
 }
+
+const floods = {
+  'gzip-bomb': (response: ServerResponse): void => {
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(300 * 1024 * 1024)));
+  },
+  endless(response: ServerResponse): void {
+    const piece = Buffer.alloc(64 * 1024);
+    const write = (): void => {
+      while (!response.destroyed && response.write(piece));
+    };
+    response.writeHead(200).on('drain', write);
+    write();
+  },
+};
 
 /** `refuseRows` is played, and used up, only where such a row is in the call; every other fault always. */
 function fitsRows(fault: LogsFault, upload: Upload): boolean {
