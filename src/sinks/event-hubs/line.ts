@@ -10,7 +10,7 @@ import type { createWebSockets } from './web-sockets.ts';
 /** One SDK client with one connection under it. Never mended: when it breaks it is thrown away, and the next send makes another. */
 export interface Line {
   readonly client: EventHubProducerClient;
-  /** Aborted when an open connection breaks or its link is detached, long before the SDK notices; the reason is the error, if one was given. */
+  /** Aborted when the service closes the connection, or when an open one breaks or its link is detached, long before the SDK notices; the reason is the error, if one was given. */
   readonly broken: AbortSignal;
   /** To be called when the connection is open: from now on its end is watched. */
   opened(): void;
@@ -38,7 +38,7 @@ export function createLine({ config, credential, deadlines, exchangeMs, webSocke
   const tokens = amqpCredential(credential);
   const sockets = webSockets?.(exchangeMs, () => isOpen && broken.abort(gone));
   const client = createClient(config, tokens, exchangeMs, sockets?.options ?? {});
-  const rejectRequests = rejectRequestsWhenEnded(client, gone);
+  const rejectRequests = rejectRequestsWhenEnded(client, gone, (reason) => broken.abort(reason));
   let isOpen = false;
 
   return {
@@ -51,7 +51,8 @@ export function createLine({ config, credential, deadlines, exchangeMs, webSocke
       onDetached(client, (error) => broken.abort(error));
     },
     explain(error) {
-      if (isOpen) return broken.signal.aborted ? broken.signal.reason : error;
+      if (broken.signal.aborted) return broken.signal.reason;
+      if (isOpen) return error;
       const failure = sockets?.failure();
       return failure ? new AggregateError([error, failure]) : error;
     },

@@ -44,8 +44,15 @@ interface Link {
  * Rejects the requests of a client that wait for an answer of `$cbs`, with what ended its connection: the SDK leaves them to their
  * time-out, and that reads the address of a link that is gone, so that it throws out of a timer and ends the process
  * (`RequestResponseLink.sendRequest` of core-amqp 4.5.1). Returns a function that does it at once.
+ *
+ * @param onClosed called with the reason when the service closes the connection. The client is unusable then: where that happened
+ * before it was authorised, it goes on sending its requests on the link that is gone.
  */
-export function rejectRequestsWhenEnded(client: EventHubProducerClient, gone: Error): () => void {
+export function rejectRequestsWhenEnded(
+  client: EventHubProducerClient,
+  gone: Error,
+  onClosed: (reason: unknown) => void,
+): () => void {
   // Taken now: the SDK puts fresh ones in the place of those that end.
   const connection = follow(client, ['_context', 'connection']) as Partial<Connection> | undefined;
   const cbs = follow(client, ['_context', 'cbsSession']);
@@ -58,8 +65,13 @@ export function rejectRequestsWhenEnded(client: EventHubProducerClient, gone: Er
     }
     requests.clear();
   };
-  for (const event of ['connection_close', 'connection_error', 'disconnected']) {
-    connection?.on?.(event, (context) => rejectAll(follow(context, ['connection', 'error']) ?? gone));
+  connection?.on?.('disconnected', () => rejectAll(gone));
+  for (const event of ['connection_close', 'connection_error']) {
+    connection?.on?.(event, (context) => {
+      const reason = follow(context, ['connection', 'error']) ?? gone;
+      rejectAll(reason);
+      onClosed(reason);
+    });
   }
   return () => rejectAll(gone);
 }
