@@ -1,6 +1,7 @@
 import type { AccessToken } from '@azure/identity';
 import { expect, test } from 'vitest';
 import { type BridgeCredential, createCredential } from '../../src/azure/credential.ts';
+import { KnownFailure, retry } from '../../src/azure/failure.ts';
 import { silentLog } from '../../src/log.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 
@@ -153,4 +154,49 @@ test('a token that lives for minutes only is not asked for in a loop', async () 
   await clock.advance(hour);
   credential.close();
   expect(asked.length).toBeLessThan(70);
+});
+
+test('without a token the endpoint is asked every 20 s, however long it asks to be left alone, and who waits is told when one comes', async () => {
+  const source = setUp();
+  const works = source.answer;
+  source.answer = () => Promise.reject(new KnownFailure(retry('throttled', 'token-throttled', 'later', hour)));
+  let recovered = 0;
+  source.credential.onRecovered(() => {
+    recovered += 1;
+  });
+  source.credential.prefetch(['hub']);
+  for (let second = 0; second < 600; second += 1) await source.clock.advance(1000);
+  expect(source.asked.length).toBeGreaterThanOrEqual(29);
+  expect(source.asked.length).toBeLessThan(36);
+  expect(recovered).toBe(0);
+  source.answer = works;
+  for (let second = 0; second < 20; second += 1) await source.clock.advance(1000);
+  expect(recovered).toBe(1);
+  source.credential.close();
+});
+
+test('a token that a service refuses is replaced, once for all who were refused with it', async () => {
+  const { credential, asked } = setUp();
+  const { token } = await credential.getToken('hub');
+  expect(await Promise.all([credential.replace('hub', token), credential.replace('hub', token)])).toEqual([true, true]);
+  expect(asked).toHaveLength(2);
+  expect((await credential.getToken('hub')).token).not.toBe(token);
+});
+
+test('where new tokens are refused like the old ones, they are not asked for in a loop', async () => {
+  const { credential, asked, clock } = setUp();
+  for (let second = 0; second < 600; second += 10) {
+    const { token } = await credential.getToken('hub');
+    await credential.replace('hub', token);
+    await clock.advance(10_000);
+  }
+  expect(asked.length).toBeLessThanOrEqual(4);
+});
+
+test('a refused token that cannot be replaced is not used again', async () => {
+  const source = setUp();
+  const { token } = await source.credential.getToken('hub');
+  source.answer = down;
+  expect(await source.credential.replace('hub', token)).toBe(false);
+  await expect(source.credential.getToken('hub')).rejects.toThrow('the endpoint is down');
 });

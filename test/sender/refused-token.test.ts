@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { Delivery } from '../../src/sinks/sink.ts';
+import { type LocalAzure, startLocalAzure } from '../support/local-azure.ts';
+import { sampleEntry } from '../support/sample-record.ts';
+import { openTestSenders } from './open-senders.ts';
+
+let local: LocalAzure;
+beforeAll(async () => {
+  local = await startLocalAzure();
+});
+afterAll(() => local.close());
+
+async function opened() {
+  const senders = await openTestSenders(local.azure);
+  onTestFinished(() => senders.close());
+  const send = async (name: string): Promise<Delivery> => {
+    const sink = senders.sinks.find((one) => one.name === name);
+    if (!sink) throw new Error(`there is no ${name}`);
+    return await sink.send([sampleEntry({ observedAt: new Date().toISOString() })], new AbortController().signal);
+  };
+  return { ...senders, send };
+}
+
+test('after all tokens were revoked both destinations get what is sent, with one new token each', async () => {
+  const { send } = await opened();
+  for (const name of ['event-hubs', 'log-analytics']) expect(await send(name)).toEqual({ kind: 'delivered' });
+  const before = local.azure.imds.requests('token');
+  local.azure.revokeTokens();
+  local.azure.eventHubs.dropConnections();
+  for (const name of ['event-hubs', 'log-analytics', 'event-hubs', 'log-analytics'])
+    expect(await send(name)).toEqual({ kind: 'delivered' });
+  expect(local.azure.imds.requests('token') - before).toBe(2);
+});
+
+test('where the role is missing a send is refused, and tokens are not asked for in a loop', async () => {
+  const { send } = await opened();
+  local.azure.eventHubs.fault('unauthorized');
+  const before = local.azure.imds.requests('token');
+  for (let sends = 0; sends < 4; sends += 1)
+    expect(await send('event-hubs')).toMatchObject({ cause: 'configuration', code: 'unauthorized' });
+  expect(local.azure.imds.requests('token') - before).toBe(2);
+  local.azure.eventHubs.fault(null);
+  expect(await send('event-hubs')).toEqual({ kind: 'delivered' });
+});
