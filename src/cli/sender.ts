@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { parentPort, senderVerb } from '../sender/channel.ts';
 import type { SenderRole } from '../sender/protocol.ts';
 
@@ -8,6 +9,7 @@ export const isSender = ([, , verb]: readonly string[]): boolean => verb === sen
 export async function runSender([, , , role]: readonly string[]): Promise<void> {
   const port = parentPort();
   if (port === null) return;
+  beFirstToGo();
   const [{ serveSender }, { setProcessWide }] = await Promise.all([
     import('../sender/serve.ts'),
     import('./process-wide.ts'),
@@ -16,4 +18,13 @@ export async function runSender([, , , role]: readonly string[]): Promise<void> 
     process.once('disconnect', resolve);
     serveSender(role as SenderRole, port, setProcessWide);
   });
+}
+
+/** Where memory is short the kernel ends this process before the one that polls. Raising one's own score takes no privilege. */
+function beFirstToGo(): void {
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '500');
+  } catch {
+    // Another platform, or a sandbox without it.
+  }
 }

@@ -1,6 +1,6 @@
 import type { Deadlines } from '../azure/deadline.ts';
 import type { Clock } from '../clock.ts';
-import type { Delivery, Sink } from '../sinks/sink.ts';
+import type { Delivery, Entry, Sink } from '../sinks/sink.ts';
 
 /** What a sink answered, since the process began. */
 export interface SendCounts {
@@ -33,7 +33,7 @@ export interface SendWatch {
 
 /** After these nothing was sent, or the destination itself said that it took nothing. */
 const surelyNotStored =
-  /^(token-.*|connect-timeout|connection-refused|no-route|name-lookup-failed|server-busy|quota-exceeded|no-credit|http-429|bad-address)$/;
+  /^(token-.*|connect-timeout|connection-refused|no-route|name-lookup-failed|server-busy|quota-exceeded|no-credit|http-429|bad-address|sender-not-started)$/;
 
 export function createSendWatch(clock: Clock): SendWatch {
   const bySink = new Map<
@@ -48,10 +48,13 @@ export function createSendWatch(clock: Clock): SendWatch {
     return found;
   };
 
-  function count(sink: string, delivery: Delivery, records: readonly { readonly observedAt: string }[]): void {
+  function count(sink: string, delivery: Delivery, batch: readonly Entry[]): void {
     const counted = of(sink);
     if (delivery.kind === 'delivered') {
-      for (const { observedAt } of records) {
+      // A record is parsed when it is looked at: only where somebody wants to know.
+      if (listeners.size === 0) return;
+      for (const { record } of batch) {
+        const { observedAt } = record;
         const seconds = Math.max(0, (clock.now().getTime() - Date.parse(observedAt)) / 1000);
         for (const listener of listeners) listener(sink, seconds);
       }
@@ -59,7 +62,7 @@ export function createSendWatch(clock: Clock): SendWatch {
       counted.refusals[delivery.cause] = (counted.refusals[delivery.cause] ?? 0) + 1;
     } else {
       counted.retries[delivery.cause] = (counted.retries[delivery.cause] ?? 0) + 1;
-      if (delivery.cause === 'transient' && !surelyNotStored.test(delivery.code)) counted.unsure += records.length;
+      if (delivery.cause === 'transient' && !surelyNotStored.test(delivery.code)) counted.unsure += batch.length;
     }
   }
 
@@ -73,11 +76,7 @@ export function createSendWatch(clock: Clock): SendWatch {
         limits: sink.limits,
         async send(batch, signal) {
           const delivery = await sink.send(batch, signal);
-          count(
-            sink.name,
-            delivery,
-            batch.map(({ record }) => record),
-          );
+          count(sink.name, delivery, batch);
           return delivery;
         },
         check: (signal) => sink.check(signal),

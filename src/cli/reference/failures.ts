@@ -5,6 +5,8 @@ import { parseDocument } from '../../imds/document.ts';
 import { longestBodyBytes } from '../../imds/exchange.ts';
 import { aborted, failureOfDeadline, failureOfNetwork, failureOfSize } from '../../imds/http-failure.ts';
 import { meaningOfStatus } from '../../imds/http-status.ts';
+import type { Exit } from '../../sender/channel.ts';
+import { goneFailure } from '../../sender/gone.ts';
 import { destinationOf as hubOf } from '../../sinks/event-hubs/config.ts';
 import { destinationOf as tableOf } from '../../sinks/log-analytics/config.ts';
 
@@ -54,7 +56,7 @@ const hubErrors: readonly object[] = [
 const networkErrors: readonly object[] = [
   ...[
     'ECONNREFUSED ECONNRESET ETIMEDOUT ENETUNREACH ENOTFOUND EAI_AGAIN REQUEST_SEND_ERROR PARSE_ERROR',
-    'SELF_SIGNED_CERT_IN_CHAIN CERT_HAS_EXPIRED ERR_TLS_CERT_ALTNAME_INVALID ERR_SSL_WRONG_VERSION_NUMBER EACCES EPERM',
+    'ANSWER_TOO_LONG SELF_SIGNED_CERT_IN_CHAIN CERT_HAS_EXPIRED ERR_TLS_CERT_ALTNAME_INVALID ERR_SSL_WRONG_VERSION_NUMBER EACCES EPERM',
   ]
     .join(' ')
     .split(' ')
@@ -65,6 +67,17 @@ const tableStatuses = [400, 401, 403, 404, 407, 408, 413, 429, 500, 503, 302];
 const tokenStatuses = [null, 400, 403, 404, 410, 429, 500, 418];
 
 const toRow = ({ code, cause, reason }: Failure): CodeMeaning => ({ code, cause, says: reason });
+
+const exit: Exit = { code: 1, signal: null, said: '', notStarted: null };
+const limits = { does: 'sends to the event hub vm-lifecycle', hungSeconds: 15, memoryMegabytes: 128 };
+/** Of the process that sends to one destination, or fetches tokens. */
+const senderCodes: readonly CodeMeaning[] = [
+  toRow(goneFailure(exit, null, limits)),
+  toRow(goneFailure(exit, 'hung', limits)),
+  toRow(goneFailure(exit, 'memory', limits)),
+  toRow(goneFailure({ ...exit, notStarted: new Error('…') }, null, limits)),
+  { code: 'sender-threw', cause: 'transient', says: 'Internal error in the process that sends: please report it.' },
+];
 
 /** What our own deadlines, and the sinks themselves, say: these are made where they happen. */
 const ownCodes: readonly CodeMeaning[] = [
@@ -78,6 +91,7 @@ const ownCodes: readonly CodeMeaning[] = [
     cause: 'configuration',
     says: 'The address of the event hub is of no use: check sinks.eventHubs.fullyQualifiedNamespace or connectionString, eventHubName and customEndpoint.',
   },
+  ...senderCodes,
   {
     code: 'batch-too-large',
     cause: 'too-large',
