@@ -12,8 +12,21 @@ export interface ProcessFigures {
 
 const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
-/** Linux only. Throws when the process has ended. */
+/**
+ * Of a process and those that it started. What files back is counted once, as much as the largest of them has: it is mostly the Node
+ * binary, which they share. Linux only. Throws when the process has ended.
+ */
 export function figuresOf(pid: number): ProcessFigures {
+  const all = [pid, ...childrenOf(pid)].map(figuresOfOne);
+  const sum = (field: keyof ProcessFigures): number => all.reduce((total, one) => total + one[field], 0);
+  const backed = Math.max(...all.map(({ residentMb, anonymousMb }) => residentMb - anonymousMb));
+  return { residentMb: sum('anonymousMb') + backed, anonymousMb: sum('anonymousMb'), cpuMs: sum('cpuMs') };
+}
+
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+
+function figuresOfOne(pid: number): ProcessFigures {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const megabytes = (field: string): number =>
     Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
