@@ -94,13 +94,13 @@ const facts: readonly {
     fact: 'it may take as much memory as under the unit',
     of: bridge,
     path: ['resources', 'limits', 'memory'],
-    is: '256Mi',
+    is: '320Mi',
   },
   {
     fact: 'it may take as much processor as under the unit',
     of: bridge,
     path: ['resources', 'limits', 'cpu'],
-    is: '200m',
+    is: '500m',
   },
   {
     fact: 'who owns the state may only be given away',
