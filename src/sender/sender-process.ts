@@ -120,7 +120,8 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
       silentMs: 0,
       status: noStatus,
     };
-    made.begun.catch(() => {}); // told by every call of this life
+    // Every call of this life fails like it, so it is not kept: what was missing may be there for the next one.
+    made.begun.catch(() => void end(made));
     life = made;
     const ended = child.exited.then((exit) => {
       endings.delete(ended);

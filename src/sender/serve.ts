@@ -42,8 +42,11 @@ export function serveSender(
   };
   const handlers: Handlers<SenderMethods> = {
     async begin({ config }) {
-      setProcessWide(config);
-      work = role === 'tokens' ? openTokens(config) : openDestination(role, config, calls, () => isNear);
+      const open = async (): Promise<Work> => {
+        setProcessWide(config);
+        return await (role === 'tokens' ? openTokens(config) : openDestination(role, config, calls, () => isNear));
+      };
+      work = open();
       await work;
     },
     send: async (batch, signal) => part(await begun(), 'sink').send(batch.map(entryOf), signal),

@@ -44,9 +44,16 @@ const never = (): Promise<never> => new Promise(() => {});
 
 const port = parentPort();
 if (port) {
+  let cannotBegin = false;
   createCalls<PollerMethods, SenderMethods>(port, {
-    begin: async () => {},
-    send: async ([first]) => (await deeds[Buffer.from(first ?? []).toString()]?.()) as never,
+    async begin({ config }) {
+      cannotBegin = Object.keys(config).length > 0;
+      if (cannotBegin) throw new Error('what it needs is not there');
+    },
+    send: async ([first]) => {
+      if (cannotBegin) throw new Error('what it needs is not there');
+      return (await deeds[Buffer.from(first ?? []).toString()]?.()) as never;
+    },
     status: async () => ({ deadlines: { missed: { send: 1 }, lateSettles: 0 }, residentBytes: 1 }),
     check: never,
     heartbeat: never,

@@ -21,12 +21,14 @@ function open(options: Partial<SenderProcessOptions> = {}): { sender: SenderProc
     idleMs: 60_000,
     clock: systemClock,
     log: { ...silentLog, warn: (_, message) => void warnings.push(message) },
-    limits: { hungMs: 3000, heapMegabytes: 48, memoryMegabytes: 128 },
+    limits,
     ...options,
   });
   onTestFinished(() => sender.close());
   return { sender, warnings };
 }
+
+const limits = { hungMs: 20_000, heapMegabytes: 48, memoryMegabytes: 128 };
 
 const send = (sender: SenderProcess, deed: string) => sender.call('send', [Buffer.from(deed)]);
 
@@ -48,7 +50,8 @@ const deaths = [
 
 describe('a process that dies of what it does', () => {
   test.for(deaths)('one that $deed ends as $code, in words, and the next send has another one', async (death) => {
-    const { sender, warnings } = open();
+    const hungMs = death.code === 'sender-hung' ? 3000 : limits.hungMs;
+    const { sender, warnings } = open({ limits: { ...limits, hungMs } });
     await expect(send(sender, death.deed)).rejects.toMatchObject({
       failure: { kind: 'retry', cause: 'transient', code: death.code, reason: expect.stringMatching(death.says) },
     });
@@ -74,6 +77,15 @@ describe('a process that dies of what it does', () => {
       expect(sender.facts.starts).toBe(starts);
     }
   });
+});
+
+test('a process that cannot begin is not kept: the next send has another one', async () => {
+  const { sender } = open({ start: { config: { log: { level: 'refuse to begin' } } as unknown as Config } });
+  for (const starts of [1, 2]) {
+    await expect(send(sender, 'is well')).rejects.toThrow('what it needs is not there');
+    await until(() => sender.facts.pid === null, { what: 'its end' });
+    expect(sender.facts.starts).toBe(starts);
+  }
 });
 
 describe('how long a process is there', () => {
