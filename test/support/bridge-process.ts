@@ -63,7 +63,8 @@ export function startBridge(
   const command = [process.execPath, 'src/main.ts', 'run', '--config', file];
   const [program = '', ...rest] = bootIdFile === undefined ? command : inAnotherBoot(bootIdFile, command);
   const child = spawn(program, rest, {
-    env: { ...withoutProxies(process.env), ...env },
+    // As under the unit: a sender that is started while the bridge stops has five seconds for all of it.
+    env: { ...withoutProxies(process.env), NODE_COMPILE_CACHE: join(tmpdir(), 'bridge-compiled'), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   child.on('exit', () => rmSync(folder, { recursive: true, force: true }));
