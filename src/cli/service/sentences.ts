@@ -1,9 +1,9 @@
+import { clockTime } from '../../health/moment.ts';
 import type { Done } from '../../service/install.ts';
 import { commandTarget } from '../../service/look.ts';
 import { type Places, serviceName } from '../../service/places.ts';
 import type { CommandState } from '../../service/plan.ts';
 import type { Uninstalled } from '../../service/uninstall.ts';
-import { clockTime } from '../status/moment.ts';
 
 /** What `install`, `update`, `configure` and `enable` tell when it is done. */
 export function doneSentences({ outcome, folder, from, changed, says, command }: Done, places: Places): string[] {

@@ -1,6 +1,6 @@
+import { clockTime, inWords, moment, size } from '../../health/moment.ts';
 import { aligned, plain, sinkName } from '../outbox/plain.ts';
 import type { StatusEvent, StatusSink } from './facts.ts';
-import { clockTime, inWords, moment, size } from './moment.ts';
 import type { Status } from './status.ts';
 import type { Verdict } from './verdict.ts';
 

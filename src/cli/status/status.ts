@@ -1,10 +1,10 @@
 import { accessSync, constants, statfsSync } from 'node:fs';
+import { isRefusal } from '../../health/refusal.ts';
 import { isServiceRunning } from '../../outbox/lock.ts';
 import { type OutboxReport, readOutbox, type SinkReport } from '../../outbox/reader.ts';
 import { limitBytes } from '../../outbox/retention.ts';
 import { foundIn } from '../outbox/read.ts';
 import type { Facts, StatusSink } from './facts.ts';
-import { isRefusal } from './refusal.ts';
 import { judge, type Verdict } from './verdict.ts';
 
 /**

@@ -1,7 +1,7 @@
+import { clockTime, inWords, size } from '../../health/moment.ts';
+import { hasCommand } from '../../health/refusal.ts';
 import { plain, sinkName } from '../outbox/plain.ts';
 import type { Facts, StatusSink } from './facts.ts';
-import { clockTime, inWords, size } from './moment.ts';
-import { hasCommand } from './refusal.ts';
 
 /** What is wrong and what mends it. */
 export interface Verdict {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clockTime, inWords, moment, size } from '../../../src/cli/status/moment.ts';
+import { clockTime, inWords, moment, size } from '../../src/health/moment.ts';
 
 const now = new Date('2026-03-14T09:30:00.000Z');
 

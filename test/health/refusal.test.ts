@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { isRefusal } from '../../../src/cli/status/refusal.ts';
-import { readTree } from '../../support/source-tree.ts';
+import { isRefusal } from '../../src/health/refusal.ts';
+import { readTree } from '../support/source-tree.ts';
 
 /** Every code that is passed to `retry` with this cause, as a text in the source. */
 function codesOf(cause: string): readonly string[] {
