@@ -123,7 +123,7 @@ export function createImds(options: ImdsOptions): Imds {
       const connection = connect(origin);
       try {
         const path = `${prefix}/metadata/scheduledevents?api-version=${apiVersion}`;
-        return await postApproval(connection, { path, headers: metadataHeader, eventIds }, signal);
+        return await postApproval(connection, { path, headers: metadataHeader, eventIds, clock }, signal);
       } finally {
         await connection.close();
       }

@@ -101,7 +101,7 @@ describe('an answer that is neither yes nor no', () => {
     ['another success', http(202), '(HTTP 202)'],
     ['a redirection', http(302, '', { location: 'http://127.0.0.1:9/' }), '(HTTP 302)'],
     ['an id that is not known', http(404, '{"error":"Not found"}'), '(HTTP 404: "Not found")'],
-    ['too many requests', http(429, '', { 'retry-after': '1' }), '(HTTP 429)'],
+    ['too many requests, until after the deadline', http(429, '', { 'retry-after': '3600' }), '(HTTP 429)'],
     ['a mistake of theirs', http(500), '(HTTP 500)'],
     ['a yes that breaks off', bytes('HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n'), 'not known'],
     ['forbidden', http(403), 'Metadata Security Protocol'],
@@ -125,6 +125,41 @@ describe('an answer that is neither yes nor no', () => {
     await server[Symbol.asyncDispose]();
     const imds = imdsAt(url);
     expect((await imds.approve(['A'], never)).outcome).toBe('outcome-unknown');
+    await imds.close();
+  });
+
+  test('a throttled request is repeated after its Retry-After', async () => {
+    await using server = await startRawServer();
+    const clock = createFakeClock();
+    const imds = imdsAt(server.url, clock);
+    server.answer(http(429, '', { 'retry-after': '3' }));
+    const approving = imds.approve(['A'], never);
+    await until(() => clock.sleepers() === 1 && server.requests.length === 1, { what: 'the wait' });
+    await clock.advance(2_999);
+    expect(server.requests).toHaveLength(1);
+    server.answer(http(200));
+    await clock.advance(1);
+    expect(await approving).toEqual({ outcome: 'accepted', reason: null });
+    expect(server.requests).toHaveLength(2);
+    await imds.close();
+  });
+
+  test('a service that throttles for longer than the deadline is given up within it', async () => {
+    await using server = await startRawServer();
+    const clock = createFakeClock();
+    const imds = imdsAt(server.url, clock);
+    server.answer(http(429));
+    let answer: ApprovalAnswer | null = null;
+    void imds.approve(['A'], never).then((came) => {
+      answer = came;
+    });
+    for (let second = 0; second < 10 && answer === null; second += 1) {
+      const asked = server.requests.length;
+      await until(() => answer !== null || (clock.sleepers() === 1 && server.requests.length > asked - 1));
+      await clock.advance(1_000);
+    }
+    expect(await until(() => answer)).toMatchObject({ outcome: 'outcome-unknown' });
+    expect(server.requests.length).toBeLessThanOrEqual(10);
     await imds.close();
   });
 
