@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts';
+import { type Config, environmentPrefix } from '../config.ts';
 import { platformPaths, readConfigFile } from './config-file.ts';
 import { type ConfigDocument, configFileVariable, readConfig } from './read-config.ts';
 
@@ -35,6 +35,11 @@ export function loadConfig(from: {
   const documents = [...(file.kind === 'read' ? [file.document] : []), ...(from.documents ?? [])];
   const read = readConfig({ documents, env: from.env, defaultStateDirectory: paths.stateDirectory });
   if (read.config) return { ...read, file: file.kind === 'read' ? path : null };
-  const hint = `There is no configuration file ${path}; name one with --config or ${configFileVariable}.`;
-  return { problems: file.kind === 'absent' ? [...read.problems, hint] : read.problems };
+  if (file.kind === 'read') return read;
+  const cause = `There is no configuration file ${path}: create it, or name another with --config or ${configFileVariable}.`;
+  // Where nothing is set by variables either, all other problems follow from this one.
+  return { problems: isConfigured(from) ? [...read.problems, cause] : [cause] };
 }
+
+const isConfigured = ({ env, documents = [] }: Parameters<typeof loadConfig>[0]): boolean =>
+  documents.length > 0 || Object.keys(env).some((name) => name.startsWith(environmentPrefix) && env[name]);

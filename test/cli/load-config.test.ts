@@ -285,11 +285,17 @@ test("the platform's own file may be missing where variables say enough", () => 
   expect(loaded.config?.stateDirectory).toBe(
     `${windows.ProgramData.replaceAll('/', '\\')}\\scheduled-events-bridge\\state`,
   );
-  expect(loadConfig({ env: windows, platform: 'win32' }).problems).toEqual([
+});
+
+test('without a file and without variables the missing file is the only problem, since all others follow from it', () => {
+  const missing =
+    /^There is no configuration file .*config.json: create it, or name another with --config or SCHEDULED_EVENTS_BRIDGE_CONFIG\.$/;
+  const env = { ProgramData: join(directory, 'ProgramData') };
+  expect(loadConfig({ env, platform: 'win32' }).problems).toEqual([expect.stringMatching(missing)]);
+  const withVariable = { ...env, SCHEDULED_EVENTS_BRIDGE_LOG_LEVEL: 'warn' };
+  expect(loadConfig({ env: withVariable, platform: 'win32' }).problems).toEqual([
     expect.stringContaining('There is no sink'),
-    expect.stringMatching(
-      /^There is no configuration file .*config.json; name one with --config or SCHEDULED_EVENTS_BRIDGE_CONFIG\.$/,
-    ),
+    expect.stringMatching(missing),
   ]);
 });
 
