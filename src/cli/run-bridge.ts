@@ -61,11 +61,15 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
   const sending = new AbortController();
   const isVmIdSet = config.observer.vmId !== undefined;
   const confirmed = confirmIdentity({ outbox, observer, host, isVmIdSet }, stop);
+  const { pollIntervalSeconds: intervalSeconds, timeoutSeconds, firstTimeoutSeconds } = config.imds;
   const health = startHealth({
     vitals,
     outbox,
+    imds: { intervalSeconds, timeoutSeconds, firstTimeoutSeconds, isWarm: () => isWarm(outbox, clock) },
+    connectJitterSeconds: config.sinks.eventHubs?.connectJitterSeconds ?? 0,
     relays,
     credential,
+    stateDirectory: config.stateDirectory,
     port: config.http.port,
     env,
     version,
@@ -172,11 +176,7 @@ async function assemble({ config, clock, log, openSenders }: RunBridgeOptions): 
     }),
   );
   opened = outbox;
-  const isWarm = (): boolean => {
-    const { lastDocumentAt } = outbox.state;
-    return lastDocumentAt !== null && clock.now().getTime() - Date.parse(lastDocumentAt) < warmForMs;
-  };
-  const imds = openImds(config, { warm: isWarm, clock, log });
+  const imds = openImds(config, { warm: () => isWarm(outbox, clock), clock, log });
   const { bridge, approver } = assembleBridge({ config, policy: config.approve, imds, outbox, clock, log });
   const deadlineMs = sendDeadlineMs + 1000 * (config.sinks.eventHubs?.connectJitterSeconds ?? 0);
   const relays = sinks.map((sink) =>
@@ -184,6 +184,10 @@ async function assemble({ config, clock, log, openSenders }: RunBridgeOptions): 
   );
   return { bridge, approver, vitals, senders, sinks, relays };
 }
+
+/** The feature is on: a document was seen not long ago. */
+const isWarm = ({ state: { lastDocumentAt } }: Outbox, clock: Clock): boolean =>
+  lastDocumentAt !== null && clock.now().getTime() - Date.parse(lastDocumentAt) < warmForMs;
 
 /** Sinks watch their connections from the beginning: without an outbox nobody else would end that. */
 function openOrClose(senders: Senders, open: () => Outbox): Outbox {

@@ -1,5 +1,4 @@
 import type { Deadlines } from '../azure/deadline.ts';
-import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { imbalance, noCounters } from '../outbox/tally.ts';
@@ -8,24 +7,21 @@ import { jsonAnswer, serveHttp, textAnswer } from './http.ts';
 import type { Readings, SinkReadings } from './metric-family.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { startNotify } from './notify.ts';
+import { pollFigures, type SnapshotSources, sinkRows, takeSnapshot } from './snapshot.ts';
+import { serveStatus } from './status-server.ts';
 import { createStoreCounts } from './store-counts.ts';
-import { type Condition, liveness, readiness, richHealth, statusLine, type Verdict } from './verdict.ts';
-import type { Vitals } from './vitals.ts';
+import { type Condition, liveness, readiness, remarks, richHealth, statusLine } from './verdict.ts';
 
-export interface HealthOptions {
-  readonly vitals: Vitals;
-  readonly outbox: Outbox;
+export interface HealthOptions extends SnapshotSources {
+  /** Commands ask this service through a socket in there. */
+  readonly stateDirectory: string;
   readonly relays: readonly Relay[];
   readonly credential: { readonly deadlines: Pick<Deadlines, 'missed' | 'lateSettles'> };
   /** `http.port`: 0 = nothing is served. */
   readonly port: number;
   /** NOTIFY_SOCKET and WATCHDOG_USEC of the service manager are in there. */
   readonly env: NodeJS.ProcessEnv;
-  readonly version: string;
-  readonly clock: Clock;
   readonly log: Log;
-  /** Aborted when the bridge comes to its end: the service manager is told. */
-  readonly stop: AbortSignal;
 }
 
 /** What tells the machine around it how the bridge is. */
@@ -38,9 +34,9 @@ export interface Health {
 export const healthRoutes = {
   '/livez': '200 while every loop progresses, else 503 and which one does not: restart the service.',
   '/readyz':
-    '200 while it polls, sees documents and can write them down, else 503 and why. A sink that is down is no matter of this: see /metrics.',
+    '200 while the last valid document is at most 10 s old and records can be written to disk, else 503 and why. Sinks do not affect the status: the body is `ready`, and below it a line for a late poll and for each sink that does not take what waits for it.',
   '/healthz':
-    'Rich health state for the Application Health extension: always 200, ApplicationHealthState Healthy or Unhealthy as /readyz says, details of each sink in customMetrics. No cause to repair an instance automatically: a full disk or a silent metadata service would cost the VM.',
+    'Rich health state for the Application Health extension: always 200, ApplicationHealthState Healthy or Unhealthy as /readyz says. `status` is ok, warning (ready, but a poll is late or a sink does not take what waits for it) or unready; `says` has a sentence for each thing that is wrong, customMetrics the details of each sink. No cause to repair an instance automatically: a full disk or a silent metadata service would cost the VM.',
   '/metrics': 'Metrics for Prometheus.',
 } as const;
 
@@ -59,6 +55,12 @@ export function startHealth(options: HealthOptions): Health {
   if (stop.aborted) onStop();
   else stop.addEventListener('abort', onStop, { once: true });
 
+  const asked = serveStatus({
+    directory: options.stateDirectory,
+    snapshot: () => takeSnapshot(options),
+    clock,
+    log,
+  });
   const metrics = port === 0 ? null : openMetrics(options);
   metrics?.catch(() => {}); // said to who asks for them
   const http =
@@ -68,8 +70,15 @@ export function startHealth(options: HealthOptions): Health {
       clock,
       log,
       routes: {
-        '/livez': () => verdictAnswer(liveness(condition()), 'alive'),
-        '/readyz': () => verdictAnswer(readiness(condition()), 'ready'),
+        '/livez': () => {
+          const { ok, says } = liveness(condition());
+          return ok ? textAnswer(200, 'alive') : textAnswer(503, ...says);
+        },
+        '/readyz': () => {
+          const now = condition();
+          const { ok, says } = readiness(now);
+          return ok ? textAnswer(200, 'ready', ...remarks(now)) : textAnswer(503, ...says);
+        },
         '/healthz': () => jsonAnswer(200, richHealth(condition())),
         '/metrics': async () => {
           const { contentType, text } = await metrics;
@@ -81,12 +90,10 @@ export function startHealth(options: HealthOptions): Health {
   return {
     async close() {
       stop.removeEventListener('abort', onStop);
-      await Promise.all([notify.close(), http?.close()]);
+      await Promise.all([notify.close(), asked.close(), http?.close()]);
     },
   };
 }
-
-const verdictAnswer = ({ ok, says }: Verdict, word: string) => (ok ? textAnswer(200, word) : textAnswer(503, ...says));
 
 /** What is counted only for them begins to be counted here. */
 async function openMetrics(options: HealthOptions): Promise<Metrics> {
@@ -109,17 +116,17 @@ function openEventsOf({ state }: Outbox): Readings['openEvents'] {
   return { Scheduled: open.length - Started, Started };
 }
 
-function conditionOf({ vitals, outbox, relays, clock, version }: HealthOptions): Condition {
+function conditionOf(options: HealthOptions): Condition {
+  const { vitals, outbox, connectJitterSeconds, clock, version } = options;
   const { Scheduled, Started } = openEventsOf(outbox);
   return {
+    at: clock.now(),
     loops: vitals.progress.loops(),
-    polls: vitals.counts(),
+    poll: pollFigures(options),
     storage: outbox.storage,
-    relays: relays.map((relay) => relay.health()),
-    backlog: outbox.backlog(),
-    counters: outbox.counters(),
+    sinks: sinkRows(outbox),
+    connectJitterSeconds,
     openEvents: Scheduled + Started,
-    monotonicMs: clock.monotonicMs(),
     version,
   };
 }

@@ -6,7 +6,7 @@ export interface NotifyOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Whether all loops progress: only then is the watchdog fed. */
   readonly isProgressing: () => boolean;
-  /** One sentence for `systemctl status`. */
+  /** One sentence for `systemctl status`. It is told with its time: nobody takes it back when the process stops. */
   readonly status: () => string;
   readonly clock: Clock;
   readonly log: Log;
@@ -65,11 +65,15 @@ export function startNotify({ env, isProgressing, status, clock, log }: NotifyOp
   }
 
   function statusNews(): readonly string[] {
+    return isStopping || sentence() === told ? [] : statusNow();
+  }
+
+  const sentence = (): string => status().replace(/\s+/g, ' ');
+
+  function statusNow(): readonly string[] {
     if (isStopping) return [];
-    const sentence = status().replace(/\s+/g, ' ');
-    if (sentence === told) return [];
-    told = sentence;
-    return [`STATUS=${sentence}`];
+    told = sentence();
+    return [`STATUS=${clock.now().toISOString().slice(11, 19)} UTC: ${told}`];
   }
 
   /** What the first turn brings is told when it is there: `systemctl status` is looked at now. */
@@ -93,7 +97,7 @@ export function startNotify({ env, isProgressing, status, clock, log }: NotifyOp
         await clock.sleep(lookAgainMs, closing.signal);
       }
       if (closing.signal.aborted) return;
-      const news = [...(everyMs === null ? [] : ['WATCHDOG=1']), ...statusNews()];
+      const news = everyMs === null ? statusNews() : ['WATCHDOG=1', ...statusNow()];
       if (news.length > 0) await tell(...news);
     }
   }

@@ -1,7 +1,8 @@
-import type { Backlog, Outbox, SinkCounters } from '../outbox/outbox.ts';
-import type { RelayHealth } from '../relay/relay.ts';
-import type { PollCounts } from './poll-counts.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import { type PollFigures, pollRemark } from './poll-condition.ts';
 import type { LoopProgress } from './progress.ts';
+import { sinkClause, sinkState } from './sink-condition.ts';
+import type { OutboxFigures } from './snapshot.ts';
 
 /** A judgement, with a sentence for each thing that is wrong. */
 export interface Verdict {
@@ -11,20 +12,17 @@ export interface Verdict {
 
 /** Everything that is judged, at one moment. */
 export interface Condition {
+  readonly at: Date;
   readonly loops: readonly LoopProgress[];
-  readonly polls: Pick<PollCounts, 'lastDocument' | 'failing'>;
+  readonly poll: PollFigures;
   readonly storage: Outbox['storage'];
-  readonly relays: readonly RelayHealth[];
-  readonly backlog: readonly Backlog[];
-  readonly counters: Readonly<Record<string, Pick<SinkCounters, 'dead'>>>;
+  readonly sinks: OutboxFigures['sinks'];
+  /** How long a record for Event Hubs may wait for a connection. */
+  readonly connectJitterSeconds: number;
   /** In scope, not ended. */
   readonly openEvents: number;
-  readonly monotonicMs: number;
   readonly version: string;
 }
-
-/** While the metadata service is updated it may be gone for 70 s: that is no lack of readiness yet. */
-export const documentLimitMs = 90_000;
 
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
@@ -41,59 +39,75 @@ export const liveness = ({ loops }: Pick<Condition, 'loops'>): Verdict =>
       ),
   );
 
-/** Whether it does what it is for: it polls, sees documents, and can write down what they tell. A sink that is down is no matter of this. */
-export function readiness(condition: Pick<Condition, 'loops' | 'polls' | 'storage' | 'monotonicMs'>): Verdict {
-  const { polls, storage, monotonicMs } = condition;
+/** Whether it does what it is for: it polls, sees documents, and can write down what they tell. Sinks do not affect readiness. */
+export function readiness(condition: Pick<Condition, 'loops' | 'poll' | 'storage'>): Verdict {
+  const { poll, storage } = condition;
+  const remark = pollRemark(poll);
   const says = [...liveness(condition).says];
-  const why = polls.failing === null ? '' : ` ${polls.failing.reason}`;
-  if (polls.lastDocument === null) says.push(`No document has been seen yet.${why}`);
-  else {
-    const ageMs = monotonicMs - polls.lastDocument.monotonicMs;
-    if (ageMs > documentLimitMs) says.push(`No document has been seen for ${seconds(ageMs)}.${why}`);
-  }
-  if (storage.trouble !== null) {
-    says.push(
-      `The outbox cannot be written since ${storage.trouble.since} (${storage.trouble.reason}): ${storage.undurable} records are only in memory and end with this process. Free some space, or look at the rights of the state directory.`,
-    );
-  }
+  if (remark?.isProblem) says.push(remark.says);
+  else if (poll.documentAgeSeconds === null) says.push(sentence(remark?.says ?? 'no document yet'));
+  if (storage.trouble !== null || storage.undurable > 0) says.push(storageWords(storage));
   return judged(says);
+}
+
+/** What is worth saying of one that is ready: a late poll, and destinations that do not take what waits for them. */
+export function remarks({ poll, sinks, connectJitterSeconds, at }: Condition): readonly string[] {
+  const remark = pollRemark(poll);
+  const clauses = sinks.map((sink) => {
+    const { name, counters, configured, progress, oldestPendingAt } = sink;
+    const figures = { configured, waiting: counters.pending, oldestWaitingAt: oldestPendingAt, progress };
+    return sinkClause(name, figures, at, name === 'event-hubs' ? connectJitterSeconds : 0);
+  });
+  return [remark === null || remark.isProblem ? null : remark.says, ...clauses].filter((clause) => clause !== null);
+}
+
+function storageWords({ trouble, undurable }: Outbox['storage']): string {
+  const records = undurable === 1 ? '1 record is' : `${undurable} records are`;
+  const held = undurable === 0 ? '' : ` ${records} in memory only: do not restart the service.`;
+  if (trouble === null) return `The outbox is being written again.${held}`;
+  return `The outbox cannot be written since ${trouble.since} (${trouble.reason}).${held} Free some space, or look at the rights of the state directory.`;
 }
 
 /**
  * The body that the Application Health extension reads as a rich health state; `customMetrics` is JSON in a string. A sink that is
- * down stands in there only: an instance must not be repaired because a role is missing.
+ * down changes `status` only: an instance must not be repaired because a role is missing.
  * https://learn.microsoft.com/azure/virtual-machine-scale-sets/virtual-machine-scale-sets-health-extension
  */
 export function richHealth(condition: Condition): {
   readonly ApplicationHealthState: 'Healthy' | 'Unhealthy';
+  readonly status: 'ok' | 'warning' | 'unready';
+  readonly says: readonly string[];
   readonly customMetrics: string;
 } {
-  const { ok, says } = readiness(condition);
-  const { backlog, relays, counters, openEvents, version } = condition;
-  const sinks = backlog.map(({ sink, pending }) => {
-    const { state = 'idle', lastErrorCode = null } = relays.find((relay) => relay.sink === sink) ?? {};
-    const figures = { state, pending, deadLetters: counters[sink]?.dead ?? 0 };
-    return [sink, state === 'failing' ? { ...figures, code: lastErrorCode } : figures];
+  const { ok, says: problems } = readiness(condition);
+  const { openEvents, version } = condition;
+  const says = [...problems, ...remarks(condition)];
+  const sinks = condition.sinks.map(({ name, configured, counters, progress, oldestPendingAt }) => {
+    const { pending, dead } = counters;
+    const state = sinkState({ configured, waiting: pending, oldestWaitingAt: oldestPendingAt, progress }, true);
+    const figures = { state, pending, deadLetters: dead };
+    const isFailing = state === 'refused' || state === 'retrying';
+    return [name, isFailing ? { ...figures, code: progress.lastErrorCode } : figures];
   });
   return {
     ApplicationHealthState: ok ? 'Healthy' : 'Unhealthy',
+    status: !ok ? 'unready' : says.length > 0 ? 'warning' : 'ok',
+    says,
     customMetrics: JSON.stringify({ says, version, openEvents, sinks: Object.fromEntries(sinks) }),
   };
 }
 
 /** One sentence for `systemctl status`. */
 export function statusLine(condition: Condition): string {
-  const { says } = readiness(condition);
-  const [first] = says;
+  const [first] = readiness(condition).says;
   if (first !== undefined) return first;
-  const { openEvents, relays, backlog } = condition;
+  const { openEvents, sinks } = condition;
+  const waiting = sinks.reduce((sum, { counters }) => sum + counters.pending, 0);
   const events =
     openEvents === 0 ? 'no event under way' : `${openEvents} ${openEvents === 1 ? 'event' : 'events'} under way`;
-  const failing = relays
-    .filter(({ state }) => state === 'failing')
-    .map(({ sink, lastErrorCode }) => {
-      const waiting = backlog.find((one) => one.sink === sink)?.pending ?? 0;
-      return `${sink} is failing (${lastErrorCode ?? 'unknown'}), ${waiting} waiting`;
-    });
-  return `Polling; ${[events, ...(failing.length > 0 ? failing : ['every sink takes records'])].join('; ')}.`;
+  const said = remarks(condition);
+  const rest = waiting === 0 ? 'nothing is waiting for delivery' : `${waiting} waiting for delivery`;
+  return `Polling; ${[events, ...(said.length > 0 ? said : [rest])].join('; ')}.`;
 }
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

@@ -22,6 +22,8 @@ export interface Vitals {
   counts(): PollCounts;
   /** How long the bridge has been up. */
   upMs(): number;
+  /** Since the last poll ended, whatever it brought; since the start where none has. */
+  pollAgeMs(): number;
   readonly startedAt: Date;
 }
 
@@ -31,8 +33,10 @@ export function createVitals(config: Parameters<typeof loopLimits>[0], clock: Cl
   const sends = createSendWatch(clock);
   const began = clock.monotonicMs();
   const listeners: (() => void)[] = [];
+  let pollEnded = began;
   const afterTurn = (): void => {
     progress.beat(pollLoop);
+    pollEnded = clock.monotonicMs();
     for (const listener of listeners) listener();
   };
   // A loop that never gets to its first turn is stuck as well.
@@ -53,6 +57,7 @@ export function createVitals(config: Parameters<typeof loopLimits>[0], clock: Cl
     sends,
     counts: polls.counts,
     upMs: () => clock.monotonicMs() - began,
+    pollAgeMs: () => clock.monotonicMs() - pollEnded,
     startedAt: clock.now(),
   };
 }

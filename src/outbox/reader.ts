@@ -112,10 +112,7 @@ function report(db: DatabaseSync, path: string): OutboxReport {
     incarnation,
     clockOffsetSeconds,
     openEvents: open.length,
-    events: open
-      .filter(isWhole)
-      .map(openEvent)
-      .toSorted((a, b) => a.firstSeenAt.localeCompare(b.firstSeenAt)),
+    events: openEventsOf(open),
     openApprovals: openIntents(db),
     undecided: { documents: undecided.length, replaced: Number(readMeta(db, 'undecidedReplaced') ?? 0) },
     sinks,
@@ -128,6 +125,13 @@ function report(db: DatabaseSync, path: string): OutboxReport {
 /** A byte that went bad can cost a key its name; SQLite has no checksums. */
 const isWhole = ({ last, firstSeenAt, phase, eventId }: Partial<EventMemory>): boolean =>
   typeof last === 'object' && last !== null && [firstSeenAt, phase, eventId].every((text) => typeof text === 'string');
+
+/** Those that are open, oldest first. */
+export const openEventsOf = (events: Iterable<EventMemory>): readonly OpenEvent[] =>
+  [...events]
+    .filter((event) => event.open && isWhole(event))
+    .map(openEvent)
+    .toSorted((a, b) => a.firstSeenAt.localeCompare(b.firstSeenAt));
 
 function openEvent({ eventId, last, phase, firstSeenAt, startedAt, affectsUs, inScope }: EventMemory): OpenEvent {
   const { eventType, eventSource, notBefore } = last;

@@ -59,11 +59,14 @@ describe('what a bridge tells of itself', () => {
     );
     await until(() => onTheHub(azure).length > 0);
     expect(await ask('/livez')).toEqual({ status: 200, body: 'alive\n' });
-    expect(await ask('/readyz')).toEqual({ status: 200, body: 'ready\n' });
+    expect(await ask('/readyz')).toEqual({
+      status: 200,
+      body: expect.stringMatching(/^ready\nlog-analytics is refused \(http-403\), \d waiting\n$/),
+    });
     const health = JSON.parse((await ask('/healthz')).body);
-    expect(health.ApplicationHealthState).toBe('Healthy');
+    expect(health).toMatchObject({ ApplicationHealthState: 'Healthy', status: 'warning' });
     expect(JSON.parse(health.customMetrics).sinks['log-analytics']).toMatchObject({
-      state: 'failing',
+      state: 'refused',
       code: 'http-403',
     });
     const { body } = await ask('/metrics');

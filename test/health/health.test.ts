@@ -37,6 +37,9 @@ async function bridge() {
   const stop = new AbortController();
   const health = startHealth({
     ...{ vitals, outbox, relays: [relay], credential, port, env: {}, version: '1.2.3', clock, log },
+    imds: { ...imds, intervalSeconds: 1, isWarm: () => true },
+    connectJitterSeconds: 0,
+    stateDirectory: directory.path,
     stop: stop.signal,
   });
   onTestFinished(async () => {

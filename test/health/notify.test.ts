@@ -32,12 +32,12 @@ function start(env: NodeJS.ProcessEnv, well = { progressing: true, status: 'Poll
 /** Its first turn brought nothing new for so long. */
 const firstTurnMs = 10_000;
 
-test('it says that it is ready with every word, feeds the watchdog in a third of its time, and says that it stops', async () => {
+test('it says that it is ready with every word, feeds the watchdog in a third of its time with the status and its time, and says that it stops', async () => {
   const { env, told } = fakeSystemd();
   const { clock, notify, well } = start(env);
   await until(() => told().length === 1 && clock.sleepers() === 1);
   await clock.advance(firstTurnMs + 19_999);
-  expect(told()).toEqual(['READY=1|STATUS=Polling.']);
+  expect(told()).toEqual(['READY=1|STATUS=00:00:00 UTC: Polling.']);
   await clock.advance(1);
   await until(() => told().length === 2 && clock.sleepers() === 1);
   well.status = 'Polling;\n1 event.';
@@ -50,8 +50,8 @@ test('it says that it is ready with every word, feeds the watchdog in a third of
   await until(() => told().length === 5);
   await notify.close();
   expect(told().slice(1)).toEqual([
-    'READY=1|WATCHDOG=1',
-    'READY=1|WATCHDOG=1|STATUS=Polling; 1 event.',
+    'READY=1|WATCHDOG=1|STATUS=00:00:30 UTC: Polling.',
+    'READY=1|WATCHDOG=1|STATUS=00:00:50 UTC: Polling; 1 event.',
     'STOPPING=1|STATUS=Stopping: what is pending is being sent.',
     'WATCHDOG=1',
   ]);
@@ -65,7 +65,7 @@ test('what the first turn brings is told a second later, and not with the next f
   well.status = 'Polling.';
   await clock.advance(1_000);
   await until(() => told().length === 2 && clock.sleepers() === 1);
-  expect(told()[1]).toBe('READY=1|STATUS=Polling.');
+  expect(told()[1]).toBe('READY=1|STATUS=00:00:03 UTC: Polling.');
   well.status = 'Polling; 1 event.';
   await clock.advance(5_000);
   await until(() => clock.sleepers() === 1);
@@ -78,7 +78,7 @@ test('a watchdog with less patience than a first turn is fed all the same', asyn
   await until(() => told().length === 1 && clock.sleepers() === 1);
   await clock.advance(6_000);
   await until(() => told().length === 2);
-  expect(told()[1]).toBe('READY=1|WATCHDOG=1');
+  expect(told()[1]).toBe('READY=1|WATCHDOG=1|STATUS=00:00:06 UTC: Polling.');
 });
 
 test('a loop that is stuck starves the watchdog, and one that was late feeds it a second after it goes on', async () => {
@@ -90,7 +90,7 @@ test('a loop that is stuck starves the watchdog, and one that was late feeds it 
   well.progressing = true;
   await clock.advance(1_000);
   await until(() => told().length === 2);
-  expect(told()[1]).toBe('READY=1|WATCHDOG=1');
+  expect(told()[1]).toBe('READY=1|WATCHDOG=1|STATUS=00:01:31 UTC: Stuck.');
 });
 
 const withoutWatchdog = [
@@ -106,7 +106,7 @@ test.for(withoutWatchdog)('$name', async ({ more }) => {
   well.status = 'Polling; 1 event.';
   await clock.advance(60_000);
   await until(() => told().length === 2);
-  expect(told()[1]).toBe('READY=1|STATUS=Polling; 1 event.');
+  expect(told()[1]).toBe('READY=1|STATUS=00:02:10 UTC: Polling; 1 event.');
 });
 
 test('without a service manager nothing is told and nobody waits', async () => {

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
+import type { PollFigures } from '../../src/health/poll-condition.ts';
 import type { LoopProgress } from '../../src/health/progress.ts';
 import { type Condition, liveness, readiness, richHealth, statusLine } from '../../src/health/verdict.ts';
+import { noProgress } from '../../src/outbox/outbox.ts';
+import { noCounters } from '../../src/outbox/tally.ts';
 
 const loop = (name: string, ageMs: number): LoopProgress => ({
   loop: name,
@@ -9,96 +12,146 @@ const loop = (name: string, ageMs: number): LoopProgress => ({
   because: 'a send takes its time',
   isProgressing: ageMs <= 100_000,
 });
-const failingHub = {
-  sink: 'event-hubs',
-  state: 'failing',
-  step: 3,
-  retryAt: null,
-  lastErrorCode: 'http-403',
-  lastErrorReason: 'Grant the role.',
-  inFlight: 0,
-  deaths: {},
-} as const;
+const at = new Date('2026-03-14T09:30:00.000Z');
+const poll: PollFigures = {
+  intervalSeconds: 1,
+  answerSeconds: 10,
+  isFirstAnswer: false,
+  upSeconds: 3600,
+  ageSeconds: 0.5,
+  documentAgeSeconds: 0.5,
+  failing: null,
+};
+const idle = {
+  name: 'event-hubs',
+  configured: true,
+  counters: noCounters,
+  progress: noProgress,
+  oldestPendingAt: null,
+};
+/** Has failed since `lastErrorAt`, with four records waiting since then. */
+const failing = (code: string, lastErrorAt: string) => ({
+  ...idle,
+  counters: { ...noCounters, accepted: 4, pending: 4 },
+  progress: { ...noProgress, step: 3, lastErrorAt, lastErrorCode: code, lastErrorReason: 'Why.' },
+  oldestPendingAt: lastErrorAt,
+});
 const well: Condition = {
+  at,
   loops: [loop('poll', 500), loop('event-hubs', 30_000)],
-  polls: { lastDocument: { at: new Date(0), monotonicMs: 99_000 }, failing: null },
+  poll,
   storage: { trouble: null, undurable: 0 },
-  relays: [{ ...failingHub, state: 'idle', step: 0, lastErrorCode: null, lastErrorReason: null }],
-  backlog: [{ sink: 'event-hubs', pending: 0, onlyInMemory: 0 }],
-  counters: { 'event-hubs': { dead: 0 } },
+  sinks: [idle],
+  connectJitterSeconds: 0,
   openEvents: 0,
-  monotonicMs: 100_000,
   version: '1.2.3',
 };
 const hangs = { code: 'timeout', reason: 'It did not answer within 10 s.' };
+const full = { kind: 'full', code: 'ENOSPC', reason: 'no space left', since: 'noon' } as const;
 
-const cases: readonly { name: string; but: Partial<Condition>; live: boolean; ready: boolean; says: RegExp }[] = [
+const cases: readonly {
+  name: string;
+  but: Partial<Condition>;
+  live?: false;
+  /** Of `/healthz`. */
+  status: 'ok' | 'warning' | 'unready';
+  says: RegExp;
+}[] = [
   {
     name: 'all is well',
     but: {},
-    live: true,
-    ready: true,
-    says: /^Polling; no event under way; every sink takes records\.$/,
+    status: 'ok',
+    says: /^Polling; no event under way; nothing is waiting for delivery\.$/,
   },
   {
-    name: 'a sink that fails is neither dead nor unready',
-    but: { relays: [failingHub], backlog: [{ sink: 'event-hubs', pending: 4, onlyInMemory: 0 }], openEvents: 1 },
-    live: true,
-    ready: true,
-    says: /^Polling; 1 event under way; event-hubs is failing \(http-403\), 4 waiting\.$/,
+    name: 'a delivery under way is no trouble',
+    but: { sinks: [{ ...idle, counters: { ...noCounters, pending: 1 }, oldestPendingAt: '2026-03-14T09:29:50.000Z' }] },
+    status: 'ok',
+    says: /^Polling; no event under way; 1 waiting for delivery\.$/,
+  },
+  {
+    name: 'a sink that refuses is neither dead nor unready, and not called well',
+    but: { sinks: [failing('http-403', '2026-03-14T09:29:50.000Z')], openEvents: 1 },
+    status: 'warning',
+    says: /^Polling; 1 event under way; event-hubs is refused \(http-403\), 4 waiting\.$/,
+  },
+  {
+    name: 'a sink that has failed for more than two minutes is said to have taken nothing for so long',
+    but: { sinks: [failing('connection-refused', '2026-03-14T09:27:30.000Z')] },
+    status: 'warning',
+    says: /event-hubs is retrying \(connection-refused\), nothing delivered for 3 min, 4 waiting\.$/,
+  },
+  {
+    name: 'a send that gets no answer for more than two minutes is not called well',
+    but: { sinks: [{ ...idle, counters: { ...noCounters, pending: 1 }, oldestPendingAt: '2026-03-14T09:27:50.000Z' }] },
+    status: 'warning',
+    says: /event-hubs is delivering, nothing delivered for 2 min, 1 waiting\.$/,
+  },
+  {
+    name: 'a record may wait for a connection for as long as is configured',
+    but: {
+      sinks: [{ ...idle, counters: { ...noCounters, pending: 1 }, oldestPendingAt: '2026-03-14T09:27:50.000Z' }],
+      connectJitterSeconds: 60,
+    },
+    status: 'ok',
+    says: /1 waiting for delivery\.$/,
   },
   {
     name: 'a loop that is stuck is named, with its limit and the reason for it',
     but: { loops: [loop('poll', 500), loop('event-hubs', 100_001)] },
     live: false,
-    ready: false,
+    status: 'unready',
     says: /^The loop event-hubs has made no turn for 100 s; it may take 100 s, since a send takes its time\. Restart/,
   },
   {
     name: 'before the first document it is not ready, and the reason is that of the last poll',
-    but: { polls: { lastDocument: null, failing: hangs } },
-    live: true,
-    ready: false,
-    says: /^No document has been seen yet\. It did not answer within 10 s\.$/,
+    but: { poll: { ...poll, upSeconds: 4, documentAgeSeconds: null, failing: hangs } },
+    status: 'unready',
+    says: /^Starting: no document yet: It did not answer within 10 s\./,
   },
   {
-    name: 'without a document for a minute it is still ready: the service is updated now and then',
-    but: { polls: { lastDocument: { at: new Date(0), monotonicMs: 40_000 }, failing: hangs } },
-    live: true,
-    ready: true,
-    says: /^Polling; /,
+    name: 'a poll that is late by more than three intervals is said',
+    but: { poll: { ...poll, ageSeconds: 3.1, documentAgeSeconds: 3.1 } },
+    status: 'warning',
+    says: /the last poll ended 3 s ago, with an interval of 1 s: the metadata service is slow to answer\.$/,
   },
   {
-    name: 'without a document for longer it is not ready',
-    but: { polls: { lastDocument: { at: new Date(0), monotonicMs: 0 }, failing: hangs } },
-    live: true,
-    ready: false,
-    says: /^No document has been seen for 100 s\. It did not/,
+    name: 'without a document for nine seconds it is ready, and the failure is said',
+    but: { poll: { ...poll, documentAgeSeconds: 9.9, failing: hangs } },
+    status: 'warning',
+    says: /the last poll failed: It did not answer within 10 s\./,
+  },
+  {
+    name: 'without a document for more than ten seconds it is not ready',
+    but: { poll: { ...poll, documentAgeSeconds: 10.1, failing: hangs } },
+    status: 'unready',
+    says: /^No document from the metadata service for 10 s: It did not/,
   },
   {
     name: 'a disk that takes no writes makes it unready, not dead',
-    but: {
-      storage: { trouble: { kind: 'full', code: 'ENOSPC', reason: 'no space left', since: 'noon' }, undurable: 2 },
-    },
-    live: true,
-    ready: false,
-    says: /^The outbox cannot be written since noon \(no space left\): 2 records are only in memory/,
+    but: { storage: { trouble: full, undurable: 2 } },
+    status: 'unready',
+    says: /^The outbox cannot be written since noon \(no space left\)\. 2 records are in memory only: do not restart the service\./,
   },
 ];
 
-test.for(cases)('$name', ({ but, live, ready, says }) => {
+test.for(cases)('$name', ({ but, live = true, status, says }) => {
   const condition = { ...well, ...but };
+  const isReady = status !== 'unready';
   expect(liveness(condition).ok).toBe(live);
-  expect(readiness(condition).ok).toBe(ready);
+  expect(readiness(condition).ok).toBe(isReady);
   expect(statusLine(condition)).toMatch(says);
-  expect(richHealth(condition).ApplicationHealthState).toBe(ready ? 'Healthy' : 'Unhealthy');
+  const health = richHealth(condition);
+  expect(health).toMatchObject({ ApplicationHealthState: isReady ? 'Healthy' : 'Unhealthy', status });
+  expect(health.says.length > 0).toBe(status !== 'ok');
 });
 
-test('the rich health state tells of each sink in a string of JSON, the code of its failure only while it fails', () => {
+test('the rich health state holds each sink in a string of JSON, the code of its failure only while it fails', () => {
   const metrics = (condition: Condition) => JSON.parse(richHealth(condition).customMetrics);
   const sink = { state: 'idle', pending: 0, deadLetters: 0 };
   expect(metrics(well)).toEqual({ says: [], version: '1.2.3', openEvents: 0, sinks: { 'event-hubs': sink } });
-  expect(metrics({ ...well, relays: [failingHub], counters: { 'event-hubs': { dead: 2 } } }).sinks).toEqual({
-    'event-hubs': { state: 'failing', pending: 0, deadLetters: 2, code: 'http-403' },
+  const refused = failing('http-403', '2026-03-14T09:29:50.000Z');
+  expect(metrics({ ...well, sinks: [{ ...refused, counters: { ...refused.counters, dead: 2 } }] }).sinks).toEqual({
+    'event-hubs': { state: 'refused', pending: 4, deadLetters: 2, code: 'http-403' },
   });
 });

@@ -1,10 +1,12 @@
 import type { Clock } from '../../clock.ts';
-import { documentLimitMs } from '../../health/verdict.ts';
 import type { Vitals } from '../../health/vitals.ts';
 import type { Reach } from '../../service/machine.ts';
 
 /** What the installer asks the service that runs; the answer goes through the outbox, so that it proves that one can be written. */
 export const greetingRequest = 'greet';
+
+/** While the metadata service is updated nothing listens there for about 70 s. */
+const updateMs = 90_000;
 
 /** A connection did not come about at all. What a slow, bad or missing answer is called is not here. */
 const noConnection: readonly string[] = ['connection-refused', 'no-route', 'connect-timeout', 'unreachable'];
@@ -20,8 +22,7 @@ export const createGreeting =
 
 function reachOf({ failing, lastDocument }: ReturnType<Vitals['counts']>, nowMs: number): Reach {
   if (failing === null) return { kind: lastDocument === null ? 'waiting' : 'connected' };
-  // While the metadata service is updated nothing listens there for a minute.
-  const isShort = lastDocument !== null && nowMs - lastDocument.monotonicMs <= documentLimitMs;
+  const isShort = lastDocument !== null && nowMs - lastDocument.monotonicMs <= updateMs;
   if (isShort || !noConnection.includes(failing.code)) return { kind: 'connected' };
   return { kind: 'no-connection', reason: failing.reason };
 }

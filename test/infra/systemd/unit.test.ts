@@ -92,7 +92,7 @@ test('the unit and the installer mean the same places', () => {
     '--config',
     places.configuration,
   ]);
-  for (const name of ['User', 'Group', 'StateDirectory', 'CacheDirectory'])
+  for (const name of ['User', 'Group', 'StateDirectory', 'CacheDirectory', 'RuntimeDirectory'])
     expect(valuesOf(name)).toEqual([serviceName]);
   expect(valuesOf('Environment')).toEqual([`NODE_COMPILE_CACHE=%C/${serviceName} MALLOC_ARENA_MAX=1`]);
   expect(places.cache).toBe(`/var/cache/${serviceName}`);

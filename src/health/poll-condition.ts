@@ -1,0 +1,74 @@
+import { inWords } from './moment.ts';
+
+/** What polling is judged by, at one moment. Ages are of the clock that never goes backwards. */
+export interface PollFigures {
+  readonly intervalSeconds: number;
+  /** How long an answer may take now: the one that turns the feature on may take two minutes. */
+  readonly answerSeconds: number;
+  /** The feature may be off: no document was seen in the last 24 h. */
+  readonly isFirstAnswer: boolean;
+  readonly upSeconds: number;
+  /** Since the last poll ended, whatever it brought; since the start where none has. */
+  readonly ageSeconds: number;
+  /** Since the last valid document of this process. */
+  readonly documentAgeSeconds: number | null;
+  /** Why the last poll brought no document. */
+  readonly failing: { readonly code: string; readonly reason: string } | null;
+}
+
+/** `isProblem`: somebody should look. Else it is said, and nothing is to be done yet. */
+export interface Remark {
+  readonly isProblem: boolean;
+  readonly says: string;
+}
+
+/** The metadata service is a millisecond away: without a document for longer the VM is blind. */
+export const documentLimitSeconds = 10;
+/** More intervals than this without the end of a poll, and it is late. */
+const lateIntervals = 3;
+/** What a request may take beyond its deadline. */
+const leewaySeconds = 5;
+
+/** Null while polls come and bring documents. */
+export function pollRemark(poll: PollFigures): Remark | null {
+  const { upSeconds, documentAgeSeconds, failing } = poll;
+  const blindSeconds = documentAgeSeconds ?? upSeconds;
+  const isAwaited =
+    poll.isFirstAnswer &&
+    documentAgeSeconds === null &&
+    failing === null &&
+    upSeconds <= poll.answerSeconds + leewaySeconds;
+  if (isAwaited) {
+    return {
+      isProblem: false,
+      says: `not watching yet: the first answer of the metadata service may take ${inWords(poll.answerSeconds)} (${inWords(upSeconds)} so far)`,
+    };
+  }
+  if (blindSeconds > documentLimitSeconds) {
+    const since = documentAgeSeconds === null ? 'since the start, ' : 'for ';
+    const ago = documentAgeSeconds === null ? ' ago' : '';
+    return {
+      isProblem: true,
+      says: `No document from the metadata service ${since}${inWords(blindSeconds)}${ago}: ${reasonOf(poll)}`,
+    };
+  }
+  if (documentAgeSeconds === null) return { isProblem: false, says: `starting: no document yet${because(poll)}` };
+  if (failing !== null) return { isProblem: false, says: `the last poll failed${because(poll)}` };
+  if (!isLate(poll)) return null;
+  return {
+    isProblem: false,
+    says: `the last poll ended ${inWords(poll.ageSeconds)} ago, with an interval of ${poll.intervalSeconds} s: the metadata service is slow to answer`,
+  };
+}
+
+const isLate = ({ ageSeconds, intervalSeconds }: PollFigures): boolean => ageSeconds > lateIntervals * intervalSeconds;
+
+const because = ({ failing }: PollFigures): string => (failing === null ? '' : `: ${failing.reason}`);
+
+function reasonOf(poll: PollFigures): string {
+  if (poll.failing !== null) return poll.failing.reason;
+  if (!isLate(poll)) return 'polls end in an internal error; see the log, and please report it.';
+  return poll.ageSeconds > poll.answerSeconds + leewaySeconds
+    ? `no poll has ended for ${inWords(poll.ageSeconds)}, although an answer may take ${inWords(poll.answerSeconds)}: restart the service, and please report it.`
+    : `it has not answered the last poll for ${inWords(poll.ageSeconds)}.`;
+}

@@ -1,0 +1,135 @@
+import type { Clock } from '../clock.ts';
+import type { ApprovalIntent, Outbox, Recovery, SinkCounters, SinkProgress } from '../outbox/outbox.ts';
+import { type OpenEvent, openEventsOf } from '../outbox/reader.ts';
+import type { PollFigures } from './poll-condition.ts';
+import { liveness } from './verdict.ts';
+import type { Vitals } from './vitals.ts';
+
+/** Grows when something that was there is gone or means something else. */
+const form = 1;
+
+/**
+ * What the running process answers to the command `status`: only it knows how old its last poll is, what it holds in memory
+ * only, and when it will try a destination again. Times are ISO 8601, ages of the clock that never goes backwards.
+ */
+export interface Snapshot {
+  readonly form: typeof form;
+  readonly version: string;
+  readonly pid: number;
+  /** SIGTERM has come: what is pending is being sent. */
+  readonly isStopping: boolean;
+  readonly poll: PollFigures;
+  /** A sentence for each loop that has made no turn for too long. */
+  readonly stuck: readonly string[];
+  /** `undurable`: records in memory only. */
+  readonly storage: Outbox['storage'];
+  /** How long a record for Event Hubs may wait for a connection to be opened. */
+  readonly connectJitterSeconds: number;
+  readonly outbox: OutboxFigures;
+}
+
+/** What a file of the outbox would tell too, but as of now. */
+export interface OutboxFigures {
+  readonly streamId: string;
+  readonly position: number;
+  readonly observer: Outbox['observer'];
+  readonly lastDocumentAt: string | null;
+  readonly incarnation: number | null;
+  readonly clockOffsetSeconds: number | null;
+  readonly events: readonly OpenEvent[];
+  readonly openApprovals: readonly (Pick<ApprovalIntent, 'eventId' | 'cause'> & { readonly at: Date | string })[];
+  readonly undecided: { readonly documents: number };
+  readonly sinks: readonly {
+    readonly name: string;
+    readonly configured: boolean;
+    readonly counters: SinkCounters;
+    readonly progress: SinkProgress;
+    readonly oldestPendingAt: string | null;
+  }[];
+  readonly bytes: number;
+  readonly recovery: Recovery | null;
+}
+
+export interface SnapshotSources {
+  readonly vitals: Vitals;
+  readonly outbox: Outbox;
+  readonly imds: Pick<PollFigures, 'intervalSeconds'> & {
+    readonly timeoutSeconds: number;
+    readonly firstTimeoutSeconds: number;
+    /** Whether the feature is known to be on. */
+    readonly isWarm: () => boolean;
+  };
+  readonly connectJitterSeconds: number;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly stop: AbortSignal;
+}
+
+/** As of now. Asks the disk for the oldest waiting record of each sink and for approvals under way, as each poll does. */
+export function takeSnapshot(sources: SnapshotSources): Snapshot {
+  const { vitals, outbox, connectJitterSeconds, version, stop } = sources;
+  return {
+    form,
+    version,
+    pid: process.pid,
+    isStopping: stop.aborted,
+    poll: pollFigures(sources),
+    stuck: liveness({ loops: vitals.progress.loops() }).says,
+    storage: outbox.storage,
+    connectJitterSeconds,
+    outbox: outboxFigures(outbox),
+  };
+}
+
+export function pollFigures({ vitals, imds, clock }: Pick<SnapshotSources, 'vitals' | 'imds' | 'clock'>): PollFigures {
+  const { lastDocument, failing } = vitals.counts();
+  const isFirstAnswer = !imds.isWarm();
+  return {
+    intervalSeconds: imds.intervalSeconds,
+    answerSeconds: isFirstAnswer ? imds.firstTimeoutSeconds : imds.timeoutSeconds,
+    isFirstAnswer,
+    upSeconds: vitals.upMs() / 1000,
+    ageSeconds: vitals.pollAgeMs() / 1000,
+    documentAgeSeconds: lastDocument && (clock.monotonicMs() - lastDocument.monotonicMs) / 1000,
+    failing: failing && { code: failing.code, reason: failing.reason },
+  };
+}
+
+function outboxFigures(outbox: Outbox): OutboxFigures {
+  const { streamId, position, lastDocumentAt, incarnation, clockOffsetSeconds, events, undecided, approved } =
+    outbox.state;
+  return {
+    streamId,
+    position,
+    observer: outbox.observer,
+    lastDocumentAt,
+    incarnation,
+    clockOffsetSeconds,
+    events: openEventsOf(events.values()),
+    openApprovals: approved.size === 0 ? [] : outbox.openApprovals(),
+    undecided: { documents: undecided.length },
+    sinks: sinkRows(outbox),
+    bytes: outbox.fill.bytes,
+    recovery: outbox.recovery,
+  };
+}
+
+/** Of the configured sinks. */
+export function sinkRows(
+  outbox: Pick<Outbox, 'backlog' | 'counters' | 'progress' | 'pending'>,
+): OutboxFigures['sinks'] {
+  const counters = outbox.counters();
+  return outbox.backlog().flatMap(({ sink: name, pending }) => {
+    const counted = counters[name];
+    if (!counted) return [];
+    const [oldest] = pending === 0 ? [] : outbox.pending(name, { limit: 1 });
+    const oldestPendingAt = oldest?.appendedAt ?? null;
+    return [
+      { name, configured: true, counters: { ...counted, pending }, progress: outbox.progress(name), oldestPendingAt },
+    ];
+  });
+}
+
+/** Whether this is an answer that this version understands. */
+export const isSnapshot = (value: unknown): value is Snapshot =>
+  typeof value === 'object' && value !== null && 'form' in value && value.form === form;

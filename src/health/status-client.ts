@@ -1,0 +1,82 @@
+import { connect } from 'node:net';
+import type { Clock } from '../clock.ts';
+import { isSnapshot, type Snapshot } from './snapshot.ts';
+import { type ShortPath, shortPath, statusPaths } from './status-path.ts';
+
+/**
+ * What came of asking. `silent`: a process listens and does not answer, so it is stopped or hangs. `nobody`: nothing listens.
+ * `denied`: this user may not ask.
+ */
+export type ServiceAnswer =
+  | { readonly kind: 'answered'; readonly snapshot: Snapshot }
+  | { readonly kind: 'silent' | 'nobody' | 'denied' };
+
+/** A poll decides in milliseconds, and a commit to a slow disk takes a fraction of a second. */
+export const answerMs = 2_000;
+/** Longer than any list of events that the metadata service gives. */
+const longestAnswer = 4 * 2 ** 20;
+
+/** Asks the service of this state directory how it is. Writes nothing, needs no disk. Never rejects. */
+export async function askService(
+  directory: string,
+  clock: Clock,
+  paths: readonly string[] = statusPaths(directory),
+): Promise<ServiceAnswer> {
+  const answers: ServiceAnswer[] = [];
+  for (const path of paths) {
+    const answer = await askAt(path, clock);
+    if (answer.kind === 'answered') return answer;
+    answers.push(answer);
+  }
+  return answers.find(({ kind }) => kind === 'silent') ?? answers.find(({ kind }) => kind === 'denied') ?? nobody;
+}
+
+const nobody: ServiceAnswer = { kind: 'nobody' };
+
+async function askAt(path: string, clock: Clock): Promise<ServiceAnswer> {
+  let address: ShortPath;
+  try {
+    address = shortPath(path);
+  } catch (error) {
+    return failed(error as NodeJS.ErrnoException);
+  }
+  using opened = address;
+  const over = new AbortController();
+  try {
+    const silent = clock.sleep(answerMs, over.signal).then((): ServiceAnswer => ({ kind: 'silent' }));
+    return await Promise.race([read(opened.path, over.signal), silent]);
+  } finally {
+    over.abort();
+  }
+}
+
+function read(path: string, signal: AbortSignal): Promise<ServiceAnswer> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    let text = '';
+    signal.addEventListener('abort', () => socket.destroy(), { once: true });
+    socket.setEncoding('utf8');
+    socket.on('data', (chunk: string) => {
+      text += chunk;
+      if (text.length > longestAnswer) socket.destroy();
+    });
+    socket.once('error', (error: NodeJS.ErrnoException) => resolve(failed(error)));
+    socket.once('close', () => resolve(understood(text)));
+  });
+}
+
+/** EAGAIN: so many wait for an answer that the kernel takes no more. */
+function failed({ code }: NodeJS.ErrnoException): ServiceAnswer {
+  if (code === 'EAGAIN') return { kind: 'silent' };
+  return code === 'EACCES' || code === 'EPERM' ? { kind: 'denied' } : nobody;
+}
+
+/** A service of another version may answer in a form that is not known here: then it is as if nobody had been asked. */
+function understood(text: string): ServiceAnswer {
+  try {
+    const snapshot: unknown = JSON.parse(text);
+    return isSnapshot(snapshot) ? { kind: 'answered', snapshot } : nobody;
+  } catch {
+    return nobody;
+  }
+}

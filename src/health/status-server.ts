@@ -1,0 +1,164 @@
+import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { dirname } from 'node:path';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { type ShortPath, shortPath, statusPaths } from './status-path.ts';
+
+export interface StatusServerOptions {
+  /** The state directory. */
+  readonly directory: string;
+  /** What is answered, as of now. Takes no time worth mentioning. */
+  readonly snapshot: () => unknown;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Where to listen, best first. Only tests choose. */
+  readonly paths?: readonly string[];
+}
+
+/** A socket that was removed is made again, and one that could not be made is tried again, after this long. */
+const lookAgainMs = 60_000;
+/** Commands are few and short: more than this is a mistake of somebody's. */
+const mostConnections = 16;
+const slowReaderMs = 5_000;
+
+/**
+ * Answers each connection with one line of JSON, for commands on this machine: read-only, for the owner and root, without
+ * a write to the disk. Whoever connects is answered by the thread that polls, so a process that is stopped does not answer.
+ * Never rejects: a service that cannot be asked goes on, and `status` says so.
+ */
+export function serveStatus({ directory, snapshot, clock, log, paths = statusPaths(directory) }: StatusServerOptions): {
+  close(): Promise<void>;
+} {
+  const closing = new AbortController();
+  let listener: Listener | null = null;
+
+  const answer = (socket: Socket): void => {
+    socket.on('error', () => {}); // whoever asked is gone
+    socket.setTimeout(slowReaderMs, () => socket.destroy());
+    socket.resume();
+    socket.end(textOf(snapshot));
+  };
+
+  async function listenSomewhere(): Promise<string | null> {
+    let why = '';
+    for (const path of paths) {
+      const found = await listen(path, answer);
+      if (typeof found !== 'string') {
+        listener = found;
+        return null;
+      }
+      why ||= found;
+    }
+    return why;
+  }
+
+  async function run(): Promise<void> {
+    let isSaid = false;
+    while (!closing.signal.aborted) {
+      if (listener === null || !listener.isHere()) {
+        await listener?.close();
+        listener = null;
+        const why = await listenSomewhere();
+        if (why !== null && !isSaid) {
+          log.warn(
+            { part: 'status' },
+            `The command status cannot ask this service (${why}). Everything else goes on; trying again every minute.`,
+          );
+        }
+        isSaid = why !== null;
+      }
+      await clock.sleep(lookAgainMs, closing.signal);
+    }
+  }
+  const running = run();
+
+  return {
+    async close() {
+      closing.abort();
+      await running;
+      await listener?.close();
+    },
+  };
+}
+
+/** A mistake of ours about an answer is none of the bridge's. */
+function textOf(snapshot: () => unknown): string {
+  try {
+    return `${JSON.stringify(snapshot())}\n`;
+  } catch (error) {
+    return `${JSON.stringify({ error: String(error) })}\n`;
+  }
+}
+
+interface Listener {
+  /** The name still leads to the socket that is open. */
+  isHere(): boolean;
+  close(): Promise<void>;
+}
+
+/** @returns why it cannot listen there. */
+async function listen(path: string, answer: (socket: Socket) => void): Promise<Listener | string> {
+  const isPipe = path.startsWith('\\\\');
+  let address: ShortPath | null = null;
+  try {
+    if (!isPipe) mkdirSync(dirname(path), { mode: 0o700 });
+  } catch {
+    // It is there, or cannot be made: opening the socket tells.
+  }
+  try {
+    address = shortPath(path);
+    const server = await open(address.path, answer);
+    if (!isPipe) chmodSync(address.path, 0o600);
+    const inode = isPipe ? null : lstatSync(path).ino;
+    const opened = address;
+    return {
+      isHere: () => inode === null || lstatSync(path, { throwIfNoEntry: false })?.ino === inode,
+      async close() {
+        await new Promise<void>((resolve) => server.close(() => resolve()));
+        opened[Symbol.dispose]();
+      },
+    };
+  } catch (error) {
+    address?.[Symbol.dispose]();
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** A socket that a killed process left behind is replaced; one that somebody listens on is not. */
+async function open(path: string, answer: (socket: Socket) => void): Promise<Server> {
+  try {
+    return await openOnce(path, answer);
+  } catch (error) {
+    const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+    if (!isTaken || !lstatSync(path).isSocket() || (await isServed(path))) throw error;
+    rmSync(path);
+    return await openOnce(path, answer);
+  }
+}
+
+function openOnce(path: string, answer: (socket: Socket) => void): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer(answer);
+    server.maxConnections = mostConnections;
+    server.once('error', reject);
+    server.listen(path, () => {
+      server.off('error', reject);
+      server.on('error', () => {}); // of a connection that could not be accepted: the next one may be
+      server.unref();
+      resolve(server);
+    });
+  });
+}
+
+function isServed(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    const done = (served: boolean): void => {
+      socket.destroy();
+      resolve(served);
+    };
+    socket.once('connect', () => done(true));
+    socket.once('error', (error: NodeJS.ErrnoException) => done(error.code !== 'ECONNREFUSED'));
+  });
+}
