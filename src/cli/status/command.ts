@@ -3,18 +3,20 @@ import { Failure } from '../exit-codes.ts';
 import { addWhereabouts, stateDirectoryOf, type Whereabouts } from '../outbox/state-directory.ts';
 import { describeVerb, type Verb } from '../surroundings.ts';
 
-/** `status`: what is wrong with the bridge and what mends it, from its state directory, whether it runs or not. */
+/** `status`: what is wrong with the bridge and how to fix it, from the service itself, else from its state directory. */
 export const addStatus: Verb = (program, { env, print }) => {
   const command = addWhereabouts(
     program
       .command('status')
-      .description('tell how the bridge is, what is wrong and what mends it; while it runs and after it stopped'),
+      .description(
+        'show the health of the bridge, what is wrong and how to fix it; while it runs and after it stopped',
+      ),
   ).option('--json', 'print everything as one JSON document');
   describeVerb(command, 'needsPerson', 'noOutbox', 'notDone', 'newerOutbox', 'configuration').action(
     async (options: Whereabouts & { readonly json?: true }) => {
       const { directory, maxMegabytes } = stateDirectoryOf(options, env);
       const { readStatus } = await import('./status.ts');
-      const status = readStatus(directory, { now: systemClock.now(), maxMegabytes });
+      const status = await readStatus(directory, { clock: systemClock, maxMegabytes });
       if (options.json) print(`${JSON.stringify(status, null, 2)}\n`);
       else {
         const { statusPage } = await import('./page.ts');

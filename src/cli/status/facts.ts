@@ -1,10 +1,19 @@
+import type { PollFigures } from '../../health/poll-condition.ts';
+import type { SinkState } from '../../health/sink-condition.ts';
 import type { SinkCounters } from '../../outbox/tally.ts';
 
 /** What the verdict is about. */
 export interface Facts {
   readonly at: string;
-  /** A service holds the state directory. Null: this user may not look at its lock. */
+  /** A service holds the state directory, or answers for it. Null: this user may not look at its lock. */
   readonly running: boolean | null;
+  /** What the running process says of itself; null where it was not running, or did not answer: `answer` tells. */
+  readonly service: ServiceFacts | null;
+  /**
+   * `answered`: all figures are those of the running process, as of now. Else they are those on disk. `silent`: it listens and
+   * did not answer within 2 s. `nobody`: nothing listens. `denied`: this user may not ask.
+   */
+  readonly answer: 'answered' | 'silent' | 'nobody' | 'denied';
   readonly stateDirectory: string;
   /** The VM, as the bridge knows it; null until it has learned that. */
   readonly observer: null | {
@@ -14,7 +23,7 @@ export interface Facts {
     readonly location: string | null;
   };
   readonly document: {
-    /** While the service runs at most a minute older than the truth. */
+    /** To the second where the service answered; else as stored, which is done once a minute. */
     readonly lastSeenAt: string | null;
     readonly ageSeconds: number | null;
     readonly incarnation: number | null;
@@ -30,7 +39,6 @@ export interface Facts {
     readonly streamId: string;
     /** Of the newest record. */
     readonly position: number;
-    readonly createdAgeSeconds: number | null;
     readonly bytes: number;
     /** The most that it may take: by the configuration, and of its disk; null where no configuration was read. */
     readonly maxBytes: number | null;
@@ -42,6 +50,22 @@ export interface Facts {
     /** The last time a damaged file was replaced. */
     readonly recovery: null | { readonly at: string; readonly reason: string; readonly movedTo: string };
   };
+}
+
+export interface ServiceFacts {
+  readonly version: string;
+  readonly pid: number;
+  /** It was told to stop, and sends what is pending. */
+  readonly stopping: boolean;
+  readonly poll: PollFigures;
+  /** A sentence for each loop that is stuck. */
+  readonly stuck: readonly string[];
+  /** Records that are on no disk: they end with the process. */
+  readonly inMemoryOnly: number;
+  /** Since when and why nothing can be written. */
+  readonly storageTrouble: null | { readonly since: string; readonly code: string; readonly reason: string };
+  /** `sinks.eventHubs.connectJitterSeconds`. */
+  readonly connectJitterSeconds: number;
 }
 
 export interface StatusEvent {
@@ -59,12 +83,14 @@ export interface StatusEvent {
 
 export interface StatusSink {
   readonly name: string;
-  /** `waiting`: it failed last of what passes by itself, and is asked again at `retryAt`. `refused`: a person has to act. */
-  readonly state: 'delivering' | 'waiting' | 'refused' | 'not-configured';
+  readonly state: SinkState;
   readonly waiting: number;
   readonly oldestWaitingAt: string | null;
   readonly oldestAgeSeconds: number | null;
+  /** For how long it has taken nothing although something waits; null while that is under two minutes. */
+  readonly lateSeconds: number | null;
   readonly deadLetters: number;
+  /** The next attempt, where the last one failed and a service runs. */
   readonly retryAt: string | null;
   readonly lastSuccessAt: string | null;
   /** Also one that is over: `state` tells. */

@@ -10,10 +10,10 @@ export function statusPage(status: Status): string {
   const now = new Date(status.at);
   return [
     `${verdict.says}\n`,
-    list('What needs you too:', verdict.problems.slice(1)),
-    aligned(headRows(status, now)),
+    list('Operator action required too:', verdict.problems.slice(1)),
+    aligned(headRows(status)),
     events.length === 0 ? '' : aligned([eventHead, ...events.map((event) => eventRow(event, now))]),
-    sinks.length === 0 ? '' : aligned([sinkHead, ...sinks.map((sink) => sinkRow(sink, status.running, now))], [2, 4]),
+    sinks.length === 0 ? '' : aligned([sinkHead, ...sinks.map((sink) => sinkRow(sink, now))], [2, 5]),
     list(
       'Last errors:',
       sinks.flatMap((sink) => (isSaid(sink, verdict) ? [] : errorLine(sink, now))),
@@ -24,23 +24,36 @@ export function statusPage(status: Status): string {
     .join('\n');
 }
 
-function headRows({ running, observer, document, outbox, stateDirectory, events }: Status, now: Date): string[][] {
+function headRows(status: Status): string[][] {
+  const { observer, outbox, stateDirectory, events } = status;
   const where = observer && [observer.resourceGroup, observer.location].filter((part) => part !== null).join(', ');
   const limit = outbox.maxBytes === null ? '' : ` of ${size(outbox.maxBytes)}`;
   const newest = outbox.position === 0 ? 'no record yet' : `newest record ${outbox.position}`;
   const affecting = events.filter(({ affectsThisVm }) => affectsThisVm).length;
   return [
-    ['Service', running === null ? 'unknown' : running ? 'running' : 'not running'],
+    ['Service', serviceWords(status)],
     ['VM', observer ? plain(`${observer.vmName}${where ? ` (${where})` : ''}`) : 'not known yet'],
-    ['Last document', documentWords(document, now)],
+    ['Last document', documentWords(status)],
     ['Events', events.length === 0 ? 'none listed' : `${events.length} listed, ${affecting} of them about this VM`],
     ['Outbox', `${newest}, ${size(outbox.bytes)}${limit}, in ${plain(stateDirectory)}`],
   ];
 }
 
-function documentWords({ lastSeenAt, incarnation }: Status['document'], now: Date): string {
-  if (lastSeenAt === null) return 'none yet';
-  return `${moment(lastSeenAt, now)}, incarnation ${incarnation ?? 'unknown'}`;
+function serviceWords({ running, answer, service }: Status): string {
+  if (service !== null) {
+    const { pid, version, poll, stopping } = service;
+    const last = `last poll ended ${inWords(poll.ageSeconds)} ago`;
+    return `${stopping ? 'stopping' : 'running'} for ${inWords(poll.upSeconds)} (pid ${pid}, version ${version}), ${last}`;
+  }
+  if (running === null) return 'unknown';
+  return running ? `running, ${answer === 'silent' ? 'not responding' : 'cannot be asked'}` : 'not running';
+}
+
+/** On disk stands the last one of each minute. */
+function documentWords({ document: { lastSeenAt, ageSeconds, incarnation }, service }: Status): string {
+  if (lastSeenAt === null || ageSeconds === null) return 'none yet';
+  const source = service === null ? ', as stored' : '';
+  return `${inWords(ageSeconds)} ago (${lastSeenAt}${source}), incarnation ${incarnation ?? 'unknown'}`;
 }
 
 const eventHead = ['EVENT', 'PHASE', 'WHEN', 'ABOUT', 'EVENT ID'];
@@ -56,25 +69,18 @@ function when({ phase, startedAt, notBefore }: StatusEvent, now: Date): string {
   return notBefore === null ? 'at any moment' : `not before ${moment(notBefore, now)}`;
 }
 
-const sinkHead = ['DESTINATION', 'STATE', 'WAITING', 'OLDEST', 'DEAD', 'LAST SUCCESS'];
+const sinkHead = ['DESTINATION', 'STATE', 'WAITING', 'OLDEST', 'NEXT ATTEMPT', 'DEAD', 'LAST SUCCESS'];
 
-function sinkRow(sink: StatusSink, running: boolean | null, now: Date): string[] {
+function sinkRow(sink: StatusSink, now: Date): string[] {
   return [
     sinkName(sink.name),
-    stateWords(sink, running, now),
+    sink.state,
     String(sink.waiting),
     sink.oldestAgeSeconds === null ? '-' : inWords(Math.max(0, sink.oldestAgeSeconds)),
+    sink.retryAt === null ? '-' : moment(sink.retryAt, now),
     String(sink.deadLetters),
     sink.lastSuccessAt === null ? 'never' : moment(sink.lastSuccessAt, now),
   ];
-}
-
-function stateWords({ state, retryAt }: StatusSink, running: boolean | null, now: Date): string {
-  if (state === 'not-configured') return 'not configured';
-  if (state === 'refused') return 'stuck';
-  if (running === false) return 'stopped';
-  if (state !== 'waiting') return state;
-  return retryAt === null ? 'waiting' : `waiting until ${clockTime(retryAt, now)}`;
 }
 
 /** Its last error stands in what was said above. */
@@ -83,7 +89,7 @@ const isSaid = ({ lastError }: StatusSink, { says, problems }: Verdict): boolean
 
 /** Of one that delivers again, the last error is history; the JSON has it. */
 function errorLine({ name, state, lastError }: StatusSink, now: Date): string[] {
-  if (!lastError || state === 'delivering' || state === 'not-configured') return [];
+  if (!lastError || state === 'idle' || state === 'delivering' || state === 'not-configured') return [];
   const at = lastError.at === null ? '' : ` ${clockTime(lastError.at, now)}`;
   return [`${sinkName(name)}${at}, ${plain(lastError.code)}: ${plain(lastError.reason)}`];
 }

@@ -1,63 +1,134 @@
 import { accessSync, constants, statfsSync } from 'node:fs';
-import { isRefusal } from '../../health/refusal.ts';
+import type { Clock } from '../../clock.ts';
+import { lateSeconds, sinkState } from '../../health/sink-condition.ts';
+import type { OutboxFigures, Snapshot } from '../../health/snapshot.ts';
+import { askService, type ServiceAnswer } from '../../health/status-client.ts';
 import { isServiceRunning } from '../../outbox/lock.ts';
-import { type OutboxReport, readOutbox, type SinkReport } from '../../outbox/reader.ts';
+import { readOutbox } from '../../outbox/reader.ts';
 import { limitBytes } from '../../outbox/retention.ts';
+import { Failure } from '../exit-codes.ts';
 import { foundIn } from '../outbox/read.ts';
-import type { Facts, StatusSink } from './facts.ts';
-import { judge, type Verdict } from './verdict.ts';
+import type { Facts, ServiceFacts, StatusSink } from './facts.ts';
+import { judge, notResponding, type Verdict } from './verdict.ts';
 
 /**
- * What `status --json` prints: everything that can be known of a bridge from its state directory. Fields are only ever
- * added. Times are ISO 8601 in UTC, ages are whole seconds at `at`; what is unknown is null.
+ * What `status --json` prints: what the running process says of itself, else what its state directory tells. Fields are only
+ * ever added. Times are ISO 8601 in UTC, ages are seconds at `at`; what is unknown is null.
  */
 export interface Status extends Facts {
   readonly verdict: Verdict;
 }
 
-/** @throws Failure where there is no outbox or none that can be read. */
-export function readStatus(
-  directory: string,
-  { now, maxMegabytes }: { readonly now: Date; readonly maxMegabytes: number | null },
-): Status {
-  const report = foundIn(directory, readOutbox);
+export interface StatusOptions {
+  readonly clock: Clock;
+  readonly maxMegabytes: number | null;
+  /** Where the service listens. Only tests choose. */
+  readonly paths?: readonly string[];
+}
+
+/** @throws Failure where no service answers, and there is no outbox or none that can be read. */
+export async function readStatus(directory: string, options: StatusOptions): Promise<Status> {
+  const { clock, maxMegabytes } = options;
+  const { answer, running } = await lookForService(directory, options);
+  const snapshot = answer.kind === 'answered' ? answer.snapshot : null;
+  const figures = snapshot?.outbox ?? storedIn(directory, answer);
+  const now = clock.now();
   const free = freeBytes(directory);
   const facts: Facts = {
     at: now.toISOString(),
-    running: isServiceRunning(directory),
+    running,
+    service: snapshot && serviceFacts(snapshot),
+    answer: answer.kind,
     stateDirectory: directory,
-    ...told(report, now),
+    ...told(figures, { now, running, snapshot }),
     outbox: {
-      streamId: report.streamId,
-      position: report.position,
-      createdAgeSeconds: ageSeconds(report.createdAt, now),
-      bytes: report.bytes,
+      streamId: figures.streamId,
+      position: figures.position,
+      bytes: figures.bytes,
       maxBytes:
         maxMegabytes === null
           ? null
           : limitBytes({
               maxMegabytes,
               freeBytes: free ?? Number.POSITIVE_INFINITY,
-              ownBytes: report.bytes,
-              usedBytes: report.bytes,
+              ownBytes: figures.bytes,
+              usedBytes: figures.bytes,
             }),
       freeBytes: free,
       readOnlyDisk: isReadOnly(directory),
-      undecidedDocuments: report.undecided.documents,
-      recovery: report.recovery && {
-        at: report.recovery.at,
-        reason: report.recovery.reason,
-        movedTo: report.recovery.movedTo,
+      undecidedDocuments: figures.undecided.documents,
+      recovery: figures.recovery && {
+        at: figures.recovery.at,
+        reason: figures.recovery.reason,
+        movedTo: figures.recovery.movedTo,
       },
     },
   };
   return { verdict: judge(facts), ...facts };
 }
 
+/** From its lock to its socket a service takes some milliseconds, and longer where it saves rows from a damaged file. */
+const startingMs = 1_000;
+
+/** Asks whoever listens; where the lock is held and nobody does, once more a moment later. */
+export async function lookForService(
+  directory: string,
+  { clock, paths }: Pick<StatusOptions, 'clock' | 'paths'>,
+): Promise<{ readonly answer: ServiceAnswer; readonly running: boolean | null }> {
+  let answer = await askService(directory, clock, paths);
+  let running = isServiceRunning(directory);
+  if (answer.kind === 'nobody' && running) {
+    await clock.sleep(startingMs);
+    answer = await askService(directory, clock, paths);
+    running = isServiceRunning(directory);
+  }
+  const isThere = answer.kind === 'answered' || answer.kind === 'silent';
+  return { answer, running: isThere ? true : running };
+}
+
+function storedIn(directory: string, { kind }: ServiceAnswer): OutboxFigures {
+  try {
+    return foundIn(directory, readOutbox);
+  } catch (error) {
+    if (kind === 'silent') throw new Failure('needsPerson', notResponding({ stateDirectory: directory, lastSeen: '' }));
+    throw error;
+  }
+}
+
+const serviceFacts = ({
+  version,
+  pid,
+  isStopping,
+  poll,
+  stuck,
+  storage,
+  connectJitterSeconds,
+}: Snapshot): ServiceFacts => ({
+  version,
+  pid,
+  stopping: isStopping,
+  poll,
+  stuck,
+  inMemoryOnly: storage.undurable,
+  storageTrouble: storage.trouble && {
+    since: storage.trouble.since,
+    code: storage.trouble.code,
+    reason: storage.trouble.reason,
+  },
+  connectJitterSeconds,
+});
+
 type Told = Pick<Facts, 'observer' | 'document' | 'events' | 'sinks' | 'approvals'>;
 
-function told(report: OutboxReport, now: Date): Told {
-  const { observer, lastDocumentAt, incarnation, clockOffsetSeconds } = report;
+interface Around {
+  readonly now: Date;
+  readonly running: boolean | null;
+  readonly snapshot: Snapshot | null;
+}
+
+function told(figures: OutboxFigures, around: Around): Told {
+  const { observer, lastDocumentAt, incarnation, clockOffsetSeconds } = figures;
+  const ageSeconds = around.snapshot?.poll.documentAgeSeconds ?? ageOf(lastDocumentAt, around.now);
   return {
     observer: observer && {
       vmName: observer.vmName,
@@ -67,40 +138,46 @@ function told(report: OutboxReport, now: Date): Told {
     },
     document: {
       lastSeenAt: lastDocumentAt,
-      ageSeconds: ageSeconds(lastDocumentAt, now),
+      ageSeconds: ageSeconds === null ? null : Math.round(ageSeconds),
       incarnation,
       clockOffsetSeconds,
     },
-    events: report.events.map(({ affectsUs, inScope, ...event }) => ({
+    events: figures.events.map(({ affectsUs, inScope, ...event }) => ({
       ...event,
       affectsThisVm: affectsUs,
       published: inScope,
     })),
-    sinks: report.sinks.map((sink) => statusOf(sink, now)),
-    approvals: report.openApprovals.map(({ eventId, cause, at }) => ({ eventId, cause, intendedAt: at.toISOString() })),
+    sinks: figures.sinks.map((sink) => statusOf(sink, around)),
+    approvals: figures.openApprovals.map(({ eventId, cause, at }) => ({
+      eventId,
+      cause,
+      intendedAt: new Date(at).toISOString(),
+    })),
   };
 }
 
-function statusOf({ name, configured, counters, progress, oldestPendingAt }: SinkReport, now: Date): StatusSink {
+function statusOf(sink: OutboxFigures['sinks'][number], { now, running, snapshot }: Around): StatusSink {
+  const { name, configured, counters, progress, oldestPendingAt } = sink;
   const { lastSuccessAt, lastErrorAt, lastErrorCode: code, lastErrorReason: reason, step, retryAt } = progress;
-  // A batch that is taken apart to find the record that is refused counts as no failed step.
-  const isRefused = counters.pending > 0 && (lastErrorAt ?? '') > (lastSuccessAt ?? '');
-  const failing = step > 0 || isRefused ? (isRefusal(code) ? 'refused' : 'waiting') : 'delivering';
+  const figures = { configured, waiting: counters.pending, oldestWaitingAt: oldestPendingAt, progress };
+  const grace = name === 'event-hubs' ? (snapshot?.connectJitterSeconds ?? 0) : 0;
+  const late = lateSeconds(figures, now, grace);
   return {
     name,
-    state: configured ? failing : 'not-configured',
+    state: sinkState(figures, running !== false),
     waiting: counters.pending,
     oldestWaitingAt: oldestPendingAt,
-    oldestAgeSeconds: ageSeconds(oldestPendingAt, now),
+    oldestAgeSeconds: ageOf(oldestPendingAt, now),
+    lateSeconds: late === null ? null : Math.round(late),
     deadLetters: counters.dead,
-    retryAt: step > 0 ? retryAt : null,
+    retryAt: step > 0 && running !== false ? retryAt : null,
     lastSuccessAt,
     lastError: code === null ? null : { at: lastErrorAt, code, reason: reason ?? 'no reason is known' },
     counters,
   };
 }
 
-function ageSeconds(at: string | null, now: Date): number | null {
+function ageOf(at: string | null, now: Date): number | null {
   return at === null ? null : Math.round((now.getTime() - Date.parse(at)) / 1000);
 }
 

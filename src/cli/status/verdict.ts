@@ -1,26 +1,21 @@
 import { clockTime, inWords, size } from '../../health/moment.ts';
+import { pollRemark } from '../../health/poll-condition.ts';
 import { hasCommand } from '../../health/refusal.ts';
 import { plain, sinkName } from '../outbox/plain.ts';
-import type { Facts, StatusSink } from './facts.ts';
+import type { Facts, StatusEvent, StatusSink } from './facts.ts';
 
-/** What is wrong and what mends it. */
+/** What is wrong and how to fix it. */
 export interface Verdict {
   /** The exit code tells it too. */
   readonly needsPerson: boolean;
   /** One sentence or two: what matters most. */
   readonly says: string;
-  /** Everything that needs a person, what matters most first; each says what mends it. */
+  /** Everything that needs a person, what matters most first; each says how to fix it. */
   readonly problems: readonly string[];
-  /** Worth knowing; nothing is to be done. */
+  /** Worth knowing; no action needed. */
   readonly notes: readonly string[];
 }
 
-/** A document is stored once a minute: three missing ones are no accident. */
-const silentAfterSeconds = 180;
-/** The first answer of the metadata service may take two minutes. */
-const firstDocumentSeconds = 300;
-/** What passes by itself has done so by then, as a rule. */
-const patienceSeconds = 15 * 60;
 /** Tokens and certificates are refused from about five minutes on. */
 const clockOffSeconds = 120;
 /** The reserve, and as much again. */
@@ -31,16 +26,23 @@ const fullShare = 0.7;
 
 /** Judges what is known. Pure; the order of the questions is that of how much is lost. */
 export function judge(facts: Facts): Verdict {
-  const asked = [stopped, diskTrouble, silence, clockOff, ...facts.sinks.map((sink) => () => sinkTrouble(sink, facts))];
-  const late = [
+  const { sinks } = facts;
+  const questions: readonly Question[] = [
+    stopped,
+    hung,
+    unasked,
+    disk,
+    silence,
+    stuck,
+    clockOff,
+    ...sinks.map((sink) => () => undelivered(sink, facts)),
     nearlyFull,
-    ...facts.sinks.map((sink) => () => deadLetters(sink)),
-    ...facts.sinks.map((sink) => () => longWait(sink, facts)),
+    ...sinks.map((sink) => () => deadLetters(sink)),
   ];
-  const problems = [...asked, ...late].map((ask) => ask(facts)).filter((problem) => problem !== null);
+  const problems = questions.map((ask) => ask(facts)).filter((problem) => problem !== null);
   const notes = notesOf(facts);
   const [first, ...others] = problems;
-  if (first === undefined) return { needsPerson: false, says: allIsWell(facts), problems, notes };
+  if (first === undefined) return { needsPerson: false, says: noProblem(facts), problems, notes };
   const more = others.length === 0 ? '' : ` (${others.length} more below.)`;
   return { needsPerson: true, says: first + more, problems, notes };
 }
@@ -53,62 +55,104 @@ const stopped: Question = ({ running, document, at }) => {
   return `Not running: nothing has been watched${since}. Start the service (Linux: systemctl start scheduled-events-bridge) and look at its log if it ends again.`;
 };
 
-const diskTrouble: Question = ({ outbox, stateDirectory }) => {
-  if (outbox.readOnlyDisk) {
-    return `The disk of ${stateDirectory} is mounted read-only: what happens is kept in memory, sent from there, and lost with the process if it cannot be. Mount it writable; the kernel's log tells why it is not.`;
-  }
-  if (outbox.freeBytes === null || outbox.freeBytes >= leastFreeBytes) return null;
-  const state = outbox.freeBytes < fullBytes ? 'is full' : 'is nearly full';
-  return `The disk of ${stateDirectory} ${state} (${size(outbox.freeBytes)} free): free some space on it. What cannot be written is kept in memory, sent from there, and lost with the process if it cannot be.`;
+const hung: Question = ({ answer, stateDirectory, document, at }) => {
+  if (answer !== 'silent') return null;
+  const { lastSeenAt } = document;
+  const lastSeen =
+    lastSeenAt === null ? '' : ` The last document on disk is of ${clockTime(lastSeenAt, new Date(at))}.`;
+  return notResponding({ stateDirectory, lastSeen });
 };
 
-const silence: Question = ({ running, document, outbox, at }) => {
-  if (running === false) return null;
-  const { lastSeenAt, ageSeconds } = document;
-  const look =
-    'Run check: it tells whether the metadata service does not answer or the service hangs; the log of the service tells the rest.';
-  if (lastSeenAt === null) {
-    const age = outbox.createdAgeSeconds ?? 0;
-    return age > firstDocumentSeconds ? `Azure has not answered once in ${inWords(age)}. ${look}` : null;
+/** Also where the outbox tells nothing. */
+export const notResponding = ({ stateDirectory, lastSeen }: { stateDirectory: string; lastSeen: string }): string =>
+  `Not responding: the service with the state directory ${stateDirectory} did not answer within 2 s. It is stopped (SIGSTOP, a debugger, a frozen container) or hangs, and events go unseen.${lastSeen} Let it go on (kill -CONT), else restart it (systemctl restart scheduled-events-bridge); records that it holds in memory only are lost then.`;
+
+const unasked: Question = ({ answer, running, stateDirectory }) => {
+  if (answer === 'denied' || (answer === 'nobody' && running === null)) {
+    return `Unknown: this user may not ask the service with the state directory ${stateDirectory} how it is. Run status as the user of the service, or as root.`;
   }
-  if (ageSeconds === null || ageSeconds <= silentAfterSeconds) return null;
-  return `Nothing was heard from Azure, or stored, since ${clockTime(lastSeenAt, new Date(at))} (${inWords(ageSeconds)}). ${look}`;
+  return answer === 'nobody' && running === true
+    ? `Unknown: a process holds ${stateDirectory} and cannot be asked how it is. It is starting, is another command at work, or is of an older version. Run status again; if it lasts, restart the service.`
+    : null;
 };
+
+const disk: Question = ({ service, outbox, stateDirectory, at }) => {
+  const { inMemoryOnly = 0, storageTrouble = null } = service ?? {};
+  const room = roomWords(outbox, stateDirectory);
+  const since = storageTrouble === null ? '' : ` since ${clockTime(storageTrouble.since, new Date(at))}`;
+  if (inMemoryOnly > 0) {
+    const records = inMemoryOnly === 1 ? '1 record is' : `${inMemoryOnly} records are`;
+    const why = room ?? reasonWords(storageTrouble, stateDirectory);
+    return `${records} in memory only${since}: do not restart the service, that would lose ${inMemoryOnly === 1 ? 'it' : 'them'}. ${why}`;
+  }
+  if (storageTrouble === null) return room;
+  return `Nothing can be written in ${stateDirectory}${since}, so records would be kept in memory only. ${room ?? reasonWords(storageTrouble, stateDirectory)}`;
+};
+
+const reasonWords = (trouble: { readonly reason: string } | null, directory: string): string =>
+  trouble === null
+    ? 'They are being written now.'
+    : `${plain(trouble.reason)}: check the disk and the rights of ${directory}; the service writes them as soon as it can.`;
+
+function roomWords({ readOnlyDisk, freeBytes }: Facts['outbox'], directory: string): string | null {
+  if (readOnlyDisk) {
+    return `The disk of ${directory} is mounted read-only: mount it writable; the kernel's log says why it is not. Until then records are kept in memory and sent from there.`;
+  }
+  if (freeBytes === null || freeBytes >= leastFreeBytes) return null;
+  const state = freeBytes < fullBytes ? 'is full' : 'is nearly full';
+  return `The disk of ${directory} ${state} (${size(freeBytes)} free): free some space on it. What cannot be written is kept in memory and sent from there.`;
+}
+
+const silence: Question = ({ service }) => {
+  const remark = service && pollRemark(service.poll);
+  return remark?.isProblem
+    ? `${plain(remark.says)} Events go unseen meanwhile. Run check: it asks the metadata service itself and prints the command that shows more.`
+    : null;
+};
+
+const stuck: Question = ({ service }) => service?.stuck[0] ?? null;
 
 const clockOff: Question = ({ document: { clockOffsetSeconds } }) => {
   if (clockOffsetSeconds === null || Math.abs(clockOffsetSeconds) < clockOffSeconds) return null;
   const way = clockOffsetSeconds > 0 ? 'behind' : 'ahead of';
-  return `The clock of this VM is ${inWords(clockOffsetSeconds)} ${way} Azure's: tokens and certificates are refused like that. Set it (timedatectl, chronyc makestep; Windows: w32tm /resync).`;
+  return `The clock of this VM is ${inWords(clockOffsetSeconds)} ${way} Azure's, so tokens and certificates are refused. Set it (timedatectl, chronyc makestep; Windows: w32tm /resync).`;
 };
 
-function sinkTrouble(sink: StatusSink, { at }: Facts): string | null {
+/** What keeps a destination from what waits for it: a person has to act, or it has lasted for two minutes. */
+export const undelivered = (sink: StatusSink, facts: Pick<Facts, 'at' | 'running'>): string | null =>
+  refused(sink, facts) ?? late(sink, facts);
+
+function refused(sink: StatusSink, { at }: Pick<Facts, 'at'>): string | null {
   if (sink.state !== 'refused') return null;
   const since = sinceWhen(sink);
   const when = since === null ? '' : ` since ${clockTime(since, new Date(at))}`;
-  const more = hasCommand(sink.lastError?.code ?? '') ? ' (check gives the exact command.)' : '';
-  return `${sinkName(sink.name)} has taken nothing${when}: ${reasonOf(sink)}${more}`;
+  const command = hasCommand(sink.lastError?.code ?? '') ? 'check prints the command that fixes it; ' : '';
+  const next = sink.retryAt === null ? '' : `next attempt ${attempt(sink.retryAt, at)}, `;
+  return `${sinkName(sink.name)} has taken nothing${when}: ${reasonOf(sink)} (${command}${next}${tryNow(sink)})`;
 }
 
-function deadLetters({ name, state, deadLetters: dead }: StatusSink): string | null {
+/** Not for one that is refused, or that nobody runs for: that is said already. */
+function late(sink: StatusSink, { at, running }: Pick<Facts, 'at' | 'running'>): string | null {
+  const { state, lateSeconds, retryAt } = sink;
+  if (lateSeconds === null || state === 'refused' || running === false) return null;
+  const head = `${sinkName(sink.name)} has taken nothing for ${inWords(lateSeconds)}, ${counted(sink.waiting)} for it`;
+  if (state === 'delivering')
+    return `${head}: the attempt under way has had no answer. Run check, and look at the log.`;
+  return `${head}; next attempt ${attempt(retryAt, at)}: ${reasonOf(sink)} (check shows where it fails; ${tryNow(sink)})`;
+}
+
+const tryNow = ({ name }: StatusSink): string => `outbox retry --now --sink ${name} tries at once.`;
+
+export function deadLetters({ name, state, deadLetters: dead }: StatusSink): string | null {
   if (dead === 0 || state === 'not-configured') return null;
   const [letters, them] = dead === 1 ? ['1 dead letter', 'it'] : [`${dead} dead letters`, 'them'];
-  return `${sinkName(name)} refused single records, ${letters}: outbox list --state dead tells why; when that is mended, outbox retry --all --sink ${name} sends ${them} again.`;
-}
-
-function longWait(sink: StatusSink, { at }: Facts): string | null {
-  const age = sink.oldestAgeSeconds ?? 0;
-  if (sink.state === 'refused' || sink.state === 'not-configured' || age < patienceSeconds) return null;
-  const since = clockTime(sinceWhen(sink) ?? at, new Date(at));
-  const records = counted(sink.waiting);
-  return sink.state === 'waiting'
-    ? `${sinkName(sink.name)} has taken nothing since ${since}, ${records} for it: ${reasonOf(sink)}`
-    : `${sinkName(sink.name)} has been given nothing since ${since} although ${records} for it: the log of the service tells why.`;
+  return `${sinkName(name)} refused single records, ${letters}: outbox list --state dead shows why; when that is fixed, outbox retry --all --sink ${name} sends ${them} again.`;
 }
 
 const nearlyFull: Question = ({ outbox: { bytes, maxBytes } }) =>
   maxBytes === null || bytes < fullShare * maxBytes
     ? null
-    : `The outbox takes ${size(bytes)} of its ${size(maxBytes)}: mend the destination that holds it up, or give it more room (outbox.maxMegabytes, but never more than 5 % of the free disk); when it is full the oldest ended events are given up.`;
+    : `The outbox takes ${size(bytes)} of its ${size(maxBytes)}: fix the destination that holds it up, or give it more room (outbox.maxMegabytes, but never more than 5 % of the free disk); when it is full the oldest ended events are discarded.`;
 
 /** When the trouble began, as far as can be told: what waits was not delivered since, and nothing was since the last success. */
 function sinceWhen({ oldestWaitingAt, lastSuccessAt, lastError }: StatusSink): string | null {
@@ -120,14 +164,19 @@ const reasonOf = ({ lastError }: StatusSink): string => plain(lastError?.reason 
 
 const counted = (n: number): string => (n === 1 ? '1 record waits' : `${n} records wait`);
 
-function notesOf({ sinks, approvals, outbox, document, running, at }: Facts): readonly string[] {
+/** `in 34 s`, `now`. */
+function attempt(retryAt: string | null, at: string): string {
+  const seconds = (Date.parse(retryAt ?? at) - Date.parse(at)) / 1000;
+  return seconds > 0 ? `in ${inWords(seconds)}` : 'now';
+}
+
+function notesOf({ sinks, approvals, outbox, document, at }: Facts): readonly string[] {
   const now = new Date(at);
   const given = sinks.filter(({ counters }) => counters.expired > 0);
   return [
-    ...(running === null ? ['Whether it runs cannot be told: this user may not look at lock.sqlite.'] : []),
     ...given.map(
       ({ name, counters: { expired } }) =>
-        `${expired} ${expired === 1 ? 'record was' : 'records were'} given up before ${sinkName(name)} had ${expired === 1 ? 'it' : 'them'}.`,
+        `${expired} ${expired === 1 ? 'record was' : 'records were'} discarded before ${sinkName(name)} had ${expired === 1 ? 'it' : 'them'}.`,
     ),
     ...(outbox.recovery
       ? [
@@ -147,20 +196,36 @@ function notesOf({ sinks, approvals, outbox, document, running, at }: Facts): re
   ];
 }
 
-function allIsWell({ running, sinks, document, at }: Facts): string {
-  const head = running === null ? 'Probably running' : 'Running';
-  if (document.lastSeenAt === null) return `${head}; Azure's first answer is awaited, which may take two minutes.`;
-  const configured = sinks.filter(({ state }) => state !== 'not-configured');
-  const held = configured.find(({ state }) => state === 'waiting');
-  if (held) {
-    const seconds = (Date.parse(held.retryAt ?? at) - Date.parse(at)) / 1000;
-    const next = seconds > 0 ? `in ${inWords(seconds)}` : 'soon';
-    return `${head}; ${sinkName(held.name)} failed just now and is asked again ${next}, nothing is to be done yet: ${reasonOf(held)}`;
+/** Nothing needs a person. What is not known to be well is not said to be. */
+function noProblem({ service, sinks, events, at }: Facts): string {
+  if (service === null) return 'Unknown.'; // each way to it is a problem above
+  if (service.stopping) return `Stopping: ${waitingWords(sinks)}.`;
+  const remark = pollRemark(service.poll);
+  if (remark !== null) return `Running; ${plain(remark.says)}`.replace(/[^.]$/, '$&.');
+  const retrying = sinks.find(({ state }) => state === 'retrying');
+  if (retrying) {
+    return `Running; ${sinkName(retrying.name)} failed, retrying ${attempt(retrying.retryAt, at)}; no action needed yet: ${reasonOf(retrying)}`;
   }
+  return `Running; ${waitingWords(sinks)}.${impact(events, new Date(at))}`;
+}
+
+function waitingWords(sinks: readonly StatusSink[]): string {
+  const configured = sinks.filter(({ state }) => state !== 'not-configured');
   const waiting = configured.reduce((sum, sink) => sum + sink.waiting, 0);
-  if (waiting > 0) return `${head}; ${waiting === 1 ? '1 delivery is' : `${waiting} deliveries are`} under way.`;
+  if (waiting > 0) return waiting === 1 ? '1 delivery is under way' : `${waiting} deliveries are under way`;
   const [only] = configured;
-  if (configured.length === 0) return `${head}; no destination is configured.`;
-  if (configured.length === 1 && only) return `${head}; ${sinkName(only.name)} is up to date.`;
-  return `${head}; ${configured.length === 2 ? 'both' : `all ${configured.length}`} destinations are up to date.`;
+  if (only === undefined) return 'no destination is configured';
+  if (configured.length === 1) return `${sinkName(only.name)} is up to date`;
+  return `${configured.length === 2 ? 'both' : `all ${configured.length}`} destinations are up to date`;
+}
+
+/** The impact on this VM that comes next, or that is under way. */
+function impact(events: readonly StatusEvent[], now: Date): string {
+  const ours = events.filter(({ affectsThisVm }) => affectsThisVm);
+  const started = ours.find(({ phase }) => phase === 'Started');
+  const what = ({ eventType }: StatusEvent): string => `${plain(eventType ?? 'An event')} of this VM`;
+  if (started) return ` ${what(started)} is under way.`;
+  const [next] = ours.toSorted((a, b) => (a.notBefore ?? '').localeCompare(b.notBefore ?? ''));
+  if (next === undefined) return '';
+  return ` ${what(next)} ${next.notBefore === null ? 'at any moment' : `not before ${clockTime(next.notBefore, now)}`}.`;
 }

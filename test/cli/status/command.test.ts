@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -7,6 +7,7 @@ import { addStatus } from '../../../src/cli/status/command.ts';
 import type { Status } from '../../../src/cli/status/status.ts';
 import { noProgress, type Outbox } from '../../../src/outbox/outbox.ts';
 import { createRig, deliverAll, observe, type Rig } from '../../outbox/rig.ts';
+import { serveStatusOf } from '../../support/served-status.ts';
 import { observerNamed } from '../../support/story.ts';
 import { runVerb } from '../outbox/command-line.ts';
 
@@ -34,9 +35,12 @@ function busy(rig: Rig): Outbox {
   return outbox;
 }
 
+const closing = (served: { close(): Promise<void> }) => ({ [Symbol.asyncDispose]: served.close });
+
 test('the JSON has a stable shape, while the service runs and after it stopped', async () => {
   using rig = createRig();
   const outbox = busy(rig);
+  const served = await serveStatusOf(outbox, rig.directory);
   const running = await json(rig.directory);
   expect(running).toEqual({
     verdict: {
@@ -47,6 +51,25 @@ test('the JSON has a stable shape, while the service runs and after it stopped',
     },
     at: expect.any(String),
     running: true,
+    answer: 'answered',
+    service: {
+      version: '1.2.3',
+      pid: process.pid,
+      stopping: false,
+      poll: {
+        intervalSeconds: 1,
+        answerSeconds: 10,
+        isFirstAnswer: false,
+        upSeconds: expect.any(Number),
+        ageSeconds: expect.any(Number),
+        documentAgeSeconds: expect.any(Number),
+        failing: null,
+      },
+      stuck: [],
+      inMemoryOnly: 0,
+      storageTrouble: null,
+      connectJitterSeconds: 0,
+    },
     stateDirectory: rig.directory,
     observer: {
       vmName: 'web_3',
@@ -74,13 +97,14 @@ test('the JSON has a stable shape, while the service runs and after it stopped',
       },
     ],
     sinks: [
-      expect.objectContaining({ name: 'event-hubs', state: 'delivering', waiting: 0, lastError: null }),
+      expect.objectContaining({ name: 'event-hubs', state: 'idle', waiting: 0, lastError: null }),
       {
         name: 'log-analytics',
         state: 'refused',
         waiting: 1,
         oldestWaitingAt: '2026-01-01T00:00:00.000Z',
         oldestAgeSeconds: expect.any(Number),
+        lateSeconds: expect.any(Number),
         deadLetters: 0,
         retryAt: expect.any(String),
         lastSuccessAt: null,
@@ -92,7 +116,6 @@ test('the JSON has a stable shape, while the service runs and after it stopped',
     outbox: {
       streamId: outbox.state.streamId,
       position: 1,
-      createdAgeSeconds: expect.any(Number),
       bytes: expect.any(Number),
       maxBytes: null,
       freeBytes: expect.any(Number),
@@ -101,23 +124,47 @@ test('the JSON has a stable shape, while the service runs and after it stopped',
       recovery: null,
     },
   });
+  await served.close();
   outbox.close();
   const after = await json(rig.directory);
-  expect(after).toMatchObject({ running: false, events: running.events, approvals: running.approvals });
+  expect(after).toMatchObject({
+    running: false,
+    answer: 'nobody',
+    service: null,
+    events: running.events,
+    approvals: running.approvals,
+  });
   expect(after.verdict.says).toMatch(/^Not running: /);
 });
 
 test('the page begins with the verdict, and the exit code says whether a person is needed', async () => {
   using rig = createRig();
   const outbox = busy(rig);
+  await using _ = closing(await serveStatusOf(outbox, rig.directory));
   const refused = await status(rig.directory);
   expect(refused.out).toMatch(/^Log Analytics has taken nothing since/);
   expect(refused.reason).toBe('needsPerson');
   deliverAll(outbox, 'log-analytics');
   expect(await status(rig.directory)).toMatchObject({
-    out: expect.stringMatching(/^Running; both destinations are up to date\.\n/),
+    out: expect.stringMatching(/^Running; both destinations are up to date\. Freeze of this VM at any moment\.\n/),
     reason: null,
   });
+});
+
+test('a service that answers is believed, also where its files are gone', async () => {
+  using rig = createRig();
+  const outbox = busy(rig);
+  await using _ = closing(await serveStatusOf(outbox, rig.directory));
+  for (const name of readdirSync(rig.directory)) if (/sqlite/.test(name)) rmSync(join(rig.directory, name));
+  expect(await json(rig.directory)).toMatchObject({ running: true, answer: 'answered', outbox: { position: 1 } });
+});
+
+test('a process that holds the directory and does not listen is not called well', async () => {
+  using rig = createRig();
+  deliverAll(busy(rig), 'log-analytics');
+  const { out, reason } = await status(rig.directory);
+  expect(out).toMatch(/^Unknown: a process holds .* and cannot be asked how it is\./);
+  expect(reason).toBe('needsPerson');
 });
 
 test('the configuration says where the outbox is and how large it may be', async () => {

@@ -7,6 +7,7 @@ import { addStatus } from '../../../src/cli/status/command.ts';
 import type { Verb } from '../../../src/cli/surroundings.ts';
 import { noProgress } from '../../../src/outbox/outbox.ts';
 import { createRig, observe, type Rig } from '../../outbox/rig.ts';
+import { serveStatusOf } from '../../support/served-status.ts';
 import { runVerb } from '../outbox/command-line.ts';
 
 const nobody = 65_534;
@@ -42,14 +43,23 @@ function filledBy(rig: Rig) {
 }
 
 describe.skipIf(process.getuid?.() !== 0)('a user who may only read the state directory', () => {
-  test('is told the status while the service runs and after it stopped', async () => {
+  test('is told what is on disk, that only the service knows more, and the status after it stopped', async () => {
     using rig = createRig();
     const outbox = filledBy(rig);
-    const running = JSON.parse((await asNobody(addStatus, ['status', '--json'], rig)).out);
-    expect(running).toMatchObject({ running: true, sinks: [{ name: 'event-hubs', waiting: 1, deadLetters: 1 }] });
+    const served = await serveStatusOf(outbox, rig.directory);
+    const asked = await asNobody(addStatus, ['status', '--json'], rig);
+    const running = JSON.parse(asked.out);
+    expect(running).toMatchObject({
+      running: true,
+      answer: 'denied',
+      verdict: { says: expect.stringMatching(/^Unknown: this user may not ask the service/) },
+      sinks: [{ name: 'event-hubs', waiting: 1, deadLetters: 1 }],
+    });
+    expect(asked.reason).toBe('needsPerson');
+    await served.close();
     outbox.close();
     const stopped = JSON.parse((await asNobody(addStatus, ['status', '--json'], rig)).out);
-    expect(stopped).toMatchObject({ running: false, sinks: running.sinks });
+    expect(stopped).toMatchObject({ running: false, sinks: [{ state: 'stopped', waiting: 1, deadLetters: 1 }] });
     expect(new Set(readdirSync(rig.directory).map((name) => statSync(join(rig.directory, name)).uid))).toEqual(
       new Set([0]),
     );

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { statusPage } from '../../../src/cli/status/page.ts';
 import { judge } from '../../../src/cli/status/verdict.ts';
-import { facts, sink } from './sample-status.ts';
+import { facts, sink, unanswered } from './sample-status.ts';
 
 const page = (given: Parameters<typeof facts>[0]): string => {
   const all = facts(given);
@@ -11,15 +11,15 @@ const page = (given: Parameters<typeof facts>[0]): string => {
 test('a bridge that is well fills a calm page', () => {
   expect(page({ outbox: { maxBytes: null } })).toBe(`Running; both destinations are up to date.
 
-Service        running
+Service        running for 60 min (pid 4711, version 1.2.3), last poll ended 0 s ago
 VM             web_3 (web, westeurope)
-Last document  09:29 UTC (34 s ago), incarnation 2
+Last document  0 s ago (2026-03-14T09:29:59.600Z), incarnation 2
 Events         none listed
 Outbox         newest record 17, 36 KB, in /var/lib/scheduled-events-bridge
 
-DESTINATION    STATE       WAITING  OLDEST  DEAD  LAST SUCCESS
-Event Hubs     delivering        0  -          0  09:26 UTC (3 min ago)
-Log Analytics  delivering        0  -          0  09:26 UTC (3 min ago)
+DESTINATION    STATE  WAITING  OLDEST  NEXT ATTEMPT  DEAD  LAST SUCCESS
+Event Hubs     idle         0  -       -                0  09:26 UTC (3 min ago)
+Log Analytics  idle         0  -       -                0  09:26 UTC (3 min ago)
 `);
 });
 
@@ -33,7 +33,8 @@ test('one that is not well says what is wrong first, then everything it rests on
   const event = { eventSource: 'Platform', firstSeenAt: '2026-03-14T09:00:00.000Z', startedAt: null, published: true };
   expect(
     page({
-      running: false,
+      ...unanswered('nobody', false),
+      document: { lastSeenAt: '2026-03-14T09:29:26.000Z', ageSeconds: 34 },
       observer: null,
       events: [
         {
@@ -57,10 +58,9 @@ test('one that is not well says what is wrong first, then everything it rests on
       ],
       sinks: [
         sink('event-hubs', {
-          state: 'waiting',
+          state: 'stopped',
           waiting: 12,
           oldestAgeSeconds: 240,
-          retryAt: '2026-03-14T09:31:00.000Z',
           lastError: passing,
         }),
         sink('log-analytics', { state: 'refused', waiting: 2, oldestAgeSeconds: 26_400, lastError: refused }),
@@ -69,12 +69,12 @@ test('one that is not well says what is wrong first, then everything it rests on
     }),
   ).toBe(`Not running: nothing has been watched since 09:29 UTC. Start the service (Linux: systemctl start scheduled-events-bridge) and look at its log if it ends again. (1 more below.)
 
-What needs you too:
-  - Log Analytics has taken nothing since 09:26 UTC: The identity may not write: grant the role. (check gives the exact command.)
+Operator action required too:
+  - Log Analytics has taken nothing since 09:26 UTC: The identity may not write: grant the role. (check prints the command that fixes it; outbox retry --now --sink log-analytics tries at once.)
 
 Service        not running
 VM             not known yet
-Last document  09:29 UTC (34 s ago), incarnation 2
+Last document  34 s ago (2026-03-14T09:29:26.000Z, as stored), incarnation 2
 Events         2 listed, 1 of them about this VM
 Outbox         newest record 17, 36 KB of 256 MB, in /var/lib/scheduled-events-bridge
 
@@ -82,10 +82,10 @@ EVENT          PHASE      WHEN                              ABOUT             EV
 Freeze         Scheduled  not before 09:41 UTC (in 12 min)  this VM           602D9444
 Reboot (user)  Started    started 09:20 UTC (10 min ago)    others (witness)  C0FFEE00
 
-DESTINATION      STATE           WAITING  OLDEST  DEAD  LAST SUCCESS
-Event Hubs       stopped              12  4 min      0  09:26 UTC (3 min ago)
-Log Analytics    stuck                 2  7 h        0  09:26 UTC (3 min ago)
-Standard output  not configured        0  -          0  never
+DESTINATION      STATE           WAITING  OLDEST  NEXT ATTEMPT  DEAD  LAST SUCCESS
+Event Hubs       stopped              12  4 min   -                0  09:26 UTC (3 min ago)
+Log Analytics    refused               2  7 h     -                0  09:26 UTC (3 min ago)
+Standard output  not-configured        0  -       -                0  never
 
 Last errors:
   - Event Hubs 09:27 UTC, server-busy: It is busy.
@@ -94,13 +94,13 @@ Last errors:
 
 test('a destination that is asked again later says when, and what it failed of last', () => {
   const lastError = { at: '2026-03-14T09:27:00.000Z', code: 'server-busy', reason: 'It is busy.' };
-  const failing = { state: 'waiting' as const, waiting: 1, retryAt: '2026-03-14T09:31:00.000Z', lastError };
+  const failing = { state: 'retrying' as const, waiting: 1, retryAt: '2026-03-14T09:31:00.000Z', lastError };
   const other = { ...lastError, reason: 'The line broke.' };
   const text = page({
     sinks: [sink('event-hubs', failing), sink('log-analytics', { ...failing, lastError: other })],
   });
-  expect(text).toMatch(/^Running; Event Hubs failed just now .*: It is busy\.\n/);
-  expect(text).toMatch(/^Log Analytics +waiting until 09:31 UTC/m);
+  expect(text).toMatch(/^Running; Event Hubs failed, retrying in 60 s; no action needed yet: It is busy\.\n/);
+  expect(text).toMatch(/^Log Analytics +retrying +1 +- +09:31 UTC \(in 60 s\)/m);
   expect(text).toContain('Last errors:\n  - Log Analytics 09:27 UTC, server-busy: The line broke.\n');
 });
 

@@ -1,14 +1,30 @@
 import { expect, test } from 'vitest';
-import type { Facts } from '../../../src/cli/status/facts.ts';
+import type { Facts, StatusEvent } from '../../../src/cli/status/facts.ts';
 import { judge } from '../../../src/cli/status/verdict.ts';
 import { noCounters } from '../../../src/outbox/tally.ts';
-import { facts, sink } from './sample-status.ts';
+import { facts, poll, service, sink, unanswered } from './sample-status.ts';
 
 const forbidden = {
   at: '2026-03-14T09:29:00.000Z',
   code: 'http-403',
   reason: 'The identity may not write: grant the role.',
 };
+const refusedThere = { code: 'connection-refused', reason: 'Nothing listens there.' };
+const fullDisk = { since: '2026-03-14T09:14:00.000Z', code: 'sqlite-13', reason: 'database or disk is full' };
+/** Of a service that has had no answer yet, on a VM where the feature may be off. */
+const first = (rest: Parameters<typeof poll>[0]) =>
+  poll({ isFirstAnswer: true, answerSeconds: 130, documentAgeSeconds: null, ...rest });
+const event = (eventType: string, phase: 'Scheduled' | 'Started', notBefore: string | null): StatusEvent => ({
+  eventId: eventType,
+  eventType,
+  eventSource: 'Platform',
+  phase,
+  notBefore,
+  firstSeenAt: '2026-03-14T09:20:00.000Z',
+  startedAt: null,
+  affectsThisVm: true,
+  published: true,
+});
 const unreachable = { at: '2026-03-14T09:29:00.000Z', code: 'connection-closed', reason: 'The connection broke.' };
 
 interface Case {
@@ -27,7 +43,9 @@ const cases: readonly Case[] = [
   },
   {
     name: 'records on their way',
-    given: facts({ sinks: [sink('event-hubs', { waiting: 2, oldestAgeSeconds: 3 }), sink('log-analytics')] }),
+    given: facts({
+      sinks: [sink('event-hubs', { state: 'delivering', waiting: 2, oldestAgeSeconds: 3 }), sink('log-analytics')],
+    }),
     says: /^Running; 2 deliveries are under way\.$/,
   },
   {
@@ -35,7 +53,7 @@ const cases: readonly Case[] = [
     given: facts({
       sinks: [
         sink('event-hubs', {
-          state: 'waiting',
+          state: 'retrying',
           waiting: 1,
           oldestAgeSeconds: 60,
           lastError: unreachable,
@@ -43,23 +61,28 @@ const cases: readonly Case[] = [
         }),
       ],
     }),
-    says: /^Running; Event Hubs failed just now and is asked again in 60 s, nothing is to be done yet: The connection broke\.$/,
+    says: /^Running; Event Hubs failed, retrying in 60 s; no action needed yet: The connection broke\.$/,
   },
   {
-    name: 'one that has failed for a quarter of an hour',
+    name: 'one that has failed for more than two minutes',
     given: facts({
       sinks: [
         sink('event-hubs', {
-          state: 'waiting',
+          state: 'retrying',
           waiting: 4,
-          oldestAgeSeconds: 1000,
-          oldestWaitingAt: '2026-03-14T09:13:20.000Z',
-          lastSuccessAt: '2026-03-13T09:00:00.000Z',
+          lateSeconds: 660,
           lastError: unreachable,
+          retryAt: '2026-03-14T09:30:34.000Z',
         }),
       ],
     }),
-    says: /^Event Hubs has taken nothing since 09:13 UTC, 4 records wait for it: The connection broke\.$/,
+    says: /^Event Hubs has taken nothing for 11 min, 4 records wait for it; next attempt in 34 s: The connection broke\. \(check shows where it fails; outbox retry --now --sink event-hubs tries at once\.\)$/,
+    problems: 1,
+  },
+  {
+    name: 'a send without an answer for more than two minutes',
+    given: facts({ sinks: [sink('event-hubs', { state: 'delivering', waiting: 1, lateSeconds: 130 })] }),
+    says: /^Event Hubs has taken nothing for 2 min, 1 record waits for it: the attempt under way has had no answer\. Run check/,
     problems: 1,
   },
   {
@@ -76,7 +99,7 @@ const cases: readonly Case[] = [
         }),
       ],
     }),
-    says: /^Log Analytics has taken nothing since 02:14 UTC: The identity may not write: grant the role\. \(check gives the exact command\.\)$/,
+    says: /^Log Analytics has taken nothing since 02:14 UTC: The identity may not write: grant the role\. \(check prints the command that fixes it; outbox retry --now --sink log-analytics tries at once\.\)$/,
     problems: 1,
   },
   {
@@ -92,41 +115,134 @@ const cases: readonly Case[] = [
   {
     name: 'dead letters',
     given: facts({ sinks: [sink('log-analytics', { deadLetters: 3 })] }),
-    says: /^Log Analytics refused single records, 3 dead letters: outbox list --state dead tells why; when that is mended, outbox retry --all --sink log-analytics sends them again\.$/,
+    says: /^Log Analytics refused single records, 3 dead letters: outbox list --state dead shows why; when that is fixed, outbox retry --all --sink log-analytics sends them again\.$/,
     problems: 1,
   },
   {
     name: 'a service that does not run, and more',
-    given: facts({ running: false, sinks: [sink('event-hubs', { deadLetters: 1 })] }),
+    given: facts({ ...unanswered('nobody', false), sinks: [sink('event-hubs', { deadLetters: 1 })] }),
     says: /^Not running: nothing has been watched since 09:29 UTC\. Start the service .*systemctl start scheduled-events-bridge.* \(1 more below\.\)$/,
     problems: 2,
   },
   {
     name: 'a lock that this user may not look at',
-    given: facts({ running: null }),
-    says: /^Probably running; both destinations are up to date\.$/,
+    given: facts(unanswered('nobody', null)),
+    says: /^Unknown: this user may not ask .* Run status as the user of the service, or as root\.$/,
+    problems: 1,
   },
   {
-    name: 'silence of the metadata service',
-    given: facts({ document: { lastSeenAt: '2026-03-14T09:13:00.000Z', ageSeconds: 1020 } }),
-    says: /^Nothing was heard from Azure, or stored, since 09:13 UTC \(17 min\)\. Run check/,
+    name: 'a socket that this user may not use',
+    given: facts(unanswered('denied', true)),
+    says: /^Unknown: this user may not ask /,
+    problems: 1,
+  },
+  {
+    name: 'a process that holds the directory and cannot be asked',
+    given: facts(unanswered('nobody', true)),
+    says: /^Unknown: a process holds .* cannot be asked how it is\. .*older version/,
+    problems: 1,
+  },
+  {
+    name: 'a process that does not answer',
+    given: facts(unanswered('silent', true)),
+    says: /^Not responding: .* did not answer within 2 s\. It is stopped \(SIGSTOP.*kill -CONT.*systemctl restart/,
+    problems: 1,
+  },
+  {
+    name: 'a service on its way out',
+    given: facts({ service: service({ stopping: true }), sinks: [sink('event-hubs', { waiting: 2 })] }),
+    says: /^Stopping: 2 deliveries are under way\.$/,
+  },
+  {
+    name: 'a poll that is late by more than three intervals',
+    given: facts({ service: service({ poll: poll({ ageSeconds: 4, documentAgeSeconds: 4 }) }) }),
+    says: /^Running; the last poll ended 4 s ago, with an interval of 1 s: the metadata service is slow to answer\.$/,
+  },
+  {
+    name: 'a longer interval',
+    given: facts({ service: service({ poll: poll({ intervalSeconds: 3, ageSeconds: 4, documentAgeSeconds: 4 }) }) }),
+    says: /^Running; both destinations are up to date\.$/,
+  },
+  {
+    name: 'no document for more than ten seconds',
+    given: facts({ service: service({ poll: poll({ documentAgeSeconds: 14, failing: refusedThere }) }) }),
+    says: /^No document from the metadata service for 14 s: Nothing listens there\. Events go unseen meanwhile\. Run check/,
+    problems: 1,
+  },
+  {
+    name: 'no answer to the poll under way for more than ten seconds',
+    given: facts({ service: service({ poll: poll({ ageSeconds: 11, documentAgeSeconds: 11 }) }) }),
+    says: /^No document from the metadata service for 11 s: it has not answered the last poll for 11 s\./,
+    problems: 1,
+  },
+  {
+    name: 'a poll loop that is past every deadline',
+    given: facts({ service: service({ poll: poll({ ageSeconds: 40, documentAgeSeconds: 40 }) }) }),
+    says: /although an answer may take 10 s: restart the service, and please report it\./,
+    problems: 1,
+  },
+  {
+    name: 'polls that end in a mistake of the program',
+    given: facts({ service: service({ poll: poll({ documentAgeSeconds: 40 }) }) }),
+    says: /polls end in an internal error; see the log/,
     problems: 1,
   },
   {
     name: 'a first start',
-    given: facts({ document: { lastSeenAt: null, ageSeconds: null }, outbox: { createdAgeSeconds: 20 } }),
-    says: /^Running; Azure's first answer is awaited, which may take two minutes\.$/,
+    given: facts({ service: service({ poll: first({ upSeconds: 20 }) }) }),
+    says: /^Running; not watching yet: the first answer of the metadata service may take 2 min \(20 s so far\)\.$/,
   },
   {
     name: 'a first answer that never came',
-    given: facts({ document: { lastSeenAt: null, ageSeconds: null }, outbox: { createdAgeSeconds: 900 } }),
-    says: /^Azure has not answered once in 15 min\./,
+    given: facts({ service: service({ poll: first({ upSeconds: 900, ageSeconds: 900 }) }) }),
+    says: /^No document from the metadata service since the start, 15 min ago: /,
     problems: 1,
+  },
+  {
+    name: 'a metadata service that refuses from the start',
+    given: facts({ service: service({ poll: first({ upSeconds: 11, failing: refusedThere }) }) }),
+    says: /^No document from the metadata service since the start, 11 s ago: Nothing listens there\./,
+    problems: 1,
+  },
+  {
+    name: 'a loop that is stuck',
+    given: facts({ service: service({ stuck: ['The loop event-hubs has made no turn for 300 s.'] }) }),
+    says: /^The loop event-hubs has made no turn/,
+    problems: 1,
+  },
+  {
+    name: 'records in memory only',
+    given: facts({
+      service: service({ inMemoryOnly: 2, storageTrouble: fullDisk }),
+      outbox: { freeBytes: 0 },
+    }),
+    says: /^2 records are in memory only since 09:14 UTC: do not restart the service, that would lose them\. The disk of .* is full \(0 KB free\): free some space/,
+    problems: 1,
+  },
+  {
+    name: 'a disk that takes no writes, before there is a record',
+    given: facts({ service: service({ storageTrouble: { ...fullDisk, code: 'EIO', reason: 'disk I/O error' } }) }),
+    says: /^Nothing can be written in \/var\/lib\/scheduled-events-bridge since 09:14 UTC, .* disk I\/O error: check the disk/,
+    problems: 1,
+  },
+  {
+    name: 'an impact that is near',
+    given: facts({
+      events: [event('Freeze', 'Scheduled', '2026-03-14T09:35:00.000Z'), event('Reboot', 'Scheduled', null)],
+    }),
+    says: /^Running; both destinations are up to date\. Reboot of this VM at any moment\.$/,
+  },
+  {
+    name: 'an impact under way',
+    given: facts({
+      events: [event('Redeploy', 'Scheduled', '2026-03-14T09:31:00.000Z'), event('Freeze', 'Started', null)],
+    }),
+    says: /^Running; both destinations are up to date\. Freeze of this VM is under way\.$/,
   },
   {
     name: 'a clock that is off by a day',
     given: facts({ document: { clockOffsetSeconds: -86_400 } }),
-    says: /^The clock of this VM is 24 h ahead of Azure's: .*timedatectl/,
+    says: /^The clock of this VM is 24 h ahead of Azure's, so .*timedatectl/,
     problems: 1,
   },
   {
@@ -144,13 +260,13 @@ const cases: readonly Case[] = [
   {
     name: 'a disk that is mounted read-only',
     given: facts({ outbox: { readOnlyDisk: true } }),
-    says: /is mounted read-only: .*Mount it writable/,
+    says: /is mounted read-only: mount it writable/,
     problems: 1,
   },
   {
     name: 'an outbox that is nearly full',
     given: facts({ outbox: { bytes: 200 * 2 ** 20 } }),
-    says: /^The outbox takes 200 MB of its 256 MB: mend the destination/,
+    says: /^The outbox takes 200 MB of its 256 MB: fix the destination/,
     problems: 1,
   },
 ];
@@ -165,7 +281,6 @@ test.for(cases)('$name: the first line says what matters most', ({ given, says, 
 test('what is worth knowing needs nobody', () => {
   const { needsPerson, notes } = judge(
     facts({
-      running: null,
       sinks: [sink('event-hubs', { counters: { ...noCounters, accepted: 2, expired: 2 } })],
       approvals: [{ eventId: 'E-1', cause: 'by hand', intendedAt: '2026-03-14T09:29:00.000Z' }],
       outbox: {
@@ -176,8 +291,7 @@ test('what is worth knowing needs nobody', () => {
   );
   expect(needsPerson).toBe(false);
   expect(notes).toEqual([
-    'Whether it runs cannot be told: this user may not look at lock.sqlite.',
-    '2 records were given up before Event Hubs had them.',
+    '2 records were discarded before Event Hubs had them.',
     'A damaged outbox was replaced 2026-03-13 08:00 UTC: a page was damaged; it is kept in /state/corrupt-1.',
     'The approval of E-1, begun 09:29 UTC, has no outcome yet.',
     '4 documents wait for the name of this VM, which the metadata service has not told yet.',
