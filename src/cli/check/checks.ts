@@ -1,5 +1,6 @@
 import { checkApprove } from './approve.ts';
 import { checkClock } from './clock.ts';
+import { checkDelivery } from './delivery.ts';
 import { checkDisk } from './disk.ts';
 import { checkEventHubs } from './event-hubs.ts';
 import { type Class, type Finding, notProven, ok, type What, whats } from './finding.ts';
@@ -27,6 +28,7 @@ export const checks: readonly Check[] = [
   { class: 'eventHubs', needsNetwork: true, look: checkEventHubs },
   { class: 'logAnalytics', needsNetwork: true, look: checkLogAnalytics },
   { class: 'stdout', needsNetwork: false, look: checkStdout },
+  { class: 'delivery', needsNetwork: false, look: checkDelivery },
   { class: 'approve', needsNetwork: false, look: checkApprove },
 ];
 

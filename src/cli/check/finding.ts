@@ -29,6 +29,7 @@ export const classes = {
   eventHubs: 'eventHubsFailed',
   logAnalytics: 'logAnalyticsFailed',
   stdout: 'configuration',
+  delivery: 'needsPerson',
   approve: 'configuration',
 } as const satisfies Record<string, ExitReason>;
 export type Class = keyof typeof classes;
@@ -41,7 +42,8 @@ export const whats = {
   'disk.directory': 'the state directory is there, or can be made, and can be written',
   'disk.owner': 'its files belong to the account that it belongs to',
   'disk.space': 'there is room for the outbox',
-  'state.service': 'whether a service runs with this state directory, and sees documents',
+  'state.service': 'whether a service runs with this state directory, answers, and sees documents',
+  'state.memory': 'whether the service holds records in memory only',
   'state.outbox': 'the outbox is sound',
   'imds.instance': 'the metadata service can be reached and tells who this VM is; the outbox is of the same',
   'imds.document': 'it answers with a document of scheduled events, in which api-version',
@@ -62,6 +64,7 @@ export const whats = {
   'logAnalytics.probe': 'a test row is accepted (--write)',
   'logAnalytics.columns': 'the stream takes the columns that are sent (--write)',
   'stdout.open': 'records go to standard output too',
+  'delivery.backlog': 'whether records wait for a destination that does not take them',
   'approve.policy': 'what would be approved, in words',
 } as const satisfies Record<`${Class}.${string}`, string>;
 export type What = keyof typeof whats;

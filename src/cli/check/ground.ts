@@ -12,6 +12,8 @@ import type { Observer, Seen } from '../../lifecycle/scheduled-event.ts';
 import { silentLog } from '../../log.ts';
 import { tokenScopes } from '../../sinks/index.ts';
 import type { CheckResult } from '../../sinks/sink.ts';
+import { Failure } from '../exit-codes.ts';
+import { readStatus, type Status } from '../status/status.ts';
 import { readClaims, type TokenClaims } from './claims.ts';
 import { type StateSeen, seeState } from './see-state.ts';
 
@@ -31,6 +33,8 @@ export interface Ground {
   tell(sentence: string): void;
   /** What is in the state directory, read once. */
   state(): StateSeen;
+  /** What `status` knows of the service and its outbox; else why it knows nothing. Asked once. */
+  status(): Promise<Status | Failure>;
   instance(): Promise<InstanceAnswer>;
   /** By instance metadata and configuration; else as the outbox knows it from before. */
   vm(): Promise<Observer | null>;
@@ -75,6 +79,14 @@ export function layGround(options: GroundOptions): Ground {
     deadlineMs: tokenMs,
   });
   const state = once(() => seeState(config.stateDirectory));
+  const status = once(async (): Promise<Status | Failure> => {
+    try {
+      return await readStatus(config.stateDirectory, { clock, maxMegabytes: config.outbox.maxMegabytes });
+    } catch (error) {
+      if (error instanceof Failure) return error;
+      throw error;
+    }
+  });
   const isWarm = (): boolean => {
     const at = state().report?.lastDocumentAt;
     return typeof at === 'string' && clock.now().getTime() - Date.parse(at) < warmForMs;
@@ -163,6 +175,7 @@ export function layGround(options: GroundOptions): Ground {
     ...options,
     credential,
     state,
+    status,
     instance,
     vm,
     document,

@@ -13,12 +13,16 @@ export async function checkImds(ground: Ground): Promise<readonly Finding[]> {
     ground.document(),
   ]);
   const stored = ground.state().report?.observer ?? null;
-  return imdsFindings({ answer, endpoint, vm, stored, seen, witnessRate: ground.config.scope.witnessRate });
+  const { scope, imds } = ground.config;
+  const { apiVersion } = imds;
+  return imdsFindings({ answer, endpoint, apiVersion, vm, stored, seen, witnessRate: scope.witnessRate });
 }
 
 export interface ImdsSeen {
   readonly answer: InstanceAnswer;
   readonly endpoint: string;
+  /** In which documents are asked for. */
+  readonly apiVersion: string;
   readonly vm: Observer | null;
   /** As the outbox knows it. */
   readonly stored: Observer | null;
@@ -35,7 +39,9 @@ export const imdsFindings = (imds: ImdsSeen): readonly Finding[] => [
 
 function instance({ answer, endpoint, vm, stored }: ImdsSeen): Finding {
   const what = 'imds.instance';
-  if (answer.kind === 'unavailable') return problem(what, answer.reason, mendOf(answer.code, endpoint, vm));
+  if (answer.kind === 'unavailable') {
+    return problem(what, answer.reason, mendOf(answer.code, endpoint, 'instance?api-version=2021-02-01', vm));
+  }
   if (vm === null) {
     return problem(
       what,
@@ -51,8 +57,11 @@ function instance({ answer, endpoint, vm, stored }: ImdsSeen): Finding {
   );
 }
 
-function document({ seen, endpoint, vm }: ImdsSeen): Finding {
-  if (seen.kind === 'unavailable') return problem('imds.document', seen.reason, mendOf(seen.code, endpoint, vm));
+function document({ seen, endpoint, apiVersion, vm }: ImdsSeen): Finding {
+  if (seen.kind === 'unavailable') {
+    const path = `scheduledevents?api-version=${apiVersion}`;
+    return problem('imds.document', seen.reason, mendOf(seen.code, endpoint, path, vm));
+  }
   if (seen.kind === 'unchanged') return ok('imds.document', 'Scheduled events are answered.');
   const { incarnation, events, unreadable } = seen.document;
   const count = events.length === 1 ? '1 event' : `${events.length === 0 ? 'no' : events.length} events`;
@@ -110,9 +119,10 @@ function neighbours({ vm, witnessRate }: ImdsSeen): Finding {
   return witnessRate > 0 ? warning(what, `${says} Then scope.witnessRate has no effect.`) : ok(what, says);
 }
 
-/** What shows whether the VM or this program is refused. */
-function mendOf(code: string, endpoint: string, vm: Observer | null): string | undefined {
+/** What shows whether the VM or this program is refused: the same request by another program. */
+function mendOf(code: string, endpoint: string, path: string, vm: Observer | null): string | undefined {
   if (code === 'aborted') return undefined;
   if (code === 'http-401' || code === 'http-403') return showProxyAgent(vm);
-  return `curl -sS -m 10 --noproxy "*" -H Metadata:true "${endpoint === 'auto' ? 'http://169.254.169.254' : endpoint}/metadata/instance?api-version=2021-02-01"`;
+  const base = endpoint === 'auto' ? 'http://169.254.169.254' : endpoint.replace(/\/+$/, '');
+  return `curl -sS -m 10 --noproxy "*" -H Metadata:true "${base}/metadata/${path}"`;
 }

@@ -1,64 +1,115 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { inWords } from '../../health/moment.ts';
+import { pollRemark } from '../../health/poll-condition.ts';
 import { OutboxTooNew, troubleOf } from '../../outbox/errors.ts';
 import { layoutOf } from '../../outbox/layout.ts';
+import { Failure } from '../exit-codes.ts';
 import { noOutboxOfService } from '../outbox/read.ts';
+import type { ServiceFacts } from '../status/facts.ts';
+import type { Status } from '../status/status.ts';
+import { notResponding } from '../status/verdict.ts';
 import { type Finding, finding, notProven, ok, problem, warning } from './finding.ts';
 import type { Ground } from './ground.ts';
-import { type StateSeen, seeState } from './see-state.ts';
-
-/** A document is stored at least once a minute: three missing ones are no accident. */
-const silentMs = 3 * 60_000;
-
-/** One that has just been started has its first document by then. */
-const startMs = 3_000;
+import type { StateSeen } from './see-state.ts';
 
 export async function checkState(ground: Ground): Promise<readonly Finding[]> {
-  const { clock, config, offline, signal } = ground;
-  const [directory, now, seen] = [config.stateDirectory, clock.now(), ground.state()];
-  if (offline || !isSilent(seen, now)) return stateFindings(seen, { directory, now, isAnswered: null });
-  const isAnswered = (await ground.document()).kind !== 'unavailable';
-  await clock.sleep(startMs, signal);
-  return stateFindings(seeState(directory), { directory, now: clock.now(), isAnswered });
+  const status = await ground.status();
+  const isBlind = !(status instanceof Failure) && status.service !== null && isProblem(status.service.poll);
+  // Only where the service gets no document is it asked for, to tell whose fault that is.
+  const isAnswered = isBlind && !ground.offline ? (await ground.document()).kind !== 'unavailable' : null;
+  return stateFindings(ground.state(), { directory: ground.config.stateDirectory, status, isAnswered });
 }
 
 export interface StateGround {
   readonly directory: string;
-  readonly now: Date;
+  readonly status: Status | Failure;
   /** Whether this check gets documents of the metadata service, where the service has none; null: not asked. */
   readonly isAnswered: boolean | null;
 }
 
-function isSilent({ running, report }: StateSeen, now: Date): boolean {
-  const lastAt = report?.lastDocumentAt ?? report?.createdAt ?? null;
-  return running === true && lastAt !== null && now.getTime() - Date.parse(lastAt) > silentMs;
-}
+const isProblem = (poll: ServiceFacts['poll']): boolean => pollRemark(poll)?.isProblem === true;
 
 export const stateFindings = (seen: StateSeen, on: StateGround): readonly Finding[] => [
   service(seen, on),
+  ...memory(on),
   outbox(seen, on),
 ];
 
-function service(seen: StateSeen, { directory, now, isAnswered }: StateGround): Finding {
-  const { running, report, error } = seen;
+const restart = 'sudo systemctl restart scheduled-events-bridge';
+
+function service(seen: StateSeen, { directory, status, isAnswered }: StateGround): Finding {
   const what = 'state.service';
-  if (running === null) return notProven(what, `Whether a service holds ${directory} cannot be seen by this account.`);
-  const lastAt = report?.lastDocumentAt ?? null;
-  const unseen = report === null ? 'tells nothing of itself' : 'has seen no document yet';
-  const last = lastAt === null ? unseen : `saw its last document at ${lastAt}`;
-  if (!running) {
-    if (report === null && error === null) return ok(what, `No service has run with ${directory} yet.`);
+  if (status instanceof Failure) {
+    if (status.reason === 'needsPerson') return { ...problem(what, status.message, restart), exit: 'needsPerson' };
+    if (seen.running === null) return notProven(what, `This user may not see whether a service holds ${directory}.`);
+    if (seen.running) return warning(what, `A service holds ${directory} and cannot be asked how it is.`, restart);
+    if (seen.report === null && seen.error === null) return ok(what, `No service has run with ${directory} yet.`);
+    return warning(what, `No service runs with ${directory}.`, 'sudo systemctl start scheduled-events-bridge');
+  }
+  const { running, answer, service: facts, document } = status;
+  if (running === false) {
+    const last =
+      document.lastSeenAt === null ? 'had seen no document' : `stored its last document at ${document.lastSeenAt}`;
     return warning(
       what,
       `No service runs with ${directory}; the last one ${last}. Start it, unless that is meant.`,
       'sudo systemctl start scheduled-events-bridge',
     );
   }
-  const says = `A service runs with ${directory} and ${last}; a second one would be refused (exit code 75).`;
-  if (!isSilent(seen, now)) return ok(what, says);
-  if (!isAnswered) return warning(what, `${says} That is long ago: see imds.document.`);
-  const hangs = `A service runs with ${directory}, but ${last}, although the metadata service answers: it hangs, or what it sees cannot be stored (see disk). Look at its log, and start it again.`;
-  return { ...problem(what, hangs, 'sudo systemctl restart scheduled-events-bridge'), exit: 'needsPerson' };
+  if (answer === 'silent') {
+    const lastSeen = document.lastSeenAt === null ? '' : ` The last document on disk is of ${document.lastSeenAt}.`;
+    return {
+      ...problem(what, notResponding({ stateDirectory: directory, lastSeen }), restart),
+      exit: 'needsPerson',
+    };
+  }
+  if (facts === null) {
+    const denied = answer === 'denied' || running === null;
+    return denied
+      ? notProven(
+          what,
+          `This user may not ask the service with ${directory} how it is: run check as its user or as root.`,
+        )
+      : warning(
+          what,
+          `A service holds ${directory} and cannot be asked how it is: it is starting, or of an older version.`,
+        );
+  }
+  return polling(facts, { directory, isAnswered });
+}
+
+function polling(
+  { pid, version, poll, stuck }: ServiceFacts,
+  { directory, isAnswered }: Pick<StateGround, 'directory' | 'isAnswered'>,
+): Finding {
+  const what = 'state.service';
+  const runs = `A service runs with ${directory} (pid ${pid}, version ${version})`;
+  const [first] = stuck;
+  if (first !== undefined) return { ...problem(what, `${runs}. ${first}`, restart), exit: 'needsPerson' };
+  const remark = pollRemark(poll);
+  if (remark === null) {
+    const age = inWords(poll.documentAgeSeconds ?? 0);
+    return ok(what, `${runs}; its last document is ${age} old. A second one would be refused (exit code 75).`);
+  }
+  if (!remark.isProblem) return warning(what, `${runs}; ${remark.says}.`);
+  if (!isAnswered) return warning(what, `${runs}. ${remark.says} See imds.document.`);
+  const says = `${runs}. ${remark.says} The metadata service answers this check, so the service is at fault: look at its log, and restart it.`;
+  return { ...problem(what, says, restart), exit: 'needsPerson' };
+}
+
+/** Only the running process knows. */
+function memory({ directory, status }: StateGround): readonly Finding[] {
+  const what = 'state.memory';
+  if (status instanceof Failure || status.service === null) return [];
+  const { inMemoryOnly: count, storageTrouble } = status.service;
+  if (count === 0 && storageTrouble === null) return [ok(what, 'No record is in memory only.')];
+  const held = count === 0 ? '' : ` ${count} in memory only: do not restart the service, that would lose them.`;
+  const why =
+    storageTrouble === null
+      ? 'Records are being written again.'
+      : `Nothing can be written in ${directory} since ${storageTrouble.since}: ${storageTrouble.reason}.`;
+  return [problem(what, `${why}${held}`, `df -h ${directory}`)];
 }
 
 function outbox({ report, error, running }: StateSeen, { directory }: StateGround): Finding {

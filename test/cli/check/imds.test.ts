@@ -28,6 +28,7 @@ const nothing = (code: string) => ({ kind: 'unavailable', code, reason: 'Why.', 
 const whole: ImdsSeen = {
   answer: { kind: 'metadata', metadata: {}, apiVersion: '2023-11-15' },
   endpoint: 'http://169.254.169.254',
+  apiVersion: '2020-07-01',
   vm: inSet,
   stored: null,
   seen: seen([]),
@@ -52,6 +53,14 @@ const rows: readonly {
     verdict: 'problem',
     says: /^Why\.$/,
     mend: /^curl .*http:\/\/169\.254\.169\.254\/metadata/,
+  },
+  {
+    name: 'documents are not answered',
+    with: { seen: nothing('timeout'), endpoint: 'http://127.0.0.1:8080/vm/web_3/', apiVersion: '2019-08-01' },
+    what: 'imds.document',
+    verdict: 'problem',
+    says: /^Why\.$/,
+    mend: /^curl .*"http:\/\/127\.0\.0\.1:8080\/vm\/web_3\/metadata\/scheduledevents\?api-version=2019-08-01"$/,
   },
   {
     name: 'the proxy agent refuses',

@@ -3,70 +3,79 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type StateSeen, seeState } from '../../../src/cli/check/see-state.ts';
 import { stateFindings } from '../../../src/cli/check/state.ts';
+import { Failure } from '../../../src/cli/exit-codes.ts';
+import type { Facts } from '../../../src/cli/status/facts.ts';
+import { readStatus, type Status } from '../../../src/cli/status/status.ts';
+import { judge } from '../../../src/cli/status/verdict.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { silentLog } from '../../../src/log.ts';
 import { OutboxTooNew } from '../../../src/outbox/errors.ts';
 import { type Outbox, openOutbox } from '../../../src/outbox/outbox.ts';
 import { temporaryDirectory } from '../../support/bridge-process.ts';
+import { serveStatusOf } from '../../support/served-status.ts';
+import { facts, poll, service, unanswered } from '../status/sample-status.ts';
 
 const openIn = (directory: string): Outbox =>
   openOutbox({ directory, sinks: ['stdout'], maxMegabytes: 16, clock: systemClock, log: silentLog, version: '0.1.0' });
-const now = new Date();
-const look = (directory: string, isAnswered: boolean | null = null) => {
-  const [service, outbox] = stateFindings(seeState(directory), { directory, now, isAnswered });
-  return { service, outbox };
+const read = async (directory: string): Promise<Status | Failure> => {
+  try {
+    return await readStatus(directory, { clock: systemClock, maxMegabytes: null });
+  } catch (error) {
+    return error as Failure;
+  }
+};
+const look = async (directory: string, isAnswered: boolean | null = null) => {
+  const on = { directory, status: await read(directory), isAnswered };
+  const found = stateFindings(seeState(directory), on);
+  return { service: found[0], outbox: found.at(-1) };
 };
 
-test('before the first start there is nothing, and nothing is made', () => {
+test('before the first start there is nothing, and nothing is made', async () => {
   using directory = temporaryDirectory('check-state');
-  expect(look(directory.path)).toMatchObject({
+  expect(await look(directory.path)).toMatchObject({
     service: { verdict: 'ok', says: expect.stringMatching(/^No service has run/) },
     outbox: { verdict: 'ok', says: expect.stringMatching(/^There is no outbox yet/) },
   });
   expect(readdirSync(directory.path)).toEqual([]);
 });
 
-test('an outbox is looked at while its service writes it, and after', () => {
+test('an outbox is looked at while its service writes it, and after', async () => {
   using directory = temporaryDirectory('check-state');
   const outbox = openIn(directory.path);
-  expect(look(directory.path)).toMatchObject({
-    service: { verdict: 'ok', says: expect.stringMatching(/^A service runs with .* has seen no document yet/) },
+  expect(await look(directory.path)).toMatchObject({
+    service: { verdict: 'warning', says: expect.stringMatching(/cannot be asked how it is/) },
     outbox: { verdict: 'ok', says: expect.stringMatching(/outbox\.sqlite is sound: 0 records/) },
   });
-  outbox.append({ ...outbox.state, lastDocumentAt: new Date(now.getTime() - 600_000).toISOString() }, []);
-  expect(look(directory.path).service).toMatchObject({ verdict: 'warning', says: expect.stringMatching(/long ago/) });
-  expect(look(directory.path, false).service?.verdict).toBe('warning');
-  expect(look(directory.path, true).service).toMatchObject({
-    verdict: 'problem',
-    exit: 'needsPerson',
-    says: expect.stringMatching(/although the metadata service answers: it hangs/),
-    mend: 'sudo systemctl restart scheduled-events-bridge',
+  const served = await serveStatusOf(outbox, directory.path);
+  expect(await look(directory.path)).toMatchObject({
+    service: { verdict: 'ok', says: expect.stringMatching(/^A service runs with .*; its last document is 0 s old\./) },
   });
+  await served.close();
   outbox.close();
-  expect(look(directory.path).service).toMatchObject({
+  expect((await look(directory.path)).service).toMatchObject({
     verdict: 'warning',
     says: expect.stringMatching(/^No service/),
   });
 });
 
-test('an outbox with one bad page is damaged, though its first page is sound', () => {
+test('an outbox with one bad page is damaged, though its first page is sound', async () => {
   using directory = temporaryDirectory('check-state');
   openIn(directory.path).close();
   const path = join(directory.path, 'outbox.sqlite');
   const pages = readFileSync(path).length / 4096;
   writeSync(openSync(path, 'r+'), Buffer.alloc(4096, 0xff), 0, 4096, 4096 * (pages - 1));
-  expect(look(directory.path).outbox).toMatchObject({
+  expect((await look(directory.path)).outbox).toMatchObject({
     verdict: 'problem',
     says: expect.stringMatching(/is damaged .*mends that by itself/),
     mend: 'sudo systemctl start scheduled-events-bridge',
   });
 });
 
-test('an outbox that took the place of a damaged one is a warning that says where that is', () => {
+test('an outbox that took the place of a damaged one is a warning that says where that is', async () => {
   using directory = temporaryDirectory('check-state');
   writeFileSync(join(directory.path, 'outbox.sqlite'), 'no database');
   openIn(directory.path).close();
-  expect(look(directory.path).outbox).toMatchObject({
+  expect((await look(directory.path)).outbox).toMatchObject({
     verdict: 'warning',
     says: expect.stringMatching(/lies in .*corrupt-/),
   });
@@ -80,7 +89,7 @@ const rows = [
     seen: { ...none, running: null },
     what: 'state.service',
     verdict: 'not-proven',
-    says: /cannot be seen by this account/,
+    says: /may not see whether a service holds/,
   },
   {
     name: 'a service that could make no outbox',
@@ -99,6 +108,89 @@ const rows = [
 ];
 
 test.for(rows)('what the state file proves: $name', ({ seen, what, verdict, says }) => {
-  const found = stateFindings(seen, { directory: '/s', now, isAnswered: null }).find((one) => one.what === what);
+  const status = new Failure('noOutbox', 'There is no outbox.');
+  const on = { directory: '/s', status, isAnswered: null };
+  const found = stateFindings(seen, on).find((one) => one.what === what);
+  expect(found).toMatchObject({ verdict, says: expect.stringMatching(says) });
+});
+
+const hangs = { code: 'timeout', reason: 'It did not answer within 10 s.' };
+const blind = facts({ service: service({ poll: poll({ documentAgeSeconds: 30, failing: hangs }) }) });
+const ofService: readonly {
+  name: string;
+  given: Facts;
+  isAnswered?: boolean;
+  what?: string;
+  verdict: string;
+  says: RegExp;
+}[] = [
+  {
+    name: 'one that polls',
+    given: facts(),
+    verdict: 'ok',
+    says: /\(pid 4711, version 1\.2\.3\); its last document is 0 s old/,
+  },
+  {
+    name: 'one whose poll is late by more than three intervals',
+    given: facts({ service: service({ poll: poll({ ageSeconds: 5, documentAgeSeconds: 5 }) }) }),
+    verdict: 'warning',
+    says: /the last poll ended 5 s ago/,
+  },
+  {
+    name: 'one without documents, where this check has none either',
+    given: blind,
+    isAnswered: false,
+    verdict: 'warning',
+    says: /No document from the metadata service for 30 s: .* See imds\.document\.$/,
+  },
+  {
+    name: 'one without documents, where this check gets them',
+    given: blind,
+    isAnswered: true,
+    verdict: 'problem',
+    says: /The metadata service answers this check, so the service is at fault/,
+  },
+  {
+    name: 'one that does not answer',
+    given: facts(unanswered('silent', true)),
+    verdict: 'problem',
+    says: /^Not responding/,
+  },
+  {
+    name: 'one that may not be asked',
+    given: facts(unanswered('denied', true)),
+    verdict: 'not-proven',
+    says: /may not ask/,
+  },
+  {
+    name: 'one of an older version',
+    given: facts(unanswered('nobody', true)),
+    verdict: 'warning',
+    says: /cannot be asked how it is/,
+  },
+  {
+    name: 'one that keeps records in memory',
+    given: facts({
+      service: service({
+        inMemoryOnly: 3,
+        storageTrouble: { since: '2026-03-14T09:00:00.000Z', code: 'EIO', reason: 'I/O' },
+      }),
+    }),
+    what: 'state.memory',
+    verdict: 'problem',
+    says: /^Nothing can be written in \/s since 2026-03-14T09:00:00\.000Z: I\/O\. 3 in memory only: do not restart the service/,
+  },
+  {
+    name: 'one whose records are all on disk',
+    given: facts(),
+    what: 'state.memory',
+    verdict: 'ok',
+    says: /^No record/,
+  },
+];
+
+test.for(ofService)('a service: $name', ({ given, isAnswered = null, what = 'state.service', verdict, says }) => {
+  const status = { verdict: judge(given), ...given };
+  const found = stateFindings(none, { directory: '/s', status, isAnswered }).find((one) => one.what === what);
   expect(found).toMatchObject({ verdict, says: expect.stringMatching(says) });
 });

@@ -1,0 +1,38 @@
+import { inWords } from '../../health/moment.ts';
+import { Failure } from '../exit-codes.ts';
+import { plain, sinkName } from '../outbox/plain.ts';
+import type { StatusSink } from '../status/facts.ts';
+import type { Status } from '../status/status.ts';
+import { deadLetters, undelivered } from '../status/verdict.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
+import type { Ground } from './ground.ts';
+
+/** After the destinations themselves: where one of them can be reached now, only this says that its records wait all the same. */
+export async function checkDelivery(ground: Ground): Promise<readonly Finding[]> {
+  const status = await ground.status();
+  return status instanceof Failure ? [] : [deliveryFinding(status)];
+}
+
+/** One line for all destinations: the worst of them first. */
+export function deliveryFinding({ sinks, at, running }: Pick<Status, 'sinks' | 'at' | 'running'>): Finding {
+  const what = 'delivery.backlog';
+  const configured = sinks.filter(({ state }) => state !== 'not-configured');
+  const held = configured.flatMap((sink) => undelivered(sink, { at, running }) ?? []);
+  if (held.length > 0 && running !== false) {
+    const mend = 'sudo scheduled-events-bridge outbox retry --now';
+    return { ...problem(what, held.join(' '), mend), exit: 'needsPerson' };
+  }
+  const dead = configured.flatMap((sink) => deadLetters(sink) ?? []);
+  if (dead.length > 0) return warning(what, dead.join(' '), 'sudo scheduled-events-bridge outbox list --state dead');
+  const waiting = configured.filter(({ waiting: count }) => count > 0);
+  if (waiting.length === 0) return ok(what, 'Nothing waits for a destination.');
+  const says = waiting.map((sink) => waits(sink)).join(' ');
+  const isUnderWay = waiting.every(({ state }) => state === 'delivering');
+  return isUnderWay ? ok(what, says) : warning(what, says);
+}
+
+function waits({ name, waiting, state, oldestAgeSeconds, lastError }: StatusSink): string {
+  const records = waiting === 1 ? '1 record waits' : `${waiting} records wait`;
+  const why = state === 'retrying' && lastError !== null ? `: ${plain(lastError.reason)}` : '.';
+  return `${records} for ${sinkName(name)} (${state}), the oldest for ${inWords(oldestAgeSeconds ?? 0)}${why}`;
+}
