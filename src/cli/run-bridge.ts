@@ -22,6 +22,7 @@ import { approveRequest } from './approve.ts';
 import { assembleBridge, openImds } from './assemble-bridge.ts';
 import { createEmitTest, emitTestRequest } from './emit-test.ts';
 import { isInCluster, notInCluster } from './in-cluster.ts';
+import { createTryNow, tryNowRequest } from './outbox/try-now.ts';
 import { createGreeting, greetingRequest } from './service/greeting.ts';
 
 export interface RunBridgeOptions {
@@ -96,6 +97,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
     [greetingRequest]: createGreeting(vitals, clock),
     // Asked from outside of the pod, whose files a command on the node can reach.
     [approveRequest]: isInCluster(env) ? () => refusal(notInCluster) : approver.approve,
+    [tryNowRequest]: createTryNow(outbox, new Map(relays.map((relay, i) => [names[i] ?? '', relay]))),
     ...outboxHandlers(outbox, () => {
       for (const relay of relays) relay.wake();
     }),

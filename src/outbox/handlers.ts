@@ -45,9 +45,9 @@ export function outboxHandlers(
       carryOut(
         argument,
         (asked) => outbox.retryDeadLetters(asked),
-        (n) =>
+        (n, asked) =>
           n === 0
-            ? 'There was no such dead letter; nothing is changed.'
+            ? noDeadLetter(outbox.backlog(), asked)
             : `${counted(n, 'dead letter')} will be sent again, with the same ${n === 1 ? 'id' : 'ids'}.`,
       ),
     purge: async (argument) => {
@@ -60,6 +60,16 @@ export function outboxHandlers(
       );
     },
   };
+}
+
+/** Whoever asks for dead letters may mean what waits. */
+function noDeadLetter(backlog: ReturnType<Outbox['backlog']>, { sink, position }: Chosen): string {
+  const none = position === undefined ? 'No dead letters.' : `No dead letter at position ${position}.`;
+  const waiting = backlog
+    .filter((one) => sink === undefined || one.sink === sink)
+    .reduce((n, { pending }) => n + pending, 0);
+  if (waiting === 0) return none;
+  return `${none} ${counted(waiting, 'delivery')} waiting: outbox retry --now tries at once.`;
 }
 
 async function inParts(purge: (limit: number) => number): Promise<number> {

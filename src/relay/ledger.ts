@@ -220,7 +220,10 @@ export function createLedger(parts: {
     progress: () => progress,
     deaths: () => ({ ...deaths }),
     resume(isOver) {
-      if (pace.step > 0 && isOver(progress.lastErrorCode ?? '')) pace = { ...pace, pausedUntil: clock.monotonicMs() };
+      if (!isOver(progress.lastErrorCode ?? '')) return;
+      const now = clock.monotonicMs();
+      if (pace.step > 0) pace = { ...pace, pausedUntil: now };
+      for (const [eventKey, trouble] of troubles) troubles.set(eventKey, { ...trouble, heldUntil: now });
     },
     allDone: forgiveAll,
     forget() {

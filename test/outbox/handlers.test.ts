@@ -21,7 +21,13 @@ const asked = [
   {
     verb: 'retry',
     argument: { sink: 'table' },
-    says: 'There was no such dead letter; nothing is changed.',
+    says: 'No dead letters. 3 deliveries waiting: outbox retry --now tries at once.',
+    changed: 0,
+  },
+  {
+    verb: 'retry',
+    argument: { sink: 'hub', position: 2 },
+    says: 'No dead letter at position 2. 2 deliveries waiting: outbox retry --now tries at once.',
     changed: 0,
   },
   { verb: 'purge', argument: { state: 'dead' }, says: '1 delivery given up.', changed: 1 },

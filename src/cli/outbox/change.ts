@@ -25,14 +25,8 @@ const timeoutMs = 20_000;
 export async function changeOutbox(directory: string, wish: Wish, stop: AbortSignal): Promise<string> {
   try {
     for (let tries = 0; ; tries += 1) {
-      foundIn(directory, readOutbox);
-      const asked = await askService(directory, wish.verb, wish.argument, {
-        timeoutMs,
-        signal: stop,
-        clock: systemClock,
-      });
-      if (asked.answered) return accepted(asked.answer);
-      if (asked.why !== 'no-service') throw unanswered(asked.why, directory, stop);
+      const answered = await askTheService(directory, wish, stop);
+      if (answered !== null) return answered;
       const done = await asOwner(directory, () => changeHere(directory, wish));
       if (done !== null) return accepted(done);
       // A service started between the question and our turn: it is asked.
@@ -41,6 +35,31 @@ export async function changeOutbox(directory: string, wish: Wish, stop: AbortSig
   } catch (error) {
     throw explainUnread(error, directory);
   }
+}
+
+/** Has the service that runs do it. Null: none runs. @throws Failure where it was not done. */
+export async function changeByService(
+  directory: string,
+  wish: { readonly verb: string; readonly argument: unknown },
+  stop: AbortSignal,
+): Promise<string | null> {
+  try {
+    return await askTheService(directory, wish, stop);
+  } catch (error) {
+    throw explainUnread(error, directory);
+  }
+}
+
+async function askTheService(
+  directory: string,
+  { verb, argument }: { readonly verb: string; readonly argument: unknown },
+  stop: AbortSignal,
+): Promise<string | null> {
+  foundIn(directory, readOutbox);
+  const asked = await askService(directory, verb, argument, { timeoutMs, signal: stop, clock: systemClock });
+  if (asked.answered) return accepted(asked.answer);
+  if (asked.why === 'no-service') return null;
+  throw unanswered(asked.why, directory, stop);
 }
 
 /** Null: a service has the outbox by now. */

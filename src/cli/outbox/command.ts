@@ -91,22 +91,32 @@ function addShow(outbox: Command, { env, print }: Surroundings): void {
 }
 
 function addRetry(outbox: Command, { env, print, stop }: Surroundings): void {
-  addSub(outbox, 'retry', 'send dead letters again, with the ids that they have')
-    .addArgument(outbox.createArgument('[position]', 'of one record').argParser(positionArgument))
-    .option('--all', 'all of them')
+  addSub(outbox, 'retry', 'send dead letters again with the ids that they have, or try at once to send what waits')
+    .addArgument(outbox.createArgument('[position]', 'dead letter of one record').argParser(positionArgument))
+    .option('--all', 'all dead letters')
+    .option('--now', 'try at once to send what waits, without waiting for the next attempt')
     .addOption(sinkOption())
-    .action(async (position: number | undefined, { all, sink, ...where }: Chosen & { readonly all?: true }) => {
-      if ((position === undefined) !== (all === true)) {
+    .action(async (position: number | undefined, { all, now, sink, ...where }: Chosen & Retrying) => {
+      if ([position !== undefined, all, now].filter(Boolean).length !== 1) {
         throw new Failure(
           'usage',
-          'Say which dead letters: a POSITION, as outbox list --state dead tells it, or --all.',
+          'Say what to retry: a POSITION (see outbox list --state dead), --all dead letters, or --now for what waits.',
         );
       }
       const { directory } = stateDirectoryOf(where, env);
       await refuseUnknownSink(directory, sink);
+      if (now) {
+        const { tryNow } = await import('./try-now.ts');
+        return print(`${await tryNow(directory, sink, stop)}\n`);
+      }
       const { changeOutbox } = await import('./change.ts');
       print(`${await changeOutbox(directory, { verb: 'retry', argument: { sink, position } }, stop)}\n`);
     });
+}
+
+interface Retrying {
+  readonly all?: true;
+  readonly now?: true;
 }
 
 function addPurge(outbox: Command, { env, print, stop }: Surroundings): void {

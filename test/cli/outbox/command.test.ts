@@ -167,7 +167,7 @@ const changes = [
   },
   {
     args: ['retry', '--all', '--sink', 'event-hubs'],
-    says: 'There was no such dead letter; nothing is changed.',
+    says: 'No dead letters. 1 delivery waiting: outbox retry --now tries at once.',
     hub: [3],
     table: [3],
     dead: 1,
@@ -265,8 +265,9 @@ describe('what is changed', () => {
 });
 
 test.for([
-  { args: ['retry'], reason: 'usage', says: /^Say which dead letters: a POSITION/ },
-  { args: ['retry', '2', '--all'], reason: 'usage', says: /^Say which dead letters/ },
+  { args: ['retry'], reason: 'usage', says: /^Say what to retry: a POSITION/ },
+  { args: ['retry', '--all', '--now'], reason: 'usage', says: /^Say what to retry/ },
+  { args: ['retry', '2', '--all'], reason: 'usage', says: /^Say what to retry/ },
   { args: ['retry', '0'], reason: 'commander', says: /expected a position, 1 or more/ },
   { args: ['list', '--state', 'odd'], reason: 'commander', says: /Allowed choices are pending, dead/ },
   {
