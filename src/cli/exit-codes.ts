@@ -20,11 +20,15 @@ export const exitCodes = {
   identityFailed: { code: 11, meaning: 'the managed identity gets no token' },
   eventHubsFailed: { code: 12, meaning: 'Event Hubs cannot be reached, or refuses' },
   logAnalyticsFailed: { code: 13, meaning: 'Log Analytics cannot be reached, or refuses' },
-  diskFailed: { code: 14, meaning: 'the state directory or what is in it is of no use' },
+  diskFailed: { code: 14, meaning: 'the state directory or what is in it is unusable, or records are in memory only' },
   clockFailed: { code: 15, meaning: 'the clock is too far off' },
-  needsPerson: { code: 20, meaning: 'something needs a person; the first line says what, and what mends it' },
+  needsPerson: {
+    code: 20,
+    meaning:
+      'operator action required, or the health is not known; the first line of `status` says what is wrong and how to fix it',
+  },
   noOutbox: { code: 21, meaning: 'there is no outbox in the state directory, or none that can be read' },
-  notDone: { code: 22, meaning: 'it was not done; the message says why' },
+  notDone: { code: 22, meaning: 'request failed; the message says why' },
   // Of `service`: 51 to 56 are what Azure's guest agents tell whoever deploys.
   ...refusals,
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
