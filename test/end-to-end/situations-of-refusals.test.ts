@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
+import { play, type Situation, well } from '../support/situation.ts';
+import { openStage, type Stage, seesDocuments } from '../support/stage.ts';
+
+const minutes = (n: number): Date => new Date(Date.now() + n * 60_000);
+const announce = (azure: AzureSimulator, vm: string) =>
+  azure.imds.schedule({ eventType: 'Freeze', resources: [vm], notBefore: minutes(30) });
+const isRefused = (stage: Stage, sink: number) =>
+  stage.untilStatus('a refusal', ({ sinks }) => sinks[sink]?.state === 'refused' && sinks[sink].waiting > 0);
+const table = ({ logAnalytics: { endpoint, ruleId, streamName } }: AzureSimulator) => ({
+  endpoint,
+  ruleId,
+  streamName,
+});
+
+/** One after the other, with one bridge and one Azure. */
+const refusals: readonly Situation[] = [
+  {
+    name: 'the role on the hub is missing',
+    make: async (stage) => {
+      stage.azure.eventHubs.fault('unauthorized');
+      await stage.start();
+      await seesDocuments(stage);
+      announce(stage.azure, 'web_0');
+      await isRefused(stage, 0);
+    },
+    says: /^Event Hubs has taken nothing since \d\d:\d\d UTC: .*grant the role 'Azure Event Hubs Data Sender'.*check prints the command.*outbox retry --now --sink event-hubs/,
+    page: /^Event Hubs +refused +1 /m,
+    status: 20,
+    check: 12,
+    checkSays: /\$ az role assignment create --role "Azure Event Hubs Data Sender"/,
+    ready: /^ready\nevent-hubs is refused \(unauthorized\), 1 waiting\n$/,
+    health: 'warning',
+  },
+  {
+    name: 'the role was granted, and the bridge is told to try now',
+    make: async (stage) => {
+      stage.azure.eventHubs.fault(null);
+      const { code, out } = await stage.command(['outbox', 'retry', '--now']);
+      expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^Trying now: 1 for Event Hubs\./) });
+      // Far sooner than the next attempt by itself, which is minutes away after some failures.
+      await stage.untilStatus('the delivery', ({ sinks }) => sinks[0]?.waiting === 0, 10_000);
+      for (const { EventId } of stage.azure.imds.document.Events) stage.azure.imds.remove(EventId);
+      await stage.untilStatus(
+        'the end',
+        ({ events, sinks }) => events?.length === 0 && sinks.every(({ waiting }) => waiting === 0),
+      );
+    },
+    ...well,
+  },
+  {
+    name: 'the role on the rule is missing',
+    make: async (stage) => {
+      stage.azure.logAnalytics.authorize([]);
+      announce(stage.azure, 'web_0');
+      await isRefused(stage, 1);
+    },
+    says: /^Log Analytics has taken nothing since \d\d:\d\d UTC: .*403.*outbox retry --now --sink log-analytics/,
+    page: /^Event Hubs +idle +0 .*\nLog Analytics +refused +1 /m,
+    status: 20,
+    check: 13,
+    checkSays: /\$ az role assignment create --role "Monitoring Metrics Publisher"/,
+    ready: /^ready\nlog-analytics is refused \(http-403\), 1 waiting\n$/,
+    health: 'warning',
+  },
+  {
+    name: 'both refuse',
+    make: async (stage) => {
+      stage.azure.eventHubs.fault('unauthorized');
+      stage.bridge.kill('SIGTERM');
+      await stage.bridge.exited;
+      await stage.start();
+      await seesDocuments(stage);
+      announce(stage.azure, 'web_0');
+      await isRefused(stage, 0);
+      await isRefused(stage, 1);
+    },
+    says: /^Event Hubs has taken nothing since .*\(1 more below\.\)$/,
+    page: /^Operator action required too:\n {2}- Log Analytics has taken nothing since/m,
+    status: 20,
+    check: 12,
+    ready: /^ready\nevent-hubs is refused .*\nlog-analytics is refused /,
+    health: 'warning',
+  },
+  {
+    name: 'the hub has another name',
+    make: async (stage) => {
+      stage.azure.eventHubs.fault(null);
+      stage.azure.logAnalytics.authorize(null);
+      stage.bridge.kill('SIGTERM');
+      await stage.bridge.exited;
+      const { fullyQualifiedNamespace, customEndpoint } = stage.azure.eventHubs;
+      stage.configure({
+        sinks: {
+          eventHubs: { fullyQualifiedNamespace, customEndpoint, eventHubName: 'vm-lifecycel' },
+          logAnalytics: table(stage.azure),
+        },
+      });
+      await stage.start();
+      // The pause that the failures before have earned is kept across the restart.
+      await stage.command(['outbox', 'retry', '--now']);
+      await stage.untilStatus('another failure', ({ sinks }) => sinks[0]?.lastError?.code === 'not-found');
+    },
+    says: /^Event Hubs has taken nothing since .*does not know the event hub vm-lifecycel/,
+    status: 20,
+    check: 12,
+    checkSays: /\$ az rest --method get .*eventhubs/,
+    ready: /^ready\nevent-hubs is refused \(not-found\)/,
+    health: 'warning',
+  },
+  {
+    name: 'the VM has no identity',
+    make: async (stage) => {
+      stage.azure.imds.assignIdentities([]);
+      stage.bridge.kill('SIGTERM');
+      await stage.bridge.exited;
+      stage.configure({ identity: { clientId: '11111111-1111-1111-1111-111111111111' } });
+      await stage.start();
+      announce(stage.azure, 'web_0');
+      await stage.command(['outbox', 'retry', '--now']);
+      await stage.untilStatus('no token', ({ sinks }) =>
+        sinks.every(({ waiting, lastError }) => waiting > 0 && lastError?.code.startsWith('token-') === true),
+      );
+    },
+    says: /^Event Hubs has taken nothing since .*identity/,
+    status: 20,
+    check: 11,
+    checkSays: /\$ az (vm|vmss) identity assign/,
+    ready: /^ready\nevent-hubs is refused \(token-/,
+    health: 'warning',
+  },
+];
+
+describe('what an operator is told at once where a destination refuses', () => {
+  let azure: AzureSimulator;
+  let stage: Stage;
+  beforeAll(async () => {
+    azure = await startAzureSimulator();
+    stage = await openStage(azure);
+  });
+  afterAll(async () => {
+    await stage[Symbol.asyncDispose]();
+    await azure.close();
+  });
+  test.for(refusals)('$name', (situation) => play(stage, situation));
+});

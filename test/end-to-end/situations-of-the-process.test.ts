@@ -1,0 +1,223 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
+import { configurationFor, startBridge } from '../support/bridge-process.ts';
+import { play, type Situation, well } from '../support/situation.ts';
+import { openStage, type Stage } from '../support/stage.ts';
+import { until } from '../support/until.ts';
+
+const minutes = (n: number): Date => new Date(Date.now() + n * 60_000);
+const isUpToDate = (stage: Stage) =>
+  stage.untilStatus('everything delivered', ({ sinks }) => sinks.every(({ waiting }) => waiting === 0));
+const isIdle = (stage: Stage) =>
+  stage.untilStatus('no event, everything delivered', ({ events, sinks, service }) => {
+    const isWatching = service !== null && service?.poll.documentAgeSeconds !== null;
+    return isWatching && events.length === 0 && sinks.every(({ waiting }) => waiting === 0);
+  });
+
+/** One after the other, with one bridge: each begins where the one before ended. */
+const situations: readonly Situation[] = [
+  {
+    name: 'it was never started',
+    make: () => {},
+    says: /^There is no outbox in .*: the bridge has not run with this state directory yet/,
+    status: 21,
+    check: 0,
+    checkSays: /No service has run with /,
+    ready: null,
+  },
+  { name: 'it runs, and nothing happens', make: async (stage) => isIdle(await started(stage)), ...well },
+  {
+    name: 'an event is announced for this VM',
+    make: async (stage) => {
+      stage.azure.imds.schedule({ eventType: 'Redeploy', resources: ['web_0'], notBefore: minutes(12) });
+      await stage.untilStatus('the event', ({ events }) => events.length === 1);
+      await isUpToDate(stage);
+    },
+    ...well,
+    says: /^Running; both destinations are up to date\. Redeploy of this VM not before \d\d:\d\d UTC\.$/,
+    page: /^Redeploy +Scheduled +not before \d\d:\d\d UTC \(in 1[12] min\) +this VM/m,
+  },
+  {
+    name: 'it has started',
+    make: async (stage) => {
+      const [event] = stage.azure.imds.document.Events;
+      stage.azure.imds.start(event?.EventId ?? '');
+      await stage.untilStatus('the start', ({ events }) => events[0]?.phase === 'Started');
+      await isUpToDate(stage);
+    },
+    ...well,
+    says: /^Running; both destinations are up to date\. Redeploy of this VM is under way\.$/,
+  },
+  {
+    name: 'it is over',
+    make: async (stage) => {
+      for (const { EventId } of stage.azure.imds.document.Events) stage.azure.imds.remove(EventId);
+      await isIdle(stage);
+    },
+    ...well,
+  },
+  {
+    name: 'it was killed while an approval was under way',
+    make: async (stage) => {
+      const eventId = stage.azure.imds.schedule({ eventType: 'Reboot', resources: ['web_1'], notBefore: minutes(14) });
+      await stage.untilStatus('the event', ({ events }) => events.length === 1);
+      stage.azure.imds.fault('scheduledevents', { delayMs: 2_000 });
+      const over = new AbortController();
+      const approving = stage.command(['approve', eventId, '--yes'], { kill: over.signal });
+      await stage.untilStatus('the approval', ({ approvals }) => approvals.length === 1);
+      over.abort(); // else the command would take the place of the service
+      stage.bridge.kill('SIGKILL');
+      await Promise.all([approving, stage.bridge.exited]);
+    },
+    says: /^Not running: /,
+    page: /The approval of [0-9A-F-]{36}, begun \d\d:\d\d UTC, has no outcome yet\./,
+    status: 20,
+    check: 0,
+    ready: null,
+  },
+  {
+    name: 'a second instance is started',
+    make: async (stage) => {
+      stage.azure.imds.fault('scheduledevents', null);
+      for (const { EventId } of stage.azure.imds.document.Events) stage.azure.imds.remove(EventId);
+      await isIdle(await started(stage));
+      const second = startBridge(configurationFor(stage.azure, 'web_0', stage.directory));
+      expect(await second.exited).toEqual({ code: 75, signal: null });
+      await isIdle(stage);
+    },
+    ...well,
+  },
+  {
+    name: 'a backlog drains',
+    make: async (stage) => {
+      stage.azure.eventHubs.fault({ delayMs: 8_000 });
+      for (let n = 0; n < 5; n += 1)
+        stage.azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore: minutes(30) });
+      await stage.untilStatus('what waits', ({ sinks }) => (sinks[0]?.waiting ?? 0) > 1);
+    },
+    says: /^Running; \d+ deliveries are under way\. Freeze of this VM not before/,
+    status: 0,
+    check: 0,
+    checkSays: /ok +backlog .*records? waits? for Event Hubs \(delivering\)/,
+    ready: /^ready\n$/,
+    health: 'ok',
+  },
+  {
+    name: 'the table refuses one record, which becomes a dead letter',
+    make: async (stage) => {
+      stage.azure.eventHubs.fault(null);
+      for (const { EventId } of stage.azure.imds.document.Events) stage.azure.imds.remove(EventId);
+      await isIdle(stage);
+      stage.azure.logAnalytics.fault({ refuseRows: ({ EventType }) => EventType === 'Terminate' });
+      stage.azure.imds.schedule({ eventType: 'Terminate', resources: ['web_0'], notBefore: minutes(14) });
+      await stage.untilStatus('the refusal', ({ sinks }) => sinks[1]?.lastError !== null);
+      stage.azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore: minutes(14) });
+      await stage.untilStatus('the dead letter', ({ sinks }) => sinks[1]?.deadLetters === 1);
+      await isUpToDate(stage);
+    },
+    says: /^Log Analytics refused single records, 1 dead letter: outbox list --state dead .* outbox retry --all --sink log-analytics/,
+    status: 20,
+    check: 0,
+    checkSays: /WARNING +backlog .*1 dead letter/,
+    ready: /^ready\n$/,
+  },
+  {
+    name: 'the cause is fixed, and the dead letter is sent again',
+    make: async (stage) => {
+      stage.azure.logAnalytics.fault(null);
+      expect(await stage.command(['outbox', 'retry', '--all'])).toMatchObject({ code: 0 });
+      for (const { EventId } of stage.azure.imds.document.Events) stage.azure.imds.remove(EventId);
+      await isIdle(stage);
+    },
+    ...well,
+  },
+  {
+    name: 'the process is stopped',
+    make: (stage) => stage.bridge.kill('SIGSTOP'),
+    says: /^Not responding: .* did not answer within 2 s.* stopped .*kill -CONT.* restart/,
+    status: 20,
+    check: 20,
+    checkSays: /PROBLEM +service .*Not responding/,
+    ready: null,
+  },
+  {
+    name: 'it goes on',
+    make: async (stage) => {
+      stage.bridge.kill('SIGCONT');
+      await isIdle(stage);
+    },
+    ...well,
+  },
+  {
+    name: 'it is stopped by the service manager',
+    make: async (stage) => {
+      stage.bridge.kill('SIGTERM');
+      expect(await stage.bridge.exited).toMatchObject({ code: 0 });
+    },
+    says: /^Not running: nothing has been watched since \d\d:\d\d UTC\. Start the service .*systemctl start/,
+    status: 20,
+    check: 0,
+    checkSays: /WARNING +service .*No service runs/,
+    ready: null,
+  },
+  {
+    name: 'it was killed',
+    make: async (stage) => {
+      await isIdle(await started(stage));
+      stage.bridge.kill('SIGKILL');
+      await stage.bridge.exited;
+      expect(readdirSync(stage.directory)).toContain('status.sock');
+    },
+    says: /^Not running: nothing has been watched since /,
+    page: /^Last document +\d+ s ago \(.*, as stored\)/m,
+    status: 20,
+    check: 0,
+    checkSays: /^No problem: /m,
+    ready: null,
+  },
+  { name: 'it was started again after that', make: async (stage) => isIdle(await started(stage)), ...well },
+];
+
+async function started(stage: Stage): Promise<Stage> {
+  await stage.start();
+  return stage;
+}
+
+describe('what an operator is told', () => {
+  let azure: AzureSimulator;
+  let stage: Stage;
+  beforeAll(async () => {
+    azure = await startAzureSimulator({ vms: [{ name: 'web_0' }, { name: 'web_1' }] });
+    const imds = { endpoint: azure.imds.vmUrl('web_0'), timeoutSeconds: 10, firstTimeoutSeconds: 10 };
+    stage = await openStage(azure, { more: { imds } });
+  });
+  afterAll(async () => {
+    await stage[Symbol.asyncDispose]();
+    await azure.close();
+  });
+
+  test.for(situations)('$name', (situation) => play(stage, situation));
+
+  test.skipIf(process.getuid?.() !== 0)('another user asks, who may not look into the state directory', async () => {
+    const { code, err } = await stage.command(['status'], { uid: 65_534 });
+    expect({ code, err }).toEqual({
+      code: 22,
+      err: expect.stringMatching(/may not do that in .*: do it as the user who owns it \(uid 0\) or as root\./),
+    });
+  });
+});
+
+describe('a state directory with a path longer than a socket address', () => {
+  test('is asked like any other', async () => {
+    const azure = await startAzureSimulator();
+    await using short = await openStage(azure);
+    const directory = join(short.directory, 'x'.repeat(100), 'y'.repeat(60));
+    await using stage = await openStage(azure, { directory });
+    await isIdle(await started(stage));
+    await until(async () => (await stage.status()).answer === 'answered');
+    await play(stage, { name: 'it runs', make: () => {}, ...well });
+    await azure.close();
+  });
+});

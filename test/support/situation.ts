@@ -1,0 +1,54 @@
+import { expect } from 'vitest';
+import type { Stage } from './stage.ts';
+
+/** What an operator has to be told in a situation. Written down before, from what they need; never copied from what was printed. */
+export interface Situation {
+  readonly name: string;
+  /** Brings it about, with a real fault, and waits until it is so. */
+  readonly make: (stage: Stage) => Promise<unknown> | unknown;
+  /** The first line of `status`. */
+  readonly says: RegExp;
+  /** Somewhere on the page of `status`. */
+  readonly page?: RegExp;
+  /** Exit codes. */
+  readonly status: number;
+  readonly check: number;
+  /** Somewhere in what `check` prints. */
+  readonly checkSays?: RegExp;
+  /** `/readyz`: 200 with this in its body, 503, or nobody answers. */
+  readonly ready: RegExp | 503 | null;
+  /** `status` in `/healthz`. */
+  readonly health?: 'ok' | 'warning' | 'unready';
+}
+
+/** Makes it, and asks everything that tells how the bridge is. */
+export async function play(stage: Stage, situation: Situation): Promise<void> {
+  const { make, says, page = /./, check, checkSays = /./, ready, health } = situation;
+  await make(stage);
+  const [status, checked, readyz, healthz] = await Promise.all([
+    stage.command(['status']),
+    stage.command(['check']),
+    stage.http('/readyz'),
+    stage.http('/healthz'),
+  ]);
+  const first = (status.out || status.err).split('\n', 1)[0];
+  expect({ first, code: status.code }).toEqual({ first: expect.stringMatching(says), code: situation.status });
+  expect(status.out + status.err).toMatch(page);
+  expect({ out: checked.out, code: checked.code }).toEqual({ out: expect.stringMatching(checkSays), code: check });
+  if (ready === null) expect(readyz).toBeNull();
+  else if (ready === 503) expect(readyz).toMatchObject({ status: 503 });
+  else expect(readyz).toEqual({ status: 200, body: expect.stringMatching(ready) });
+  if (health === undefined) return;
+  const state = health === 'unready' ? 'Unhealthy' : 'Healthy';
+  expect(JSON.parse(healthz?.body ?? '{}')).toMatchObject({ ApplicationHealthState: state, status: health });
+}
+
+/** All is well: what every situation has to differ from, and end in. */
+export const well = {
+  says: /^Running; (both destinations are|Standard output is|Event Hubs is|Log Analytics is) up to date\.$/,
+  status: 0,
+  check: 0,
+  checkSays: /^All is well: /m,
+  ready: /^ready\n$/,
+  health: 'ok',
+} as const;
