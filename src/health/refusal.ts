@@ -15,6 +15,7 @@ const refusals: ReadonlySet<string> = new Set([
   'proxy-refused',
   'bad-address',
   'closed',
+  'answer-too-long',
 ]);
 
 /** These answers of HTTP are about the moment; any other of the client's kind is about what was configured. */
