@@ -22,6 +22,8 @@ export interface Bridge {
   readonly clock: Clock;
   /** More than this without a valid document is a gap. */
   readonly gapAfterMs: number;
+  /** So long after the service was switched on its list may still be incomplete. */
+  readonly enablingMs: number;
   readonly bridgeVersion: string;
   /** Who approves events; none where a turn is taken only to look. */
   readonly approver?: Pick<Approver, 'consider'>;
@@ -29,7 +31,7 @@ export interface Bridge {
 
 /** One turn: look, decide, remember. A turn that changes nothing writes nothing. */
 export async function pollOnce(bridge: Bridge, signal: AbortSignal): Promise<Turn> {
-  const { imds, host, observer, scope, outbox, clock, gapAfterMs, bridgeVersion } = bridge;
+  const { imds, host, observer, scope, outbox, clock, gapAfterMs, enablingMs, bridgeVersion } = bridge;
   const seen = await look(imds, outbox, signal);
   const began = clock.monotonicMs();
   const turn = transition(outbox.state, seen, {
@@ -37,8 +39,10 @@ export async function pollOnce(bridge: Bridge, signal: AbortSignal): Promise<Tur
     observer: observer.known(),
     scope,
     gapAfterMs,
+    enablingMs,
     bridgeVersion,
     at: clock.now(),
+    monotonicMs: clock.monotonicMs(),
   });
   outbox.append(turn.state, turn.records); // one transaction: a crash loses both or neither
   outbox.retry(); // what the disk refused before, and whether the files are still there

@@ -60,6 +60,7 @@ describe('one turn of the bridge', () => {
       clock,
       scope: { witnessRate: 0 },
       gapAfterMs: 10_000,
+      enablingMs: 0,
       bridgeVersion: '1.2.3',
       close,
     };

@@ -72,6 +72,7 @@ export function assembleBridge({
     outbox,
     clock,
     gapAfterMs: gapAfterMs(config.imds.pollIntervalSeconds),
+    enablingMs: 1000 * config.imds.firstTimeoutSeconds,
     bridgeVersion: version,
     approver,
   };

@@ -6,6 +6,7 @@ import type { ScheduledEvent } from './scheduled-event.ts';
  * the incarnation are no content; `notBefore` counts in whole seconds and only while Scheduled, since Started blanks it.
  */
 interface Content {
+  readonly eventStatus: string;
   readonly eventType: string | null;
   readonly affectedResources: readonly string[];
   readonly durationSeconds: number | null;
@@ -14,6 +15,7 @@ interface Content {
 
 function contentOf(event: ScheduledEvent, phase: 'Scheduled' | 'Started'): Content {
   return {
+    eventStatus: event.eventStatus ?? phase,
     eventType: event.eventType,
     affectedResources: (event.resources ?? []).map((name) => name.toLowerCase().replace(/^_/, '')).sort(),
     durationSeconds: event.durationSeconds,
@@ -21,9 +23,26 @@ function contentOf(event: ScheduledEvent, phase: 'Scheduled' | 'Started'): Conte
   };
 }
 
-/** One string for one content: equal on every VM that sees it. Part of the transition id of an `Updated`. */
-export const contentKey = (event: ScheduledEvent, phase: 'Scheduled' | 'Started'): string =>
-  JSON.stringify(Object.values(contentOf(event, phase)));
+/**
+ * One string for one content: equal on every VM that sees it. Part of the transition id of an `Updated`. The duration
+ * counts only where nothing else changed: api-versions before 2020-07-01 do not tell it. A status that went back is a
+ * step of its own, even where the content is that of an earlier step.
+ * https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events#version-and-region-availability
+ */
+export function contentKey(
+  event: ScheduledEvent,
+  phase: 'Scheduled' | 'Started',
+  evidence: readonly string[] = [],
+): string {
+  const { durationSeconds, ...content } = contentOf(event, phase);
+  const isDurationAlone = evidence.length === 1 && evidence[0] === 'durationSeconds-changed';
+  const wentBack = evidence.includes('status-went-back');
+  return JSON.stringify([
+    ...Object.values(content),
+    ...(isDurationAlone ? [durationSeconds] : []),
+    ...(wentBack ? ['status-went-back'] : []),
+  ]);
+}
 
 /** What changed between two sights of one event, and the words for it. Both empty when the content is the same. */
 export function contentChanges(
@@ -57,17 +76,22 @@ export function contentChanges(
 
 /** The newer sight on top of the older: what is missing or unreadable keeps its last good value. */
 export function merge(before: ScheduledEvent | undefined, now: ScheduledEvent): ScheduledEvent {
-  if (!before) return now;
   return {
-    eventId: before.eventId,
-    eventStatus: now.eventStatus ?? before.eventStatus,
-    eventType: now.eventType ?? before.eventType,
-    resourceType: now.resourceType ?? before.resourceType,
-    resources: now.resources ?? before.resources,
-    notBefore: now.notBefore ?? before.notBefore,
-    description: now.description ?? before.description,
-    eventSource: now.eventSource ?? before.eventSource,
-    durationSeconds: now.durationSeconds ?? before.durationSeconds,
+    eventId: before?.eventId ?? now.eventId,
+    eventStatus: spelled(now.eventStatus) ?? before?.eventStatus ?? null,
+    eventType: now.eventType ?? before?.eventType ?? null,
+    resourceType: now.resourceType ?? before?.resourceType ?? null,
+    resources: now.resources ?? before?.resources ?? null,
+    notBefore: now.notBefore ?? before?.notBefore ?? null,
+    description: now.description ?? before?.description ?? null,
+    eventSource: now.eventSource ?? before?.eventSource ?? null,
+    durationSeconds: now.durationSeconds ?? before?.durationSeconds ?? null,
     raw: now.raw,
   };
 }
+
+const knownStatuses = ['Scheduled', 'Started', 'Completed', 'Canceled'];
+
+/** Known statuses as Azure documents them, whatever their letter case; others as they are. */
+const spelled = (status: string | null): string | null =>
+  knownStatuses.find((known) => known.toLowerCase() === status?.toLowerCase()) ?? status;

@@ -1,9 +1,10 @@
 import { merge } from './content.ts';
-import { type Circumstances, describe, type StepToDescribe, secondsBetween, type Unplaced } from './describe.ts';
+import { type Circumstances, describe, type StepToDescribe, type Unplaced } from './describe.ts';
 import { endOf, isProvenByReboot } from './ends.ts';
-import { absenceFacts, type DocumentFacts, hasBooted, isGap, resetWindowMs } from './facts.ts';
-import type { Pause } from './pause.ts';
-import { isForgotten, isUnchanged, rememberListed, suffer, toForget } from './remember.ts';
+import { absenceFacts, confirmAfterMs, type DocumentFacts, hideMs, isGap, resetWindowMs, standing } from './facts.ts';
+import { type Booking, bookImpact, type Candidate, type HostImpact } from './impact.ts';
+import { type Moment, msBetween } from './moment.ts';
+import { applyImpact, isForgotten, isUnchanged, rememberListed, stillListed, toForget } from './remember.ts';
 import type { ScheduledEvent, SeenDocument } from './scheduled-event.ts';
 import { affects, bearsWitness, type Scope } from './scope.ts';
 import type { EventMemory } from './state.ts';
@@ -15,7 +16,7 @@ type Events = ReadonlyMap<string, EventMemory>;
 export interface Bench {
   readonly facts: DocumentFacts;
   readonly circumstances: Circumstances;
-  readonly pause: Pause | null;
+  readonly impact: HostImpact;
   readonly scope: Scope;
   readonly gapAfterMs: number;
   readonly approved: ReadonlySet<string>;
@@ -38,38 +39,67 @@ interface Outcome {
 
 /** Decides a document; `null` = the one before again (304). */
 export function decide(before: Events, document: SeenDocument | null, bench: Bench): Decision {
-  const suffered = new Map([...before].map(([key, memory]) => [key, feel(memory, bench)]));
   const listed = new Map((document?.events ?? []).map((event) => [event.eventId.toLowerCase(), event]));
-  const events = new Map(suffered);
+  const bookings = bookImpact(candidates(before, document && listed, bench), bench.impact);
+  const touched = new Map([...before].map(([key, memory]) => [key, touch(memory, bookings.get(key), bench)]));
+  const events = new Map(touched);
   const records: Unplaced[] = [];
   const put = (key: string, { memory, record }: Outcome): void => {
     if (memory) events.set(key, memory);
     else events.delete(key);
     if (record) records.push(record);
   };
-  for (const [key, event] of listed) put(key, decideListed(suffered.get(key), event, bench));
+  for (const [key, event] of listed) put(key, decideListed(touched.get(key), event, bookings.get(key), bench));
   const present: Events = new Map(events);
-  for (const [key, memory] of suffered) {
+  for (const [key, memory] of touched) {
     if (memory.open && !listed.has(key)) put(key, decideUnlisted(memory, document, present, bench));
   }
-  if (records.length > 0) for (const key of toForget(events, listed, bench.facts.at)) events.delete(key);
+  if (records.length > 0) for (const key of toForget(events, listed, bench.facts.moment)) events.delete(key);
   records.sort((a, b) => (a.eventId.toLowerCase() < b.eventId.toLowerCase() ? -1 : 1));
   return { events: sameOr(before, events), records, appeared: countAppeared(before, events) };
 }
 
-/** What the machine measured on itself, for every open event: pauses, after a reboot the outage, and the host it is on. */
-function feel(memory: EventMemory, { facts, pause }: Bench): EventMemory {
-  const { previous, at } = facts;
-  const outage = hasBooted(facts) && memory.affectsUs && previous.at !== null;
-  const felt = suffer(memory, pause, outage ? Math.max(0, secondsBetween(previous.at, at.toISOString())) : null);
-  const learnsHost = felt.open && !felt.absent && felt.foundOnHost === null && previous.physicalHost !== null;
-  return learnsHost ? { ...felt, foundOnHost: previous.physicalHost } : felt;
+/** The events of this VM that are open, and those that this document lists first. `listed` null: the same document again. */
+function candidates(before: Events, listed: ReadonlyMap<string, ScheduledEvent> | null, bench: Bench): Candidate[] {
+  const { facts, circumstances, approved } = bench;
+  const keys = new Set([...before.keys(), ...(listed?.keys() ?? [])]);
+  return [...keys].flatMap((key): Candidate[] => {
+    const memory = before.get(key);
+    const entry = listed?.get(key);
+    const known = memory?.open && !memory.absent ? memory : undefined;
+    const now = entry ? merge(known?.last, entry) : known?.last;
+    if (!now || !(known?.affectsUs || affects(now.resources, circumstances.observer.vmName))) return [];
+    const isSkipped = facts.incarnation !== ((known?.listedIn ?? facts.previous).incarnation ?? 0) + 1;
+    return [
+      {
+        key,
+        eventType: now.eventType,
+        started: known?.phase === 'Started' || now.eventStatus === 'Started',
+        due: standing(now.notBefore, facts.azureTime) === 'passed' || approved.has(key),
+        listed: listed === null || entry !== undefined,
+        leftUnseen: listed !== null && !entry && isSkipped,
+      },
+    ];
+  });
 }
 
-function decideListed(known: EventMemory | undefined, event: ScheduledEvent, bench: Bench): Outcome {
+/** What the machine measured on itself, for a known event, and the host that it is on. */
+function touch(memory: EventMemory, booking: Booking | undefined, { facts, impact }: Bench): EventMemory {
+  const { previous } = facts;
+  const touched = applyImpact(memory, impact.pause, booking);
+  const learnsHost = touched.open && !touched.absent && touched.foundOnHost === null && previous.physicalHost !== null;
+  return learnsHost ? { ...touched, foundOnHost: previous.physicalHost } : touched;
+}
+
+function decideListed(
+  known: EventMemory | undefined,
+  event: ScheduledEvent,
+  booking: Booking | undefined,
+  bench: Bench,
+): Outcome {
   const { facts, circumstances, scope } = bench;
   const { vmName, vmId } = circumstances.observer;
-  const memory = known && !isForgotten(known, facts.at) ? known : undefined;
+  const memory = known && !isForgotten(known, facts.moment) ? known : undefined;
   const now = merge(memory?.last, event);
   const affectsUs = affects(now.resources, vmName);
   const chosen = memory ? memory.inScope : bearsWitness(scope, vmId, event.eventId);
@@ -77,44 +107,60 @@ function decideListed(known: EventMemory | undefined, event: ScheduledEvent, ben
   if (memory && memory.inScope === inScope && isUnchanged(memory, { now, affectsUs })) return { memory };
   // A known event was out of sight since it was last listed, a new one since the last document that could have shown it.
   const gap = memory?.open
-    ? isGap(memory.listedIn ?? facts.previous, facts.at, facts.host.bootId, bench.gapAfterMs)
-    : facts.gap || facts.hidden;
+    ? isGap(memory.listedIn ?? facts.previous, facts.moment, bench.gapAfterMs)
+    : facts.gap || facts.wasHidden || facts.settling;
   const listing: Listing = { now, memory, affectsUs, gap };
   if (!inScope && saysEnded(listing)) return { memory: undefined };
   const step = inScope ? stepTaken(listing) : null;
   if (memory && !memory.open && !step) return { memory }; // ended, and said so once more
   const at = facts.at.toISOString();
-  const remembered = rememberListed(listing, { at, inScope, physicalHost: facts.host.physicalHost });
+  const { moment, host } = facts;
+  const listedNow = rememberListed(listing, { at, moment, inScope, physicalHost: host.physicalHost });
+  const remembered = memory?.open ? listedNow : stillListed(applyImpact(listedNow, null, booking));
   if (!step) return { memory: remembered };
-  const startedSeconds = saysEnded(listing) ? startedFor(remembered, at, gap) : null;
+  const startedSeconds = saysEnded(listing) ? startedFor(remembered, moment, gap) : null;
   return describe(remembered, { ...step, incarnation: facts.incarnation, startedSeconds }, circumstances);
 }
 
 function decideUnlisted(memory: EventMemory, document: SeenDocument | null, present: Events, bench: Bench): Outcome {
   const { facts } = bench;
+  if (document === null && !memory.absent) return { memory: memory.listedIn ? memory : stillListed(memory) };
+  const listedIn = memory.listedIn ?? facts.previous;
+  // An entry whose EventId cannot be read, and that was not there beside this event, may be this very event.
+  if (facts.unreadable > listedIn.unreadable) {
+    const hiddenSince = memory.hiddenSince ?? facts.moment;
+    if (msBetween(hiddenSince, facts.moment) < hideMs) {
+      return { memory: memory.hiddenSince ? memory : { ...memory, listedIn, hiddenSince } };
+    }
+  }
   if (memory.absent) return decideWaiting(memory, document, bench);
-  if (document === null) return { memory: memory.listedIn ? memory : stillListed(memory) };
-  // An entry whose EventId cannot be read may be this very event.
-  if (document.unreadable > 0) return { memory: { ...memory, listedIn: memory.listedIn ?? facts.previous } };
   const absence = absenceFacts(memory, facts, {
     gapAfterMs: bench.gapAfterMs,
     approved: bench.approved.has(memory.eventId.toLowerCase()),
     superseded: isSuperseded(memory, present),
   });
-  const since = facts.at.toISOString();
-  const absent = { since, incarnation: facts.incarnation, facts: absence };
-  if (facts.reset && !isProvenByReboot(memory, absence)) {
-    return { memory: { ...memory, absent, listedIn: memory.listedIn ?? facts.previous } };
-  }
-  return end({ ...memory, absent }, bench);
+  const absent = {
+    since: facts.at.toISOString(),
+    moment: facts.moment,
+    incarnation: facts.incarnation,
+    facts: absence,
+  };
+  const missed: EventMemory = { ...memory, absent, listedIn };
+  return isProvenByReboot(memory, absence) ? end(missed, bench) : { memory: missed };
 }
 
-/** An event absent since around a reset: decided once five minutes have passed and a valid document still lacks it. */
+/**
+ * An absent event is ended once another document lacks it too, or three polls of the same; around a reset, once five
+ * minutes have passed and a valid document still lacks it.
+ */
 function decideWaiting(memory: EventMemory, document: SeenDocument | null, bench: Bench): Outcome {
-  const waitedMs = bench.facts.at.getTime() - Date.parse(memory.absent?.since ?? '');
-  const mayBeHidden = document ? document.unreadable > 0 : bench.facts.hidden;
-  if (mayBeHidden || waitedMs < resetWindowMs) return { memory };
-  return end(memory, bench);
+  const { absent } = memory;
+  if (!absent) return { memory };
+  // A time that went backwards holds nothing open.
+  const waitedMs = Math.abs(msBetween(absent.moment, bench.facts.moment));
+  const isOther = document !== null && document.incarnation !== absent.incarnation;
+  const isConfirmed = absent.facts.settling ? waitedMs >= resetWindowMs : isOther || waitedMs >= confirmAfterMs;
+  return isConfirmed ? end(memory, bench) : { memory };
 }
 
 function end(memory: EventMemory, { facts, circumstances }: Bench): Outcome {
@@ -124,25 +170,28 @@ function end(memory: EventMemory, { facts, circumstances }: Bench): Outcome {
     ...endOf(memory, absent.facts),
     changes: [],
     incarnation: absent.incarnation,
-    startedSeconds: startedFor(memory, absent.since, absent.facts.gap),
+    startedSeconds: startedFor(memory, absent.moment, absent.facts.gap),
+    left: { lastListedAt: memory.listedIn?.moment?.azureAt ?? null, gap: absent.facts.gap },
   };
   const ended: EventMemory = {
     ...memory,
     open: false,
-    endedAt: facts.at.toISOString(),
+    endedAt: facts.moment.azureAt,
     scheduledSince: null,
     listedIn: null,
+    hiddenSince: null,
     absent: null,
   };
-  return describe(ended, step, circumstances);
+  // Where only a confirmation was waited for, this VM saw it leave when it was absent first.
+  const at = absent.facts.settling ? facts.at : new Date(absent.since);
+  return describe(ended, step, { ...circumstances, at });
 }
 
-/** How long it was listed as Started; null where its start or its leaving hides in a gap. */
-const startedFor = ({ startedAt, startSeen }: EventMemory, leftAt: string, gap: boolean): number | null =>
-  startedAt === null || !startSeen || gap ? null : Math.max(0, secondsBetween(startedAt, leftAt));
-
-const stillListed = (memory: EventMemory): EventMemory =>
-  memory.pauseSinceListedMs === 0 ? memory : { ...memory, pauseSinceListedMs: 0 };
+/** How long it was listed as Started, in seconds; null where its start or its leaving hides in a gap. */
+function startedFor({ phase, started, startSeen, startedBeforeMs }: EventMemory, leftAt: Moment, gap: boolean) {
+  if (started === null || !startSeen || gap) return null;
+  return (startedBeforeMs + (phase === 'Started' ? Math.max(0, msBetween(started, leftAt)) : 0)) / 1000;
+}
 
 /** Has another event of this VM started while this one, of this VM too, was in sight? */
 const isSuperseded = (memory: EventMemory, present: Events): boolean =>
@@ -151,8 +200,8 @@ const isSuperseded = (memory: EventMemory, present: Events): boolean =>
     (other) =>
       other.eventId !== memory.eventId &&
       other.affectsUs &&
-      other.startedAt !== null &&
-      Date.parse(other.startedAt) > Date.parse(memory.firstSeenAt),
+      other.started !== null &&
+      msBetween(memory.firstSeen, other.started) > 0,
   );
 
 const sameOr = (before: Events, after: Events): Events =>

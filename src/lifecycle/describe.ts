@@ -1,5 +1,6 @@
 import { contentKey } from './content.ts';
 import { cutList, cutObject, cutText, cutValue, limits } from './cut.ts';
+import { type Left, noticeSeconds } from './notice.ts';
 import { type Change, type LifecycleRecord, type Phase, schemaVersion } from './record.ts';
 import { recordId, stepOf, transitionId } from './record-id.ts';
 import type { HostEvidence, Observer } from './scheduled-event.ts';
@@ -25,6 +26,8 @@ export interface StepToDescribe {
   readonly incarnation: number;
   /** How long Azure listed the event as Started, where that is known. */
   readonly startedSeconds: number | null;
+  /** Of an end: how it left; null where Azure said so itself, and of every other step. */
+  readonly left?: Left;
 }
 
 /** A record whose place among the others of its stream is not given yet. */
@@ -37,15 +40,15 @@ export function describe(
   { at, observer, host, ...given }: Circumstances,
 ): { readonly memory: EventMemory; readonly record: Unplaced } {
   const kind = stepOf(step.phase);
-  const content = contentKey(memory.last, memory.phase);
+  const content = contentKey(memory.last, memory.phase, step.evidence);
   const detail = { content, vmId: observer.vmId };
   const first = transitionId(memory.eventId, kind, 0, detail);
-  const repeat = memory.recorded[first] ?? 0;
+  const repeat = memory.recorded[first] ?? (kind === 'updated' ? memory.recordedFloor : 0);
   const transition = transitionId(memory.eventId, kind, repeat, detail);
   const counted: EventMemory = {
     ...memory,
     sequence: memory.sequence + 1,
-    recorded: { ...memory.recorded, [first]: repeat + 1 },
+    ...countStep(memory, first, repeat + 1, observer.vmId),
   };
   const record: Unplaced = {
     recordId: recordId(transition, observer.vmId),
@@ -63,7 +66,8 @@ export function describe(
     observedAt: at.toISOString(),
     firstSeenAt: memory.firstSeenAt,
     startedAt: memory.startedAt,
-    noticeSeconds: noticeSeconds(memory),
+    startSeen: memory.startedAt === null ? null : memory.startSeen,
+    noticeSeconds: noticeSeconds(memory, step),
     startedSeconds: step.startedSeconds,
     observedPauseMs: memory.pauseMs,
     observedPauseTotalMs: memory.pauseTotalMs,
@@ -75,10 +79,37 @@ export function describe(
     observerAffected: memory.affectsUs,
     ...observer,
     scheduledEventResourceId: scheduledEventResourceId(observer, memory.eventId),
+    eventsInSight: null,
     isTest: false,
     bridgeVersion: given.bridgeVersion,
   };
   return { memory: counted, record };
+}
+
+/** So many steps of one event are told apart for good; of those dropped the highest count is kept. */
+export const countedSteps = 256;
+
+/** Counts a step. The oldest contents are dropped: a notBefore that slides for hours is another one each second. */
+function countStep(
+  { eventId, recorded, recordedFloor }: EventMemory,
+  first: string,
+  count: number,
+  vmId: string,
+): Pick<EventMemory, 'recorded' | 'recordedFloor'> {
+  const counts = { ...recorded, [first]: count };
+  const excess = Object.keys(counts).length - countedSteps;
+  if (excess <= 0) return { recorded: counts, recordedFloor };
+  const kept = new Set([
+    first,
+    ...(['scheduled', 'started', 'end', 'approved'] as const).map((step) => transitionId(eventId, step, 0, { vmId })),
+  ]);
+  const dropped = Object.keys(recorded)
+    .filter((id) => !kept.has(id))
+    .slice(0, excess);
+  return {
+    recorded: Object.fromEntries(Object.entries(counts).filter(([id]) => !dropped.includes(id))),
+    recordedFloor: Math.max(recordedFloor, ...dropped.map((id) => recorded[id] ?? 0)),
+  };
 }
 
 function cutChange({ field, from, to }: Change): Change {
@@ -105,16 +136,6 @@ function asAzureSaid({ eventId, last }: EventMemory, { vmName }: Observer) {
     rawEvent: cutObject(last.raw, limits.raw),
   };
 }
-
-/** The warning really given, in seconds; never negative: an event that began before our name joined gave none. */
-function noticeSeconds({ presentAtFirstLook, firstSeenAt, startedAt, last }: EventMemory): number | null {
-  const until = startedAt ?? last.notBefore;
-  if (presentAtFirstLook || until === null) return null;
-  return Math.max(0, secondsBetween(firstSeenAt, until));
-}
-
-/** Seconds, with their fraction, from one ISO time to another. */
-export const secondsBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / 1000;
 
 /** The host on which the event found us, where both are known and differ. */
 const hostBefore = ({ foundOnHost }: EventMemory, physicalHost: string | null): string | null =>

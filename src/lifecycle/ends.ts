@@ -1,5 +1,6 @@
 import { type EndEvidence, endEvidence, type Phase } from './record.ts';
 import type { AbsenceFacts, EventMemory } from './state.ts';
+import { isKnown } from './steps.ts';
 
 /**
  * How an event that is no longer listed has ended. Azure never says "completed": a finished event just leaves the array,
@@ -11,27 +12,30 @@ import type { AbsenceFacts, EventMemory } from './state.ts';
 /** An event that left, and all that is known about it and its leaving. */
 interface Leaving extends AbsenceFacts {
   readonly started: boolean;
+  /** It had started, and was listed as Scheduled again. */
+  readonly wentBack: boolean;
+  /** The last status that Azure gave is one that nobody knows. */
+  readonly statusUnknown: boolean;
   readonly affectsUs: boolean;
   readonly eventType: string | null;
-  readonly eventSource: string | null;
+  /** The only VM it names is this one. */
+  readonly oursAlone: boolean;
 }
 
 const interrupts = (e: Leaving): boolean => ['Freeze', 'Reboot', 'Redeploy'].includes(e.eventType ?? '');
-const removes = (e: Leaving): boolean => ['Preempt', 'Terminate'].includes(e.eventType ?? '');
+/** `hostChanged`, `paused` and `rebooted` are what was booked for this event: its impact was possible then. */
 const wasFelt = (e: Leaving): boolean => e.affectsUs && interrupts(e) && (e.hostChanged || e.paused);
-const wasRebooted = (e: Leaving): boolean =>
-  e.affectsUs &&
-  e.bootChanged &&
-  (e.started || e.notBefore === 'passed' || e.approved || e.eventSource === 'User' || removes(e));
+const wasRebooted = (e: Leaving): boolean => e.affectsUs && e.rebooted;
 const wasCanceled = (e: Leaving): boolean =>
-  !e.started && e.notBefore === 'ahead' && e.exactlyOneMore && !e.gap && !e.approved;
+  !e.started && !e.wentBack && !e.statusUnknown && e.notBefore === 'ahead' && e.exactlyOneMore && !e.gap && !e.approved;
 
 /** The rows: the first whose condition holds gives the phase. */
 const rows: readonly { readonly phase: Phase; readonly when: (e: Leaving) => boolean }[] = [
-  { phase: 'Completed', when: wasRebooted },
-  { phase: 'Completed', when: wasFelt },
-  { phase: 'Completed', when: (e) => e.started },
+  { phase: 'Completed', when: (e) => wasRebooted(e) && !e.ambiguous },
   { phase: 'Canceled', when: wasCanceled },
+  { phase: 'Completed', when: (e) => wasFelt(e) && !e.ambiguous },
+  { phase: 'Ended', when: (e) => e.statusUnknown },
+  { phase: 'Completed', when: (e) => e.started },
   { phase: 'Ended', when: () => true },
 ];
 
@@ -52,14 +56,20 @@ const words: Readonly<Record<EndEvidence, (e: Leaving) => boolean>> = {
   'not-before-unknown': (e) => e.notBefore === 'unknown',
   approved: (e) => e.approved,
   superseded: (e) => e.superseded,
+  'status-went-back': (e) => e.wentBack,
+  'status-unknown': (e) => e.statusUnknown,
+  'unreadable-entry': (e) => e.unreadable,
+  'impact-ambiguous': (e) => e.ambiguous,
 };
 
-const leavingOf = ({ phase, affectsUs, last }: EventMemory, facts: AbsenceFacts): Leaving => ({
+const leavingOf = ({ phase, affectsUs, last, startedAt }: EventMemory, facts: AbsenceFacts): Leaving => ({
   ...facts,
   started: phase === 'Started',
+  wentBack: phase === 'Scheduled' && startedAt !== null,
+  statusUnknown: !isKnown(last.eventStatus),
   affectsUs,
   eventType: last.eventType,
-  eventSource: last.eventSource,
+  oursAlone: (last.resources ?? []).length === 1,
 });
 
 /** Phase and evidence of an open event that left, by the facts of its first absence. */
@@ -73,8 +83,11 @@ export function endOf(
 }
 
 /**
- * Around a reset the array may be empty for a while (the service is off after 24 h without a request and begins anew),
- * so an absence is not believed at once. Only a reboot that fits the event is proof enough.
+ * Around a reset the array may be empty for a while (the service is off after 24 h without a request and begins anew), and
+ * one document may lack an event by mistake, so an absence is not believed at once. Only a reboot that fits the event is
+ * proof enough, and only of an event of this VM alone: for others its impact may be to come.
  */
-export const isProvenByReboot = (memory: EventMemory, facts: AbsenceFacts): boolean =>
-  wasRebooted(leavingOf(memory, facts));
+export function isProvenByReboot(memory: EventMemory, facts: AbsenceFacts): boolean {
+  const leaving = leavingOf(memory, facts);
+  return wasRebooted(leaving) && !leaving.ambiguous && leaving.oursAlone;
+}

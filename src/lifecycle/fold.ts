@@ -7,25 +7,32 @@ import { stepOf } from './record-id.ts';
  * - Same `recordId`: the same record sent again. The earliest `observedAt` is kept.
  * - Same `transitionId`, other observer: another VM's sight of the same step.
  * - Questions about VMs keep every observer; questions about events keep, of each transition, the earliest sight.
+ * - Times are compared by Azure's clock: `observedAt` put right by `clockOffsetSeconds`.
+ * - A `Snapshot` is no event: what earlier streams of its VM held open, and it does not list, is presumed to have ended.
  * - Ends are chosen apart, since observers may know differently well how an event ended: see {@link foldEvents}.
  */
 export type Foldable = Pick<
   LifecycleRecord,
   'recordId' | 'transitionId' | 'eventId' | 'vmId' | 'streamId' | 'sequence' | 'phase' | 'evidence' | 'observedAt'
->;
+> &
+  Partial<Pick<LifecycleRecord, 'clockOffsetSeconds' | 'eventsInSight'>>;
 
 /** One event, folded over all its observers. */
 export interface FoldedEvent<R extends Foldable> {
   /** Lower case. */
   readonly eventId: string;
-  /** One record per transition, ends left out, by `observedAt`. */
+  /** One record per transition, ends left out, by the time of observation. */
   readonly steps: readonly R[];
   /** How it ended, by the best evidence that anyone has; null while it has not, or after it came back. */
   readonly end: R | null;
+  /** Where nobody tells an end: the `Snapshot` of a VM that had held it open, lost its state, and sees it no more. */
+  readonly presumedEnd: R | null;
 }
 
 const isEnd = ({ phase }: Foldable): boolean => stepOf(phase) === 'end';
-const time = ({ observedAt }: Foldable): number => Date.parse(observedAt);
+/** By Azure's time: the clocks of two VMs may be minutes apart. */
+const time = ({ observedAt, clockOffsetSeconds }: Foldable): number =>
+  Date.parse(observedAt) + 1000 * (clockOffsetSeconds ?? 0);
 const byTime = (a: Foldable, b: Foldable): number => time(a) - time(b) || (a.recordId < b.recordId ? -1 : 1);
 
 /** Keeps, of all records with one key, the earliest. The answer is ordered by `observedAt`. */
@@ -52,8 +59,8 @@ export const foldCopies = <R extends Foldable>(records: Iterable<R>): readonly R
 /** How much is known about an end; the lowest wins. */
 function rankOfEnd({ phase, evidence }: Foldable): number {
   if (evidence.includes('said-by-azure')) return 0;
-  if (phase === 'Completed') return evidence.includes('left-after-started') ? 1 : 2;
-  return phase === 'Canceled' ? 3 : 4;
+  if (phase === 'Completed') return evidence.includes('left-after-started') ? 1 : 3;
+  return phase === 'Canceled' ? 2 : 4;
 }
 
 const bestEnd = <R extends Foldable>(ends: readonly R[]): R | null =>
@@ -70,25 +77,42 @@ function standingEnds<R extends Foldable>(records: readonly R[]): readonly R[] {
   return records.filter((record) => isEnd(record) && !isWithdrawn(record));
 }
 
-const isOneStream = (a: Foldable, b: Foldable): boolean =>
-  a.vmId.toLowerCase() === b.vmId.toLowerCase() && a.streamId === b.streamId;
+const isOneStream = (a: Foldable, b: Foldable): boolean => isSame(a.vmId, b.vmId) && a.streamId === b.streamId;
 
 /**
  * One answer per event, whoever saw it. A return withdraws every end observed before it, by any VM. Of the ends left the
- * event has one: said by Azure, then Completed after Started, then any other Completed, then Canceled, then Ended; among
- * equals the earliest.
+ * event has one: said by Azure, then Completed after Started, then Canceled (nothing was missed in between), then any other
+ * Completed, then Ended; among equals the earliest.
  */
 export function foldEvents<R extends Foldable>(records: Iterable<R>): readonly FoldedEvent<R>[] {
-  const byEvent = groupBy(foldCopies(records), ({ eventId }) => eventId.toLowerCase());
-  return [...byEvent].map(([eventId, ofEvent]) => ({
-    eventId,
-    steps: earliestBy(
+  const copies = foldCopies(records);
+  const snapshots = copies.filter(isSnapshot);
+  const byEvent = groupBy(
+    copies.filter((record) => !isSnapshot(record)),
+    ({ eventId }) => eventId.toLowerCase(),
+  );
+  return [...byEvent].map(([eventId, ofEvent]) => {
+    const end = bestEnd(standingEnds(ofEvent));
+    const steps = earliestBy(
       ofEvent.filter((record) => !isEnd(record)),
       ({ transitionId }) => transitionId,
-    ),
-    end: bestEnd(standingEnds(ofEvent)),
-  }));
+    );
+    return { eventId, steps, end, presumedEnd: end ? null : presumedEnd(eventId, ofEvent, snapshots) };
+  });
 }
+
+const isSnapshot = ({ phase }: Foldable): boolean => phase === 'Snapshot';
+
+/** The first snapshot, after everything that was told of the event, of a VM whose earlier stream had told of it. */
+function presumedEnd<R extends Foldable>(eventId: string, ofEvent: readonly R[], snapshots: readonly R[]): R | null {
+  const lastAt = Math.max(...ofEvent.map(time));
+  const lostIt = ({ vmId, streamId }: R): boolean =>
+    ofEvent.some((record) => isSame(record.vmId, vmId) && record.streamId !== streamId);
+  const lacksIt = ({ eventsInSight }: R): boolean => eventsInSight?.every((id) => !isSame(id, eventId)) ?? false;
+  return snapshots.find((snapshot) => time(snapshot) > lastAt && lostIt(snapshot) && lacksIt(snapshot)) ?? null;
+}
+
+const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
 /** One answer per event and VM: every observer's own sight, its own returns withdrawing its own earlier ends. */
 export function foldObservers<R extends Foldable>(

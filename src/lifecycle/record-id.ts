@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import type { Phase } from './record.ts';
 
 /** What is counted and hashed as one step: how an event ended is its evidence, not its identity. */
-export type Step = 'scheduled' | 'started' | 'updated' | 'approved' | 'end';
+export type Step = 'scheduled' | 'started' | 'updated' | 'approved' | 'end' | 'snapshot';
 
 const stepOfPhase: Readonly<Record<Phase, Step>> = {
   Scheduled: 'scheduled',
   Started: 'started',
   Updated: 'updated',
   Approved: 'approved',
+  Snapshot: 'snapshot',
   Completed: 'end',
   Canceled: 'end',
   Ended: 'end',

@@ -1,7 +1,16 @@
 import type { Observer } from './scheduled-event.ts';
 
 /** Ours, not Azure's: Azure only ever says Scheduled and Started. `Completed`, `Canceled` and `Ended` all mean "recover now". */
-export const phases = ['Scheduled', 'Updated', 'Started', 'Completed', 'Canceled', 'Ended', 'Approved'] as const;
+export const phases = [
+  'Scheduled',
+  'Updated',
+  'Started',
+  'Completed',
+  'Canceled',
+  'Ended',
+  'Approved',
+  'Snapshot',
+] as const;
 export type Phase = (typeof phases)[number];
 
 /** Why we say that an event ended, in the order in which a record lists them. */
@@ -21,12 +30,17 @@ export const endEvidence = [
   'not-before-unknown',
   'approved',
   'superseded',
+  'status-went-back',
+  'status-unknown',
+  'unreadable-entry',
+  'impact-ambiguous',
 ] as const;
 
 /** Why we say any other step, in the order in which a record lists them. */
 export const stepEvidence = [
   'started-without-notice',
   'said-by-azure',
+  'observation-gap',
   'present-at-first-look',
   'reappeared',
   'became-affected',
@@ -46,6 +60,9 @@ export type StepEvidence = (typeof stepEvidence)[number];
 /** What became of an approval: the evidence of an `Approved` record. */
 export const approvalEvidence = ['accepted', 'refused', 'outcome-unknown'] as const;
 
+/** Why a `Snapshot` is made. */
+export const snapshotEvidence = ['new-stream'] as const;
+
 /** One field that an `Updated` changed. Values over 4 KB are cut. */
 export interface Change {
   readonly field: 'notBefore' | 'eventType' | 'affectedResources' | 'durationSeconds' | 'eventStatus';
@@ -56,8 +73,8 @@ export interface Change {
 /** ISO 8601 in UTC with milliseconds: `YYYY-MM-DDTHH:mm:ss.sssZ`. */
 export type IsoTime = string;
 
-/** `1.0`; the minor grows when a field is added. Fields are only ever added. */
-export const schemaVersion = '1.0';
+/** `1.1`; the minor grows when a field is added. Fields are only ever added. */
+export const schemaVersion = '1.1';
 
 /**
  * The immutable, published fact of one step in the life of a scheduled event, as one observer saw it.
@@ -106,11 +123,16 @@ export interface LifecycleRecord extends Observer {
   /** Of an event that joined us later: when our name joined. */
   readonly firstSeenAt: IsoTime | null;
   readonly startedAt: IsoTime | null;
-  /** The warning really given: `startedAt` (else `notBefore`) minus `firstSeenAt`. Null when the true beginning is unknown. */
+  /** False: it started while nobody looked, so `startedAt` is the latest that it can have been. Null: it has not started. */
+  readonly startSeen: boolean | null;
+  /**
+   * The warning really given: from first sight to the earliest of a pause, the last look before an outage, the start and
+   * `notBefore`, by Azure's time. Null where its beginning or its end is not known to within a poll.
+   */
   readonly noticeSeconds: number | null;
   /** How long Azure listed the event as Started. Not the interruption. Null across a gap. */
   readonly startedSeconds: number | null;
-  /** Longest pause this VM measured on itself since the event came in sight. */
+  /** Longest pause this VM measured on itself while the impact of this event was possible. Each pause is one event's. */
   readonly observedPauseMs: number | null;
   /** All such pauses together. */
   readonly observedPauseTotalMs: number | null;
@@ -125,6 +147,8 @@ export interface LifecycleRecord extends Observer {
   readonly observerAffected: boolean;
   /** Meets Azure's own preview feed. Lower case. */
   readonly scheduledEventResourceId: string | null;
+  /** Of a `Snapshot`: the EventIds that had not ended when this stream began. Null in every other record. */
+  readonly eventsInSight: readonly string[] | null;
   /** Written by `emit-test`: shipped functions and alerts leave it out. */
   readonly isTest: boolean;
   readonly bridgeVersion: string;

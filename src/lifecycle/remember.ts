@@ -1,4 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Booking } from './impact.ts';
+import { type Moment, msBetween } from './moment.ts';
 import type { Pause } from './pause.ts';
 import type { IsoTime } from './record.ts';
 import type { EventMemory } from './state.ts';
@@ -13,6 +15,7 @@ export const rememberEndedCount = 1000;
 /** What a listed event is remembered with. */
 interface Sight {
   readonly at: IsoTime;
+  readonly moment: Moment;
   readonly inScope: boolean;
   readonly physicalHost: string | null;
 }
@@ -25,7 +28,7 @@ export function rememberListed(listing: Listing, sight: Sight): EventMemory {
 }
 
 /** Seen for the first time. */
-function begin(listing: Listing, { at, inScope, physicalHost }: Sight): EventMemory {
+function begin(listing: Listing, { at, moment, inScope, physicalHost }: Sight): EventMemory {
   const { now, affectsUs, gap } = listing;
   const phase = heldPhase(listing);
   return {
@@ -36,29 +39,38 @@ function begin(listing: Listing, { at, inScope, physicalHost }: Sight): EventMem
     inScope,
     affectsUs,
     firstSeenAt: at,
+    firstSeen: moment,
     scheduledSince: now.eventStatus === 'Scheduled' ? at : null,
     presentAtFirstLook: gap,
     startedAt: phase === 'Started' ? at : null,
     startSeen: phase === 'Started' && !gap,
-    endedAt: saysEnded(listing) ? at : null,
+    started: phase === 'Started' ? moment : null,
+    startedBeforeMs: 0,
+    impactAt: null,
+    endedAt: saysEnded(listing) ? moment.azureAt : null,
     sequence: 0,
     recorded: {},
+    recordedFloor: 0,
     pauseMs: null,
     pauseTotalMs: null,
-    pauseSinceListedMs: 0,
+    ...untouched,
+    ambiguous: false,
     outageSeconds: null,
     foundOnHost: physicalHost,
     listedIn: null,
+    hiddenSince: null,
     absent: null,
   };
 }
 
 /** Seen before and still there. For an event that our name joins, time counts from now. */
-function goOn(memory: EventMemory, listing: Listing, { at, inScope, physicalHost }: Sight): EventMemory {
+function goOn(memory: EventMemory, listing: Listing, { at, moment, inScope, physicalHost }: Sight): EventMemory {
   const { now, affectsUs, gap } = listing;
   const phase = heldPhase(listing);
   const starts = phase === 'Started' && memory.phase !== 'Started';
+  const stops = phase === 'Scheduled' && memory.phase === 'Started';
   const joined = affectsUs && !memory.affectsUs;
+  const ranMs = stops && memory.started ? Math.max(0, msBetween(memory.started, moment)) : 0;
   return {
     ...memory,
     last: now,
@@ -67,17 +79,36 @@ function goOn(memory: EventMemory, listing: Listing, { at, inScope, physicalHost
     inScope,
     affectsUs,
     firstSeenAt: joined ? at : memory.firstSeenAt,
+    firstSeen: joined ? moment : memory.firstSeen,
     presentAtFirstLook: joined ? gap : memory.presentAtFirstLook,
     scheduledSince: now.eventStatus === 'Scheduled' ? (memory.scheduledSince ?? at) : null,
     startedAt: starts ? at : memory.startedAt,
-    startSeen: starts ? !gap : memory.startSeen,
-    endedAt: saysEnded(listing) ? at : null,
-    pauseSinceListedMs: 0,
+    // Of a second start the seconds count only where the first was seen as well, and how long it lasted.
+    startSeen: starts ? !gap && (memory.startedAt === null || memory.startSeen) : memory.startSeen && !(stops && gap),
+    started: starts ? moment : memory.started,
+    startedBeforeMs: memory.startedBeforeMs + ranMs,
+    impactAt:
+      stops && memory.startSeen && memory.started ? earlier(memory.impactAt, memory.started.azureAt) : memory.impactAt,
+    endedAt: saysEnded(listing) ? moment.azureAt : null,
+    ...untouched,
     foundOnHost: memory.foundOnHost ?? physicalHost,
     listedIn: null,
+    hiddenSince: null,
     absent: null,
   };
 }
+
+const earlier = (a: IsoTime | null, b: IsoTime): IsoTime => (a !== null && a < b ? a : b);
+
+/** Nothing was booked for it since a document last listed it. */
+const untouched = { pauseSinceListedMs: 0, movedSinceListed: false, bootedSinceListed: false } as const;
+
+const isTouched = (memory: EventMemory): boolean =>
+  memory.pauseSinceListedMs > 0 || memory.movedSinceListed || memory.bootedSinceListed;
+
+/** The document seen last is the one seen now: what was booked before it says nothing about a later leaving. */
+export const stillListed = (memory: EventMemory): EventMemory =>
+  isTouched(memory) ? { ...memory, ...untouched } : memory;
 
 /**
  * Ended, as we said, and listed again. Its records go on in sequence; what is measured begins anew, since everybody was
@@ -87,6 +118,7 @@ const comeBack = (memory: EventMemory, listing: Listing, sight: Sight): EventMem
   ...begin(listing, sight),
   sequence: memory.sequence,
   recorded: memory.recorded,
+  recordedFloor: memory.recordedFloor,
   startSeen: false,
 });
 
@@ -95,31 +127,37 @@ export const isUnchanged = (memory: EventMemory, { now, affectsUs }: Pick<Listin
   memory.open &&
   memory.absent === null &&
   memory.listedIn === null &&
-  memory.pauseSinceListedMs === 0 &&
+  !isTouched(memory) &&
   memory.affectsUs === affectsUs &&
   isDeepStrictEqual(memory.last, now);
 
 /**
- * Adds a pause and, after a reboot, the outage to an open event. What comes after its first absence is not its own any
- * more. Answers the same object when there is nothing to add.
+ * Adds what the machine measured to an open event of this VM: `booking` where it is this event's. What comes after its
+ * first absence is not its own any more. Answers the same object when there is nothing to add.
  */
-export function suffer(memory: EventMemory, pause: Pause | null, outageSeconds: number | null): EventMemory {
-  if (!memory.open || memory.absent) return memory;
-  const isNews = pause !== null && (pause.totalMs > 0 || memory.pauseMs === null);
-  if (!isNews && outageSeconds === null) return memory;
-  const felt = pause ?? { longestMs: 0, totalMs: 0 };
+export function applyImpact(memory: EventMemory, measured: Pause | null, booking: Booking | undefined): EventMemory {
+  if (!memory.open || memory.absent || !memory.affectsUs) return memory;
+  const isMeasuredAtLast = measured !== null && memory.pauseMs === null;
+  if (!isMeasuredAtLast && !booking) return memory;
+  const pause = booking?.pause ?? { longestMs: 0, totalMs: 0 };
+  const isKnown = measured !== null || memory.pauseMs !== null;
+  const { outageSeconds = null, impactAt = null } = booking ?? {};
   return {
     ...memory,
-    pauseMs: pause === null ? memory.pauseMs : Math.max(memory.pauseMs ?? 0, felt.longestMs),
-    pauseTotalMs: pause === null ? memory.pauseTotalMs : (memory.pauseTotalMs ?? 0) + felt.totalMs,
-    pauseSinceListedMs: Math.max(memory.pauseSinceListedMs, felt.longestMs),
+    pauseMs: isKnown ? Math.max(memory.pauseMs ?? 0, pause.longestMs) : null,
+    pauseTotalMs: isKnown ? (memory.pauseTotalMs ?? 0) + pause.totalMs : null,
+    pauseSinceListedMs: Math.max(memory.pauseSinceListedMs, pause.longestMs),
+    movedSinceListed: memory.movedSinceListed || (booking?.moved ?? false),
+    bootedSinceListed: memory.bootedSinceListed || (booking?.booted ?? false),
+    ambiguous: memory.ambiguous || (booking?.ambiguous ?? false),
     outageSeconds: outageSeconds === null ? memory.outageSeconds : Math.max(outageSeconds, memory.outageSeconds ?? 0),
+    impactAt: impactAt === null ? memory.impactAt : earlier(memory.impactAt, impactAt),
   };
 }
 
 /** An ended event of long ago counts as never seen. */
-export const isForgotten = (memory: EventMemory, at: Date): boolean =>
-  memory.endedAt !== null && at.getTime() - Date.parse(memory.endedAt) > rememberEndedMs;
+export const isForgotten = (memory: EventMemory, { azureAt }: Moment): boolean =>
+  memory.endedAt !== null && Date.parse(azureAt) - Date.parse(memory.endedAt) > rememberEndedMs;
 
 /**
  * The keys of the ended events to forget: those of long ago, and the longest ended beyond the number kept. Never what the
@@ -128,11 +166,11 @@ export const isForgotten = (memory: EventMemory, at: Date): boolean =>
 export function toForget(
   events: ReadonlyMap<string, EventMemory>,
   listed: ReadonlyMap<string, unknown>,
-  at: Date,
+  now: Moment,
 ): readonly string[] {
   const ended = [...events].filter(([key, memory]) => memory.endedAt !== null && !listed.has(key));
   const latestFirst = ended.sort(([a, one], [b, other]) => timeOf(other) - timeOf(one) || (a < b ? -1 : 1));
-  return latestFirst.filter(([, memory], n) => n >= rememberEndedCount || isForgotten(memory, at)).map(([key]) => key);
+  return latestFirst.filter(([, memory], n) => n >= rememberEndedCount || isForgotten(memory, now)).map(([key]) => key);
 }
 
 const timeOf = ({ endedAt }: EventMemory): number => Date.parse(endedAt ?? '');

@@ -30,12 +30,12 @@ type Held = EventMemory['phase'];
 
 const isEnd = (status: string | null): status is 'Completed' | 'Canceled' =>
   status === 'Completed' || status === 'Canceled';
-const isKnown = (status: string | null): status is Held => status === 'Scheduled' || status === 'Started';
+export const isKnown = (status: string | null): status is Held => status === 'Scheduled' || status === 'Started';
 
-/** The phase to hold after this listing. Started never goes back; a status nobody knows leaves it as it is. */
+/** The phase to hold after this listing. A status nobody knows leaves it as it is. */
 export function heldPhase({ now, memory }: Pick<Listing, 'now' | 'memory'>): Held {
-  const before = memory?.open ? memory.phase : 'Scheduled';
-  return now.eventStatus === 'Started' ? 'Started' : before;
+  if (isKnown(now.eventStatus)) return now.eventStatus;
+  return memory?.open ? memory.phase : 'Scheduled';
 }
 
 /** Said by Azure itself that it is over. Not known to happen today; believed when it does. */
@@ -81,7 +81,7 @@ function nextSight(listing: Listing, memory: EventMemory): StepTaken | null {
 
 /** Every difference to the sight before, as words and as values. */
 function compare(
-  { now, affectsUs }: Listing,
+  { now, affectsUs, gap }: Listing,
   memory: EventMemory,
 ): { readonly evidence: readonly StepEvidence[]; readonly changes: readonly Change[] } {
   const content = contentChanges(memory.last, now, heldPhase({ now, memory }));
@@ -90,7 +90,7 @@ function compare(
   const wentBack = newStatus && memory.phase === 'Started' && status === 'Scheduled';
   const unknown = newStatus && !isKnown(status);
   const words: StepEvidence[] = [];
-  if (memory.phase === 'Scheduled' && status === 'Started') words.push('said-by-azure');
+  if (memory.phase === 'Scheduled' && status === 'Started') words.push('said-by-azure', ...(gap ? [unseen] : []));
   if (affectsUs && !memory.affectsUs) words.push('became-affected');
   if (!affectsUs && memory.affectsUs) words.push('left-resources');
   if (wentBack) words.push('status-went-back');
@@ -100,6 +100,9 @@ function compare(
     wentBack || unknown ? [{ field: 'eventStatus', from: memory.last.eventStatus, to: status }] : [];
   return { evidence: inOrder(words), changes: [...statusChange, ...content.changes] };
 }
+
+/** It started in a gap: `startedAt` is the latest that it can have been. */
+const unseen: StepEvidence = 'observation-gap';
 
 const inOrder = (words: readonly StepEvidence[]): readonly StepEvidence[] =>
   stepEvidence.filter((word) => words.includes(word));

@@ -1,13 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Bench, type Decision, decide } from './decide.ts';
 import type { Unplaced } from './describe.ts';
-import { isGap, previousSighting, resetWindowMs } from './facts.ts';
-import { pauseBetween } from './pause.ts';
+import { changed, isGap, previousSighting, resetWindowMs } from './facts.ts';
+import type { HostImpact } from './impact.ts';
+import { isoAfter, isWithin, type Moment, msBetween } from './moment.ts';
+import { pauseBetween, pauseIsEvidenceMs } from './pause.ts';
 import type { LifecycleRecord } from './record.ts';
-import { suffer } from './remember.ts';
 import type { HostEvidence, Observer, Seen, SeenDocument } from './scheduled-event.ts';
 import type { Scope } from './scope.ts';
-import type { LifecycleState, UndecidedDocument } from './state.ts';
+import { isSnapshotDue, snapshotRecord } from './snapshot.ts';
+import type { LifecycleState, Unbooked, UndecidedDocument } from './state.ts';
 
 /** Everything beside the document that a turn is decided with. */
 export interface Given {
@@ -17,8 +19,12 @@ export interface Given {
   readonly scope: Scope;
   /** More than this since the previous valid document is a gap. */
   readonly gapAfterMs: number;
+  /** So long after the service was switched on its list may still be incomplete. */
+  readonly enablingMs: number;
   readonly bridgeVersion: string;
   readonly at: Date;
+  /** Of a clock that nobody sets, comparable within a boot of the machine. */
+  readonly monotonicMs: number;
 }
 
 /** One turn: what was seen, what to remember and what to tell. */
@@ -49,10 +55,11 @@ export function transition(state: LifecycleState, seen: Seen, given: Given): Tur
   const now = lookNow(state, seen, given);
   if (now) looks.push(now);
   let told = nothingToTell(state.undecided.length > 0 ? { ...state, undecided: [] } : state);
-  if (!now) told = nothingToTell(pausedOnly(told.state, given.host));
+  if (!now) told = nothingToTell(withoutDocument(told.state, given));
   for (const look of looks) told = join(told, decideLook(told.state, look, known));
-  const lastDocumentAt = now ? isoOf(given.at) : state.lastDocumentAt;
-  return { seen, ...told, state: { ...told.state, lastDocumentAt } };
+  if (!now) return { seen, ...told };
+  const lastDocument = momentOf(now, told.state.clockOffsetSeconds);
+  return { seen, ...told, state: { ...told.state, lastDocumentAt: isoOf(given.at), lastDocument } };
 }
 
 type Told = Omit<Turn, 'seen'>;
@@ -60,7 +67,9 @@ type Told = Omit<Turn, 'seen'>;
 /** One valid look, of now or of before the observer was known. */
 interface Look {
   readonly at: Date;
+  readonly monotonicMs: number | null;
   readonly previousDocumentAt: string | null;
+  readonly previousDocument: Moment | null;
   /** Null: the document seen last, once more. */
   readonly document: SeenDocument | null;
   readonly imdsApiVersion: string;
@@ -70,6 +79,15 @@ interface Look {
 }
 
 const isoOf = (date: Date): string => date.toISOString();
+
+/** Azure's time is our clock put right by the steady offset; where none is known yet, the `Date` of the answer. */
+function momentOf(
+  { at, azureTime, monotonicMs, host }: Pick<Look, 'at' | 'azureTime' | 'monotonicMs' | 'host'>,
+  offsetSeconds: number | null,
+): Moment {
+  const azure = offsetSeconds === null ? (azureTime ?? at) : new Date(at.getTime() + 1000 * offsetSeconds);
+  return { azureAt: isoOf(azure), monotonicMs, bootId: host.bootId };
+}
 
 const nothingToTell = (state: LifecycleState): Told => ({ state, records: [], appeared: { seen: 0, ours: 0 } });
 
@@ -83,10 +101,11 @@ const join = (before: Told, after: Told): Told => ({
 });
 
 /** The present answer as a look; null where it is no observation, or repeats a document that we do not hold. */
-function lookNow(state: LifecycleState, seen: Seen, { at, host }: Given): Look | null {
+function lookNow(state: LifecycleState, seen: Seen, { at, monotonicMs, host }: Given): Look | null {
   if (seen.kind === 'unavailable') return null;
   const { azureTime, clockOffsetSeconds } = seen;
-  const look = { at, previousDocumentAt: state.lastDocumentAt, azureTime, clockOffsetSeconds, host };
+  const { lastDocumentAt: previousDocumentAt, lastDocument: previousDocument } = state;
+  const look = { at, monotonicMs, previousDocumentAt, previousDocument, azureTime, clockOffsetSeconds, host };
   if (seen.kind === 'document') return { ...look, document: seen.document, imdsApiVersion: seen.imdsApiVersion };
   const isHeld = state.imdsApiVersion !== null || state.undecided.length > 0;
   return isHeld ? { ...look, document: null, imdsApiVersion: state.imdsApiVersion ?? '' } : null;
@@ -95,24 +114,33 @@ function lookNow(state: LifecycleState, seen: Seen, { at, host }: Given): Look |
 const lookAgain = (stored: UndecidedDocument): Look => ({
   ...stored,
   at: new Date(stored.at),
+  monotonicMs: stored.monotonicMs ?? null,
+  previousDocument: stored.previousDocument ?? null,
   azureTime: stored.azureTime === null ? null : new Date(stored.azureTime),
 });
 
 /** While the observer is unknown, every look that shows something new is kept with all it takes to decide it. */
-function setAside(state: LifecycleState, seen: Seen, { at, host }: Given): LifecycleState {
+function setAside(state: LifecycleState, seen: Seen, { at, monotonicMs, host }: Given): LifecycleState {
   const last = state.undecided.at(-1);
   if (seen.kind === 'unavailable' || (seen.kind === 'unchanged' && !last)) return state;
-  const after = { ...state, lastDocumentAt: isoOf(at) };
+  const { azureTime, clockOffsetSeconds } = seen;
+  const lastDocument = momentOf(
+    { at, monotonicMs, host, azureTime },
+    steadyOffset(state.clockOffsetSeconds, clockOffsetSeconds),
+  );
+  const after = { ...state, lastDocumentAt: isoOf(at), lastDocument };
   const isSameHost = last?.host.bootId === host.bootId && last.host.physicalHost === host.physicalHost;
   const document = seen.kind === 'document' ? seen.document : last?.document;
   if (!document || (isSameHost && isDeepStrictEqual(last?.document, document))) return after;
   const undecided: UndecidedDocument = {
     at: isoOf(at),
+    monotonicMs,
     previousDocumentAt: state.lastDocumentAt,
+    previousDocument: state.lastDocument,
     document,
     imdsApiVersion: seen.kind === 'document' ? seen.imdsApiVersion : (last?.imdsApiVersion ?? ''),
-    azureTime: seen.azureTime && isoOf(seen.azureTime),
-    clockOffsetSeconds: seen.clockOffsetSeconds,
+    azureTime: azureTime && isoOf(azureTime),
+    clockOffsetSeconds,
     host,
   };
   return { ...after, undecided: withinBounds(state.undecided, undecided) };
@@ -133,35 +161,67 @@ function withinBounds(waiting: readonly UndecidedDocument[], newest: UndecidedDo
     kept.pop();
     isCut = true;
   }
-  return [...kept, isCut ? { ...newest, previousDocumentAt: null } : newest];
+  return [...kept, isCut ? { ...newest, previousDocumentAt: null, previousDocument: null } : newest];
 }
 
-/** No observation: only what the machine measured on itself counts. */
-function pausedOnly(state: LifecycleState, host: HostEvidence): LifecycleState {
-  const pause = pauseBetween(host, { incarnationSkipped: false, azureRanAheadMs: 0 });
-  if (pause === null || ![...state.events.values()].some((memory) => suffer(memory, pause, null) !== memory)) {
-    return state;
-  }
-  return { ...state, events: new Map([...state.events].map(([key, memory]) => [key, suffer(memory, pause, null)])) };
+/** No observation: what the machine measured on itself is kept until a document tells to which event it belongs. */
+function withoutDocument(state: LifecycleState, given: Given): LifecycleState {
+  const { host } = given;
+  const moment = momentOf({ ...given, azureTime: null }, state.clockOffsetSeconds);
+  const isPaused = (host.tick?.longestMs ?? 0) > 0 || Math.abs(host.wallStepMs) >= pauseIsEvidenceMs;
+  const hasBooted = changed(state.unbooked?.booted?.bootId ?? state.bootId, host.bootId);
+  if (!isPaused && !hasBooted) return state;
+  const measured = measuredWith(state.unbooked, host);
+  return {
+    ...state,
+    unbooked: {
+      ...measured,
+      pausedUntil: state.unbooked?.pausedUntil ?? (isPaused ? moment : null),
+      booted: state.unbooked?.booted ?? (hasBooted ? moment : null),
+    },
+  };
 }
+
+/** What was kept, and what was measured since. */
+function measuredWith(
+  kept: Unbooked | null,
+  { tick, wallStepMs }: HostEvidence,
+): Pick<Unbooked, 'tick' | 'wallStepMs'> {
+  const [one, other] = [kept?.tick ?? null, tick];
+  const both =
+    one && other ? { longestMs: Math.max(one.longestMs, other.longestMs), totalMs: one.totalMs + other.totalMs } : null;
+  return { tick: both ?? one ?? other, wallStepMs: (kept?.wallStepMs ?? 0) + wallStepMs };
+}
+
+/** The service is switched off after a day without a request, and its list is empty for a while when it comes back. */
+const switchedOffAfterMs = 24 * 3_600_000;
 
 function decideLook(state: LifecycleState, look: Look, given: Given & { readonly observer: Observer }): Told {
   const incarnation = look.document?.incarnation ?? state.incarnation ?? 0;
-  const isReset = state.incarnation !== null && incarnation < state.incarnation;
-  const resetAt = isReset ? isoOf(look.at) : state.resetAt;
-  const imdsApiVersion = look.document ? look.imdsApiVersion : (state.imdsApiVersion ?? look.imdsApiVersion);
   const clockOffset = steadyOffset(state.clockOffsetSeconds, look.clockOffsetSeconds);
-  const previous = previousSighting(state, look.previousDocumentAt);
+  const moment = momentOf(look, clockOffset);
+  const isReset = state.incarnation !== null && incarnation < state.incarnation;
+  const reset = isReset ? moment : state.reset;
+  const wasOff = look.previousDocument === null || msBetween(look.previousDocument, moment) > switchedOffAfterMs;
+  const enabled = wasOff ? moment : state.enabled;
+  const imdsApiVersion = look.document ? look.imdsApiVersion : (state.imdsApiVersion ?? look.imdsApiVersion);
+  const previous = previousSighting(state, look.previousDocumentAt, look.previousDocument);
+  const unreadable = look.document?.unreadable ?? state.unreadable;
+  const gap = isGap(previous, moment, given.gapAfterMs);
+  const isAfterReset = isWithin(reset, moment, resetWindowMs);
   const bench: Bench = {
     facts: {
       at: look.at,
-      azureTime: look.azureTime ?? look.at,
+      moment,
+      azureTime: look.azureTime ?? new Date(moment.azureAt),
       incarnation,
       host: look.host,
       previous,
-      gap: isGap(previous, look.at, look.host.bootId, given.gapAfterMs),
-      hidden: state.hidden,
-      reset: resetAt !== null && look.at.getTime() - Date.parse(resetAt) <= resetWindowMs,
+      gap,
+      wasHidden: state.unreadable > unreadable,
+      unreadable,
+      reset: isAfterReset,
+      settling: isAfterReset || isWithin(enabled, moment, given.enablingMs - 1),
     },
     circumstances: {
       at: look.at,
@@ -169,13 +229,10 @@ function decideLook(state: LifecycleState, look: Look, given: Given & { readonly
       host: look.host,
       streamId: state.streamId,
       imdsApiVersion,
-      clockOffsetSeconds: look.clockOffsetSeconds,
+      clockOffsetSeconds: look.clockOffsetSeconds ?? clockOffset,
       bridgeVersion: given.bridgeVersion,
     },
-    pause: pauseBetween(look.host, {
-      incarnationSkipped: state.incarnation !== null && incarnation > state.incarnation + 1,
-      azureRanAheadMs: 1000 * Math.max(0, (clockOffset ?? 0) - (state.clockOffsetSeconds ?? clockOffset ?? 0)),
-    }),
+    impact: impactOf(state, look, { moment, gap, incarnation, clockOffset }),
     scope: given.scope,
     gapAfterMs: given.gapAfterMs,
     approved: state.approved,
@@ -183,17 +240,54 @@ function decideLook(state: LifecycleState, look: Look, given: Given & { readonly
   const { events, records, appeared } = decide(state.events, look.document, bench);
   const after: LifecycleState = {
     ...state,
-    position: state.position + records.length,
     incarnation,
     bootId: look.host.bootId,
     physicalHost: look.host.physicalHost,
     clockOffsetSeconds: clockOffset,
     imdsApiVersion,
-    hidden: look.document ? look.document.unreadable > 0 : state.hidden,
-    resetAt,
+    hidden: unreadable > 0,
+    unreadable,
+    resetAt: isReset ? isoOf(look.at) : state.resetAt,
+    reset,
+    enabled,
+    unbooked: null,
     events,
   };
-  return { state: after, records: records.map((record, n) => place(record, state.position + 1 + n)), appeared };
+  const snapshot = isSnapshotDue(after, moment) ? [snapshotRecord(after, bench.circumstances)] : [];
+  const placed = [...records, ...snapshot].map((record, n) => place(record, state.position + 1 + n));
+  const snapshotDue = after.snapshotDue && snapshot.length === 0;
+  return { state: { ...after, snapshotDue, position: state.position + placed.length }, records: placed, appeared };
+}
+
+/** What the machine measured between the last valid document and this one. */
+function impactOf(
+  { incarnation: before, unbooked, clockOffsetSeconds, bootId, physicalHost }: LifecycleState,
+  { host, previousDocument }: Look,
+  {
+    moment,
+    gap,
+    incarnation,
+    clockOffset,
+  }: { moment: Moment; gap: boolean; incarnation: number; clockOffset: number | null },
+): HostImpact {
+  const pause = pauseBetween(
+    { ...host, ...measuredWith(unbooked, host) },
+    {
+      incarnationSkipped: before !== null && incarnation > before + 1,
+      azureRanAheadMs: 1000 * Math.max(0, (clockOffset ?? 0) - (clockOffsetSeconds ?? clockOffset ?? 0)),
+    },
+  );
+  const booted = changed(bootId, host.bootId);
+  const upSinceMs = unbooked?.booted?.bootId === host.bootId ? msBetween(unbooked.booted, moment) : 0;
+  const outageMs = previousDocument && booted ? msBetween(previousDocument, moment) - upSinceMs : null;
+  return {
+    pause,
+    pausedAt: pause && isoAfter((unbooked?.pausedUntil ?? moment).azureAt, -pause.totalMs),
+    booted,
+    outageSeconds: outageMs === null ? null : Math.max(0, outageMs) / 1000,
+    moved: changed(physicalHost, host.physicalHost),
+    previousAt: !gap || booted ? (previousDocument?.azureAt ?? null) : null,
+  };
 }
 
 const place = (record: Unplaced, position: number): LifecycleRecord => ({ ...record, position });

@@ -6,12 +6,13 @@ const shortNoticeMs = 5 * 60_000;
 /**
  * Whether a record may not wait for a sink that is being left alone for a while: all that is said of `Preempt` and
  * `Terminate`, every `Started`, and what is `Scheduled` or `Updated` with a `notBefore` that is unknown, passed or less
- * than 5 minutes after the record's own `observedAt`. An end or an approval of any other type has nothing left to warn of.
+ * than 5 minutes after the record's own `observedAt`, by Azure's time. An end or an approval of any other type has nothing left to warn of.
  */
 export function isUrgent(record: LifecycleRecord): boolean {
   if (record.eventType === 'Preempt' || record.eventType === 'Terminate') return true;
   if (record.phase === 'Started') return true;
   if (record.phase !== 'Scheduled' && record.phase !== 'Updated') return false;
   // Written so that a time nobody can read (NaN) counts as unknown.
-  return !(record.notBefore && Date.parse(record.notBefore) - Date.parse(record.observedAt) >= shortNoticeMs);
+  const azureMs = Date.parse(record.observedAt) + 1000 * (record.clockOffsetSeconds ?? 0);
+  return !(record.notBefore && Date.parse(record.notBefore) - azureMs >= shortNoticeMs);
 }

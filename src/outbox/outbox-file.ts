@@ -149,8 +149,8 @@ export function createOutboxFile(
       writtenUpTo = records.at(-1)?.position ?? writtenUpTo;
     },
     commit(records, unwritten, { state: wanted, progress, observer, isLast }) {
-      const after =
-        isLast || lastDocumentAtIsDue(state, wanted) ? wanted : { ...wanted, lastDocumentAt: state.lastDocumentAt };
+      const { lastDocumentAt, lastDocument } = state;
+      const after = isLast || lastDocumentAtIsDue(state, wanted) ? wanted : { ...wanted, lastDocumentAt, lastDocument };
       sinks = fallible(() => {
         if (records.length > 0) within(pages.records, () => insert(records));
         const sinksAfter = counted(unwritten, progress);

@@ -1,6 +1,7 @@
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import type { EventMemory, LifecycleState, UndecidedDocument } from '../lifecycle/state.ts';
+import { memoryWithNewKeys, withNewKeys } from '../lifecycle/upgrade.ts';
 import { newState } from './create.ts';
 import { balanceBooks } from './sink-store.ts';
 import { type Scalars, writeMeta } from './state-store.ts';
@@ -35,7 +36,8 @@ export function salvage(
   const from = new DatabaseSync(path, { readOnly: true, timeout: 0 });
   try {
     from.exec('PRAGMA trusted_schema = OFF');
-    const found = json(metaOf(from, 'lifecycle'));
+    const stored = json<Scalars>(metaOf(from, 'lifecycle'));
+    const found = stored && withNewKeys(stored);
     const scalars: Scalars | null = isWholeLifecycle(found) ? found : null;
     const records = copyRecords(
       from,
@@ -61,7 +63,8 @@ function copyState(from: DatabaseSync, into: DatabaseSync, scalars: Scalars | nu
   if (observer !== null) writeMeta(into, 'observer', observer);
   const events = new Map<string, EventMemory>();
   for (const row of soundRows(from, 'events')) {
-    const memory = json(row.json);
+    const stored = json<EventMemory>(row.json);
+    const memory = stored && memoryWithNewKeys(stored, scalars?.clockOffsetSeconds ?? null);
     if (isWholeMemory(memory, String(row.eventKey))) events.set(String(row.eventKey), memory);
   }
   const undecided = soundRows(from, 'undecided').flatMap((row) => json<UndecidedDocument>(row.json) ?? []);

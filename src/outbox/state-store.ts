@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 import { impactWithin } from '../lifecycle/scope.ts';
 import type { EventMemory, LifecycleState, UndecidedDocument } from '../lifecycle/state.ts';
+import { memoryWithNewKeys, withNewKeys } from '../lifecycle/upgrade.ts';
 import { OutboxDamaged } from './errors.ts';
 import { all, one } from './sql.ts';
 import { isWholeLifecycle, isWholeMemory } from './whole-state.ts';
@@ -22,11 +23,12 @@ export interface StoredObserver {
 export function loadState(db: DatabaseSync): LifecycleState {
   const text = readMeta(db, 'lifecycle');
   if (text === null) throw new OutboxDamaged('the row of the lifecycle is missing');
+  const scalars = withNewKeys(parse<Scalars>(text));
   return {
-    ...parse<Scalars>(text),
+    ...scalars,
     events: new Map(
       all<{ eventKey: string; json: string }>(db, 'SELECT eventKey, json FROM events ORDER BY eventKey').map(
-        ({ eventKey, json }) => [eventKey, parse<EventMemory>(json)],
+        ({ eventKey, json }) => [eventKey, memoryWithNewKeys(parse<EventMemory>(json), scalars.clockOffsetSeconds)],
       ),
     ),
     undecided: all<{ json: string }>(db, 'SELECT json FROM undecided ORDER BY number').map(({ json }) =>
@@ -110,7 +112,7 @@ function changedScalars(stored: LifecycleState, next: LifecycleState): boolean {
   const before = scalarsOf(stored);
   const after = scalarsOf(next);
   return (Object.keys(after) as (keyof Scalars)[]).some(
-    (key) => key !== 'lastDocumentAt' && after[key] !== before[key],
+    (key) => key !== 'lastDocumentAt' && key !== 'lastDocument' && after[key] !== before[key],
   );
 }
 

@@ -1,5 +1,6 @@
+import type { Moment } from '../lifecycle/moment.ts';
 import type { ScheduledEvent } from '../lifecycle/scheduled-event.ts';
-import type { Absence, EventMemory, LifecycleState, Sighting } from '../lifecycle/state.ts';
+import type { Absence, EventMemory, LifecycleState, Sighting, Unbooked } from '../lifecycle/state.ts';
 
 /**
  * Whether what was read is what was written. SQLite has no checksums: a byte that went bad may leave JSON that is JSON,
@@ -40,8 +41,16 @@ const isWholeEvent = holds<ScheduledEvent>({
   raw: isObject,
 });
 
+const isWholeMoment = holds<Moment>({
+  azureAt: isTime,
+  monotonicMs: orNull(isNumber),
+  bootId: orNull(isText),
+});
+
 const isWholeSighting = holds<Sighting>({
   at: orNull(isTime),
+  moment: orNull(isWholeMoment),
+  unreadable: isCount,
   incarnation: orNull(isNumber),
   bootId: orNull(isText),
   physicalHost: orNull(isText),
@@ -49,6 +58,7 @@ const isWholeSighting = holds<Sighting>({
 
 const isWholeAbsence = holds<Absence>({
   since: isTime,
+  moment: isWholeMoment,
   incarnation: isNumber,
   facts: holds<Absence['facts']>({
     bootChanged: isFlag,
@@ -61,6 +71,10 @@ const isWholeAbsence = holds<Absence>({
     notBefore: isText,
     approved: isFlag,
     superseded: isFlag,
+    rebooted: isFlag,
+    ambiguous: isFlag,
+    unreadable: isFlag,
+    settling: isFlag,
   }),
 });
 
@@ -72,19 +86,28 @@ const isWholeShape = holds<EventMemory>({
   inScope: isFlag,
   affectsUs: isFlag,
   firstSeenAt: isTime,
+  firstSeen: isWholeMoment,
   scheduledSince: orNull(isTime),
   presentAtFirstLook: isFlag,
   startedAt: orNull(isTime),
   startSeen: isFlag,
+  started: orNull(isWholeMoment),
+  startedBeforeMs: isNumber,
+  impactAt: orNull(isTime),
   endedAt: orNull(isTime),
   sequence: isCount,
   recorded: (value) => isObject(value) && Object.values(value).every(isCount),
+  recordedFloor: isCount,
   pauseMs: orNull(isNumber),
   pauseTotalMs: orNull(isNumber),
   pauseSinceListedMs: isNumber,
+  movedSinceListed: isFlag,
+  bootedSinceListed: isFlag,
+  ambiguous: isFlag,
   outageSeconds: orNull(isNumber),
   foundOnHost: orNull(isText),
   listedIn: orNull(isWholeSighting),
+  hiddenSince: orNull(isWholeMoment),
   absent: orNull(isWholeAbsence),
 });
 
@@ -97,11 +120,24 @@ export const isWholeLifecycle = holds<Omit<LifecycleState, 'events' | 'undecided
   streamId: isText,
   position: isCount,
   lastDocumentAt: orNull(isTime),
+  lastDocument: orNull(isWholeMoment),
   incarnation: orNull(isNumber),
   bootId: orNull(isText),
   physicalHost: orNull(isText),
   clockOffsetSeconds: orNull(isNumber),
   imdsApiVersion: orNull(isText),
   hidden: isFlag,
+  unreadable: isCount,
   resetAt: orNull(isTime),
+  reset: orNull(isWholeMoment),
+  enabled: orNull(isWholeMoment),
+  unbooked: orNull(
+    holds<Unbooked>({
+      tick: orNull((tick) => isObject(tick) && isNumber(tick.longestMs) && isNumber(tick.totalMs)),
+      wallStepMs: isNumber,
+      pausedUntil: orNull(isWholeMoment),
+      booted: orNull(isWholeMoment),
+    }),
+  ),
+  snapshotDue: isFlag,
 });

@@ -110,6 +110,8 @@ export function openApprover(directory: string, given: Partial<RigOptions> = {})
       observer,
       scope: { witnessRate: 0 },
       gapAfterMs: gapAfterMs(1),
+      enablingMs: 0,
+      monotonicMs: clock.monotonicMs(),
       bridgeVersion: '1.2.3',
       at: clock.now(),
     });

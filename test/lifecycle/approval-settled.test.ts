@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { settledBy } from '../../src/lifecycle/approval-settled.ts';
+import type { LifecycleState } from '../../src/lifecycle/state.ts';
 import { at, event, type Look, nothing, started, tell } from '../support/story.ts';
 
 /** Noon, and a quarter of an hour until it may start. */
 const reboot = event({ eventType: 'Reboot', eventSource: 'User', notBefore: at(900) });
 const before: readonly Look[] = [nothing, { events: [reboot] }];
+/** As the outbox loads an intent without an outcome. */
+const intended = (state: LifecycleState): LifecycleState => ({
+  ...state,
+  approved: new Set([reboot.eventId.toLowerCase()]),
+});
 const timeless = event({ ...reboot, notBefore: null });
 
 /** What the last look tells, seconds after noon by Azure's clock. */
@@ -57,13 +63,13 @@ describe('the document settles an approval without an outcome', () => {
     ['the event left', [...before, nothing], 3, 'outcome-unknown'],
     [
       'the event rebooted this VM long before its time',
-      [...before, { ...nothing, bootId: 'boot-2', after: 10 }],
+      [...before, { ...nothing, bootId: 'boot-2', after: 10, meanwhile: intended }],
       12,
       'accepted',
     ],
     [
       'the event rebooted this VM after its time',
-      [...before, { ...nothing, bootId: 'boot-2', after: 1000 }],
+      [...before, { ...nothing, bootId: 'boot-2', after: 1000, meanwhile: intended }],
       1002,
       'outcome-unknown',
     ],

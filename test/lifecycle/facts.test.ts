@@ -70,7 +70,7 @@ describe('an absence is compared with the look that listed the event', () => {
     {
       name: 'hidden across a move to another host, then gone',
       seen: [nothing, { events: [scheduled], physicalHost: 'node-1' }, { ...hidden, physicalHost: 'node-2' }, nothing],
-      records: ['Scheduled: said-by-azure', 'Completed: physical-host-changed left-before-not-before'],
+      records: ['Scheduled: said-by-azure', 'Canceled: left-before-not-before'],
     },
     {
       name: 'hidden, listed again, then gone: nothing was missed',

@@ -62,7 +62,7 @@ test('of 200 VMs in a rolling maintenance, folded, remains exactly what Azure is
   const fleet = await openFleet();
   await watchScenario({ imds }, rollingMaintenance(count, domains), fleet);
   await Promise.all(fleet.map((vm) => vm.close()));
-  const records = fleet.flatMap((vm) => vm.records);
+  const records = fleet.flatMap((vm) => vm.records).filter(({ phase }) => phase !== 'Snapshot');
 
   expect(foldedSteps(records)).toEqual(issuedSteps(imds.issued));
   expect(new Set(records.map(({ transitionId }) => transitionId)).size).toBe(3 * domains);

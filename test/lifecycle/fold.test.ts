@@ -66,7 +66,7 @@ describe('of several ends the best known wins', () => {
       ends: [paused, wholeLife],
       wins: 'left-after-started',
     },
-    { name: 'Completed by a pause over Canceled', ends: [canceled, paused], wins: 'pause-observed' },
+    { name: 'Canceled over Completed by a pause', ends: [canceled, paused], wins: 'left-before-not-before' },
     { name: 'Canceled over Ended', ends: [missedStarted, canceled], wins: 'left-before-not-before' },
     { name: 'said by Azure over all others', ends: [wholeLife, canceled, saidSo], wins: 'said-by-azure' },
   ];

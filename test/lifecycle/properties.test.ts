@@ -79,12 +79,11 @@ describe('for every history', () => {
   test('documents set aside until the observer is known give the very records that a known observer gives', () => {
     fc.assert(
       fc.property(anyHistory, (looks) => {
-        const known: Look[] = looks.map((look) => ({
-          ...look,
-          kind: look.kind === 'unchanged' ? 'document' : (look.kind ?? 'document'),
-        }));
+        const known = looks.map((look): Look => ({ ...look, kind: 'document' }));
         const aside = known.map((look): Look => ({ ...look, unknownObserver: true }));
-        expect(told([...aside, { events: [], kind: 'unavailable' }])).toEqual(told(known));
+        const last: Look = { ...(known.at(-1) as Look), after: 2 };
+        const waiting = (all: readonly Look[]) => tell([...all, last], { witnessRate: 1, confirms: false }).records;
+        expect(waiting(aside)).toEqual(waiting(known));
       }),
     );
   });
@@ -146,11 +145,14 @@ describe('for every history', () => {
   });
 });
 
-/** A repeat is a millisecond nearer to the next look: that much shorter is an outage after it. */
+const inWhole = (seconds: number | null): number | null => (seconds === null ? null : Math.round(seconds));
+
+/** A repeat is a millisecond nearer to the next look: that much shorter is an outage after it, and longer a notice. */
 const inWholeSeconds = (records: readonly LifecycleRecord[]): readonly LifecycleRecord[] =>
   records.map((record) => ({
     ...record,
-    observedOutageSeconds: record.observedOutageSeconds === null ? null : Math.round(record.observedOutageSeconds),
+    observedOutageSeconds: inWhole(record.observedOutageSeconds),
+    noticeSeconds: inWhole(record.noticeSeconds),
   }));
 
 function expectNotStronger(after: LifecycleRecord, before: LifecycleRecord | undefined): void {

@@ -103,7 +103,7 @@ describe('what a record says beside its phase', () => {
     expect(lives({ events: [scheduled] })[0]).toMatchObject({
       isTest: false,
       bridgeVersion: '1.2.3',
-      schemaVersion: '1.0',
+      schemaVersion: '1.1',
     });
   });
 

@@ -62,7 +62,7 @@ describe('an event changes while it is listed', () => {
       records: ['Started: started-without-notice'],
     },
     {
-      name: 'Started goes back to Scheduled and forth again',
+      name: 'Started goes back to Scheduled and forth again: each is a step',
       seen: [
         nothing,
         { events: [started(scheduled)] },
@@ -71,7 +71,12 @@ describe('an event changes while it is listed', () => {
         { events: [started(scheduled)] },
         nothing,
       ],
-      records: ['Started: started-without-notice', 'Updated: status-went-back', 'Completed: left-after-started'],
+      records: [
+        'Started: started-without-notice',
+        'Updated: status-went-back notBefore-later',
+        'Started: said-by-azure',
+        'Completed: left-after-started',
+      ],
     },
     {
       name: 'a status nobody knows leaves the phase as it is, and back to that phase is no step',
@@ -163,7 +168,7 @@ describe('what a step changed', () => {
   const changesOf = (...looks: Look[]) => tell([nothing, ...looks]).records.at(-1)?.changes;
 
   test('a status that went back, or that nobody knows, says from what to what', () => {
-    expect(changesOf({ events: [started(scheduled)] }, { events: [scheduled] })).toEqual([
+    expect(changesOf({ events: [scheduled] }, { events: [started(scheduled)] }, { events: [scheduled] })).toEqual([
       { field: 'eventStatus', from: 'Started', to: 'Scheduled' },
     ]);
     expect(changesOf({ events: [scheduled] }, { events: [event({ eventStatus: 'Paused' })] })).toEqual([

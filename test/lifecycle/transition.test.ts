@@ -13,7 +13,7 @@ describe('an event runs its course', () => {
       seen: [nothing, { events: [scheduled] }, { events: [started(scheduled)], after: 900 }, nothing],
       records: [
         'Scheduled: said-by-azure',
-        'Started: said-by-azure',
+        'Started: said-by-azure observation-gap',
         'Completed: left-after-started not-before-passed',
       ],
     },

@@ -60,8 +60,10 @@ export async function openFleetVm({ imds }: Stage, name: string, options: FleetV
         observer,
         scope: { witnessRate },
         gapAfterMs: gapAfterMs(1),
+        enablingMs: 0,
         bridgeVersion: '0.0.0',
         at: clock.now(),
+        monotonicMs: Date.now(),
       });
       pausedMs = 0;
       state = turn.state;
@@ -103,5 +105,8 @@ export async function watchScenario(stage: Stage, scenario: Scenario, fleet: rea
     await vi.advanceTimersByTimeAsync(1000 * Math.min(1, afterSeconds));
     await lookAll();
   }
+  // An end rests on more than one look.
+  await vi.advanceTimersByTimeAsync(2000);
+  await lookAll();
   await play;
 }

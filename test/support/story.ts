@@ -67,6 +67,10 @@ export interface Look {
   /** Milliseconds that the wall clock ran ahead; with a pause, or alone: an NTP step. */
   readonly wallStepMs?: number;
   readonly clockOffsetSeconds?: number;
+  /** How far our clock is ahead of the true time; the offset to Azure's follows from it. */
+  readonly clockAheadSeconds?: number;
+  /** The answer has no `Date`. */
+  readonly dateless?: boolean;
   readonly kind?: 'document' | 'unchanged' | 'unavailable';
   /** The observer is not known yet at this look. */
   readonly unknownObserver?: boolean;
@@ -83,25 +87,34 @@ export interface Told {
   readonly appeared: { readonly seen: number; readonly ours: number };
 }
 
+/** A stream that owes nobody a snapshot. */
+export const settled: LifecycleState = { ...emptyState('stream-of-the-test'), snapshotDue: false };
+
 /** Looks, decides and remembers, one look after the other, without disk or network. */
 export function tell(
   looks: readonly Look[],
   {
     observer = observerNamed('web_0'),
     witnessRate = 0,
-    state: before = emptyState('stream-of-the-test'),
+    state: before = settled,
     from = noon,
+    enablingMs = 0,
+    confirms = true,
   }: {
     readonly observer?: Observer;
     readonly witnessRate?: number;
     readonly state?: LifecycleState;
     readonly from?: number;
+    readonly enablingMs?: number;
+    /** A second document at once confirms every absence: unset where the waiting is the point. */
+    readonly confirms?: boolean;
   } = {},
 ): Told {
   let state = before;
   let time = from;
   let incarnation = before.incarnation ?? 0;
   let listed = '';
+  let document: Look = nothing;
   let host: { bootId: string | null; physicalHost: string | null } = { bootId: 'boot-1', physicalHost: null };
   const appeared = { seen: 0, ours: 0 };
   const records: LifecycleRecord[] = [];
@@ -119,16 +132,29 @@ export function tell(
       tick: look.pauseMs === undefined ? null : { longestMs: look.pauseMs, totalMs: look.pauseMs },
       wallStepMs: look.wallStepMs ?? 0,
     };
-    const turn = transition(look.meanwhile?.(state) ?? state, seenOf(look, incarnation, time), {
+    const ownTime = time + 1000 * (look.clockAheadSeconds ?? 0);
+    const given = {
       host: evidence,
       observer: look.unknownObserver ? null : observer,
       scope: { witnessRate },
       gapAfterMs: gapAfterMs(1),
+      enablingMs,
       bridgeVersion: '1.2.3',
-      at: new Date(time),
-    });
+      at: new Date(ownTime),
+      monotonicMs: time,
+    };
+    const turn = transition(look.meanwhile?.(state) ?? state, seenOf(look, incarnation, ownTime), given);
     state = turn.state;
     records.push(...turn.records);
+    if (look.kind !== 'unchanged' && look.kind !== 'unavailable') document = look;
+    if (confirms && [...state.events.values()].some(({ absent }) => absent && !absent.facts.settling)) {
+      const again = transition(state, seenOf(document, incarnation + 1, ownTime), {
+        ...given,
+        host: { ...evidence, tick: null, wallStepMs: 0 },
+      });
+      state = { ...again.state, incarnation: state.incarnation };
+      records.push(...again.records);
+    }
     appeared.seen += turn.appeared.seen;
     appeared.ours += turn.appeared.ours;
   }
@@ -136,10 +162,10 @@ export function tell(
 }
 
 function seenOf(look: Look, incarnation: number, time: number): Seen {
-  const clock = {
-    azureTime: new Date(time + 1000 * (look.clockOffsetSeconds ?? 0)),
-    clockOffsetSeconds: look.clockOffsetSeconds ?? 0,
-  };
+  const clockOffsetSeconds = look.clockOffsetSeconds ?? -(look.clockAheadSeconds ?? 0) + 0;
+  const clock = look.dateless
+    ? { azureTime: null, clockOffsetSeconds: null }
+    : { azureTime: new Date(time + 1000 * clockOffsetSeconds), clockOffsetSeconds };
   if (look.kind === 'unavailable') {
     return { kind: 'unavailable', code: 'http-503', reason: 'busy', retryAfterMs: null };
   }

@@ -1,4 +1,4 @@
-import type { approvalEvidence, EndEvidence, Phase, StepEvidence } from '../../lifecycle/record.ts';
+import type { approvalEvidence, EndEvidence, Phase, StepEvidence, snapshotEvidence } from '../../lifecycle/record.ts';
 
 /** What a reader does with each phase. A phase without a row does not compile. */
 export const phaseMeanings: Readonly<Record<Phase, string>> = {
@@ -9,33 +9,41 @@ export const phaseMeanings: Readonly<Record<Phase, string>> = {
   Canceled: 'It is over, and it did not take place: recover.',
   Ended: 'It is over, and nobody knows whether it took place: recover, and look at the evidence.',
   Approved: 'The bridge told Azure that it may start; the evidence says with what outcome.',
+  Snapshot:
+    'About no event: `eventsInSight` lists those that had not ended when this stream began. What earlier streams of this VM held open, and it does not list, has ended.',
 };
 
 /** Why a record says what it says. A word without a row does not compile. */
 export const evidenceMeanings: Readonly<
-  Record<EndEvidence | StepEvidence | (typeof approvalEvidence)[number], string>
+  Record<EndEvidence | StepEvidence | (typeof approvalEvidence | typeof snapshotEvidence)[number], string>
 > = {
   'said-by-azure': 'Azure said so itself.',
   'boot-id-changed': 'The machine has booted since it was last listed.',
   'incarnation-reset': 'It left around a restart of the service: decided five minutes later.',
-  'physical-host-changed': 'The VM is on another physical host than before.',
-  'pause-observed': 'The VM itself stood still for a second or more.',
+  'physical-host-changed': 'The VM moved to another physical host while this event could have its impact.',
+  'pause-observed': 'The VM itself stood still for a second or more while this event could have its impact.',
   'reboot-became-freeze': 'A reboot was announced, and the VM was only paused.',
   'left-after-started': 'It was listed as Started, then no more.',
   'left-before-not-before': 'It left well before it could have begun, and nothing was missed in between.',
   'incarnation-gap': 'Documents in between were not seen: it may have started and ended there.',
-  'observation-gap': 'The bridge did not see the endpoint for a while.',
+  'observation-gap':
+    'The bridge did not see the endpoint for a while. Of a `Started`: `startedAt` is the latest that it can have been.',
   'not-before-passed': 'It left after the time from which it could have begun.',
   'not-before-near': 'It left within a minute of that time.',
   'not-before-unknown': 'That time was never known.',
   approved: 'This bridge had approved it.',
   superseded: 'Another event of this VM started meanwhile.',
+  'unreadable-entry':
+    'An entry whose EventId could not be read may have been it; after five minutes that hides it no longer.',
+  'impact-ambiguous':
+    'Several events could have had the pause, the outage or the change of host that is booked here: it proves nothing about this one.',
   'started-without-notice': 'It was Started when it was first seen.',
-  'present-at-first-look': 'It was there at the first look, or after a gap: its true beginning is not known.',
+  'present-at-first-look':
+    'It was there at the first look, after a gap, or while the list of the service was incomplete: its true beginning is not known.',
   reappeared: 'It is listed again after we said that it ended: take that end back.',
   'became-affected': 'This VM is named now, and was not before.',
   'left-resources': 'This VM is no longer named.',
-  'status-went-back': 'Azure says Scheduled again after Started.',
+  'status-went-back': 'Azure said Scheduled again after Started.',
   'status-unknown': 'Azure gave a status that nobody knows.',
   'notBefore-earlier': 'It may begin earlier than was said.',
   'notBefore-later': 'It begins later than was said.',
@@ -45,6 +53,7 @@ export const evidenceMeanings: Readonly<
   accepted: 'Azure took the approval.',
   refused: 'Azure refused the approval.',
   'outcome-unknown': 'No answer came: the approval may have been taken.',
+  'new-stream': 'The state of this VM is new: its first use, or it was lost.',
 };
 
 /** Variables beside those of the configuration, and what becomes of them. */

@@ -35,6 +35,7 @@ export const columnOf = {
   observedAt: 'ObservedAt',
   firstSeenAt: 'FirstSeenAt',
   startedAt: 'StartedAt',
+  startSeen: 'StartSeen',
   noticeSeconds: 'NoticeSeconds',
   startedSeconds: 'StartedSeconds',
   observedPauseMs: 'ObservedPauseMs',
@@ -66,6 +67,7 @@ export const columnOf = {
   azureEnvironment: 'AzureEnvironment',
   tags: 'Tags',
   scheduledEventResourceId: 'ScheduledEventResourceId',
+  eventsInSight: 'EventsInSight',
   isTest: 'IsTest',
   bridgeVersion: 'BridgeVersion',
 } as const satisfies Record<keyof LifecycleRecord, string>;

@@ -201,8 +201,10 @@ function openWatcher(vm: GroupVm, group: Group, document: GroupDocument, from: D
         observer,
         scope: { witnessRate },
         gapAfterMs: gapAfterMs(1),
+        enablingMs: 0,
         bridgeVersion: vm.bridgeVersion ?? '1.0.0',
         at,
+        monotonicMs: at.getTime(),
       });
       pausedMs = 0;
       state = turn.state;

@@ -1,0 +1,92 @@
+import { type Pause, pauseIsEvidenceMs } from './pause.ts';
+import type { IsoTime } from './record.ts';
+import type { ScheduledEvent } from './scheduled-event.ts';
+
+/**
+ * To which event a pause, an outage or a change of host belongs. Each is booked once, to the event whose impact was
+ * possible then: one that had started, that was approved, or whose notBefore had passed. Where several were, one gets it
+ * and the word that it may have been another's.
+ */
+
+/** What the machine measured on itself between two documents. */
+export interface HostImpact {
+  readonly pause: Pause | null;
+  /** Azure's time when that pause began. */
+  readonly pausedAt: IsoTime | null;
+  readonly booted: boolean;
+  readonly outageSeconds: number | null;
+  readonly moved: boolean;
+  /** Azure's time of the last look before; null after a gap without a boot: then only bounds are known. */
+  readonly previousAt: IsoTime | null;
+}
+
+/** An event of this VM to which an impact may belong. */
+export interface Candidate {
+  readonly key: string;
+  readonly eventType: ScheduledEvent['eventType'];
+  readonly started: boolean;
+  /** Its notBefore has passed, or this bridge approved it. */
+  readonly due: boolean;
+  readonly listed: boolean;
+  /** It left, and a document in between was not seen: it may have started there. */
+  readonly leftUnseen: boolean;
+}
+
+/** What is booked for one event. */
+export interface Booking extends Pick<HostImpact, 'outageSeconds' | 'booted' | 'moved'> {
+  readonly pause: Pause | null;
+  readonly ambiguous: boolean;
+  readonly impactAt: IsoTime | null;
+}
+
+const interrupts = ['Freeze', 'Reboot', 'Redeploy'];
+const reboots = ['Reboot', 'Redeploy', 'Preempt', 'Terminate'];
+
+/** The events that explain an impact best. An event still listed as Scheduled explains it only where no other does. */
+function explaining(candidates: readonly Candidate[], types: readonly string[], mayBeUnseen: boolean): Candidate[] {
+  const able = candidates.filter(({ eventType }) => types.includes(eventType ?? ''));
+  const begun = able.filter(({ started, due, listed }) => started || (due && !listed));
+  if (begun.length > 0) return begun;
+  const due = able.filter((candidate) => candidate.due);
+  if (due.length > 0 || !mayBeUnseen) return due;
+  return able.filter(({ leftUnseen }) => leftUnseen);
+}
+
+/** Of several events the first: started before due, gone before listed, then by id. The same on every run. */
+const inOrder = (a: Candidate, b: Candidate): number =>
+  Number(b.started) - Number(a.started) || Number(a.listed) - Number(b.listed) || (a.key < b.key ? -1 : 1);
+
+/** The bookings of one look, by lower-case EventId. */
+export function bookImpact(candidates: readonly Candidate[], impact: HostImpact): ReadonlyMap<string, Booking> {
+  const bookings = new Map<string, Booking>();
+  const book = (events: Candidate[], booked: Partial<Booking>, isProof = true): void => {
+    const [first] = events.sort(inOrder);
+    if (!first) return;
+    const ambiguous = isProof && events.length > 1;
+    const before = bookings.get(first.key) ?? nothingBooked;
+    const times = [before.impactAt, ambiguous ? null : (booked.impactAt ?? null)].filter((time) => time !== null);
+    bookings.set(first.key, {
+      ...before,
+      ...booked,
+      ambiguous: before.ambiguous || ambiguous,
+      impactAt: times.sort()[0] ?? null,
+    });
+  };
+  const { pause, pausedAt, booted, outageSeconds, moved, previousAt } = impact;
+  if (pause !== null && pause.totalMs > 0) {
+    const isProof = pause.longestMs >= pauseIsEvidenceMs;
+    book(explaining(candidates, interrupts, true), { pause, ...(isProof && { impactAt: pausedAt }) }, isProof);
+  }
+  if (moved) book(explaining(candidates, interrupts, true), { moved, impactAt: previousAt });
+  if (booted) book(explaining(candidates, reboots, false), { booted, outageSeconds, impactAt: previousAt });
+  return bookings;
+}
+
+const nothingBooked: Booking = {
+  pause: null,
+  outageSeconds: null,
+  booted: false,
+  moved: false,
+  ambiguous: false,
+  impactAt: null,
+};

@@ -1,0 +1,29 @@
+import type { IsoTime } from './record.ts';
+
+/** A point in time that can be compared with a later one whatever becomes of this machine's clock. */
+export interface Moment {
+  /** Azure's time: the `Date` of the answer, else our clock put right by the offset known last. */
+  readonly azureAt: IsoTime;
+  /** Of the clock that counts from the boot of this machine; null where it was not kept. */
+  readonly monotonicMs: number | null;
+  readonly bootId: string | null;
+}
+
+/**
+ * Milliseconds from one moment to a later one: by the monotonic clock within a boot, by Azure's time across boots.
+ * Negative where Azure's time went backwards and nothing else is known.
+ */
+export function msBetween(from: Moment, to: Moment): number {
+  const isOneBoot = from.bootId !== null && from.bootId === to.bootId;
+  if (isOneBoot && from.monotonicMs !== null && to.monotonicMs !== null && to.monotonicMs >= from.monotonicMs) {
+    return to.monotonicMs - from.monotonicMs;
+  }
+  return Date.parse(to.azureAt) - Date.parse(from.azureAt);
+}
+
+/** Whether at most `ms` milliseconds have passed. False where there is no `from`, and where the time went backwards. */
+export const isWithin = (from: Moment | null, to: Moment, ms: number): boolean =>
+  from !== null && msBetween(from, to) >= 0 && msBetween(from, to) <= ms;
+
+/** The ISO time so many milliseconds after another. */
+export const isoAfter = (time: IsoTime, ms: number): IsoTime => new Date(Date.parse(time) + ms).toISOString();

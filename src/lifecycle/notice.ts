@@ -1,0 +1,37 @@
+import type { IsoTime, Phase } from './record.ts';
+import type { EventMemory } from './state.ts';
+
+/** How an event that is no longer listed has left. */
+export interface Left {
+  /** Azure's time of the last look that listed it. */
+  readonly lastListedAt: IsoTime | null;
+  /** Nobody looked for a while before it was gone. */
+  readonly gap: boolean;
+}
+
+/**
+ * The warning really given, in seconds of Azure's time: from the first sight to the earliest proof that the impact had
+ * begun, and no longer than `notBefore`. Null where only bounds are known: it was there before we looked, or it started
+ * or left while nobody looked. Never negative: an event that began before our name joined gave none.
+ */
+export function noticeSeconds(
+  memory: EventMemory,
+  { phase, left }: { readonly phase: Phase; readonly left?: Left },
+): number | null {
+  const until = endOfNotice(memory, phase, left);
+  if (memory.presentAtFirstLook || until === null) return null;
+  return Math.max(0, (Date.parse(until) - Date.parse(memory.firstSeen.azureAt)) / 1000);
+}
+
+function endOfNotice(memory: EventMemory, phase: Phase, left: Left | undefined): IsoTime | null {
+  const { notBefore } = memory.last;
+  const startedAt = memory.startSeen && memory.started ? memory.started.azureAt : null;
+  const proof = earliest([memory.impactAt, startedAt]);
+  if (proof !== null) return earliest([proof, notBefore]);
+  if (memory.startedAt !== null) return null;
+  if (left === undefined || phase === 'Canceled') return notBefore;
+  return left.gap ? null : earliest([notBefore, left.lastListedAt]);
+}
+
+const earliest = (times: readonly (IsoTime | null)[]): IsoTime | null =>
+  times.filter((time) => time !== null).sort()[0] ?? null;
