@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest';
+import { isWorthStoring } from '../../src/outbox/state-store.ts';
+import { seconds } from '../support/cases.ts';
+import { at, event, inWords, type Look, nothing, started, tell } from '../support/story.ts';
+
+const scheduled = event();
+const redeploy = event({ eventType: 'Redeploy', resources: ['web_0', 'web_1'] });
+/** Nobody confirms an absence but what is listed here. */
+const waiting = (looks: readonly Look[], enablingMs = 0) => tell(looks, { confirms: false, enablingMs });
+const words = (looks: readonly Look[], enablingMs = 0) => inWords(waiting(looks, enablingMs).records);
+const announced = 'Scheduled: said-by-azure';
+const canceled = 'Canceled: left-before-not-before';
+
+describe('an end rests on more than one look', () => {
+  test('a document that lacks the event by mistake ends nothing', () => {
+    expect(words([nothing, { events: [scheduled] }, nothing, { events: [scheduled] }])).toEqual([announced]);
+    expect(words([nothing, { events: [started(scheduled)] }, nothing, { events: [started(scheduled)] }])).toHaveLength(
+      1,
+    );
+  });
+
+  test('a second document that lacks it ends it, with the time of the first', () => {
+    const other = { events: [event({ eventId: 'other', resources: ['web_7'] })] };
+    const { records } = waiting([nothing, { events: [scheduled] }, nothing, other]);
+    expect(inWords(records)).toEqual([announced, canceled]);
+    expect(records.at(-1)).toMatchObject({ observedAt: at(3), documentIncarnation: 3 });
+  });
+
+  test('the third poll of one document ends it, answered with the document or with 304', () => {
+    const from = [nothing, { events: [scheduled] }, nothing];
+    expect(words([...from, nothing])).toEqual([announced]);
+    expect(words([...from, nothing, nothing])).toEqual([announced, canceled]);
+    expect(words([...from, ...seconds(2, { events: [], kind: 'unchanged' })])).toEqual([announced, canceled]);
+  });
+
+  test('a poll that fails confirms nothing', () => {
+    const silent: Look = { events: [], kind: 'unavailable' };
+    expect(words([nothing, { events: [scheduled] }, nothing, ...seconds(60, silent)])).toEqual([announced]);
+  });
+
+  test('a restart in between keeps what was seen first', () => {
+    const restarted: Look = { ...nothing, after: 30, meanwhile: (state) => structuredClone(state) };
+    const { records } = waiting([nothing, { events: [scheduled] }, nothing, restarted]);
+    expect(inWords(records)).toEqual([announced, canceled]);
+    expect(records.at(-1)?.observedAt).toBe(at(3));
+  });
+});
+
+describe('others recover only when their own impact is over', () => {
+  const back: Look = { events: [], incarnation: 1, after: 100, bootId: 'boot-2' };
+  const from: readonly Look[] = [
+    { events: [], incarnation: 16 },
+    { events: [redeploy], incarnation: 17 },
+    { events: [started(redeploy)], incarnation: 18 },
+  ];
+
+  test('a boot does not end an event that names another VM before the window of the reset is over', () => {
+    expect(words([...from, back, ...seconds(29, { ...back, after: 10 })])).toHaveLength(2);
+    expect(words([...from, back, ...seconds(30, { ...back, after: 10 })]).at(-1)).toBe(
+      'Completed: boot-id-changed incarnation-reset left-after-started incarnation-gap observation-gap',
+    );
+  });
+
+  test('nor one that is listed again meanwhile', () => {
+    const again: Look = { events: [started(redeploy)], incarnation: 2, after: 60 };
+    expect(words([...from, back, again])).toHaveLength(2);
+  });
+});
+
+describe('while the list of the service may be incomplete', () => {
+  const enablingMs = 130_000;
+
+  test.each<[string, readonly Look[], string]>([
+    ['an event that had started', [nothing, ...seconds(60, nothing), { events: [started(scheduled)] }], 'Started'],
+    ['an event that is announced', [nothing, ...seconds(60, nothing), { events: [scheduled] }], 'Scheduled'],
+    [
+      'an event after the service was off for a day',
+      [
+        nothing,
+        { ...nothing, after: 25 * 3600 },
+        ...seconds(60, nothing),
+        { events: [event({ notBefore: at(90_200) })] },
+      ],
+      'Scheduled',
+    ],
+  ])('the beginning of %s is unknown', (_, looks, phase) => {
+    const { records } = waiting(looks, enablingMs);
+    expect(inWords(records)).toEqual([`${phase}: present-at-first-look`]);
+    expect(records[0]?.noticeSeconds).toBeNull();
+  });
+
+  test('the beginning of an event that appears after a reset is unknown', () => {
+    const looks: readonly Look[] = [
+      { events: [], incarnation: 16 },
+      { events: [], incarnation: 1 },
+      { events: [scheduled], incarnation: 2, after: 9 },
+    ];
+    expect(words(looks)).toEqual(['Scheduled: present-at-first-look']);
+  });
+
+  test('after it the beginning is known', () => {
+    expect(words([nothing, ...seconds(130, nothing), { events: [scheduled] }], enablingMs)).toEqual([announced]);
+  });
+});
+
+describe('an entry that cannot be read', () => {
+  const beside = (events: Look['events']): Look => ({ events, unreadable: 1 });
+
+  test('that was there before an event left does not hide it', () => {
+    const looks = [beside([]), beside([scheduled]), ...seconds(3, beside([]))];
+    expect(words(looks)).toEqual([announced, canceled]);
+  });
+
+  test('holds no event open for ever, however many come and go', () => {
+    const many = Array.from({ length: 300 }, (_, n) => event({ eventId: `event-${n}` }));
+    const looks = [beside([]), ...many.flatMap((one) => [beside([one]), ...seconds(3, beside([]))])];
+    const { records, state } = waiting(looks);
+    expect(records).toHaveLength(600);
+    expect([...state.events.values()].filter(({ open }) => open)).toEqual([]);
+  });
+
+  test('that came when an event left hides it for five minutes, and then says so', () => {
+    const looks = [nothing, { events: [scheduled] }, ...seconds(300, beside([]))];
+    expect(words(looks)).toEqual([announced]);
+    expect(words([...looks, ...seconds(3, beside([]))])).toEqual([
+      announced,
+      'Ended: observation-gap unreadable-entry',
+    ]);
+  });
+
+  test('and that stays makes no turn write', () => {
+    const before = waiting([nothing, { events: [scheduled] }, beside([]), beside([])]).state;
+    const after = tell([{ ...beside([]), incarnation: before.incarnation ?? 0 }], {
+      state: before,
+      from: Date.parse(at(4)),
+      confirms: false,
+    }).state;
+    expect(isWorthStoring(before, after)).toBe(false);
+  });
+
+  test('beside which an event appears may not have been it', () => {
+    expect(words([nothing, beside([]), beside([scheduled])])).toEqual([announced]);
+  });
+});

@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import type { LifecycleState } from '../../src/lifecycle/state.ts';
+import { isUrgent } from '../../src/lifecycle/urgency.ts';
+import { at, event, type Look, nothing, started, tell } from '../support/story.ts';
+
+const scheduled = event();
+const reboot = event({ eventType: 'Reboot' });
+const approved = (state: LifecycleState): LifecycleState => ({
+  ...state,
+  approved: new Set([scheduled.eventId.toLowerCase()]),
+});
+const ahead = 3600;
+
+interface Case {
+  readonly name: string;
+  readonly seen: readonly Look[];
+  /** Of the last record: the time between the first sight and the true beginning of the impact. */
+  readonly notice: number | null;
+  readonly startSeen: boolean | null;
+  readonly word?: string;
+}
+
+const cases: readonly Case[] = [
+  {
+    name: 'approved after five seconds, back after a minute: until the last look before the outage',
+    seen: [
+      nothing,
+      { events: [reboot] },
+      { events: [reboot], after: 5 },
+      { events: [], after: 60, bootId: 'boot-2', meanwhile: approved },
+    ],
+    notice: 5,
+    startSeen: null,
+  },
+  {
+    name: 'incarnation 2 to 4 with a measured pause: until the pause',
+    seen: [
+      { events: [], incarnation: 1 },
+      { events: [scheduled], incarnation: 2 },
+      ...Array.from({ length: 59 }, (): Look => ({ events: [scheduled], incarnation: 2 })),
+      { events: [], incarnation: 4, after: 8, pauseMs: 7000 },
+    ],
+    notice: 60,
+    startSeen: null,
+  },
+  {
+    name: 'found Started after the reboot: until the last look before it',
+    seen: [
+      nothing,
+      { events: [reboot] },
+      ...Array.from({ length: 7 }, (): Look => ({ events: [reboot], after: 10 })),
+      { events: [started(reboot)], after: 240, bootId: 'boot-2' },
+    ],
+    notice: 70,
+    startSeen: false,
+  },
+  {
+    name: 'found Started after a gap: nobody knows',
+    seen: [nothing, { events: [scheduled] }, { events: [started(scheduled)], after: 300 }],
+    notice: null,
+    startSeen: false,
+    word: 'observation-gap',
+  },
+  {
+    name: 'a clock that is an hour fast: by the time of Azure',
+    seen: [
+      { ...nothing, clockAheadSeconds: ahead },
+      { events: [scheduled], clockAheadSeconds: ahead },
+    ],
+    notice: 898,
+    startSeen: null,
+  },
+  {
+    name: 'Started after its notBefore: nobody could rely on more than notBefore',
+    seen: [
+      nothing,
+      { events: [event({ notBefore: at(10) })] },
+      { events: [event({ notBefore: at(10) })], after: 9 },
+      { events: [started(event({ notBefore: at(10) }))], after: 9 },
+    ],
+    notice: 8,
+    startSeen: true,
+  },
+  {
+    name: 'gone across a gap: nobody knows',
+    seen: [nothing, { events: [scheduled] }, { events: [], after: 300 }],
+    notice: null,
+    startSeen: null,
+    word: 'observation-gap',
+  },
+];
+
+test.each(cases)('the notice of an event $name', ({ seen, notice, startSeen, word }) => {
+  const record = tell(seen).records.at(-1);
+  expect(record).toMatchObject({ noticeSeconds: notice, startSeen });
+  if (word) expect(record?.evidence).toContain(word);
+});
+
+test('a record is urgent by the time of Azure, whatever our clock says', () => {
+  const looks = (clockAheadSeconds: number, notBefore: string): Look[] =>
+    [nothing, { events: [event({ notBefore })] }].map((look) => ({ ...look, clockAheadSeconds }));
+  const [fast] = tell(looks(ahead, at(900))).records;
+  const [slow] = tell(looks(-ahead, at(60))).records;
+  expect([fast, slow].map((record) => record && isUrgent(record))).toEqual([false, true]);
+});
