@@ -1,0 +1,167 @@
+import { type DraftEvent, type DraftVm, finishVm, isFree, quietVm } from './draft.ts';
+import { tellEvent } from './generate-event.ts';
+import { createRandom, type Random } from './random.ts';
+import type { PlatformEvent, World } from './world.ts';
+
+const second = 1000;
+const minute = 60_000;
+
+/** So long after the last change everything is decided: reset windows and unreadable entries included. */
+const tailMs = 30 * minute;
+
+/** The world of this seed: the same one each time. */
+export function generateWorld(seed: number): World {
+  const random = createRandom(seed);
+  const isAlone = random.chance(0.15);
+  const vms = Array.from({ length: isAlone ? random.int(1, 2) : random.int(2, 4) }, (_, index) =>
+    quietVm(`vm-${'abcd'[index]}`),
+  );
+  for (const vm of vms) equip(vm, random);
+  const isRough = random.chance(0.75);
+  const drafts: DraftEvent[] = [];
+  let fromMs = random.int(30, 200) * second;
+  const count = random.pick([1, 1, 2, 2, 3, 4]);
+  for (let number = 1; number <= count; number += 1) {
+    const event = tellEvent(`EVENT-${seed}-${number}`, fromMs, { vms, random });
+    drafts.push(event);
+    const lastMs = event.listings.at(-1)?.atMs ?? fromMs;
+    // A third of them share their time with the one before.
+    fromMs = random.chance(0.35)
+      ? fromMs + random.int(5, 300) * second
+      : Math.min(lastMs, fromMs + 40 * minute) + random.int(5, 400) * second;
+  }
+  const events = drafts.map((draft) => draft.finish());
+  const lastMs = Math.max(...events.flatMap(({ listings }) => listings.map(({ atMs }) => atMs)));
+  if (isRough) for (const vm of vms) disturb(vm, { random, lastMs, events });
+  else for (const vm of vms) resetAfterMoves(vm, random);
+  const backMs = Math.max(0, ...vms.flatMap((vm) => [...vm.outages, ...vm.processOutages].map(({ toMs }) => toMs)));
+  return {
+    title: `seed ${seed}`,
+    lengthMs: Math.max(lastMs, backMs) + tailMs,
+    view: isAlone ? 'alone' : 'group',
+    witnessRate: random.chance(0.5) ? 1 : 0,
+    vms: vms.map(finishVm),
+    events,
+  };
+}
+
+/** What a VM is from the beginning. */
+function equip(vm: DraftVm, random: Random): void {
+  vm.tellsHost = random.chance(0.6);
+  vm.driftPpm = random.chance(0.3) ? random.int(-100, 100) : 0;
+  if (random.chance(0.35)) {
+    vm.clock.push({
+      atMs: 0,
+      errorMs: random.pick([-3_600_000, -300_000, -4000, 700, 5000, 300_000, 3_600_000]),
+      isStep: false,
+    });
+  }
+  vm.endpoint.hasEtag = random.chance(0.7);
+  vm.endpoint.firstIncarnation = random.pick([1, 2, 5, 16, 32]);
+  vm.endpoint.stride = random.chance(0.08) ? random.int(2, 14) : 1;
+  if (random.chance(0.2)) {
+    vm.endpoint.apiVersion = random.pick(['2017-03-01', '2017-08-01', '2017-11-01', '2019-01-01', '2019-08-01']);
+  }
+  if (random.chance(0.05)) vm.identityMs = random.int(20, 400) * second;
+}
+
+interface Trouble {
+  readonly random: Random;
+  readonly lastMs: number;
+  readonly events: readonly PlatformEvent[];
+}
+
+/** What goes wrong beside the events. */
+function disturb(vm: DraftVm, trouble: Trouble): void {
+  const { random, lastMs, events } = trouble;
+  const sometime = (): number => random.int(0, Math.floor(lastMs / second)) * second + random.int(0, 999);
+  const nearChange = (): number => {
+    const { atMs } = random.pick(random.pick(events).listings);
+    return Math.max(0, atMs + random.int(-6000, 6000));
+  };
+  const when = (): number => (random.chance(0.6) ? nearChange() : sometime());
+  if (random.chance(0.15)) vm.joinsMs = sometime();
+  if (random.chance(0.12)) restartGuest(vm, when(), random);
+  if (random.chance(0.2)) stall(vm, when(), random);
+  if (random.chance(0.3)) restartProcess(vm, when(), random);
+  if (random.chance(0.02))
+    vm.processOutages.push({ fromMs: sometime(), toMs: lastMs + 25 * 60 * minute, isClean: true, losesState: false });
+  resetAfterMoves(vm, random);
+  enableAnew(vm, random);
+  const { endpoint } = vm;
+  if (random.chance(0.12)) mistake(vm, trouble);
+  if (random.chance(0.08)) {
+    const fromMs = when();
+    endpoint.unreadable.push({
+      fromMs,
+      toMs: random.chance(0.3) ? lastMs + tailMs : fromMs + random.int(1, 200) * second,
+    });
+  }
+  for (let count = random.int(0, 3); count > 0; count -= 1) {
+    const fromMs = when();
+    const toMs = fromMs + random.pick([1, 1, 2, 4, 8, 15, 90]) * second;
+    endpoint.failures.push({
+      fromMs,
+      toMs,
+      code: random.pick(['http-500', 'http-429', 'http-410', 'empty-body', 'timeout']),
+    });
+  }
+  for (let count = random.int(0, 2); count > 0; count -= 1) {
+    const fromMs = when();
+    endpoint.slow.push({ fromMs, toMs: fromMs + random.int(1, 20) * second, answerMs: random.int(600, 8000) });
+  }
+  if (random.chance(0.15)) {
+    const fromMs = when();
+    endpoint.withoutDate.push({ fromMs, toMs: fromMs + random.pick([1, 30, 3600]) * second });
+  }
+  if (random.chance(0.15)) {
+    const errorMs = random.pick([0, 0, 1500, -3_600_000, 3_600_000, 120_000]);
+    vm.clock.push({ atMs: when(), errorMs, isStep: true });
+  }
+}
+
+/** The guest restarts for its own reasons. */
+function restartGuest(vm: DraftVm, fromMs: number, random: Random): void {
+  const lengthMs = random.int(8, 120) * second;
+  if (!isFree(vm, fromMs, fromMs + lengthMs)) return;
+  vm.outages.push({ fromMs, toMs: fromMs + lengthMs, cause: null, isClean: random.chance(0.8) });
+}
+
+/** The CPU stands still for reasons of its own, as on an overcommitted host. */
+function stall(vm: DraftVm, fromMs: number, random: Random): void {
+  const lengthMs = random.int(1100, 4000);
+  if (!isFree(vm, fromMs, fromMs + lengthMs)) return;
+  vm.pauses.push({ fromMs, toMs: fromMs + lengthMs, cause: null, pollInFlight: null, stopsClocks: false });
+}
+
+function restartProcess(vm: DraftVm, fromMs: number, random: Random): void {
+  const toMs = fromMs + random.pick([1, 1, 2, 3, 6, 40, 400]) * second;
+  vm.processOutages.push({ fromMs, toMs, isClean: random.chance(0.5), losesState: random.chance(0.12) });
+}
+
+/** An endpoint on another host begins to count anew, and may know nothing for up to a minute. */
+function resetAfterMoves(vm: DraftVm, random: Random): void {
+  for (const atMs of vm.movesMs) {
+    if (!random.chance(0.6)) continue;
+    vm.endpoint.resets.push({ atMs, emptyMs: random.pick([0, 3, 10, 30, 60]) * second, incarnation: random.int(0, 1) });
+  }
+}
+
+/** The first question ever, and the first after a day without one, turn the feature on; the list comes later. */
+function enableAnew(vm: DraftVm, random: Random): void {
+  const begin = (atMs: number): void => {
+    vm.endpoint.resets.push({ atMs, emptyMs: random.int(5, 60) * second, incarnation: random.int(0, 1) });
+  };
+  if (random.chance(0.15)) begin(vm.joinsMs);
+  for (const { fromMs, toMs } of vm.processOutages) if (toMs - fromMs > 24 * 60 * minute) begin(toMs);
+}
+
+/** For one poll or two the document lacks an event that Azure means to be there. */
+function mistake(vm: DraftVm, { random, events }: Trouble): void {
+  const event = random.pick(events);
+  const first = event.listings[0]?.atMs ?? 0;
+  const last = event.listings.at(-1)?.atMs ?? first;
+  if (last - first < 10_000) return;
+  const fromMs = random.int(first + 2000, last - 3000);
+  vm.endpoint.mistakes.push({ eventId: event.id, fromMs, toMs: fromMs + random.int(300, 1400) });
+}

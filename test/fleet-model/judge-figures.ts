@@ -1,0 +1,243 @@
+import { saysAmbiguous } from './ambiguity.ts';
+import { lastEnd } from './judge-ends.ts';
+import { say, seconds } from './judge-steps.ts';
+import type { Finding, Kind } from './kinds.ts';
+import type { Life, Step } from './life.ts';
+import type { Account, Recorded } from './observer.ts';
+import { entryAt, leftForGoodMs, names, overlaps, type PlatformEvent, type Span, statusIs } from './world.ts';
+
+/** Two polls, and the whole seconds of `Date` and notBefore. */
+const twoPollsMs = 3500;
+const noGapMs = 10_500;
+
+type Add = (kind: Kind, atMs: number, text: string) => void;
+
+/** Figures of one stream about one event. */
+export function judgeFigures(
+  event: PlatformEvent,
+  account: Account,
+  { life, records, others }: { life: Life; records: readonly Recorded[]; others: readonly PlatformEvent[] },
+): Finding[] {
+  const findings: Finding[] = [];
+  const add: Add = (kind, atMs, text) => {
+    findings.push({ kind, event: event.id, vm: account.vm.name, atMs, text });
+  };
+  const begins = life.steps.filter(({ kind }) => kind === 'appear' || kind === 'return');
+  const [first] = begins;
+  // What a second beginning measures is judged by the worlds in which there is one only.
+  if (!first || begins.length > 1) return findings;
+  judgeBeginning(event, account, { first, records, add });
+  judgeNotice(event, account, { first, life, records, add });
+  const end = lastEnd(records);
+  if (!end) return findings;
+  judgeStarted(event, { life, end, add });
+  const span = { fromMs: first.atMs, toMs: end.atMs };
+  judgePauses(event, account, { span, life, end, add, others });
+  judgeOutages(event, account, { span, first, end, add, others });
+  return findings;
+}
+
+/** Since when Azure had listed it for this VM without a break. */
+function listedSince(event: PlatformEvent, vm: string, atMs: number, isWitness: boolean): number {
+  let sinceMs = atMs;
+  let wasListed = false;
+  for (const { atMs: changeMs, entry } of event.listings) {
+    if (changeMs > atMs) break;
+    const isListed = entry !== null && (isWitness || names(entry.resources, vm));
+    if (isListed && !wasListed) sinceMs = changeMs;
+    wasListed = isListed;
+  }
+  return sinceMs;
+}
+
+interface Beginning {
+  readonly first: Step;
+  readonly records: readonly Recorded[];
+  readonly add: Add;
+}
+
+const unknownBeginnings = new Set(['present-at-first-look', 'became-affected', 'reappeared']);
+
+function judgeBeginning(event: PlatformEvent, { vm }: Account, { first, records, add }: Beginning): void {
+  const [record] = records;
+  if (!record || record.record.evidence.some((word) => unknownBeginnings.has(word))) return;
+  const sinceMs = listedSince(event, vm.name, first.stretch.view.atMs, !names(first.entry.resources, vm.name));
+  if (first.atMs - sinceMs > noGapMs + twoPollsMs) {
+    add('beginning-invented', record.atMs, `${say(record)}: listed for ${seconds(first.atMs - sinceMs)} by then`);
+  }
+}
+
+/** How much a slow answer leaves open about the offset of the clock. */
+const slowMs = ({ vm }: Account, atMs: number): number =>
+  Math.max(
+    0,
+    ...vm.endpoint.slow.map((span) => (overlaps(span, { fromMs: atMs - 15_000, toMs: atMs + 1 }) ? span.answerMs : 0)),
+  );
+
+function judgeNotice(
+  event: PlatformEvent,
+  account: Account,
+  { first, life, records, add }: Beginning & { readonly life: Life },
+): void {
+  if (event.startedMs === null || event.outcome !== 'completed') return;
+  const { vm } = account;
+  const ours = event.impacts.filter((impact) => impact.vm === vm.name).map(({ fromMs }) => fromMs);
+  const beganMs = Math.min(event.startedMs, ...ours);
+  const trueMs = Math.max(0, beganMs - first.atMs);
+  const start = life.steps.find(({ kind }) => kind === 'start');
+  const shownMs = first.isStarted ? first.atMs : (start?.atMs ?? life.departures.at(-1)?.after.fromMs ?? 0);
+  const noiseMs = twoPollsMs + slowMs(account, first.atMs) + slowMs(account, shownMs);
+  const judged = records.find(({ atMs, record }) => atMs >= beganMs && record.noticeSeconds !== null);
+  if (judged) {
+    const overMs = 1000 * (judged.record.noticeSeconds ?? 0) - trueMs;
+    const lagMs = Math.max(0, shownMs - beganMs);
+    const text = `${judged.record.phase}: ${judged.record.noticeSeconds}, true ${seconds(trueMs)}`;
+    if (overMs > noiseMs) {
+      add(
+        lagMs <= noGapMs && overMs <= lagMs + noiseMs ? 'notice-over-missed-polls' : 'notice-over',
+        judged.atMs,
+        text,
+      );
+    }
+  }
+  const isClean =
+    start !== undefined &&
+    start.stretch.previousMs !== null &&
+    !start.stretch.isAfterGap &&
+    start.atMs - event.startedMs <= 2500 &&
+    first.stretch.previousMs !== null &&
+    first.atMs - first.stretch.previousMs <= 2500 &&
+    !first.stretch.isInWindow &&
+    !first.stretch.view.hasUnreadable &&
+    names(first.entry.resources, vm.name) &&
+    first.atMs - listedSince(event, vm.name, first.atMs, false) <= 2500;
+  const atStart = records.find(({ record }) => record.phase === 'Started');
+  if (!isClean || !atStart) return;
+  const { noticeSeconds } = atStart.record;
+  if (noticeSeconds === null) add('notice-silent', atStart.atMs, `null, true ${seconds(trueMs)}`);
+  else if (trueMs - 1000 * noticeSeconds > noiseMs + 6000) {
+    add('notice-under', atStart.atMs, `${noticeSeconds}, true ${seconds(trueMs)}`);
+  }
+}
+
+interface Ending {
+  readonly end: Recorded;
+  readonly add: Add;
+}
+
+function judgeStarted(event: PlatformEvent, { life, end, add }: Ending & { readonly life: Life }): void {
+  const { startedSeconds } = end.record;
+  const leftMs = leftForGoodMs(event);
+  if (startedSeconds === null || leftMs === null || event.startedMs === null) return;
+  let trueMs = 0;
+  event.listings.forEach(({ atMs, entry }, index) => {
+    const untilMs = event.listings[index + 1]?.atMs ?? leftMs;
+    if (entry !== null && statusIs(entry, 'Started')) trueMs += untilMs - atMs;
+  });
+  const start = life.steps.find(({ isStarted }) => isStarted);
+  const after = life.departures.at(-1)?.after;
+  const lag = (shownMs: number | undefined, atMs: number): number =>
+    Math.min(noGapMs, Math.abs((shownMs ?? atMs) - atMs));
+  const noiseMs = twoPollsMs + lag(start?.atMs, event.startedMs) + lag(after?.fromMs ?? end.atMs, leftMs);
+  if (Math.abs(1000 * startedSeconds - trueMs) > noiseMs) {
+    add('started-seconds-off', end.atMs, `${startedSeconds}, true ${seconds(trueMs)}`);
+  }
+}
+
+/** Whether the documents and our approval allowed an impact at this time. */
+function isPossible(event: PlatformEvent, vm: string, atMs: number): boolean {
+  const entry = entryAt(event, atMs - 1000) ?? entryAt(event, atMs);
+  if (event.startedMs !== null && event.startedMs <= atMs + 2000) return true;
+  if (event.approved?.vm === vm && event.approved.atMs <= atMs) return true;
+  return entry !== null && (entry.notBeforeMs === null || entry.notBeforeMs <= atMs + 3000);
+}
+
+interface Impacts extends Ending {
+  readonly span: Span;
+  readonly others: readonly PlatformEvent[];
+}
+
+const lengthOf = (spans: readonly Span[]): number => spans.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0);
+const pauseNoiseMs = 700;
+
+function judgePauses(
+  event: PlatformEvent,
+  account: Account,
+  { span, life, end, add, others }: Impacts & { life: Life },
+): void {
+  const { vm, looks } = account;
+  const booked = end.record.observedPauseTotalMs ?? 0;
+  const all = vm.pauses.filter((pause) => overlaps(pause, { fromMs: span.fromMs - 1500, toMs: span.toMs }));
+  const own = all.filter(({ cause }) => cause === event.id);
+  const overMs = booked - lengthOf(own);
+  const text = `${booked} ms, true ${lengthOf(own)} ms of ${lengthOf(all)} ms`;
+  if (overMs > pauseNoiseMs && !saysAmbiguous(end.record)) {
+    const stalls = all.filter(({ cause, toMs }) => cause === null && isPossible(event, vm.name, toMs));
+    if (all.length === 0) add('pause-of-nothing', end.atMs, text);
+    else if (booked > lengthOf(all) + pauseNoiseMs) add('pause-twice', end.atMs, text);
+    else if (overMs <= lengthOf(stalls) + pauseNoiseMs) add('pause-stall', end.atMs, text);
+    else add('pause-misbooked', end.atMs, text);
+  }
+  const measured = own.filter(({ toMs, fromMs, stopsClocks }) => {
+    const look = looks.find(({ atMs }) => atMs >= toMs);
+    const isShown = life.steps.some(({ isStarted, atMs }) => isStarted && atMs <= fromMs);
+    const isOnly = !others.some((other) => isPossible(other, vm.name, toMs) && entryAt(other, fromMs - 1000) !== null);
+    return !stopsClocks && look !== undefined && look.pauseMs >= 1000 && isShown && isOnly;
+  });
+  if (lengthOf(measured) - booked > pauseNoiseMs) add('pause-silent', end.atMs, text);
+}
+
+function judgeOutages(
+  event: PlatformEvent,
+  account: Account,
+  { span, first, end, add, others }: Impacts & { first: Step },
+): void {
+  const { vm, looks } = account;
+  const { stream } = end;
+  const all = vm.outages.filter((outage) => overlaps(outage, { fromMs: span.fromMs - 400_000, toMs: span.toMs }));
+  const own = all.filter(({ cause }) => cause === event.id);
+  const booked = end.record.observedOutageSeconds;
+  const [only] = own;
+  if (booked !== null && !only) {
+    if (saysAmbiguous(end.record)) return;
+    const restarts = all.filter(
+      ({ cause, toMs, fromMs }) => cause === null && fromMs >= span.fromMs && isPossible(event, vm.name, toMs),
+    );
+    add(restarts.length > 0 ? 'outage-own-restart' : 'outage-misbooked', end.atMs, `${booked}, true none`);
+    return;
+  }
+  if (!only || all.length > 1) return;
+  const before = looks.filter(({ atMs, view }) => atMs < only.fromMs && view !== null).at(-1);
+  const after = looks.find(({ atMs }) => atMs > only.toMs);
+  if (!before || !after || before.stream !== stream || after.stream !== stream) return;
+  const trueMs = after.atMs - before.atMs;
+  const text = `${booked}, true ${seconds(trueMs)}`;
+  if (booked === null) {
+    const isOnly = !others.some(
+      (other) => isPossible(other, vm.name, only.toMs) && entryAt(other, only.fromMs - 1000) !== null,
+    );
+    const isShown = first.atMs <= only.fromMs || first.isStarted;
+    if (isOnly && isShown && names(first.entry.resources, vm.name)) add('outage-silent', end.atMs, text);
+    return;
+  }
+  // After a power cut the last look is known from what was stored: 5 s old near an impact, else up to a minute.
+  const storedMs = only.isClean ? 0 : 62_000;
+  const noiseMs = twoPollsMs + slowMs(account, before.atMs) + slowMs(account, after.atMs);
+  if (1000 * booked - trueMs > noiseMs + storedMs || trueMs - 1000 * booked > noiseMs)
+    add('outage-off', end.atMs, text);
+}
+
+/** All that one VM's last records say it stood still, next to how long it did. */
+export function judgePauseSum({ vm, records }: Account): Finding[] {
+  const ends = new Map<string, Recorded>();
+  for (const recorded of records) {
+    if (['Completed', 'Canceled', 'Ended'].includes(recorded.record.phase)) ends.set(recorded.record.eventId, recorded);
+  }
+  const claims = [...ends.values()].filter(({ record }) => !saysAmbiguous(record));
+  const booked = claims.reduce((sum, { record }) => sum + (record.observedPauseTotalMs ?? 0), 0);
+  const trueMs = lengthOf(vm.pauses);
+  if (booked <= trueMs + pauseNoiseMs) return [];
+  const last = claims.filter(({ record }) => record.observedPauseTotalMs !== null).at(-1);
+  const text = `${booked} ms over all events, true ${trueMs} ms`;
+  return [{ kind: 'pause-twice', event: last?.record.eventId ?? '', vm: vm.name, atMs: last?.atMs ?? 0, text }];
+}

@@ -1,0 +1,226 @@
+import type { View } from './endpoint.ts';
+import type { Account, Recorded } from './observer.ts';
+import type { Entry, PlatformEvent } from './world.ts';
+import { names, statusIs } from './world.ts';
+
+/** Valid looks at one document without a gap, by one process. */
+export interface Stretch {
+  readonly view: View;
+  readonly stream: number;
+  readonly boot: number;
+  readonly run: Account['looks'][number]['run'];
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** The valid look before it, in the same stream. */
+  readonly previousMs: number | null;
+  /** Polls were missed before it for longer than a slow answer takes, or the machine was off. */
+  readonly isAfterGap: boolean;
+  /** The list may not be whole yet: the stream, or the counter of the endpoint, began less than five minutes before. */
+  readonly isInWindow: boolean;
+}
+
+const gapMs = 10_000;
+const windowMs = 300_000;
+/** Between two polls in a quiet time; see `polls.ts`. */
+const playedEveryMs = 8000;
+
+/** All valid looks of a VM, with those at the same document joined. */
+export function stretchesOf({ looks, views }: Account): readonly Stretch[] {
+  const stretches: { -readonly [Key in keyof Stretch]: Stretch[Key] }[] = [];
+  let windowEndsMs = 0;
+  for (const { view: index, atMs, run, stream } of looks) {
+    if (index === null) continue;
+    const view = views[index] as View;
+    const last = stretches.at(-1);
+    const previous = last?.stream === stream ? last : undefined;
+    const isAfterGap = previous !== undefined && (atMs - previous.toMs > gapMs || previous.boot !== run.boot);
+    if (!previous || view.incarnation < previous.view.incarnation) windowEndsMs = atMs + windowMs;
+    const isInWindow = atMs <= windowEndsMs;
+    const isSame = previous?.view === view && previous.run === run && !isAfterGap && previous.isInWindow === isInWindow;
+    if (isSame) previous.toMs = atMs;
+    else {
+      const previousMs = previous?.toMs ?? null;
+      stretches.push({
+        view,
+        stream,
+        boot: run.boot,
+        run,
+        fromMs: atMs,
+        toMs: atMs,
+        previousMs,
+        isAfterGap,
+        isInWindow,
+      });
+    }
+  }
+  return stretches;
+}
+
+export type StepKind = 'appear' | 'start' | 'update' | 'back' | 'odd-status' | 'said' | 'return';
+
+/** A change that the documents showed to this stream. */
+export interface Step {
+  readonly kind: StepKind;
+  readonly atMs: number;
+  readonly stretch: Stretch;
+  readonly entry: Entry;
+  readonly isStarted: boolean;
+  /** It had started before. */
+  readonly isAgain: boolean;
+}
+
+/** An event that a valid document did not list any more. */
+export interface Departure {
+  readonly before: Stretch;
+  readonly after: Stretch;
+  readonly entry: Entry;
+  /** The last one that was listed. */
+  readonly notBeforeMs: number | null;
+  /** The look that showed it first. */
+  readonly firstMs: number;
+  /** Ever seen as Started since it appeared. */
+  readonly wasStarted: boolean;
+  readonly isOdd: boolean;
+  /** First look at which it is listed again. */
+  readonly backMs: number | null;
+  /** Last valid look of the stream at which it was still absent. */
+  readonly watchedUntilMs: number;
+  /** By then it has to be said. */
+  readonly dueMs: number;
+  readonly record: Recorded | null;
+}
+
+/** What one stream was shown of one event, while it was in scope. */
+export interface Life {
+  readonly steps: readonly Step[];
+  readonly departures: readonly Departure[];
+}
+
+export const isKnown = (entry: Entry): boolean =>
+  ['Scheduled', 'Started', 'Completed', 'Canceled'].some((status) => statusIs(entry, status));
+const isSaid = (entry: Entry): boolean => statusIs(entry, 'Completed') || statusIs(entry, 'Canceled');
+
+/** What counts as another content, of what this version of the interface shows. */
+function contentOf(entry: Entry, notBeforeMs: number | null, apiVersion: string): string {
+  const duration = apiVersion >= '2020-07-01' ? entry.durationSeconds : null;
+  return JSON.stringify([entry.type, [...entry.resources].sort(), duration, notBeforeMs]);
+}
+
+export const isEnd = ({ record }: Recorded): boolean => ['Completed', 'Canceled', 'Ended'].includes(record.phase);
+
+interface Held {
+  readonly entry: Entry;
+  readonly notBeforeMs: number | null;
+  readonly isStarted: boolean;
+  readonly isSaid: boolean;
+  readonly isOdd: boolean;
+}
+
+/** Goes through the documents of one stream as a reader with a pencil would. */
+export function lifeOf(
+  event: PlatformEvent,
+  account: Account,
+  {
+    stretches,
+    records,
+    publishesAll,
+  }: { stretches: readonly Stretch[]; records: readonly Recorded[]; publishesAll: boolean },
+): Life {
+  const { vm } = account;
+  const { apiVersion } = vm.endpoint;
+  const ends = records.filter(isEnd);
+  const steps: Step[] = [];
+  const departures: Departure[] = [];
+  let held = null as Held | null;
+  let isInScope = publishesAll;
+  let firstMs = 0;
+  let absentSince: { readonly before: Stretch; readonly after: Stretch } | null = null;
+  let lastListed: Stretch | null = null;
+  const depart = (backMs: number | null, watchedUntilMs: number): Recorded | null => {
+    if (!(absentSince && held && isInScope) || held.isSaid) return null;
+    const fromMs = absentSince.after.fromMs;
+    const record = ends.find(({ atMs }) => atMs >= fromMs && (backMs === null || atMs < backMs)) ?? null;
+    const dueMs = dueOf(absentSince, stretches, vm.identityMs);
+    const { entry, notBeforeMs, isStarted: wasStarted, isOdd } = held;
+    departures.push({
+      ...absentSince,
+      entry,
+      notBeforeMs,
+      firstMs,
+      wasStarted,
+      isOdd,
+      backMs,
+      watchedUntilMs,
+      dueMs,
+      record,
+    });
+    return record;
+  };
+  for (const stretch of stretches) {
+    const entry = stretch.view.entries.get(event.id);
+    const atMs = stretch.fromMs;
+    if (!entry) {
+      if (lastListed && !absentSince) absentSince = { before: lastListed, after: stretch };
+      continue;
+    }
+    const wasEnded: boolean =
+      absentSince !== null && (depart(atMs, stretch.previousMs ?? atMs) !== null || (held?.isSaid ?? false));
+    absentSince = null;
+    lastListed = stretch;
+    const before = held as Held | null;
+    const isBlank = statusIs(entry, 'Started') || entry.notBeforeMs === null;
+    const notBeforeMs: number | null = isBlank ? (before?.notBeforeMs ?? null) : entry.notBeforeMs;
+    const isFirst: boolean = before === null || wasEnded;
+    if (isFirst) firstMs = atMs;
+    const isStarted: boolean = statusIs(entry, 'Started') || (!isFirst && (before?.isStarted ?? false));
+    const isOdd: boolean = !isKnown(entry);
+    held = { entry, notBeforeMs, isStarted, isSaid: isSaid(entry), isOdd };
+    const isOurs = names(entry.resources, vm.name);
+    const joins = isOurs && before !== null && !wasEnded && !names(before.entry.resources, vm.name);
+    const isAgain: boolean = !isFirst && (before?.isStarted ?? false);
+    const kind = isFirst || !before ? firstKind(held, wasEnded) : kindOf(before, held, apiVersion);
+    const wasInScope = isInScope;
+    isInScope ||= isOurs;
+    if (!isInScope) continue;
+    const shown = !wasInScope && joins ? firstKind(held, false) : kind;
+    if (shown !== null) steps.push({ kind: shown, atMs, stretch, entry, isStarted, isAgain });
+  }
+  depart(null, stretches.at(-1)?.toMs ?? 0);
+  return { steps, departures };
+}
+
+const firstKind = (now: Held, wasEnded: boolean): StepKind | null => {
+  if (now.isSaid) return wasEnded ? null : 'said';
+  return wasEnded ? 'return' : 'appear';
+};
+
+function kindOf(before: Held, now: Held, apiVersion: string): StepKind | null {
+  if (now.isSaid) return before.isSaid ? null : 'said';
+  const wasStarted = statusIs(before.entry, 'Started');
+  if (statusIs(now.entry, 'Started') && !wasStarted && (!before.isStarted || !before.isOdd)) return 'start';
+  if (statusIs(now.entry, 'Scheduled') && wasStarted) return 'back';
+  if (now.isOdd && !statusIs(before.entry, now.entry.status)) return 'odd-status';
+  const isChanged =
+    contentOf(before.entry, before.notBeforeMs, apiVersion) !== contentOf(now.entry, now.notBeforeMs, apiVersion);
+  return isChanged ? 'update' : null;
+}
+
+/** One more document or three polls settle an absence; a window or an unreadable entry is waited out first. */
+function dueOf({ after }: { readonly after: Stretch }, stretches: readonly Stretch[], identityMs: number): number {
+  const plainMs = 6000;
+  const unreadableMs = 15 * 60_000;
+  let dueMs = Math.max(after.fromMs, identityMs) + plainMs;
+  for (const { view, fromMs, toMs, isInWindow } of stretches) {
+    if (toMs < after.fromMs || fromMs > dueMs) continue;
+    // A window that opens before it is decided is waited out from the first absence.
+    if (isInWindow) dueMs = Math.max(dueMs, after.fromMs + windowMs + playedEveryMs + plainMs);
+    if (view.hasUnreadable)
+      dueMs = Math.max(dueMs, Math.min(toMs, after.fromMs + unreadableMs) + windowMs + playedEveryMs + plainMs);
+  }
+  // What is due between two looks is said at the next one.
+  for (const { fromMs, toMs, previousMs } of stretches) {
+    if (previousMs !== null && previousMs < dueMs && dueMs <= fromMs) return fromMs + plainMs;
+    if (fromMs <= dueMs && dueMs <= toMs) return dueMs;
+  }
+  return dueMs;
+}

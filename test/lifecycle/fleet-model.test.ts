@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { brokenKinds, countWorlds, examplesOf, tableOf } from '../fleet-model/count.ts';
+
+/** The first of the worlds that `npm run test:fleet` plays. */
+const worlds = 200;
+
+test(`what is said of ${worlds} fleets is true`, { timeout: 120_000 }, () => {
+  const counts = countWorlds(1, worlds);
+  const broken = brokenKinds(counts);
+  expect(counts.records).toBeGreaterThan(2000);
+  expect(broken, [tableOf(counts), examplesOf(counts, broken)].join('\n\n')).toEqual([]);
+});
