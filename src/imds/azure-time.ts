@@ -7,8 +7,11 @@ export interface AzureTime {
   readonly clockOffsetSeconds: number | null;
 }
 
-/** An answer that was longer under way than this may have been dated at any time in between. */
-const longestTellingRoundTripMs = 4000;
+/**
+ * An answer that was longer under way than this tells nothing: it may have been dated at any time in between, and what
+ * that adds to the offset would look like a clock that stood still.
+ */
+const longestTellingRoundTripMs = 1000;
 
 /**
  * The header is cut to whole seconds, so half a second is added: without it a clock that is right would be called one second

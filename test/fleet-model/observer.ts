@@ -123,8 +123,10 @@ export function observe(world: World, vm: Vm): Account {
       observer: poll.arrivedMs >= vm.identityMs ? observer : null,
       scope: { witnessRate: world.witnessRate },
       gapAfterMs: gapAfterMs(1),
+      enablingMs: 130_000,
       bridgeVersion: '0.0.0',
       at: wallClock(vm, poll.arrivedMs),
+      monotonicMs: poll.arrivedMs,
     });
     if (turn.records.length > 0 || isWorthStoring(stored, turn.state)) stored = turn.state;
     for (const record of turn.records) {
