@@ -29,6 +29,8 @@ export interface Decision {
   readonly records: readonly Unplaced[];
   /** Events never seen before, and those of them (or joined later) that affect this VM. */
   readonly appeared: { readonly seen: number; readonly ours: number };
+  /** An event explains the outage. */
+  readonly isOutageBooked: boolean;
 }
 
 /** What became of one event: its memory (undefined: forget it) and the record of its step. */
@@ -56,7 +58,8 @@ export function decide(before: Events, document: SeenDocument | null, bench: Ben
   }
   if (records.length > 0) for (const key of toForget(events, listed, bench.facts.moment)) events.delete(key);
   records.sort((a, b) => (a.eventId.toLowerCase() < b.eventId.toLowerCase() ? -1 : 1));
-  return { events: sameOr(before, events), records, appeared: countAppeared(before, events) };
+  const isOutageBooked = [...bookings.values()].some(({ outageSeconds }) => outageSeconds !== null);
+  return { events: sameOr(before, events), records, appeared: countAppeared(before, events), isOutageBooked };
 }
 
 /** The events of this VM that are open, and those that this document lists first. `listed` null: the same document again. */
@@ -77,6 +80,7 @@ function candidates(before: Events, listed: ReadonlyMap<string, ScheduledEvent> 
         started: known?.phase === 'Started' || now.eventStatus === 'Started',
         due: standing(now.notBefore, facts.azureTime) === 'passed' || approved.has(key),
         listed: listed === null || entry !== undefined,
+        isNew: memory === undefined,
         leftUnseen: listed !== null && !entry && isSkipped,
       },
     ];

@@ -15,6 +15,8 @@ export interface HostImpact {
   readonly pausedAt: IsoTime | null;
   readonly booted: boolean;
   readonly outageSeconds: number | null;
+  /** Of a boot not long ago, which no event has explained. */
+  readonly earlierOutageSeconds: number | null;
   readonly moved: boolean;
   /** Azure's time of the last look before; null after a gap without a boot: then only bounds are known. */
   readonly previousAt: IsoTime | null;
@@ -28,6 +30,8 @@ export interface Candidate {
   /** Its notBefore has passed, or this bridge approved it. */
   readonly due: boolean;
   readonly listed: boolean;
+  /** This document lists it first. */
+  readonly isNew: boolean;
   /** It left, and a document in between was not seen: it may have started there. */
   readonly leftUnseen: boolean;
 }
@@ -72,13 +76,21 @@ export function bookImpact(candidates: readonly Candidate[], impact: HostImpact)
       impactAt: times.sort()[0] ?? null,
     });
   };
-  const { pause, pausedAt, booted, outageSeconds, moved, previousAt } = impact;
+  const { pause, pausedAt, booted, outageSeconds, earlierOutageSeconds, moved, previousAt } = impact;
   if (pause !== null && pause.totalMs > 0) {
     const isProof = pause.longestMs >= pauseIsEvidenceMs;
     book(explaining(candidates, interrupts, true), { pause, ...(isProof && { impactAt: pausedAt }) }, isProof);
   }
   if (moved) book(explaining(candidates, interrupts, true), { moved, impactAt: previousAt });
-  if (booted) book(explaining(candidates, reboots, false), { booted, outageSeconds, impactAt: previousAt });
+  if (earlierOutageSeconds !== null) {
+    const failed = candidates.filter(({ isNew, started }) => isNew && started);
+    book(explaining(failed, reboots, false), { outageSeconds: earlierOutageSeconds });
+  }
+  if (!booted) return bookings;
+  const rebooting = explaining(candidates, reboots, false);
+  if (rebooting.length > 0) book(rebooting, { booted, outageSeconds, impactAt: previousAt });
+  // What had started may fail and take the machine down, whatever its type; that proves nothing.
+  else book(candidates.filter(({ started }) => started), { outageSeconds, impactAt: previousAt });
   return bookings;
 }
 

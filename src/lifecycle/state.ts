@@ -50,6 +50,8 @@ export interface Unbooked {
   readonly pausedUntil: Moment | null;
   /** The first look after a boot. */
   readonly booted: Moment | null;
+  /** An outage that no event explains yet: a failure of the hardware may be listed minutes after the boot. */
+  readonly outage: { readonly seconds: number; readonly over: Moment } | null;
 }
 
 /** A document that waits for the observer to be known, with everything needed to decide it later as if at once. */

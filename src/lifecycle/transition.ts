@@ -178,6 +178,7 @@ function withoutDocument(state: LifecycleState, given: Given): LifecycleState {
       ...measured,
       pausedUntil: state.unbooked?.pausedUntil ?? (isPaused ? moment : null),
       booted: state.unbooked?.booted ?? (hasBooted ? moment : null),
+      outage: state.unbooked?.outage ?? null,
     },
   };
 }
@@ -237,7 +238,7 @@ function decideLook(state: LifecycleState, look: Look, given: Given & { readonly
     gapAfterMs: given.gapAfterMs,
     approved: state.approved,
   };
-  const { events, records, appeared } = decide(state.events, look.document, bench);
+  const { events, records, appeared, isOutageBooked } = decide(state.events, look.document, bench);
   const after: LifecycleState = {
     ...state,
     incarnation,
@@ -250,13 +251,21 @@ function decideLook(state: LifecycleState, look: Look, given: Given & { readonly
     resetAt: isReset ? isoOf(look.at) : state.resetAt,
     reset,
     enabled,
-    unbooked: null,
+    unbooked: isOutageBooked ? null : unexplained(state.unbooked, bench.impact, moment),
     events,
   };
   const snapshot = isSnapshotDue(after, moment) ? [snapshotRecord(after, bench.circumstances)] : [];
   const placed = [...records, ...snapshot].map((record, n) => place(record, state.position + 1 + n));
   const snapshotDue = after.snapshotDue && snapshot.length === 0;
   return { state: { ...after, snapshotDue, position: state.position + placed.length }, records: placed, appeared };
+}
+
+/** Keeps an outage that no event explains for five minutes. */
+function unexplained(kept: Unbooked | null, { outageSeconds }: HostImpact, now: Moment): Unbooked | null {
+  const outage = outageSeconds === null ? (kept?.outage ?? null) : { seconds: outageSeconds, over: now };
+  if (outage === null || !isWithin(outage.over, now, resetWindowMs)) return null;
+  const isSame = kept?.outage === outage && kept.tick === null && kept.wallStepMs === 0 && kept.booted === null;
+  return isSame ? kept : { tick: null, wallStepMs: 0, pausedUntil: null, booted: null, outage };
 }
 
 /** What the machine measured between the last valid document and this one. */
@@ -285,6 +294,7 @@ function impactOf(
     pausedAt: pause && isoAfter((unbooked?.pausedUntil ?? moment).azureAt, -pause.totalMs),
     booted,
     outageSeconds: outageMs === null ? null : Math.max(0, outageMs) / 1000,
+    earlierOutageSeconds: unbooked?.outage?.seconds ?? null,
     moved: changed(physicalHost, host.physicalHost),
     previousAt: !gap || booted ? (previousDocument?.azureAt ?? null) : null,
   };

@@ -137,6 +137,7 @@ export const isWholeLifecycle = holds<Omit<LifecycleState, 'events' | 'undecided
       wallStepMs: isNumber,
       pausedUntil: orNull(isWholeMoment),
       booted: orNull(isWholeMoment),
+      outage: orNull((outage) => isObject(outage) && isNumber(outage.seconds) && isWholeMoment(outage.over)),
     }),
   ),
   snapshotDue: isFlag,
