@@ -4,8 +4,8 @@ import type { ScheduledEvent } from './scheduled-event.ts';
 
 /**
  * To which event a pause, an outage or a change of host belongs. Each is booked once, to the event whose impact was
- * possible then: one that had started, that was approved, or whose notBefore had passed. Where several were, one gets it
- * and the word that it may have been another's.
+ * possible then: one that had started, that was approved, or whose notBefore had passed. Where several were, or where it
+ * may have been none, one gets it and the word that it may not be its own.
  */
 
 /** What the machine measured on itself between two documents. */
@@ -47,14 +47,15 @@ const interrupts = ['Freeze', 'Reboot', 'Redeploy'];
 const reboots = ['Reboot', 'Redeploy', 'Preempt', 'Terminate'];
 
 /** The events that explain an impact best. An event still listed as Scheduled explains it only where no other does. */
-function explaining(candidates: readonly Candidate[], types: readonly string[], mayBeUnseen: boolean): Candidate[] {
+function explaining(candidates: readonly Candidate[], types: readonly string[]): Candidate[] {
   const able = candidates.filter(({ eventType }) => types.includes(eventType ?? ''));
   const begun = able.filter(({ started, due, listed }) => started || (due && !listed));
-  if (begun.length > 0) return begun;
-  const due = able.filter((candidate) => candidate.due);
-  if (due.length > 0 || !mayBeUnseen) return due;
-  return able.filter(({ leftUnseen }) => leftUnseen);
+  return begun.length > 0 ? begun : able.filter(({ due }) => due);
 }
+
+/** Those that left before their time, with a document unseen in between: they may have been approved elsewhere, or canceled. */
+const unseen = (candidates: readonly Candidate[], types: readonly string[]): Candidate[] =>
+  candidates.filter(({ eventType, leftUnseen }) => leftUnseen && types.includes(eventType ?? ''));
 
 /** Of several events the first: started before due, gone before listed, then by id. The same on every run. */
 const inOrder = (a: Candidate, b: Candidate): number =>
@@ -72,25 +73,31 @@ export function bookImpact(candidates: readonly Candidate[], impact: HostImpact)
     bookings.set(first.key, {
       ...before,
       ...booked,
-      ambiguous: before.ambiguous || ambiguous,
+      ambiguous: before.ambiguous || ambiguous || (booked.ambiguous ?? false),
       impactAt: times.sort()[0] ?? null,
     });
   };
   const { pause, pausedAt, booted, outageSeconds, earlierOutageSeconds, moved, previousAt } = impact;
   if (pause !== null && pause.totalMs > 0) {
     const isProof = pause.longestMs >= pauseIsEvidenceMs;
-    book(explaining(candidates, interrupts, true), { pause, ...(isProof && { impactAt: pausedAt }) }, isProof);
+    const interrupted = explaining(candidates, interrupts);
+    if (interrupted.length > 0) book(interrupted, { pause, ...(isProof && { impactAt: pausedAt }) }, isProof);
+    else if (isProof) book(unseen(candidates, interrupts), { pause, ambiguous: true });
   }
-  if (moved) book(explaining(candidates, interrupts, true), { moved, impactAt: previousAt });
+  const shifted = explaining(candidates, interrupts);
+  if (moved && shifted.length > 0) book(shifted, { moved, impactAt: previousAt });
+  else if (moved) book(unseen(candidates, interrupts), { moved, ambiguous: true });
   if (earlierOutageSeconds !== null) {
     const failed = candidates.filter(({ isNew, started }) => isNew && started);
-    book(explaining(failed, reboots, false), { outageSeconds: earlierOutageSeconds });
+    book(explaining(failed, reboots), { outageSeconds: earlierOutageSeconds });
   }
   if (!booted) return bookings;
-  const rebooting = explaining(candidates, reboots, false);
+  const rebooting = explaining(candidates, reboots);
+  const failing = candidates.filter(({ started }) => started);
   if (rebooting.length > 0) book(rebooting, { booted, outageSeconds, impactAt: previousAt });
   // What had started may fail and take the machine down, whatever its type; that proves nothing.
-  else book(candidates.filter(({ started }) => started), { outageSeconds, impactAt: previousAt });
+  else if (failing.length > 0) book(failing, { outageSeconds, impactAt: previousAt });
+  else book(unseen(candidates, reboots), { outageSeconds, ambiguous: true });
   return bookings;
 }
 

@@ -36,7 +36,7 @@ export const evidenceMeanings: Readonly<
   'unreadable-entry':
     'An entry whose EventId could not be read may have been it; after five minutes that hides it no longer.',
   'impact-ambiguous':
-    'Several events could have had the pause, the outage or the change of host that is booked here: it proves nothing about this one.',
+    'The pause, the outage or the change of host that is booked here may have been that of another event, or of none: it proves nothing about this one.',
   'started-without-notice': 'It was Started when it was first seen.',
   'present-at-first-look':
     'It was there at the first look, after a gap, or while the list of the service was incomplete: its true beginning is not known.',
