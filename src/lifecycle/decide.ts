@@ -112,7 +112,7 @@ function decideListed(
   // A known event was out of sight since it was last listed, a new one since the last document that could have shown it.
   const gap = memory?.open
     ? isGap(memory.listedIn ?? facts.previous, facts.moment, bench.gapAfterMs)
-    : facts.gap || facts.wasHidden || facts.settling;
+    : facts.gap || facts.wasHidden || facts.settling || facts.mayHaveMoved;
   const listing: Listing = { now, memory, affectsUs, gap };
   if (!inScope && saysEnded(listing)) return { memory: undefined };
   const step = inScope ? stepTaken(listing) : null;
@@ -123,7 +123,9 @@ function decideListed(
   const remembered = memory?.open ? listedNow : stillListed(applyImpact(listedNow, null, booking));
   if (!step) return { memory: remembered };
   const startedSeconds = saysEnded(listing) ? startedFor(remembered, moment, gap) : null;
-  return describe(remembered, { ...step, incarnation: facts.incarnation, startedSeconds }, circumstances);
+  const lastListedAt = (memory?.listedIn ?? facts.previous).moment?.azureAt ?? null;
+  const left = saysEnded(listing) ? { left: { lastListedAt, gap } } : {};
+  return describe(remembered, { ...step, ...left, incarnation: facts.incarnation, startedSeconds }, circumstances);
 }
 
 function decideUnlisted(memory: EventMemory, document: SeenDocument | null, present: Events, bench: Bench): Outcome {

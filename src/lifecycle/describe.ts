@@ -26,7 +26,7 @@ export interface StepToDescribe {
   readonly incarnation: number;
   /** How long Azure listed the event as Started, where that is known. */
   readonly startedSeconds: number | null;
-  /** Of an end: how it left; null where Azure said so itself, and of every other step. */
+  /** Of an end: how it was listed last before it. */
   readonly left?: Left;
 }
 

@@ -35,6 +35,8 @@ export interface DocumentFacts {
   readonly reset: boolean;
   /** Around a reset, or while the service is being switched on: what is listed may be incomplete. */
   readonly settling: boolean;
+  /** The machine booted a moment ago, and the service may be that of another host: what is new may be older. */
+  readonly mayHaveMoved: boolean;
 }
 
 /** Another boot, host, …: true only where both sides are known. */

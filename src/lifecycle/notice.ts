@@ -1,9 +1,9 @@
 import type { IsoTime, Phase } from './record.ts';
 import type { EventMemory } from './state.ts';
 
-/** How an event that is no longer listed has left. */
+/** How an event that has ended was listed last. */
 export interface Left {
-  /** Azure's time of the last look that listed it. */
+  /** Azure's time of the last look at which it had not ended. */
   readonly lastListedAt: IsoTime | null;
   /** Nobody looked for a while before it was gone. */
   readonly gap: boolean;

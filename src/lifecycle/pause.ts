@@ -22,7 +22,9 @@ export function pauseBetween(
 ): Pause | null {
   const tick = host.tick ?? { longestMs: 0, totalMs: 0 };
   const corroborated = tick.longestMs > 0 || clue.incarnationSkipped;
-  const longestMs = corroborated ? Math.max(tick.longestMs, host.wallStepMs, clue.azureRanAheadMs) : tick.longestMs;
+  // Of a clock that was set by NTP one is as much ahead as the other is behind.
+  const lostMs = host.wallStepMs + clue.azureRanAheadMs;
+  const longestMs = corroborated ? Math.max(tick.longestMs, lostMs) : tick.longestMs;
   if (host.tick === null && longestMs < pauseIsEvidenceMs) return null;
   return { longestMs: Math.round(longestMs), totalMs: Math.round(tick.totalMs + longestMs - tick.longestMs) };
 }

@@ -30,6 +30,8 @@ export interface LifecycleState {
   readonly reset: Moment | null;
   /** The first document, or the first after so long that the service had been off: its list may still be incomplete. */
   readonly enabled: Moment | null;
+  /** The last boot after which the service may have been that of another host. */
+  readonly elsewhere: Moment | null;
   /** What the machine measured since the last valid document. */
   readonly unbooked: Unbooked | null;
   /** This stream has not said yet which events are in sight. */
@@ -177,6 +179,7 @@ export const emptyState = (streamId: string): LifecycleState => ({
   resetAt: null,
   reset: null,
   enabled: null,
+  elsewhere: null,
   unbooked: null,
   snapshotDue: true,
   events: new Map(),

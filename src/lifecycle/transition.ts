@@ -80,6 +80,22 @@ interface Look {
 
 const isoOf = (date: Date): string => date.toISOString();
 
+/**
+ * The offset of this look. Where the answer tells none, our clock may have been set since the offset known last: then the
+ * monotonic clock says what time it is for Azure.
+ */
+function offsetOf(
+  look: Pick<Look, 'at' | 'monotonicMs' | 'host' | 'clockOffsetSeconds' | 'previousDocument'>,
+  known: number | null,
+): number | null {
+  const { at, monotonicMs, host, previousDocument: previous } = look;
+  if (look.clockOffsetSeconds !== null || known === null) return look.clockOffsetSeconds;
+  if (previous === null || previous.monotonicMs === null || monotonicMs === null) return known;
+  if (previous.bootId === null || previous.bootId !== host.bootId) return known;
+  const azureMs = Date.parse(previous.azureAt) + monotonicMs - previous.monotonicMs;
+  return Math.round((azureMs - at.getTime()) / 1000) + 0;
+}
+
 /** Azure's time is our clock put right by the steady offset; where none is known yet, the `Date` of the answer. */
 function momentOf(
   { at, azureTime, monotonicMs, host }: Pick<Look, 'at' | 'azureTime' | 'monotonicMs' | 'host'>,
@@ -124,10 +140,9 @@ function setAside(state: LifecycleState, seen: Seen, { at, monotonicMs, host }: 
   const last = state.undecided.at(-1);
   if (seen.kind === 'unavailable' || (seen.kind === 'unchanged' && !last)) return state;
   const { azureTime, clockOffsetSeconds } = seen;
-  const lastDocument = momentOf(
-    { at, monotonicMs, host, azureTime },
-    steadyOffset(state.clockOffsetSeconds, clockOffsetSeconds),
-  );
+  const look = { at, monotonicMs, host, azureTime, clockOffsetSeconds, previousDocument: state.lastDocument };
+  const offset = offsetOf(look, state.clockOffsetSeconds);
+  const lastDocument = momentOf(look, steadyOffset(state.clockOffsetSeconds, offset));
   const after = { ...state, lastDocumentAt: isoOf(at), lastDocument };
   const isSameHost = last?.host.bootId === host.bootId && last.host.physicalHost === host.physicalHost;
   const document = seen.kind === 'document' ? seen.document : last?.document;
@@ -167,7 +182,8 @@ function withinBounds(waiting: readonly UndecidedDocument[], newest: UndecidedDo
 /** No observation: what the machine measured on itself is kept until a document tells to which event it belongs. */
 function withoutDocument(state: LifecycleState, given: Given): LifecycleState {
   const { host } = given;
-  const moment = momentOf({ ...given, azureTime: null }, state.clockOffsetSeconds);
+  const look = { ...given, azureTime: null, clockOffsetSeconds: null, previousDocument: state.lastDocument };
+  const moment = momentOf(look, offsetOf(look, state.clockOffsetSeconds));
   const isPaused = (host.tick?.longestMs ?? 0) > 0 || Math.abs(host.wallStepMs) >= pauseIsEvidenceMs;
   const hasBooted = changed(state.unbooked?.booted?.bootId ?? state.bootId, host.bootId);
   if (!isPaused && !hasBooted) return state;
@@ -199,12 +215,14 @@ const switchedOffAfterMs = 24 * 3_600_000;
 
 function decideLook(state: LifecycleState, look: Look, given: Given & { readonly observer: Observer }): Told {
   const incarnation = look.document?.incarnation ?? state.incarnation ?? 0;
-  const clockOffset = steadyOffset(state.clockOffsetSeconds, look.clockOffsetSeconds);
+  const lookOffset = offsetOf(look, state.clockOffsetSeconds);
+  const clockOffset = steadyOffset(state.clockOffsetSeconds, lookOffset);
   const moment = momentOf(look, clockOffset);
   const isReset = state.incarnation !== null && incarnation < state.incarnation;
   const reset = isReset ? moment : state.reset;
   const wasOff = look.previousDocument === null || msBetween(look.previousDocument, moment) > switchedOffAfterMs;
   const enabled = wasOff ? moment : state.enabled;
+  const elsewhere = mayBeElsewhere(state, look.host, incarnation) ? moment : state.elsewhere;
   const imdsApiVersion = look.document ? look.imdsApiVersion : (state.imdsApiVersion ?? look.imdsApiVersion);
   const previous = previousSighting(state, look.previousDocumentAt, look.previousDocument);
   const unreadable = look.document?.unreadable ?? state.unreadable;
@@ -223,6 +241,7 @@ function decideLook(state: LifecycleState, look: Look, given: Given & { readonly
       unreadable,
       reset: isAfterReset,
       settling: isAfterReset || isWithin(enabled, moment, given.enablingMs - 1),
+      mayHaveMoved: isWithin(elsewhere, moment, given.enablingMs - 1),
     },
     circumstances: {
       at: look.at,
@@ -230,7 +249,7 @@ function decideLook(state: LifecycleState, look: Look, given: Given & { readonly
       host: look.host,
       streamId: state.streamId,
       imdsApiVersion,
-      clockOffsetSeconds: look.clockOffsetSeconds ?? clockOffset,
+      clockOffsetSeconds: lookOffset ?? clockOffset,
       bridgeVersion: given.bridgeVersion,
     },
     impact: impactOf(state, look, { moment, gap, incarnation, clockOffset }),
@@ -251,6 +270,7 @@ function decideLook(state: LifecycleState, look: Look, given: Given & { readonly
     resetAt: isReset ? isoOf(look.at) : state.resetAt,
     reset,
     enabled,
+    elsewhere,
     unbooked: isOutageBooked ? null : unexplained(state.unbooked, bench.impact, moment),
     events,
   };
@@ -268,6 +288,15 @@ function unexplained(kept: Unbooked | null, { outageSeconds }: HostImpact, now: 
   return isSame ? kept : { tick: null, wallStepMs: 0, pausedUntil: null, booted: null, outage };
 }
 
+/**
+ * After a boot the VM may be on a host whose service begins anew. A lower incarnation shows that; the same one, as both may
+ * have just begun, does not.
+ */
+function mayBeElsewhere(before: LifecycleState, { bootId, physicalHost }: HostEvidence, incarnation: number): boolean {
+  const isSameHost = physicalHost !== null && physicalHost === before.physicalHost;
+  return changed(before.bootId, bootId) && !isSameHost && incarnation === before.incarnation;
+}
+
 /** What the machine measured between the last valid document and this one. */
 function impactOf(
   { incarnation: before, unbooked, clockOffsetSeconds, bootId, physicalHost }: LifecycleState,
@@ -283,7 +312,7 @@ function impactOf(
     { ...host, ...measuredWith(unbooked, host) },
     {
       incarnationSkipped: before !== null && incarnation > before + 1,
-      azureRanAheadMs: 1000 * Math.max(0, (clockOffset ?? 0) - (clockOffsetSeconds ?? clockOffset ?? 0)),
+      azureRanAheadMs: 1000 * ((clockOffset ?? 0) - (clockOffsetSeconds ?? clockOffset ?? 0)),
     },
   );
   const booted = changed(bootId, host.bootId);

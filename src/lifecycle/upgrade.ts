@@ -15,6 +15,7 @@ export function withNewKeys(stored: Scalars): Scalars {
     unreadable: stored.hidden ? 1 : 0,
     reset: momentAt(resetAt, offset),
     enabled: null,
+    elsewhere: null,
     unbooked: null,
     // A stream that has gone on for long has told of its events one by one.
     snapshotDue: false,

@@ -131,6 +131,7 @@ export const isWholeLifecycle = holds<Omit<LifecycleState, 'events' | 'undecided
   resetAt: orNull(isTime),
   reset: orNull(isWholeMoment),
   enabled: orNull(isWholeMoment),
+  elsewhere: orNull(isWholeMoment),
   unbooked: orNull(
     holds<Unbooked>({
       tick: orNull((tick) => isObject(tick) && isNumber(tick.longestMs) && isNumber(tick.totalMs)),

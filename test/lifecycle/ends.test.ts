@@ -147,9 +147,9 @@ describe('what the machine knows decides how an event ended', () => {
       records: ['Scheduled: said-by-azure', 'Canceled: left-before-not-before'],
     },
     {
-      name: 'a Scheduled freeze that left together with a pause is Completed',
+      name: 'a Scheduled freeze that left before its time together with a pause, a document unseen: felt, but not for certain',
       seen: [nothing, { events: [scheduled] }, { events: [], after: 7, pauseMs: 5300, incarnation: 4 }],
-      records: ['Scheduled: said-by-azure', 'Completed: pause-observed incarnation-gap'],
+      records: ['Scheduled: said-by-azure', 'Ended: pause-observed incarnation-gap impact-ambiguous'],
     },
     {
       name: 'a pause of less than a second proves nothing',
@@ -164,7 +164,7 @@ describe('what the machine knows decides how an event ended', () => {
         { events: [], kind: 'unavailable', pauseMs: 4000 },
         { events: [], incarnation: 4, pauseMs: 0 },
       ],
-      records: ['Scheduled: said-by-azure', 'Completed: pause-observed incarnation-gap'],
+      records: ['Scheduled: said-by-azure', 'Ended: pause-observed incarnation-gap impact-ambiguous'],
     },
     {
       name: 'a pause before the event was last listed proves nothing about its leaving',
@@ -184,21 +184,21 @@ describe('what the machine knows decides how an event ended', () => {
     {
       name: 'a step of the wall clock together with a skipped incarnation is a pause',
       seen: [nothing, { events: [scheduled] }, { events: [], incarnation: 4, wallStepMs: 8000 }],
-      records: ['Scheduled: said-by-azure', 'Completed: pause-observed incarnation-gap'],
+      records: ['Scheduled: said-by-azure', 'Ended: pause-observed incarnation-gap impact-ambiguous'],
     },
     {
       name: 'the clock of Azure running ahead together with a late tick is a pause',
       seen: [nothing, { events: [scheduled] }, { events: [], pauseMs: 300, clockOffsetSeconds: 6, incarnation: 4 }],
-      records: ['Scheduled: said-by-azure', 'Completed: pause-observed incarnation-gap'],
+      records: ['Scheduled: said-by-azure', 'Ended: pause-observed incarnation-gap impact-ambiguous'],
     },
     {
-      name: 'a Scheduled redeploy that left on another physical host is Completed',
+      name: 'a Scheduled redeploy that left before its time on another physical host, a document unseen: the same',
       seen: [
         nothing,
         { events: [event({ eventType: 'Redeploy' })], physicalHost: 'node-1' },
         { events: [], incarnation: 4, physicalHost: 'node-2' },
       ],
-      records: ['Scheduled: said-by-azure', 'Completed: physical-host-changed incarnation-gap'],
+      records: ['Scheduled: said-by-azure', 'Ended: physical-host-changed incarnation-gap impact-ambiguous'],
     },
     {
       name: 'a physical host that was unknown before proves no move',
