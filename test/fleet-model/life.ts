@@ -22,7 +22,7 @@ export interface Stretch {
 const gapMs = 10_000;
 const windowMs = 300_000;
 /** Between two polls in a quiet time; see `polls.ts`. */
-const playedEveryMs = 8000;
+const playedEveryMs = 9000;
 
 /** All valid looks of a VM, with those at the same document joined. */
 export function stretchesOf({ looks, views }: Account): readonly Stretch[] {

@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util';
+import { cases } from './cases.ts';
 import { brokenKinds, countWorlds, examplesOf, tableOf } from './count.ts';
 import { describeFinding, describeRecords, describeWorld } from './describe.ts';
 import { generateWorld } from './generate.ts';
 import { judge } from './judge.ts';
+import { judgeCase } from './judge-case.ts';
 import { type Kind, kinds } from './kinds.ts';
 
 const { values } = parseArgs({
@@ -11,10 +13,21 @@ const { values } = parseArgs({
     worlds: { type: 'string', default: '5000' },
     first: { type: 'string', default: '1' },
     kind: { type: 'string' },
+    cases: { type: 'boolean' },
+    case: { type: 'string' },
   },
 });
 
-if (values.seed !== undefined) {
+if (values.cases || values.case !== undefined) {
+  cases.forEach((one, index) => {
+    if (values.case !== undefined && index + 1 !== Number(values.case)) return;
+    const { verdict, problems } = judgeCase(one);
+    console.log(`${index + 1} ${problems.length === 0 ? 'right' : 'WRONG'}: ${one.title}`);
+    for (const problem of problems) console.log(`    ${problem}`);
+    if (values.case !== undefined) console.log(`${describeWorld(one.world)}\nrecords\n${describeRecords(verdict)}`);
+    if (problems.length > 0) process.exitCode = 1;
+  });
+} else if (values.seed !== undefined) {
   const verdict = judge(generateWorld(Number(values.seed)));
   const findings = verdict.findings.map(describeFinding);
   console.log(

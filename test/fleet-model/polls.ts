@@ -27,8 +27,8 @@ export interface Poll {
 
 const everyMs = 1000;
 const roundTripMs = 3;
-/** Where nothing happens for a while only every eighth poll is played: more often than what counts as a gap. */
-const strideMs = 8000;
+/** Where nothing happens for a while only every ninth poll is played: more often than what counts as a gap. */
+const strideMs = 9000;
 /** Around everything that happens each poll is played. */
 const denseBeforeMs = 3000;
 const denseAfterMs = 9000;

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
+import { cases } from '../fleet-model/cases.ts';
 import { brokenKinds, countWorlds, examplesOf, tableOf } from '../fleet-model/count.ts';
+import { describeRecords, describeWorld } from '../fleet-model/describe.ts';
+import { judgeCase } from '../fleet-model/judge-case.ts';
+
+test.each(cases)('$title', (one) => {
+  const { verdict, problems } = judgeCase(one);
+  expect(problems, `${describeWorld(one.world)}\nrecords\n${describeRecords(verdict)}`).toEqual([]);
+});
 
 /** The first of the worlds that `npm run test:fleet` plays. */
 const worlds = 200;
