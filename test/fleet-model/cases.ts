@@ -90,7 +90,7 @@ function stallBeforeCancel(): Case {
     toMs: leavesMs - 100,
     cause: null,
     pollInFlight: null,
-    stopsClocks: false,
+    clocks: 'run',
   });
   return {
     title: 'a stall of the CPU 199 s before notBefore proves no freeze',
@@ -130,7 +130,7 @@ function freezeTooShortToSee(): Case {
   const freeze = announce('freeze', { notBeforeMs: 360_000 });
   freeze.list(announcedMs + 59_550, started);
   freeze.pause(vm, announcedMs + 59_600, 5000);
-  freeze.complete(announcedMs + 64_700);
+  freeze.complete(announcedMs + 64_590);
   return {
     title: 'a measured pause ends the notice where Started was never seen',
     world: world('2 to 4', { events: [freeze], vms: [vm] }),
@@ -242,11 +242,13 @@ function outageOfAnother(): Case {
 function failedPollInPause(): Case {
   const vm = quietVm('vm-a');
   const freeze = announce('freeze').list(961_500, started);
-  freeze.pause(vm, 965_500, 5000, { pollInFlight: 'failed' });
+  freeze.pause(vm, 965_500, 5000, { pollInFlight: 'failed', clocks: 'wall-stops' });
   freeze.complete(990_500);
+  // Two changes in the pause: the next document skips one.
+  const other = announce('other', { resources: ['vm-b'] }, 966_500).list(967_500, { durationSeconds: 9 });
   return {
     title: 'a freeze in which the poll under way fails counts once',
-    world: world('failed poll in pause', { events: [freeze], vms: [vm] }),
+    world: world('failed poll in pause', { events: [freeze, other], vms: [vm] }),
     expected: [{ event: 'freeze', vm: 'vm-a', end: ['Completed'], pauseMs: 5000 }],
   };
 }
@@ -286,23 +288,36 @@ function failureListedLate(): Case {
 
 function clockSetBack(): Case {
   const vm = quietVm('vm-a');
-  const redeploy = announce('redeploy', { type: 'Redeploy' }).list(961_500, started);
-  redeploy.outage(vm, 965_500, 60_000);
-  vm.movesMs.push(1_025_500);
-  vm.endpoint.resets.push({ atMs: 1_025_500, emptyMs: 60_000, incarnation: 0 });
-  vm.clock.push({ atMs: 1_025_500, errorMs: 7_200_000, isStep: false }, { atMs: 1_040_500, errorMs: 0, isStep: true });
-  redeploy.complete(1_050_500);
+  const freeze = announce('freeze').list(961_500, started);
+  freeze.pause(vm, 965_500, 3000);
+  vm.movesMs.push(968_500);
+  vm.endpoint.resets.push({ atMs: 968_500, emptyMs: 60_000, incarnation: 0 });
+  vm.clock.push({ atMs: 968_500, errorMs: 7_200_000, isStep: false }, { atMs: 990_500, errorMs: 0, isStep: true });
+  freeze.complete(1_000_500);
   return {
     title: 'a clock set back does not stretch the window after a reset',
-    world: world('clock set back', { events: [redeploy], vms: [vm], lengthMs: 4 * 60 * minute }),
-    expected: [{ event: 'redeploy', vm: 'vm-a', end: ['Completed'] }],
+    world: world('clock set back', { events: [freeze], vms: [vm], lengthMs: 4 * 60 * minute }),
+    expected: [{ event: 'freeze', vm: 'vm-a', end: ['Completed'] }],
+  };
+}
+
+function clockSetInPause(): Case {
+  const vm = quietVm('vm-a');
+  const freeze = announce('freeze').list(961_500, started);
+  freeze.pause(vm, 965_500, 3000);
+  vm.clock.push({ atMs: 968_400, errorMs: 7_200_000, isStep: true });
+  freeze.complete(1_000_500);
+  return {
+    title: 'a clock set 2 h ahead right after a pause is no part of it',
+    world: world('clock set in a pause', { events: [freeze], vms: [vm] }),
+    expected: [{ event: 'freeze', vm: 'vm-a', end: ['Completed'], pauseMs: 3000 }],
   };
 }
 
 function slowAnswer(): Case {
   const vm = quietVm('vm-a');
   vm.endpoint.stride = 2;
-  vm.endpoint.slow.push({ fromMs: 839_000, toMs: 841_000, answerMs: 3900 });
+  vm.endpoint.slow.push({ fromMs: 839_000, toMs: 841_000, answerMs: 3900, servedAfter: 1 });
   return {
     title: 'a slow answer is no pause',
     world: world('slow answer', { events: [announce('freeze').cancel(840_200)], vms: [vm] }),
@@ -465,6 +480,7 @@ export const cases: readonly Case[] = [
   silentAfterBoot(),
   failureListedLate(),
   clockSetBack(),
+  clockSetInPause(),
   slowAnswer(),
   unreadableEntryStays(),
   mixedVersions(),

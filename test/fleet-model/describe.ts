@@ -43,15 +43,15 @@ function linesOfVm(vm: Vm): Line[] {
   const line = (atMs: number, text: string): Line => ({ atMs, text: `${name}  ${text}` });
   const lasts = ({ fromMs, toMs }: { fromMs: number; toMs: number }): string => `for ${seconds(toMs - fromMs)}`;
   return [
-    ...(vm.joinsMs > 0 ? [line(vm.joinsMs, 'joins')] : []),
+    ...(vm.joinsMs >= 1000 ? [line(vm.joinsMs, 'joins')] : []),
     ...(vm.identityMs > 0 ? [line(vm.identityMs, 'learns who it is')] : []),
     ...vm.outages
       .filter(({ cause }) => cause === null)
       .map((span) => line(span.fromMs, `guest restarts by itself ${lasts(span)}`)),
     ...vm.pauses.filter(({ cause }) => cause === null).map((span) => line(span.fromMs, `CPU stall ${lasts(span)}`)),
     ...vm.pauses
-      .filter(({ stopsClocks }) => stopsClocks)
-      .map(({ fromMs }) => line(fromMs, 'its clocks stand still too')),
+      .filter(({ clocks }) => clocks !== 'run')
+      .map(({ fromMs, clocks }) => line(fromMs, `clocks in the pause: ${clocks}`)),
     ...vm.movesMs.map((atMs) => line(atMs, 'runs on another host')),
     ...vm.clock.map(({ atMs, errorMs, isStep }) =>
       line(atMs, `clock ${seconds(errorMs)} ahead${isStep ? ', set' : ''}`),

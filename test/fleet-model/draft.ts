@@ -92,9 +92,10 @@ export class DraftEvent {
   pause(vm: DraftVm, fromMs: number, lengthMs: number, more: Partial<Pause> = {}): void {
     if (!isFree(vm, fromMs, fromMs + lengthMs)) return;
     const span = { fromMs, toMs: fromMs + lengthMs };
-    vm.pauses.push({ ...span, cause: this.id, pollInFlight: null, stopsClocks: false, ...more });
+    vm.pauses.push({ ...span, cause: this.id, pollInFlight: null, clocks: 'run', ...more });
     this.impacts.push({ ...span, vm: vm.name, kind: 'pause' });
-    if (more.stopsClocks) vm.clock.push(...clocksThatStood(vm, span.toMs, lengthMs));
+    if (more.clocks === 'stop' || more.clocks === 'wall-stops')
+      vm.clock.push(...clocksThatStood(vm, span.toMs, lengthMs));
   }
 
   outage(vm: DraftVm, fromMs: number, lengthMs: number, more: Partial<Outage> = {}): boolean {

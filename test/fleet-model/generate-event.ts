@@ -138,7 +138,7 @@ function pause(
   const fromMs = isBrief ? startMs + random.int(0, 50) : startMs + random.int(100, 100 + room);
   event.pause(vm, fromMs, Math.min(lengthMs, Math.max(1100, doneMs - fromMs)), {
     pollInFlight: random.pick([null, null, 'answered', 'failed'] as const),
-    stopsClocks: random.chance(0.1),
+    clocks: random.pick(['run', 'run', 'run', 'run', 'wall-stops', 'stop'] as const),
   });
   if (random.chance(0.4)) vm.movesMs.push(fromMs + lengthMs);
 }

@@ -47,6 +47,7 @@ export function generateWorld(seed: number): World {
 
 /** What a VM is from the beginning. */
 function equip(vm: DraftVm, random: Random): void {
+  vm.joinsMs = random.int(0, 999);
   vm.tellsHost = random.chance(0.6);
   vm.driftPpm = random.chance(0.3) ? random.int(-100, 100) : 0;
   if (random.chance(0.35)) {
@@ -108,7 +109,12 @@ function disturb(vm: DraftVm, trouble: Trouble): void {
   }
   for (let count = random.int(0, 2); count > 0; count -= 1) {
     const fromMs = when();
-    endpoint.slow.push({ fromMs, toMs: fromMs + random.int(1, 20) * second, answerMs: random.int(600, 8000) });
+    endpoint.slow.push({
+      fromMs,
+      toMs: fromMs + random.int(1, 20) * second,
+      answerMs: random.int(600, 8000),
+      servedAfter: random.pick([0, 0.5, 1]),
+    });
   }
   if (random.chance(0.15)) {
     const fromMs = when();
@@ -131,7 +137,7 @@ function restartGuest(vm: DraftVm, fromMs: number, random: Random): void {
 function stall(vm: DraftVm, fromMs: number, random: Random): void {
   const lengthMs = random.int(1100, 4000);
   if (!isFree(vm, fromMs, fromMs + lengthMs)) return;
-  vm.pauses.push({ fromMs, toMs: fromMs + lengthMs, cause: null, pollInFlight: null, stopsClocks: false });
+  vm.pauses.push({ fromMs, toMs: fromMs + lengthMs, cause: null, pollInFlight: null, clocks: 'run' });
 }
 
 function restartProcess(vm: DraftVm, fromMs: number, random: Random): void {

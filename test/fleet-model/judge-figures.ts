@@ -178,11 +178,11 @@ function judgePauses(
     else if (overMs <= lengthOf(stalls) + pauseNoiseMs) add('pause-stall', end.atMs, text);
     else add('pause-misbooked', end.atMs, text);
   }
-  const measured = own.filter(({ toMs, fromMs, stopsClocks }) => {
+  const measured = own.filter(({ toMs, fromMs, clocks }) => {
     const look = looks.find(({ atMs }) => atMs >= toMs);
     const isShown = life.steps.some(({ isStarted, atMs }) => isStarted && atMs <= fromMs);
     const isOnly = !others.some((other) => isPossible(other, vm.name, toMs) && entryAt(other, fromMs - 1000) !== null);
-    return !stopsClocks && look !== undefined && look.pauseMs >= 1000 && isShown && isOnly;
+    return clocks === 'run' && look !== undefined && look.pauseMs >= 1000 && isShown && isOnly;
   });
   if (lengthOf(measured) - booked > pauseNoiseMs) add('pause-silent', end.atMs, text);
 }

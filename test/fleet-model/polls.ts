@@ -62,10 +62,10 @@ export function* pollsOf(world: World, vm: Vm, views: readonly View[]): Generato
   for (const run of runsOf(world, vm)) {
     let sentMs = run.fromMs;
     let measuredMs = run.fromMs;
-    for (let number = 0; ; number += 1) {
+    for (;;) {
       const pause = vm.pauses.find((candidate) => contains(candidate, sentMs));
       if (pause) sentMs = pause.toMs + 1;
-      const poll = pollAt(vm, sentMs, run, number);
+      const poll = pollAt(vm, sentMs, run);
       if (poll.arrivedMs >= run.toMs) break;
       yield { ...poll, ...measured(vm, measuredMs, poll.arrivedMs) };
       measuredMs = poll.arrivedMs;
@@ -74,7 +74,7 @@ export function* pollsOf(world: World, vm: Vm, views: readonly View[]): Generato
   }
 }
 
-function pollAt(vm: Vm, sentMs: number, run: Run, number: number): Omit<Poll, 'tickMs' | 'wallStepMs'> {
+function pollAt(vm: Vm, sentMs: number, run: Run): Omit<Poll, 'tickMs' | 'wallStepMs'> {
   const { failures, slow, withoutDate } = vm.endpoint;
   const hasDate = !withoutDate.some((span) => contains(span, sentMs));
   const caught = vm.pauses.find(
@@ -86,9 +86,7 @@ function pollAt(vm: Vm, sentMs: number, run: Run, number: number): Omit<Poll, 't
   const tookMs = failure === 'timeout' ? 10_000 : (slowness?.answerMs ?? roundTripMs);
   const interrupted = vm.pauses.find(({ fromMs }) => sentMs < fromMs && fromMs < sentMs + tookMs);
   const arrivedMs = Math.max(sentMs + tookMs, interrupted ? interrupted.toMs + 2 : 0);
-  // The answer may be made at any time while the request is under way.
-  const share = [0.1, 0.5, 0.9][number % 3] ?? 0.5;
-  const servedMs = Math.min(arrivedMs, Math.round(sentMs + tookMs * share));
+  const servedMs = Math.min(arrivedMs, Math.round(sentMs + tookMs * (slowness?.servedAfter ?? 0.5)));
   return { sentMs, servedMs, arrivedMs, failure, hasDate, run };
 }
 
@@ -105,7 +103,7 @@ function measured(vm: Vm, fromMs: number, toMs: number): Pick<Poll, 'tickMs' | '
   let longest = 0;
   let total = 0;
   for (const pause of vm.pauses) {
-    if (pause.stopsClocks || pause.toMs <= fromMs || pause.toMs > toMs) continue;
+    if (pause.clocks === 'stop' || pause.toMs <= fromMs || pause.toMs > toMs) continue;
     const lengthMs = pause.toMs - Math.max(fromMs, pause.fromMs) - 50;
     longest = Math.max(longest, lengthMs);
     total += lengthMs;
@@ -139,7 +137,9 @@ function changesOf(world: World, vm: Vm, views: readonly View[]): { next(wantedM
       while (index < times.length && (times[index] as number) + denseAfterMs <= wantedMs) index += 1;
       const changeMs = times[index] ?? Number.POSITIVE_INFINITY;
       if (wantedMs >= changeMs - denseBeforeMs) return wantedMs;
-      return Math.min(wantedMs + strideMs - everyMs, Math.max(wantedMs, changeMs - denseBeforeMs));
+      // In whole polls: when a change falls between two of them must stay a matter of chance.
+      const farMs = Math.min(strideMs - everyMs, changeMs - denseBeforeMs - wantedMs);
+      return wantedMs + everyMs * Math.floor(farMs / everyMs);
     },
   };
 }

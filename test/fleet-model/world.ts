@@ -69,8 +69,8 @@ export interface Pause extends Span {
   readonly cause: string | null;
   /** What becomes of a poll that is under way when it begins; null: none is. */
   readonly pollInFlight: 'answered' | 'failed' | null;
-  /** The guest's clocks stand still as well: the 100 ms tick notices nothing. */
-  readonly stopsClocks: boolean;
+  /** Which clocks of the guest stand still with it. Without the monotonic one (`stop`) the 100 ms tick notices nothing. */
+  readonly clocks: 'run' | 'wall-stops' | 'stop';
 }
 
 /** How wrong the clock of the guest is from this time on. */
@@ -105,7 +105,8 @@ export interface Endpoint {
   /** An entry without a readable EventId stands in the list. */
   readonly unreadable: readonly Span[];
   readonly failures: readonly (Span & { readonly code: string })[];
-  readonly slow: readonly (Span & { readonly answerMs: number })[];
+  /** `servedAfter`: share (0 to 1) of the time under way after which the answer is made. */
+  readonly slow: readonly (Span & { readonly answerMs: number; readonly servedAfter: number })[];
   readonly withoutDate: readonly Span[];
 }
 
