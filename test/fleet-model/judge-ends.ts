@@ -21,10 +21,12 @@ export function knowledgeOf(event: PlatformEvent, { vm }: Account, departure: De
   const { before, after, notBeforeMs, wasStarted, isOdd } = departure;
   const isApproved = event.approved?.vm === vm.name && event.approved.atMs <= after.fromMs;
   const isOneMore = after.view.incarnation - before.view.incarnation === 1;
+  // After a kill the last look is known from what was stored, up to a minute before.
+  const isGap = after.isAfterGap || (before.run !== after.run && !before.run.endsClean);
   const isAhead = notBeforeMs !== null && notBeforeMs - after.fromMs > aheadMs + noiseMs;
   const isPassed = notBeforeMs === null || notBeforeMs <= after.fromMs + noiseMs;
   return {
-    isClearCancel: isAhead && isOneMore && !after.isAfterGap && !isApproved && !wasStarted && !isOdd,
+    isClearCancel: isAhead && isOneMore && !isGap && !isApproved && !wasStarted && !isOdd,
     isImpactPossible: wasStarted || isPassed || isApproved,
     isBootChanged: before.boot !== after.boot,
   };
@@ -127,7 +129,7 @@ export function untrueWords(
     'left-before-not-before': () =>
       !wasStarted && notBeforeMs !== null && notBeforeMs - after.fromMs > aheadMs - noiseMs && !after.isAfterGap,
     // Nothing could be told of an absence behind an unreadable entry.
-    'observation-gap': () => after.isAfterGap || after.view.hasUnreadable,
+    'observation-gap': () => after.isAfterGap || before.run !== after.run || after.view.hasUnreadable,
     'not-before-passed': () => notBeforeMs !== null && notBeforeMs <= atMs + noiseMs,
     approved: () => event.approved?.vm === vm.name && event.approved.atMs <= atMs,
   };

@@ -221,7 +221,7 @@ function judgeOutages(
     return;
   }
   // After a power cut the last look is known from what was stored: 5 s old near an impact, else up to a minute.
-  const storedMs = only.isClean ? 0 : 62_000;
+  const storedMs = before.run.endsClean ? 0 : 62_000;
   const noiseMs = twoPollsMs + slowMs(account, before.atMs) + slowMs(account, after.atMs);
   if (1000 * booked - trueMs > noiseMs + storedMs || trueMs - 1000 * booked > noiseMs)
     add('outage-off', end.atMs, text);

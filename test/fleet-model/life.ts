@@ -21,6 +21,8 @@ export interface Stretch {
 
 const gapMs = 10_000;
 const windowMs = 300_000;
+/** Not asked for so long, the service turns itself off; its list may be empty when it is back. */
+const offAfterMs = 24 * 3_600_000;
 /** Between two polls in a quiet time; see `polls.ts`. */
 const playedEveryMs = 9000;
 
@@ -34,7 +36,8 @@ export function stretchesOf({ looks, views }: Account): readonly Stretch[] {
     const last = stretches.at(-1);
     const previous = last?.stream === stream ? last : undefined;
     const isAfterGap = previous !== undefined && (atMs - previous.toMs > gapMs || previous.boot !== run.boot);
-    if (!previous || view.incarnation < previous.view.incarnation) windowEndsMs = atMs + windowMs;
+    const isAnew = !previous || view.incarnation < previous.view.incarnation || atMs - previous.toMs > offAfterMs;
+    if (isAnew) windowEndsMs = atMs + windowMs;
     const isInWindow = atMs <= windowEndsMs;
     const isSame = previous?.view === view && previous.run === run && !isAfterGap && previous.isInWindow === isInWindow;
     if (isSame) previous.toMs = atMs;

@@ -59,9 +59,9 @@ export interface FoldedEnd {
 export const productFold = (records: readonly LifecycleRecord[]): readonly FoldedEnd[] =>
   foldEvents(records).map(({ eventId, end }) => ({ eventId, vmId: null, end }));
 
-/** The same for each VM by itself; an end that is presumed after a lost state counts as well. */
+/** The same for each VM by itself. */
 export const productFoldByVm = (records: readonly LifecycleRecord[]): readonly FoldedEnd[] =>
-  foldObservers(records).map(({ eventId, vmId, end, presumedEnd }) => ({ eventId, vmId, end: end ?? presumedEnd }));
+  foldObservers(records).map(({ eventId, vmId, end }) => ({ eventId, vmId, end }));
 
 export const vmIdOf = (name: string): string =>
   `00000000-0000-4000-8000-${Buffer.from(name).toString('hex').padStart(12, '0')}`;
@@ -118,16 +118,17 @@ export function observe(world: World, vm: Vm): Account {
     const view = poll.failure === null ? viewAt(poll.servedMs) : null;
     const seen = see(poll, view, { vm, served, parse });
     if (view !== null) served = vm.endpoint.hasEtag && !(views[view] as View).hasUnreadable ? view : null;
-    const turn = transition(withApprovals(state, approvals, poll.arrivedMs), seen, {
+    const input = {
       host: hostOf(vm, poll, watchesPauses),
       observer: poll.arrivedMs >= vm.identityMs ? observer : null,
       scope: { witnessRate: world.witnessRate },
       gapAfterMs: gapAfterMs(1),
-      enablingMs: 130_000,
       bridgeVersion: '0.0.0',
       at: wallClock(vm, poll.arrivedMs),
-      monotonicMs: poll.arrivedMs,
-    });
+      monotonicMs: poll.monotonicMs,
+      enablingMs: 130_000,
+    };
+    const turn = transition(withApprovals(state, approvals, poll.arrivedMs), seen, input);
     if (turn.records.length > 0 || isWorthStoring(stored, turn.state)) stored = turn.state;
     for (const record of turn.records) {
       records.push({ record, atMs: poll.arrivedMs, shownMs: shownMs(vm, poll, record), stream });

@@ -4,6 +4,8 @@ import { contains, type Pause, type Span, type Vm, type World } from './world.ts
 /** A time in which the process runs without a break. */
 export interface Run extends Span {
   readonly boot: number;
+  /** When the machine was started: its monotonic clock begins there. */
+  readonly bootedMs: number;
   /** What was in memory only is stored at its end. */
   readonly endsClean: boolean;
   /** It begins with an empty state. */
@@ -23,6 +25,8 @@ export interface Poll {
   readonly tickMs: { readonly longest: number; readonly total: number };
   /** How far wall time ran ahead of monotonic time since the poll before. */
   readonly wallStepMs: number;
+  /** Since the machine was started, on the guest's clock that nobody sets. */
+  readonly monotonicMs: number;
 }
 
 const everyMs = 1000;
@@ -32,6 +36,8 @@ const strideMs = 9000;
 /** Around everything that happens each poll is played. */
 const denseBeforeMs = 3000;
 const denseAfterMs = 9000;
+/** The machines have run for an hour when the world begins. */
+const hourMs = 3_600_000;
 /** The service starts so long after the machine. */
 const startupMs = 1500;
 
@@ -43,16 +49,17 @@ export function runsOf(world: World, vm: Vm): readonly Run[] {
     ...vm.processOutages.map((outage) => ({ ...outage, isBoot: false })),
   ].sort((a, b) => a.fromMs - b.fromMs);
   const runs: Run[] = [];
-  let [fromMs, boot, losesState] = [vm.joinsMs, 1, false];
+  let [fromMs, boot, bootedMs, losesState] = [vm.joinsMs, 1, -hourMs, false];
   for (const { isBoot, isClean, ...pause } of breaks) {
     if (pause.fromMs >= endMs) break;
-    if (pause.fromMs > fromMs) runs.push({ fromMs, toMs: pause.fromMs, boot, endsClean: isClean, losesState });
+    if (pause.fromMs > fromMs)
+      runs.push({ fromMs, toMs: pause.fromMs, boot, bootedMs, endsClean: isClean, losesState });
     if (pause.fromMs > fromMs) losesState = false;
     losesState ||= pause.losesState;
-    if (isBoot) boot += 1;
+    if (isBoot) [boot, bootedMs] = [boot + 1, pause.toMs - startupMs];
     fromMs = Math.max(fromMs, pause.toMs);
   }
-  if (fromMs < endMs) runs.push({ fromMs, toMs: endMs, boot, endsClean: false, losesState });
+  if (fromMs < endMs) runs.push({ fromMs, toMs: endMs, boot, bootedMs, endsClean: false, losesState });
   return runs;
 }
 
@@ -67,14 +74,15 @@ export function* pollsOf(world: World, vm: Vm, views: readonly View[]): Generato
       if (pause) sentMs = pause.toMs + 1;
       const poll = pollAt(vm, sentMs, run);
       if (poll.arrivedMs >= run.toMs) break;
-      yield { ...poll, ...measured(vm, measuredMs, poll.arrivedMs) };
+      const monotonicMs = poll.arrivedMs - run.bootedMs - stoodStillMs(vm, run.bootedMs, poll.arrivedMs);
+      yield { ...poll, ...measured(vm, measuredMs, poll.arrivedMs), monotonicMs };
       measuredMs = poll.arrivedMs;
       sentMs = changes.next(Math.max(sentMs + everyMs, poll.arrivedMs));
     }
   }
 }
 
-function pollAt(vm: Vm, sentMs: number, run: Run): Omit<Poll, 'tickMs' | 'wallStepMs'> {
+function pollAt(vm: Vm, sentMs: number, run: Run): Omit<Poll, 'tickMs' | 'wallStepMs' | 'monotonicMs'> {
   const { failures, slow, withoutDate } = vm.endpoint;
   const hasDate = !withoutDate.some((span) => contains(span, sentMs));
   const caught = vm.pauses.find(
@@ -97,6 +105,15 @@ const caughtPoll = (pause: Pause, sentMs: number): Pick<Poll, 'sentMs' | 'served
   arrivedMs: pause.toMs + 5,
   failure: pause.pollInFlight === 'failed' ? 'connection-reset' : null,
 });
+
+/** How long the monotonic clock stood still in this time. */
+function stoodStillMs({ pauses }: Vm, fromMs: number, toMs: number): number {
+  let sumMs = 0;
+  for (const pause of pauses) {
+    if (pause.clocks === 'stop' && pause.fromMs >= fromMs && pause.toMs <= toMs) sumMs += pause.toMs - pause.fromMs;
+  }
+  return sumMs;
+}
 
 /** What the guest notices of time itself between two polls. */
 function measured(vm: Vm, fromMs: number, toMs: number): Pick<Poll, 'tickMs' | 'wallStepMs'> {
