@@ -3,7 +3,7 @@ import { type Circumstances, describe, type StepToDescribe, type Unplaced } from
 import { endOf, isProvenByReboot } from './ends.ts';
 import { absenceFacts, confirmAfterMs, type DocumentFacts, hideMs, isGap, resetWindowMs, standing } from './facts.ts';
 import { type Booking, bookImpact, type Candidate, type HostImpact } from './impact.ts';
-import { type Moment, msBetween } from './moment.ts';
+import { longestBetween, type Moment, msBetween } from './moment.ts';
 import { applyImpact, isForgotten, isUnchanged, rememberListed, stillListed, toForget } from './remember.ts';
 import type { ScheduledEvent, SeenDocument } from './scheduled-event.ts';
 import { affects, bearsWitness, type Scope } from './scope.ts';
@@ -72,7 +72,8 @@ function candidates(before: Events, listed: ReadonlyMap<string, ScheduledEvent> 
     const known = memory?.open && !memory.absent ? memory : undefined;
     const now = entry ? merge(known?.last, entry) : known?.last;
     if (!now || !(known?.affectsUs || affects(now.resources, circumstances.observer.vmName))) return [];
-    const isSkipped = facts.incarnation !== ((known?.listedIn ?? facts.previous).incarnation ?? 0) + 1;
+    const grownBy = facts.incarnation - ((known?.listedIn ?? facts.previous).incarnation ?? 0);
+    const isSkipped = grownBy < 0 || grownBy > facts.incarnationStep;
     return [
       {
         key,
@@ -176,7 +177,8 @@ function end(memory: EventMemory, { facts, circumstances }: Bench): Outcome {
     ...endOf(memory, absent.facts),
     changes: [],
     incarnation: absent.incarnation,
-    startedSeconds: startedFor(memory, absent.moment, absent.facts.gap),
+    // While the list may be incomplete, nobody knows when it left.
+    startedSeconds: startedFor(memory, absent.moment, absent.facts.gap || absent.facts.settling),
     left: { lastListedAt: memory.listedIn?.moment?.azureAt ?? null, gap: absent.facts.gap },
   };
   const ended: EventMemory = {
@@ -196,7 +198,7 @@ function end(memory: EventMemory, { facts, circumstances }: Bench): Outcome {
 /** How long it was listed as Started, in seconds; null where its start or its leaving hides in a gap. */
 function startedFor({ phase, started, startSeen, startedBeforeMs }: EventMemory, leftAt: Moment, gap: boolean) {
   if (started === null || !startSeen || gap) return null;
-  return (startedBeforeMs + (phase === 'Started' ? Math.max(0, msBetween(started, leftAt)) : 0)) / 1000;
+  return (startedBeforeMs + (phase === 'Started' ? Math.max(0, longestBetween(started, leftAt)) : 0)) / 1000;
 }
 
 /** Has another event of this VM started while this one, of this VM too, was in sight? */

@@ -1,4 +1,4 @@
-import { type Moment, msBetween } from './moment.ts';
+import { longestBetween, type Moment } from './moment.ts';
 import { pauseIsEvidenceMs } from './pause.ts';
 import type { HostEvidence } from './scheduled-event.ts';
 import type { AbsenceFacts, EventMemory, LifecycleState, Sighting } from './state.ts';
@@ -22,6 +22,8 @@ export interface DocumentFacts {
   /** Azure's time: `Date` of the answer, else our own clock put right by the offset known last. */
   readonly azureTime: Date;
   readonly incarnation: number;
+  /** The smallest step by which it was seen to grow before. */
+  readonly incarnationStep: number;
   readonly host: HostEvidence;
   /** The last valid document before this one. */
   readonly previous: Sighting;
@@ -46,7 +48,7 @@ export const changed = (before: string | null, now: string | null): boolean =>
 /** Is there a gap between a sighting and now? A time that went backwards hides how long it was: then, too. */
 export function isGap(since: Sighting, { bootId, ...now }: Moment, gapAfterMs: number): boolean {
   if (since.moment === null || changed(since.bootId, bootId)) return true;
-  const elapsedMs = msBetween(since.moment, { bootId, ...now });
+  const elapsedMs = longestBetween(since.moment, { bootId, ...now });
   return elapsedMs < 0 || elapsedMs > gapAfterMs;
 }
 

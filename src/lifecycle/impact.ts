@@ -46,14 +46,11 @@ export interface Booking extends Pick<HostImpact, 'outageSeconds' | 'booted' | '
 const interrupts = ['Freeze', 'Reboot', 'Redeploy'];
 const reboots = ['Reboot', 'Redeploy', 'Preempt', 'Terminate'];
 
-/** The events that explain an impact best. An event still listed as Scheduled explains it only where no other does. */
-function explaining(candidates: readonly Candidate[], types: readonly string[]): Candidate[] {
-  const able = candidates.filter(({ eventType }) => types.includes(eventType ?? ''));
-  const begun = able.filter(({ started, due, listed }) => started || (due && !listed));
-  return begun.length > 0 ? begun : able.filter(({ due }) => due);
-}
+/** The events that may have had the impact. */
+const explaining = (candidates: readonly Candidate[], types: readonly string[]): Candidate[] =>
+  candidates.filter(({ eventType, started, due }) => (started || due) && types.includes(eventType ?? ''));
 
-/** Those that left before their time, with a document unseen in between: they may have been approved elsewhere, or canceled. */
+/** Those that left before their time with a document unseen in between: they may have started there. */
 const unseen = (candidates: readonly Candidate[], types: readonly string[]): Candidate[] =>
   candidates.filter(({ eventType, leftUnseen }) => leftUnseen && types.includes(eventType ?? ''));
 
@@ -82,11 +79,11 @@ export function bookImpact(candidates: readonly Candidate[], impact: HostImpact)
     const isProof = pause.longestMs >= pauseIsEvidenceMs;
     const interrupted = explaining(candidates, interrupts);
     if (interrupted.length > 0) book(interrupted, { pause, ...(isProof && { impactAt: pausedAt }) }, isProof);
-    else if (isProof) book(unseen(candidates, interrupts), { pause, ambiguous: true });
+    else if (isProof) book(unseen(candidates, interrupts), { pause, impactAt: pausedAt });
   }
   const shifted = explaining(candidates, interrupts);
   if (moved && shifted.length > 0) book(shifted, { moved, impactAt: previousAt });
-  else if (moved) book(unseen(candidates, interrupts), { moved, ambiguous: true });
+  else if (moved) book(unseen(candidates, interrupts), { moved, impactAt: previousAt });
   if (earlierOutageSeconds !== null) {
     const failed = candidates.filter(({ isNew, started }) => isNew && started);
     book(explaining(failed, reboots), { outageSeconds: earlierOutageSeconds });
@@ -97,6 +94,7 @@ export function bookImpact(candidates: readonly Candidate[], impact: HostImpact)
   if (rebooting.length > 0) book(rebooting, { booted, outageSeconds, impactAt: previousAt });
   // What had started may fail and take the machine down, whatever its type; that proves nothing.
   else if (failing.length > 0) book(failing, { outageSeconds, impactAt: previousAt });
+  // A machine that is down sees no document, so here unseen means little: it may have booted for reasons of its own.
   else book(unseen(candidates, reboots), { outageSeconds, ambiguous: true });
   return bookings;
 }

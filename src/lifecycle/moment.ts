@@ -21,6 +21,19 @@ export function msBetween(from: Moment, to: Moment): number {
   return Date.parse(to.azureAt) - Date.parse(from.azureAt);
 }
 
+/** Azure's `Date` has whole seconds, and half a round trip of doubt: closer than this two clocks do not differ. */
+const clockNoiseMs = 2000;
+
+/**
+ * The same for how long something lasted: the monotonic clock of a machine that is frozen may stand still, and then Azure's
+ * time is that much ahead.
+ */
+export function longestBetween(from: Moment, to: Moment): number {
+  const ms = msBetween(from, to);
+  const azureMs = Date.parse(to.azureAt) - Date.parse(from.azureAt);
+  return azureMs - ms >= clockNoiseMs ? azureMs : ms;
+}
+
 /** Whether at most `ms` milliseconds have passed. False where there is no `from`, and where the time went backwards. */
 export const isWithin = (from: Moment | null, to: Moment, ms: number): boolean =>
   from !== null && msBetween(from, to) >= 0 && msBetween(from, to) <= ms;

@@ -11,7 +11,7 @@ export interface Left {
 
 /**
  * The warning really given, in seconds of Azure's time: from the first sight to the earliest proof that the impact had
- * begun, and no longer than `notBefore`. Null where only bounds are known: it was there before we looked, or it started
+ * begun; where there is none, until `notBefore`. Null where only bounds are known: it was there before we looked, or it started
  * or left while nobody looked. Never negative: an event that began before our name joined gave none.
  */
 export function noticeSeconds(
@@ -25,10 +25,10 @@ export function noticeSeconds(
 
 function endOfNotice(memory: EventMemory, phase: Phase, left: Left | undefined): IsoTime | null {
   const { notBefore } = memory.last;
-  const startedAt = memory.startSeen && memory.started ? memory.started.azureAt : null;
+  const startedAt = memory.started?.azureAt ?? null;
   const proof = earliest([memory.impactAt, startedAt]);
-  if (proof !== null) return earliest([proof, notBefore]);
-  if (memory.startedAt !== null) return null;
+  // A start that nobody saw is proof of nothing earlier than itself.
+  if (proof !== null) return proof === startedAt && !memory.startSeen ? null : proof;
   if (left === undefined || phase === 'Canceled') return notBefore;
   return left.gap ? null : earliest([notBefore, left.lastListedAt]);
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Booking } from './impact.ts';
-import { type Moment, msBetween } from './moment.ts';
+import { longestBetween, type Moment } from './moment.ts';
 import type { Pause } from './pause.ts';
 import type { IsoTime } from './record.ts';
 import type { EventMemory } from './state.ts';
@@ -70,7 +70,7 @@ function goOn(memory: EventMemory, listing: Listing, { at, moment, inScope, phys
   const starts = phase === 'Started' && memory.phase !== 'Started';
   const stops = phase === 'Scheduled' && memory.phase === 'Started';
   const joined = affectsUs && !memory.affectsUs;
-  const ranMs = stops && memory.started ? Math.max(0, msBetween(memory.started, moment)) : 0;
+  const ranMs = stops && memory.started ? Math.max(0, longestBetween(memory.started, moment)) : 0;
   return {
     ...memory,
     last: now,

@@ -16,6 +16,8 @@ export interface LifecycleState {
   readonly lastDocument: Moment | null;
   /** Of the last valid document. */
   readonly incarnation: number | null;
+  /** The smallest step by which the incarnation was seen to grow: some services count by more than one. */
+  readonly incarnationStep: number | null;
   /** Of the machine, at the last valid document. */
   readonly bootId: string | null;
   readonly physicalHost: string | null;
@@ -170,6 +172,7 @@ export const emptyState = (streamId: string): LifecycleState => ({
   lastDocumentAt: null,
   lastDocument: null,
   incarnation: null,
+  incarnationStep: null,
   bootId: null,
   physicalHost: null,
   clockOffsetSeconds: null,

@@ -213,6 +213,9 @@ function measuredWith(
 /** The service is switched off after a day without a request, and its list is empty for a while when it comes back. */
 const switchedOffAfterMs = 24 * 3_600_000;
 
+/** After a boot on another host nothing has to be switched on, so the list is complete sooner. */
+const emptyAfterMoveMs = 60_000;
+
 function decideLook(state: LifecycleState, look: Look, given: Given & { readonly observer: Observer }): Told {
   const incarnation = look.document?.incarnation ?? state.incarnation ?? 0;
   const lookOffset = offsetOf(look, state.clockOffsetSeconds);
@@ -234,6 +237,7 @@ function decideLook(state: LifecycleState, look: Look, given: Given & { readonly
       moment,
       azureTime: look.azureTime ?? new Date(moment.azureAt),
       incarnation,
+      incarnationStep: state.incarnationStep ?? 1,
       host: look.host,
       previous,
       gap,
@@ -241,7 +245,7 @@ function decideLook(state: LifecycleState, look: Look, given: Given & { readonly
       unreadable,
       reset: isAfterReset,
       settling: isAfterReset || isWithin(enabled, moment, given.enablingMs - 1),
-      mayHaveMoved: isWithin(elsewhere, moment, given.enablingMs - 1),
+      mayHaveMoved: isWithin(elsewhere, moment, Math.min(given.enablingMs, emptyAfterMoveMs) - 1),
     },
     circumstances: {
       at: look.at,
@@ -261,6 +265,7 @@ function decideLook(state: LifecycleState, look: Look, given: Given & { readonly
   const after: LifecycleState = {
     ...state,
     incarnation,
+    incarnationStep: smallestStep(state, incarnation),
     bootId: look.host.bootId,
     physicalHost: look.host.physicalHost,
     clockOffsetSeconds: clockOffset,
@@ -286,6 +291,11 @@ function unexplained(kept: Unbooked | null, { outageSeconds }: HostImpact, now: 
   if (outage === null || !isWithin(outage.over, now, resetWindowMs)) return null;
   const isSame = kept?.outage === outage && kept.tick === null && kept.wallStepMs === 0 && kept.booted === null;
   return isSame ? kept : { tick: null, wallStepMs: 0, pausedUntil: null, booted: null, outage };
+}
+
+function smallestStep({ incarnation: before, incarnationStep }: LifecycleState, incarnation: number): number | null {
+  if (before === null || incarnation <= before) return incarnationStep;
+  return Math.min(incarnationStep ?? Number.POSITIVE_INFINITY, incarnation - before);
 }
 
 /**

@@ -12,6 +12,7 @@ export function withNewKeys(stored: Scalars): Scalars {
   const { clockOffsetSeconds: offset, lastDocumentAt, resetAt } = stored;
   const added = {
     lastDocument: momentAt(lastDocumentAt, offset),
+    incarnationStep: null,
     unreadable: stored.hidden ? 1 : 0,
     reset: momentAt(resetAt, offset),
     enabled: null,

@@ -122,6 +122,7 @@ export const isWholeLifecycle = holds<Omit<LifecycleState, 'events' | 'undecided
   lastDocumentAt: orNull(isTime),
   lastDocument: orNull(isWholeMoment),
   incarnation: orNull(isNumber),
+  incarnationStep: orNull(isNumber),
   bootId: orNull(isText),
   physicalHost: orNull(isText),
   clockOffsetSeconds: orNull(isNumber),

@@ -59,9 +59,9 @@ export interface FoldedEnd {
 export const productFold = (records: readonly LifecycleRecord[]): readonly FoldedEnd[] =>
   foldEvents(records).map(({ eventId, end }) => ({ eventId, vmId: null, end }));
 
-/** The same for each VM by itself. */
+/** The same for each VM by itself; an end that is presumed after a lost state counts as well. */
 export const productFoldByVm = (records: readonly LifecycleRecord[]): readonly FoldedEnd[] =>
-  foldObservers(records).map(({ eventId, vmId, end }) => ({ eventId, vmId, end }));
+  foldObservers(records).map(({ eventId, vmId, end, presumedEnd }) => ({ eventId, vmId, end: end ?? presumedEnd }));
 
 export const vmIdOf = (name: string): string =>
   `00000000-0000-4000-8000-${Buffer.from(name).toString('hex').padStart(12, '0')}`;
@@ -126,7 +126,8 @@ export function observe(world: World, vm: Vm): Account {
       bridgeVersion: '0.0.0',
       at: wallClock(vm, poll.arrivedMs),
       monotonicMs: poll.monotonicMs,
-      enablingMs: 130_000,
+      // As long as the lists of the model stay empty.
+      enablingMs: 60_000,
     };
     const turn = transition(withApprovals(state, approvals, poll.arrivedMs), seen, input);
     if (turn.records.length > 0 || isWorthStoring(stored, turn.state)) stored = turn.state;

@@ -25,7 +25,7 @@ describe('to the second', () => {
     {
       name: 'a pause of exactly a second is evidence',
       seen: [nothing, { events: [scheduled] }, { events: [], incarnation: 4, pauseMs: 1000 }],
-      records: ['Scheduled: said-by-azure', 'Ended: pause-observed incarnation-gap impact-ambiguous'],
+      records: ['Scheduled: said-by-azure', 'Completed: pause-observed incarnation-gap'],
     },
     {
       name: 'first absent exactly five minutes after a reset: it waits as well',

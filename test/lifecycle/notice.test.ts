@@ -71,14 +71,14 @@ const cases: readonly Case[] = [
     startSeen: null,
   },
   {
-    name: 'Started after its notBefore: nobody could rely on more than notBefore',
+    name: 'Started after its notBefore: until the start',
     seen: [
       nothing,
       { events: [event({ notBefore: at(10) })] },
       { events: [event({ notBefore: at(10) })], after: 9 },
       { events: [started(event({ notBefore: at(10) }))], after: 9 },
     ],
-    notice: 8,
+    notice: 18,
     startSeen: true,
   },
   {
