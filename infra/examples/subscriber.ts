@@ -30,19 +30,41 @@ const {
 } = process.env;
 
 /** What is used here of the body of a message: UTF-8 JSON that has every key, unknown being null. */
-type LifecycleRecord = Record<'schemaVersion' | 'eventId' | 'phase' | 'observedAt', string> &
+type LifecycleRecord = Record<'schemaVersion' | 'eventId' | 'phase' | 'observedAt' | 'vmId' | 'streamId', string> &
   Record<'eventType' | 'notBefore', string | null> &
-  Record<'evidence' | 'affectedResources', string[]> & { isTest: boolean };
+  Record<'evidence' | 'affectedResources', string[]> & {
+    isTest: boolean;
+    clockOffsetSeconds: number | null;
+    eventsInSight?: string[] | null;
+  };
 
 /** The latest record of each kind: repeats, copies of other VMs and any order of arrival come to the same. */
 type KnownEvent = { listed?: LifecycleRecord; returned?: LifecycleRecord; ended?: LifecycleRecord };
-const later = (a: LifecycleRecord | undefined, b: LifecycleRecord) => (a && a.observedAt > b.observedAt ? a : b);
+/** By Azure's clock: those of two VMs may be minutes apart. */
+const time = (record: LifecycleRecord) => Date.parse(record.observedAt) + 1000 * (record.clockOffsetSeconds ?? 0);
+const later = (a: LifecycleRecord | undefined, b: LifecycleRecord) => (a && time(a) > time(b) ? a : b);
+
+/** What VMs see whose state is new, in any partition; and which streams of which VMs told of an event. */
+const snapshots = new Map<string, LifecycleRecord>();
+const tellers = new Map<string, Set<string>>();
+
+/** A VM lost what it knew of the event, and sees it no more: nobody is left to tell its end. */
+function presumedEnd(eventId: string, known: LifecycleRecord): LifecycleRecord | undefined {
+  const isLost = ({ vmId, streamId }: LifecycleRecord) =>
+    [...(tellers.get(eventId) ?? [])].some((one) => one.startsWith(`${vmId} `) && one !== `${vmId} ${streamId}`);
+  const isInSight = ({ eventsInSight }: LifecycleRecord) =>
+    eventsInSight?.some((one) => one.toLowerCase() === eventId) ?? true;
+  return [...snapshots.values()].find((one) => time(one) > time(known) && isLost(one) && !isInSight(one));
+}
 
 /** A phase that is not named here, today or in years to come, changes nothing. */
 function learn(events: Map<string, KnownEvent>, record: LifecycleRecord): void {
   if (!/^1\./.test(record?.schemaVersion) || record.isTest) return;
+  if (record.phase === 'Snapshot') snapshots.set(record.streamId, record);
+  if (record.phase === 'Snapshot') return;
   const eventId = record.eventId.toLowerCase();
   const event = events.get(eventId) ?? {};
+  tellers.set(eventId, (tellers.get(eventId) ?? new Set()).add(`${record.vmId} ${record.streamId}`));
   if (['Scheduled', 'Updated', 'Started'].includes(record.phase)) event.listed = later(event.listed, record);
   if (['Completed', 'Canceled', 'Ended'].includes(record.phase)) event.ended = later(event.ended, record);
   if (record.evidence.includes('reappeared')) event.returned = later(event.returned, record);
@@ -61,8 +83,10 @@ function note(vm: string, eventId: string, isDrained: boolean): void {
 
 /** Brings what is drained for an event in line with what is known of it. A return withdraws the ends observed before it. */
 async function settle(eventId: string, { listed, returned, ended }: KnownEvent): Promise<void> {
-  const isOver = ended !== undefined && later(returned, ended) === ended;
-  const record = isOver ? ended : listed;
+  const isEnded = ended !== undefined && later(returned, ended) === ended;
+  const presumed = listed && !isEnded ? presumedEnd(eventId, later(returned, listed)) : undefined;
+  const isOver = isEnded || presumed !== undefined;
+  const record = isEnded ? ended : (presumed ?? listed);
   if (record === undefined) return;
   const affected = isOver ? [] : record.affectedResources;
   for (const vm of new Set([...affected, ...Object.keys(drained)])) {
@@ -96,7 +120,9 @@ for (const partition of await client.getPartitionIds()) {
     if (position < history) return; // what history announces it mostly ends, too: first all of it is read
     for (const [eventId, event] of events) {
       await settle(eventId, event);
-      if (Object.values(event).every(({ observedAt }) => new Date(observedAt) < horizon())) events.delete(eventId);
+      if (!Object.values(event).every(({ observedAt }) => new Date(observedAt) < horizon())) continue;
+      events.delete(eventId);
+      tellers.delete(eventId);
     }
   };
   // After the wait it is called with nothing: then failed acts are tried again, and a lost connection is noticed.

@@ -115,7 +115,17 @@ function serve(directory: string): Outbox {
     clock,
     log,
   });
-  const bridge = { imds, host, observer, outbox, clock, bridgeVersion, scope: { witnessRate: 0 }, gapAfterMs: 10_000, enablingMs: 0 };
+  const bridge = {
+    imds,
+    host,
+    observer,
+    outbox,
+    clock,
+    bridgeVersion,
+    scope: { witnessRate: 0 },
+    gapAfterMs: 10_000,
+    enablingMs: 0,
+  };
   const poll = async (): Promise<void> => {
     while (!stop.signal.aborted) {
       approver.consider(await pollOnce(bridge, stop.signal));

@@ -51,7 +51,10 @@ describe('an event leaves', () => {
     },
     {
       name: 'notBefore is judged by the time of Azure, not by our clock',
-      seen: [3600, 3600, 3600].map((clockOffsetSeconds, n) => ({ events: n === 1 ? [scheduled] : [], clockOffsetSeconds })),
+      seen: [3600, 3600, 3600].map((clockOffsetSeconds, n) => ({
+        events: n === 1 ? [scheduled] : [],
+        clockOffsetSeconds,
+      })),
       records: ['Scheduled: said-by-azure', 'Ended: not-before-passed'],
     },
     {

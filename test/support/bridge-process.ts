@@ -41,7 +41,7 @@ export function configurationFor(
   const { fullyQualifiedNamespace, customEndpoint, eventHubName } = eventHubs;
   const { endpoint, ruleId, streamName } = logAnalytics;
   return {
-    imds: { endpoint: azure.imds.vmUrl(vm) },
+    imds: { endpoint: azure.imds.vmUrl(vm), firstTimeoutSeconds: 1 },
     stateDirectory,
     sinks: {
       eventHubs: { fullyQualifiedNamespace, customEndpoint, eventHubName },

@@ -68,7 +68,7 @@ export function bridgeAt(
   const { fullyQualifiedNamespace, customEndpoint, eventHubName } = eventHubs;
   const { endpoint, ruleId, streamName } = logAnalytics;
   return {
-    imds: { endpoint: imds },
+    imds: { endpoint: imds, firstTimeoutSeconds: 1 },
     stateDirectory,
     sinks: {
       eventHubs: { fullyQualifiedNamespace, customEndpoint, eventHubName },

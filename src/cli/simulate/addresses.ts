@@ -27,7 +27,8 @@ export function bridgeConfiguration(azure: AzureSimulator, vm: string, stateDire
   const { fullyQualifiedNamespace, customEndpoint, eventHubName } = eventHubs;
   const { endpoint, ruleId, streamName } = logAnalytics;
   return {
-    imds: { endpoint: imds.vmUrl(vm) },
+    // Its list is complete from the first answer on: what is announced then is new.
+    imds: { endpoint: imds.vmUrl(vm), firstTimeoutSeconds: 1 },
     stateDirectory,
     sinks: {
       eventHubs: { fullyQualifiedNamespace, eventHubName, customEndpoint },
