@@ -57,7 +57,7 @@ function world(title: string, { events, vms = [quietVm('vm-a')], lengthMs, witne
     lengthMs: lengthMs ?? lastMs + 30 * minute,
     view: 'group',
     witnessRate,
-    vms: vms.map(finishVm),
+    vms: vms.map((vm) => finishVm({ ...vm, joinsMs: vm.joinsMs === 0 ? -10 * minute : vm.joinsMs })),
     events: events.map((event) => event.finish()),
   };
 }

@@ -47,7 +47,8 @@ export function generateWorld(seed: number): World {
 
 /** What a VM is from the beginning. */
 function equip(vm: DraftVm, random: Random): void {
-  vm.joinsMs = random.int(0, 999);
+  // Most had been looking for ten minutes when the world begins.
+  vm.joinsMs = random.int(0, 999) - (random.chance(0.8) ? 10 * minute : 0);
   vm.tellsHost = random.chance(0.6);
   vm.driftPpm = random.chance(0.3) ? random.int(-100, 100) : 0;
   if (random.chance(0.35)) {
@@ -58,7 +59,7 @@ function equip(vm: DraftVm, random: Random): void {
     });
   }
   vm.endpoint.hasEtag = random.chance(0.7);
-  vm.endpoint.firstIncarnation = random.pick([1, 2, 5, 16, 32]);
+  vm.endpoint.firstIncarnation = random.pick([2, 5, 9, 16, 32]);
   vm.endpoint.stride = random.chance(0.08) ? random.int(2, 14) : 1;
   if (random.chance(0.2)) {
     vm.endpoint.apiVersion = random.pick(['2017-03-01', '2017-08-01', '2017-11-01', '2019-01-01', '2019-08-01']);

@@ -1,6 +1,6 @@
 import { say, seconds } from './judge-steps.ts';
 import type { Finding, Kind } from './kinds.ts';
-import { type Departure, isEnd, type Life } from './life.ts';
+import { type Departure, isEnd, isResetUnrecognized, type Life } from './life.ts';
 import type { Account, Recorded } from './observer.ts';
 import { contains, entryAt, leftForGoodMs, names, overlaps, type PlatformEvent, type World } from './world.ts';
 
@@ -62,7 +62,7 @@ export function judgeEnds(
 /** Said while Azure still means it to be listed, though this VM has not had its share. */
 function tooEarly(
   event: PlatformEvent,
-  { vm }: Account,
+  account: Account,
   { world, departure, record }: { readonly world: World; readonly departure: Departure; readonly record: Recorded },
 ): Kind | null {
   const isListed = (atMs: number): boolean => {
@@ -70,6 +70,7 @@ function tooEarly(
     return entry !== null && (world.view === 'group' || names(entry.resources, vm.name));
   };
   const { after } = departure;
+  const { vm } = account;
   if (!isListed(after.view.atMs) || !isListed(record.atMs)) return null;
   const hasItsShare = event.impacts.some((impact) => impact.vm === vm.name && impact.toMs <= record.atMs);
   if (hasItsShare && record.record.phase === 'Completed') return null;
@@ -77,6 +78,7 @@ function tooEarly(
     (mistake) => mistake.eventId === event.id && contains(mistake, after.view.atMs),
   );
   if (isMistake) return 'ended-by-mistake';
+  if (isResetUnrecognized(account, after.fromMs)) return 'reset-not-recognized';
   return after.isInWindow || after.view.isEmptyAfterReset ? 'ended-in-window' : 'ended-while-listed';
 }
 

@@ -2,7 +2,7 @@ import { saysAmbiguous } from './ambiguity.ts';
 import { lastEnd } from './judge-ends.ts';
 import { say, seconds } from './judge-steps.ts';
 import type { Finding, Kind } from './kinds.ts';
-import type { Life, Step } from './life.ts';
+import { isResetUnrecognized, type Life, type Step } from './life.ts';
 import type { Account, Recorded } from './observer.ts';
 import { entryAt, leftForGoodMs, names, overlaps, type PlatformEvent, type Span, statusIs } from './world.ts';
 
@@ -30,7 +30,7 @@ export function judgeFigures(
   judgeNotice(event, account, { first, life, records, add });
   const end = lastEnd(records);
   if (!end) return findings;
-  judgeStarted(event, { life, end, add });
+  judgeStarted(event, account, { life, end, add });
   const span = { fromMs: first.atMs, toMs: end.atMs };
   judgePauses(event, account, { span, life, end, add, others });
   judgeOutages(event, account, { span, first, end, add, others });
@@ -58,12 +58,17 @@ interface Beginning {
 
 const unknownBeginnings = new Set(['present-at-first-look', 'became-affected', 'reappeared']);
 
-function judgeBeginning(event: PlatformEvent, { vm }: Account, { first, records, add }: Beginning): void {
+function judgeBeginning(event: PlatformEvent, account: Account, { first, records, add }: Beginning): void {
   const [record] = records;
   if (!record || record.record.evidence.some((word) => unknownBeginnings.has(word))) return;
+  const { vm } = account;
   const sinceMs = listedSince(event, vm.name, first.stretch.view.atMs, !names(first.entry.resources, vm.name));
   if (first.atMs - sinceMs > noGapMs + twoPollsMs) {
-    add('beginning-invented', record.atMs, `${say(record)}: listed for ${seconds(first.atMs - sinceMs)} by then`);
+    add(
+      isResetUnrecognized(account, first.atMs) ? 'reset-not-recognized' : 'beginning-invented',
+      record.atMs,
+      `${say(record)}: listed for ${seconds(first.atMs - sinceMs)} by then`,
+    );
   }
 }
 
@@ -87,7 +92,7 @@ function judgeNotice(
   const start = life.steps.find(({ kind }) => kind === 'start');
   const shownMs = first.isStarted ? first.atMs : (start?.atMs ?? life.departures.at(-1)?.after.fromMs ?? 0);
   const noiseMs = twoPollsMs + slowMs(account, first.atMs) + slowMs(account, shownMs);
-  const judged = records.find(({ atMs, record }) => atMs >= beganMs && record.noticeSeconds !== null);
+  const judged = records.find(({ shownMs, record }) => shownMs >= beganMs && record.noticeSeconds !== null);
   if (judged) {
     const overMs = 1000 * (judged.record.noticeSeconds ?? 0) - trueMs;
     const lagMs = Math.max(0, shownMs - beganMs);
@@ -102,6 +107,8 @@ function judgeNotice(
   }
   const isClean =
     start !== undefined &&
+    !wasKilledBefore(account, start) &&
+    !wasKilledBefore(account, first) &&
     start.stretch.previousMs !== null &&
     !start.stretch.isAfterGap &&
     start.atMs - event.startedMs <= 2500 &&
@@ -120,12 +127,20 @@ function judgeNotice(
   }
 }
 
+/** After a kill the last look is known from what was stored, up to a minute before it. */
+const wasKilledBefore = ({ looks }: Account, { stretch }: Step): boolean =>
+  looks.some(({ run, atMs }) => atMs === stretch.previousMs && run !== stretch.run && !run.endsClean);
+
 interface Ending {
   readonly end: Recorded;
   readonly add: Add;
 }
 
-function judgeStarted(event: PlatformEvent, { life, end, add }: Ending & { readonly life: Life }): void {
+function judgeStarted(
+  event: PlatformEvent,
+  { vm }: Account,
+  { life, end, add }: Ending & { readonly life: Life },
+): void {
   const { startedSeconds } = end.record;
   const leftMs = leftForGoodMs(event);
   if (startedSeconds === null || leftMs === null || event.startedMs === null) return;
@@ -135,13 +150,23 @@ function judgeStarted(event: PlatformEvent, { life, end, add }: Ending & { reado
     if (entry !== null && statusIs(entry, 'Started')) trueMs += untilMs - atMs;
   });
   const start = life.steps.find(({ isStarted }) => isStarted);
+  const shownMs = start?.atMs ?? event.startedMs;
   const after = life.departures.at(-1)?.after;
   const lag = (shownMs: number | undefined, atMs: number): number =>
     Math.min(noGapMs, Math.abs((shownMs ?? atMs) - atMs));
   const noiseMs = twoPollsMs + lag(start?.atMs, event.startedMs) + lag(after?.fromMs ?? end.atMs, leftMs);
-  if (Math.abs(1000 * startedSeconds - trueMs) > noiseMs) {
-    add('started-seconds-off', end.atMs, `${startedSeconds}, true ${seconds(trueMs)}`);
-  }
+  const offMs = 1000 * startedSeconds - trueMs;
+  if (Math.abs(offMs) <= noiseMs) return;
+  const stood = vm.pauses.filter(
+    ({ clocks, toMs, fromMs }) => clocks === 'stop' && fromMs >= shownMs && toMs <= end.atMs,
+  );
+  const backs = event.listings.filter(
+    ({ entry, atMs }) => atMs > shownMs && entry !== null && statusIs(entry, 'Scheduled'),
+  );
+  const isUnseen = backs.length > life.steps.filter(({ kind }) => kind === 'back').length;
+  const isStood = offMs < 0 && -offMs <= noiseMs + lengthOf(stood);
+  const kind = isUnseen ? 'started-seconds-unseen' : isStood ? 'started-seconds-stood' : 'started-seconds-off';
+  add(kind, end.atMs, `${startedSeconds}, true ${seconds(trueMs)}`);
 }
 
 /** Whether the documents and our approval allowed an impact at this time. */

@@ -13,7 +13,8 @@ export function judgeFleet(world: World, accounts: readonly Account[]): Finding[
   const all = accounts.flatMap(({ records }) => records);
   const ends = productFold(all.map(({ record }) => record));
   const byVm = productFoldByVm(all.map(({ record }) => record));
-  return world.events.flatMap((event) => {
+  const presumed = judgePresumed(world, all);
+  const ofEvents = world.events.flatMap((event) => {
     const key = event.id.toLowerCase();
     const ofEvent = all.filter(({ record }) => record.eventId.toLowerCase() === key).sort((a, b) => a.atMs - b.atMs);
     if (ofEvent.length === 0) return [];
@@ -23,9 +24,27 @@ export function judgeFleet(world: World, accounts: readonly Account[]): Finding[
       ...judgeEarly(event, ofEvent),
       ...accounts.flatMap((account) => {
         const own = byVm.find(({ eventId, vmId }) => eventId === key && vmId === vmIdOf(account.vm.name));
-        return own && own.end === null ? judgeOpen(event, account) : [];
+        return own && own.end === null && !own.isPresumed ? judgeOpen(event, account) : [];
       }),
     ];
+  });
+  return [...presumed, ...ofEvents];
+}
+
+/** A lost state ends no event: whenever a stream begins anew, nothing that Azure lists may be taken to be over. */
+function judgePresumed(world: World, all: readonly Recorded[]): Finding[] {
+  const known = new Set(world.events.map(({ id }) => id.toLowerCase()));
+  const isOther = ({ record, stream }: Recorded): boolean => stream > 0 && !known.has(record.eventId.toLowerCase());
+  return all.filter(isOther).flatMap(({ record: { vmName }, atMs }) => {
+    const sofar = productFold(all.filter((other) => other.atMs <= atMs).map(({ record }) => record));
+    return world.events
+      .filter((event) => entryAt(event, atMs) !== null)
+      .filter(({ id }) =>
+        sofar.some(({ eventId, end, isPresumed }) => eventId === id.toLowerCase() && !end && isPresumed),
+      )
+      .map(
+        ({ id }): Finding => ({ kind: 'presumed-while-listed', event: id, vm: vmName, atMs, text: 'taken to be over' }),
+      );
   });
 }
 
@@ -65,7 +84,8 @@ function judgeFold(
 function judgeEarly(event: PlatformEvent, ofEvent: readonly Recorded[]): Finding[] {
   for (const recorded of ofEvent) {
     const { atMs } = recorded;
-    if (!isEnd(recorded) || entryAt(event, atMs) === null) continue;
+    const isSaid = recorded.record.evidence.includes('said-by-azure');
+    if (!isEnd(recorded) || isSaid || entryAt(event, atMs) === null) continue;
     const toCome = event.impacts.find(({ toMs }) => toMs > atMs + 1000);
     if (!toCome) continue;
     const sofar = ofEvent.filter((other) => other.atMs <= atMs).map(({ record }) => record);

@@ -26,9 +26,14 @@ export const kinds = {
   'ended-of-clear-cancel': { zero: true, reason: 'it left long before its notBefore and was watched without a gap' },
   'evidence-untrue': { zero: true, reason: 'each word of evidence is a fact about this VM and these documents' },
   'beginning-invented': { zero: true, reason: 'said to begin now, though Azure had listed it long before' },
+  'reset-not-recognized': {
+    zero: false,
+    reason: 'the endpoint began anew at no lower incarnation, so its short list looks like any other',
+  },
   // The fleet.
   'fold-open-for-ever': { zero: true, reason: 'a VM recorded the true end' },
   'fold-ended-while-listed': { zero: true, reason: 'no VM may end what Azure still lists' },
+  'presumed-while-listed': { zero: true, reason: 'a lost state ends no event' },
   'fold-recovered-early': { zero: true, reason: 'the impact on another VM is still to come' },
   'fold-canceled-of-completed': { zero: true, reason: 'Azure carried it out' },
   'fold-completed-over-canceled': { zero: true, reason: 'a VM that watched without a gap said Canceled' },
@@ -48,6 +53,11 @@ export const kinds = {
   'notice-under': { zero: true, reason: 'beginning and start were both seen' },
   'notice-silent': { zero: true, reason: 'beginning and start were both seen' },
   'started-seconds-off': { zero: true, reason: 'more than the polls around it explain' },
+  'started-seconds-unseen': { zero: false, reason: 'it went back to Scheduled and on again while polls were missed' },
+  'started-seconds-stood': {
+    zero: false,
+    reason: 'the clocks of the guest stood still in a pause, so seconds are missing',
+  },
   'pause-of-nothing': { zero: true, reason: 'no pause was measured at all' },
   'pause-misbooked': { zero: true, reason: 'it belongs to another event, or the event could not have begun' },
   'pause-stall': { zero: false, reason: 'a stall of the CPU while the event was under way looks the same' },

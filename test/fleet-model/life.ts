@@ -59,6 +59,19 @@ export function stretchesOf({ looks, views }: Account): readonly Stretch[] {
   return stretches;
 }
 
+/** Less than five minutes before, the endpoint began anew without showing it: its counter was no lower than before. */
+export function isResetUnrecognized({ vm, looks, views }: Account, atMs: number): boolean {
+  const incarnationOf = (look: Account['looks'][number] | undefined): number | null =>
+    look?.view == null ? null : ((views[look.view] as View).incarnation ?? null);
+  return vm.endpoint.resets.some((reset) => {
+    if (reset.atMs > atMs || atMs > reset.atMs + windowMs) return false;
+    const valid = looks.filter(({ view }) => view !== null);
+    const before = incarnationOf(valid.findLast((look) => look.atMs < reset.atMs));
+    const after = incarnationOf(valid.find((look) => look.atMs >= reset.atMs));
+    return before !== null && after !== null && after >= before;
+  });
+}
+
 export type StepKind = 'appear' | 'start' | 'update' | 'back' | 'odd-status' | 'said' | 'return';
 
 /** A change that the documents showed to this stream. */

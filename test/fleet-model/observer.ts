@@ -53,15 +53,29 @@ export interface FoldedEnd {
   readonly eventId: string;
   readonly vmId: string | null;
   readonly end: LifecycleRecord | null;
+  /** Nobody recorded an end, and it is taken to be over because a VM that lost its state does not see it. */
+  readonly isPresumed: boolean;
 }
+
+const hasPresumedEnd = (folded: object): boolean => 'presumedEnd' in folded && folded.presumedEnd !== null;
 
 /** The product's answer to how each event ended, for the fleet. */
 export const productFold = (records: readonly LifecycleRecord[]): readonly FoldedEnd[] =>
-  foldEvents(records).map(({ eventId, end }) => ({ eventId, vmId: null, end }));
+  foldEvents(records).map((folded) => ({
+    eventId: folded.eventId,
+    vmId: null,
+    end: folded.end,
+    isPresumed: hasPresumedEnd(folded),
+  }));
 
-/** The same for each VM by itself; an end that is presumed after a lost state counts as well. */
+/** The same for each VM by itself. */
 export const productFoldByVm = (records: readonly LifecycleRecord[]): readonly FoldedEnd[] =>
-  foldObservers(records).map(({ eventId, vmId, end, presumedEnd }) => ({ eventId, vmId, end: end ?? presumedEnd }));
+  foldObservers(records).map((folded) => ({
+    eventId: folded.eventId,
+    vmId: folded.vmId,
+    end: folded.end,
+    isPresumed: hasPresumedEnd(folded),
+  }));
 
 export const vmIdOf = (name: string): string =>
   `00000000-0000-4000-8000-${Buffer.from(name).toString('hex').padStart(12, '0')}`;
@@ -126,8 +140,7 @@ export function observe(world: World, vm: Vm): Account {
       bridgeVersion: '0.0.0',
       at: wallClock(vm, poll.arrivedMs),
       monotonicMs: poll.monotonicMs,
-      // As long as the lists of the model stay empty.
-      enablingMs: 60_000,
+      enablingMs: 130_000,
     };
     const turn = transition(withApprovals(state, approvals, poll.arrivedMs), seen, input);
     if (turn.records.length > 0 || isWorthStoring(stored, turn.state)) stored = turn.state;
