@@ -12,7 +12,7 @@ export const quietVm = (name: string): DraftVm => ({
   joinsMs: 0,
   removedMs: null,
   tellsHost: true,
-  identityMs: 0,
+  identityMs: Number.NEGATIVE_INFINITY,
   outages: [],
   pauses: [],
   movesMs: [],

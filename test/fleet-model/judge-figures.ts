@@ -183,7 +183,8 @@ interface Impacts extends Ending {
 }
 
 const lengthOf = (spans: readonly Span[]): number => spans.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0);
-const pauseNoiseMs = 700;
+/** `Date` has whole seconds. */
+const pauseNoiseMs = 1100;
 
 function judgePauses(
   event: PlatformEvent,

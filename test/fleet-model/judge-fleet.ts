@@ -133,7 +133,9 @@ export function judgeIds(world: World, accounts: readonly Account[]): Finding[] 
         ({ record }) => record.transitionId !== first?.record.transitionId && record.vmName !== first?.record.vmName,
       );
       if (!first || !other) continue;
-      const kind = other.record.repeat === first.record.repeat ? 'ids-differ' : 'ids-differ-by-repeat';
+      const isEqual =
+        other.record.repeat === first.record.repeat && ![first, other].some((one) => isMerged(event, one, accounts));
+      const kind = isEqual ? 'ids-differ' : 'ids-differ-unseen';
       add(kind, other, `${step}: ${first.record.vmName} and ${other.record.vmName} give it two ids`);
     }
     for (const known of ids.values()) {
@@ -144,6 +146,14 @@ export function judgeIds(world: World, accounts: readonly Account[]): Finding[] 
     }
   }
   return findings;
+}
+
+/** The look showed more than one change: the one before it was over by then. */
+function isMerged(event: PlatformEvent, { record, shownMs }: Recorded, accounts: readonly Account[]): boolean {
+  const [before, last] = event.listings.filter(({ atMs }) => atMs <= shownMs).slice(-2);
+  const looks = accounts.find(({ vm }) => vm.name === record.vmName)?.looks ?? [];
+  if (!before || !last) return false;
+  return !looks.some(({ view, atMs }) => view !== null && before.atMs < atMs && atMs <= last.atMs);
 }
 
 /** Names the step by what Azure did, whoever saw it. */

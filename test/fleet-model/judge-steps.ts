@@ -31,9 +31,11 @@ export function judgeSteps(
   };
   const free = new Set(records.filter(({ record }) => record.phase !== 'Approved'));
   for (const { record } of life.departures) if (record) free.delete(record);
+  const knownMs = account.looks.find(({ view, atMs }) => view !== null && atMs >= vm.identityMs)?.atMs;
   for (const step of life.steps) {
     const { atMs, kind, entry } = step;
-    const latestMs = atMs < vm.identityMs ? vm.identityMs + patienceForIdentityMs : atMs + patienceMs;
+    if (knownMs === undefined) break;
+    const latestMs = atMs < vm.identityMs ? knownMs + patienceForIdentityMs : atMs + patienceMs;
     const match = [...free].find(
       (recorded) =>
         recorded.atMs >= atMs && recorded.atMs <= latestMs && phasesFor(step).includes(recorded.record.phase),

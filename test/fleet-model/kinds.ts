@@ -40,10 +40,10 @@ export const kinds = {
   'fold-completed-of-canceled': { zero: false, reason: 'no VM watched without a gap' },
   'fold-differs': { zero: true, reason: 'the fold by the rules of the contract gives another end' },
   // Ids.
-  'ids-differ': { zero: true, reason: 'two VMs saw the same step equally often' },
-  'ids-differ-by-repeat': {
+  'ids-differ': { zero: true, reason: 'two VMs saw the same step, and the same steps before it' },
+  'ids-differ-unseen': {
     zero: false,
-    reason: 'a VM missed an equal step before, or recorded one more: it joined late or lost its state',
+    reason: 'a VM missed an equal step before or two at once, or recorded one more: it joined late or lost its state',
   },
   'ids-collide': { zero: true, reason: 'two steps, and the VM saw both' },
   'ids-collide-unseen': { zero: false, reason: 'the VM never saw the first of two equal steps' },

@@ -225,18 +225,17 @@ function kindOf(before: Held, now: Held, apiVersion: string): StepKind | null {
 function dueOf({ after }: { readonly after: Stretch }, stretches: readonly Stretch[], identityMs: number): number {
   const plainMs = 6000;
   const unreadableMs = 15 * 60_000;
+  const windowEndsMs = after.fromMs + windowMs + playedEveryMs + plainMs;
   let dueMs = Math.max(after.fromMs, identityMs) + plainMs;
-  for (const { view, fromMs, toMs, isInWindow } of stretches) {
-    if (toMs < after.fromMs || fromMs > dueMs) continue;
+  for (const { view, fromMs, toMs, previousMs, isInWindow } of stretches) {
+    if (toMs < after.fromMs) continue;
+    // What is due between two looks is said at the next one.
+    if (previousMs !== null && previousMs < dueMs && dueMs <= fromMs) dueMs = fromMs + plainMs;
+    if (fromMs > dueMs) break;
     // A window that opens before it is decided is waited out from the first absence.
-    if (isInWindow) dueMs = Math.max(dueMs, after.fromMs + windowMs + playedEveryMs + plainMs);
+    if (isInWindow) dueMs = Math.max(dueMs, windowEndsMs);
     if (view.hasUnreadable)
-      dueMs = Math.max(dueMs, Math.min(toMs, after.fromMs + unreadableMs) + windowMs + playedEveryMs + plainMs);
-  }
-  // What is due between two looks is said at the next one.
-  for (const { fromMs, toMs, previousMs } of stretches) {
-    if (previousMs !== null && previousMs < dueMs && dueMs <= fromMs) return fromMs + plainMs;
-    if (fromMs <= dueMs && dueMs <= toMs) return dueMs;
+      dueMs = Math.max(dueMs, Math.min(toMs, fromMs + unreadableMs) + windowMs + playedEveryMs + plainMs);
   }
   return dueMs;
 }
