@@ -128,6 +128,7 @@ function approvedEarly(): Case {
 function freezeTooShortToSee(): Case {
   const vm = quietVm('vm-a');
   const freeze = announce('freeze', { notBeforeMs: 360_000 });
+  freeze.approved = { vm: 'vm-a', atMs: announcedMs + 58_000 };
   freeze.list(announcedMs + 59_550, started);
   freeze.pause(vm, announcedMs + 59_600, 5000);
   freeze.complete(announcedMs + 64_590);
@@ -153,7 +154,7 @@ function startFoundAfterReboot(): Case {
 function fastClock(): Case {
   const vm = quietVm('vm-a');
   vm.clock.push({ atMs: 0, errorMs: 3_600_000, isStep: false });
-  const freeze = announce('freeze').list(960_550, started).complete(960_700);
+  const freeze = announce('freeze').cancel(500_500);
   return {
     title: 'a clock 1 h fast changes no notice',
     world: world('fast clock', { events: [freeze], vms: [vm] }),

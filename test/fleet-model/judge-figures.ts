@@ -92,7 +92,9 @@ function judgeNotice(
   const start = life.steps.find(({ kind }) => kind === 'start');
   const shownMs = first.isStarted ? first.atMs : (start?.atMs ?? life.departures.at(-1)?.after.fromMs ?? 0);
   const noiseMs = twoPollsMs + slowMs(account, first.atMs) + slowMs(account, shownMs);
-  const judged = records.find(({ shownMs, record }) => shownMs >= beganMs && record.noticeSeconds !== null);
+  const judged = records.find(
+    ({ shownMs: servedMs, record }) => servedMs !== null && servedMs >= beganMs && record.noticeSeconds !== null,
+  );
   if (judged) {
     const overMs = 1000 * (judged.record.noticeSeconds ?? 0) - trueMs;
     const lagMs = Math.max(0, shownMs - beganMs);
@@ -122,7 +124,7 @@ function judgeNotice(
   if (!isClean || !atStart) return;
   const { noticeSeconds } = atStart.record;
   if (noticeSeconds === null) add('notice-silent', atStart.atMs, `null, true ${seconds(trueMs)}`);
-  else if (trueMs - 1000 * noticeSeconds > noiseMs + 6000) {
+  else if (Math.min(trueMs, (start.notBeforeMs ?? beganMs) - first.atMs) - 1000 * noticeSeconds > noiseMs + 6000) {
     add('notice-under', atStart.atMs, `${noticeSeconds}, true ${seconds(trueMs)}`);
   }
 }
@@ -226,10 +228,12 @@ function judgeOutages(
   const [only] = own;
   if (booked !== null && !only) {
     if (saysAmbiguous(end.record)) return;
+    const isUnlisted = (cause: string | null): boolean =>
+      !others.some(({ id, listings }) => id === cause && (listings[0]?.atMs ?? 0) <= end.atMs);
     const restarts = all.filter(
-      ({ cause, toMs, fromMs }) => cause === null && fromMs >= span.fromMs && isPossible(event, vm.name, toMs),
+      ({ cause, toMs, fromMs }) => isUnlisted(cause) && fromMs >= span.fromMs && isPossible(event, vm.name, toMs),
     );
-    add(restarts.length > 0 ? 'outage-own-restart' : 'outage-misbooked', end.atMs, `${booked}, true none`);
+    add(restarts.length > 0 ? 'outage-unexplained' : 'outage-misbooked', end.atMs, `${booked}, true none`);
     return;
   }
   if (!only || all.length > 1) return;
@@ -243,7 +247,8 @@ function judgeOutages(
       (other) => isPossible(other, vm.name, only.toMs) && entryAt(other, only.fromMs - 1000) !== null,
     );
     const isShown = first.atMs <= only.fromMs || first.isStarted;
-    if (isOnly && isShown && names(first.entry.resources, vm.name)) add('outage-silent', end.atMs, text);
+    const isTold = !isResetUnrecognized(account, first.atMs);
+    if (isOnly && isShown && isTold && names(first.entry.resources, vm.name)) add('outage-silent', end.atMs, text);
     return;
   }
   // After a power cut the last look is known from what was stored: 5 s old near an impact, else up to a minute.

@@ -66,8 +66,9 @@ function judgeFold(
   } else {
     const text = `${end.phase} [${end.evidence.join(' ')}]`;
     if (leftMs === null) add('fold-ended-while-listed', text);
-    else if (event.outcome === 'completed' && end.phase === 'Canceled') add('fold-canceled-of-completed', text);
-    else if (event.outcome === 'canceled' && end.phase === 'Completed') {
+    else if (event.outcome === 'completed' && end.phase === 'Canceled') {
+      add(trueEnds.length > 0 ? 'fold-canceled-of-completed' : 'fold-unseen-return', text);
+    } else if (event.outcome === 'canceled' && end.phase === 'Completed') {
       const isWitnessed = trueEnds.some(
         ({ record }) => record.phase === 'Canceled' && record.evidence.includes('left-before-not-before'),
       );
@@ -117,8 +118,10 @@ export function judgeIds(world: World, accounts: readonly Account[]): Finding[] 
     for (const { records } of accounts) {
       for (const recorded of records) {
         const { record } = recorded;
-        if (record.eventId.toLowerCase() !== event.id.toLowerCase() || record.phase === 'Approved') continue;
-        const step = stepOf(event, recorded);
+        const { shownMs } = recorded;
+        if (record.eventId.toLowerCase() !== event.id.toLowerCase() || record.phase === 'Approved' || shownMs === null)
+          continue;
+        const step = stepOf(event, recorded, shownMs);
         steps.set(step, [...(steps.get(step) ?? []), recorded]);
         const known = ids.get(record.transitionId) ?? new Map<string, Recorded>();
         ids.set(record.transitionId, known.set(step, recorded));
@@ -150,18 +153,17 @@ export function judgeIds(world: World, accounts: readonly Account[]): Finding[] 
 
 /** The look showed more than one change: the one before it was over by then. */
 function isMerged(event: PlatformEvent, { record, shownMs }: Recorded, accounts: readonly Account[]): boolean {
-  const [before, last] = event.listings.filter(({ atMs }) => atMs <= shownMs).slice(-2);
+  const [before, last] = event.listings.filter(({ atMs }) => shownMs !== null && atMs <= shownMs).slice(-2);
   const looks = accounts.find(({ vm }) => vm.name === record.vmName)?.looks ?? [];
   if (!before || !last) return false;
   return !looks.some(({ view, atMs }) => view !== null && before.atMs < atMs && atMs <= last.atMs);
 }
 
 /** Names the step by what Azure did, whoever saw it. */
-function stepOf(event: PlatformEvent, recorded: Recorded): string {
-  const { record, atMs } = recorded;
+function stepOf(event: PlatformEvent, recorded: Recorded, shownMs: number): string {
+  const { record } = recorded;
   if (isEnd(recorded)) return 'end';
-  const decidedMs = Math.min(atMs, recorded.shownMs);
-  const sofar = event.listings.filter((listing) => listing.atMs <= decidedMs);
+  const sofar = event.listings.filter((listing) => listing.atMs <= shownMs);
   if (record.phase === 'Scheduled') return 'scheduled';
   if (record.phase === 'Started') {
     const starts = sofar.filter(({ entry }, index) => {

@@ -36,6 +36,10 @@ export const kinds = {
   'presumed-while-listed': { zero: true, reason: 'a lost state ends no event' },
   'fold-recovered-early': { zero: true, reason: 'the impact on another VM is still to come' },
   'fold-canceled-of-completed': { zero: true, reason: 'Azure carried it out' },
+  'fold-unseen-return': {
+    zero: false,
+    reason: 'it left, came back and was carried out while no VM that tells of it looked',
+  },
   'fold-completed-over-canceled': { zero: true, reason: 'a VM that watched without a gap said Canceled' },
   'fold-completed-of-canceled': { zero: false, reason: 'no VM watched without a gap' },
   'fold-differs': { zero: true, reason: 'the fold by the rules of the contract gives another end' },
@@ -64,9 +68,9 @@ export const kinds = {
   'pause-twice': { zero: true, reason: 'the records of one VM sum up to more than it stood still' },
   'pause-silent': { zero: true, reason: 'it was measured while only this event could cause it' },
   'outage-misbooked': { zero: true, reason: 'it belongs to another event, or the event could not have begun' },
-  'outage-own-restart': {
+  'outage-unexplained': {
     zero: false,
-    reason: 'a restart for its own reasons while the event could begin looks the same',
+    reason: 'the guest restarted for its own reasons, or for an event listed only later, while this one could begin',
   },
   'outage-off': { zero: true, reason: 'last poll before to first poll after is known' },
   'outage-silent': { zero: true, reason: 'both ends are known and only this event could cause it' },

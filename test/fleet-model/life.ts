@@ -80,6 +80,8 @@ export interface Step {
   readonly atMs: number;
   readonly stretch: Stretch;
   readonly entry: Entry;
+  /** The last one that was listed. */
+  readonly notBeforeMs: number | null;
   readonly isStarted: boolean;
   /** It had started before. */
   readonly isAgain: boolean;
@@ -199,7 +201,7 @@ export function lifeOf(
     isInScope ||= isOurs;
     if (!isInScope) continue;
     const shown = !wasInScope && joins ? firstKind(held, false) : kind;
-    if (shown !== null) steps.push({ kind: shown, atMs, stretch, entry, isStarted, isAgain });
+    if (shown !== null) steps.push({ kind: shown, atMs, stretch, entry, notBeforeMs, isStarted, isAgain });
   }
   depart(null, stretches.at(-1)?.toMs ?? 0);
   return { steps, departures };

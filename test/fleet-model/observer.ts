@@ -34,8 +34,8 @@ export interface Look {
 export interface Recorded {
   readonly record: LifecycleRecord;
   readonly atMs: number;
-  /** When the endpoint made the answer that was decided on. */
-  readonly shownMs: number;
+  /** When the endpoint made the answer that was decided on; null where it was stored until the observer was known. */
+  readonly shownMs: number | null;
   readonly stream: number;
 }
 
@@ -155,11 +155,8 @@ export function observe(world: World, vm: Vm): Account {
 }
 
 /** A document from before the observer was known is decided later, with the time of its own. */
-function shownMs(vm: Vm, poll: Poll, { observedAt }: LifecycleRecord): number {
-  const isLate = vm.identityMs > vm.joinsMs && poll.sentMs - vm.identityMs < 20_000;
-  if (!isLate) return poll.servedMs;
-  return Math.min(poll.servedMs, Date.parse(observedAt) - epochMs - clockErrorMs(vm, poll.arrivedMs));
-}
+const shownMs = (vm: Vm, poll: Poll, { observedAt }: LifecycleRecord): number | null =>
+  Date.parse(observedAt) < wallClock(vm, poll.arrivedMs).getTime() ? null : poll.servedMs;
 
 const wallClock = (vm: Vm, atMs: number): Date => new Date(epochMs + atMs + clockErrorMs(vm, atMs));
 

@@ -74,6 +74,7 @@ export function* pollsOf(world: World, vm: Vm, views: readonly View[]): Generato
       if (pause) sentMs = pause.toMs + 1;
       const poll = pollAt(vm, sentMs, run);
       if (poll.arrivedMs >= run.toMs) break;
+      if (vm.pauses.some((other) => contains(other, poll.arrivedMs))) throw new Error('an answer came into a pause');
       const monotonicMs = poll.arrivedMs - run.bootedMs - stoodStillMs(vm, run.bootedMs, poll.arrivedMs);
       yield { ...poll, ...measured(vm, measuredMs, poll.arrivedMs), monotonicMs };
       measuredMs = poll.arrivedMs;
