@@ -94,7 +94,7 @@ function pollAt(vm: Vm, sentMs: number, run: Run): Omit<Poll, 'tickMs' | 'wallSt
   const slowness = slow.find((span) => contains(span, sentMs));
   const tookMs = failure === 'timeout' ? 10_000 : (slowness?.answerMs ?? roundTripMs);
   const interrupted = vm.pauses.find(({ fromMs }) => sentMs < fromMs && fromMs < sentMs + tookMs);
-  const arrivedMs = Math.max(sentMs + tookMs, interrupted ? interrupted.toMs + 2 : 0);
+  const arrivedMs = Math.max(sentMs + tookMs, interrupted ? interrupted.toMs + 2 : Number.NEGATIVE_INFINITY);
   const servedMs = Math.min(arrivedMs, Math.round(sentMs + tookMs * (slowness?.servedAfter ?? 0.5)));
   return { sentMs, servedMs, arrivedMs, failure, hasDate, run };
 }
