@@ -74,7 +74,6 @@ export function* pollsOf(world: World, vm: Vm, views: readonly View[]): Generato
       if (pause) sentMs = pause.toMs + 1;
       const poll = pollAt(vm, sentMs, run);
       if (poll.arrivedMs >= run.toMs) break;
-      if (vm.pauses.some((other) => contains(other, poll.arrivedMs))) throw new Error('an answer came into a pause');
       const monotonicMs = poll.arrivedMs - run.bootedMs - stoodStillMs(vm, run.bootedMs, poll.arrivedMs);
       yield { ...poll, ...measured(vm, measuredMs, poll.arrivedMs), monotonicMs };
       measuredMs = poll.arrivedMs;
@@ -93,8 +92,9 @@ function pollAt(vm: Vm, sentMs: number, run: Run): Omit<Poll, 'tickMs' | 'wallSt
   const failure = failures.find((span) => contains(span, sentMs))?.code ?? null;
   const slowness = slow.find((span) => contains(span, sentMs));
   const tookMs = failure === 'timeout' ? 10_000 : (slowness?.answerMs ?? roundTripMs);
-  const interrupted = vm.pauses.find(({ fromMs }) => sentMs < fromMs && fromMs < sentMs + tookMs);
-  const arrivedMs = Math.max(sentMs + tookMs, interrupted ? interrupted.toMs + 2 : Number.NEGATIVE_INFINITY);
+  // An answer that comes while the machine stands still is read when it goes on.
+  let arrivedMs = sentMs + tookMs;
+  for (const pause of vm.pauses) if (contains(pause, arrivedMs)) arrivedMs = pause.toMs + 2;
   const servedMs = Math.min(arrivedMs, Math.round(sentMs + tookMs * (slowness?.servedAfter ?? 0.5)));
   return { sentMs, servedMs, arrivedMs, failure, hasDate, run };
 }
