@@ -1,9 +1,9 @@
-import type { Case, Expected } from './cases.ts';
 import { describeFinding } from './describe.ts';
 import { judge, type Verdict } from './judge.ts';
 import { kinds } from './kinds.ts';
 import { isEnd } from './life.ts';
 import { type LifecycleRecord, productFold } from './observer.ts';
+import type { Case, Expected } from './scene.ts';
 
 const twoPolls = 3;
 const tickMs = 300;
