@@ -100,6 +100,8 @@ describe('one turn of the bridge', () => {
     const after = openBridge(directory.path);
     expect((await pollOnce(after, never)).records).toEqual([]);
     azure.imds.remove(eventId);
+    expect((await pollOnce(after, never)).records).toEqual([]);
+    azure.imds.schedule({ eventType: 'Freeze', resources: ['web_9'], notBefore: inFifteenMinutes() });
     expect((await pollOnce(after, never)).records).toMatchObject([{ sequence: 2, position: 2 }]);
     await after.close();
   });

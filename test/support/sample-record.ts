@@ -77,7 +77,7 @@ export function sampleRecord(overrides: Partial<LifecycleRecord> = {}): Lifecycl
     azureEnvironment: 'AzurePublicCloud',
     tags: { owner: 'web-team' },
     scheduledEventResourceId: `${resourceId}/providers/microsoft.maintenance/scheduledevents/${eventId.toLowerCase()}`,
-    eventsInSight: null,
+    eventsInSight: [eventId],
     isTest: false,
     bridgeVersion: '0.1.0',
     ...overrides,
