@@ -40,8 +40,9 @@ type LifecycleRecord = Record<'schemaVersion' | 'eventId' | 'phase' | 'observedA
 
 /** The latest record of each kind: repeats, copies of other VMs and any order of arrival come to the same. */
 type KnownEvent = { listed?: LifecycleRecord; returned?: LifecycleRecord; ended?: LifecycleRecord };
-/** By Azure's clock: those of two VMs may be minutes apart. */
-const time = (record: LifecycleRecord) => Date.parse(record.observedAt) + 1000 * (record.clockOffsetSeconds ?? 0);
+/** By Azure's clock: those of two VMs may be minutes apart. Two seconds are the least that can be told. */
+const time = ({ observedAt, clockOffsetSeconds: offset }: LifecycleRecord) =>
+  Date.parse(observedAt) + (offset !== null && Math.abs(offset) >= 2 ? 1000 * offset : 0);
 const later = (a: LifecycleRecord | undefined, b: LifecycleRecord) => (a && time(a) > time(b) ? a : b);
 
 /** What VMs see whose state is new, in any partition; and which streams of which VMs told of an event. */

@@ -30,9 +30,11 @@ export interface FoldedEvent<R extends Foldable> {
 }
 
 const isEnd = ({ phase }: Foldable): boolean => stepOf(phase) === 'end';
-/** By Azure's time: the clocks of two VMs may be minutes apart. */
-const time = ({ observedAt, clockOffsetSeconds }: Foldable): number =>
-  Date.parse(observedAt) + 1000 * (clockOffsetSeconds ?? 0);
+/** By Azure's time: the clocks of two VMs may be minutes apart. An offset of less than two seconds is none: `Date` has whole ones. */
+function time({ observedAt, clockOffsetSeconds }: Foldable): number {
+  const offset = clockOffsetSeconds ?? 0;
+  return Date.parse(observedAt) + (Math.abs(offset) < 2 ? 0 : 1000 * offset);
+}
 const byTime = (a: Foldable, b: Foldable): number => time(a) - time(b) || (a.recordId < b.recordId ? -1 : 1);
 
 /** Keeps, of all records with one key, the earliest. The answer is ordered by `observedAt`. */

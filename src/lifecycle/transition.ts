@@ -101,7 +101,9 @@ function momentOf(
   { at, azureTime, monotonicMs, host }: Pick<Look, 'at' | 'azureTime' | 'monotonicMs' | 'host'>,
   offsetSeconds: number | null,
 ): Moment {
-  const azure = offsetSeconds === null ? (azureTime ?? at) : new Date(at.getTime() + 1000 * offsetSeconds);
+  const isOff = offsetSeconds !== null && Math.abs(offsetSeconds) >= offsetNoiseSeconds;
+  const ours = isOff ? new Date(at.getTime() + 1000 * offsetSeconds) : at;
+  const azure = offsetSeconds === null ? (azureTime ?? at) : ours;
   return { azureAt: isoOf(azure), monotonicMs, bootId: host.bootId };
 }
 
@@ -293,6 +295,10 @@ function unexplained(kept: Unbooked | null, { outageSeconds }: HostImpact, now: 
   return isSame ? kept : { tick: null, wallStepMs: 0, pausedUntil: null, booted: null, outage };
 }
 
+/** A pause that a look shows began after the look before it. */
+const latest = (previous: Moment | null, began: string): string =>
+  previous !== null && previous.azureAt > began ? previous.azureAt : began;
+
 function smallestStep({ incarnation: before, incarnationStep }: LifecycleState, incarnation: number): number | null {
   if (before === null || incarnation <= before) return incarnationStep;
   return Math.min(incarnationStep ?? Number.POSITIVE_INFINITY, incarnation - before);
@@ -330,7 +336,7 @@ function impactOf(
   const outageMs = previousDocument && booted ? msBetween(previousDocument, moment) - upSinceMs : null;
   return {
     pause,
-    pausedAt: pause && isoAfter((unbooked?.pausedUntil ?? moment).azureAt, -pause.totalMs),
+    pausedAt: pause && latest(previousDocument, isoAfter((unbooked?.pausedUntil ?? moment).azureAt, -pause.totalMs)),
     booted,
     outageSeconds: outageMs === null ? null : Math.max(0, outageMs) / 1000,
     earlierOutageSeconds: unbooked?.outage?.seconds ?? null,

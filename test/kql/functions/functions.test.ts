@@ -54,9 +54,9 @@ test('records, sights and steps have every column of a record', () => {
   for (const name of ['VmLifecycleRecords', 'VmLifecycleSights', 'VmLifecycle']) {
     expect(columnsOf(name), name).toEqual(expect.arrayContaining(recordColumns));
   }
-  expect(added('VmLifecycleRecords')).toEqual([]);
-  expect(added('VmLifecycleSights')).toEqual(['Event', 'IsEnd']);
-  expect(added('VmLifecycle')).toEqual(['SeenBy']);
+  expect(added('VmLifecycleRecords')).toEqual(['AzureAt']);
+  expect(added('VmLifecycleSights')).toEqual(['AzureAt', 'Event', 'IsEnd', 'IsPresumedEnded']);
+  expect(added('VmLifecycle')).toEqual(['AzureAt', 'IsPresumedEnded', 'SeenBy']);
 });
 
 test('the columns of timeline and coverage are those that others read', () => {

@@ -10,7 +10,7 @@ const timelines: Readonly<Record<string, readonly string[]>> = {
   reboot: ['Reboot | web_0 | itself | 12:00:01 | 12:15:01 | 12:23:11 | Completed | 900 | 0'],
   redeploy: ['Redeploy | web_0 | itself | 12:00:01 | 12:15:01 | 12:23:11 | Completed | 900 | 0'],
   canceled: ['Freeze | web_0 | itself | 12:00:01 | - | 12:08:01 | Canceled | 86400 | 0'],
-  'missed-started': ['Freeze | web_0 | itself | 12:00:01 | - | 12:15:01 | Ended | 900 | 0'],
+  'missed-started': ['Freeze | web_0 | itself | 12:00:01 | - | 12:15:01 | Ended | 899 | 0'],
   'no-impact': ['Freeze | web_0 | itself | 12:00:01 | 12:15:01 | 12:25:01 | Completed | 900 | 0'],
   'unknown-duration': ['Freeze | web_0 | itself | 12:00:01 | 12:15:01 | 12:25:01 | Completed | 900 | 25000'],
   'second-impact': ['Freeze | web_0 | itself | 12:00:01 | 12:15:01 | 12:25:06 | Completed | 900 | 9000'],
@@ -36,8 +36,8 @@ const timelines: Readonly<Record<string, readonly string[]>> = {
   'standalone-in-zone': ['Freeze | web_0 | itself | 12:25:06 | 12:40:06 | 12:50:11 | Completed | 900 | 7000'],
   // Restarted itself, it sees the start when it is back.
   'scale-set-rolling': [
-    'Reboot | web_0 | itself | 12:00:01 | 12:25:00 | 12:25:01 | Completed | 1499 | 0',
-    'Reboot | web_5 | witness | 12:00:01 | 12:25:00 | 12:25:01 | Completed | 1499 | -',
+    'Reboot | web_0 | itself | 12:00:01 | 12:25:00 | 12:25:01 | Completed | 899 | 0',
+    'Reboot | web_5 | witness | 12:00:01 | 12:25:00 | 12:25:01 | Completed | 899 | -',
   ],
 };
 /** They are about time-outs and destinations, not about events. */
