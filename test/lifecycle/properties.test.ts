@@ -192,9 +192,9 @@ describe('for every two observers of one event, each missing any documents', () 
       .map((events, n): Look => ({ events, incarnation: n + 1 }))
       .filter((_, n) => !missed[n]);
   const anyMissed = fc.array(fc.boolean(), { maxLength: 10 });
-  const stepName = ({ phase, durationSeconds, notBefore, rawEvent, startedAt }: LifecycleRecord): string =>
+  const stepName = ({ phase, evidence, durationSeconds, notBefore, rawEvent, startedAt }: LifecycleRecord): string =>
     stepOf(phase) === 'updated'
-      ? `updated ${contentKey(event({ ...rawEvent, durationSeconds, notBefore }), startedAt ? 'Started' : 'Scheduled')}`
+      ? `updated ${contentKey(event({ ...rawEvent, durationSeconds, notBefore }), startedAt ? 'Started' : 'Scheduled', evidence)}`
       : stepOf(phase);
 
   test('a step that both saw has the same id', () => {
