@@ -28,7 +28,10 @@ export function loadState(db: DatabaseSync): LifecycleState {
     ...scalars,
     events: new Map(
       all<{ eventKey: string; json: string }>(db, 'SELECT eventKey, json FROM events ORDER BY eventKey').map(
-        ({ eventKey, json }) => [eventKey, memoryWithNewKeys(parse<EventMemory>(json), scalars?.clockOffsetSeconds ?? null)],
+        ({ eventKey, json }) => [
+          eventKey,
+          memoryWithNewKeys(parse<EventMemory>(json), scalars?.clockOffsetSeconds ?? null),
+        ],
       ),
     ),
     undecided: all<{ json: string }>(db, 'SELECT json FROM undecided ORDER BY number').map(({ json }) =>
