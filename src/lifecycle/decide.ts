@@ -82,7 +82,8 @@ function candidates(before: Events, listed: ReadonlyMap<string, ScheduledEvent> 
         due: standing(now.notBefore, facts.azureTime) === 'passed' || approved.has(key),
         listed: listed === null || entry !== undefined,
         isNew: memory === undefined,
-        leftUnseen: listed !== null && !entry && isSkipped,
+        // A list that may be incomplete shows no leaving.
+        leftUnseen: listed !== null && !entry && isSkipped && !facts.settling,
       },
     ];
   });

@@ -324,11 +324,13 @@ function impactOf(
     clockOffset,
   }: { moment: Moment; gap: boolean; incarnation: number; clockOffset: number | null },
 ): HostImpact {
+  const sinceMs = previousDocument === null ? 0 : Date.parse(moment.azureAt) - Date.parse(previousDocument.azureAt);
   const pause = pauseBetween(
     { ...host, ...measuredWith(unbooked, host) },
     {
       incarnationSkipped: before !== null && incarnation > before + 1,
-      azureRanAheadMs: 1000 * ((clockOffset ?? 0) - (clockOffsetSeconds ?? clockOffset ?? 0)),
+      // A clock that was set is off by any time; no pause is longer than the time between two looks.
+      azureRanAheadMs: Math.min(1000 * ((clockOffset ?? 0) - (clockOffsetSeconds ?? clockOffset ?? 0)), sinceMs),
     },
   );
   const booted = changed(bootId, host.bootId);
