@@ -62,6 +62,7 @@ function bridgeOf(outbox: Outbox, clock: Clock, url: string): Bridge {
     outbox,
     clock,
     gapAfterMs: 10_000,
+    enablingMs: 0,
     bridgeVersion: '1.2.3',
   };
 }
