@@ -90,7 +90,8 @@ export function playGroup(group: Group, from: Date, seconds: number): readonly V
     for (const second of [joinsAt, awayFrom - 1, awayTo, losesStateAt]) if (second !== undefined) looks.add(second);
   }
   for (const { backAt } of acts) if (backAt !== undefined) looks.add(backAt);
-  for (const second of [...looks].sort((a, b) => a - b)) {
+  // An end rests on more than one look.
+  for (const second of [...new Set([...looks].flatMap((one) => [one, one + 2]))].sort((a, b) => a - b)) {
     if (second < 0 || second > seconds) continue;
     for (const { run } of bySecond.get(second) ?? []) run(watchers);
     for (const watcher of watchers) watcher.look(second);
@@ -171,7 +172,8 @@ function openWatcher(vm: GroupVm, group: Group, document: GroupDocument, from: D
   const view = openView(document, createVm(vm));
   const records: LifecycleRecord[] = [];
   const streams = [{ streamId: guidOf(`stream of ${group.name} ${name}`), from: joinsAt }];
-  let state = emptyState(streams[0]?.streamId ?? '');
+  // Its first stream is older than the play, and owes nobody a snapshot.
+  let state: LifecycleState = { ...emptyState(streams[0]?.streamId ?? ''), snapshotDue: false };
   let host = drawn(`host of ${name}`, Math.max(1, hosts.length));
   let boots = 1;
   let downUntil = joinsAt;
