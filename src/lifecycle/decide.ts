@@ -81,7 +81,7 @@ function candidates(before: Events, listed: ReadonlyMap<string, ScheduledEvent> 
         started: known?.phase === 'Started' || now.eventStatus === 'Started',
         due: standing(now.notBefore, facts.azureTime) === 'passed' || approved.has(key),
         listed: listed === null || entry !== undefined,
-        isNew: memory === undefined,
+        isNew: memory === undefined || memory.absent !== null,
         // A list that may be incomplete shows no leaving.
         leftUnseen: listed !== null && !entry && isSkipped && !facts.settling,
       },
@@ -122,7 +122,8 @@ function decideListed(
   const at = facts.at.toISOString();
   const { moment, host } = facts;
   const listedNow = rememberListed(listing, { at, moment, inScope, physicalHost: host.physicalHost });
-  const remembered = memory?.open ? listedNow : stillListed(applyImpact(listedNow, null, booking));
+  const wasInSight = memory?.open && !memory.absent;
+  const remembered = wasInSight ? listedNow : stillListed(applyImpact(listedNow, null, booking));
   if (!step) return { memory: remembered };
   const startedSeconds = saysEnded(listing) ? startedFor(remembered, moment, gap) : null;
   const lastListedAt = (memory?.listedIn ?? facts.previous).moment?.azureAt ?? null;

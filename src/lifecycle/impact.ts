@@ -30,7 +30,7 @@ export interface Candidate {
   /** Its notBefore has passed, or this bridge approved it. */
   readonly due: boolean;
   readonly listed: boolean;
-  /** This document lists it first. */
+  /** This document lists it first, or first again. */
   readonly isNew: boolean;
   /** It left, and a document in between was not seen: it may have started there. */
   readonly leftUnseen: boolean;

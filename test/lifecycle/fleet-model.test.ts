@@ -4,7 +4,7 @@ import { brokenKinds, countWorlds, examplesOf, tableOf } from '../fleet-model/co
 import { describeRecords, describeWorld } from '../fleet-model/describe.ts';
 import { judgeCase } from '../fleet-model/judge-case.ts';
 
-test.each(cases)('$title', (one) => {
+test.each(cases)('$title', { timeout: 120_000 }, (one) => {
   const { verdict, problems } = judgeCase(one);
   expect(problems, `${describeWorld(one.world)}\nrecords\n${describeRecords(verdict)}`).toEqual([]);
 });
