@@ -10,17 +10,18 @@ import {
   rmSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { commandTarget, configurationRights } from './look.ts';
+import { commandTarget, configurationRights, lookAround } from './look.ts';
 import type { Machine } from './machine.ts';
 import { faultsIn, manifestName, type Package, versionRights } from './package.ts';
-import { fromRoot, type Places, serviceName, staging, unitName } from './places.ts';
-import type { Step } from './plan.ts';
+import { fromRoot, type Places, serviceName, staging } from './places.ts';
+import type { Ledger, Step } from './plan.ts';
 import { lastWord, runProgram } from './program.ts';
 import { Refusal } from './refusals.ts';
 import { removeEmpty } from './remove-empty.ts';
 import { removerScript } from './remover.ts';
 import { makeFolder, replaceFile, replaceLink, sync } from './replace-file.ts';
 import type { Systemd } from './systemd.ts';
+import { placeUnit } from './unit-file.ts';
 import { accountIn, makeAccount, ownUid } from './user.ts';
 
 /** What the steps are made of. */
@@ -57,8 +58,7 @@ async function doStep(step: Step, machine: Machine, systemd: Systemd, material: 
     case 'forget-configuration':
       return rmSync(places.keptConfiguration, { force: true });
     case 'write-unit':
-      makeFolder(dirname(places.unit));
-      return replaceFile(places.unit, readFileSync(join(places.versions, step.folder, unitName)), { mode: 0o644 });
+      return placeUnit(places, step.folder, lookAround(places, null).folders);
     case 'switch':
       return replaceLink(places.current, join(basename(places.versions), step.folder));
     case 'write-remover':
@@ -77,10 +77,17 @@ async function doStep(step: Step, machine: Machine, systemd: Systemd, material: 
       await systemd.forget();
       return systemd.restart();
     case 'record':
-      return replaceFile(places.ledger, `${JSON.stringify(step.ledger, null, 2)}\n`, { mode: 0o644 });
+      return writeLedger(places, step.ledger);
     case 'prune':
       for (const folder of step.folders) rmSync(join(places.versions, folder), { recursive: true, force: true });
   }
+}
+
+/** For the service, which tells of a refused version, and for nobody else: a hash of the configuration lets a weak password be guessed. */
+function writeLedger(places: Places, ledger: Ledger): void {
+  const gid = accountIn(places)?.gid;
+  const owner = gid === undefined ? {} : { uid: ownUid(), gid };
+  replaceFile(places.ledger, `${JSON.stringify(ledger, null, 2)}\n`, { mode: 0o640, ...owner });
 }
 
 /** Root's, and to be read by the service: it may hold secrets. */

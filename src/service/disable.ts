@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
 import { alone, lockPatienceMs } from './installer-lock.ts';
 import type { Machine } from './machine.ts';
 import { Refusal } from './refusals.ts';
 import { createSystemd } from './systemd.ts';
 import { forbids } from './unfit.ts';
+import { unitPath } from './unit-file.ts';
 
 /** The service stops, and does not start with the machine any more. Everything stays where it is. */
 export async function disable({ places, env, clock, facts }: Machine): Promise<void> {
@@ -11,7 +11,7 @@ export async function disable({ places, env, clock, facts }: Machine): Promise<v
   const forbidden = forbids(rest);
   if (forbidden !== null) throw forbidden;
   await alone(places.lock, { clock, patienceMs: lockPatienceMs }, async () => {
-    if (!existsSync(places.unit))
+    if (unitPath(places) === null)
       throw new Refusal('notDone', 'The service is not installed here, so there is nothing to disable.');
     const systemd = createSystemd(env);
     await systemd.disable();

@@ -13,7 +13,8 @@ export interface FallBack {
  */
 export function planFallBack(found: Found, to: Running): FallBack {
   const isOther = to.configuration !== null && found.configuration !== to.configuration;
-  const isOtherUnit = found.unit !== to.unit;
+  // The one below an administrator's changes with the version.
+  const isOtherUnit = found.isUnitEdited ? found.current !== to.folder : found.unit !== to.unit;
   const canRestore = isOther && found.keptConfiguration === to.configuration;
   return {
     keepsNewConfiguration: isOther && !canRestore,

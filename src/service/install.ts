@@ -4,11 +4,11 @@ import { carryOut, type Material } from './carry-out.ts';
 import { candidateIn } from './configure.ts';
 import { planFallBack } from './fall-back.ts';
 import { alone, lockPatienceMs } from './installer-lock.ts';
-import { lookAround } from './look.ts';
-import type { Machine } from './machine.ts';
+import { lookAround, readLedger } from './look.ts';
+import type { Facts, Machine } from './machine.ts';
 import { folderFor, isPlaced, type Package, readPackage, sha256 } from './package.ts';
 import { fromRoot, serviceName } from './places.ts';
-import { type Found, type Plan, plan, planSettling, type Running, type Wanted } from './plan.ts';
+import { type Found, type Plan, plan, planSettling, type Running, type Step, type Wanted } from './plan.ts';
 import { whyUnreached } from './reach.ts';
 import { type Readiness, waitUntilReady } from './ready.ts';
 import { Refusal } from './refusals.ts';
@@ -41,6 +41,8 @@ export interface Done {
   /** The service was installed before. */
   readonly wasThere: boolean;
   readonly command: Found['command'];
+  /** The unit that an administrator has written, which was kept; null: there is none. */
+  readonly editedUnit: string | null;
   /** What the service says of itself; empty where it was not started. */
   readonly says: string;
   /** Why it gets no connection to the metadata service; null where it does, or was not started. */
@@ -60,25 +62,13 @@ export async function install(machine: Machine, order: Order): Promise<Done> {
   if (forbidden !== null) throw forbidden;
   const key = order.key === null ? null : readPublicKey(order.key);
   const brought = await alone(places.lock, { clock, patienceMs: lockPatienceMs }, async () => {
-    const systemd = createSystemd(env);
     const wantedPackage = order.from === null ? null : readPackage(resolve(order.from), key);
-    const folder = wantedPackage && folderOf(wantedPackage, places.versions);
-    const bytes = wantedPackage && folder && !existsSync(join(places.versions, folder)) ? wantedPackage.bytes : 0;
-    const platform = wantedPackage?.platform ?? `${facts.operatingSystem}-${facts.processor}`;
-    const refusal = unfit(facts, { platform, bytes, starts: order.start });
-    if (refusal !== null) throw refusal;
-    const candidate = candidateOf(order, machine);
-    const unit = facts.isLive ? await systemd.unit() : null;
-    if (unit?.file.startsWith('masked')) {
-      throw new Refusal(
-        'notDone',
-        `Somebody has masked the unit, so that it cannot be started: systemctl unmask ${serviceName}, and try again.`,
-      );
+    try {
+      return await bringPackage(machine, order, wantedPackage, facts);
+    } catch (error) {
+      if (wantedPackage !== null) await recordRefused(machine, wantedPackage.version, error);
+      throw error;
     }
-    const found = lookAround(places, unit);
-    const wanted = wantedFrom(found, order, { folder, package: wantedPackage, candidate });
-    const material = { package: wantedPackage, configuration: candidate };
-    return bring({ machine, systemd, found, wanted, material, before: unit?.invocation ?? null });
   });
   if (brought.outcome !== 'becomes-ready' && brought.outcome !== 'ready-already') {
     return { ...brought, says: '', unreached: null };
@@ -90,6 +80,40 @@ export async function install(machine: Machine, order: Order): Promise<Done> {
     .unit()
     .catch(() => null);
   return { ...brought, unreached, says: unit?.says ?? '' };
+}
+
+async function bringPackage(machine: Machine, order: Order, wantedPackage: Package | null, facts: Facts) {
+  const { places, env } = machine;
+  const systemd = createSystemd(env);
+  const folder = wantedPackage && folderOf(wantedPackage, places.versions);
+  const bytes = wantedPackage && folder && !existsSync(join(places.versions, folder)) ? wantedPackage.bytes : 0;
+  const platform = wantedPackage?.platform ?? `${facts.operatingSystem}-${facts.processor}`;
+  const refusal = unfit(facts, { platform, bytes, starts: order.start });
+  if (refusal !== null) throw refusal;
+  const candidate = candidateOf(order, machine);
+  const unit = facts.isLive ? await systemd.unit() : null;
+  const found = lookAround(places, unit);
+  if (found.service.isMasked && order.from === null && order.enable === 'always') {
+    throw new Refusal(
+      'notDone',
+      `The unit is masked, so that it cannot be started: systemctl unmask ${serviceName}, and try again.`,
+    );
+  }
+  const wanted = wantedFrom(found, order, { folder, package: wantedPackage, candidate });
+  const material = { package: wantedPackage, configuration: candidate };
+  return bring({ machine, systemd, found, wanted, material, before: unit?.invocation ?? null });
+}
+
+/** So that status, check and heartbeat can say that another version was wanted. Best effort: the error is what counts. */
+async function recordRefused(machine: Machine, version: string, error: unknown): Promise<void> {
+  const { places, env } = machine;
+  const ledger = readLedger(places);
+  if (ledger === null || !(error instanceof Refusal)) return;
+  const { folder } = ledger.ready;
+  if (folder === version || folder.startsWith(`${version}+`)) return;
+  const [because = ''] = error.message.split('\n');
+  const step = { do: 'record', ledger: { ...ledger, refused: { version, because } } } as const;
+  await carryOut([step], machine, createSystemd(env), { package: null, configuration: null }).catch(() => {});
 }
 
 const folderOf = (wanted: Package, versions: string): string =>
@@ -112,14 +136,21 @@ function wantedFrom(
   given: { readonly folder: string | null; readonly package: Package | null; readonly candidate: Buffer | null },
 ): Wanted {
   const folder = given.folder ?? found.current;
-  const unit = given.package?.unitSha256 ?? found.unit;
-  if (folder === null || unit === null) {
+  const ownUnit = given.package?.unitSha256 ?? found.ownUnit ?? found.unit;
+  if (folder === null || ownUnit === null) {
     throw new Refusal('notDone', 'The service is not installed here: install it from the folder of a package first.');
   }
   return {
     enable,
     start,
-    running: { folder, unit, configuration: given.candidate && sha256(given.candidate) },
+    ownUnit,
+    namesVersion: given.folder !== null,
+    running: {
+      folder,
+      // An administrator's is what systemd reads, also with the new version.
+      unit: found.isUnitEdited && found.unit !== null ? found.unit : ownUnit,
+      configuration: given.candidate && sha256(given.candidate),
+    },
   };
 }
 
@@ -157,6 +188,7 @@ async function bring(work: Work): Promise<Omit<Done, 'says' | 'unreached'>> {
     changed: steps.length > 0,
     wasThere: found.current !== null,
     command: found.command,
+    editedUnit: found.isUnitEdited ? fromRoot(machine.places, machine.places.administratorUnit) : null,
   };
 }
 
@@ -196,8 +228,10 @@ async function goBack(work: Work, failed: Readiness & { readonly ready: false },
     ? ` The configuration that it ran with is gone: ${fromRoot(machine.places, machine.places.configuration)} is the new one.`
     : '';
   if (again.ready) {
-    const ledger = { ready: to, isSettled: true, previous: work.found.ledger?.previous ?? null };
-    await carryOut([{ do: 'record', ledger }], machine, systemd, material);
+    const { previous = null, refused = null } = work.found.ledger ?? {};
+    const ledger = { ready: to, isSettled: true, previous, refused };
+    const steps: readonly Step[] = [{ do: 'record', ledger }, { do: 'forget-configuration' }];
+    await carryOut(steps, machine, systemd, material);
     return told(
       `${what} did not become ready: ${failed.because}. Back to ${was}, which is ready; nothing is lost.${kept}`,
     );

@@ -1,19 +1,24 @@
-import { accessSync, constants, lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { nearestFolder } from './nearest-folder.ts';
+import { isReadOnly, nearestFolder } from './nearest-folder.ts';
 import { sha256 } from './package.ts';
 import { fromRoot, type Places, serviceName } from './places.ts';
 import type { Found, Ledger, Running } from './plan.ts';
 import { removerScript } from './remover.ts';
 import type { UnitState } from './systemd.ts';
+import { unitFiles } from './unit-file.ts';
 import { accountIn, ownUid } from './user.ts';
 
 /** What stands on this machine. `unit`: as systemd sees it; null where it does not run, as in an image. */
 export function lookAround(places: Places, unit: UnitState | null): Found {
+  const folders = foldersIn(places.versions);
+  const { read, own, isEdited, isMasked } = unitFiles(places, folders);
   return {
     current: currentFolder(places),
-    folders: foldersIn(places.versions),
-    unit: sumOf(places.unit),
+    folders,
+    unit: read,
+    ownUnit: own,
+    isUnitEdited: isEdited,
     configuration: sumOf(places.configuration),
     isGuarded: isGuarded(places),
     keptConfiguration: sumOf(places.keptConfiguration),
@@ -26,6 +31,7 @@ export function lookAround(places: Places, unit: UnitState | null): Found {
         unit === null ? lstatSync(places.wanted, { throwIfNoEntry: false }) !== undefined : unit.file === 'enabled',
       active: unit?.active === 'active',
       isStale: unit?.isStale ?? false,
+      isMasked: unit?.file.startsWith('masked') ?? isMasked,
     },
   };
 }
@@ -52,16 +58,6 @@ function commandIn(places: Places): Found['command'] {
   if (target === commandTarget(places)) return 'ours';
   if (lstatSync(places.command, { throwIfNoEntry: false }) !== undefined) return 'foreign';
   return isReadOnly(nearestFolder(dirname(places.command))) ? 'no-place' : 'absent';
-}
-
-/** Its file system is; who may write there is another question. */
-function isReadOnly(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK);
-    return false;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EROFS';
-  }
 }
 
 function currentFolder({ current, versions }: Places): string | null {
@@ -105,7 +101,9 @@ export function readLedger({ ledger }: Pick<Places, 'ledger'>): Ledger | null {
     const told = JSON.parse(content.toString('utf8')) as Partial<Ledger> | null;
     if (!isRunning(told?.ready)) return null;
     const previous = typeof told.previous === 'string' ? told.previous : null;
-    return { ready: told.ready, isSettled: told.isSettled === true, previous };
+    const { version, because } = told.refused ?? {};
+    const refused = typeof version === 'string' && typeof because === 'string' ? { version, because } : null;
+    return { ready: told.ready, isSettled: told.isSettled === true, previous, refused };
   } catch {
     return null;
   }

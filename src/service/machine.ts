@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, statfsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { nearestFolder } from './nearest-folder.ts';
@@ -51,6 +51,8 @@ export interface Facts {
   /** Bytes, where the versions and where the state will be. */
   readonly freeForVersions: number;
   readonly freeForState: number;
+  /** The state directory is a symbolic link, which systemd refuses when it starts the service (exit code 238). */
+  readonly isStateLinked: boolean;
 }
 
 /** Programs that the installer, or the service itself, starts. */
@@ -68,6 +70,7 @@ export function factsOf(places: Places, env: NodeJS.ProcessEnv): Facts {
     isArc: existsSync(places.arcAgent),
     freeForVersions: freeBytesAt(places.home),
     freeForState: freeBytesAt(places.state),
+    isStateLinked: lstatSync(places.state, { throwIfNoEntry: false })?.isSymbolicLink() ?? false,
   };
 }
 

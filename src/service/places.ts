@@ -23,10 +23,18 @@ export function placesIn(root = '/') {
     /** A link to the present version's folder. */
     current: join(home, 'current'),
     remover: join(home, 'remove.sh'),
-    /** What ran last and was ready: see `Ledger`. */
+    /** What ran last and was ready: see `Ledger`. Readable by the service, and not by others: it has a hash of the configuration. */
     ledger: join(home, 'installed.json'),
     command: at('usr/local/bin', serviceName),
-    unit: join(units, unitName),
+    /**
+     * The unit, where it is not the one of a .deb or .rpm. Below /etc, so that `systemctl mask` and `systemctl edit --full` have
+     * their place: https://www.freedesktop.org/software/systemd/man/latest/systemd.unit.html#Unit%20File%20Load%20Path
+     */
+    unit: at('usr/local/lib/systemd/system', unitName),
+    /** The unit of a .deb or .rpm: the package manager's, never written here. */
+    packagedUnit: at('usr/lib/systemd/system', unitName),
+    /** Where an administrator edits or masks the unit; earlier installers wrote it there. */
+    administratorUnit: join(units, unitName),
     /** Where `systemctl edit` puts what an administrator changes of the unit. */
     dropIns: join(units, `${unitName}.d`),
     /** The link that starts it with the machine. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { manifestName } from './package.ts';
 import { fromRoot, type Places, serviceName, staging } from './places.ts';
 
 /**
@@ -13,6 +14,10 @@ if [ -x ${program} ]; then
   exec ${program} service uninstall "$@"
 fi
 rm -rf ${home}/versions/${staging}
+for manifest in ${home}/versions/*/${manifestName}; do
+  version=\${manifest%/*}
+  if [ -e "$manifest" ] && [ ! -e "$version/${serviceName}" ]; then rm -rf "$version"; fi
+done
 rm -f ${home}/current ${home}/installed.json ${home}/remove.sh
 rmdir ${home}/versions ${home} 2>/dev/null
 exit 0

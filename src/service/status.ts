@@ -1,7 +1,7 @@
 import { lookAround } from './look.ts';
 import type { Machine } from './machine.ts';
 import { fromRoot } from './places.ts';
-import type { CommandState, Found, Running } from './plan.ts';
+import type { CommandState, Found, RefusedVersion, Running } from './plan.ts';
 import { createSystemd, type UnitState } from './systemd.ts';
 
 /** What `service status --json` prints: what is installed and how systemd sees it. Fields are only ever added. */
@@ -9,8 +9,12 @@ export interface ServiceStatus {
   readonly installed: boolean;
   /** Of the folder that `current` names. */
   readonly version: string | null;
-  /** Kept, to fall back to. */
+  /** What the next installation falls back to, other than the version that is installed. */
   readonly previous: string | null;
+  /** The version that was to be installed last and is not what runs; null where it is, and for who may not read it. */
+  readonly refused: RefusedVersion | null;
+  /** A unit that an administrator has written, and that is kept; null: there is none. */
+  readonly editedUnit: string | null;
   readonly versions: readonly string[];
   /**
    * Version, unit and configuration are those that became ready last; false: an installation was cut off, somebody changed them, or
@@ -40,7 +44,9 @@ export async function serviceStatus(machine: Machine): Promise<ServiceStatus> {
   return {
     installed: current !== null && found.unit !== null,
     version: current,
-    previous: ledger?.previous ?? null,
+    previous: fallsBackTo(found),
+    refused: ledger?.refused ?? null,
+    editedUnit: found.isUnitEdited ? fromRoot(places, places.administratorUnit) : null,
     versions: folders,
     isAsItWasReady: ledger === null ? null : ledger.isSettled && isAsItWas(found, ledger.ready, isRoot),
     enabled: found.service.enabled,
@@ -61,6 +67,12 @@ export async function serviceStatus(machine: Machine): Promise<ServiceStatus> {
     stateDirectory: fromRoot(places, places.state),
     command: found.command,
   };
+}
+
+/** After an update that was cut off that is what was ready last, not what ran before it. */
+function fallsBackTo({ current, ledger }: Found): string | null {
+  if (ledger === null) return null;
+  return ledger.ready.folder === current ? ledger.previous : ledger.ready.folder;
 }
 
 /** Whoever is not root may not look at the configuration. */

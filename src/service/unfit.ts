@@ -71,6 +71,12 @@ export function unfit(facts: Facts, { platform, bytes, starts }: Need): Refusal 
       `Programs are missing: ${missing.join(', ')}. Install the packages systemd and passwd (shadow-utils on Red Hat, SUSE and Azure Linux).`,
     );
   }
+  if (facts.isStateLinked) {
+    return new Refusal(
+      'notDone',
+      `/var/lib/${serviceName} is a symbolic link, and systemd refuses to start the service with it. Remove the link, make the folder and mount the other one there: mount --bind FOLDER /var/lib/${serviceName}, with its line in /etc/fstab.`,
+    );
+  }
   if (bytes > 0 && facts.freeForVersions < bytes + spareBytes) {
     return new Refusal(
       'missing',

@@ -1,15 +1,16 @@
-import { existsSync, lstatSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { alone, lockPatienceMs } from './installer-lock.ts';
 import { lookAround } from './look.ts';
 import type { Facts, Machine } from './machine.ts';
 import { manifestName } from './package.ts';
-import { type Places, staging } from './places.ts';
+import { type Places, serviceName, staging } from './places.ts';
 import { Refusal } from './refusals.ts';
 import { isEmpty, removeEmpty } from './remove-empty.ts';
 import { removeFile, removeUnfinished } from './replace-file.ts';
 import { createSystemd, type Systemd } from './systemd.ts';
 import { forbids } from './unfit.ts';
+import { removeUnit, unitPath } from './unit-file.ts';
 import { accountIn, removeAccount } from './user.ts';
 
 /** What was found and what was left. */
@@ -40,10 +41,11 @@ export async function uninstall(
   const forbidden = forbids(facts);
   if (forbidden !== null) throw forbidden;
   return alone(places.lock, { clock, patienceMs: lockPatienceMs }, async () => {
+    const { isUnitEdited, folders: installed } = lookAround(places, null);
     const wasThere = [places.home, places.unit, places.settings].some((place) => existsSync(place));
     const [hadState, hadConfiguration] = [places.state, places.configuration].map((place) => existsSync(place));
     await endService(machine, facts);
-    removeUnit(places);
+    removeUnit(places, installed);
     if (facts.isLive) await createSystemd(env).reload();
     if (lookAround(places, null).command === 'ours') rmSync(places.command);
     removeFile(places.keptConfiguration);
@@ -58,6 +60,7 @@ export async function uninstall(
     const folders = [places.dropIns, ...settings, places.versions, places.home];
     const kept = folders.map((folder) => ({ folder, why: removeEmpty(folder) }));
     const left = kept.filter(({ why }) => why === 'filled').map(({ folder }) => folder);
+    if (isUnitEdited) left.push(places.administratorUnit);
     emptied.push(...kept.filter(({ why }) => why === 'mounted').map(({ folder }) => folder));
     return {
       wasThere,
@@ -81,18 +84,13 @@ async function endService({ places, env }: Machine, { isLive, programs }: Facts)
   if (!programs.includes('systemctl')) return;
   const systemd = createSystemd(env);
   if (isLive && (await isUp(systemd))) await systemd.stop();
-  if (existsSync(places.unit)) await systemd.disable();
+  if (unitPath(places) !== null) await systemd.disable();
   if (isLive) await systemd.forget();
 }
 
 async function isUp(systemd: Systemd): Promise<boolean> {
   const { active } = await systemd.unit();
   return active !== 'inactive' && active !== 'failed';
-}
-
-function removeUnit(places: Places): void {
-  removeFile(places.wanted);
-  removeFile(places.unit);
 }
 
 /** The one that runs here goes last, and at once: `remove.sh` then knows that nothing but crumbs is left. */
@@ -104,8 +102,24 @@ function removeVersions(places: Places): void {
   rmSync(beside, { recursive: true, force: true });
   const ours = folders.filter((folder) => folder !== staging && isOurs(folder));
   for (const folder of ours.toSorted((a, b) => Number(a === current) - Number(b === current))) {
-    renameSync(join(places.versions, folder), beside);
+    removeVersion(join(places.versions, folder), beside);
+  }
+}
+
+/**
+ * In one step, by its name. A folder of a lower layer of overlayfs cannot be renamed (EXDEV); then its command goes first and its
+ * manifest last, so that `remove.sh` takes up a removal that was cut off. https://docs.kernel.org/filesystems/overlayfs.html#renaming-directories
+ */
+function removeVersion(folder: string, beside: string): void {
+  try {
+    renameSync(folder, beside);
     rmSync(beside, { recursive: true, force: true });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EXDEV')) throw error;
+    rmSync(join(folder, serviceName), { force: true });
+    for (const name of readdirSync(folder).filter((one) => one !== manifestName))
+      rmSync(join(folder, name), { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -35,6 +35,14 @@ test.each(neverReady)('a version $name makes way for the one before', async ({ b
   expect(readFileSync(join(rig.places.state, 'outbox.sqlite'), 'utf8')).toBe('what waits');
 });
 
+test('after a configuration that was taken back none is left but the one that runs', async () => {
+  using rig = createRig();
+  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration('a') });
+  await refusalOf(rig.install({ configuration: rig.configuration('b', 'dies') }));
+  expect(readFileSync(rig.places.configuration, 'utf8')).toContain('a becomes-ready');
+  expect(existsSync(rig.places.keptConfiguration)).toBe(false);
+});
+
 test('what the log of the version said last is told, one sentence a line', async () => {
   using rig = createRig();
   await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });

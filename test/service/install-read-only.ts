@@ -12,11 +12,13 @@ spawnSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'none', programs]);
 const order = { from: rig.package('1.0.0'), configuration: rig.configuration() };
 const done = [await rig.install(order), await rig.install(order)];
 const hasCommand = existsSync(rig.places.command);
+const units = (['administratorUnit', 'unit', 'packagedUnit'] as const).filter((name) => existsSync(rig.places[name]));
 await rig.uninstall();
 spawnSync('umount', [programs]);
 process.stdout.write(
   JSON.stringify({
     hasCommand,
+    units,
     told: done.map(({ outcome, changed, command }) => ({ outcome, changed, command })),
     says: doneSentences(done[0] as (typeof done)[0], rig.places).at(-1),
   }),

@@ -17,7 +17,8 @@ async function killedAfter(rig: Rig, count: number, from: string, file: string):
   const systemd = createSystemd(rig.machine.env);
   const [wanted, configuration] = [readPackage(from), readFileSync(file)];
   const running = { folder: wanted.version, unit: wanted.unitSha256, configuration: sha256(configuration) };
-  const { steps } = plan(lookAround(rig.places, await systemd.unit()), { running, enable: 'always', start: true });
+  const wantedState = { running, ownUnit: running.unit, namesVersion: true, enable: 'always', start: true } as const;
+  const { steps } = plan(lookAround(rig.places, await systemd.unit()), wantedState);
   await carryOut(steps.slice(0, count), rig.machine, systemd, { package: wanted, configuration });
   return steps;
 }

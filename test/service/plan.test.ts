@@ -14,6 +14,8 @@ const nothing: Found = {
   current: null,
   folders: [],
   unit: null,
+  ownUnit: null,
+  isUnitEdited: false,
   configuration: null,
   isGuarded: false,
   keptConfiguration: null,
@@ -21,7 +23,7 @@ const nothing: Found = {
   account: false,
   remover: false,
   command: 'absent',
-  service: { enabled: false, active: false, isStale: true },
+  service: { enabled: false, active: false, isStale: true, isMasked: false },
 };
 const one: Running = { folder: '1', unit: 'unit-1', configuration: 'a' };
 const two: Running = { folder: '2', unit: 'unit-2', configuration: 'a' };
@@ -30,23 +32,30 @@ const runsOne: Found = {
   current: '1',
   folders: ['1'],
   unit: 'unit-1',
+  ownUnit: 'unit-1',
   configuration: 'a',
   isGuarded: true,
-  ledger: { ready: one, isSettled: true, previous: null },
+  ledger: { ready: one, isSettled: true, previous: null, refused: null },
   account: true,
   remover: true,
   command: 'ours',
-  service: { enabled: true, active: true, isStale: false },
+  service: { enabled: true, active: true, isStale: false, isMasked: false },
 };
-const stopped = { enabled: true, active: false, isStale: false };
-const disabled = { enabled: false, active: false, isStale: false };
-const install = (running: Running): Wanted => ({ running, enable: 'always', start: true });
-const update = (running: Running): Wanted => ({ running, enable: 'as-it-is', start: true });
+const stopped = { enabled: true, active: false, isStale: false, isMasked: false };
+const disabled = { enabled: false, active: false, isStale: false, isMasked: false };
+const wants = (running: Running): Omit<Wanted, 'enable'> => ({
+  running,
+  ownUnit: running.unit,
+  namesVersion: true,
+  start: true,
+});
+const install = (running: Running): Wanted => ({ ...wants(running), enable: 'always' });
+const update = (running: Running): Wanted => ({ ...wants(running), enable: 'as-it-is' });
 const words = (steps: readonly Step[]): string => steps.map((step) => step.do).join(' ');
 
 const everything =
   'place make-account write-configuration write-unit switch write-remover link-command reload enable restart';
-const unsettledOne = { ready: one, isSettled: false, previous: null };
+const unsettledOne = { ready: one, isSettled: false, previous: null, refused: null };
 const cases: readonly {
   name: string;
   found: Found;
@@ -157,10 +166,38 @@ const cases: readonly {
   },
   {
     name: 'somebody has changed the unit',
-    found: { ...runsOne, unit: 'changed' },
+    found: { ...runsOne, unit: 'changed', ownUnit: 'changed' },
     wanted: install(one),
     outcome: 'becomes-ready',
     steps: 'record write-unit reload restart',
+  },
+  {
+    name: 'an administrator has edited the unit, and the version is another',
+    found: {
+      ...runsOne,
+      unit: 'edited',
+      isUnitEdited: true,
+      ledger: { ...runsOne.ledger, ready: { ...one, unit: 'edited' } } as Found['ledger'],
+    },
+    wanted: { ...update({ ...two, unit: 'edited' }), ownUnit: 'unit-2' },
+    outcome: 'becomes-ready',
+    steps: 'place record write-unit switch reload restart',
+    back: { ...one, unit: 'edited' },
+  },
+  {
+    name: 'the unit is masked, and the version is another',
+    found: { ...runsOne, service: { ...stopped, isMasked: true } },
+    wanted: update(two),
+    outcome: 'masked',
+    steps: 'place record write-unit switch reload',
+    back: one,
+  },
+  {
+    name: 'the unit is masked before the first installation',
+    found: { ...nothing, service: { ...nothing.service, isMasked: true } },
+    wanted: install(one),
+    outcome: 'masked',
+    steps: 'place make-account write-configuration write-unit switch write-remover link-command reload',
   },
   {
     name: 'systemd has not read the unit',
@@ -221,7 +258,7 @@ describe('when it is ready', () => {
 
   test('it is written down, with the version that was ready before', () => {
     expect(settled({ ...runsOne, folders: ['0', '1', '2'] }, update(two))).toEqual([
-      { do: 'record', ledger: { ready: two, isSettled: true, previous: '1' } },
+      { do: 'record', ledger: { ready: two, isSettled: true, previous: '1', refused: null } },
       { do: 'prune', folders: ['0'] },
     ]);
   });
@@ -231,11 +268,36 @@ describe('when it is ready', () => {
       ...runsOne,
       folders: ['0', '1'],
       keptConfiguration: 'a',
-      ledger: { ready: one, isSettled: true, previous: '0' },
+      ledger: { ready: one, isSettled: true, previous: '0', refused: null },
     };
     expect(settled(found, update({ ...one, configuration: 'b' }))).toEqual([
-      { do: 'record', ledger: { ready: { ...one, configuration: 'b' }, isSettled: true, previous: '0' } },
+      {
+        do: 'record',
+        ledger: { ready: { ...one, configuration: 'b' }, isSettled: true, previous: '0', refused: null },
+      },
       { do: 'forget-configuration' },
+    ]);
+  });
+
+  const refusedTwo = { version: '2', because: 'It ended.' };
+  const didNotGetTwo = { ...runsOne, ledger: { ready: one, isSettled: true, previous: null, refused: refusedTwo } };
+
+  test('a refused version is forgotten when a version is named', () => {
+    expect(settled(didNotGetTwo, update(one))).toEqual([
+      { do: 'record', ledger: { ready: one, isSettled: true, previous: null, refused: null } },
+    ]);
+    expect(settled({ ...didNotGetTwo, service: disabled }, update(one))).toEqual([
+      { do: 'record', ledger: { ready: one, isSettled: true, previous: null, refused: null } },
+    ]);
+  });
+
+  test('a refused version is remembered while only the configuration changes', () => {
+    const wanted = { ...update({ ...one, configuration: 'b' }), namesVersion: false };
+    expect(settled(didNotGetTwo, wanted)).toEqual([
+      {
+        do: 'record',
+        ledger: { ready: { ...one, configuration: 'b' }, isSettled: true, previous: null, refused: refusedTwo },
+      },
     ]);
   });
 
@@ -244,7 +306,7 @@ describe('when it is ready', () => {
       ...runsOne,
       folders: ['-1', '0', '1', '2'],
       service: disabled,
-      ledger: { ready: one, isSettled: true, previous: '0' },
+      ledger: { ready: one, isSettled: true, previous: '0', refused: null },
     };
     expect(settled(found, update(two))).toEqual([{ do: 'prune', folders: ['-1'] }]);
   });
@@ -255,6 +317,16 @@ const ways: readonly { name: string; found: Found; steps: string; keepsNew?: tru
     name: 'everything',
     found: { ...runsOne, current: '2', unit: 'unit-2', configuration: 'b', keptConfiguration: 'a' },
     steps: 'restore-configuration write-unit switch reload restart',
+  },
+  {
+    name: 'a version whose unit an administrator has edited',
+    found: { ...runsOne, current: '2', unit: 'edited', ownUnit: 'unit-2', isUnitEdited: true },
+    steps: 'write-unit switch reload restart',
+  },
+  {
+    name: 'a configuration, where an administrator has edited the unit',
+    found: { ...runsOne, unit: 'edited', isUnitEdited: true },
+    steps: 'restart',
   },
   { name: 'the program only', found: { ...runsOne, current: '2' }, steps: 'switch restart' },
   { name: 'nothing, for it was just restarted', found: runsOne, steps: 'restart' },

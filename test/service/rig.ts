@@ -126,6 +126,7 @@ export const fitFacts: Facts = {
   isArc: false,
   freeForVersions: 2 ** 40,
   freeForState: 2 ** 40,
+  isStateLinked: false,
 };
 
 /** Waiting takes no time, and yet time passes. */

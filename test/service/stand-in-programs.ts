@@ -34,11 +34,16 @@ sed -i /^scheduled-events-bridge:/d ${where.root}/etc/group
 const systemctl = ({ root, states }: { readonly root: string; readonly states: string }): string => `#!/bin/sh
 home=${root}/opt/scheduled-events-bridge
 config=${root}/etc/scheduled-events-bridge/config.json
-unit=${root}/etc/systemd/system/scheduled-events-bridge.service
 wants=${root}/etc/systemd/system/multi-user.target.wants
 state=${root}/var/lib/scheduled-events-bridge
 cd ${states} || exit 1
 echo "$*" >> calls
+# As systemd does: the administrator's, the installer's, the package manager's.
+for folder in etc usr/local/lib usr/lib; do
+  unit=${root}/$folder/systemd/system/scheduled-events-bridge.service
+  if [ -L "$unit" ]; then masked=yes; fi
+  if [ -e "$unit" ]; then break; fi
+done
 
 number() { cat "$1" 2>/dev/null || echo 0; }
 count() { echo $(($(number "$1") + 1)) > "$1"; }
@@ -81,7 +86,7 @@ case $1 in
   daemon-reload) [ ! -f reload-fails ] || { echo 'Failed to reload: no reply.' >&2; exit 1; }; reload ;;
   enable)
     [ -f "$unit" ] || { echo "Unit file $2 does not exist." >&2; exit 1; }
-    reload; mkdir -p "$wants"; ln -sfn "$unit" "$wants/scheduled-events-bridge.service" ;;
+    reload; mkdir -p "$wants"; ln -sfn "\${unit#${root}}" "$wants/scheduled-events-bridge.service" ;;
   disable) rm -f "$wants/scheduled-events-bridge.service"; rmdir "$wants" 2>/dev/null || true ;;
   restart) [ -f known ] || { echo 'Unit not found.' >&2; exit 5; }; rm -f restarts
     # With --no-block the one before is still there for some looks, while it sends what is pending.
@@ -99,7 +104,7 @@ case $1 in
     [ -f invocation ] && read -r invocation < invocation
     [ -f restarts ] && read -r restarts < restarts
     set -- $line
-    if [ -f masked ]; then file=masked
+    if [ -f masked ] || [ -n "\${masked-}" ]; then file=masked
     elif [ -L "$wants/scheduled-events-bridge.service" ]; then file=enabled
     elif [ -f "$unit" ]; then file=disabled; fi
     [ -f known ] || load=not-found

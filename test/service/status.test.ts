@@ -1,5 +1,6 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { servicePage } from '../../src/cli/service/page.ts';
 import { disable } from '../../src/service/disable.ts';
 import { serviceStatus } from '../../src/service/status.ts';
 import { createRig, refusalOf } from './rig.ts';
@@ -29,6 +30,52 @@ test('the status tells version, the one to fall back to, how it runs and what it
     configuration: { file: '/etc/scheduled-events-bridge/config.json', isThere: true, problems: [] },
     stateDirectory: '/var/lib/scheduled-events-bridge',
     command: 'ours',
+  });
+});
+
+test('after an update that was cut off the status names the version that was ready, which is what the next one falls back to', async () => {
+  using rig = createRig();
+  const configuration = rig.configuration();
+  for (const version of ['1.0.0', '2.0.0']) await rig.install({ from: rig.package(version), configuration });
+  const ledger = readFileSync(rig.places.ledger, 'utf8');
+  await rig.install({ from: rig.package('3.0.0') });
+  writeFileSync(rig.places.ledger, ledger.replace('"isSettled": true', '"isSettled": false'));
+  expect(await serviceStatus(rig.machine)).toMatchObject({ version: '3.0.0', previous: '2.0.0' });
+});
+
+test('a version that did not become ready is named until a version is installed, whatever else is changed', async () => {
+  using rig = createRig();
+  const status = async () => {
+    const found = await serviceStatus(rig.machine);
+    return { refused: found.refused, page: servicePage(found) };
+  };
+  const order = { from: rig.package('1.0.0'), configuration: rig.configuration() };
+  await rig.install(order);
+  expect(await status()).toMatchObject({ refused: null, page: expect.not.stringContaining('was to be installed') });
+  await refusalOf(rig.install({ from: rig.package('2.0.0', { behaviour: 'dies' }) }));
+  const refused = {
+    version: '2.0.0',
+    because: expect.stringMatching(/^Version 2\.0\.0 did not become ready: .* Back to/),
+  };
+  expect(await status()).toMatchObject({
+    refused,
+    page: expect.stringContaining('Version 2.0.0 was to be installed and is not what runs: Version 2.0.0 did not'),
+  });
+  await rig.install({ configuration: rig.configuration('b') });
+  expect(await status()).toMatchObject({ refused });
+  await rig.install(order);
+  expect(await status()).toMatchObject({ refused: null });
+});
+
+test('a version that is refused before it is started is named as well, and so is none of the same number', async () => {
+  using rig = createRig();
+  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+  await refusalOf(rig.install({ from: rig.package('1.0.0', { build: 2, says: '7.7.7' }) }));
+  expect(await serviceStatus(rig.machine)).toMatchObject({ refused: null });
+  await refusalOf(rig.install({ from: rig.package('2.0.0', { says: '7.7.7' }) }));
+  expect(await serviceStatus(rig.machine)).toMatchObject({
+    version: '1.0.0',
+    refused: { version: '2.0.0', because: expect.stringContaining('7.7.7') },
   });
 });
 

@@ -55,6 +55,12 @@ const cases: readonly {
     reason: 'missing',
     says: /room for the state .*: 1 MB free/,
   },
+  {
+    name: 'a state directory that is a link',
+    facts: { isStateLinked: true },
+    reason: 'notDone',
+    says: /\/var\/lib\/scheduled-events-bridge is a symbolic link.*mount --bind/,
+  },
 ];
 const need = { platform: 'linux-x64', bytes: 120 * 2 ** 20, starts: true };
 

@@ -182,7 +182,7 @@ const addStatus: Sub = (service, machine, { print }) => {
       const here = await machine();
       const status = await orFail(() => serviceStatus(here));
       print(json ? `${JSON.stringify(status, null, 2)}\n` : servicePage(status));
-      if (status.installed && status.enabled && status.service?.active !== 'active')
-        throw new Failure('needsPerson', '');
+      const isDown = status.enabled && status.service?.active !== 'active';
+      if (status.installed && (isDown || status.refused !== null)) throw new Failure('needsPerson', '');
     });
 };

@@ -1,15 +1,19 @@
 import { serviceName } from '../../service/places.ts';
+import type { RefusedVersion } from '../../service/plan.ts';
 import type { ServiceStatus } from '../../service/status.ts';
+import { editedUnitSentence } from './sentences.ts';
 
 /** What a person reads of `service status`. */
 export function servicePage(status: ServiceStatus): string {
   if (!status.installed) return 'The service is not installed here.\n';
-  const { version, previous, service, enabled, configuration, isAsItWasReady } = status;
+  const { version, previous, service, enabled, configuration, isAsItWasReady, refused, editedUnit } = status;
   const lines = [
     `${serviceName} ${version}${previous === null ? '' : `, with ${previous} to fall back to`}`,
     serviceLine(service, enabled),
+    ...(refused === null ? [] : [refusedSentence(refused, version ?? '')]),
     ...(service?.says ? [`It says: ${service.says}`] : []),
     configurationLine(configuration),
+    ...(editedUnit === null ? [] : [editedUnitSentence(editedUnit)]),
     ...(isAsItWasReady !== false
       ? []
       : [
@@ -18,6 +22,10 @@ export function servicePage(status: ServiceStatus): string {
   ];
   return `${lines.join('\n')}\n`;
 }
+
+/** Of the version that runs instead. */
+export const refusedSentence = ({ version, because }: RefusedVersion, running: string): string =>
+  `Version ${version} was to be installed and is not what runs: ${because} Install it again when that is solved, or install ${running} to stay with it.`;
 
 function serviceLine(service: ServiceStatus['service'], enabled: boolean): string {
   const start = enabled ? 'starts with the machine' : 'does not start with the machine';
@@ -32,5 +40,7 @@ function configurationLine({ file, isThere, problems }: ServiceStatus['configura
   if (!isThere)
     return `Configuration: there is none; write one to a file and "${serviceName} service configure --config FILE".`;
   const [first] = problems ?? [];
-  return first === undefined ? `Configuration: ${file}.` : `Configuration: ${file} is wrong: ${first}`;
+  return first === undefined
+    ? `Configuration: ${file}.`
+    : `Configuration: ${file} is wrong: ${first} Correct it, then "systemctl restart ${serviceName}".`;
 }

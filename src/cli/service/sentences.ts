@@ -6,18 +6,28 @@ import type { CommandState } from '../../service/plan.ts';
 import type { Uninstalled } from '../../service/uninstall.ts';
 
 /** What `install`, `update`, `configure` and `enable` tell when it is done. */
-export function doneSentences({ outcome, folder, from, changed, says, command }: Done, places: Places): string[] {
+export function doneSentences(done: Done, places: Places): string[] {
+  const { outcome, folder, from, changed, says, command, editedUnit } = done;
   const came = from === null ? '' : `, after ${from}`;
   const sentence = {
     'ready-already': `Version ${folder} is installed and runs as configured; ${changed ? 'it was not restarted' : 'nothing was changed'}.`,
     'becomes-ready': `Version ${folder} runs and is ready${came}. It says: ${says || 'nothing yet'}`,
     waits: `Version ${folder} is installed${came}, and waits for its configuration: write a file, then "${serviceName} service configure --config FILE". It is to be ${places.configuration}.`,
+    masked: `Version ${folder} is installed${came}. The unit is masked, so that it does not start: systemctl unmask ${serviceName}, then "${serviceName} service enable".`,
     rests: `Version ${folder} is installed${came}. The service was disabled and stays so: "${serviceName} service enable" starts it.`,
     later: `Version ${folder} is installed${came}, and starts with the machine.`,
   }[outcome];
   const why = noCommand[command];
-  return why ? [sentence, `${places.command} ${why}: the command is ${commandTarget(places)}.`] : [sentence];
+  return [
+    sentence,
+    ...(why ? [`${places.command} ${why}: the command is ${commandTarget(places)}.`] : []),
+    ...(editedUnit === null ? [] : [editedUnitSentence(editedUnit)]),
+  ];
 }
+
+/** Of a unit that an administrator has written. */
+export const editedUnitSentence = (path: string): string =>
+  `${path} is edited and was kept: systemd uses it instead of the unit of the package. "systemctl cat ${serviceName}" shows it, "systemctl revert ${serviceName}" goes back to that of the package.`;
 
 /** Why there is no command in the path. */
 const noCommand: Readonly<Partial<Record<CommandState, string>>> = {
@@ -30,7 +40,7 @@ const noCommand: Readonly<Partial<Record<CommandState, string>>> = {
  * https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events#user-initiated-maintenance
  */
 export function beginningSentences({ outcome }: Pick<Done, 'outcome'>): string[] {
-  if (outcome === 'waits' || outcome === 'rests') return [];
+  if (outcome === 'waits' || outcome === 'rests' || outcome === 'masked') return [];
   const since = outcome === 'later' ? 'From its first start on' : 'From now on';
   return [
     `The first answer of Azure may take two minutes. "${serviceName} check" proves that it is reached, and every destination.`,
