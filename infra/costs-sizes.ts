@@ -73,6 +73,7 @@ function sampleHeartbeat(): HeartbeatFacts {
     state: 'running',
     stopReason: null,
     bridgeVersion: '1.2.3',
+    refusedVersion: null,
     upMs,
     polls: {
       polls: upMs / 1000,

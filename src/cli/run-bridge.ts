@@ -15,6 +15,8 @@ import { type Outbox, openOutbox } from '../outbox/outbox.ts';
 import { createRelay, type Relay } from '../relay/relay.ts';
 import { createRequestDesk } from '../request-desk.ts';
 import type { OpenSenders, Senders } from '../sender/senders.ts';
+import { readLedger } from '../service/look.ts';
+import { placesIn } from '../service/places.ts';
 import { tokenScopes } from '../sinks/index.ts';
 import type { Sink } from '../sinks/sink.ts';
 import { version } from '../version.ts';
@@ -79,6 +81,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
     stop,
   });
   const { counts, upMs } = vitals;
+  const refusedVersion = () => readLedger(placesIn())?.refused?.version ?? null;
   const heartbeat = startHeartbeat({
     config,
     outbox,
@@ -86,6 +89,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
     upMs,
     senders: heartbeats,
     version,
+    refusedVersion,
     clock,
     log,
     ready: confirmed,

@@ -15,6 +15,8 @@ export interface HeartbeatOptions {
   readonly upMs: () => number;
   readonly senders: readonly HeartbeatSender[];
   readonly version: string;
+  /** Asked for each heartbeat: an installation may have been refused since. */
+  readonly refusedVersion: () => string | null;
   readonly clock: Clock;
   readonly log: Log;
   /** Resolves true when it is certain whose outbox this is; nothing is sent in the name of another VM. */
@@ -114,7 +116,7 @@ interface Spoken {
 
 /** Null while this VM does not know its name. */
 function factsOf(
-  { outbox, counts, upMs, version, clock, config }: HeartbeatOptions,
+  { outbox, counts, upMs, version, refusedVersion, clock, config }: HeartbeatOptions,
   {
     state,
     stopReason,
@@ -132,6 +134,7 @@ function factsOf(
     state,
     stopReason,
     bridgeVersion: version,
+    refusedVersion: refusedVersion(),
     upMs: upMs(),
     polls: counts(),
     streamId,

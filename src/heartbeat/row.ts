@@ -10,6 +10,8 @@ export interface HeartbeatFacts {
   /** Why it stops: `asked` (SIGTERM, SIGINT, the service manager) or `failed`; null while it does not. */
   readonly stopReason: string | null;
   readonly bridgeVersion: string;
+  /** The version that was to be installed last and does not run; null: the one that runs is the one wanted. */
+  readonly refusedVersion: string | null;
   readonly upMs: number;
   readonly polls: HeartbeatPolls;
   readonly streamId: string;
@@ -52,6 +54,7 @@ export function heartbeat(facts: HeartbeatFacts) {
     state: facts.state,
     stopReason: facts.stopReason,
     bridgeVersion: facts.bridgeVersion,
+    refusedVersion: facts.refusedVersion,
     streamId: facts.streamId,
     lastPosition: facts.lastPosition,
     uptimeSeconds: Math.floor(facts.upMs / 1000),

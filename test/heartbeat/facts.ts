@@ -10,6 +10,7 @@ export function sampleFacts(overrides: Partial<HeartbeatFacts> = {}): HeartbeatF
     state: 'stopping',
     stopReason: 'asked',
     bridgeVersion: '1.2.3',
+    refusedVersion: '1.3.0',
     upMs: 3_600_999,
     polls: { polls: 3600, failedPolls: { timeout: 2 }, eventsSeen: 3, eventsOurs: 1, clockOffsetSeconds: -1 },
     streamId: '0b7e6c0e-52d1-4f0c-93b1-6ab1a7b1d0a4',

@@ -57,6 +57,7 @@ describe('the sign of life against the simulator', () => {
     const began = clock.monotonicMs();
     const around = { credential: local.credential, clock };
     const senders = await Promise.all(heartbeatSenders(read.config).map(({ open }) => open(around)));
+    const sent = rows().length;
     const heartbeat = startHeartbeat({
       config: read.config,
       outbox,
@@ -64,6 +65,8 @@ describe('the sign of life against the simulator', () => {
       upMs: () => clock.monotonicMs() - began,
       senders,
       version: '1.2.3',
+      // An installation is refused after the first heartbeat.
+      refusedVersion: () => (rows().length > sent ? '1.3.0' : null),
       clock,
       log,
       ready,
@@ -96,6 +99,7 @@ describe('the sign of life against the simulator', () => {
       ['stopping', 'asked'],
     ]);
     expect(told[0]).toMatchObject({ VmName: 'web_0', BridgeVersion: '1.2.3', UptimeSeconds: 30, Polls: 5 });
+    expect(told.map(({ RefusedVersion }) => RefusedVersion ?? null)).toEqual([null, '1.3.0', '1.3.0', '1.3.0']);
     expect(local.azure.eventHubs.connections).toBe(0);
   });
 

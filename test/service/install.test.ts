@@ -16,7 +16,6 @@ import {
 } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
-import { doneSentences } from '../../src/cli/service/sentences.ts';
 import { disable } from '../../src/service/disable.ts';
 import { install } from '../../src/service/install.ts';
 import { readLedger } from '../../src/service/look.ts';
@@ -338,30 +337,6 @@ test('files of a package that a package manager keeps are linked, all others are
   await rig.install({ from: packaged, configuration: rig.configuration() });
   const links = (file: string) => statSync(join(rig.places.versions, '1.0.0', file)).nlink;
   expect(['node', 'LICENSE', 'install.sh'].map(links)).toEqual([isRoot ? 2 : 1, 1, 1]);
-});
-
-test('with a masked unit a version is installed and not started, and enabling it is refused', async () => {
-  using rig = createRig();
-  rig.mark('masked');
-  const done = await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
-  expect(done).toMatchObject({ outcome: 'masked', folder: '1.0.0' });
-  expect(doneSentences(done, rig.places)[0]).toContain('systemctl unmask scheduled-events-bridge');
-  expect(rig.calls()).not.toContain('enable');
-  expect(rig.runs()).toBeNull();
-  const { reason, message } = await refusalOf(rig.install({}));
-  expect([reason, message]).toEqual(['notDone', expect.stringContaining('systemctl unmask')]);
-});
-
-test('others than root and the service may not read the hash of the configuration', async () => {
-  using rig = createRig();
-  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
-  const { mode, gid } = lstatSync(rig.places.ledger);
-  const [, , , group] =
-    readFileSync(rig.places.passwd, 'utf8')
-      .split('\n')
-      .find((line) => line.startsWith('scheduled'))
-      ?.split(':') ?? [];
-  expect([(mode & 0o7777).toString(8), String(gid)]).toEqual(['640', group]);
 });
 
 interface Planted {

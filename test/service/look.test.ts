@@ -58,3 +58,15 @@ test('a folder of the configuration that is a link, guarded where it leads, is l
   expect(await rig.install({})).toMatchObject({ outcome: 'ready-already', changed: false });
   expect(lstatSync(settings).isSymbolicLink()).toBe(true);
 });
+
+test('others than root and the service may not read the hash of the configuration', async () => {
+  using rig = createRig();
+  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+  const { mode, gid } = lstatSync(rig.places.ledger);
+  const [, , , group] =
+    readFileSync(rig.places.passwd, 'utf8')
+      .split('\n')
+      .find((line) => line.startsWith('scheduled'))
+      ?.split(':') ?? [];
+  expect([(mode & 0o7777).toString(8), String(gid)]).toEqual(['640', group]);
+});

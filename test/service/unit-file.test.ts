@@ -105,6 +105,18 @@ test('a unit that an earlier installer wrote where administrators edit it moves,
   expect(linkOf(rig)).toBe('/usr/local/lib/systemd/system/scheduled-events-bridge.service');
 });
 
+test('with a masked unit a version is installed and not started, and enabling it is refused', async () => {
+  using rig = createRig();
+  rig.mark('masked');
+  const done = await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+  expect(done).toMatchObject({ outcome: 'masked', folder: '1.0.0' });
+  expect(doneSentences(done, rig.places)[0]).toContain('systemctl unmask scheduled-events-bridge');
+  expect(rig.calls()).not.toContain('enable');
+  expect(rig.runs()).toBeNull();
+  const { reason, message } = await refusalOf(rig.install({}));
+  expect([reason, message]).toEqual(['notDone', expect.stringContaining('systemctl unmask')]);
+});
+
 test('in an image a mask of the unit is seen without a service manager', async () => {
   using rig = createRig({ facts: { isLive: false } });
   mkdirSync(dirname(rig.places.administratorUnit), { recursive: true });

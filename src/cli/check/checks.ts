@@ -7,6 +7,7 @@ import { type Class, type Finding, notProven, ok, type What, whats } from './fin
 import type { Ground } from './ground.ts';
 import { checkIdentity } from './identity.ts';
 import { checkImds } from './imds.ts';
+import { checkInstallation } from './installation.ts';
 import { checkLogAnalytics } from './log-analytics.ts';
 import { checkState } from './state.ts';
 
@@ -30,6 +31,7 @@ export const checks: readonly Check[] = [
   { class: 'stdout', needsNetwork: false, look: checkStdout },
   { class: 'delivery', needsNetwork: false, look: checkDelivery },
   { class: 'approve', needsNetwork: false, look: checkApprove },
+  { class: 'installation', needsNetwork: false, look: checkInstallation },
 ];
 
 /** Begins all that are wanted at once, and gives their findings in the order of the table, each as soon as it is its turn. */

@@ -31,6 +31,7 @@ export const classes = {
   stdout: 'configuration',
   delivery: 'needsPerson',
   approve: 'configuration',
+  installation: 'needsPerson',
 } as const satisfies Record<string, ExitReason>;
 export type Class = keyof typeof classes;
 
@@ -66,6 +67,7 @@ export const whats = {
   'stdout.open': 'records go to standard output too',
   'delivery.backlog': 'whether records wait for a destination that does not take them',
   'approve.policy': 'what would be approved, in words',
+  'installation.version': 'the version that was to be installed last is the one that was ready last',
 } as const satisfies Record<`${Class}.${string}`, string>;
 export type What = keyof typeof whats;
 

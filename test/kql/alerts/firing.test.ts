@@ -224,6 +224,18 @@ describe('alerts on bridges and the way to the tables', () => {
     expect(raisedBy(unaware)).toEqual(['A7 westeurope']);
   });
 
+  test('a version that was refused on some VMs raises one alert, which ends when another one is installed there', () => {
+    const isThird = (row: GivenRow): boolean => String(row.ResourceId).endsWith('/3');
+    const refusedOn = (until: Date) =>
+      changing(rowsOfScene({}), 'VmLifecycleBridge_CL', (row) =>
+        isThird(row) && new Date(String(row.TimeGenerated)) < until ? { RefusedVersion: '2.0.0' } : {},
+      );
+    expect(raisedBy(refusedOn(sceneEnds)).map((raised) => raised.split(' ').slice(0, 2).join(' '))).toEqual([
+      'A20 2.0.0',
+    ]);
+    expect(raisedBy(refusedOn(new Date(0)))).toEqual([]);
+  });
+
   test('a scale set that its VMs spell in two ways is one', () => {
     const spelled = changing(rowsOfScene({ vms: 40, of: gone(first(5)) }), 'VmLifecycleBridge_CL', (row, place) =>
       place % 2 === 0 ? { ResourceGroup: String(row.ResourceGroup).toUpperCase(), VmScaleSetName: 'Web' } : {},

@@ -13,7 +13,7 @@ export interface Around {
 const limits = { ruleBytes: 64 * 1024, rulesOfOneMinute: 100, dimensions: 6, queryRangeMinutes: 2 * 1440 } as const;
 
 /** These do not look at what has just happened to a VM; why, says on-call.md. */
-const looksFurtherBack: readonly string[] = ['A2', 'A6', 'A7', 'A7-waiting', 'A8'];
+const looksFurtherBack: readonly string[] = ['A2', 'A6', 'A7', 'A7-waiting', 'A8', 'A20'];
 const counts = 'ObservedAt > ago(30m)';
 
 /**

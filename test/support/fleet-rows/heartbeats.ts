@@ -57,6 +57,7 @@ function factsOf(heart: Heart, at: Date, state: HeartbeatFacts['state']): Heartb
     state,
     stopReason: state === 'stopping' ? 'asked' : null,
     bridgeVersion: heart.bridgeVersion,
+    refusedVersion: null,
     upMs,
     polls: {
       polls,

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { installationFindings } from '../../../src/cli/check/installation.ts';
+
+const ready = { folder: '1.0.0', unit: 'unit', configuration: 'a' };
+
+test('check says nothing of an installation where there is none', () => {
+  expect(installationFindings(null)).toEqual([]);
+});
+
+test('check is content with the version that was to be installed last', () => {
+  expect(installationFindings({ ready, refused: null })).toMatchObject([{ what: 'installation.version', verdict: 'ok' }]);
+});
+
+test('check warns of a version that was to be installed and does not run, and says where to read on', () => {
+  const refused = { version: '2.0.0', because: 'Version 2.0.0 did not become ready: it ended.' };
+  expect(installationFindings({ ready, refused })).toMatchObject([
+    {
+      verdict: 'warning',
+      says: expect.stringMatching(/^Version 2\.0\.0 was to be installed, and 1\.0\.0 was ready last: .*it ended\.$/),
+      mend: 'sudo scheduled-events-bridge service status',
+    },
+  ]);
+});
