@@ -1,36 +1,21 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import {
+  type About,
+  asPackageVersion,
+  type DistributedFile,
+  description,
+  distributedFiles,
+  homepage,
+  maintainer,
+  placed,
+  product,
+  summary,
+} from './distribution.ts';
 import type { PackedFile } from './packed-file.ts';
-import { type PlatformName, platforms } from './platforms.ts';
+import { platforms } from './platforms.ts';
 import { gzipOf, tar } from './tar.ts';
-
-/** What .deb and .rpm say of themselves. */
-export interface About {
-  readonly version: string;
-  readonly platform: PlatformName;
-  readonly at: Date;
-}
-
-export const product = 'scheduled-events-bridge';
-export const summary = 'Delivers the Scheduled Events of this Azure VM to Event Hubs';
-export const description = [
-  'The bridge watches the Scheduled Events of the Azure VM that it runs on,',
-  'remembers what happened to each of them, and delivers it to Event Hubs',
-  'and Log Analytics.',
-];
-/** Where .deb and .rpm put the package; the installer takes it from there. */
-export const placed = `usr/lib/${product}`;
-
-/** What .deb and .rpm hold beside the package: the command, in a place that every sudo looks into. */
-export const command = (): PackedFile => ({
-  path: `usr/bin/${product}`,
-  mode: 0o755,
-  content: readFileSync(join(import.meta.dirname, 'scripts/command')),
-});
-
-/** A version with a pre-release comes before the one without: both say that with a tilde. */
-export const asPackageVersion = (version: string): string => version.replaceAll('-', '~');
 
 /**
  * The package as a .deb, or null where Debian does not run. The same files make the same bytes. Written here, so that it can be made
@@ -39,14 +24,14 @@ export const asPackageVersion = (version: string): string => version.replaceAll(
 export async function debOf(files: readonly PackedFile[], { version, platform, at }: About): Promise<Buffer | null> {
   const { debian } = platforms[platform];
   if (debian === null) return null;
+  const distributed = await distributedFiles(files, { version, at }, 'usr/share/zsh/vendor-completions');
   const payload = [
-    ...files.map((file) => ({ ...file, path: `${placed}/${file.path}` })),
-    command(),
+    ...distributed,
     plain(`usr/share/doc/${product}/copyright`, copyright()),
     plain(`usr/share/doc/${product}/changelog.gz`, await gzipOf(Buffer.from(changelog(version, at)))),
     plain(`usr/share/lintian/overrides/${product}`, overrides),
   ];
-  const scripts = ['postinst', 'postrm'].map(
+  const scripts = ['postinst', 'prerm', 'postrm'].map(
     (name): PackedFile => ({
       path: name,
       mode: 0o755,
@@ -54,7 +39,12 @@ export async function debOf(files: readonly PackedFile[], { version, platform, a
     }),
   );
   const sums = payload.map(({ path, content }) => `${createHash('md5').update(content).digest('hex')}  ${path}\n`);
-  const control = [plain('control', fields(version, debian, payload)), plain('md5sums', sums.join('')), ...scripts];
+  const control = [
+    plain('control', fields(version, debian, payload)),
+    plain('conffiles', conffiles(distributed)),
+    plain('md5sums', sums.join('')),
+    ...scripts,
+  ];
   const [controlTar, dataTar] = await Promise.all(
     [control, payload].map((content) => gzipOf(tar(content, { top: './', at }))),
   );
@@ -74,6 +64,13 @@ const plain = (path: string, content: Buffer | string): PackedFile => ({
   content: Buffer.from(content),
 });
 
+/** https://www.debian.org/doc/debian-policy/ap-pkg-conffiles.html */
+const conffiles = (files: readonly DistributedFile[]): string =>
+  files
+    .filter(({ isConfiguration }) => isConfiguration)
+    .map(({ path }) => `/${path}\n`)
+    .join('');
+
 /** https://www.debian.org/doc/debian-policy/ch-controlfields.html. */
 function fields(version: string, architecture: string, payload: readonly PackedFile[]): string {
   const kilobytes = payload.reduce((sum, { content }) => sum + Math.ceil(content.length / 1024), 0);
@@ -83,15 +80,15 @@ function fields(version: string, architecture: string, payload: readonly PackedF
     `Architecture: ${architecture}`,
     `Maintainer: ${maintainer}`,
     `Installed-Size: ${kilobytes}`,
-    'Depends: libc6 (>= 2.28), libstdc++6 (>= 5.1), passwd, systemd',
+    // CXXABI_1.3.11 came with GCC 7.
+    'Depends: libc6 (>= 2.28), libstdc++6 (>= 7), passwd, systemd',
     'Section: admin',
     'Priority: optional',
+    `Homepage: ${homepage}`,
     `Description: ${summary}`,
     ...description.map((line) => ` ${line}`),
   ].join('\n')}\n`;
 }
-
-const maintainer = `The ${product} authors <${product}@users.noreply.github.com>`;
 
 const copyright = (): string => `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Comment: The licences of what others have written are in /${placed}/THIRD-PARTY-LICENSES.txt.
@@ -129,8 +126,6 @@ const overridden = [
   ['spelling-error-in-binary', `*${placed}/node*`],
   // Its first line is for who unpacks it elsewhere; here the command beside it starts it, with the runtime beside it.
   ['script-not-executable', `*${placed}/${product}.cjs*`],
-  // It explains itself, by --help.
-  ['no-manual-page', `*usr/bin/${product}*`],
   // Where it is, is what it is: https://people.debian.org/~hmh/invokerc.d-policyrc.d-specification.txt
   ['command-with-path-in-maintainer-script', '*/usr/sbin/policy-rc.d*'],
 ] as const;

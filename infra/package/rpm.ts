@@ -3,7 +3,18 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { type About, asPackageVersion, command, description, placed, product, summary } from './deb.ts';
+import {
+  type About,
+  asPackageVersion,
+  type DistributedFile,
+  description,
+  distributedFiles,
+  homepage,
+  maintainer,
+  placed,
+  product,
+  summary,
+} from './distribution.ts';
 import type { PackedFile } from './packed-file.ts';
 import { platforms } from './platforms.ts';
 
@@ -31,7 +42,7 @@ export async function rpmOf(files: readonly PackedFile[], contents: Contents): P
   const folder = mkdtempSync(join(tmpdir(), 'rpm-'));
   try {
     const payload = join(folder, 'payload');
-    const placedFiles = [...files.map((file) => ({ ...file, path: `${placed}/${file.path}` })), command()];
+    const placedFiles = await distributedFiles(files, contents, 'usr/share/zsh/site-functions');
     for (const { path, mode, content } of placedFiles) {
       mkdirSync(dirname(join(payload, path)), { recursive: true });
       writeFileSync(join(payload, path), content, { mode });
@@ -65,7 +76,7 @@ export async function rpmOf(files: readonly PackedFile[], contents: Contents): P
 }
 
 /** The runtime stays as its makers built it, and nothing is guessed from the contents. */
-const specOf = (files: readonly PackedFile[], { version, licences }: Contents, payload: string): string => `\
+const specOf = (files: readonly DistributedFile[], { version, at, licences }: Contents, payload: string): string => `\
 %global debug_package %{nil}
 %global __os_install_post %{nil}
 %global _build_id_links none
@@ -80,12 +91,16 @@ Version: ${asPackageVersion(version)}
 Release: 1
 Summary: ${summary}
 License: ${licences.join(' AND ')}
+URL: ${homepage}
+Group: System/Monitoring
+Vendor: The ${product} authors
+Packager: ${maintainer}
 AutoReqProv: no
 Requires: libc.so.6(GLIBC_2.28)(64bit)
-Requires: libstdc++.so.6(GLIBCXX_3.4.21)(64bit)
+Requires: libstdc++.so.6(CXXABI_1.3.11)(64bit)
 Requires: systemd
 Requires(post): libc.so.6(GLIBC_2.28)(64bit)
-Requires(post): libstdc++.so.6(GLIBCXX_3.4.21)(64bit)
+Requires(post): libstdc++.so.6(CXXABI_1.3.11)(64bit)
 Requires(post): systemd
 Requires(post): /usr/sbin/useradd
 
@@ -94,15 +109,27 @@ ${description.join('\n')}
 
 %install
 mkdir -p %{buildroot}
-cp -a ${payload}/usr %{buildroot}/usr
+cp -a ${payload}/. %{buildroot}/
 
 %post
 ${scriptlet('post')}
+%preun
+${scriptlet('preun')}
 %postun
 ${scriptlet('postun')}
 %files
 %dir %attr(0755, root, root) /${placed}
-${files.map(({ path, mode }) => `%attr(${mode.toString(8).padStart(4, '0')}, root, root) /${path}`).join('\n')}
+${files.map(entryOf).join('\n')}
+
+%changelog
+* ${at.toUTCString().replace(/^(\w+), (\d+) (\w+) (\d+) .*/, '$1 $3 $2 $4')} ${maintainer} - ${asPackageVersion(version)}-1
+- Version ${version}
 `;
+
+function entryOf({ path, mode, isConfiguration }: DistributedFile): string {
+  const rights = `%attr(${mode.toString(8).padStart(4, '0')}, root, root)`;
+  const kind = isConfiguration ? '%config(noreplace) ' : path.startsWith('usr/share/man/') ? '%doc ' : '';
+  return `${kind}${rights} /${path}`;
+}
 
 const scriptlet = (name: string): string => readFileSync(join(import.meta.dirname, 'scripts/rpm', name), 'utf8');

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  copyFileSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -16,7 +17,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { bundle } from '../../infra/package/bundle.ts';
 import { contentsOf, root } from '../../infra/package/contents.ts';
-import { debOf, product } from '../../infra/package/deb.ts';
+import { debOf } from '../../infra/package/deb.ts';
+import { product } from '../../infra/package/distribution.ts';
 import { sourcesHere } from '../../infra/package/make-packages.ts';
 import { manifestName, manifestOf } from '../../infra/package/manifest.ts';
 import type { PackedFile } from '../../infra/package/packed-file.ts';
@@ -130,8 +132,11 @@ async function bundleOf(number: string): Promise<string> {
 
 /** Packed as small as it can be, which takes half a minute: kept while its contents are the same. */
 async function firstDeb(files: readonly PackedFile[], cache: string): Promise<Buffer> {
-  const sources = ['deb.ts', 'tar.ts', 'scripts/command', 'scripts/deb/postinst', 'scripts/deb/postrm'].map((name) =>
-    readFileSync(join(root, 'infra/package', name)),
+  const folders = ['', 'commands', 'files', 'scripts', 'scripts/deb'].map((name) => join(root, 'infra/package', name));
+  const sources = folders.flatMap((folder) =>
+    readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(folder, entry.name))),
   );
   const hash = createHash('sha256');
   for (const part of [...sources, ...files.map(({ content }) => content)]) hash.update(part);
@@ -160,6 +165,9 @@ function repack(deb: string, folder: string, number: string): void {
     const payload = join(inside, 'usr/lib', product);
     rmSync(payload, { recursive: true });
     execFileSync('cp', ['-al', join(folder, number), payload]);
+    // As its maker would have it: the unit of the version is the one that systemd reads.
+    const unit = `${product}.service`;
+    copyFileSync(join(folder, number, unit), join(inside, 'usr/lib/systemd/system', unit));
     const out = join(folder, `${number}.deb`);
     execFileSync('dpkg-deb', ['--root-owner-group', '-Znone', '--build', inside, out], { stdio: 'ignore' });
   } finally {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { product } from '../../infra/package/deb.ts';
+import { product } from '../../infra/package/distribution.ts';
 import { platformNames, platforms } from '../../infra/package/platforms.ts';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import type { Facts } from '../../src/service/machine.ts';

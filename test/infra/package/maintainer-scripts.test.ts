@@ -1,10 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { newFolder } from './rig.ts';
 
-type Script = 'deb/postinst' | 'deb/postrm' | 'rpm/post' | 'rpm/postun';
+type Script = 'deb/postinst' | 'deb/prerm' | 'deb/postrm' | 'rpm/post' | 'rpm/preun' | 'rpm/postun';
+
+/** Programs of this machine that a script may run, since they reach nothing but what is named to them. */
+const harmless = ['basename', 'cat', 'rm', 'rmdir'];
 
 /** Runs a script of a package with every path of it under `root`, and programs that only tell how they were called. */
 function maintainerScript(name: Script, args: readonly string[], there: Readonly<Record<string, string>>) {
@@ -21,9 +24,13 @@ function maintainerScript(name: Script, args: readonly string[], there: Readonly
   const moved = source.replaceAll(/(?<=[\s=])(\/(usr|opt|var|run|etc)\/[\w./-]+)/g, '"$ROOT"$1');
   const script = join(root, 'script');
   writeFileSync(script, moved);
-  // No program of the machine that could change it.
-  const env = { ROOT: root, PATH: `${root}/bin:/usr/bin:/bin` };
-  const { status, stdout, stderr } = spawnSync('sh', [script, ...args], { encoding: 'utf8', env });
+  mkdirSync(join(root, 'bin'), { recursive: true });
+  for (const name of harmless) {
+    const [found = ''] = ['/usr/bin', '/bin'].map((folder) => join(folder, name)).filter((path) => existsSync(path));
+    symlinkSync(found, join(root, 'bin', name));
+  }
+  const env = { ROOT: root, PATH: join(root, 'bin') };
+  const { status, stdout, stderr } = spawnSync('/bin/sh', [script, ...args], { encoding: 'utf8', env });
   const told = spawnSync('cat', [calls], { encoding: 'utf8' }).stdout.replaceAll(root, '');
   return { status, stdout, stderr, calls: told.split('\n').filter((line) => line !== ''), root };
 }
@@ -91,13 +98,84 @@ const maintained: readonly {
     there: { [program]: 'exit 55', '/run/systemd/system': 'folder' },
     calls: [`scheduled-events-bridge service install ${from}`],
   },
+  ...[22, 51, 52, 53].map((code) => ({
+    name: `an update that was refused with ${code}, while the version before runs, does not keep apt from its work`,
+    script: 'deb/postinst' as const,
+    args: ['configure', '3.2.0'],
+    there: { [program]: `exit ${code}`, '/run/systemd/system': 'folder', [current]: 'folder' },
+    calls: [`scheduled-events-bridge service update ${from}`],
+  })),
   {
-    name: 'an update that was gone back from is told to dpkg',
+    name: 'an update while another installer is at work is tried again by dpkg',
     script: 'deb/postinst',
     args: ['configure', '3.2.0'],
-    there: { [program]: 'exit 22', '/run/systemd/system': 'folder', [current]: 'folder' },
+    there: { [program]: 'exit 56', '/run/systemd/system': 'folder', [current]: 'folder' },
     calls: [`scheduled-events-bridge service update ${from}`],
-    status: 22,
+    status: 56,
+  },
+  {
+    name: 'account, rights and unit are those that systemd and Debian know, before the installer comes',
+    script: 'deb/postinst',
+    args: ['configure', '3.2.0'],
+    there: {
+      [program]: 'exit 0',
+      [current]: 'folder',
+      '/run/systemd/system': 'folder',
+      '/bin/systemd-sysusers': 'exit 0',
+      '/bin/systemd-tmpfiles': 'exit 0',
+      '/bin/deb-systemd-helper': 'exit 0',
+    },
+    calls: [
+      'systemd-sysusers scheduled-events-bridge.conf',
+      'systemd-tmpfiles --create scheduled-events-bridge.conf',
+      'deb-systemd-helper debian-installed scheduled-events-bridge.service',
+      'deb-systemd-helper unmask scheduled-events-bridge.service',
+      'deb-systemd-helper --quiet was-enabled scheduled-events-bridge.service',
+      'deb-systemd-helper enable scheduled-events-bridge.service',
+      'deb-systemd-helper update-state scheduled-events-bridge.service',
+      `scheduled-events-bridge service update ${from}`,
+    ],
+  },
+  {
+    name: 'a service that was never enabled is not enabled by an update',
+    script: 'deb/postinst',
+    args: ['configure', '3.2.0'],
+    there: {
+      [program]: 'exit 0',
+      [current]: 'folder',
+      '/run/systemd/system': 'folder',
+      '/bin/deb-systemd-helper': 'exit 1',
+    },
+    calls: [
+      'deb-systemd-helper debian-installed scheduled-events-bridge.service',
+      'deb-systemd-helper update-state scheduled-events-bridge.service',
+      `scheduled-events-bridge service update ${from}`,
+    ],
+  },
+  {
+    name: 'before a removal the service is stopped',
+    script: 'deb/prerm',
+    args: ['remove'],
+    there: { '/run/systemd/system': 'folder', '/bin/deb-systemd-invoke': 'exit 0' },
+    calls: ['deb-systemd-invoke stop scheduled-events-bridge.service'],
+  },
+  {
+    name: 'before an upgrade nothing is stopped: the installer does it for as long as it has to',
+    script: 'deb/prerm',
+    args: ['upgrade', '3.3.0'],
+    there: { '/run/systemd/system': 'folder', '/bin/deb-systemd-invoke': 'exit 0' },
+    calls: [],
+  },
+  {
+    name: 'a purge forgets whether the service was enabled',
+    script: 'deb/postrm',
+    args: ['purge'],
+    there: { '/bin/deb-systemd-helper': 'exit 0', '/bin/getent': 'exit 2' },
+    calls: [
+      'deb-systemd-helper purge scheduled-events-bridge.service',
+      'getent passwd scheduled-events-bridge',
+      'getent group scheduled-events-bridge',
+    ],
   },
   {
     name: 'an upgrade that is taken back',
@@ -146,6 +224,55 @@ const byRpm: typeof maintained = [
     args: ['1'],
     there: { [program]: 'exit 0', '/run/systemd/system': 'folder' },
     calls: [`scheduled-events-bridge service install ${from}`],
+  },
+  {
+    name: 'account, rights and the preset of the unit are those that systemd knows, before the installer comes',
+    script: 'rpm/post',
+    args: ['1'],
+    there: {
+      [program]: 'exit 0',
+      '/run/systemd/system': 'folder',
+      '/bin/systemd-sysusers': 'exit 0',
+      '/bin/systemd-tmpfiles': 'exit 0',
+      '/usr/lib/systemd/systemd-update-helper': 'exit 0',
+    },
+    calls: [
+      'systemd-sysusers scheduled-events-bridge.conf',
+      'systemd-tmpfiles --create scheduled-events-bridge.conf',
+      'systemd-update-helper install-system-units scheduled-events-bridge.service',
+      `scheduled-events-bridge service install ${from}`,
+    ],
+  },
+  {
+    name: 'an older systemd is asked for the preset of the unit',
+    script: 'rpm/post',
+    args: ['1'],
+    there: { [program]: 'exit 0', '/run/systemd/system': 'folder', '/bin/systemctl': 'exit 1' },
+    calls: [
+      'systemctl --no-reload preset scheduled-events-bridge.service',
+      `scheduled-events-bridge service install ${from}`,
+    ],
+  },
+  {
+    name: 'before a removal the service is stopped',
+    script: 'rpm/preun',
+    args: ['0'],
+    there: { '/usr/lib/systemd/systemd-update-helper': 'exit 0' },
+    calls: ['systemd-update-helper remove-system-units scheduled-events-bridge.service'],
+  },
+  {
+    name: 'before a removal an older systemd stops the service',
+    script: 'rpm/preun',
+    args: ['0'],
+    there: { '/bin/systemctl': 'exit 0' },
+    calls: ['systemctl --no-reload disable --now scheduled-events-bridge.service'],
+  },
+  {
+    name: 'before the old version goes after an update nothing is stopped',
+    script: 'rpm/preun',
+    args: ['1'],
+    there: { '/bin/systemctl': 'exit 0' },
+    calls: [],
   },
   {
     name: 'an upgrade updates',

@@ -20,6 +20,19 @@ async function rpmFor(platform: PlatformName, version = smallProgram.version): P
   return rpm;
 }
 
+const besidePackage = [
+  '/etc/default/scheduled-events-bridge',
+  '/etc/scheduled-events-bridge/config.sample.json',
+  '/usr/bin/scheduled-events-bridge',
+  '/usr/lib/systemd/system/scheduled-events-bridge.service',
+  '/usr/lib/sysusers.d/scheduled-events-bridge.conf',
+  '/usr/lib/tmpfiles.d/scheduled-events-bridge.conf',
+  '/usr/share/bash-completion/completions/scheduled-events-bridge',
+  '/usr/share/fish/vendor_completions.d/scheduled-events-bridge.fish',
+  '/usr/share/man/man8/scheduled-events-bridge.8.gz',
+  '/usr/share/zsh/site-functions/_scheduled-events-bridge',
+];
+
 describe.skipIf(noRpm !== null)('an .rpm', () => {
   const folder = mkdtempSync(join(tmpdir(), 'rpm-test-'));
   const files = { 'linux-x64': join(folder, 'x64.rpm'), 'linux-arm64': join(folder, 'arm64.rpm') } as const;
@@ -44,6 +57,20 @@ describe.skipIf(noRpm !== null)('an .rpm', () => {
     expect(said).toBe(`scheduled-events-bridge 3.2.1~rc.1 1 ${processor} ISC AND MIT ${moment.getTime() / 1000}`);
   });
 
+  test('says whose it is, where it comes from and what changed', () => {
+    const said = query(files['linux-x64'], '--queryformat', '%{URL}\n%{GROUP}\n%{PACKAGER}\n[%{CHANGELOGTEXT}]');
+    expect(said.split('\n')).toEqual([
+      'https://github.com/scheduled-events-bridge/scheduled-events-bridge',
+      'System/Monitoring',
+      'The scheduled-events-bridge authors <scheduled-events-bridge@users.noreply.github.com>',
+      '- Version 3.2.1-rc.1',
+    ]);
+  });
+
+  test('keeps what an administrator changes of the sample and of the variables', () => {
+    expect(query(files['linux-x64'], '--configfiles').trim().split('\n')).toEqual(besidePackage.slice(0, 2));
+  });
+
   test('tells nothing of where and when it was made', () => {
     const [host, ...changed] = query(files['linux-x64'], '--queryformat', '%{BUILDHOST}[ %{FILEMTIMES}]').split(' ');
     expect(host).toBe('reproducible');
@@ -56,7 +83,7 @@ describe.skipIf(noRpm !== null)('an .rpm', () => {
     expect(forInstaller.filter((name) => !name.startsWith('/bin/sh')).toSorted()).toEqual([
       '/usr/sbin/useradd',
       'libc.so.6(GLIBC_2.28)(64bit)',
-      'libstdc++.so.6(GLIBCXX_3.4.21)(64bit)',
+      'libstdc++.so.6(CXXABI_1.3.11)(64bit)',
       'systemd',
     ]);
   });
@@ -76,7 +103,8 @@ describe.skipIf(noRpm !== null)('an .rpm', () => {
         '/usr/bin/scheduled-events-bridge -rwxr-xr-x root root',
       ]),
     );
-    expect(owned.length).toBe(13);
+    const beside = owned.map((line) => line.split(' ')[0] ?? '').filter((path) => !path.startsWith(at));
+    expect(beside.toSorted()).toEqual(besidePackage);
     expect(owned.filter((line) => !line.endsWith(' root root'))).toEqual([]);
   });
 
@@ -86,17 +114,20 @@ describe.skipIf(noRpm !== null)('an .rpm', () => {
       '/bin/sh',
       '/usr/sbin/useradd',
       'libc.so.6(GLIBC_2.28)(64bit)',
-      'libstdc++.so.6(GLIBCXX_3.4.21)(64bit)',
+      'libstdc++.so.6(CXXABI_1.3.11)(64bit)',
       'systemd',
     ]);
   });
 
   test('installs and removes by the scripts that are tested, as they are', () => {
     const scripts = query(files['linux-x64'], '--scripts');
-    const [, installs, removes] = scripts.split(/^post(?:un)?install scriptlet.*\n/m);
+    const [, installs, stops, removes] = scripts.split(/^(?:post|preun|postun)install scriptlet.*\n/m);
     const source = (name: string): string =>
       readFileSync(join(import.meta.dirname, '../../../infra/package/scripts/rpm', name), 'utf8');
-    expect([installs?.trim(), removes?.trim()]).toEqual([source('post').trim(), source('postun').trim()]);
+    const names = ['post', 'preun', 'postun'];
+    expect([installs, stops, removes].map((script) => script?.trim())).toEqual(
+      names.map((name) => source(name).trim()),
+    );
   });
 
   test('is the same, byte for byte, whenever it is made', async () => {

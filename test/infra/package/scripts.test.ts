@@ -36,7 +36,7 @@ function packageWith({ node = tellingNode, uname: told = uname }: Around = {}) {
 }
 
 test('there are scripts to look at', () => {
-  expect(all.length).toBe(8);
+  expect(all.length).toBe(10);
 });
 
 for (const shell of ['dash', 'bash', 'busybox']) {

@@ -49,12 +49,22 @@ const traps = [
   { trap: 'readiness is told', name: 'Type', values: ['notify'] },
   { trap: 'a loop that hangs is ended', name: 'WatchdogSec', values: ['60'] },
   { trap: 'it is started again', name: 'Restart', values: ['always'] },
-  {
-    trap: 'a Node.js that is too old stays too old',
-    name: 'RestartPreventExitStatus',
-    values: [String(exitCodes.nodeTooOld.code)],
-  },
   { trap: 'for ever', name: 'StartLimitIntervalSec', values: ['0'] },
+  {
+    trap: 'neither an older Node.js nor a state of a newer version nor a wrong configuration mends itself',
+    name: 'RestartPreventExitStatus',
+    values: [[exitCodes.nodeTooOld, exitCodes.newerOutbox, exitCodes.configuration].map(({ code }) => code).join(' ')],
+  },
+  {
+    trap: 'variables are set without editing the unit',
+    name: 'EnvironmentFile',
+    values: [`-/etc/default/${serviceName}`],
+  },
+  {
+    trap: 'what the service can write it cannot execute',
+    name: 'NoExecPaths',
+    values: [`/var/lib/${serviceName} /var/cache/${serviceName}`],
+  },
   {
     trap: 'the network is still there when it stops',
     name: 'After',
