@@ -12,7 +12,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { commandTarget, configurationRights, lookAround } from './look.ts';
 import type { Machine } from './machine.ts';
-import { faultsIn, manifestName, type Package, versionRights } from './package.ts';
+import { faultsIn, manifestName, type Package, sha256Of, versionRights } from './package.ts';
 import { fromRoot, type Places, serviceName, staging } from './places.ts';
 import type { Ledger, Step } from './plan.ts';
 import { lastWord, runProgram } from './program.ts';
@@ -113,7 +113,10 @@ async function place(folder: string, machine: Machine, { package: wanted }: Mate
   const beside = join(places.versions, staging);
   rmSync(beside, { recursive: true, force: true });
   try {
-    copyPackage(wanted, beside, wanted.from === places.packaged);
+    copyPackage(wanted, beside, [
+      ...(wanted.from === places.packaged ? [places.packaged] : []),
+      ...lookAround(places, null).folders.map((one) => join(places.versions, one)),
+    ]);
     const [fault] = faultsIn(beside, wanted);
     if (fault !== undefined) {
       throw new Refusal('missing', `The package in ${wanted.from} is damaged: ${fault}. Fetch it again.`);
@@ -147,10 +150,13 @@ function makeOwnFolder(path: string): void {
   chmodSync(path, 0o755);
 }
 
-/** `mayLink`: nobody writes into the files of the package, so that one copy on the disk does. */
-function copyPackage({ from, files, manifest }: Package, to: string, mayLink: boolean): void {
+/**
+ * `alike`: folders whose files nobody writes into. Where one of them has the same file, one copy on the disk does: the runtime is most
+ * of a version, and mostly that of the version before.
+ */
+function copyPackage({ from, files, manifest }: Package, to: string, alike: readonly string[]): void {
   makeFolder(to);
-  for (const { path, isExecutable } of files) {
+  for (const { path, isExecutable, bytes, sha256 } of files) {
     const [source, target] = [join(from, path), join(to, path)];
     const mode = isExecutable ? versionRights.program : versionRights.file;
     const file = lstatSync(source, { throwIfNoEntry: false });
@@ -160,8 +166,13 @@ function copyPackage({ from, files, manifest }: Package, to: string, mayLink: bo
         `The package in ${from} is damaged: ${path} ${file ? 'is no file' : 'is missing'}. Fetch it again.`,
       );
     makeFolder(dirname(target));
-    const isRootsOwn = file.uid === 0 && (file.mode & 0o7777) === mode;
-    if (!(mayLink && isRootsOwn && tryLink(source, target))) {
+    const isSame = (one: string): boolean => {
+      const found = lstatSync(one, { throwIfNoEntry: false });
+      if (!found?.isFile() || found.uid !== 0 || (found.mode & 0o7777) !== mode || found.size !== bytes) return false;
+      return sha256Of(one) === sha256;
+    };
+    const linked = alike.map((folder) => join(folder, path)).find((one) => isSame(one) && tryLink(one, target));
+    if (linked === undefined) {
       copyFileSync(source, target);
       chmodSync(target, mode);
       sync(target);

@@ -41,6 +41,8 @@ export function placesIn(root = '/') {
     wanted: join(units, 'multi-user.target.wants', unitName),
     settings,
     configuration: join(settings, 'config.json'),
+    /** A configuration to begin with, of a .deb or .rpm: the package manager's. */
+    sample: join(settings, 'config.sample.json'),
     /** The configuration before, until the new one has proven itself. */
     keptConfiguration: join(settings, 'config.json.previous'),
     state: at('var/lib', serviceName),

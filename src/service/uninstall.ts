@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { alone, lockPatienceMs } from './installer-lock.ts';
 import { lookAround } from './look.ts';
 import type { Facts, Machine } from './machine.ts';
@@ -59,7 +59,9 @@ export async function uninstall(
     const settings = keepConfiguration && hadConfiguration ? [] : [places.settings];
     const folders = [places.dropIns, ...settings, places.versions, places.home];
     const kept = folders.map((folder) => ({ folder, why: removeEmpty(folder) }));
-    const left = kept.filter(({ why }) => why === 'filled').map(({ folder }) => folder);
+    const left = kept
+      .filter(({ folder, why }) => why === 'filled' && !holdsSampleOnly(folder, places))
+      .map(({ folder }) => folder);
     if (isUnitEdited) left.push(places.administratorUnit);
     emptied.push(...kept.filter(({ why }) => why === 'mounted').map(({ folder }) => folder));
     return {
@@ -92,6 +94,10 @@ async function isUp(systemd: Systemd): Promise<boolean> {
   const { active } = await systemd.unit();
   return active !== 'inactive' && active !== 'failed';
 }
+
+/** The package manager removes it. */
+const holdsSampleOnly = (folder: string, { settings, sample }: Places): boolean =>
+  folder === settings && readdirSync(folder).join() === basename(sample);
 
 /** The one that runs here goes last, and at once: `remove.sh` then knows that nothing but crumbs is left. */
 function removeVersions(places: Places): void {

@@ -160,6 +160,16 @@ test('what somebody else has put into the folders stays and is named', async () 
   expect(readdirSync(settings)).toEqual(['other.json']);
 });
 
+test('the sample of a package is its package manager’s, and no reason to say that something is left', async () => {
+  using rig = await installedRig();
+  const { settings, sample } = rig.places;
+  writeFileSync(sample, '{}');
+  expect(await rig.uninstall()).toMatchObject({ left: [] });
+  expect(readdirSync(settings)).toEqual(['config.sample.json']);
+  writeFileSync(join(settings, 'authority.pem'), '');
+  expect(await rig.uninstall()).toMatchObject({ left: [settings] });
+});
+
 test('links in the state directory are removed and not followed', async () => {
   using rig = await installedRig();
   const { state } = rig.places;

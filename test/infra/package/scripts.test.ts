@@ -142,7 +142,7 @@ const unfit: readonly (Around & { name: string; status: number; says: string })[
     name: 'an old C library',
     node: '#!/bin/sh\necho "node: /lib64/libm.so.6: version \'GLIBC_2.27\' not found" >&2\nexit 1\n',
     status: 51,
-    says: "needs glibc 2.28 and libstdc++ of GCC 5 or newer, as Ubuntu 20.04, Debian 10 and RHEL 8 have them; on this machine it says: node: /lib64/libm.so.6: version 'GLIBC_2.27' not found",
+    says: "needs glibc 2.28 and libstdc++ of GCC 7 or newer, as Ubuntu 20.04, Debian 10 and RHEL 8 have them; on this machine it says: node: /lib64/libm.so.6: version 'GLIBC_2.27' not found",
   },
   {
     name: 'another C library',
@@ -159,6 +159,18 @@ test.each(unfit)('a machine with $name is refused before anything is done', ({ s
     const refused = run(at(script), ['config.json']);
     expect(refused.stderr.split('\n')[0]).toContain(says);
     expect([refused.status, refused.told]).toEqual([status, []]);
+  }
+});
+
+test('a runtime that was damaged is told as a damaged package, whatever it does', () => {
+  for (const node of ['#!/bin/sh\nexit 127\n', '#!/bin/sh\nkill -SEGV $$\n', '\x7fELF\0\0']) {
+    const { run, at } = packageWith();
+    writeFileSync(at('node'), node);
+    const { status, stderr } = run(at('install.sh'), ['config.json']);
+    expect([status, stderr.split('\n')[0]]).toEqual([
+      52,
+      expect.stringMatching(/^The package in .* is damaged: node has/),
+    ]);
   }
 });
 
