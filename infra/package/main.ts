@@ -1,4 +1,4 @@
-/** Makes the packages that are handed out, and verifies one. `--help` tells the rest. */
+/** Makes the packages that are handed out, and repositories of them, and verifies one. `--help` tells the rest. */
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { builtAt } from './built-at.ts';
 import { root } from './contents.ts';
 import { makePackages, type Sources, sourcesHere } from './make-packages.ts';
 import { type PlatformName, platformNames } from './platforms.ts';
+import { makeRepository } from './repository.ts';
 import { overBudget, sizeTable } from './sizes.ts';
 import { faultsOfPackage } from './verify.ts';
 
@@ -36,6 +37,8 @@ A key is made, and a package verified without this program, so:
   openssl pkey -in key.pem -pubout -out public.pem
   openssl pkeyutl -verify -pubin -inkey public.pem -rawin -in SHA256SUMS -sigfile SHA256SUMS.sig
   sha256sum --check --ignore-missing SHA256SUMS
+
+A repository needs gpg, apt-ftparchive (apt-utils), createrepo_c (createrepo-c) and rpmsign (rpm).
 
 Exit codes:
   ${exitCodes.ok.code}   done
@@ -75,6 +78,20 @@ export async function main(args: readonly string[], { env, print, say, sources }
       const publicKey = key === undefined ? null : createPublicKey(readFileSync(key));
       problems = faultsOfPackage(folder, publicKey).map((fault) => `${folder}: ${fault}.`);
       if (problems.length === 0) print(`${folder} is whole${publicKey === null ? '' : ', and signed by this key'}.\n`);
+    });
+  program
+    .command('repository <folder>')
+    .description(
+      'make a signed repository for apt and dnf in a folder, or add packages to it; put the folder on any web server',
+    )
+    .requiredOption('--gpg-key <fingerprint>', 'sign with this OpenPGP key of gpg')
+    .requiredOption('--url <address>', 'where the folder will be on the web')
+    .option('--packages <folder>', 'the packages', join(root, 'dist/packages'))
+    .copyInheritedSettings(program)
+    .action(async (folder: string, { gpgKey, url, packages }: { gpgKey: string; url: string; packages: string }) => {
+      const order = { folder, packages, key: gpgKey, url: url.replace(/\/+$/, ''), env };
+      const held = await makeRepository(order);
+      print(`${folder} holds ${held.join(', ')}.\n`);
     });
   try {
     await program.parseAsync([...args], { from: 'user' });

@@ -8,7 +8,9 @@ test('check says nothing of an installation where there is none', () => {
 });
 
 test('check is content with the version that was to be installed last', () => {
-  expect(installationFindings({ ready, refused: null })).toMatchObject([{ what: 'installation.version', verdict: 'ok' }]);
+  expect(installationFindings({ ready, refused: null })).toMatchObject([
+    { what: 'installation.version', verdict: 'ok' },
+  ]);
 });
 
 test('check warns of a version that was to be installed and does not run, and says where to read on', () => {
