@@ -40,7 +40,7 @@ resource extension 'Microsoft.Compute/virtualMachineScaleSets/extensions@2024-11
         clientId: identityClientId
       }
       fileUris: [packageUri]
-      commandToExecute: 'tar -xzf \'${packageFileName}\' --strip-components=1 && echo ${base64(configuration)} | base64 -d > config.json && ./install.sh config.json'
+      commandToExecute: 'tar -xzf \'${packageFileName}\' --strip-components=1 && echo ${base64(configuration)} | base64 -d > config.json && ./install.sh config.json && rm -f node'
     }
   }
 }

@@ -46,7 +46,7 @@ resource extension 'Microsoft.Compute/virtualMachines/extensions@2024-11-01' = {
         clientId: identityClientId
       }
       fileUris: [packageUri]
-      commandToExecute: 'tar -xzf \'${packageFileName}\' --strip-components=1 && echo ${base64(configuration)} | base64 -d > config.json && ./install.sh config.json'
+      commandToExecute: 'tar -xzf \'${packageFileName}\' --strip-components=1 && echo ${base64(configuration)} | base64 -d > config.json && ./install.sh config.json && rm -f node'
     }
   }
 }

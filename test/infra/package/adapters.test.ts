@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { gzipOf, tar } from '../../../infra/package/tar.ts';
@@ -86,6 +86,25 @@ test.for(scriptModules)(
     expect(readFileSync(join(folder, 'config.json'), 'utf8')).toBe(text);
     await packageFile(folder, name, 22);
     expect(runIn(folder, '/bin/sh', line).status).toBe(22);
+  },
+);
+
+test.for(scriptModules)(
+  '%s leaves one copy of the runtime on the VM: the unpacked one goes, and comes again with the next run',
+  async (module) => {
+    const folder = newFolder();
+    const files = ['install.sh', 'node'].map((path) => ({
+      path,
+      mode: 0o755 as const,
+      content: Buffer.from(telling(path)),
+    }));
+    const archive = await gzipOf(tar(files, { top: 'scheduled-events-bridge-1.2.3-linux-x64/', at: moment }));
+    writeFileSync(join(folder, 'package.tar.gz'), archive);
+    const { line } = scriptCommand(module, { packageFile: 'package.tar.gz', configuration: '/dev/null' });
+    for (const _ of [1, 2]) {
+      expect(runIn(folder, '/bin/sh', line).status).toBe(0);
+      expect(readdirSync(folder).toSorted()).toEqual(['config.json', 'install.sh', 'package.tar.gz']);
+    }
   },
 );
 
