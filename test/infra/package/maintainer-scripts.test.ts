@@ -360,6 +360,21 @@ test('a purge after a removal takes state, configuration and account, and nothin
   expect(existsSync(join(root, 'var/lib/other/file'))).toBe(true);
 });
 
+test('a removal with rpm removes the folder of the configuration where it is empty', () => {
+  const folder = '/etc/scheduled-events-bridge';
+  for (const [there, stays] of [
+    [{ [folder]: 'folder' }, false],
+    [{ [`${folder}/config.json`]: '{}' }, true],
+  ] as const) {
+    const { status, root, stderr } = maintainerScript('rpm/postun', ['0'], there);
+    expect({ status, stderr, isThere: existsSync(join(root, folder)) }).toEqual({
+      status: 0,
+      stderr: '',
+      isThere: stays,
+    });
+  }
+});
+
 test('a purge leaves what somebody has put beside the configuration', () => {
   const certificate = '/etc/scheduled-events-bridge/authority.pem';
   const { status, root } = maintainerScript('deb/postrm', ['purge'], {
