@@ -171,8 +171,11 @@ function copyPackage({ from, files, manifest }: Package, to: string, alike: read
       if (!found?.isFile() || found.uid !== 0 || (found.mode & 0o7777) !== mode || found.size !== bytes) return false;
       return sha256Of(one) === sha256;
     };
-    const linked = alike.map((folder) => join(folder, path)).find((one) => isSame(one) && tryLink(one, target));
-    if (linked === undefined) {
+    // A damaged package is refused, also where another version has what it should hold.
+    const isWhole = alike.length > 0 && file.size === bytes && sha256Of(source) === sha256;
+    const linked =
+      isWhole && alike.map((folder) => join(folder, path)).find((one) => isSame(one) && tryLink(one, target));
+    if (!linked) {
       copyFileSync(source, target);
       chmodSync(target, mode);
       sync(target);

@@ -1,53 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { newFolder } from './rig.ts';
+import { current, from, type MaintainerCase, maintainerScript, program, remover } from './maintainer-script.ts';
 
-type Script = 'deb/postinst' | 'deb/prerm' | 'deb/postrm' | 'rpm/post' | 'rpm/preun' | 'rpm/postun';
-
-/** Programs of this machine that a script may run, since they reach nothing but what is named to them. */
-const harmless = ['basename', 'cat', 'rm', 'rmdir'];
-
-/** Runs a script of a package with every path of it under `root`, and programs that only tell how they were called. */
-function maintainerScript(name: Script, args: readonly string[], there: Readonly<Record<string, string>>) {
-  const root = newFolder();
-  const calls = join(root, 'calls');
-  const tells = (code: number): string => `#!/bin/sh\necho "$(basename "$0") $*" >> "${calls}"\nexit ${code}\n`;
-  for (const [path, what] of Object.entries(there)) {
-    mkdirSync(join(root, path, '..'), { recursive: true });
-    if (what === 'folder') mkdirSync(join(root, path));
-    else
-      writeFileSync(join(root, path), what.startsWith('exit ') ? tells(Number(what.slice(5))) : what, { mode: 0o755 });
-  }
-  const source = readFileSync(join(import.meta.dirname, '../../../infra/package/scripts', name), 'utf8');
-  const moved = source.replaceAll(/(?<=[\s=])(\/(usr|opt|var|run|etc)\/[\w./-]+)/g, '"$ROOT"$1');
-  const script = join(root, 'script');
-  writeFileSync(script, moved);
-  mkdirSync(join(root, 'bin'), { recursive: true });
-  for (const name of harmless) {
-    const [found = ''] = ['/usr/bin', '/bin'].map((folder) => join(folder, name)).filter((path) => existsSync(path));
-    symlinkSync(found, join(root, 'bin', name));
-  }
-  const env = { ROOT: root, PATH: join(root, 'bin') };
-  const { status, stdout, stderr } = spawnSync('/bin/sh', [script, ...args], { encoding: 'utf8', env });
-  const told = spawnSync('cat', [calls], { encoding: 'utf8' }).stdout.replaceAll(root, '');
-  return { status, stdout, stderr, calls: told.split('\n').filter((line) => line !== ''), root };
-}
-
-const program = '/usr/lib/scheduled-events-bridge/scheduled-events-bridge';
-const current = '/opt/scheduled-events-bridge/current';
-const remover = '/opt/scheduled-events-bridge/remove.sh';
-const from = '--from /usr/lib/scheduled-events-bridge';
-
-const maintained: readonly {
-  name: string;
-  script: Script;
-  args: readonly string[];
-  there: Readonly<Record<string, string>>;
-  calls: readonly string[];
-  status?: number;
-}[] = [
+const maintained: readonly MaintainerCase[] = [
   {
     name: 'the first installation installs',
     script: 'deb/postinst',
@@ -217,114 +173,6 @@ const maintained: readonly {
   },
 ];
 
-const byRpm: typeof maintained = [
-  {
-    name: 'the first installation installs',
-    script: 'rpm/post',
-    args: ['1'],
-    there: { [program]: 'exit 0', '/run/systemd/system': 'folder' },
-    calls: [`scheduled-events-bridge service install ${from}`],
-  },
-  {
-    name: 'account, rights and the preset of the unit are those that systemd knows, before the installer comes',
-    script: 'rpm/post',
-    args: ['1'],
-    there: {
-      [program]: 'exit 0',
-      '/run/systemd/system': 'folder',
-      '/bin/systemd-sysusers': 'exit 0',
-      '/bin/systemd-tmpfiles': 'exit 0',
-      '/usr/lib/systemd/systemd-update-helper': 'exit 0',
-    },
-    calls: [
-      'systemd-sysusers scheduled-events-bridge.conf',
-      'systemd-tmpfiles --create scheduled-events-bridge.conf',
-      'systemd-update-helper install-system-units scheduled-events-bridge.service',
-      `scheduled-events-bridge service install ${from}`,
-    ],
-  },
-  {
-    name: 'an older systemd is asked for the preset of the unit',
-    script: 'rpm/post',
-    args: ['1'],
-    there: { [program]: 'exit 0', '/run/systemd/system': 'folder', '/bin/systemctl': 'exit 1' },
-    calls: [
-      'systemctl --no-reload preset scheduled-events-bridge.service',
-      `scheduled-events-bridge service install ${from}`,
-    ],
-  },
-  {
-    name: 'before a removal the service is stopped',
-    script: 'rpm/preun',
-    args: ['0'],
-    there: { '/usr/lib/systemd/systemd-update-helper': 'exit 0' },
-    calls: ['systemd-update-helper remove-system-units scheduled-events-bridge.service'],
-  },
-  {
-    name: 'before a removal an older systemd stops the service',
-    script: 'rpm/preun',
-    args: ['0'],
-    there: { '/bin/systemctl': 'exit 0' },
-    calls: ['systemctl --no-reload disable --now scheduled-events-bridge.service'],
-  },
-  {
-    name: 'before the old version goes after an update nothing is stopped',
-    script: 'rpm/preun',
-    args: ['1'],
-    there: { '/bin/systemctl': 'exit 0' },
-    calls: [],
-  },
-  {
-    name: 'an upgrade updates',
-    script: 'rpm/post',
-    args: ['2'],
-    there: { [program]: 'exit 0', '/run/systemd/system': 'folder', [current]: 'folder' },
-    calls: [`scheduled-events-bridge service update ${from}`],
-  },
-  {
-    name: 'in an image nothing is started',
-    script: 'rpm/post',
-    args: ['1'],
-    there: { [program]: 'exit 0' },
-    calls: [`scheduled-events-bridge service install ${from} --no-start`],
-  },
-  {
-    name: 'a machine whose firewall keeps the service from Azure is no failure',
-    script: 'rpm/post',
-    args: ['1'],
-    there: { [program]: 'exit 55', '/run/systemd/system': 'folder' },
-    calls: [`scheduled-events-bridge service install ${from}`],
-  },
-  {
-    name: 'a machine that does not fit is told to rpm',
-    script: 'rpm/post',
-    args: ['1'],
-    there: { [program]: 'exit 51', '/run/systemd/system': 'folder' },
-    calls: [`scheduled-events-bridge service install ${from}`],
-    status: 51,
-  },
-  {
-    name: 'the old version that goes after an update removes nothing',
-    script: 'rpm/postun',
-    args: ['1'],
-    there: { [remover]: 'exit 0' },
-    calls: [],
-  },
-  {
-    name: 'a removal uninstalls, and leaves what was not delivered',
-    script: 'rpm/postun',
-    args: ['0'],
-    there: { [remover]: 'exit 0' },
-    calls: ['remove.sh --keep-state --keep-configuration'],
-  },
-  { name: 'a removal of what is gone already', script: 'rpm/postun', args: ['0'], there: {}, calls: [] },
-];
-
-test.each(byRpm)('$name, with rpm', ({ script, args, there, calls, status = 0 }) => {
-  const done = maintainerScript(script, args, there);
-  expect({ status: done.status, calls: done.calls }).toEqual({ status, calls });
-});
-
 test.each(maintained)('$name, with dpkg', ({ script, args, there, calls, status = 0 }) => {
   const done = maintainerScript(script, args, there);
   expect({ status: done.status, calls: done.calls }).toEqual({ status, calls });
@@ -358,21 +206,6 @@ test('a purge after a removal takes state, configuration and account, and nothin
   expect(existsSync(join(root, 'var/lib/scheduled-events-bridge'))).toBe(false);
   expect(existsSync(join(root, 'etc/scheduled-events-bridge'))).toBe(false);
   expect(existsSync(join(root, 'var/lib/other/file'))).toBe(true);
-});
-
-test('a removal with rpm removes the folder of the configuration where it is empty', () => {
-  const folder = '/etc/scheduled-events-bridge';
-  for (const [there, stays] of [
-    [{ [folder]: 'folder' }, false],
-    [{ [`${folder}/config.json`]: '{}' }, true],
-  ] as const) {
-    const { status, root, stderr } = maintainerScript('rpm/postun', ['0'], there);
-    expect({ status, stderr, isThere: existsSync(join(root, folder)) }).toEqual({
-      status: 0,
-      stderr: '',
-      isThere: stays,
-    });
-  }
 });
 
 test('a purge leaves what somebody has put beside the configuration', () => {
