@@ -29,16 +29,17 @@ test.skipIf(whyNoMachine)(
     expect(await site.status()).toMatchObject({ version: versions.next, isAsItWasReady: true, enabled: true });
 
     // As `systemctl edit --full` writes it.
+    const quota = await property('CPUQuotaPerSecUSec');
     await machine.ok(
-      `sed 's/^CPUQuota=.*/CPUQuota=50%/' /usr/lib/systemd/system/${unit} >/etc/systemd/system/${unit} && systemctl daemon-reload`,
+      `sed 's/^CPUQuota=.*/CPUQuota=77%/' /usr/lib/systemd/system/${unit} >/etc/systemd/system/${unit} && systemctl daemon-reload`,
     );
     expect(await machine.ok(`dpkg -i /srv/${versions.first}.deb`)).toContain(
       `/etc/systemd/system/${unit} is edited and was kept`,
     );
     expect(await site.status()).toMatchObject({ version: versions.first, editedUnit: `/etc/systemd/system/${unit}` });
-    expect(await property('CPUQuotaPerSecUSec')).toBe('500ms');
+    expect(await property('CPUQuotaPerSecUSec')).toBe('770ms');
     await machine.ok(`systemctl revert ${unit}`);
-    expect(await property('CPUQuotaPerSecUSec')).toBe('200ms');
+    expect(await property('CPUQuotaPerSecUSec')).toBe(quota);
 
     // By hand, past the installer: it is tried once, and is failed until somebody has corrected it.
     await machine.ok(`cp /etc/${command}/config.json /run/right.json && echo '{}' >/etc/${command}/config.json`);
