@@ -48,7 +48,7 @@ export async function rpmOf(files: readonly PackedFile[], contents: Contents): P
       writeFileSync(join(payload, path), content, { mode });
       utimesSync(join(payload, path), contents.at, contents.at);
     }
-    utimesSync(join(payload, placed), contents.at, contents.at);
+    for (const path of ownedFolders) utimesSync(join(payload, path), contents.at, contents.at);
     const spec = join(folder, `${product}.spec`);
     writeFileSync(spec, specOf(placedFiles, contents, payload));
     const out = join(folder, 'made');
@@ -74,6 +74,20 @@ export async function rpmOf(files: readonly PackedFile[], contents: Contents): P
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/**
+ * Those of completions belong to every package that puts a file there, since no shell need be installed.
+ * https://docs.fedoraproject.org/en-US/packaging-guidelines/UnownedDirectories/
+ */
+const ownedFolders = [
+  placed,
+  'usr/share/bash-completion',
+  'usr/share/bash-completion/completions',
+  'usr/share/fish',
+  'usr/share/fish/vendor_completions.d',
+  'usr/share/zsh',
+  'usr/share/zsh/site-functions',
+];
 
 /** The runtime stays as its makers built it, and nothing is guessed from the contents. */
 const specOf = (files: readonly DistributedFile[], { version, at, licences }: Contents, payload: string): string => `\
@@ -118,7 +132,7 @@ ${scriptlet('preun')}
 %postun
 ${scriptlet('postun')}
 %files
-%dir %attr(0755, root, root) /${placed}
+${ownedFolders.map((path) => `%dir %attr(0755, root, root) /${path}`).join('\n')}
 ${files.map(entryOf).join('\n')}
 
 %changelog

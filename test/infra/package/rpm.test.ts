@@ -27,9 +27,15 @@ const besidePackage = [
   '/usr/lib/systemd/system/scheduled-events-bridge.service',
   '/usr/lib/sysusers.d/scheduled-events-bridge.conf',
   '/usr/lib/tmpfiles.d/scheduled-events-bridge.conf',
+  '/usr/share/bash-completion',
+  '/usr/share/bash-completion/completions',
   '/usr/share/bash-completion/completions/scheduled-events-bridge',
+  '/usr/share/fish',
+  '/usr/share/fish/vendor_completions.d',
   '/usr/share/fish/vendor_completions.d/scheduled-events-bridge.fish',
   '/usr/share/man/man8/scheduled-events-bridge.8.gz',
+  '/usr/share/zsh',
+  '/usr/share/zsh/site-functions',
   '/usr/share/zsh/site-functions/_scheduled-events-bridge',
 ];
 
