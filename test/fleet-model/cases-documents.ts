@@ -72,7 +72,7 @@ function unreadableEntryStays(): Case {
   const vm = quietVm('vm-a');
   const before = announce('before').list(961_500, started).complete(1_000_500);
   const during = announce('during', {}, 990_500).list(1_900_500, started).complete(1_990_500);
-  vm.endpoint.unreadable.push({ fromMs: 995_500, toMs: 4 * 60 * minute });
+  vm.endpoint.unreadable.push({ fromMs: 1_000_500, toMs: 4 * 60 * minute });
   return {
     title: 'one unreadable entry that stays hides the other events for a while only',
     world: world('unreadable entry', { events: [before, during], vms: [vm], lengthMs: 3 * 60 * minute }),
@@ -80,6 +80,18 @@ function unreadableEntryStays(): Case {
       { event: 'before', vm: 'vm-a', end: ['Completed'] },
       { event: 'during', vm: 'vm-a', end: ['Completed'] },
     ],
+  };
+}
+
+function eventUnreadable(): Case {
+  const vm = quietVm('vm-a');
+  const span = { fromMs: 120_500, toMs: 150_500 };
+  vm.endpoint.mistakes.push({ eventId: 'freeze', ...span });
+  vm.endpoint.unreadable.push(span);
+  return {
+    title: 'an entry that cannot be read may be the event that is missing',
+    world: world('event unreadable', { events: [announce('freeze').cancel(300_500)], vms: [vm] }),
+    expected: [{ event: 'freeze', vm: 'vm-a', phases: ['Scheduled', 'Canceled'] }],
   };
 }
 
@@ -137,6 +149,20 @@ function clockSetWhileStarted(): Case {
   return {
     title: 'a clock set 1 h ahead while Started adds nothing',
     world: world('clock set', { events: [announce('freeze').list(961_500, started).complete(990_500)], vms: [vm] }),
+    expected: [{ event: 'freeze', vm: 'vm-a', end: ['Completed'], startedSeconds: 29 }],
+  };
+}
+
+function clockSetWithoutDate(): Case {
+  const vm = quietVm('vm-a');
+  vm.clock.push({ atMs: 975_200, errorMs: 3_600_000, isStep: true });
+  vm.endpoint.withoutDate.push({ fromMs: 900_000, toMs: 1_100_000 });
+  return {
+    title: 'a clock set 1 h ahead while Started adds nothing where no answer has a Date',
+    world: world('clock set without Date', {
+      events: [announce('freeze').list(961_500, started).complete(990_500)],
+      vms: [vm],
+    }),
     expected: [{ event: 'freeze', vm: 'vm-a', end: ['Completed'], startedSeconds: 29 }],
   };
 }
@@ -205,11 +231,13 @@ export const documentCases: readonly Case[] = [
   emptyAfterADayOff(),
   clockSetBack(),
   unreadableEntryStays(),
+  eventUnreadable(),
   mixedVersions(),
   lateJoiner(),
   startedTwice(),
   slidingNotBefore(),
   clockSetWhileStarted(),
+  clockSetWithoutDate(),
   noDate(),
   lostState(),
   lostStateWhileListed(),

@@ -51,6 +51,31 @@ function ownRestart(title: string, entry: Partial<Entry>, leavesMs: number): Cas
   };
 }
 
+function approvedAndCanceled(): Case {
+  const event = announce('freeze');
+  event.approved = { vm: 'vm-a', atMs: 300_500 };
+  return {
+    title: 'an event that leaves after our approval may have been carried out',
+    world: world('approved and canceled', { events: [event.cancel(302_500)] }),
+    expected: [{ event: 'freeze', vm: 'vm-a', end: ['Ended'] }],
+  };
+}
+
+function watchedByTheOther(): Case {
+  const vms = [quietVm('vm-a'), quietVm('vm-b')];
+  vms[0]?.outages.push({ fromMs: 310_500, toMs: 350_500, cause: null, isClean: true });
+  const event = announce('reboot', { type: 'Reboot', source: 'User' });
+  event.approved = { vm: 'vm-a', atMs: 300_500 };
+  return {
+    title: 'a Canceled that was watched outranks a Completed that nobody saw start',
+    world: world('watched by the other', { events: [event.cancel(330_500)], vms, witnessRate: 1 }),
+    expected: [
+      { event: 'reboot', vm: 'vm-b', end: ['Canceled'] },
+      { event: 'reboot', end: ['Canceled'] },
+    ],
+  };
+}
+
 function approvedEarly(): Case {
   const vm = quietVm('vm-a');
   const reboot = announce('reboot', { type: 'Reboot', source: 'User' }).list(announcedMs + 5300, started);
@@ -59,7 +84,7 @@ function approvedEarly(): Case {
   return {
     title: 'the last look before the outage ends the notice of an event approved after 5 s',
     world: world('approved early', { events: [reboot], vms: [vm] }),
-    expected: [{ event: 'reboot', vm: 'vm-a', end: ['Completed'], outageSeconds: 56 }],
+    expected: [{ event: 'reboot', vm: 'vm-a', end: ['Completed'], noticeSeconds: 5, outageSeconds: 56 }],
   };
 }
 
@@ -77,6 +102,29 @@ function freezeTooShortToSee(): Case {
   };
 }
 
+function restartInItsTime(): Case {
+  const vm = quietVm('vm-a');
+  vm.outages.push({ fromMs: 955_500, toMs: 985_500, cause: null, isClean: true });
+  return {
+    title: 'a restart of the guest after notBefore proves no freeze',
+    world: world('restart in its time', { events: [announce('freeze').cancel(970_500)], vms: [vm] }),
+    expected: [{ event: 'freeze', vm: 'vm-a', end: ['Ended'] }],
+  };
+}
+
+function twoStarted(): Case {
+  const vm = quietVm('vm-a');
+  const other = announce('another').list(961_500, started).complete(1_100_500);
+  const freeze = announce('freeze').list(962_500, started);
+  freeze.pause(vm, 970_500, 3000);
+  freeze.complete(1_000_500);
+  return {
+    title: 'a pause while two events are Started is said to be ambiguous',
+    world: world('two started', { events: [freeze, other], vms: [vm] }),
+    expected: [{ event: 'freeze', vm: 'vm-a', end: ['Completed'] }],
+  };
+}
+
 function startFoundAfterReboot(): Case {
   const vm = quietVm('vm-a');
   const reboot = announce('reboot', { type: 'Reboot' }).list(announcedMs + 897_300, started);
@@ -85,7 +133,7 @@ function startFoundAfterReboot(): Case {
   return {
     title: 'Started found after the reboot does not lengthen the notice',
     world: world('started after reboot', { events: [reboot], vms: [vm] }),
-    expected: [{ event: 'reboot', vm: 'vm-a', end: ['Completed'] }],
+    expected: [{ event: 'reboot', vm: 'vm-a', end: ['Completed'], noticeSeconds: 896 }],
   };
 }
 
@@ -207,8 +255,12 @@ export const impactCases: readonly Case[] = [
     { type: 'Terminate', source: 'User' },
     announcedMs + 160_000,
   ),
+  approvedAndCanceled(),
+  watchedByTheOther(),
   approvedEarly(),
   freezeTooShortToSee(),
+  restartInItsTime(),
+  twoStarted(),
   startFoundAfterReboot(),
   firstOneBack(),
   outageOfAnother(),

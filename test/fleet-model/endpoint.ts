@@ -59,13 +59,19 @@ function listedAt(world: World, vm: Vm, atMs: number): Map<string, Entry> {
   return listed;
 }
 
+/** The order of the names means nothing, and differs. */
+function inSomeOrder(resources: readonly string[], apiVersion: string): readonly string[] {
+  if (apiVersion === '2017-03-01') return resources.map((name) => `_${name}`);
+  return apiVersion < '2020-07-01' ? resources.toReversed() : resources;
+}
+
 function wireList(entries: ReadonlyMap<string, Entry>, hasUnreadable: boolean, apiVersion: string): string {
   const list: unknown[] = [...entries].map(([id, entry]) => ({
     EventId: id,
     EventStatus: entry.status,
     EventType: entry.type,
     ResourceType: 'VirtualMachine',
-    Resources: apiVersion === '2017-03-01' ? entry.resources.map((name) => `_${name}`) : entry.resources,
+    Resources: inSomeOrder(entry.resources, apiVersion),
     NotBefore:
       entry.notBeforeMs === null || statusIs(entry, 'Started')
         ? ''

@@ -147,7 +147,7 @@ function pause(
 function backAndAgain(event: DraftEvent, lengthMs: number, random: Random): void {
   const startMs = event.startedMs ?? 0;
   const backMs = startMs + Math.floor(lengthMs / 2) + random.int(1, 3) * second;
-  event.list(backMs, { status: 'Scheduled', notBeforeMs: noticeUntil(backMs, 60) });
+  event.list(backMs, { status: 'Scheduled', ...(random.chance(0.5) ? { notBeforeMs: noticeUntil(backMs, 60) } : {}) });
   if (random.chance(0.5)) event.list(backMs + 4 * second, { notBeforeMs: noticeUntil(backMs, 90) });
   event.list(backMs + random.int(6, 20) * second, { status: 'Started' });
 }

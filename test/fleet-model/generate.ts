@@ -94,9 +94,14 @@ function disturb(vm: DraftVm, trouble: Trouble): void {
   if (random.chance(0.12)) mistake(vm, trouble);
   if (random.chance(0.08)) {
     const fromMs = when();
+    // The entry that cannot be read may be that of an event.
+    if (random.chance(0.5)) {
+      const { id } = random.pick(events);
+      endpoint.mistakes.push({ eventId: id, fromMs, toMs: fromMs + random.int(2, 60) * second });
+    }
     endpoint.unreadable.push({
       fromMs,
-      toMs: random.chance(0.3) ? lastMs + tailMs : fromMs + random.int(1, 200) * second,
+      toMs: random.chance(0.3) ? lastMs + tailMs : fromMs + random.int(60, 200) * second,
     });
   }
   for (let count = random.int(0, 3); count > 0; count -= 1) {
@@ -129,7 +134,7 @@ function disturb(vm: DraftVm, trouble: Trouble): void {
 
 /** The guest restarts for its own reasons. */
 function restartGuest(vm: DraftVm, fromMs: number, random: Random): void {
-  const lengthMs = random.int(8, 120) * second;
+  const lengthMs = random.pick([3, 5, 20, 60, 120]) * second;
   if (!isFree(vm, fromMs, fromMs + lengthMs)) return;
   vm.outages.push({ fromMs, toMs: fromMs + lengthMs, cause: null, isClean: random.chance(0.8) });
 }
@@ -157,7 +162,11 @@ function resetAfterMoves(vm: DraftVm, random: Random): void {
 /** The first question ever, and the first after a day without one, turn the feature on; the list comes later. */
 function enableAnew(vm: DraftVm, random: Random): void {
   const begin = (atMs: number): void => {
-    vm.endpoint.resets.push({ atMs, emptyMs: random.int(5, 60) * second, incarnation: random.int(0, 1) });
+    vm.endpoint.resets.push({
+      atMs,
+      emptyMs: random.pick([5, 20, 40, 60, 120]) * second,
+      incarnation: random.int(0, 1),
+    });
   };
   if (random.chance(0.15)) begin(vm.joinsMs);
   for (const { fromMs, toMs } of vm.processOutages) if (toMs - fromMs > 24 * 60 * minute) begin(toMs);

@@ -4,7 +4,7 @@ import { say, seconds } from './judge-steps.ts';
 import type { Finding, Kind } from './kinds.ts';
 import { isResetUnrecognized, type Life, type Step } from './life.ts';
 import type { Account, Recorded } from './observer.ts';
-import { entryAt, leftForGoodMs, names, overlaps, type PlatformEvent, type Span, statusIs } from './world.ts';
+import { entryAt, leftForGoodMs, names, overlaps, type PlatformEvent, type Span, statusIs, type Vm } from './world.ts';
 
 /** Two polls, and the whole seconds of `Date` and notBefore. */
 const twoPollsMs = 3500;
@@ -185,8 +185,8 @@ interface Impacts extends Ending {
 }
 
 const lengthOf = (spans: readonly Span[]): number => spans.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0);
-/** `Date` has whole seconds. */
-const pauseNoiseMs = 1100;
+/** `Date`, by which a pause that stopped the clock is measured, has whole seconds. */
+const pauseNoise = ({ pauses }: Vm): number => (pauses.some(({ clocks }) => clocks !== 'run') ? 1100 : 500);
 
 function judgePauses(
   event: PlatformEvent,
@@ -194,6 +194,7 @@ function judgePauses(
   { span, life, end, add, others }: Impacts & { life: Life },
 ): void {
   const { vm, looks } = account;
+  const pauseNoiseMs = pauseNoise(vm);
   const booked = end.record.observedPauseTotalMs ?? 0;
   const all = vm.pauses.filter((pause) => overlaps(pause, { fromMs: span.fromMs - 1500, toMs: span.toMs }));
   const own = all.filter(({ cause }) => cause === event.id);
@@ -267,7 +268,7 @@ export function judgePauseSum({ vm, records }: Account): Finding[] {
   const claims = [...ends.values()].filter(({ record }) => !saysAmbiguous(record));
   const booked = claims.reduce((sum, { record }) => sum + (record.observedPauseTotalMs ?? 0), 0);
   const trueMs = lengthOf(vm.pauses);
-  if (booked <= trueMs + pauseNoiseMs) return [];
+  if (booked <= trueMs + pauseNoise(vm)) return [];
   const last = claims.filter(({ record }) => record.observedPauseTotalMs !== null).at(-1);
   const text = `${booked} ms over all events, true ${trueMs} ms`;
   return [{ kind: 'pause-twice', event: last?.record.eventId ?? '', vm: vm.name, atMs: last?.atMs ?? 0, text }];

@@ -12,7 +12,7 @@ const phasesFor = (step: Step): readonly string[] => {
     if (!isKnown(step.entry)) return ['Scheduled', 'Updated'];
     return [step.isStarted ? 'Started' : 'Scheduled'];
   }
-  if (step.kind === 'start') return step.isAgain ? ['Started', 'Updated'] : ['Started'];
+  if (step.kind === 'start') return ['Started'];
   if (step.kind === 'said') return ['Completed', 'Canceled'];
   return ['Updated'];
 };
@@ -38,7 +38,10 @@ export function judgeSteps(
     const latestMs = atMs < vm.identityMs ? knownMs + patienceForIdentityMs : atMs + patienceMs;
     const match = [...free].find(
       (recorded) =>
-        recorded.atMs >= atMs && recorded.atMs <= latestMs && phasesFor(step).includes(recorded.record.phase),
+        recorded.atMs >= atMs &&
+        recorded.atMs <= latestMs &&
+        phasesFor(step).includes(recorded.record.phase) &&
+        (kind !== 'return' || recorded.record.evidence.includes('reappeared')),
     );
     if (match) free.delete(match);
     else add('step-missed', atMs, `${kind} (${entry.status}) was shown and not recorded`);

@@ -83,8 +83,6 @@ export interface Step {
   /** The last one that was listed. */
   readonly notBeforeMs: number | null;
   readonly isStarted: boolean;
-  /** It had started before. */
-  readonly isAgain: boolean;
 }
 
 /** An event that a valid document did not list any more. */
@@ -195,13 +193,12 @@ export function lifeOf(
     held = { entry, notBeforeMs, isStarted, isSaid: isSaid(entry), isOdd };
     const isOurs = names(entry.resources, vm.name);
     const joins = isOurs && before !== null && !wasEnded && !names(before.entry.resources, vm.name);
-    const isAgain: boolean = !isFirst && (before?.isStarted ?? false);
     const kind = isFirst || !before ? firstKind(held, wasEnded) : kindOf(before, held, apiVersion);
     const wasInScope = isInScope;
     isInScope ||= isOurs;
     if (!isInScope) continue;
     const shown = !wasInScope && joins ? firstKind(held, false) : kind;
-    if (shown !== null) steps.push({ kind: shown, atMs, stretch, entry, notBeforeMs, isStarted, isAgain });
+    if (shown !== null) steps.push({ kind: shown, atMs, stretch, entry, notBeforeMs, isStarted });
   }
   depart(null, stretches.at(-1)?.toMs ?? 0);
   return { steps, departures };
