@@ -299,7 +299,8 @@ test('check says as a person reads it why it waits for the first answer, and end
   using directory = temporaryDirectory('state');
   azure.imds.switchOff();
   azure.imds.firstCallDelay(4_000);
-  const { out, code } = await runCheck(configurationFor(azure, 'web_0', directory.path), { args: [] });
+  const imds = { endpoint: azure.imds.vmUrl('web_0'), firstTimeoutSeconds: 30 };
+  const { out, code } = await runCheck(configurationFor(azure, 'web_0', directory.path, { imds }), { args: [] });
   expect(out).toMatch(/may take two minutes: it turns the feature on/);
   expect(out).toMatch(/\nAll is well: 2 not proven, \d+ ok\.\n$/);
   expect(code).toBe(0);

@@ -34,7 +34,7 @@ describe('the endpoint fails in every way while an event is open', () => {
     azure = await startAzureSimulator();
     bridge = startBridge(
       configurationFor(azure, 'web_0', directory.path, {
-        imds: { endpoint: azure.imds.vmUrl('web_0'), timeoutSeconds: 1 },
+        imds: { endpoint: azure.imds.vmUrl('web_0'), timeoutSeconds: 1, firstTimeoutSeconds: 1 },
       }),
     );
     await until(() => (azure.imds.polls.web_0 ?? 0) > 1);
