@@ -27,9 +27,17 @@ describe('the demo fleet', () => {
   test('holds every type and phase there is, copies, late arrivals, tests and a lost position', () => {
     const told = (column: string) => new Set(fleet.VmLifecycle_CL.map((row) => row[column]));
     expect([...told('EventType')].sort()).toEqual(
-      ['Freeze', 'Preempt', 'Reboot', 'Redeploy', 'Reimage', 'Terminate', 'Test'].sort(),
+      ['Freeze', 'Preempt', 'Reboot', 'Redeploy', 'Reimage', 'Terminate', 'Test', null].sort(),
     );
-    expect([...told('Phase')].sort()).toEqual(['Canceled', 'Completed', 'Ended', 'Scheduled', 'Started', 'Updated']);
+    expect([...told('Phase')].sort()).toEqual([
+      'Canceled',
+      'Completed',
+      'Ended',
+      'Scheduled',
+      'Snapshot',
+      'Started',
+      'Updated',
+    ]);
     expect(told('RecordId').size).toBeLessThan(fleet.VmLifecycle_CL.length);
     expect(fleet.VmLifecycle_CL.some(({ TimeGenerated, ObservedAt }) => TimeGenerated !== ObservedAt)).toBe(true);
     const positions = fleet.VmLifecycle_CL.flatMap((row) => (row.VmName === 'web_9' ? [row.Position] : []));
@@ -38,9 +46,13 @@ describe('the demo fleet', () => {
   });
 });
 
-/** Without times and ids, and without the order within one document, which is that of ids. */
+/**
+ * Without times and ids, without the order within one document, which is that of ids, and without the record that a new
+ * stream makes after five minutes: only the counted time goes on for so long.
+ */
 const inCommon = (rows: readonly Row[]): string[] =>
   rows
+    .filter(({ Phase }) => Phase !== 'Snapshot')
     .map(({ VmName, Phase, Evidence, AffectedResources, ObservedPauseMs }) =>
       JSON.stringify([VmName, Phase, Evidence, AffectedResources, ObservedPauseMs]),
     )

@@ -39,6 +39,8 @@ export interface SimulateOptions {
 
 /** A VM may ask its metadata service five times a second, as in Azure. */
 const requestsPerSecond = 5;
+/** What a bridge sees in its first second may have been there before. */
+const settleMs = 2_000;
 
 /** Runs a local Azure until stopped. */
 export async function simulate(
@@ -101,6 +103,7 @@ export async function simulate(
   }
 
   if (scenario ?? recording) await story.firstLook();
+  if (scenario) await systemClock.sleep(settleMs, signal);
   if (recording && !signal.aborted) await story.replay(recording);
   while (scenario && !signal.aborted) {
     await story.play(scenario);
@@ -154,7 +157,8 @@ async function listening<T>(starting: Promise<T>): Promise<T> {
 }
 
 function beginning(scenario: Scenario | null, recording: Recording | null): string {
-  if (scenario) return `${scenario.name} begins when somebody first looks at the scheduled events.`;
+  if (scenario)
+    return `${scenario.name} begins ${settleMs / 1000} s after somebody first looks at the scheduled events.`;
   if (recording)
     return 'The recording begins when somebody first looks at the scheduled events; that look is answered 503.';
   return 'Nothing happens by itself; say what.';
