@@ -106,7 +106,7 @@ describe('entries', () => {
   test('are exported to the last although there are many pages of them', async () => {
     using rig = createRig();
     const outbox = rig.open({ sinks: ['hub'] });
-    for (let n = 0; n < 5; n += 1) observe(outbox, { count: 100 });
+    for (let n = 0; n < 10; n += 1) observe(outbox, { count: 50 }); // each in one transaction
     const positions = [...exportEntries(rig.directory, { states: ['pending'] })].map(
       (json) => JSON.parse(json).position,
     );
