@@ -70,6 +70,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
     outbox,
     imds: { intervalSeconds, timeoutSeconds, firstTimeoutSeconds, isWarm: () => isWarm(outbox, clock) },
     connectJitterSeconds: config.sinks.eventHubs?.connectJitterSeconds ?? 0,
+    senderFacts: senders.facts,
     relays,
     credential,
     stateDirectory: config.stateDirectory,

@@ -34,9 +34,9 @@ export interface Health {
 export const healthRoutes = {
   '/livez': '200 while every loop progresses, else 503 and which one does not: restart the service.',
   '/readyz':
-    '200 while the last valid document is at most 10 s old and records can be written to disk, else 503 and why. Sinks do not affect the status: the body is `ready`, and below it a line for a late poll and for each sink that does not take what waits for it.',
+    '200 while the last valid document is at most 10 s old and records can be written to disk, else 503 and why. Sinks do not affect the status: the body is `ready`, and below it a line for a late poll, for each sink that does not take what waits for it and for each sender process that keeps failing.',
   '/healthz':
-    'Rich health state for the Application Health extension: always 200, ApplicationHealthState Healthy or Unhealthy as /readyz says. `status` is ok, warning (ready, but a poll is late or a sink does not take what waits for it) or unready; `says` has a sentence for each thing that is wrong, customMetrics the details of each sink. No cause to repair an instance automatically: a full disk or a silent metadata service would cost the VM.',
+    'Rich health state for the Application Health extension: always 200, ApplicationHealthState Healthy or Unhealthy as /readyz says. `status` is ok, warning (ready, but a poll is late, a sink does not take what waits for it or a sender process keeps failing) or unready; `says` has a sentence for each thing that is wrong, customMetrics the details of each sink. No cause to repair an instance automatically: a full disk or a silent metadata service would cost the VM.',
   '/metrics': 'Metrics for Prometheus.',
 } as const;
 
@@ -117,7 +117,7 @@ function openEventsOf({ state }: Outbox): Readings['openEvents'] {
 }
 
 function conditionOf(options: HealthOptions): Condition {
-  const { vitals, outbox, connectJitterSeconds, clock, version } = options;
+  const { vitals, outbox, connectJitterSeconds, senderFacts, clock, version } = options;
   const { Scheduled, Started } = openEventsOf(outbox);
   return {
     at: clock.now(),
@@ -126,6 +126,7 @@ function conditionOf(options: HealthOptions): Condition {
     storage: outbox.storage,
     sinks: sinkRows(outbox),
     connectJitterSeconds,
+    senders: senderFacts(),
     openEvents: Scheduled + Started,
     version,
   };
@@ -142,6 +143,7 @@ function readingsOf(options: HealthOptions): Omit<Readings, 'store'> {
     records: outbox.state.position,
     openEvents: openEventsOf(outbox),
     sinks: sinksOf(options),
+    senders: options.senderFacts(),
     deadlines: [...vitals.sends.deadlines(), { target: 'credential', missed: { ...missed }, lateSettles }],
     process: {
       residentBytes: process.memoryUsage.rss(),

@@ -1,6 +1,7 @@
 import type { MetricFamily } from './metric-family.ts';
 import { pollMetrics } from './poll-metrics.ts';
 import { processMetrics } from './process-metrics.ts';
+import { senderMetrics } from './sender-metrics.ts';
 import { sinkMetrics } from './sink-metrics.ts';
 import { storeMetrics } from './store-metrics.ts';
 
@@ -8,6 +9,7 @@ import { storeMetrics } from './store-metrics.ts';
 export const metricFamilies: readonly MetricFamily[] = [
   ...pollMetrics,
   ...sinkMetrics,
+  ...senderMetrics,
   ...storeMetrics,
   ...processMetrics,
 ];

@@ -1,5 +1,6 @@
 import type { Outbox } from '../outbox/outbox.ts';
 import type { RelayHealth } from '../relay/relay.ts';
+import type { SenderFacts } from '../sender/sender-process.ts';
 import type { PollCounts } from './poll-counts.ts';
 import type { LoopProgress } from './progress.ts';
 import type { MissedDeadlines, SendCounts } from './send-counts.ts';
@@ -14,6 +15,7 @@ export interface Readings {
   /** In scope and not ended, by the phase that is held. */
   readonly openEvents: Readonly<Record<'Scheduled' | 'Started', number>>;
   readonly sinks: readonly SinkReadings[];
+  readonly senders: readonly SenderFacts[];
   readonly store: StoreCounts & Pick<Outbox, 'fill' | 'storage'>;
   /** Deadlines of our own that were missed, by what was waited for. */
   readonly deadlines: readonly MissedDeadlines[];

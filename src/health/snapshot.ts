@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { ApprovalIntent, Outbox, Recovery, SinkCounters, SinkProgress } from '../outbox/outbox.ts';
 import { type OpenEvent, openEventsOf } from '../outbox/reader.ts';
+import type { SenderFacts } from '../sender/sender-process.ts';
 import type { PollFigures } from './poll-condition.ts';
 import { liveness } from './verdict.ts';
 import type { Vitals } from './vitals.ts';
@@ -25,6 +26,7 @@ export interface Snapshot {
   readonly storage: Outbox['storage'];
   /** How long a record for Event Hubs may wait for a connection to be opened. */
   readonly connectJitterSeconds: number;
+  readonly senders: readonly SenderFacts[];
   readonly outbox: OutboxFigures;
 }
 
@@ -60,6 +62,7 @@ export interface SnapshotSources {
     readonly isWarm: () => boolean;
   };
   readonly connectJitterSeconds: number;
+  readonly senderFacts: () => readonly SenderFacts[];
   readonly version: string;
   readonly clock: Clock;
   readonly stop: AbortSignal;
@@ -67,7 +70,7 @@ export interface SnapshotSources {
 
 /** As of now. Asks the disk for the oldest waiting record of each sink and for approvals under way, as each poll does. */
 export function takeSnapshot(sources: SnapshotSources): Snapshot {
-  const { vitals, outbox, connectJitterSeconds, version, stop } = sources;
+  const { vitals, outbox, connectJitterSeconds, senderFacts, version, stop } = sources;
   return {
     form,
     version,
@@ -77,6 +80,7 @@ export function takeSnapshot(sources: SnapshotSources): Snapshot {
     stuck: liveness({ loops: vitals.progress.loops() }).says,
     storage: outbox.storage,
     connectJitterSeconds,
+    senders: senderFacts(),
     outbox: outboxFigures(outbox),
   };
 }

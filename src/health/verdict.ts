@@ -1,6 +1,7 @@
 import type { Outbox } from '../outbox/outbox.ts';
 import { type PollFigures, pollRemark } from './poll-condition.ts';
 import type { LoopProgress } from './progress.ts';
+import { type SenderFigures, senderClause } from './sender-condition.ts';
 import { sinkClause, sinkState } from './sink-condition.ts';
 import type { OutboxFigures } from './snapshot.ts';
 
@@ -19,6 +20,7 @@ export interface Condition {
   readonly sinks: OutboxFigures['sinks'];
   /** How long a record for Event Hubs may wait for a connection. */
   readonly connectJitterSeconds: number;
+  readonly senders: readonly SenderFigures[];
   /** In scope, not ended. */
   readonly openEvents: number;
   readonly version: string;
@@ -50,15 +52,16 @@ export function readiness(condition: Pick<Condition, 'loops' | 'poll' | 'storage
   return judged(says);
 }
 
-/** What is worth saying of one that is ready: a late poll, and destinations that do not take what waits for them. */
-export function remarks({ poll, sinks, connectJitterSeconds, at }: Condition): readonly string[] {
+/** What is worth saying of one that is ready: a late poll, destinations that do not take what waits for them, senders that keep failing. */
+export function remarks({ poll, sinks, senders, connectJitterSeconds, at }: Condition): readonly string[] {
   const remark = pollRemark(poll);
   const clauses = sinks.map((sink) => {
     const { name, counters, configured, progress, oldestPendingAt } = sink;
     const figures = { configured, waiting: counters.pending, oldestWaitingAt: oldestPendingAt, progress };
     return sinkClause(name, figures, at, name === 'event-hubs' ? connectJitterSeconds : 0);
   });
-  return [remark === null || remark.isProblem ? null : remark.says, ...clauses].filter((clause) => clause !== null);
+  const late = remark === null || remark.isProblem ? null : remark.says;
+  return [late, ...clauses, ...senders.map(senderClause)].filter((clause) => clause !== null);
 }
 
 function storageWords({ trouble, undurable }: Outbox['storage']): string {

@@ -37,6 +37,9 @@ export interface SenderFacts {
   readonly starts: number;
   /** Ends that nobody asked for, by code. */
   readonly deaths: Readonly<Record<string, number>>;
+  /** Of these, how many in the last ten minutes, and the latest. */
+  readonly recentDeaths: number;
+  readonly lastDeath: null | { readonly code: string; readonly reason: string };
 }
 
 export interface SenderProcessOptions {
@@ -72,6 +75,7 @@ const askEveryMs = 1000;
 const nearEveryMs = 1000;
 /** After a death nothing but a call starts it for so long. */
 const restPauseMs = 30_000;
+const recentMs = 10 * 60_000;
 const closeMs = 2_500;
 const lineEveryMs = 60_000;
 
@@ -101,7 +105,9 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
   let lateSettles = 0;
   let starts = 0;
   let life: Life | null = null;
-  let diedAt = Number.NEGATIVE_INFINITY;
+  let lastDeath: SenderFacts['lastDeath'] = null;
+  /** On the monotonic clock, the recent ones only. */
+  let deathTimes: number[] = [];
   const endings = new Set<Promise<void>>();
 
   function begin(): Life {
@@ -142,13 +148,17 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
   }
 
   function died(failure: Failure, { child }: Life): void {
-    diedAt = clock.monotonicMs();
     const { code, reason } = failure;
+    deathTimes = [...recentDeathTimes(), clock.monotonicMs()];
+    lastDeath = { code, reason };
     deaths[code] = (deaths[code] ?? 0) + 1;
     lines(code, (leftOut) =>
       log.warn({ part: 'sender', sender: role, code, pid: child.pid, ...(leftOut > 0 && { leftOut }) }, reason),
     );
   }
+
+  const recentDeathTimes = (): number[] => deathTimes.filter((at) => clock.monotonicMs() - at < recentMs);
+  const isResting = (): boolean => clock.monotonicMs() - (deathTimes.at(-1) ?? Number.NEGATIVE_INFINITY) < restPauseMs;
 
   /** What it writes to stderr by itself: warnings of Node and the stack of what ended it. */
   function passOn(text: string): void {
@@ -228,7 +238,7 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
   /** Starting takes a few hundred milliseconds of a notice that may be 30 s: it is there before it is needed. */
   async function watchNear(): Promise<void> {
     while (!closed.signal.aborted) {
-      if (life === null && near() && clock.monotonicMs() - diedAt >= restPauseMs) begin();
+      if (life === null && near() && !isResting()) begin();
       await clock.sleep(nearEveryMs, closed.signal);
     }
   }
@@ -258,7 +268,16 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
     },
     get facts() {
       const pid = life?.child.pid ?? null;
-      return { role, pid, residentBytes: life?.status.residentBytes ?? 0, starts, deaths: { ...deaths } };
+      const residentBytes = life?.status.residentBytes ?? 0;
+      return {
+        role,
+        pid,
+        residentBytes,
+        starts,
+        deaths: { ...deaths },
+        recentDeaths: recentDeathTimes().length,
+        lastDeath,
+      };
     },
     async close() {
       closed.abort();

@@ -39,6 +39,7 @@ async function bridge() {
     ...{ vitals, outbox, relays: [relay], credential, port, env: {}, version: '1.2.3', clock, log },
     imds: { ...imds, intervalSeconds: 1, isWarm: () => true },
     connectJitterSeconds: 0,
+    senderFacts: () => [],
     stateDirectory: directory.path,
     stop: stop.signal,
   });

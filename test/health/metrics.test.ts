@@ -46,6 +46,18 @@ const readings: Readings = {
       duplicatesPossible: 2,
     },
   ],
+  senders: [
+    {
+      role: 'event-hubs',
+      pid: 4712,
+      residentBytes: 60e6,
+      starts: 4,
+      deaths: { 'sender-exited': 3 },
+      recentDeaths: 2,
+      lastDeath: { code: 'sender-exited', reason: 'It ended.' },
+    },
+    { role: 'tokens', pid: null, residentBytes: 0, starts: 9, deaths: {}, recentDeaths: 0, lastDeath: null },
+  ],
   store: {
     errors: { ENOSPC: 1 },
     corruptions: 0,
@@ -77,6 +89,11 @@ test('values are read where they are, at the moment they are asked for', async (
       'bridge_sink_dead_total{sink="event-hubs",reason="http-400"} 2',
       'bridge_sink_dead_letters{sink="event-hubs"} 1',
       'bridge_sink_retries_total{sink="event-hubs",class="configuration"} 3',
+      'bridge_sender_up{sender="event-hubs"} 1',
+      'bridge_sender_up{sender="tokens"} 0',
+      'bridge_sender_resident_bytes{sender="event-hubs"} 60000000',
+      'bridge_sender_starts_total{sender="tokens"} 9',
+      'bridge_sender_exits_total{sender="event-hubs",code="sender-exited"} 3',
       'bridge_store_errors_total{code="ENOSPC"} 1',
       'bridge_store_writable 1',
       'bridge_deadline_exceeded_total{target="credential",op="token"} 2',
@@ -97,6 +114,7 @@ test('what is over is told no more, and what is unknown is not told as 0', async
   };
   const text = await metrics.text();
   expect(text).not.toMatch(/^bridge_(sink_failing|sink_oldest_pending_age_seconds|sink_last_success_seconds)\{/m);
+  expect(text).not.toMatch(/^bridge_sender_resident_bytes\{sender="tokens"/m);
   expect(text).not.toMatch(/^bridge_(last_success_poll|clock_offset)_seconds /m);
 });
 
@@ -129,6 +147,7 @@ test('no label can hold an event, a record or a VM', () => {
     'phase',
     'reason',
     'result',
+    'sender',
     'sink',
     'target',
     'version',

@@ -43,9 +43,15 @@ const well: Condition = {
   storage: { trouble: null, undurable: 0 },
   sinks: [idle],
   connectJitterSeconds: 0,
+  senders: [],
   openEvents: 0,
   version: '1.2.3',
 };
+const sender = (recentDeaths: number) => ({
+  role: 'event-hubs' as const,
+  recentDeaths,
+  lastDeath: { code: 'sender-exited', reason: 'The process that sends to the event hub ended (SIGKILL).' },
+});
 const hangs = { code: 'timeout', reason: 'It did not answer within 10 s.' };
 const full = { kind: 'full', code: 'ENOSPC', reason: 'no space left', since: 'noon' } as const;
 
@@ -95,6 +101,18 @@ const cases: readonly {
     },
     status: 'ok',
     says: /1 waiting for delivery\.$/,
+  },
+  {
+    name: 'two deaths of a sender process in ten minutes are no trouble',
+    but: { senders: [sender(2)] },
+    status: 'ok',
+    says: /nothing is waiting for delivery\.$/,
+  },
+  {
+    name: 'three deaths of a sender process in ten minutes are a warning, with nothing waiting',
+    but: { senders: [sender(3)] },
+    status: 'warning',
+    says: /^Polling; no event under way; the sender process event-hubs failed 3 times in the last 10 min \(sender-exited\)\.$/,
   },
   {
     name: 'a loop that is stuck is named, with its limit and the reason for it',

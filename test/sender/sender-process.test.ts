@@ -57,7 +57,12 @@ describe('a process that dies of what it does', () => {
     });
     await until(() => warnings.some((line) => death.says.test(line)), { what: 'the line in the log' });
     expect(await send(sender, 'is well')).toEqual({ kind: 'delivered' });
-    expect(sender.facts).toMatchObject({ starts: 2, deaths: { [death.code]: 1 } });
+    expect(sender.facts).toMatchObject({
+      starts: 2,
+      deaths: { [death.code]: 1 },
+      recentDeaths: 1,
+      lastDeath: { code: death.code, reason: expect.stringMatching(death.says) },
+    });
   });
 
   test('all that was on its way with it is answered', async () => {

@@ -20,7 +20,7 @@ const mayImport: Readonly<Record<string, readonly string[] | typeof everything>>
   main: ['cli'],
   cli: everything,
   bridge: [...stages, 'host', 'health', 'heartbeat', 'config', 'version'],
-  health: ['outbox', 'relay', 'sinks', 'azure'],
+  health: ['outbox', 'relay', 'sinks', 'azure', 'sender/sender-process.ts'],
   heartbeat: ['outbox', 'relay', 'sinks', 'azure'],
   sender: ['sinks', 'heartbeat', 'azure', 'lifecycle'],
   relay: ['outbox', 'sinks/sink.ts'],

@@ -16,6 +16,7 @@ export async function serveStatusOf(outbox: Outbox, directory: string): Promise<
   vitals.turnTold({ seen: { kind: 'document', clockOffsetSeconds: 0 }, appeared: { seen: 0, ours: 0 } });
   const sources = {
     ...{ vitals, outbox, clock, version: '1.2.3', connectJitterSeconds: 0, stop: new AbortController().signal },
+    senderFacts: () => [],
     imds: { ...imds, intervalSeconds: 1, isWarm: () => true },
   };
   const served = serveStatus({ directory, snapshot: () => takeSnapshot(sources), clock, log: silentLog });

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { inWords } from '../../health/moment.ts';
 import { pollRemark } from '../../health/poll-condition.ts';
+import { senderProblem } from '../../health/sender-condition.ts';
 import { OutboxTooNew, troubleOf } from '../../outbox/errors.ts';
 import { layoutOf } from '../../outbox/layout.ts';
 import { Failure } from '../exit-codes.ts';
@@ -80,7 +81,7 @@ function service(seen: StateSeen, { directory, status, isAnswered }: StateGround
 }
 
 function polling(
-  { pid, version, poll, stuck }: ServiceFacts,
+  { pid, version, poll, stuck, senders }: ServiceFacts,
   { directory, isAnswered }: Pick<StateGround, 'directory' | 'isAnswered'>,
 ): Finding {
   const what = 'state.service';
@@ -88,6 +89,11 @@ function polling(
   const [first] = stuck;
   if (first !== undefined) return { ...problem(what, `${runs}. ${first}`, restart), exit: 'needsPerson' };
   const remark = pollRemark(poll);
+  const [failing] = senders.flatMap((sender) => senderProblem(sender) ?? []);
+  if (failing !== undefined && !remark?.isProblem) {
+    const log = 'sudo journalctl -u scheduled-events-bridge';
+    return { ...problem(what, `${runs}. ${failing}`, log), exit: 'needsPerson' };
+  }
   if (remark === null) {
     const age = inWords(poll.documentAgeSeconds ?? 0);
     return ok(what, `${runs}; its last document is ${age} old. A second one would be refused (exit code 75).`);

@@ -1,5 +1,6 @@
 import type { PollFigures } from '../../health/poll-condition.ts';
 import type { SinkState } from '../../health/sink-condition.ts';
+import type { Snapshot } from '../../health/snapshot.ts';
 import type { SinkCounters } from '../../outbox/tally.ts';
 
 /** What the verdict is about. */
@@ -66,6 +67,8 @@ export interface ServiceFacts {
   readonly storageTrouble: null | { readonly since: string; readonly code: string; readonly reason: string };
   /** `sinks.eventHubs.connectJitterSeconds`. */
   readonly connectJitterSeconds: number;
+  /** The processes that send and fetch tokens, with their unexpected ends since the service started. */
+  readonly senders: Snapshot['senders'];
 }
 
 export interface StatusEvent {

@@ -103,6 +103,7 @@ const serviceFacts = ({
   stuck,
   storage,
   connectJitterSeconds,
+  senders,
 }: Snapshot): ServiceFacts => ({
   version,
   pid,
@@ -116,6 +117,7 @@ const serviceFacts = ({
     reason: storage.trouble.reason,
   },
   connectJitterSeconds,
+  senders,
 });
 
 type Told = Pick<Facts, 'observer' | 'document' | 'events' | 'sinks' | 'approvals'>;

@@ -1,6 +1,7 @@
 import { clockTime, inWords, size } from '../../health/moment.ts';
 import { pollRemark } from '../../health/poll-condition.ts';
 import { hasCommand } from '../../health/refusal.ts';
+import { senderProblem } from '../../health/sender-condition.ts';
 import { plain, sinkName } from '../outbox/plain.ts';
 import type { Facts, StatusEvent, StatusSink } from './facts.ts';
 
@@ -36,6 +37,7 @@ export function judge(facts: Facts): Verdict {
     stuck,
     clockOff,
     ...sinks.map((sink) => () => undelivered(sink, facts)),
+    ...(facts.service?.senders ?? []).map((sender) => () => senderProblem(sender)),
     nearlyFull,
     ...sinks.map((sink) => () => deadLetters(sink)),
   ];

@@ -69,6 +69,7 @@ test('the JSON has a stable shape, while the service runs and after it stopped',
       inMemoryOnly: 0,
       storageTrouble: null,
       connectJitterSeconds: 0,
+      senders: [],
     },
     stateDirectory: rig.directory,
     observer: {

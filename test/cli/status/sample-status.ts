@@ -42,6 +42,7 @@ export const service = (rest: Partial<ServiceFacts> = {}): ServiceFacts => ({
   inMemoryOnly: 0,
   storageTrouble: null,
   connectJitterSeconds: 0,
+  senders: [],
   ...rest,
 });
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Facts, StatusEvent } from '../../../src/cli/status/facts.ts';
 import { judge } from '../../../src/cli/status/verdict.ts';
 import { noCounters } from '../../../src/outbox/tally.ts';
+import type { SenderFacts } from '../../../src/sender/sender-process.ts';
 import { facts, poll, service, sink, unanswered } from './sample-status.ts';
 
 const forbidden = {
@@ -10,6 +11,15 @@ const forbidden = {
   reason: 'The identity may not write: grant the role.',
 };
 const refusedThere = { code: 'connection-refused', reason: 'Nothing listens there.' };
+const dying = (recentDeaths: number, role: SenderFacts['role']): SenderFacts => ({
+  role,
+  pid: null,
+  residentBytes: 0,
+  starts: 8,
+  deaths: { 'sender-exited': 7 },
+  recentDeaths,
+  lastDeath: { code: 'sender-exited', reason: `The process that sends to ${role} ended (SIGKILL).` },
+});
 const fullDisk = { since: '2026-03-14T09:14:00.000Z', code: 'sqlite-13', reason: 'database or disk is full' };
 /** Of a service that has had no answer yet, on a VM where the feature may be off. */
 const first = (rest: Parameters<typeof poll>[0]) =>
@@ -110,6 +120,12 @@ const cases: readonly Case[] = [
       ],
     }),
     says: /^Event Hubs has taken nothing since 2026-03-13 23:59 UTC: /,
+    problems: 1,
+  },
+  {
+    name: 'a sender process that died three times in ten minutes, with nothing waiting',
+    given: facts({ service: service({ senders: [dying(2, 'log-analytics'), dying(3, 'event-hubs')] }) }),
+    says: /^A sender process failed 3 times in the last 10 min: The process that sends to event-hubs ended \(SIGKILL\)\. Look at the log .*journalctl -u scheduled-events-bridge.* free memory of the VM\.$/,
     problems: 1,
   },
   {
