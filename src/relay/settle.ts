@@ -33,7 +33,7 @@ export type Consequence =
   | { readonly kind: 'shortened' }
   /**
    * The one record is refused, but nothing shows yet that it is the record's fault and not the destination's: a table
-   * whose schema is broken refuses every row. It waits until another record got through, or for a day.
+   * whose schema is broken refuses every row, a proxy with a low limit every size. It waits until another record got through, or for a day.
    */
   | { readonly kind: 'suspected'; readonly code: string; readonly reason: string }
   /** The one record is put aside with its reason; its event goes on. */
@@ -51,7 +51,7 @@ export function settle(attempt: Attempt, delivery: Delivery): Consequence {
     case 'rejected': {
       const { cause, code, reason } = delivery;
       if (attempt.records > 1) return { kind: 'halved' };
-      if (cause === 'too-large') return attempt.canShorten ? { kind: 'shortened' } : { kind: 'dead', code, reason };
+      if (cause === 'too-large' && attempt.canShorten) return { kind: 'shortened' };
       return { kind: attempt.refusedBefore || attempt.isHopeless ? 'dead' : 'suspected', code, reason };
     }
   }

@@ -243,8 +243,23 @@ describe('a record that is too large', () => {
     rig.sink.does((batch) => (batch.some(({ record }) => record.position === 1) ? tooLarge : delivered));
     rig.append('a', 'a');
     await rig.drain();
-    expect(rig.sink.arrived).toEqual([2]);
-    expect(rig.counters()).toEqual({ pending: 0, delivered: 1, dead: 1 });
+    expect(rig.counters()).toEqual({ pending: 2, delivered: 0, dead: 0 });
+    rig.append('good');
+    await rig.drainFor(600_000);
+    expect(rig.sink.arrived).toEqual([3, 2]);
+    expect(rig.counters()).toEqual({ pending: 0, delivered: 2, dead: 1 });
+  });
+
+  test('as all others are stays in the outbox, and all arrives when the destination takes records again', async () => {
+    const rig = rigWith();
+    rig.sink.does(() => tooLarge);
+    rig.append(...range(1, 10).map((index) => `event-${index}`));
+    await rig.drainFor(1_800_000);
+    expect(rig.counters()).toEqual({ pending: 10, delivered: 0, dead: 0 });
+    expect(rig.relay.health()).toMatchObject({ state: 'failing', lastErrorCode: 'http-413' });
+    rig.sink.does(() => delivered);
+    await rig.drainFor(1_800_000);
+    expect(rig.counters()).toEqual({ pending: 0, delivered: 10, dead: 0 });
   });
 });
 

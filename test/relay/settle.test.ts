@@ -43,8 +43,14 @@ const cases: readonly { name: string; attempt?: Partial<Attempt>; delivery: Deli
   },
   { name: 'one record that is too large is shortened', delivery: tooLarge, means: { kind: 'shortened' } },
   {
-    name: 'one record that is too large and cannot be shortened is put aside',
+    name: 'one record that is too large and cannot be shortened is only suspected: a proxy may refuse every size',
     attempt: { canShorten: false },
+    delivery: tooLarge,
+    means: { kind: 'suspected', ...why },
+  },
+  {
+    name: 'one record that is too large, cannot be shortened and was refused before is put aside',
+    attempt: { canShorten: false, refusedBefore: true },
     delivery: tooLarge,
     means: { kind: 'dead', ...why },
   },
