@@ -41,7 +41,7 @@ export function httpFailure(
       return rejected(
         'too-large',
         code,
-        `${to.host} finds the batch too large (HTTP 413); it is sent in smaller ones.`,
+        `${to.host} finds the batch too large (HTTP 413); it is sent in smaller ones. If it stays, look for a proxy on the way that limits the size of requests.`,
       );
     case 429:
       return retry(

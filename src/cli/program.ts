@@ -35,7 +35,7 @@ export function createProgram(surroundings: Surroundings): Command {
     .helpCommand(false)
     .configureOutput({ writeOut: surroundings.print, outputError: () => {} })
     .exitOverride();
-  describeVerb(program, 'alreadyRunning', 'newerOutbox', 'configuration');
+  describeVerb(program, 'nodeTooOld', 'alreadyRunning', 'newerOutbox', 'configuration');
   for (const add of verbs) add(program, surroundings);
   for (const command of program.commands) command.copyInheritedSettings(program);
   return program;

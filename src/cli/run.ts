@@ -13,7 +13,7 @@ export const addRun: Verb = (program, surroundings) => {
       '-c, --config <file>',
       'configuration file (default: SCHEDULED_EVENTS_BRIDGE_CONFIG, else the platform’s own)',
     );
-  describeVerb(command, 'alreadyRunning', 'newerOutbox', 'configuration').action(
+  describeVerb(command, 'nodeTooOld', 'alreadyRunning', 'newerOutbox', 'configuration').action(
     (options: { readonly config?: string }) => run(options, surroundings),
   );
 };

@@ -67,7 +67,7 @@ export interface SenderLimits {
   readonly memoryMegabytes: number;
 }
 
-/** A healthy sender has some 30 MB, some 60 at full speed; the unit gives all processes of the service 256. */
+/** A healthy sender has some 30 MB, some 60 at full speed; the unit gives all processes of the service 320. */
 const defaultLimits: SenderLimits = { hungMs: 15_000, heapMegabytes: 96, memoryMegabytes: 128 };
 const lookEveryMs = 250;
 const askEveryMs = 1000;

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
+import type { Status } from '../../src/cli/status/status.ts';
 import { configurationFor, startBridge } from '../support/bridge-process.ts';
 import { play, type Situation, well } from '../support/situation.ts';
 import { openStage, type Stage } from '../support/stage.ts';
@@ -15,6 +16,10 @@ const isIdle = (stage: Stage) =>
     const isWatching = service !== null && service?.poll.documentAgeSeconds !== null;
     return isWatching && events.length === 0 && sinks.every(({ waiting }) => waiting === 0);
   });
+
+const hubSender = ({ service }: Status) => service?.senders.find(({ role }) => role === 'event-hubs');
+const senderPid = (status: Status) => hubSender(status)?.pid ?? null;
+const senderDeaths = (status: Status) => hubSender(status)?.deaths['sender-exited'];
 
 /** One after the other, with one bridge: each begins where the one before ended. */
 const situations: readonly Situation[] = [
@@ -149,6 +154,26 @@ const situations: readonly Situation[] = [
       await isIdle(stage);
     },
     ...well,
+  },
+  {
+    name: 'a sender process is killed three times, and every record arrives',
+    make: async (stage) => {
+      for (let deaths = 1; deaths <= 3; deaths += 1) {
+        stage.azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore: minutes(10) });
+        await stage.untilStatus('a sender', (status) => senderPid(status) !== null);
+        process.kill(senderPid(await stage.status()) ?? Number.NaN, 'SIGKILL');
+        await stage.untilStatus('its death', (status) => senderDeaths(status) === deaths);
+      }
+      await isUpToDate(stage);
+      for (const { EventId } of stage.azure.imds.document.Events) stage.azure.imds.remove(EventId);
+      await isIdle(stage);
+    },
+    says: /^A sender process failed 3 times in the last 10 min: The process that sends to the event hub .* ended \(SIGKILL/,
+    status: 20,
+    check: 20,
+    checkSays: /PROBLEM +service .*A sender process failed 3 times/,
+    ready: /^ready\nthe sender process event-hubs failed 3 times in the last 10 min \(sender-exited\)\n$/,
+    health: 'warning',
   },
   {
     name: 'it is stopped by the service manager',

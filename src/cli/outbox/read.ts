@@ -22,12 +22,19 @@ export function foundIn<T>(directory: string, read: (directory: string) => T | n
 
 /** For wherever there is none. */
 export const noOutboxIn = (directory: string): string =>
-  existsSync(layoutOf(directory).lock)
-    ? `${noOutboxOfService(directory)} Run check: it tells what is wrong there.`
-    : `There is no outbox in ${directory}: the bridge has not run with this state directory yet, or it uses another one (stateDirectory in its configuration).`;
+  isFile(directory)
+    ? noDirectory(directory)
+    : existsSync(layoutOf(directory).lock)
+      ? `${noOutboxOfService(directory)} Run check: it tells what is wrong there.`
+      : `There is no outbox in ${directory}: the bridge has not run with this state directory yet, or it uses another one (stateDirectory in its configuration).`;
 
 export const noOutboxOfService = (directory: string): string =>
   `A service was started with ${directory}, but there is no outbox in it: it was removed, or could not be made, for instance since the disk is full. While it runs, what happens is kept in memory, sent from there, and lost with the process if it cannot be.`;
+
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === false;
+
+const noDirectory = (path: string): string =>
+  `There is no outbox in ${path}: it is a file, where the state directory should be. Move it away; a service that runs with it keeps records in memory only until then, so do not restart that one first.`;
 
 /** A file that may not be looked at counts as missing to most of Node. */
 function refuseUnlooked(directory: string): void {

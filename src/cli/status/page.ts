@@ -77,11 +77,13 @@ function sinkRow(sink: StatusSink, now: Date): string[] {
     sink.state,
     String(sink.waiting),
     sink.oldestAgeSeconds === null ? '-' : inWords(Math.max(0, sink.oldestAgeSeconds)),
-    sink.retryAt === null ? '-' : moment(sink.retryAt, now),
+    sink.retryAt === null ? '-' : nextAttempt(sink.retryAt, now),
     String(sink.deadLetters),
     sink.lastSuccessAt === null ? 'never' : moment(sink.lastSuccessAt, now),
   ];
 }
+
+const nextAttempt = (at: string, now: Date): string => (new Date(at) <= now ? 'now' : moment(at, now));
 
 /** Its last error stands in what was said above. */
 const isSaid = ({ lastError }: StatusSink, { says, problems }: Verdict): boolean =>

@@ -74,7 +74,7 @@ const unasked: Question = ({ answer, running, stateDirectory }) => {
     return `Unknown: this user may not ask the service with the state directory ${stateDirectory} how it is. Run status as the user of the service, or as root.`;
   }
   return answer === 'nobody' && running === true
-    ? `Unknown: a process holds ${stateDirectory} and cannot be asked how it is. It is starting, is another command at work, or is of an older version. Run status again; if it lasts, restart the service.`
+    ? `Unknown: a process holds ${stateDirectory} and cannot be asked how it is. It is starting, its socket was removed (it makes a new one within a minute), it is another command at work, or it is of an older version. Run status again in a minute; if it lasts, restart the service.`
     : null;
 };
 

@@ -201,6 +201,15 @@ test.for([
     says: /^There is no outbox in .*: the bridge has not run with this state directory yet/,
   },
   {
+    name: 'a file in the place of the state directory',
+    spoil: ({ directory }: Rig) => {
+      rmSync(directory, { recursive: true });
+      writeFileSync(directory, '');
+    },
+    reason: 'noOutbox',
+    says: /^There is no outbox in .*: it is a file, where the state directory should be\. Move it away/,
+  },
+  {
     name: 'an outbox that lacks a column',
     spoil: ({ directory }: Rig) => {
       const db = new DatabaseSync(join(directory, 'outbox.sqlite'));

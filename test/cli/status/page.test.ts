@@ -104,6 +104,12 @@ test('a destination that is asked again later says when, and what it failed of l
   expect(text).toContain('Last errors:\n  - Log Analytics 09:27 UTC, server-busy: The line broke.\n');
 });
 
+test('an attempt that is due is said to be now', () => {
+  const lastError = { at: '2026-03-14T09:27:00.000Z', code: 'server-busy', reason: 'It is busy.' };
+  const due = { state: 'retrying' as const, waiting: 1, retryAt: '2026-03-14T09:29:58.000Z', lastError };
+  expect(page({ sinks: [sink('log-analytics', due)] })).toMatch(/^Log Analytics +retrying +1 +- +now +0 /m);
+});
+
 test('nothing that came from elsewhere moves the cursor', () => {
   const lastError = { at: null, code: 'http-403', reason: 'gone\u001b[2J\nand \u202eback' };
   const text = page({ sinks: [sink('event-hubs', { state: 'refused', lastError })] });
