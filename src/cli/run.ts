@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
+import { version } from '../version.ts';
 import { Failure } from './exit-codes.ts';
 import { start } from './start.ts';
 import { describeVerb, type Surroundings, type Verb } from './surroundings.ts';
@@ -26,7 +27,7 @@ async function run(options: { readonly config?: string }, surroundings: Surround
   try {
     // Where a link leads now: an update may turn it to another version while this one runs.
     const program = realpathSync(process.argv[1] ?? '');
-    const openSenders = inProcesses(program);
+    const openSenders = inProcesses(program, version);
     await runBridge({ config, clock: systemClock, log, stop: surroundings.stop, openSenders });
   } catch (error) {
     if (error instanceof OutboxInUse) throw new Failure('alreadyRunning', error.message);

@@ -1,14 +1,19 @@
 import { writeFileSync } from 'node:fs';
 import { parentPort, senderVerb } from '../sender/channel.ts';
+import { otherVersion } from '../sender/gone.ts';
 import type { SenderRole } from '../sender/protocol.ts';
+import { version } from '../version.ts';
+import { Failure } from './exit-codes.ts';
 
 /** Whether this process was started by a bridge to send for it. For people there is no such command. */
 export const isSender = ([, , verb]: readonly string[]): boolean => verb === senderVerb && process.connected;
 
 /** Sends until the bridge that started it has closed the channel, or has ended. */
-export async function runSender([, , , role]: readonly string[]): Promise<void> {
+export async function runSender([, , , role, bridgeVersion = '']: readonly string[]): Promise<void> {
   const port = parentPort();
   if (port === null) return;
+  // Its file was overwritten while that bridge runs: the two might not understand each other.
+  if (bridgeVersion !== version) throw new Failure('unexpected', otherVersion(version, bridgeVersion));
   beFirstToGo();
   const [{ serveSender }, { setProcessWide }] = await Promise.all([
     import('../sender/serve.ts'),

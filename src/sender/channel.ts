@@ -1,4 +1,6 @@
 import { fork } from 'node:child_process';
+import { existsSync, openSync } from 'node:fs';
+import { extname } from 'node:path';
 
 /** One end of a two-way channel of messages. Messages arrive in order; what is posted to an end that is gone is dropped. */
 export interface Port {
@@ -27,9 +29,29 @@ export interface Child extends Port {
   kill(): void;
 }
 
+/** A program that Node runs. */
+export interface Program {
+  readonly path: string;
+  /** An open handle on the file, which is run in place of whatever the path leads to later; null: the path is run. */
+  readonly fd: number | null;
+}
+
+/**
+ * Opens the program for the life of this process, so that an update or a removal of its file changes nothing before the service is
+ * restarted. Linux only, and only for the bundle: a program of several files finds the others by its path.
+ */
+export function openProgram(path: string): Program {
+  const canHold = process.platform === 'linux' && extname(path) === '.cjs' && existsSync(nodeItself);
+  return { path, fd: canHold ? openSync(path, 'r') : null };
+}
+
+/** The running Node.js binary, also after its file was replaced or removed. */
+const nodeItself = '/proc/self/exe';
+/** The number of the handle in the child: the first after stdin, stdout, stderr and the channel. */
+const programFd = 4;
+
 export interface ForkOptions {
-  /** The program: a file that Node runs. */
-  readonly program: string;
+  readonly program: Program;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   /** Bound of its heap. */
@@ -48,12 +70,19 @@ export function forkChild({ program, args, env, heapMegabytes, onStderr }: ForkO
   let said = '';
   let child: ReturnType<typeof fork>;
   try {
-    child = fork(program, [...args], {
+    const { path, fd } = program;
+    child = fork(fd === null ? path : `/proc/self/fd/${programFd}`, [...args], {
       env,
       // Not those of this process: --inspect would take the same port twice.
-      execArgv: ['--max-semi-space-size=1', `--max-old-space-size=${heapMegabytes}`],
+      execArgv: [
+        '--max-semi-space-size=1',
+        `--max-old-space-size=${heapMegabytes}`,
+        // Else Node resolves the handle to the path, and finds a newer file there or none.
+        ...(fd === null ? [] : ['--preserve-symlinks-main']),
+      ],
+      ...(fd !== null && { execPath: nodeItself, argv0: process.execPath }),
       serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...(fd === null ? [] : [fd])],
       windowsHide: true,
     });
   } catch (error) {

@@ -4,6 +4,11 @@ import type { Exit } from './channel.ts';
 /** Why we ended a process ourselves; null: we did not. */
 export type Killed = 'hung' | 'memory' | null;
 
+/** The last words of a sender that is of another version than the bridge that started it. */
+export const otherVersion = (own: string, bridge: string): string =>
+  `This program has version ${own}, the bridge that started it has version ${bridge}.`;
+const otherVersionPattern = /^This program has version (.+), the bridge that started it has version (.+)\.$/m;
+
 /** What the end of a process means for what it was doing. */
 export function goneFailure(
   exit: Exit,
@@ -24,6 +29,11 @@ export function goneFailure(
   if (exit.notStarted) {
     const reason = `${process} could not be started (${exit.notStarted.message}); it is tried again. If it stays, look at the limits on processes and memory.`;
     return retry('transient', 'sender-not-started', reason);
+  }
+  const [, found, running] = otherVersionPattern.exec(exit.said) ?? [];
+  if (found !== undefined) {
+    const reason = `${process} was not started: the program file was replaced by version ${found} while version ${running} is running. Restart the service.`;
+    return retry('transient', 'sender-other-version', reason);
   }
   if (killed === 'hung') {
     return retry('transient', 'sender-hung', `${process} did nothing for ${hungSeconds} s and was ended; ${again}.`);

@@ -127,7 +127,10 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
       status: noStatus,
     };
     // Every call of this life fails like it, so it is not kept: what was missing may be there for the next one.
-    made.begun.catch(() => void end(made));
+    made.begun.catch(() => {
+      if (!made.isEnding) diedAt = clock.monotonicMs();
+      void end(made);
+    });
     life = made;
     const ended = child.exited.then((exit) => {
       endings.delete(ended);

@@ -8,7 +8,7 @@ import type { Log } from '../log.ts';
 import { configuredSinks, type SinkKind } from '../sinks/index.ts';
 import type { Sink } from '../sinks/sink.ts';
 import type { Handlers } from './calls.ts';
-import { type Child, forkChild, senderVerb } from './channel.ts';
+import { type Child, forkChild, openProgram, senderVerb } from './channel.ts';
 import type { PollerMethods, SenderRole } from './protocol.ts';
 import { createRemoteHeartbeat, createRemoteSink, createRemoteTokens } from './remote.ts';
 import { createSenderProcess, type SenderFacts, type SenderProcess } from './sender-process.ts';
@@ -40,16 +40,17 @@ const sinkIdleMs = 60_000;
  * Each destination in a process of its own, and one that fetches tokens: what goes wrong in a library of Azure, and be it the
  * end of a process, ends neither polling nor the other destination.
  *
- * @param program the file that a sender runs: this very program.
+ * @param path the file that a sender runs: this very program.
+ * @param version of this program: a sender of another one refuses to start.
  */
-export const inProcesses =
-  (program: string, env: NodeJS.ProcessEnv = process.env): OpenSenders =>
-  async ({ config, clock, log, near }) => {
+export const inProcesses = (path: string, version: string, env: NodeJS.ProcessEnv = process.env): OpenSenders => {
+  const program = openProgram(path);
+  return async ({ config, clock, log, near }) => {
     const ofRole = (role: SenderRole, sections: Partial<Config['sinks']>) => ({
       role,
       start: { config: { ...config, sinks: { eventHubs: null, logAnalytics: null, stdout: null, ...sections } } },
       fork: (options: Parameters<Parameters<typeof createSenderProcess>[0]['fork']>[0]): Child =>
-        forkChild({ program, args: [senderVerb, role], env: senderEnv(env), ...options }),
+        forkChild({ program, args: [senderVerb, role, version], env: senderEnv(env), ...options }),
       clock,
       log,
     });
@@ -98,6 +99,7 @@ export const inProcesses =
       },
     };
   };
+};
 
 /** All in this process: for programs that run many bridges at once, where each would have three processes. */
 export const inThisProcess: OpenSenders = async ({ config, clock, log, near }) => {

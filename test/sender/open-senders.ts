@@ -5,6 +5,7 @@ import { systemClock } from '../../src/clock.ts';
 import type { Config } from '../../src/config.ts';
 import { silentLog } from '../../src/log.ts';
 import { inProcesses, type Senders } from '../../src/sender/senders.ts';
+import { version } from '../../src/version.ts';
 import { configurationFor } from '../support/bridge-process.ts';
 import { root } from '../support/source-tree.ts';
 
@@ -29,6 +30,6 @@ export async function openTestSenders(
     ...silentLog,
     warn: (fields: object, message: string) => void said.push({ fields: { ...fields }, message }),
   };
-  const open = inProcesses(join(root, 'src/main.ts'));
+  const open = inProcesses(join(root, 'src/main.ts'), version);
   return { ...(await open({ config, clock: systemClock, log, near })), config, said };
 }

@@ -1,12 +1,18 @@
+import { closeSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
 import { systemClock } from '../../src/clock.ts';
 import type { Config } from '../../src/config.ts';
 import { silentLog } from '../../src/log.ts';
-import { forkChild } from '../../src/sender/channel.ts';
+import { type Child, type Exit, forkChild, openProgram, senderVerb } from '../../src/sender/channel.ts';
 import { createSenderProcess, type SenderProcess, type SenderProcessOptions } from '../../src/sender/sender-process.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { root } from '../support/source-tree.ts';
 import { until } from '../support/until.ts';
 
+const brokenProgram = openProgram(join(import.meta.dirname, 'broken-program.ts'));
 const refuse = (): Promise<never> => Promise.reject(new Error('not asked here'));
 
 function open(options: Partial<SenderProcessOptions> = {}): { sender: SenderProcess; warnings: string[] } {
@@ -15,8 +21,7 @@ function open(options: Partial<SenderProcessOptions> = {}): { sender: SenderProc
     role: 'event-hubs',
     does: 'sends to the hub',
     start: { config: {} as Config },
-    fork: (more) =>
-      forkChild({ program: join(import.meta.dirname, 'broken-program.ts'), args: [], env: process.env, ...more }),
+    fork: (more) => forkChild({ program: brokenProgram, args: [], env: process.env, ...more }),
     offers: { token: refuse, replaceToken: refuse },
     idleMs: 60_000,
     clock: systemClock,
@@ -75,7 +80,8 @@ describe('a process that dies of what it does', () => {
 
   test('a program that cannot be started is said, and tried again by the next send', async () => {
     const { sender } = open({
-      fork: (more) => forkChild({ program: '/nowhere/bridge.cjs', args: [], env: process.env, ...more }),
+      fork: (more) =>
+        forkChild({ program: { path: '/nowhere/bridge.cjs', fd: null }, args: [], env: process.env, ...more }),
     });
     for (const starts of [1, 2]) {
       await expect(send(sender, 'is well')).rejects.toMatchObject({ failure: { code: 'sender-exited' } });
@@ -84,14 +90,72 @@ describe('a process that dies of what it does', () => {
   });
 });
 
-test('a process that cannot begin is not kept: the next send has another one', async () => {
-  const { sender } = open({ start: { config: { log: { level: 'refuse to begin' } } as unknown as Config } });
-  for (const starts of [1, 2]) {
-    await expect(send(sender, 'is well')).rejects.toThrow('what it needs is not there');
-    await until(() => sender.facts.pid === null, { what: 'its end' });
-    expect(sender.facts.starts).toBe(starts);
-  }
+test('a sender of another version than the bridge does not start, and its failure says to restart the service', async () => {
+  const program = openProgram(join(root, 'src/main.ts'));
+  const args = [senderVerb, 'event-hubs', '0.0.1'];
+  const { sender, warnings } = open({ fork: (more) => forkChild({ program, args, env: process.env, ...more }) });
+  const says = `replaced by version ${manifest.version} while version 0.0.1 is running. Restart the service.`;
+  await expect(send(sender, 'is well')).rejects.toMatchObject({
+    failure: { kind: 'retry', code: 'sender-other-version', reason: expect.stringContaining(says) },
+  });
+  await until(() => warnings.some((line) => line.includes(says)), { what: 'the line in the log' });
 });
+
+test.skipIf(process.platform !== 'linux').for([
+  { change: 'is replaced', apply: (path: string) => renameSync(`${path}.new`, path) },
+  { change: 'is removed', apply: (path: string) => rmSync(path) },
+])('a sender runs the program of the bridge also after its file $change', async ({ apply }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sender-program-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'bridge.cjs');
+  writeFileSync(path, "process.send('old'); process.disconnect();");
+  writeFileSync(`${path}.new`, "process.send('new'); process.disconnect();");
+  const program = openProgram(path);
+  onTestFinished(() => closeSync(program.fd ?? 0));
+  apply(path);
+  const child = forkChild({ program, args: [], env: process.env, heapMegabytes: 48, onStderr: () => {} });
+  const received: unknown[] = [];
+  child.onMessage((message) => void received.push(message));
+  expect(await child.exited).toMatchObject({ code: 0, said: '' });
+  expect(received).toEqual(['old']);
+});
+
+describe('a process that cannot begin', () => {
+  test('a process that cannot begin is not kept: the next send has another one', async () => {
+    const { sender } = open({ start: { config: { log: { level: 'refuse to begin' } } as unknown as Config } });
+    for (const starts of [1, 2]) {
+      await expect(send(sender, 'is well')).rejects.toThrow('what it needs is not there');
+      await until(() => sender.facts.pid === null, { what: 'its end' });
+      expect(sender.facts.starts).toBe(starts);
+    }
+  });
+
+  test('near an event it is started again after 30 s, not at once', async () => {
+    const clock = createFakeClock();
+    const { sender } = open({ fork: refusingToBegin, near: () => true, clock });
+    await clock.advance(20_000);
+    expect(sender.facts).toMatchObject({ pid: null, starts: 1 });
+    await clock.advance(20_000);
+    expect(sender.facts.starts).toBe(2);
+  });
+});
+
+/** A child that answers every call with an error, and ends when the channel is closed. */
+function refusingToBegin(): Child {
+  const { promise: exited, resolve } = Promise.withResolvers<Exit>();
+  let listener: (message: unknown) => void = () => {};
+  return {
+    pid: 0,
+    exited,
+    post: (message) =>
+      setImmediate(() => listener({ kind: 'threw', id: (message as { id: number }).id, message: 'refused' })),
+    onMessage: (added) => {
+      listener = added;
+    },
+    disconnect: () => resolve({ code: 0, signal: null, said: '', notStarted: null }),
+    kill: () => {},
+  };
+}
 
 describe('how long a process is there', () => {
   test('none is started before there is something to do, and it ends when there was nothing for a while', async () => {

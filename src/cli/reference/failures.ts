@@ -6,7 +6,7 @@ import { longestBodyBytes } from '../../imds/exchange.ts';
 import { aborted, failureOfDeadline, failureOfNetwork, failureOfSize } from '../../imds/http-failure.ts';
 import { meaningOfStatus } from '../../imds/http-status.ts';
 import type { Exit } from '../../sender/channel.ts';
-import { goneFailure } from '../../sender/gone.ts';
+import { goneFailure, otherVersion } from '../../sender/gone.ts';
 import { destinationOf as hubOf } from '../../sinks/event-hubs/config.ts';
 import { destinationOf as tableOf } from '../../sinks/log-analytics/config.ts';
 
@@ -76,6 +76,7 @@ const senderCodes: readonly CodeMeaning[] = [
   toRow(goneFailure(exit, 'hung', limits)),
   toRow(goneFailure(exit, 'memory', limits)),
   toRow(goneFailure({ ...exit, notStarted: new Error('…') }, null, limits)),
+  toRow(goneFailure({ ...exit, said: otherVersion('…', '…') }, null, limits)),
   { code: 'sender-threw', cause: 'transient', says: 'Internal error in the process that sends: please report it.' },
 ];
 
