@@ -84,6 +84,9 @@ export function forkChild({ program, args, env, heapMegabytes, onStderr }: ForkO
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...(fd === null ? [] : [fd])],
       windowsHide: true,
+      // A process group of its own: Ctrl+C, or an init that signals the whole group, would end a sender that is starting, and with
+      // it the delivery of what is pending at the end. On Windows a hidden process has no console to be signalled by.
+      detached: process.platform !== 'win32',
     });
   } catch (error) {
     return unstarted(error instanceof Error ? error : new Error(String(error)));

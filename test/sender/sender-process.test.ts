@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { closeSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -119,6 +120,16 @@ test.skipIf(process.platform !== 'linux').for([
   expect(await child.exited).toMatchObject({ code: 0, said: '' });
   expect(received).toEqual(['old']);
 });
+
+test.skipIf(process.platform !== 'linux')(
+  'a signal to the process group of the bridge does not reach a sender',
+  async () => {
+    const { sender } = open();
+    await send(sender, 'is well');
+    const { pid } = sender.facts;
+    expect(execFileSync('ps', ['-o', 'pgid=', '-p', String(pid)], { encoding: 'utf8' }).trim()).toBe(String(pid));
+  },
+);
 
 describe('a process that cannot begin', () => {
   test('a process that cannot begin is not kept: the next send has another one', async () => {
