@@ -157,7 +157,7 @@ class FileDisk implements Disk {
     for (let remedies = 0; ; remedies += 1) {
       try {
         const result = work(this.#writable());
-        this.#leave();
+        if (this.#trouble || remedies > 0) this.#leave();
         return result;
       } catch (error) {
         if (remedies < mostRemedies && this.#remedy(error, remedies)) continue;
@@ -210,7 +210,7 @@ class FileDisk implements Disk {
   }
 
   close(): void {
-    this.#emptyLog();
+    this.#playBack('TRUNCATE');
     this.#drop();
     this.#lock?.release();
     this.#lock = null;
@@ -322,14 +322,17 @@ class FileDisk implements Disk {
     this.#observer = opened.observer;
     this.#recovery = opened.recovery;
     if (opened.isRecovered && opened.recovery) this.#narrator.recovered(opened.recovery);
+    this.#playBack('RESTART');
     this.#room.bound(this.#file);
     this.#reserve.ensure();
     this.#room.measure(this.#file);
   }
 
-  #emptyLog(): void {
+  // After a start and after a failure: what a kill or a failed commit left in the log would look like a lost commit behind those that
+  // come now. RESTART keeps its size, which a full disk might not give again.
+  #playBack(mode: 'RESTART' | 'TRUNCATE'): void {
     try {
-      this.#file?.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      this.#file?.db.exec(`PRAGMA wal_checkpoint(${mode})`);
     } catch {
       // What is in the log is safe there: the next start plays it back.
     }
@@ -381,10 +384,9 @@ class FileDisk implements Disk {
   }
 
   #leave(): void {
+    this.#playBack('RESTART');
     if (!this.#trouble) return;
     this.#trouble = null;
-    // What is left of a commit that failed would look like one that was lost, behind those that come now.
-    this.#emptyLog();
     this.report();
   }
 }

@@ -134,6 +134,33 @@ describe('a log in which a bit went bad after a kill -9', () => {
   });
 });
 
+/** The bit in the page of the first frame in which these logs differ. */
+function firstNewBit(before: Buffer, after: Buffer): number {
+  const differs = after.findIndex((byte, at) => byte !== before[at]);
+  const frame = Math.floor(Math.max(0, differs - headerBytes) / frameBytes);
+  return 8 * (headerBytes + frame * frameBytes + 100);
+}
+
+test('a commit that a power cut wrote in part is not damage, also where a kill cut off a larger one before', () => {
+  using from = remains({ lastIs: 'record' });
+  const tail = Buffer.alloc(20 * frameBytes);
+  for (let at = 0; at < tail.length; at += frameBytes) from.log.copy(tail, at + 8, 16, 24);
+  const end = headerBytes + framesOf(from.log) * frameBytes;
+  using rig = from.copy(Buffer.concat([from.log.subarray(0, end), tail]));
+  const outbox = rig.open();
+  const read = (name: string): Buffer => readFileSync(join(rig.directory, name));
+  const [mark, before] = [read('outbox.position'), read('outbox.sqlite-wal')];
+  observe(outbox);
+  const log = read('outbox.sqlite-wal');
+  using after = createRig();
+  copyFileSync(join(rig.directory, 'outbox.sqlite'), join(after.directory, 'outbox.sqlite'));
+  writeFileSync(join(after.directory, 'outbox.position'), mark);
+  writeFileSync(join(after.directory, 'outbox.sqlite-wal'), flipped(log, firstNewBit(before, log)));
+  const { recovery, state } = after.open();
+  expect(recovery).toBeNull();
+  expect(state).toMatchObject({ streamId: from.streamId, position: from.position });
+});
+
 /** A mark: checksum, stream and position in 128 bytes. */
 function markOf(streamId: string, position: number): string {
   const text = JSON.stringify({ streamId, position });
