@@ -108,6 +108,8 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
   let lastDeath: SenderFacts['lastDeath'] = null;
   /** On the monotonic clock, the recent ones only. */
   let deathTimes: number[] = [];
+  /** When it last died or could not begin, on the monotonic clock. */
+  let failedAt = Number.NEGATIVE_INFINITY;
   const endings = new Set<Promise<void>>();
 
   function begin(): Life {
@@ -128,7 +130,7 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
     };
     // Every call of this life fails like it, so it is not kept: what was missing may be there for the next one.
     made.begun.catch(() => {
-      if (!made.isEnding) diedAt = clock.monotonicMs();
+      if (!made.isEnding) failedAt = clock.monotonicMs();
       void end(made);
     });
     life = made;
@@ -152,7 +154,8 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
 
   function died(failure: Failure, { child }: Life): void {
     const { code, reason } = failure;
-    deathTimes = [...recentDeathTimes(), clock.monotonicMs()];
+    failedAt = clock.monotonicMs();
+    deathTimes = [...recentDeathTimes(), failedAt];
     lastDeath = { code, reason };
     deaths[code] = (deaths[code] ?? 0) + 1;
     lines(code, (leftOut) =>
@@ -161,7 +164,7 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
   }
 
   const recentDeathTimes = (): number[] => deathTimes.filter((at) => clock.monotonicMs() - at < recentMs);
-  const isResting = (): boolean => clock.monotonicMs() - (deathTimes.at(-1) ?? Number.NEGATIVE_INFINITY) < restPauseMs;
+  const isResting = (): boolean => clock.monotonicMs() - failedAt < restPauseMs;
 
   /** What it writes to stderr by itself: warnings of Node and the stack of what ended it. */
   function passOn(text: string): void {
