@@ -56,11 +56,11 @@ test('a bridge is pointed at a simulator in another process, which a third one s
   expect([simulate.out().split('\n').length, simulate.err()]).toEqual([2, '']);
 });
 
-test('a scenario begins with the first look, so that whoever watches misses nothing', async () => {
+test('a scenario begins two seconds after the first look, so that whoever watches misses nothing', async () => {
   await using simulate = startSimulate('hardware-failure', '--vm', 'db_1', '--json');
   const at = await simulate.ready();
   expect(await listed(at)).toEqual([]);
-  const event = await until(async () => (await listed(at))[0]);
+  const event = await until(async () => (await listed(at))[0], { everyMs: 250 });
   expect(event).toMatchObject({ Resources: ['db_1'], EventStatus: 'Started' });
 });
 
