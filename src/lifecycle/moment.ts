@@ -9,16 +9,28 @@ export interface Moment {
   readonly bootId: string | null;
 }
 
+/** Azure's `Date` has whole seconds: an offset that moves by less than this did not move. */
+export const offsetNoiseSeconds = 2;
+
 /**
  * Milliseconds from one moment to a later one: by the monotonic clock within a boot, by Azure's time across boots.
  * Negative where Azure's time went backwards and nothing else is known.
  */
 export function msBetween(from: Moment, to: Moment): number {
+  const ms = monotonicBetween(from, to);
+  return ms !== null && ms >= 0 ? ms : Date.parse(to.azureAt) - Date.parse(from.azureAt);
+}
+
+/** By the monotonic clock alone; null where it cannot tell, as across boots. */
+export function monotonicBetween(from: Omit<Moment, 'azureAt'>, to: Omit<Moment, 'azureAt'>): number | null {
   const isOneBoot = from.bootId !== null && from.bootId === to.bootId;
-  if (isOneBoot && from.monotonicMs !== null && to.monotonicMs !== null && to.monotonicMs >= from.monotonicMs) {
-    return to.monotonicMs - from.monotonicMs;
-  }
-  return Date.parse(to.azureAt) - Date.parse(from.azureAt);
+  return isOneBoot && from.monotonicMs !== null && to.monotonicMs !== null ? to.monotonicMs - from.monotonicMs : null;
+}
+
+/** How far Azure's time ran ahead of the monotonic clock: what a machine that stood still lacks. 0 where it cannot tell. */
+export function lostBetween(from: Moment, to: Moment): number {
+  const ms = monotonicBetween(from, to);
+  return ms === null ? 0 : Date.parse(to.azureAt) - Date.parse(from.azureAt) - ms;
 }
 
 /** Azure's `Date` has whole seconds, and half a round trip of doubt: closer than this two clocks do not differ. */

@@ -3,7 +3,15 @@ import { type Bench, type Decision, decide } from './decide.ts';
 import type { Unplaced } from './describe.ts';
 import { changed, isGap, previousSighting, resetWindowMs } from './facts.ts';
 import type { HostImpact } from './impact.ts';
-import { isoAfter, isWithin, type Moment, msBetween } from './moment.ts';
+import {
+  isoAfter,
+  isWithin,
+  lostBetween,
+  type Moment,
+  monotonicBetween,
+  msBetween,
+  offsetNoiseSeconds,
+} from './moment.ts';
 import { pauseBetween, pauseIsEvidenceMs } from './pause.ts';
 import type { LifecycleRecord } from './record.ts';
 import type { HostEvidence, Observer, Seen, SeenDocument } from './scheduled-event.ts';
@@ -38,9 +46,6 @@ export interface Turn {
 
 /** A gap: polls were missed for longer than a slow answer takes. */
 export const gapAfterMs = (pollIntervalSeconds: number): number => Math.max(10_000, 3000 * pollIntervalSeconds);
-
-/** Azure's `Date` has whole seconds: an offset that moves by less than this did not move. */
-const offsetNoiseSeconds = 2;
 
 /**
  * The whole lifecycle as one pure function: what was remembered, what was seen, and the circumstances, to what to
@@ -90,21 +95,32 @@ function offsetOf(
 ): number | null {
   const { at, monotonicMs, host, previousDocument: previous } = look;
   if (look.clockOffsetSeconds !== null || known === null) return look.clockOffsetSeconds;
-  if (previous === null || previous.monotonicMs === null || monotonicMs === null) return known;
-  if (previous.bootId === null || previous.bootId !== host.bootId) return known;
-  const azureMs = Date.parse(previous.azureAt) + monotonicMs - previous.monotonicMs;
-  return Math.round((azureMs - at.getTime()) / 1000) + 0;
+  const sinceMs = previous && monotonicBetween(previous, { monotonicMs, bootId: host.bootId });
+  if (previous === null || sinceMs === null) return known;
+  return Math.round((Date.parse(previous.azureAt) + sinceMs - at.getTime()) / 1000) + 0;
 }
 
-/** Azure's time is our clock put right by the steady offset; where none is known yet, the `Date` of the answer. */
+/**
+ * Azure's time is our clock put right by the steady offset; where none is known yet, the `Date` of the answer, and without
+ * one the time since the look before, since our clock may have been set.
+ */
 function momentOf(
-  { at, azureTime, monotonicMs, host }: Pick<Look, 'at' | 'azureTime' | 'monotonicMs' | 'host'>,
+  {
+    at,
+    azureTime,
+    monotonicMs,
+    host,
+    previousDocument: previous,
+  }: Pick<Look, 'at' | 'azureTime' | 'monotonicMs' | 'host' | 'previousDocument'>,
   offsetSeconds: number | null,
 ): Moment {
-  const isOff = offsetSeconds !== null && Math.abs(offsetSeconds) >= offsetNoiseSeconds;
-  const ours = isOff ? new Date(at.getTime() + 1000 * offsetSeconds) : at;
-  const azure = offsetSeconds === null ? (azureTime ?? at) : ours;
-  return { azureAt: isoOf(azure), monotonicMs, bootId: host.bootId };
+  const now = { azureAt: isoOf(azureTime ?? at), monotonicMs, bootId: host.bootId };
+  if (offsetSeconds !== null) {
+    const isOff = Math.abs(offsetSeconds) >= offsetNoiseSeconds;
+    return { ...now, azureAt: isoOf(isOff ? new Date(at.getTime() + 1000 * offsetSeconds) : at) };
+  }
+  const sinceMs = previous && azureTime === null ? monotonicBetween(previous, now) : null;
+  return previous === null || sinceMs === null ? now : { ...now, azureAt: isoAfter(previous.azureAt, sinceMs) };
 }
 
 const nothingToTell = (state: LifecycleState): Told => ({ state, records: [], appeared: { seen: 0, ours: 0 } });
@@ -306,11 +322,12 @@ function smallestStep({ incarnation: before, incarnationStep }: LifecycleState, 
 
 /**
  * After a boot the VM may be on a host whose service begins anew. A lower incarnation shows that; the same one, as both may
- * have just begun, does not.
+ * have just begun, does not. Where the host is known to be another, no incarnation tells that the list is complete.
  */
 function mayBeElsewhere(before: LifecycleState, { bootId, physicalHost }: HostEvidence, incarnation: number): boolean {
   const isSameHost = physicalHost !== null && physicalHost === before.physicalHost;
-  return changed(before.bootId, bootId) && !isSameHost && incarnation === before.incarnation;
+  const isOtherHost = changed(before.physicalHost, physicalHost);
+  return changed(before.bootId, bootId) && (isOtherHost || (!isSameHost && incarnation === before.incarnation));
 }
 
 /** What the machine measured between the last valid document and this one. */
@@ -324,23 +341,27 @@ function impactOf(
     clockOffset,
   }: { moment: Moment; gap: boolean; incarnation: number; clockOffset: number | null },
 ): HostImpact {
-  const sinceMs = previousDocument === null ? 0 : Date.parse(moment.azureAt) - Date.parse(previousDocument.azureAt);
+  const measured = measuredWith(unbooked, host);
+  const ourClockLostMs = measured.wallStepMs + 1000 * ((clockOffset ?? 0) - (clockOffsetSeconds ?? clockOffset ?? 0));
+  // A clock that was set is off by any time, and a boot sets it anew: what was lost to a pause the monotonic clock lacks too.
+  const monotonicLostMs = previousDocument === null ? 0 : lostBetween(previousDocument, moment);
   const pause = pauseBetween(
-    { ...host, ...measuredWith(unbooked, host) },
+    { ...host, ...measured },
     {
       incarnationSkipped: before !== null && incarnation > before + 1,
-      // A clock that was set is off by any time; no pause is longer than the time between two looks.
-      azureRanAheadMs: Math.min(1000 * ((clockOffset ?? 0) - (clockOffsetSeconds ?? clockOffset ?? 0)), sinceMs),
+      azureRanAheadMs: Math.min(ourClockLostMs, monotonicLostMs) - measured.wallStepMs,
     },
   );
   const booted = changed(bootId, host.bootId);
   const upSinceMs = unbooked?.booted?.bootId === host.bootId ? msBetween(unbooked.booted, moment) : 0;
   const outageMs = previousDocument && booted ? msBetween(previousDocument, moment) - upSinceMs : null;
+  // Time that went backwards across the boot, where no answer told Azure's, measures nothing.
+  const outageSeconds = outageMs === null || outageMs < 0 ? null : outageMs / 1000;
   return {
     pause,
     pausedAt: pause && latest(previousDocument, isoAfter((unbooked?.pausedUntil ?? moment).azureAt, -pause.totalMs)),
     booted,
-    outageSeconds: outageMs === null ? null : Math.max(0, outageMs) / 1000,
+    outageSeconds,
     earlierOutageSeconds: unbooked?.outage?.seconds ?? null,
     moved: changed(physicalHost, host.physicalHost),
     previousAt: !gap || booted ? (previousDocument?.azureAt ?? null) : null,

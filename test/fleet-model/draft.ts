@@ -1,5 +1,5 @@
 import type { ClockChange, Endpoint, Entry, Impact, Listing, Outage, Pause, PlatformEvent, Vm } from './world.ts';
-import { overlaps } from './world.ts';
+import { contains, overlaps } from './world.ts';
 
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] extends readonly (infer Item)[] ? Item[] : T[Key] };
 
@@ -94,8 +94,6 @@ export class DraftEvent {
     const span = { fromMs, toMs: fromMs + lengthMs };
     vm.pauses.push({ ...span, cause: this.id, pollInFlight: null, clocks: 'run', ...more });
     this.impacts.push({ ...span, vm: vm.name, kind: 'pause' });
-    if (more.clocks === 'stop' || more.clocks === 'wall-stops')
-      vm.clock.push(...clocksThatStood(vm, span.toMs, lengthMs));
   }
 
   outage(vm: DraftVm, fromMs: number, lengthMs: number, more: Partial<Outage> = {}): boolean {
@@ -118,13 +116,21 @@ export class DraftEvent {
   }
 }
 
-/** The clocks stood still as long as the machine did; time synchronisation sets them right 5 s later. */
-function clocksThatStood(vm: DraftVm, backMs: number, lengthMs: number): ClockChange[] {
-  const before = vm.clock.filter(({ atMs }) => atMs <= backMs).at(-1)?.errorMs ?? 0;
-  return [
-    { atMs: backMs, errorMs: before - lengthMs, isStep: false },
-    { atMs: backMs + 5000, errorMs: before, isStep: true },
-  ];
+/** Where the clocks stood still as long as the machine did, time synchronisation sets them right 5 s later. */
+function clocksThatStood({ clock, pauses }: DraftVm): ClockChange[] {
+  const stood = pauses.filter(({ clocks }) => clocks !== 'run');
+  // Nobody sets a clock while the machine stands still.
+  const set = clock.map((change) => {
+    const pause = stood.find((span) => contains(span, change.atMs));
+    return pause ? { ...change, atMs: pause.toMs + 1 } : change;
+  });
+  const late = stood.flatMap(({ fromMs, toMs }) => {
+    const before = set.filter(({ atMs }) => atMs <= fromMs).at(-1)?.errorMs ?? 0;
+    const isSetBefore = set.some(({ atMs }) => toMs < atMs && atMs <= toMs + 5000);
+    const right = { atMs: toMs + 5000, errorMs: before, isStep: true };
+    return [{ atMs: toMs, errorMs: before - (toMs - fromMs), isStep: false }, ...(isSetBefore ? [] : [right])];
+  });
+  return [...set, ...late].sort((a, b) => a.atMs - b.atMs);
 }
 
 /** Everything in the order of time, as whoever reads a VM expects it. */
@@ -134,7 +140,7 @@ export function finishVm(vm: DraftVm): Vm {
   vm.pauses.sort(byStart);
   vm.processOutages.sort(byStart);
   vm.movesMs.sort((a, b) => a - b);
-  vm.clock.sort((a, b) => a.atMs - b.atMs);
+  vm.clock = clocksThatStood(vm);
   vm.endpoint.resets.sort((a, b) => a.atMs - b.atMs);
   return vm;
 }

@@ -94,15 +94,14 @@ function disturb(vm: DraftVm, trouble: Trouble): void {
   if (random.chance(0.12)) mistake(vm, trouble);
   if (random.chance(0.08)) {
     const fromMs = when();
-    // The entry that cannot be read may be that of an event.
-    if (random.chance(0.5)) {
-      const { id } = random.pick(events);
-      endpoint.mistakes.push({ eventId: id, fromMs, toMs: fromMs + random.int(2, 60) * second });
-    }
-    endpoint.unreadable.push({
-      fromMs,
-      toMs: random.chance(0.3) ? lastMs + tailMs : fromMs + random.int(60, 200) * second,
-    });
+    // The entry that cannot be read may be that of an event: it is missing until it can be read.
+    const isEvent = random.chance(0.5);
+    const eventId = isEvent ? random.pick(events).id : '';
+    const hiddenMs = isEvent ? random.int(2, 60) * second : 0;
+    const otherToMs = random.chance(0.3) ? lastMs + tailMs : fromMs + random.int(60, 200) * second;
+    const toMs = isEvent ? fromMs + hiddenMs : otherToMs;
+    if (isEvent) endpoint.mistakes.push({ eventId, fromMs, toMs });
+    endpoint.unreadable.push({ fromMs, toMs });
   }
   for (let count = random.int(0, 3); count > 0; count -= 1) {
     const fromMs = when();

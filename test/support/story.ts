@@ -112,6 +112,8 @@ export function tell(
 ): Told {
   let state = before;
   let time = from;
+  // The clock that nobody sets stands still where the other one ran ahead of it.
+  let stoodMs = 0;
   let incarnation = before.incarnation ?? 0;
   let listed = '';
   let document: Look = nothing;
@@ -132,6 +134,7 @@ export function tell(
       tick: look.pauseMs === undefined ? null : { longestMs: look.pauseMs, totalMs: look.pauseMs },
       wallStepMs: look.wallStepMs ?? 0,
     };
+    stoodMs += look.wallStepMs ?? 0;
     const ownTime = time + 1000 * (look.clockAheadSeconds ?? 0);
     const given = {
       host: evidence,
@@ -141,7 +144,7 @@ export function tell(
       enablingMs,
       bridgeVersion: '1.2.3',
       at: new Date(ownTime),
-      monotonicMs: time,
+      monotonicMs: time - stoodMs,
     };
     const turn = transition(look.meanwhile?.(state) ?? state, seenOf(look, incarnation, ownTime), given);
     state = turn.state;
