@@ -61,10 +61,10 @@ const inOrder = (a: Candidate, b: Candidate): number =>
 /** The bookings of one look, by lower-case EventId. */
 export function bookImpact(candidates: readonly Candidate[], impact: HostImpact): ReadonlyMap<string, Booking> {
   const bookings = new Map<string, Booking>();
-  const book = (events: Candidate[], booked: Partial<Booking>, isProof = true): void => {
+  const book = (events: Candidate[], booked: Partial<Booking>, isProof = true, others: Candidate[] = []): void => {
     const [first] = events.sort(inOrder);
     if (!first) return;
-    const ambiguous = isProof && events.length > 1;
+    const ambiguous = isProof && events.concat(others).some(({ key }) => key !== first.key);
     const before = bookings.get(first.key) ?? nothingBooked;
     const times = [before.impactAt, ambiguous ? null : (booked.impactAt ?? null)].filter((time) => time !== null);
     bookings.set(first.key, {
@@ -78,8 +78,9 @@ export function bookImpact(candidates: readonly Candidate[], impact: HostImpact)
   if (pause !== null && pause.totalMs > 0) {
     const isProof = pause.longestMs >= pauseIsEvidenceMs;
     const interrupted = explaining(candidates, interrupts);
-    if (interrupted.length > 0) book(interrupted, { pause, ...(isProof && { impactAt: pausedAt }) }, isProof);
-    else if (isProof) book(unseen(candidates, interrupts), { pause, impactAt: pausedAt });
+    const gone = unseen(candidates, interrupts);
+    if (interrupted.length > 0) book(interrupted, { pause, ...(isProof && { impactAt: pausedAt }) }, isProof, gone);
+    else if (isProof) book(gone, { pause, impactAt: pausedAt });
   }
   const shifted = explaining(candidates, interrupts);
   if (moved && shifted.length > 0) book(shifted, { moved, impactAt: previousAt });

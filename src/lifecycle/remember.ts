@@ -85,7 +85,8 @@ function goOn(memory: EventMemory, listing: Listing, { at, moment, inScope, phys
     startedAt: starts ? at : memory.startedAt,
     // Of a second start the seconds count only where the first was seen as well, and how long it lasted.
     startSeen: starts ? !gap && (memory.startedAt === null || memory.startSeen) : memory.startSeen && !(stops && gap),
-    started: starts ? moment : memory.started,
+    // After a start that nobody saw no later one tells when the warning ended.
+    started: starts && (memory.started === null || memory.startSeen) ? moment : memory.started,
     startedBeforeMs: memory.startedBeforeMs + ranMs,
     impactAt:
       stops && memory.startSeen && memory.started ? earlier(memory.impactAt, memory.started.azureAt) : memory.impactAt,

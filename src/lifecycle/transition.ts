@@ -117,7 +117,15 @@ function momentOf(
   const now = { azureAt: isoOf(azureTime ?? at), monotonicMs, bootId: host.bootId };
   if (offsetSeconds !== null) {
     const isOff = Math.abs(offsetSeconds) >= offsetNoiseSeconds;
-    return { ...now, azureAt: isoOf(isOff ? new Date(at.getTime() + 1000 * offsetSeconds) : at) };
+    const ours = isOff ? new Date(at.getTime() + 1000 * offsetSeconds) : at;
+    // An answer that was long under way is as old as its `Date`, which is cut to whole seconds.
+    const underwayMs = azureTime ? ours.getTime() - azureTime.getTime() - 500 : 0;
+    const lateMs = underwayMs >= 1000 * offsetNoiseSeconds ? underwayMs : 0;
+    return {
+      ...now,
+      azureAt: isoAfter(isoOf(ours), -lateMs),
+      monotonicMs: monotonicMs === null ? null : monotonicMs - lateMs,
+    };
   }
   const sinceMs = previous && azureTime === null ? monotonicBetween(previous, now) : null;
   return previous === null || sinceMs === null ? now : { ...now, azureAt: isoAfter(previous.azureAt, sinceMs) };

@@ -2,7 +2,16 @@ import { say, seconds } from './judge-steps.ts';
 import type { Finding, Kind } from './kinds.ts';
 import { type Departure, isEnd, isResetUnrecognized, type Life } from './life.ts';
 import type { Account, Recorded } from './observer.ts';
-import { contains, entryAt, leftForGoodMs, names, overlaps, type PlatformEvent, type World } from './world.ts';
+import {
+  contains,
+  entryAt,
+  leftForGoodMs,
+  names,
+  overlaps,
+  type PlatformEvent,
+  statusIs,
+  type World,
+} from './world.ts';
 
 /** What the documents and the machine allowed to know when an event left. */
 export interface Knowledge {
@@ -89,7 +98,9 @@ function wrongVerdicts(event: PlatformEvent, account: Account, departure: Depart
   const isFinal = leftMs !== null && departure.after.view.atMs >= leftMs;
   const kinds: Kind[] = [];
   const knowledge = knowledgeOf(event, account, departure);
-  if (phase === 'Ended' && departure.wasStarted && !departure.isOdd) kinds.push('ended-of-started');
+  // What went back to Scheduled may have been withdrawn after that.
+  const leftStarted = departure.wasStarted && statusIs(departure.entry, 'Started');
+  if (phase === 'Ended' && leftStarted) kinds.push('ended-of-started');
   if (isFinal && event.outcome === 'completed' && phase === 'Canceled') kinds.push('canceled-of-completed');
   if (isFinal && event.outcome === 'canceled' && phase === 'Completed') {
     const rests =
@@ -110,7 +121,7 @@ function wrongVerdicts(event: PlatformEvent, account: Account, departure: Depart
   return kinds;
 }
 
-const restarts = new Set(['Reboot', 'Redeploy', 'Preempt', 'Terminate']);
+export const restarts = new Set(['Reboot', 'Redeploy', 'Preempt', 'Terminate']);
 const feltWords = new Set(['boot-id-changed', 'physical-host-changed', 'pause-observed']);
 
 /** Words of evidence that are not so. Words that the model does not know are nobody's claim here. */
@@ -131,7 +142,8 @@ export function untrueWords(
     'left-before-not-before': () =>
       !wasStarted && notBeforeMs !== null && notBeforeMs - after.fromMs > aheadMs - noiseMs && !after.isAfterGap,
     // Nothing could be told of an absence behind an unreadable entry.
-    'observation-gap': () => after.isAfterGap || before.run !== after.run || after.view.hasUnreadable,
+    'observation-gap': () =>
+      after.isAfterGap || after.missedMs > 9000 || before.run !== after.run || after.view.hasUnreadable,
     'not-before-passed': () => notBeforeMs !== null && notBeforeMs <= atMs + noiseMs,
     approved: () => event.approved?.vm === vm.name && event.approved.atMs <= atMs,
   };

@@ -1,10 +1,21 @@
 import { saysAmbiguous } from './ambiguity.ts';
-import { lastEnd } from './judge-ends.ts';
+import { lastEnd, restarts } from './judge-ends.ts';
 import { say, seconds } from './judge-steps.ts';
 import type { Finding, Kind } from './kinds.ts';
 import { isResetUnrecognized, type Life, type Step } from './life.ts';
 import type { Account, Recorded } from './observer.ts';
-import { entryAt, leftForGoodMs, names, overlaps, type PlatformEvent, type Span, statusIs, type Vm } from './world.ts';
+import {
+  clockErrorMs,
+  contains,
+  entryAt,
+  leftForGoodMs,
+  names,
+  overlaps,
+  type PlatformEvent,
+  type Span,
+  statusIs,
+  type Vm,
+} from './world.ts';
 
 /** Two polls, and the whole seconds of `Date` and notBefore. */
 const twoPollsMs = 3500;
@@ -33,7 +44,7 @@ export function judgeFigures(
   judgeStarted(event, account, { life, end, add });
   const span = { fromMs: first.atMs, toMs: end.atMs };
   judgePauses(event, account, { span, life, end, add, others });
-  judgeOutages(event, account, { span, first, end, add, others });
+  judgeOutages(event, account, { span, first, life, end, add, others });
   return findings;
 }
 
@@ -63,11 +74,16 @@ function judgeBeginning(event: PlatformEvent, account: Account, { first, records
   if (!record || record.record.evidence.some((word) => unknownBeginnings.has(word))) return;
   const { vm } = account;
   const sinceMs = listedSince(event, vm.name, first.stretch.view.atMs, !names(first.entry.resources, vm.name));
-  if (first.atMs - sinceMs > noGapMs + twoPollsMs) {
+  const listedMs = first.stretch.servedMs - sinceMs;
+  if (listedMs > noGapMs + twoPollsMs) {
+    const wasMissing = vm.endpoint.mistakes.some(
+      (mistake) => mistake.eventId === event.id && overlaps(mistake, { fromMs: sinceMs, toMs: first.atMs }),
+    );
+    const known = wasMissing ? 'absent-by-mistake' : 'beginning-invented';
     add(
-      isResetUnrecognized(account, first.atMs) ? 'reset-not-recognized' : 'beginning-invented',
+      isResetUnrecognized(account, first.atMs) ? 'reset-not-recognized' : known,
       record.atMs,
-      `${say(record)}: listed for ${seconds(first.atMs - sinceMs)} by then`,
+      `${say(record)}: listed for ${seconds(listedMs)} by then`,
     );
   }
 }
@@ -96,12 +112,22 @@ function judgeNotice(
     ({ shownMs: servedMs, record }) => servedMs !== null && servedMs >= beganMs && record.noticeSeconds !== null,
   );
   if (judged) {
-    const overMs = 1000 * (judged.record.noticeSeconds ?? 0) - trueMs;
-    const lagMs = Math.max(0, shownMs - beganMs);
+    const saidMs = 1000 * (judged.record.noticeSeconds ?? 0);
+    const overMs = saidMs - trueMs;
+    // Where it was not seen to start, a pause that was measured tells when the impact came, or the poll after it does.
+    const pause = vm.pauses.find(({ cause, fromMs }) => cause === event.id && fromMs < shownMs);
+    const isUntilPause = pause !== undefined && saidMs - (pause.fromMs - first.atMs) <= noiseMs;
+    const measuredMs = account.looks.find(({ atMs }) => pause !== undefined && atMs >= pause.toMs)?.atMs ?? shownMs;
+    const lagMs = Math.max(0, Math.min(shownMs, measuredMs) - beganMs);
     const text = `${judged.record.phase}: ${judged.record.noticeSeconds}, true ${seconds(trueMs)}`;
-    if (overMs > noiseMs) {
+    const isOutageOurs = vm.outages.some(({ cause }) => cause === event.id);
+    if (overMs > noiseMs && judged.record.observedOutageSeconds !== null && !isOutageOurs) {
+      add('outage-unexplained', judged.atMs, text);
+    } else if (overMs > noiseMs && !isUntilPause) {
       add(
-        lagMs <= noGapMs && overMs <= lagMs + noiseMs ? 'notice-over-missed-polls' : 'notice-over',
+        lagMs <= noGapMs + (pause ? pause.toMs - pause.fromMs : 0) && overMs <= lagMs + noiseMs
+          ? 'notice-over-missed-polls'
+          : 'notice-over',
         judged.atMs,
         text,
       );
@@ -117,6 +143,7 @@ function judgeNotice(
     first.stretch.previousMs !== null &&
     first.atMs - first.stretch.previousMs <= 2500 &&
     !first.stretch.isInWindow &&
+    !isSoonAfterBoot(account, first) &&
     !first.stretch.view.hasUnreadable &&
     names(first.entry.resources, vm.name) &&
     first.atMs - listedSince(event, vm.name, first.atMs, false) <= 2500;
@@ -127,6 +154,12 @@ function judgeNotice(
   else if (Math.min(trueMs, (start.notBeforeMs ?? beganMs) - first.atMs) - 1000 * noticeSeconds > noiseMs + 6000) {
     add('notice-under', atStart.atMs, `${noticeSeconds}, true ${seconds(trueMs)}`);
   }
+}
+
+/** The list may be that of another host, which begins anew. */
+function isSoonAfterBoot({ looks }: Account, { atMs, stretch }: Step): boolean {
+  const since = looks.find(({ run }) => run.boot === stretch.boot)?.atMs ?? 0;
+  return stretch.boot > 1 && atMs - since <= 62_000;
 }
 
 /** After a kill the last look is known from what was stored, up to a minute before it. */
@@ -140,9 +173,10 @@ interface Ending {
 
 function judgeStarted(
   event: PlatformEvent,
-  { vm }: Account,
+  account: Account,
   { life, end, add }: Ending & { readonly life: Life },
 ): void {
+  const { vm } = account;
   const { startedSeconds } = end.record;
   const leftMs = leftForGoodMs(event);
   if (startedSeconds === null || leftMs === null || event.startedMs === null) return;
@@ -156,7 +190,9 @@ function judgeStarted(
   const after = life.departures.at(-1)?.after;
   const lag = (shownMs: number | undefined, atMs: number): number =>
     Math.min(noGapMs, Math.abs((shownMs ?? atMs) - atMs));
-  const noiseMs = twoPollsMs + lag(start?.atMs, event.startedMs) + lag(after?.fromMs ?? end.atMs, leftMs);
+  const turns = life.steps.filter(({ kind, isStarted }) => isStarted && (kind === 'back' || kind === 'start'));
+  const turnsMs = turns.reduce((sum, { atMs, stretch }) => sum + lag(atMs, stretch.view.atMs), 0);
+  const noiseMs = twoPollsMs + turnsMs + lag(start?.atMs, event.startedMs) + lag(after?.fromMs ?? end.atMs, leftMs);
   const offMs = 1000 * startedSeconds - trueMs;
   if (Math.abs(offMs) <= noiseMs) return;
   const stood = vm.pauses.filter(
@@ -167,9 +203,24 @@ function judgeStarted(
   );
   const isUnseen = backs.length > life.steps.filter(({ kind }) => kind === 'back').length;
   const isStood = offMs < 0 && -offMs <= noiseMs + lengthOf(stood);
-  const kind = isUnseen ? 'started-seconds-unseen' : isStood ? 'started-seconds-stood' : 'started-seconds-off';
+  // Where no answer tells Azure's time, it is off by what the clocks stood before.
+  const stoodBefore = vm.pauses.filter(({ clocks, toMs }) => clocks === 'stop' && toMs <= end.atMs);
+  const isOffByStood = vm.endpoint.withoutDate.length > 0 && Math.abs(offMs) <= noiseMs + lengthOf(stoodBefore);
+  const isFromReset = start !== undefined && isResetUnrecognized(account, start.atMs);
+  const known = isAbsentByMistake(vm, event, life)
+    ? 'absent-by-mistake'
+    : isStood || isOffByStood
+      ? 'started-seconds-stood'
+      : 'started-seconds-off';
+  const kind = isFromReset ? 'reset-not-recognized' : isUnseen ? 'started-seconds-unseen' : known;
   add(kind, end.atMs, `${startedSeconds}, true ${seconds(trueMs)}`);
 }
+
+/** What was taken for its leaving was a mistake of one document. */
+const isAbsentByMistake = ({ endpoint }: Vm, { id }: PlatformEvent, { departures }: Life): boolean =>
+  endpoint.mistakes.some(
+    (mistake) => mistake.eventId === id && contains(mistake, departures.at(-1)?.after.view.atMs ?? -1),
+  );
 
 /** Whether the documents and our approval allowed an impact at this time. */
 function isPossible(event: PlatformEvent, vm: string, atMs: number): boolean {
@@ -185,8 +236,8 @@ interface Impacts extends Ending {
 }
 
 const lengthOf = (spans: readonly Span[]): number => spans.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0);
-/** `Date`, by which a pause that stopped the clock is measured, has whole seconds. */
-const pauseNoise = ({ pauses }: Vm): number => (pauses.some(({ clocks }) => clocks !== 'run') ? 1100 : 500);
+/** `Date`, by which a pause that stopped the clock is measured, has whole seconds, before it and after it. */
+const pauseNoise = ({ pauses }: Vm): number => (pauses.some(({ clocks }) => clocks !== 'run') ? 2100 : 500);
 
 function judgePauses(
   event: PlatformEvent,
@@ -209,7 +260,9 @@ function judgePauses(
   }
   const measured = own.filter(({ toMs, fromMs, clocks }) => {
     const look = looks.find(({ atMs }) => atMs >= toMs);
-    const isShown = life.steps.some(({ isStarted, atMs }) => isStarted && atMs <= fromMs);
+    const entry = entryAt(event, fromMs - 1000);
+    const isListed = entry !== null && statusIs(entry, 'Started');
+    const isShown = isListed && life.steps.some(({ isStarted, atMs }) => isStarted && atMs <= fromMs);
     const isOnly = !others.some((other) => isPossible(other, vm.name, toMs) && entryAt(other, fromMs - 1000) !== null);
     return clocks === 'run' && look !== undefined && look.pauseMs >= 1000 && isShown && isOnly;
   });
@@ -219,9 +272,9 @@ function judgePauses(
 function judgeOutages(
   event: PlatformEvent,
   account: Account,
-  { span, first, end, add, others }: Impacts & { first: Step },
+  { span, first, life, end, add, others }: Impacts & { first: Step; life: Life },
 ): void {
-  const { vm, looks } = account;
+  const { vm, looks, views } = account;
   const { stream } = end;
   const all = vm.outages.filter((outage) => overlaps(outage, { fromMs: span.fromMs - 400_000, toMs: span.toMs }));
   const own = all.filter(({ cause }) => cause === event.id);
@@ -229,12 +282,15 @@ function judgeOutages(
   const [only] = own;
   if (booked !== null && !only) {
     if (saysAmbiguous(end.record)) return;
-    const isUnlisted = (cause: string | null): boolean =>
-      !others.some(({ id, listings }) => id === cause && (listings[0]?.atMs ?? 0) <= end.atMs);
-    const restarts = all.filter(
-      ({ cause, toMs, fromMs }) => isUnlisted(cause) && fromMs >= span.fromMs && isPossible(event, vm.name, toMs),
-    );
-    add(restarts.length > 0 ? 'outage-unexplained' : 'outage-misbooked', end.atMs, `${booked}, true none`);
+    const wasShown = (cause: string | null): boolean =>
+      looks.some(({ view, atMs }) => view !== null && atMs <= end.atMs && views[view]?.entries.has(cause ?? ''));
+    const isPossibleHere = ({ toMs }: Span): boolean => {
+      const lookMs = looks.find(({ atMs, view }) => view !== null && atMs >= toMs)?.atMs ?? toMs;
+      const notBeforeMs = life.steps.at(-1)?.notBeforeMs ?? null;
+      return first.isStarted || isPossible(event, vm.name, toMs) || (notBeforeMs !== null && notBeforeMs <= lookMs);
+    };
+    const unexplained = all.filter((outage) => !wasShown(outage.cause) && isPossibleHere(outage));
+    add(unexplained.length > 0 ? 'outage-unexplained' : 'outage-misbooked', end.atMs, `${booked}, true none`);
     return;
   }
   if (!only || all.length > 1) return;
@@ -243,9 +299,27 @@ function judgeOutages(
   if (!before || !after || before.stream !== stream || after.stream !== stream) return;
   const trueMs = after.atMs - before.atMs;
   const text = `${booked}, true ${seconds(trueMs)}`;
+  // Without Date nobody knows what became of the clock while the machine was off.
+  const isClockKnown =
+    clockErrorMs(vm, before.atMs) === clockErrorMs(vm, after.atMs) ||
+    !vm.endpoint.withoutDate.some((span) => contains(span, after.atMs));
+  if (!isClockKnown) return;
   if (booked === null) {
+    if (isAbsentByMistake(vm, event, life)) {
+      add('absent-by-mistake', end.atMs, text);
+      return;
+    }
+    // Else it looks like a restart of the guest for its own reasons.
+    const isDue = life.steps.some(({ notBeforeMs }) => notBeforeMs !== null && notBeforeMs <= only.toMs);
+    const isReboot = restarts.has(life.steps.at(-1)?.entry.type ?? '');
+    const isToldPossible =
+      life.steps.some(({ isStarted }) => isStarted) || (isReboot && (isDue || event.approved?.vm === vm.name));
+    if (!isToldPossible) return;
+    const stillShown = views[before.view ?? -1]?.entries;
     const isOnly = !others.some(
-      (other) => isPossible(other, vm.name, only.toMs) && entryAt(other, only.fromMs - 1000) !== null,
+      (other) =>
+        isPossible(other, vm.name, only.toMs) &&
+        (entryAt(other, only.fromMs - 1000) !== null || stillShown?.has(other.id)),
     );
     const isShown = first.atMs <= only.fromMs || first.isStarted;
     const isTold = !isResetUnrecognized(account, first.atMs);

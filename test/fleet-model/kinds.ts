@@ -52,12 +52,20 @@ export const kinds = {
   'ids-collide': { zero: true, reason: 'two steps, and the VM saw both' },
   'ids-collide-unseen': { zero: false, reason: 'the VM never saw the first of two equal steps' },
   // Figures.
-  'notice-over': { zero: true, reason: 'more than two polls over the warning that was given' },
+  'notice-over': {
+    zero: true,
+    reason:
+      'more than two polls over the warning until it was listed as Started, or until its pause where that is all that was seen',
+  },
   'notice-over-missed-polls': { zero: false, reason: 'at most ten seconds of missed polls hid the beginning: no gap' },
   'notice-under': { zero: true, reason: 'beginning and start were both seen' },
   'notice-silent': { zero: true, reason: 'beginning and start were both seen' },
   'started-seconds-off': { zero: true, reason: 'more than the polls around it explain' },
   'started-seconds-unseen': { zero: false, reason: 'it went back to Scheduled and on again while polls were missed' },
+  'absent-by-mistake': {
+    zero: false,
+    reason: 'a document lacked it by mistake: the one before it was first seen, or before the machine was off',
+  },
   'started-seconds-stood': {
     zero: false,
     reason: 'the clocks of the guest stood still in a pause, so seconds are missing',
@@ -70,10 +78,14 @@ export const kinds = {
   'outage-misbooked': { zero: true, reason: 'it belongs to another event, or the event could not have begun' },
   'outage-unexplained': {
     zero: false,
-    reason: 'the guest restarted for its own reasons, or for an event listed only later, while this one could begin',
+    reason:
+      'the guest restarted for its own reasons, or for an event this VM was not shown, while this one could begin',
   },
   'outage-off': { zero: true, reason: 'last poll before to first poll after is known' },
-  'outage-silent': { zero: true, reason: 'both ends are known and only this event could cause it' },
+  'outage-silent': {
+    zero: true,
+    reason: 'both ends are known, and the documents showed that this event could cause it and no other',
+  },
   // The program.
   'state-grows': { zero: true, reason: 'a bounded state, whatever Azure does' },
   threw: { zero: true, reason: 'every document is a value' },

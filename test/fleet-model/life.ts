@@ -1,7 +1,7 @@
 import type { View } from './endpoint.ts';
 import type { Account, Recorded } from './observer.ts';
 import type { Entry, PlatformEvent } from './world.ts';
-import { names, statusIs } from './world.ts';
+import { clockErrorMs, epochMs, names, statusIs } from './world.ts';
 
 /** Valid looks at one document without a gap, by one process. */
 export interface Stretch {
@@ -11,8 +11,12 @@ export interface Stretch {
   readonly run: Account['looks'][number]['run'];
   readonly fromMs: number;
   readonly toMs: number;
+  /** When the first of these answers was made. */
+  readonly servedMs: number;
   /** The valid look before it, in the same stream. */
   readonly previousMs: number | null;
+  /** Between the answers of that look and of this one. */
+  readonly missedMs: number;
   /** Polls were missed before it for longer than a slow answer takes, or the machine was off. */
   readonly isAfterGap: boolean;
   /** The list may not be whole yet: the stream, or the counter of the endpoint, began less than five minutes before. */
@@ -29,13 +33,16 @@ const playedEveryMs = 9000;
 /** All valid looks of a VM, with those at the same document joined. */
 export function stretchesOf({ looks, views }: Account): readonly Stretch[] {
   const stretches: { -readonly [Key in keyof Stretch]: Stretch[Key] }[] = [];
-  let windowEndsMs = 0;
-  for (const { view: index, atMs, run, stream } of looks) {
+  let [windowEndsMs, lastServedMs] = [0, 0];
+  for (const { view: index, atMs, servedMs, run, stream } of looks) {
     if (index === null) continue;
     const view = views[index] as View;
     const last = stretches.at(-1);
     const previous = last?.stream === stream ? last : undefined;
-    const isAfterGap = previous !== undefined && (atMs - previous.toMs > gapMs || previous.boot !== run.boot);
+    // An answer that was long under way is as old as its `Date`.
+    const missedMs = Math.max(atMs - (previous?.toMs ?? 0), servedMs - lastServedMs);
+    lastServedMs = servedMs;
+    const isAfterGap = previous !== undefined && (missedMs > gapMs || previous.boot !== run.boot);
     const isAnew = !previous || view.incarnation < previous.view.incarnation || atMs - previous.toMs > offAfterMs;
     if (isAnew) windowEndsMs = atMs + windowMs;
     const isInWindow = atMs <= windowEndsMs;
@@ -50,7 +57,9 @@ export function stretchesOf({ looks, views }: Account): readonly Stretch[] {
         run,
         fromMs: atMs,
         toMs: atMs,
+        servedMs,
         previousMs,
+        missedMs,
         isAfterGap,
         isInWindow,
       });
@@ -152,10 +161,17 @@ export function lifeOf(
   let firstMs = 0;
   let absentSince: { readonly before: Stretch; readonly after: Stretch } | null = null;
   let lastListed: Stretch | null = null;
+  /** An end that was decided when the observer was known, on documents from before, is said with their time. */
+  const saidMs = ({ record, atMs, shownMs }: Recorded): number => {
+    const observedMs = Date.parse(record.observedAt) - epochMs;
+    const { clockOffsetSeconds: offset } = record;
+    const trueMs = offset === null ? observedMs - clockErrorMs(vm, atMs) : observedMs + 1000 * offset;
+    return shownMs === null && trueMs < vm.identityMs ? trueMs + 1 : atMs;
+  };
   const depart = (backMs: number | null, watchedUntilMs: number): Recorded | null => {
     if (!(absentSince && held && isInScope) || held.isSaid) return null;
     const fromMs = absentSince.after.fromMs;
-    const record = ends.find(({ atMs }) => atMs >= fromMs && (backMs === null || atMs < backMs)) ?? null;
+    const record = ends.find((end) => saidMs(end) >= fromMs && (backMs === null || saidMs(end) < backMs)) ?? null;
     const dueMs = dueOf(absentSince, stretches, vm.identityMs);
     const { entry, notBeforeMs, isStarted: wasStarted, isOdd } = held;
     departures.push({

@@ -21,6 +21,8 @@ export type { LifecycleRecord };
 export interface Look {
   /** True time at which the answer was there. */
   readonly atMs: number;
+  /** True time at which the endpoint made it, which its `Date` tells. */
+  readonly servedMs: number;
   /** Index of the view that was served; null: no valid answer. */
   readonly view: number | null;
   readonly run: Run;
@@ -148,7 +150,14 @@ export function observe(world: World, vm: Vm): Account {
       records.push({ record, atMs: poll.arrivedMs, shownMs: shownMs(vm, poll, record), stream });
     }
     state = turn.state;
-    looks.push({ atMs: poll.arrivedMs, view, run: poll.run, stream, pauseMs: watchesPauses ? poll.tickMs.longest : 0 });
+    looks.push({
+      atMs: poll.arrivedMs,
+      servedMs: poll.servedMs,
+      view,
+      run: poll.run,
+      stream,
+      pauseMs: watchesPauses ? poll.tickMs.longest : 0,
+    });
     watchesPauses = impactWithin(state, wallClock(vm, poll.arrivedMs), watchPausesMs);
   }
   return { vm, views, looks, records, stateBytes: JSON.stringify(plain(state)).length };
