@@ -46,7 +46,8 @@ export function stepTaken(listing: Listing): StepTaken | null {
   const { now, memory } = listing;
   if (isEnd(now.eventStatus)) {
     if (memory && !memory.open) return null;
-    return { phase: now.eventStatus, evidence: ['said-by-azure'], changes: [] };
+    const ambiguous = memory?.ambiguous ? ['impact-ambiguous'] : [];
+    return { phase: now.eventStatus, evidence: ['said-by-azure', ...ambiguous], changes: [] };
   }
   if (!memory) return firstSight(listing);
   if (!memory.open) return returned(listing);

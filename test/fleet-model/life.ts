@@ -166,7 +166,8 @@ export function lifeOf(
     const observedMs = Date.parse(record.observedAt) - epochMs;
     const { clockOffsetSeconds: offset } = record;
     const trueMs = offset === null ? observedMs - clockErrorMs(vm, atMs) : observedMs + 1000 * offset;
-    return shownMs === null && trueMs < vm.identityMs ? trueMs + 1 : atMs;
+    // The offset has whole seconds.
+    return shownMs === null && trueMs < vm.identityMs ? trueMs + 1000 : atMs;
   };
   const depart = (backMs: number | null, watchedUntilMs: number): Recorded | null => {
     if (!(absentSince && held && isInScope) || held.isSaid) return null;

@@ -83,6 +83,17 @@ describe('while the list of the service may be incomplete', () => {
       ],
       'Scheduled',
     ],
+    [
+      'an event after a boot on a host that is known to be another',
+      [
+        { ...nothing, physicalHost: 'node-1' },
+        ...seconds(200, nothing),
+        { events: [], incarnation: 2, bootId: 'boot-2', physicalHost: 'node-2', after: 200 },
+        ...seconds(30, { events: [], incarnation: 2 }),
+        { events: [scheduled] },
+      ],
+      'Scheduled',
+    ],
   ])('the beginning of %s is unknown', (_, looks, phase) => {
     const { records } = waiting(looks, enablingMs);
     expect(inWords(records)).toEqual([`${phase}: present-at-first-look`]);

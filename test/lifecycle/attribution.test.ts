@@ -57,6 +57,34 @@ describe('a pause or a change of host belongs to the event whose impact was poss
       ],
     },
     {
+      name: 'a pause of a started event may be that of another that left, unseen to start',
+      seen: [
+        nothing,
+        { events: [started(freeze), event({ eventId: 'b-freeze' })] },
+        { events: [started(freeze)], incarnation: 4, pauseMs: 1100 },
+        nothing,
+      ],
+      records: [
+        'Started: started-without-notice',
+        'Scheduled: said-by-azure',
+        'Ended: incarnation-gap',
+        'Completed: left-after-started not-before-unknown impact-ambiguous',
+      ],
+    },
+    {
+      name: 'a pause that may be that of another event, of one that Azure calls Completed',
+      seen: [
+        nothing,
+        { events: [started(freeze), started(ahead)] },
+        { events: [started(freeze, { eventStatus: 'Completed' }), started(ahead)], pauseMs: 4000 },
+      ],
+      records: [
+        'Started: started-without-notice',
+        'Started: started-without-notice',
+        'Completed: said-by-azure impact-ambiguous',
+      ],
+    },
+    {
       name: 'a pause when two events that were due leave together makes no certain claim',
       seen: [
         nothing,

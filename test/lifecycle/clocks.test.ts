@@ -27,6 +27,63 @@ describe('a clock that is set', () => {
     expect(records.at(-1)).toMatchObject({ phase: 'Completed', startedSeconds: 29 });
   });
 
+  test('an hour forward while an event is Started makes it last no hour where no answer ever had a Date', () => {
+    const listed: Look = { events: [started(scheduled)], dateless: true };
+    const { records } = tell([
+      { ...nothing, dateless: true },
+      ...seconds(30, listed),
+      { events: [], dateless: true, clockAheadSeconds: 3600 },
+    ]);
+    expect(records.at(-1)).toMatchObject({ phase: 'Completed', startedSeconds: 30 });
+  });
+
+  test('five minutes slow, and without Date while the observer is unknown: it started when it started', () => {
+    const slow = { clockAheadSeconds: -300, unknownObserver: true };
+    const { records } = tell([
+      { ...nothing, ...slow },
+      { events: [scheduled], ...slow, dateless: true },
+      { events: [started(scheduled)], ...slow, dateless: true },
+      ...seconds(20, { events: [started(scheduled)], clockAheadSeconds: -300 }),
+      { events: [], clockAheadSeconds: -300 },
+    ]);
+    expect(records.at(-1)).toMatchObject({ phase: 'Completed', startedSeconds: 21 });
+  });
+
+  const setWhileOff: Look = { events: [], incarnation: 9, after: 400, clockAheadSeconds: -3600 };
+  test.each([
+    { name: 'while the process was off', look: setWhileOff },
+    { name: 'while the machine was off', look: { ...setWhileOff, bootId: 'boot-2' } },
+    { name: 'before an answer that was long under way', look: { ...setWhileOff, underWaySeconds: 5 } },
+  ])('an hour back $name, and a document that was not seen, are no pause', ({ look }) => {
+    const { records } = tell([nothing, { events: [started(scheduled)] }, look]);
+    expect(records.at(-1)?.evidence).not.toContain('pause-observed');
+    expect(records.at(-1)).toMatchObject({ phase: 'Completed', observedPauseMs: null });
+  });
+
+  test('between the first absence and its confirmation, has an end with the time and the offset of the absence', () => {
+    const { records } = tell(
+      [
+        { ...nothing, clockAheadSeconds: -3600 },
+        { events: [started(scheduled)], clockAheadSeconds: -3600 },
+        { events: [], clockAheadSeconds: -3600 },
+        { events: [], incarnation: 9 },
+      ],
+      { confirms: false },
+    );
+    expect(records.at(-1)).toMatchObject({ phase: 'Completed', observedAt: at(3 - 3600), clockOffsetSeconds: 3600 });
+  });
+
+  test('an hour back while the machine was off measures no outage where no answer tells the time', () => {
+    const reboot = started(event({ eventType: 'Reboot' }));
+    const { records } = tell([
+      nothing,
+      { events: [reboot] },
+      { events: [reboot], bootId: 'boot-2', after: 120, clockAheadSeconds: -3600, dateless: true },
+      { events: [], clockAheadSeconds: -3600, dateless: true },
+    ]);
+    expect(records.at(-1)).toMatchObject({ phase: 'Completed', observedOutageSeconds: null });
+  });
+
   play([
     {
       name: 'an hour slow, and an answer without Date: the offset known last counts',
@@ -51,4 +108,21 @@ test('a process that starts again within a boot goes on counting', () => {
   const state = structuredClone(before.state);
   const after = tell([{ ...absent, after: 303 }], { state, from: Date.parse(at(0)) });
   expect(after.records.at(-1)).toMatchObject({ phase: 'Completed' });
+});
+
+describe('an answer that was long under way', () => {
+  test('is as old as its Date, half a second after it: the warning ends when the answer was made', () => {
+    const late: Look = { events: [started(scheduled)], after: 8, underWaySeconds: 7 };
+    const { records } = tell([nothing, { events: [scheduled] }, late]);
+    expect(records.at(-1)).toMatchObject({ phase: 'Started', observedAt: at(10), noticeSeconds: 1.5 });
+  });
+
+  test('leaves a gap to the one before that was made earlier still', () => {
+    const { records } = tell([
+      nothing,
+      { ...nothing, after: 8, underWaySeconds: 7 },
+      { events: [scheduled], after: 9 },
+    ]);
+    expect(inWords(records)).toEqual(['Scheduled: present-at-first-look']);
+  });
 });

@@ -22,6 +22,19 @@ interface Case {
 
 const cases: readonly Case[] = [
   {
+    name: 'started unseen, paused, back to Scheduled and started again: the second start is no beginning',
+    seen: [
+      nothing,
+      { events: [scheduled] },
+      { events: [started(scheduled)], after: 30 },
+      { events: [started(scheduled)], after: 5, pauseMs: 2000 },
+      { events: [scheduled] },
+      { events: [started(scheduled)] },
+    ],
+    notice: null,
+    startSeen: false,
+  },
+  {
     name: 'approved after five seconds, back after a minute: until the last look before the outage',
     seen: [
       nothing,

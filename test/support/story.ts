@@ -71,6 +71,8 @@ export interface Look {
   readonly clockAheadSeconds?: number;
   /** The answer has no `Date`. */
   readonly dateless?: boolean;
+  /** The answer was made so long before it arrived: it tells no offset. */
+  readonly underWaySeconds?: number;
   readonly kind?: 'document' | 'unchanged' | 'unavailable';
   /** The observer is not known yet at this look. */
   readonly unknownObserver?: boolean;
@@ -166,9 +168,11 @@ export function tell(
 
 function seenOf(look: Look, incarnation: number, time: number): Seen {
   const clockOffsetSeconds = look.clockOffsetSeconds ?? -(look.clockAheadSeconds ?? 0) + 0;
-  const clock = look.dateless
-    ? { azureTime: null, clockOffsetSeconds: null }
-    : { azureTime: new Date(time + 1000 * clockOffsetSeconds), clockOffsetSeconds };
+  const { dateless, underWaySeconds = 0 } = look;
+  const clock = {
+    azureTime: dateless ? null : new Date(time + 1000 * (clockOffsetSeconds - underWaySeconds)),
+    clockOffsetSeconds: dateless || underWaySeconds > 0 ? null : clockOffsetSeconds,
+  };
   if (look.kind === 'unavailable') {
     return { kind: 'unavailable', code: 'http-503', reason: 'busy', retryAfterMs: null };
   }
