@@ -3,11 +3,11 @@ import { type Circumstances, describe, type StepToDescribe, type Unplaced } from
 import { endOf, isProvenByReboot } from './ends.ts';
 import { absenceFacts, confirmAfterMs, type DocumentFacts, hideMs, isGap, resetWindowMs, standing } from './facts.ts';
 import { type Booking, bookImpact, type Candidate, type HostImpact } from './impact.ts';
-import { longestBetween, type Moment, msBetween, offsetNoiseSeconds } from './moment.ts';
+import { longestBetween, type Moment, msBetween } from './moment.ts';
 import { applyImpact, isForgotten, isUnchanged, rememberListed, stillListed, toForget } from './remember.ts';
 import type { ScheduledEvent, SeenDocument } from './scheduled-event.ts';
 import { affects, bearsWitness, type Scope } from './scope.ts';
-import type { Absence, EventMemory } from './state.ts';
+import type { EventMemory } from './state.ts';
 import { type Listing, saysEnded, stepTaken } from './steps.ts';
 
 type Events = ReadonlyMap<string, EventMemory>;
@@ -150,6 +150,7 @@ function decideUnlisted(memory: EventMemory, document: SeenDocument | null, pres
   });
   const absent = {
     since: facts.at.toISOString(),
+    clockOffsetSeconds: bench.circumstances.clockOffsetSeconds,
     moment: facts.moment,
     incarnation: facts.incarnation,
     facts: absence,
@@ -194,18 +195,9 @@ function end(memory: EventMemory, { facts, circumstances }: Bench): Outcome {
   };
   // Where only a confirmation was waited for, this VM saw it leave when it was absent first.
   if (absent.facts.settling) return describe(ended, step, circumstances);
-  return describe(ended, step, {
-    ...circumstances,
-    at: new Date(absent.since),
-    clockOffsetSeconds: offsetAt(absent, circumstances),
-  });
-}
-
-/** Our clock may have been set since the first absence: `observedAt` goes with the offset of then. */
-function offsetAt({ since, moment }: Absence, { clockOffsetSeconds }: Circumstances): number | null {
-  if (clockOffsetSeconds === null) return null;
-  const thenSeconds = Math.round((Date.parse(moment.azureAt) - Date.parse(since)) / 1000) + 0;
-  return Math.abs(thenSeconds - clockOffsetSeconds) < offsetNoiseSeconds ? clockOffsetSeconds : thenSeconds;
+  // Our clock may have been set since.
+  const { clockOffsetSeconds } = absent;
+  return describe(ended, step, { ...circumstances, at: new Date(absent.since), clockOffsetSeconds });
 }
 
 /** How long it was listed as Started, in seconds; null where its start or its leaving hides in a gap. */

@@ -138,6 +138,8 @@ export interface Sighting {
 /** The facts of an event's first absence: the words of evidence whose condition held then. */
 export interface Absence {
   readonly since: IsoTime;
+  /** Of our clock then. */
+  readonly clockOffsetSeconds: number | null;
   readonly moment: Moment;
   readonly incarnation: number;
   readonly facts: AbsenceFacts;

@@ -55,7 +55,12 @@ const sightingWithNewKeys = (stored: Sighting, offset: number | null): Sighting 
 const absenceWithNewKeys = (stored: Absence, offset: number | null): Absence => {
   const moment = momentAt(stored.since, offset);
   const added = { rebooted: false, ambiguous: false, unreadable: false, settling: true };
-  return { ...(moment && { moment }), ...stored, facts: { ...added, ...stored.facts } };
+  return {
+    ...(moment && { moment }),
+    ...{ clockOffsetSeconds: offset },
+    ...stored,
+    facts: { ...added, ...stored.facts },
+  };
 };
 
 /** Across a boot it is compared by Azure's time, which is what an older build did with its own clock. */

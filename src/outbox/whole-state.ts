@@ -58,6 +58,7 @@ const isWholeSighting = holds<Sighting>({
 
 const isWholeAbsence = holds<Absence>({
   since: isTime,
+  clockOffsetSeconds: orNull(isNumber),
   moment: isWholeMoment,
   incarnation: isNumber,
   facts: holds<Absence['facts']>({

@@ -133,11 +133,12 @@ function startedTwice(): Case {
 
 function slidingNotBefore(): Case {
   const freeze = announce('freeze', { notBeforeMs: 2 * day });
-  for (let number = 1; number <= 7200; number += 1) {
-    freeze.list(announcedMs + number * second, { notBeforeMs: 2 * day + number * second });
+  // More contents than the bound on the state leaves room for.
+  for (let number = 1; number <= 2400; number += 1) {
+    freeze.list(announcedMs + 3 * number * second, { notBeforeMs: 2 * day + 3 * number * second });
   }
   return {
-    title: 'a notBefore that slides every second for 2 h leaves a small state',
+    title: 'a notBefore that slides every three seconds for 2 h leaves a small state',
     world: world('sliding notBefore', { events: [freeze.cancel(announcedMs + 7210 * second)] }),
     expected: [{ event: 'freeze', vm: 'vm-a', end: ['Canceled'] }],
   };
