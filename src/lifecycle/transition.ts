@@ -167,8 +167,9 @@ function setAside(state: LifecycleState, seen: Seen, { at, monotonicMs, host }: 
   if (seen.kind === 'unavailable' || (seen.kind === 'unchanged' && !last)) return state;
   const { azureTime, clockOffsetSeconds } = seen;
   const look = { at, monotonicMs, host, azureTime, clockOffsetSeconds, previousDocument: state.lastDocument };
-  const offset = offsetOf(look, state.clockOffsetSeconds);
-  const lastDocument = momentOf(look, steadyOffset(state.clockOffsetSeconds, offset));
+  const told = state.undecided.findLast((waiting) => waiting.clockOffsetSeconds !== null);
+  const known = told?.clockOffsetSeconds ?? state.clockOffsetSeconds;
+  const lastDocument = momentOf(look, steadyOffset(known, offsetOf(look, known)));
   const after = { ...state, lastDocumentAt: isoOf(at), lastDocument };
   const isSameHost = last?.host.bootId === host.bootId && last.host.physicalHost === host.physicalHost;
   const document = seen.kind === 'document' ? seen.document : last?.document;
