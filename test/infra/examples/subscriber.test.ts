@@ -150,6 +150,14 @@ const drains = 'drain web_0';
 const restores = 'restore web_0';
 
 /** What is told, message by message, and what comes of it. */
+/** Of a VM that no other story is about, since what it sees holds for all events that it told of. */
+const ofNewVm = (number: number) => ({ ...one, vmId: `vm ${number}`, streamId: `lost stream ${number}` });
+const inSight = (number: number, eventsInSight: string[]) =>
+  ({
+    ...ofNewVm(number),
+    ...{ eventId: `in-sight-new stream ${number}`, streamId: `new stream ${number}` },
+    ...({ phase: 'Snapshot', affectedResources: [], eventsInSight } as const),
+  }) as const;
 const stories: [name: string, messages: Buffer[], acts: string[]][] = [
   ['a start without notice', [told(0, started)], [drains]],
   ['a copy of the announcement after the end', [told(0, one), told(9, end), told(1, one)], [drains, restores]],
@@ -173,6 +181,12 @@ const stories: [name: string, messages: Buffer[], acts: string[]][] = [
     [told(0, one), told(1, another), told(5, end), told(9, { ...end, ...another })],
     [drains, drains, restores],
   ],
+  [
+    'a VM that lost its state and does not see it',
+    [told(0, ofNewVm(1)), told(400, inSight(1, []))],
+    [drains, restores],
+  ],
+  ['a VM that lost its state and still sees it', [told(0, ofNewVm(2)), told(400, inSight(2, ['E1']))], [drains]],
   ['an approval', [told(0, { ...one, phase: 'Approved' })], []],
   [
     'a phase of years to come',

@@ -50,6 +50,12 @@ const broughtForward = made('brought forward', [
   { afterSeconds: 10 * minute, do: 'remove', event: 'one' },
 ]);
 
+/** The VMs look whenever something is told. */
+const farAhead = made('far ahead', [
+  { afterSeconds: 0, do: 'schedule', event: 'one', eventType: 'Freeze', noticeSeconds: 48 * hour },
+  { afterSeconds: 6 * minute, do: 'change', event: 'one', noticeSeconds: 47 * hour },
+]);
+
 /** It takes a second VM with it when it has begun. */
 const spreads = made('spreads', [
   { afterSeconds: 0, do: 'schedule', event: 'one', eventType: 'Reboot', noticeSeconds: 15 * minute, on: [0] },
@@ -97,6 +103,14 @@ const announced: readonly Case[] = [
     name: 'a reboot from which the VM does not come back, though its neighbours see the end',
     scene: { plays: toEach('reboot', [3]), of: { 3: { leavesAt: 15 * minute + 5 } }, witnessRate: 1 },
     raises: ['A1 web_3', 'A2 web_3'],
+  },
+  {
+    name: 'a reboot whose end a VM misses that comes back without its state and does not see it',
+    scene: {
+      plays: [...toEach('reboot', [3]), { scenario: farAhead, at: 31 * minute, on: ['web_8'] }],
+      of: { 3: { awayFrom: 15 * minute + 30, awayTo: 30 * minute, losesStateAt: 30 * minute } },
+    },
+    raises: ['A1 web_3'],
   },
   {
     name: 'a reboot of a VM without a bridge, seen by its neighbours',

@@ -32,8 +32,14 @@ export interface Scene {
   readonly latencySeconds?: number;
 }
 
-const moved = (seconds: number | undefined): number | undefined =>
-  seconds === undefined ? undefined : seconds + quietSeconds;
+/** Times of a VM, which count from the start of the scene. */
+const moved = (vm: Partial<GroupVm>): Partial<GroupVm> =>
+  Object.fromEntries(
+    (['leavesAt', 'awayFrom', 'awayTo', 'losesStateAt'] as const).flatMap((key) => {
+      const seconds = vm[key];
+      return seconds === undefined ? [] : [[key, seconds + quietSeconds]];
+    }),
+  );
 
 /** The rows of a scale set with a bridge on every VM, to which something happens. */
 export function rowsOfScene(scene: Scene): Arriving {
@@ -43,7 +49,6 @@ export function rowsOfScene(scene: Scene): Arriving {
     witnessRate,
     vms: Array.from({ length: vms }, (_, number): GroupVm => {
       const own = scene.of?.[number] ?? {};
-      const leavesAt = moved(own.leavesAt);
       return {
         name: `web_${number}`,
         scaleSet: 'web',
@@ -51,7 +56,7 @@ export function rowsOfScene(scene: Scene): Arriving {
         tags: { owner: 'web-team' },
         ...scene.traits,
         ...own,
-        ...(leavesAt === undefined ? {} : { leavesAt }),
+        ...moved(own),
       };
     }),
     plays: plays.map((play) => ({ ...play, at: play.at + quietSeconds })),
