@@ -59,7 +59,10 @@ export function judgeEnds(
         add('end-missing', dueMs, `absent since ${seconds(after.fromMs)}, due and not said`);
       continue;
     }
-    if (record.atMs > dueMs + 10_000)
+    // A poll that confirms is as old as its answer.
+    const waited = { fromMs: after.fromMs, toMs: record.atMs };
+    const slowMs = Math.max(0, ...vm.endpoint.slow.map((span) => (overlaps(span, waited) ? span.answerMs : 0)));
+    if (record.atMs > dueMs + 10_000 + slowMs)
       add('end-late', record.atMs, `absent since ${seconds(after.fromMs)}, due at ${seconds(dueMs)}`);
     const early = tooEarly(event, account, { world, departure, record });
     if (early) add(early, record.atMs, `${say(record)} while Azure lists it`);
