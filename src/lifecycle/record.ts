@@ -127,7 +127,7 @@ export interface LifecycleRecord extends Observer {
   readonly startSeen: boolean | null;
   /**
    * The warning really given: from first sight to the earliest of a pause, the last look before an outage, the start and
-   * `notBefore`, by Azure's time. Null where its beginning or its end is not known to within a poll.
+   * `notBefore`, by Azure's time. Null where its beginning or its end hides in a gap.
    */
   readonly noticeSeconds: number | null;
   /** How long Azure listed the event as Started. Not the interruption. Null across a gap. */
@@ -136,7 +136,7 @@ export interface LifecycleRecord extends Observer {
   readonly observedPauseMs: number | null;
   /** All such pauses together. */
   readonly observedPauseTotalMs: number | null;
-  /** Across a reboot: last poll before it to first poll after it. After a power cut the one before may have been up to 5 s later than is known. */
+  /** Across a reboot: last poll before it to first poll after it; null where no clock tells. After a power cut the one before may have been up to 5 s later than is known. */
   readonly observedOutageSeconds: number | null;
   readonly bootId: string | null;
   readonly physicalHost: string | null;

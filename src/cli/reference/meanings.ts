@@ -10,7 +10,7 @@ export const phaseMeanings: Readonly<Record<Phase, string>> = {
   Ended: 'It is over, and nobody knows whether it took place: recover, and look at the evidence.',
   Approved: 'The bridge told Azure that it may start; the evidence says with what outcome.',
   Snapshot:
-    'About no event: `eventsInSight` lists those that had not ended when this stream began. What earlier streams of this VM held open, and it does not list, has ended.',
+    'About no event: `eventsInSight` lists those that had not ended five minutes after this stream began. What earlier streams of this VM held open, and it does not list, has ended.',
 };
 
 /** Why a record says what it says. A word without a row does not compile. */
