@@ -11,7 +11,10 @@ export const addSimulate: Verb = (program, surroundings) => {
   const command = program
     .command('simulate')
     .description('run a local Azure: instance metadata, Event Hubs and Logs Ingestion, until stopped')
-    .argument('[scenario]', 'what happens to the VM, from two seconds after the first look on (default: nothing by itself); see --list');
+    .argument(
+      '[scenario]',
+      'what happens to the VM, from two seconds after the first look on (default: nothing by itself); see --list',
+    );
   for (const option of options) command.addOption(option);
   describeVerb(command, 'notDone').action(async (scenario: string | undefined, options: SimulateOptions) => {
     refuseUnfit(scenario, options);
