@@ -94,6 +94,9 @@ describe('what happens to the machine', () => {
     });
     await until(() => onTheHub(azure).length === sent + 1);
     expect(copy.stderr()).toContain('copied disk');
+    // Within the first second the list of the service may be incomplete, and an absence would wait for five minutes.
+    const looked = polls('copy_0');
+    await until(() => polls('copy_0') > looked + 2);
     azure.imds.remove(eventId);
     await until(() => onTheHub(azure).length === sent + 2);
     copy.kill('SIGTERM');
