@@ -215,7 +215,7 @@ describe('what an operator is told', () => {
   let stage: Stage;
   beforeAll(async () => {
     azure = await startAzureSimulator({ vms: [{ name: 'web_0' }, { name: 'web_1' }] });
-    const imds = { endpoint: azure.imds.vmUrl('web_0'), timeoutSeconds: 10, firstTimeoutSeconds: 10 };
+    const imds = { endpoint: azure.imds.vmUrl('web_0'), timeoutSeconds: 10, firstTimeoutSeconds: 1 };
     stage = await openStage(azure, { more: { imds } });
   });
   afterAll(async () => {
