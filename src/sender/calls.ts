@@ -106,5 +106,6 @@ export function createCalls<Theirs extends Methods, Ours extends Methods>(
   };
 }
 
-const aborted = (): KnownFailure =>
+/** A send that was called off before its answer came. */
+export const aborted = (): KnownFailure =>
   new KnownFailure(retry('transient', 'aborted', 'The send was called off before an answer came; it is sent again.'));

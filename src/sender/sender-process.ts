@@ -2,7 +2,7 @@ import type { Operation } from '../azure/deadline.ts';
 import { type Failure, KnownFailure } from '../azure/failure.ts';
 import type { Clock } from '../clock.ts';
 import { createRateLimit, type Log } from '../log.ts';
-import { type Calls, createCalls, type Handlers } from './calls.ts';
+import { aborted, type Calls, createCalls, type Handlers } from './calls.ts';
 import type { Child } from './channel.ts';
 import { goneFailure, type Killed } from './gone.ts';
 import { anonymousBytesOf } from './memory.ts';
@@ -252,7 +252,7 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
 
   return {
     async call(name, value, signal) {
-      if (signal?.aborted || closed.signal.aborted) throw calledOff();
+      if (signal?.aborted || closed.signal.aborted) throw aborted();
       const made = life ?? begin();
       made.busy += 1;
       try {
@@ -292,11 +292,3 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
     },
   };
 }
-
-const calledOff = (): KnownFailure =>
-  new KnownFailure({
-    kind: 'retry',
-    cause: 'transient',
-    code: 'aborted',
-    reason: 'The send was called off before an answer came; it is sent again.',
-  });
