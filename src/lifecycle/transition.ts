@@ -1,23 +1,16 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type Bench, type Decision, decide } from './decide.ts';
 import type { Unplaced } from './describe.ts';
 import { changed, isGap, previousSighting, resetWindowMs } from './facts.ts';
 import type { HostImpact } from './impact.ts';
-import {
-  isoAfter,
-  isWithin,
-  lostBetween,
-  type Moment,
-  monotonicBetween,
-  msBetween,
-  offsetNoiseSeconds,
-} from './moment.ts';
+import { isoOf, type Look, lookAgain, momentOf, offsetOf, steadyOffset } from './look.ts';
+import { isoAfter, isWithin, lostBetween, type Moment, msBetween } from './moment.ts';
 import { pauseBetween, pauseIsEvidenceMs } from './pause.ts';
 import type { LifecycleRecord } from './record.ts';
-import type { HostEvidence, Observer, Seen, SeenDocument } from './scheduled-event.ts';
+import type { HostEvidence, Observer, Seen } from './scheduled-event.ts';
 import type { Scope } from './scope.ts';
+import { setAside } from './set-aside.ts';
 import { isSnapshotDue, snapshotRecord } from './snapshot.ts';
-import type { LifecycleState, Unbooked, UndecidedDocument } from './state.ts';
+import type { LifecycleState, Unbooked } from './state.ts';
 
 /** Everything beside the document that a turn is decided with. */
 export interface Given {
@@ -69,68 +62,6 @@ export function transition(state: LifecycleState, seen: Seen, given: Given): Tur
 
 type Told = Omit<Turn, 'seen'>;
 
-/** One valid look, of now or of before the observer was known. */
-interface Look {
-  readonly at: Date;
-  readonly monotonicMs: number | null;
-  readonly previousDocumentAt: string | null;
-  readonly previousDocument: Moment | null;
-  /** Null: the document seen last, once more. */
-  readonly document: SeenDocument | null;
-  readonly imdsApiVersion: string;
-  readonly azureTime: Date | null;
-  readonly clockOffsetSeconds: number | null;
-  readonly host: HostEvidence;
-}
-
-const isoOf = (date: Date): string => date.toISOString();
-
-/**
- * The offset of this look. Where the answer tells none, our clock may have been set since the offset known last: then the
- * monotonic clock says what time it is for Azure.
- */
-function offsetOf(
-  look: Pick<Look, 'at' | 'monotonicMs' | 'host' | 'clockOffsetSeconds' | 'previousDocument'>,
-  known: number | null,
-): number | null {
-  const { at, monotonicMs, host, previousDocument: previous } = look;
-  if (look.clockOffsetSeconds !== null || known === null) return look.clockOffsetSeconds;
-  const sinceMs = previous && monotonicBetween(previous, { monotonicMs, bootId: host.bootId });
-  if (previous === null || sinceMs === null) return known;
-  return Math.round((Date.parse(previous.azureAt) + sinceMs - at.getTime()) / 1000) + 0;
-}
-
-/**
- * Azure's time is our clock put right by the steady offset; where none is known yet, the `Date` of the answer, and without
- * one the time since the look before, since our clock may have been set.
- */
-function momentOf(
-  {
-    at,
-    azureTime,
-    monotonicMs,
-    host,
-    previousDocument: previous,
-  }: Pick<Look, 'at' | 'azureTime' | 'monotonicMs' | 'host' | 'previousDocument'>,
-  offsetSeconds: number | null,
-): Moment {
-  const now = { azureAt: isoOf(azureTime ?? at), monotonicMs, bootId: host.bootId };
-  if (offsetSeconds !== null) {
-    const isOff = Math.abs(offsetSeconds) >= offsetNoiseSeconds;
-    const ours = isOff ? new Date(at.getTime() + 1000 * offsetSeconds) : at;
-    // An answer that was long under way is as old as its `Date`, which is cut to whole seconds.
-    const underwayMs = azureTime ? ours.getTime() - azureTime.getTime() - 500 : 0;
-    const lateMs = underwayMs >= 1000 * offsetNoiseSeconds ? underwayMs : 0;
-    return {
-      ...now,
-      azureAt: isoAfter(isoOf(ours), -lateMs),
-      monotonicMs: monotonicMs === null ? null : monotonicMs - lateMs,
-    };
-  }
-  const sinceMs = previous && azureTime === null ? monotonicBetween(previous, now) : null;
-  return previous === null || sinceMs === null ? now : { ...now, azureAt: isoAfter(previous.azureAt, sinceMs) };
-}
-
 const nothingToTell = (state: LifecycleState): Told => ({ state, records: [], appeared: { seen: 0, ours: 0 } });
 
 const join = (before: Told, after: Told): Told => ({
@@ -151,59 +82,6 @@ function lookNow(state: LifecycleState, seen: Seen, { at, monotonicMs, host }: G
   if (seen.kind === 'document') return { ...look, document: seen.document, imdsApiVersion: seen.imdsApiVersion };
   const isHeld = state.imdsApiVersion !== null || state.undecided.length > 0;
   return isHeld ? { ...look, document: null, imdsApiVersion: state.imdsApiVersion ?? '' } : null;
-}
-
-const lookAgain = (stored: UndecidedDocument): Look => ({
-  ...stored,
-  at: new Date(stored.at),
-  monotonicMs: stored.monotonicMs ?? null,
-  previousDocument: stored.previousDocument ?? null,
-  azureTime: stored.azureTime === null ? null : new Date(stored.azureTime),
-});
-
-/** While the observer is unknown, every look that shows something new is kept with all it takes to decide it. */
-function setAside(state: LifecycleState, seen: Seen, { at, monotonicMs, host }: Given): LifecycleState {
-  const last = state.undecided.at(-1);
-  if (seen.kind === 'unavailable' || (seen.kind === 'unchanged' && !last)) return state;
-  const { azureTime, clockOffsetSeconds } = seen;
-  const look = { at, monotonicMs, host, azureTime, clockOffsetSeconds, previousDocument: state.lastDocument };
-  const told = state.undecided.findLast((waiting) => waiting.clockOffsetSeconds !== null);
-  const known = told?.clockOffsetSeconds ?? state.clockOffsetSeconds;
-  const lastDocument = momentOf(look, steadyOffset(known, offsetOf(look, known)));
-  const after = { ...state, lastDocumentAt: isoOf(at), lastDocument };
-  const isSameHost = last?.host.bootId === host.bootId && last.host.physicalHost === host.physicalHost;
-  const document = seen.kind === 'document' ? seen.document : last?.document;
-  if (!document || (isSameHost && isDeepStrictEqual(last?.document, document))) return after;
-  const undecided: UndecidedDocument = {
-    at: isoOf(at),
-    monotonicMs,
-    previousDocumentAt: state.lastDocumentAt,
-    previousDocument: state.lastDocument,
-    document,
-    imdsApiVersion: seen.kind === 'document' ? seen.imdsApiVersion : (last?.imdsApiVersion ?? ''),
-    azureTime: azureTime && isoOf(azureTime),
-    clockOffsetSeconds,
-    host,
-  };
-  return { ...after, undecided: withinBounds(state.undecided, undecided) };
-}
-
-/** At most so many documents, and so many bytes of JSON, wait for the observer. */
-const undecidedBounds = { documents: 1000, bytes: 8 * 2 ** 20 } as const;
-
-/**
- * When the room is used up the newest takes the place of those before it, but never of the first: how it all began is not
- * given up. What went is a gap for what comes after it.
- */
-function withinBounds(waiting: readonly UndecidedDocument[], newest: UndecidedDocument): readonly UndecidedDocument[] {
-  const kept = [...waiting];
-  const bytes = (): number => Buffer.byteLength(JSON.stringify([...kept, newest]));
-  let isCut = false;
-  while (kept.length > 1 && (kept.length >= undecidedBounds.documents || bytes() > undecidedBounds.bytes)) {
-    kept.pop();
-    isCut = true;
-  }
-  return [...kept, isCut ? { ...newest, previousDocumentAt: null, previousDocument: null } : newest];
 }
 
 /** No observation: what the machine measured on itself is kept until a document tells to which event it belongs. */
@@ -378,8 +256,3 @@ function impactOf(
 }
 
 const place = (record: Unplaced, position: number): LifecycleRecord => ({ ...record, position });
-
-function steadyOffset(before: number | null, now: number | null): number | null {
-  if (before === null || now === null) return now ?? before;
-  return Math.abs(now - before) < offsetNoiseSeconds ? before : now;
-}

@@ -1,0 +1,53 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isoOf, momentOf, offsetOf, steadyOffset } from './look.ts';
+import type { HostEvidence, Seen } from './scheduled-event.ts';
+import type { LifecycleState, UndecidedDocument } from './state.ts';
+
+/** While the observer is unknown, every look that shows something new is kept with all it takes to decide it. */
+export function setAside(
+  state: LifecycleState,
+  seen: Seen,
+  { at, monotonicMs, host }: { readonly at: Date; readonly monotonicMs: number; readonly host: HostEvidence },
+): LifecycleState {
+  const last = state.undecided.at(-1);
+  if (seen.kind === 'unavailable' || (seen.kind === 'unchanged' && !last)) return state;
+  const { azureTime, clockOffsetSeconds } = seen;
+  const look = { at, monotonicMs, host, azureTime, clockOffsetSeconds, previousDocument: state.lastDocument };
+  const told = state.undecided.findLast((waiting) => waiting.clockOffsetSeconds !== null);
+  const known = told?.clockOffsetSeconds ?? state.clockOffsetSeconds;
+  const lastDocument = momentOf(look, steadyOffset(known, offsetOf(look, known)));
+  const after = { ...state, lastDocumentAt: isoOf(at), lastDocument };
+  const isSameHost = last?.host.bootId === host.bootId && last.host.physicalHost === host.physicalHost;
+  const document = seen.kind === 'document' ? seen.document : last?.document;
+  if (!document || (isSameHost && isDeepStrictEqual(last?.document, document))) return after;
+  const undecided: UndecidedDocument = {
+    at: isoOf(at),
+    monotonicMs,
+    previousDocumentAt: state.lastDocumentAt,
+    previousDocument: state.lastDocument,
+    document,
+    imdsApiVersion: seen.kind === 'document' ? seen.imdsApiVersion : (last?.imdsApiVersion ?? ''),
+    azureTime: azureTime && isoOf(azureTime),
+    clockOffsetSeconds,
+    host,
+  };
+  return { ...after, undecided: withinBounds(state.undecided, undecided) };
+}
+
+/** At most so many documents, and so many bytes of JSON, wait for the observer. */
+const undecidedBounds = { documents: 1000, bytes: 8 * 2 ** 20 } as const;
+
+/**
+ * When the room is used up the newest takes the place of those before it, but never of the first: how it all began is not
+ * given up. What went is a gap for what comes after it.
+ */
+function withinBounds(waiting: readonly UndecidedDocument[], newest: UndecidedDocument): readonly UndecidedDocument[] {
+  const kept = [...waiting];
+  const bytes = (): number => Buffer.byteLength(JSON.stringify([...kept, newest]));
+  let isCut = false;
+  while (kept.length > 1 && (kept.length >= undecidedBounds.documents || bytes() > undecidedBounds.bytes)) {
+    kept.pop();
+    isCut = true;
+  }
+  return [...kept, isCut ? { ...newest, previousDocumentAt: null, previousDocument: null } : newest];
+}
