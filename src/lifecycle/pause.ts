@@ -9,6 +9,10 @@ export interface Pause {
 /** From this long on a pause is evidence that an event had its impact. */
 export const pauseIsEvidenceMs = 1000;
 
+/** The machine itself noticed a pause, or its clock was set by as much. */
+export const isPauseMeasured = ({ tick, wallStepMs }: HostEvidence): boolean =>
+  (tick?.longestMs ?? 0) > 0 || Math.abs(wallStepMs) >= pauseIsEvidenceMs;
+
 /**
  * The pause between two looks, or null where nothing measured it. A frozen VM shows it in up to three ways: the tick
  * comes late; the wall clock, corrected by the hypervisor, runs ahead of the monotonic one; or it was not corrected and

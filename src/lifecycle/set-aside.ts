@@ -1,9 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isoOf, momentOf, offsetOf, steadyOffset } from './look.ts';
+import { isPauseMeasured } from './pause.ts';
 import type { HostEvidence, Seen } from './scheduled-event.ts';
 import type { LifecycleState, UndecidedDocument } from './state.ts';
 
-/** While the observer is unknown, every look that shows something new is kept with all it takes to decide it. */
+/**
+ * While the observer is unknown, looks are kept with all it takes to decide them later. Of looks that show and measured the same
+ * the first, the second and the latest are: the second confirms what left with the first, and the latest says how long it lasted.
+ */
 export function setAside(
   state: LifecycleState,
   seen: Seen,
@@ -17,10 +21,9 @@ export function setAside(
   const known = told?.clockOffsetSeconds ?? state.clockOffsetSeconds;
   const lastDocument = momentOf(look, steadyOffset(known, offsetOf(look, known)));
   const after = { ...state, lastDocumentAt: isoOf(at), lastDocument };
-  const isSameHost = last?.host.bootId === host.bootId && last.host.physicalHost === host.physicalHost;
   const document = seen.kind === 'document' ? seen.document : last?.document;
-  if (!document || (isSameHost && isDeepStrictEqual(last?.document, document))) return after;
-  const undecided: UndecidedDocument = {
+  if (!document) return after;
+  const newest: UndecidedDocument = {
     at: isoOf(at),
     monotonicMs,
     previousDocumentAt: state.lastDocumentAt,
@@ -31,8 +34,17 @@ export function setAside(
     clockOffsetSeconds,
     host,
   };
-  return { ...after, undecided: withinBounds(state.undecided, undecided) };
+  const [first, second, third] = state.undecided.slice(-3);
+  const isLasting = first && second && third && [second, third, newest].every((look) => repeats(look, first));
+  return { ...after, undecided: withinBounds(isLasting ? state.undecided.slice(0, -1) : state.undecided, newest) };
 }
+
+/** It shows what the other one shows, and the machine measured nothing since the look before. */
+const repeats = ({ document, host }: UndecidedDocument, other: UndecidedDocument): boolean =>
+  host.bootId === other.host.bootId &&
+  host.physicalHost === other.host.physicalHost &&
+  !isPauseMeasured(host) &&
+  isDeepStrictEqual(document, other.document);
 
 /** At most so many documents, and so many bytes of JSON, wait for the observer. */
 const undecidedBounds = { documents: 1000, bytes: 8 * 2 ** 20 } as const;

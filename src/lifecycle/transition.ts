@@ -4,7 +4,7 @@ import { changed, isGap, previousSighting, resetWindowMs } from './facts.ts';
 import type { HostImpact } from './impact.ts';
 import { isoOf, type Look, lookAgain, momentOf, offsetOf, steadyOffset } from './look.ts';
 import { isoAfter, isWithin, lostBetween, type Moment, msBetween } from './moment.ts';
-import { pauseBetween, pauseIsEvidenceMs } from './pause.ts';
+import { isPauseMeasured, pauseBetween } from './pause.ts';
 import type { LifecycleRecord } from './record.ts';
 import type { HostEvidence, Observer, Seen } from './scheduled-event.ts';
 import type { Scope } from './scope.ts';
@@ -89,7 +89,7 @@ function withoutDocument(state: LifecycleState, given: Given): LifecycleState {
   const { host } = given;
   const look = { ...given, azureTime: null, clockOffsetSeconds: null, previousDocument: state.lastDocument };
   const moment = momentOf(look, offsetOf(look, state.clockOffsetSeconds));
-  const isPaused = (host.tick?.longestMs ?? 0) > 0 || Math.abs(host.wallStepMs) >= pauseIsEvidenceMs;
+  const isPaused = isPauseMeasured(host);
   const hasBooted = changed(state.unbooked?.booted?.bootId ?? state.bootId, host.bootId);
   if (!isPaused && !hasBooted) return state;
   const measured = measuredWith(state.unbooked, host);

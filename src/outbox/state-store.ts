@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { isDeepStrictEqual } from 'node:util';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 import { impactWithin } from '../lifecycle/scope.ts';
 import type { EventMemory, LifecycleState, UndecidedDocument } from '../lifecycle/state.ts';
@@ -102,7 +103,7 @@ const nearImpactMs = 5 * 60_000;
 
 /** Whether this state is worth a transaction of its own. */
 export function isWorthStoring(stored: LifecycleState, next: LifecycleState): boolean {
-  if (changedScalars(stored, next) || next.undecided !== stored.undecided) return true;
+  if (changedScalars(stored, next) || undecidedIsDue(stored, next)) return true;
   if (lastDocumentAtIsDue(stored, next)) return true;
   if (next.events === stored.events) return false;
   return (
@@ -117,6 +118,11 @@ function changedScalars(stored: LifecycleState, next: LifecycleState): boolean {
   return (Object.keys(after) as (keyof Scalars)[]).some(
     (key) => key !== 'lastDocumentAt' && key !== 'lastDocument' && after[key] !== before[key],
   );
+}
+
+/** A look that repeats the one before takes the place of it at each poll: that alone is written with `lastDocumentAt`. */
+function undecidedIsDue({ undecided: stored }: LifecycleState, { undecided: next }: LifecycleState): boolean {
+  return next.length !== stored.length || !isDeepStrictEqual(next.at(-1)?.document, stored.at(-1)?.document);
 }
 
 /** Either way: a clock that was set back is no reason to keep the old time for good. */

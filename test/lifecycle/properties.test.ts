@@ -82,7 +82,7 @@ describe('for every history', () => {
         const known = looks.map((look): Look => ({ ...look, kind: 'document' }));
         const aside = known.map((look): Look => ({ ...look, unknownObserver: true }));
         const last: Look = { ...(known.at(-1) as Look), after: 2 };
-        // An equal document is not set aside again, so an end may be confirmed later: with the host that the VM is on by then.
+        // Of equal documents only three are kept, so an end may be confirmed later: with the host that the VM is on by then.
         const waiting = (all: readonly Look[]) =>
           tell([...all, last], { witnessRate: 1, confirms: false }).records.map((record) =>
             stepOf(record.phase) === 'end' ? { ...record, ...unknownMachine } : record,

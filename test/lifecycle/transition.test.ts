@@ -98,10 +98,40 @@ describe('until the observer is known', () => {
     { events: [], unknownObserver: true },
   ];
 
-  test('documents are set aside, each once, and nothing is told', () => {
+  test('documents are set aside, and nothing is told', () => {
     const { records, state } = tell(early);
     expect(records).toEqual([]);
-    expect(state.undecided.map(({ document }) => document.events.length)).toEqual([0, 1, 1, 0]);
+    expect(state.undecided.map(({ document }) => document.events.length)).toEqual([0, 1, 1, 1, 0]);
+  });
+
+  test('of equal documents the first, the second and the latest are kept', () => {
+    const { undecided } = tell(Array.from({ length: 9 }, () => ({ ...nothing, unknownObserver: true }))).state;
+    expect(undecided.map(({ at }) => at)).toEqual([at(1), at(2), at(9)]);
+  });
+
+  test('also those in which the machine measured a pause', () => {
+    const looks = [{}, {}, {}, {}, { pauseMs: 5000 }, {}, {}].map((look) => ({
+      ...nothing,
+      ...look,
+      unknownObserver: true,
+    }));
+    expect(tell(looks).state.undecided.map(({ at }) => at)).toEqual([at(1), at(2), at(4), at(5), at(6), at(7)]);
+  });
+
+  test('an event that left for two documents and came back has ended and come back', () => {
+    const away: Look = { events: [], incarnation: 2, after: 2 };
+    const looks: readonly Look[] = [
+      { events: [scheduled], incarnation: 1 },
+      away,
+      away,
+      { events: [scheduled], incarnation: 3 },
+    ];
+    const late = tell([...looks.map((look) => ({ ...look, unknownObserver: true })), nothing], { confirms: false });
+    expect(inWords(late.records).map((words) => words.replace(/:.*/, ''))).toEqual([
+      'Scheduled',
+      'Canceled',
+      'Scheduled',
+    ]);
   });
 
   test('they are decided in order, with the time at which each was seen', () => {
