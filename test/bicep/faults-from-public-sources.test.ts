@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { azureShapes } from '../support/bicep/azure-shapes.ts';
+import { azureShapes, describedIn } from '../support/bicep/azure-shapes.ts';
 import { check } from '../support/bicep/check.ts';
 import { textOf } from '../support/bicep/files.ts';
 import { createProject } from '../support/bicep/project.ts';
@@ -18,6 +18,8 @@ const faults: readonly {
   readonly to: string;
   readonly says: string;
   readonly in?: string;
+  /** Only Azure's own descriptions tell it. */
+  readonly isInDescriptions?: true;
 }[] = [
   {
     name: 'the default of a parameter reads a variable',
@@ -139,6 +141,7 @@ const faults: readonly {
     from: /streams: \['Custom-\$\{table\.key\}'\]/,
     to: "streams: ['SomeStream']",
     says: "'SomeStream' is not one of",
+    isInDescriptions: true,
   },
   {
     name: 'a transformation that is no query',
@@ -184,7 +187,8 @@ const faults: readonly {
   },
 ];
 
-test.for(faults)('$name ($source)', ({ file, from, to, says, in: seenIn = file }) => {
+test.for(faults)('$name ($source)', ({ file, from, to, says, in: seenIn = file, isInDescriptions }, { skip }) => {
+  skip(isInDescriptions === true && azure === null, `Azure's own descriptions are not at ${describedIn}`);
   const text = textOf(file) ?? '';
   const changed = text.replace(from, to);
   expect(changed, `${file} has nothing that ${from} finds: plant the fault elsewhere`).not.toBe(text);
