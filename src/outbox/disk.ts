@@ -3,7 +3,7 @@ import type { LifecycleState } from '../lifecycle/state.ts';
 import { forgetConcluded } from './approvals.ts';
 import type { Making } from './create.ts';
 import { explained, makeDirectory, secureDirectory } from './directory.ts';
-import { OutboxInUse, OutboxRemoved, OutboxTooNew, troubleOf } from './errors.ts';
+import { NotOpen, OutboxInUse, OutboxRemoved, OutboxTooNew, troubleOf } from './errors.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { type Lock, takeLock } from './lock.ts';
 import { type Archived, createNarrator, type Narrator } from './narrator.ts';
@@ -48,6 +48,8 @@ export interface Disk {
   attempt<T>(work: (file: OutboxFile) => T): T | null;
   /** Asks what there is, written or only read. Null where there is nothing that can be read. */
   read<T>(ask: (source: Readable) => T): T | null;
+  /** Remembers that records up to this position are sent from memory, as far as the disk takes even that. */
+  handOut(state: LifecycleState): void;
   /** Moves the file away, now or as soon as the disk allows, and begins a new one. */
   archive(reason: string): void;
   maintain(): void;
@@ -179,6 +181,10 @@ class FileDisk implements Disk {
         return null;
       }
     }
+  }
+
+  handOut(state: LifecycleState): void {
+    this.#file?.handOut(state);
   }
 
   archive(reason: string): void {
@@ -388,12 +394,5 @@ class FileDisk implements Disk {
     if (!this.#trouble) return;
     this.#trouble = null;
     this.report();
-  }
-}
-
-/** Opening it was tried a moment ago. */
-class NotOpen extends Error {
-  constructor() {
-    super('the outbox is not open');
   }
 }

@@ -11,6 +11,7 @@ import type { OutboxFile } from './outbox-file.ts';
 import { countersOf } from './overlay.ts';
 import { firstPart } from './parts.ts';
 import type { FiledRequest } from './requests.ts';
+import { resumed } from './resume.ts';
 import { type Fill, recordsToGiveUp } from './retention.ts';
 import { transaction } from './sql.ts';
 import { isWorthStoring, type StoredObserver } from './state-store.ts';
@@ -54,7 +55,7 @@ export class DurableOutbox implements Outbox {
       writeOutcomes: (file) => this.#writeOutcomes(file),
     });
     this.#isAstray = this.#disk.stored === null;
-    this.#state = this.#disk.stored ?? newState();
+    this.#state = this.#disk.stored ? resumed(this.#disk.stored, options) : newState();
     this.#observer = this.#disk.observer;
   }
 
@@ -320,6 +321,7 @@ export class DurableOutbox implements Outbox {
     } else {
       if (this.#disk.isCeded) this.#isAstray = true;
       this.#boundMemory();
+      if (!this.#isAstray) this.#disk.handOut(this.#state);
     }
     const records = this.#untold;
     this.#untold = [];
@@ -352,7 +354,7 @@ export class DurableOutbox implements Outbox {
     const { sinks } = this.#options;
     if (sinks.some((sink) => this.#unwritten.pending(sink, { limit: 1 }).length > 0)) throw new StillSending();
     this.#giveUp([...this.#unwritten.records.keys()]);
-    this.#replaceState(file.state);
+    this.#replaceState(resumed(file.state, this.#options));
     if (!this.#isObserverNew) this.#observer = this.#disk.observer;
     this.#isAstray = false;
   }

@@ -48,6 +48,14 @@ export class OutboxRemoved extends Error {
   readonly code = 'removed';
 }
 
+/** Opening the outbox was tried a moment ago. */
+export class NotOpen extends Error {
+  override readonly name = 'NotOpen';
+  constructor() {
+    super('the outbox is not open');
+  }
+}
+
 /** Found by ourselves: SQLite sees nothing wrong with the file. */
 export class OutboxDamaged extends Error {
   override readonly name = 'OutboxDamaged';

@@ -7,7 +7,7 @@ import { LogDamaged, OutboxTooNew, troubleOf } from './errors.ts';
 import { type Layout, withCompanions } from './layout.ts';
 import { copySoundFrames, hasLostCommits } from './log-check.ts';
 import { dropBehind } from './outbox-file.ts';
-import { handedOut } from './position-mark.ts';
+import { readPositionMark } from './position-mark.ts';
 import { nothingSalvaged, type Salvaged, salvage } from './salvage.ts';
 import { asideFolder, setAside } from './set-aside.ts';
 import { transaction } from './sql.ts';
@@ -67,10 +67,10 @@ export function openReplaced(layout: Layout, making: Making, reason: string, isL
 
 /** @throws LogDamaged where records that were handed out are missing. */
 function refuseShort(layout: Layout, found: Pick<LifecycleState, 'streamId' | 'position'> | null): void {
-  const position = found ? handedOut(layout.mark, found.streamId) : 0;
+  const position = found ? readPositionMark(layout.mark, found.streamId).committed : 0;
   if (!found || position <= found.position) return;
   throw new LogDamaged(
-    `its newest record has position ${found.position}, but ${position} was handed out: its log is damaged or was removed`,
+    `its newest record has position ${found.position}, but ${position} was committed: its log is damaged or was removed`,
   );
 }
 
@@ -131,7 +131,7 @@ function replace(layout: Layout, making: Making, reason: string, isLogDamaged = 
       : saved(layout.outbox, into, 'as-written');
     const recovery: Recovery = { at: making.at.toISOString(), reason, movedTo, salvaged };
     writeMeta(into, 'recovery', JSON.stringify(recovery));
-    const isCertain = !isLogDamaged && handedOut(layout.mark, state.streamId) <= state.position;
+    const isCertain = !isLogDamaged && readPositionMark(layout.mark, state.streamId).committed <= state.position;
     return isCertain ? state : { ...state, streamId: newState().streamId };
   });
   setAside(layout, 'corrupt', movedTo);

@@ -57,6 +57,8 @@ export interface OutboxFile {
   makeRoom<T>(work: () => T): T;
   /** Changes counters in the caller's transaction; `confirm` after its COMMIT. */
   count(changes: ReadonlyMap<string, Change>): { confirm(): void };
+  /** Records up to this position may be sent from memory now. */
+  handOut(state: LifecycleState): void;
   close(): void;
 }
 
@@ -73,7 +75,7 @@ export function createOutboxFile(
   const requests = prepareRequestReader(db);
   const writeSink = prepareSinkWriter(db);
   const writeState = prepareStateWriter(db);
-  mark.write(stored);
+  mark.committed(stored);
   const bury =
     db.prepare(`INSERT OR REPLACE INTO tombstones (position, eventKey, recordId, phase, observedAt, expiredAt, sinks)
     VALUES (?, ?, ?, ?, ?, ?, ?)`);
@@ -162,7 +164,7 @@ export function createOutboxFile(
         if (observer) writeMeta(db, 'observer', JSON.stringify(observer));
         return sinksAfter;
       });
-      if (after.position !== state.position) mark.write(after);
+      if (after.position !== state.position) mark.committed(after);
       state = after;
       writtenUpTo = state.position;
     },
@@ -198,6 +200,7 @@ export function createOutboxFile(
         },
       };
     },
+    handOut: (wanted) => mark.handedOut(wanted),
     close() {
       db.close();
       mark.close();

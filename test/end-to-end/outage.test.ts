@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Fault } from '../../src/azure-simulator/imds/faults.ts';
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import { configurationFor, startBridge, temporaryDirectory } from '../support/bridge-process.ts';
 import { inTheTable, once, onTheHub, type Row } from '../support/delivered.ts';
@@ -67,18 +68,24 @@ describe('what Azure withholds for a while arrives afterwards', () => {
     await bridge.exited;
   });
 
-  test('no token is to be had: polling goes on, and everything arrives once there is one', async () => {
-    using directory = temporaryDirectory('token');
-    azure.imds.fault('token', 'hang');
-    const bridge = startBridge(configurationFor(azure, 'web_0', directory.path));
-    const eventId = await oneLife();
-    expect(onHub(eventId)).toEqual([]);
-    azure.imds.fault('token', null);
-    await until(() => onHub(eventId).length === 3 && inTable(eventId).length === 3, { timeoutMs: 90_000 });
-    expect(onHub(eventId)).toEqual(whole);
-    bridge.kill('SIGTERM');
-    await bridge.exited;
-  });
+  test.each<{ name: string; fault: Fault }>([
+    { name: 'the endpoint does not answer', fault: 'hang' },
+    { name: 'it asks for an hour of patience', fault: { status: 429, headers: { 'retry-after': '3600' } } },
+  ])(
+    'no token is to be had, since $name: polling goes on, and everything arrives once there is one',
+    async ({ fault }) => {
+      using directory = temporaryDirectory('token');
+      azure.imds.fault('token', fault);
+      const bridge = startBridge(configurationFor(azure, 'web_0', directory.path));
+      const eventId = await oneLife();
+      expect(onHub(eventId)).toEqual([]);
+      azure.imds.fault('token', null);
+      await until(() => onHub(eventId).length === 3 && inTable(eventId).length === 3, { timeoutMs: 90_000 });
+      expect(onHub(eventId)).toEqual(whole);
+      bridge.kill('SIGTERM');
+      await bridge.exited;
+    },
+  );
 
   test('the VM does not know its own name for a while: what it saw meanwhile is decided afterwards, with its own times', async () => {
     using directory = temporaryDirectory('name');

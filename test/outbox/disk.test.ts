@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { noProgress } from '../../src/outbox/outbox.ts';
@@ -64,6 +64,34 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
     expect(positions(again, 'hub')).toEqual(Array.from({ length: 101 }, (_, n) => n + 1));
     expect(again.counters().hub).toMatchObject({ accepted: 102, delivered: 1, undurable: 1 });
     expect(rig.lines.at(-1)).toMatchObject({ level: 'info', fields: { code: 'mended' } });
+  });
+
+  test('gives no position twice, also after a kill with records in memory', () => {
+    using disk = mountSmallDisk(16);
+    using rig = createRig(join(disk.path, 'state'));
+    const outbox = rig.open();
+    observe(outbox, { count: 2 });
+    disk.fill();
+    rmSync(join(rig.directory, 'reserve.bin'), { force: true });
+    disk.fill();
+    for (let n = 0; n < 100; n += 1) observe(outbox, { bytes: 2000 });
+    expect(outbox.storage.undurable).toBeGreaterThan(20);
+    // What a kill leaves: the files as they are now.
+    using killed = createRig();
+    cpSync(rig.directory, killed.directory, { recursive: true });
+    const stored = readOutbox(killed.directory)?.position ?? 0;
+    expect(stored).toBeLessThan(80);
+    const after = killed.open();
+    expect(after.recovery).toBeNull();
+    expect(after.state).toMatchObject({ streamId: outbox.state.streamId, position: 102 });
+    expect(positions(after, 'hub')).toHaveLength(stored);
+    expect(killed.lines).toMatchObject([{ level: 'warn', fields: { code: 'not-stored', from: stored + 1, to: 102 } }]);
+    expect(observe(after)).toMatchObject([{ position: 103 }]);
+    after.close();
+    const last = killed.open();
+    expect(last.state.position).toBe(103);
+    expect(positions(last, 'table').at(-1)).toBe(103);
+    expect(killed.lines).toHaveLength(1);
   });
 
   test('delivered records make room for new ones, though the bound of the outbox is not reached', () => {
