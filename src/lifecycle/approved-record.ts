@@ -1,6 +1,6 @@
 import { evidenceIn } from './approval.ts';
 import { describe } from './describe.ts';
-import { neverListed } from './never-listed.ts';
+import { neverListed } from './empty-memory.ts';
 import type { approvalEvidence, LifecycleRecord } from './record.ts';
 import { transitionId } from './record-id.ts';
 import type { HostEvidence, Observer } from './scheduled-event.ts';

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { emptyMemory } from './empty-memory.ts';
 import type { Booking } from './impact.ts';
 import { longestBetween, type Moment } from './moment.ts';
 import type { Pause } from './pause.ts';
@@ -32,34 +33,20 @@ function begin(listing: Listing, { at, moment, inScope, physicalHost }: Sight): 
   const { now, affectsUs, gap } = listing;
   const phase = heldPhase(listing);
   return {
-    eventId: now.eventId,
+    ...emptyMemory(now.eventId, moment),
     last: now,
     phase,
     open: !saysEnded(listing),
     inScope,
     affectsUs,
     firstSeenAt: at,
-    firstSeen: moment,
     scheduledSince: now.eventStatus === 'Scheduled' ? at : null,
     presentAtFirstLook: gap,
     startedAt: phase === 'Started' ? at : null,
     startSeen: phase === 'Started' && !gap,
     started: phase === 'Started' ? moment : null,
-    startedBeforeMs: 0,
-    impactAt: null,
     endedAt: saysEnded(listing) ? moment.azureAt : null,
-    sequence: 0,
-    recorded: {},
-    recordedFloor: 0,
-    pauseMs: null,
-    pauseTotalMs: null,
-    ...untouched,
-    ambiguous: false,
-    outageSeconds: null,
     foundOnHost: physicalHost,
-    listedIn: null,
-    hiddenSince: null,
-    absent: null,
   };
 }
 

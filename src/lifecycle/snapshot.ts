@@ -1,7 +1,7 @@
 import { type Circumstances, describe, type Unplaced } from './describe.ts';
+import { neverListed } from './empty-memory.ts';
 import { resetWindowMs } from './facts.ts';
 import { type Moment, msBetween } from './moment.ts';
-import { neverListed } from './never-listed.ts';
 import type { LifecycleState } from './state.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { describe } from './describe.ts';
-import { neverListed } from './never-listed.ts';
+import { neverListed } from './empty-memory.ts';
 import type { LifecycleRecord } from './record.ts';
 import type { Observer } from './scheduled-event.ts';
 import type { EventMemory, LifecycleState } from './state.ts';

@@ -11,7 +11,7 @@ import { readPositionMark } from './position-mark.ts';
 import { nothingSalvaged, type Salvaged, salvage } from './salvage.ts';
 import { asideFolder, setAside } from './set-aside.ts';
 import { transaction } from './sql.ts';
-import { loadObserver, loadWholeState, readMeta, type StoredObserver, writeMeta } from './state-store.ts';
+import { loadObserver, loadState, readMeta, type StoredObserver, writeMeta } from './state-store.ts';
 
 /** What was done about a file that could not be used. Kept in the new one, for whoever looks later. */
 export interface Recovery {
@@ -79,7 +79,7 @@ function peek({ outbox }: Layout, { migrations }: Making): LifecycleState | null
   try {
     const db = connectReadOnly(outbox, migrations);
     try {
-      return loadWholeState(db);
+      return loadState(db);
     } finally {
       db.close();
     }
@@ -178,7 +178,7 @@ function saved(path: string, into: DatabaseSync, log: 'as-written' | 'in-part'):
 function open(layout: Layout, making: Making): Omit<Opened, 'isRecovered'> {
   const db = connect(layout.outbox, making);
   try {
-    const state = loadWholeState(db);
+    const state = loadState(db);
     refuseShort(layout, state);
     transaction(db, () => dropBehind(db, state.position));
     return { db, state, observer: loadObserver(db), recovery: loadRecovery(db) };

@@ -14,7 +14,7 @@ import {
   type SinkRow,
 } from './sink-store.ts';
 import { one, transaction } from './sql.ts';
-import { lastDocumentAtIsDue, prepareStateWriter, type StoredObserver, writeMeta } from './state-store.ts';
+import { lastDocumentAtIsDue, prepareStateWriter, type StoredObserver, writeChecked } from './state-store.ts';
 import { add, type Change, type SinkProgress } from './tally.ts';
 import type { Tombstone, Unwritten } from './unwritten.ts';
 
@@ -161,7 +161,7 @@ export function createOutboxFile(
         writeConclusions(db, unwritten.concluded);
         for (const [number, answered] of unwritten.answers) writeAnswer(db, number, answered);
         writeState(state, after);
-        if (observer) writeMeta(db, 'observer', JSON.stringify(observer));
+        if (observer) writeChecked(db, 'observer', JSON.stringify(observer));
         return sinksAfter;
       });
       if (after.position !== state.position) mark.committed(after);

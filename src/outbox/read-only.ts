@@ -7,7 +7,7 @@ import type { Layout } from './layout.ts';
 import { type FiledRequest, prepareRequestReader } from './requests.ts';
 import type { Migration } from './schema/migrations.ts';
 import { loadSinks, type SinkRow } from './sink-store.ts';
-import { loadObserver, loadWholeState, type StoredObserver } from './state-store.ts';
+import { loadObserver, loadState, type StoredObserver } from './state-store.ts';
 
 /** An outbox on a disk that takes no writes: what it holds is known and sent, what becomes of it stays in memory. */
 export interface ReadableOutbox {
@@ -27,7 +27,7 @@ export interface ReadableOutbox {
 export function openReadable(layout: Layout, migrations: readonly Migration[]): ReadableOutbox | null {
   try {
     const db = connectReadOnly(layout.outbox, migrations);
-    const state = loadWholeState(db);
+    const state = loadState(db);
     const deliveries = prepareDeliveries(db);
     return {
       db,

@@ -29,7 +29,7 @@ export interface OutboxReport {
   /** Approvals that were begun and have no outcome yet. */
   readonly openApprovals: readonly ApprovalIntent[];
   /** Documents that wait for the observer to be known, and those that were given up for lack of room. */
-  readonly undecided: { readonly documents: number; readonly replaced: number };
+  readonly undecided: { readonly documents: number };
   /** Those that left the configuration included. */
   readonly sinks: readonly SinkReport[];
   /** Bytes on disk, SQLite's companions included. */
@@ -114,7 +114,7 @@ function report(db: DatabaseSync, path: string): OutboxReport {
     openEvents: open.length,
     events: openEventsOf(open),
     openApprovals: openIntents(db),
-    undecided: { documents: undecided.length, replaced: Number(readMeta(db, 'undecidedReplaced') ?? 0) },
+    undecided: { documents: undecided.length },
     sinks,
     bytes: withCompanions(path).reduce((sum, name) => sum + (statSync(name, { throwIfNoEntry: false })?.size ?? 0), 0),
     createdAt: readMeta(db, 'createdAt'),
@@ -122,14 +122,10 @@ function report(db: DatabaseSync, path: string): OutboxReport {
   };
 }
 
-/** A byte that went bad can cost a key its name; SQLite has no checksums. */
-const isWhole = ({ last, firstSeenAt, phase, eventId }: Partial<EventMemory>): boolean =>
-  typeof last === 'object' && last !== null && [firstSeenAt, phase, eventId].every((text) => typeof text === 'string');
-
 /** Those that are open, oldest first. */
 export const openEventsOf = (events: Iterable<EventMemory>): readonly OpenEvent[] =>
   [...events]
-    .filter((event) => event.open && isWhole(event))
+    .filter(({ open }) => open)
     .map(openEvent)
     .toSorted((a, b) => a.firstSeenAt.localeCompare(b.firstSeenAt));
 

@@ -1,11 +1,10 @@
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import type { EventMemory, LifecycleState, UndecidedDocument } from '../lifecycle/state.ts';
-import { memoryWithNewKeys, withNewKeys } from '../lifecycle/upgrade.ts';
+import type { EventMemory, LifecycleState } from '../lifecycle/state.ts';
 import { newState } from './create.ts';
 import { balanceBooks } from './sink-store.ts';
-import { type Scalars, writeMeta } from './state-store.ts';
-import { isWholeLifecycle, isWholeMemory } from './whole-state.ts';
+import { type Scalars, writeChecked } from './state-store.ts';
+import { documentOf, type EventRow, memoryOf, observerOf, scalarsOf } from './stored-state.ts';
 
 /** What could be read of a damaged outbox. */
 export interface Salvaged {
@@ -36,9 +35,8 @@ export function salvage(
   const from = new DatabaseSync(path, { readOnly: true, timeout: 0 });
   try {
     from.exec('PRAGMA trusted_schema = OFF');
-    const stored = json<Scalars>(metaOf(from, 'lifecycle'));
-    const found = stored && withNewKeys(stored);
-    const scalars: Scalars | null = isWholeLifecycle(found) ? found : null;
+    const lifecycle = metaOf(from, 'lifecycle');
+    const scalars = lifecycle && scalarsOf(lifecycle.value, lifecycle.crc);
     const records = copyRecords(
       from,
       into,
@@ -60,14 +58,13 @@ export function salvage(
 /** The state that could be read. It is written by whoever asked for it. */
 function copyState(from: DatabaseSync, into: DatabaseSync, scalars: Scalars | null): LifecycleState {
   const observer = metaOf(from, 'observer');
-  if (observer !== null) writeMeta(into, 'observer', observer);
+  if (observer && observerOf(observer.value, observer.crc)) writeChecked(into, 'observer', observer.value);
   const events = new Map<string, EventMemory>();
   for (const row of soundRows(from, 'events')) {
-    const stored = json<EventMemory>(row.json);
-    const memory = stored && memoryWithNewKeys(stored, scalars?.clockOffsetSeconds ?? null);
-    if (isWholeMemory(memory, String(row.eventKey))) events.set(String(row.eventKey), memory);
+    const memory = memoryOf(row as unknown as EventRow, scalars?.clockOffsetSeconds ?? null);
+    if (memory) events.set(String(row.eventKey), memory);
   }
-  const undecided = soundRows(from, 'undecided').flatMap((row) => json<UndecidedDocument>(row.json) ?? []);
+  const undecided = soundRows(from, 'undecided').flatMap((row) => documentOf(row as unknown as EventRow) ?? []);
   // Where the stream is lost positions go on all the same: the rows that were saved keep theirs.
   const position = Math.max(highest(into), scalars?.position ?? 0);
   return { ...newState(), ...scalars, position, events, undecided };
@@ -186,17 +183,15 @@ function oneByOne(from: DatabaseSync, table: Table, first: number, last: number)
   return rows;
 }
 
-const metaOf = (from: DatabaseSync, key: string): string | null => {
-  const value = attempt(() => from.prepare('SELECT value FROM meta WHERE key = ?').get(key))?.value;
-  return typeof value === 'string' && json(value) !== null ? value : null;
-};
+function metaOf(from: DatabaseSync, key: 'lifecycle' | 'observer'): { value: string; crc: number | null } | null {
+  const get = (name: string): unknown =>
+    attempt(() => from.prepare('SELECT value FROM meta WHERE key = ?').get(name))?.value;
+  const [value, crc] = [get(key), get(`${key}.crc`)];
+  return typeof value === 'string' ? { value, crc: crc === undefined ? null : Number(crc) } : null;
+}
 
 const highest = (db: DatabaseSync): number =>
   Number(db.prepare('SELECT coalesce(max(position), 0) AS position FROM records').get()?.position ?? 0);
-
-function json<T = object>(text: unknown): T | null {
-  return attempt(() => (typeof text === 'string' ? (JSON.parse(text) as T) : null)) ?? null;
-}
 
 /** Undefined where the file does not give it. */
 function attempt<T>(read: () => T): T | undefined {

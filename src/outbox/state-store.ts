@@ -2,11 +2,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 import { impactWithin } from '../lifecycle/scope.ts';
-import type { EventMemory, LifecycleState, UndecidedDocument } from '../lifecycle/state.ts';
-import { memoryWithNewKeys, withNewKeys } from '../lifecycle/upgrade.ts';
+import type { LifecycleState } from '../lifecycle/state.ts';
 import { OutboxDamaged } from './errors.ts';
 import { all, one } from './sql.ts';
-import { isWholeLifecycle, isWholeMemory } from './whole-state.ts';
+import { checksum, documentOf, type EventRow, memoryOf, observerOf, scalarsOf } from './stored-state.ts';
 
 /** All of the state that is neither an event nor an undecided document. */
 export type Scalars = Omit<LifecycleState, 'events' | 'undecided' | 'approved'>;
@@ -19,66 +18,50 @@ export interface StoredObserver {
 
 /**
  * The state as it was committed last.
- * @throws OutboxDamaged where a row is missing or says nothing.
+ * @throws OutboxDamaged where a row is missing, or not as it was written.
  */
 export function loadState(db: DatabaseSync): LifecycleState {
   const text = readMeta(db, 'lifecycle');
-  if (text === null) throw new OutboxDamaged('the row of the lifecycle is missing');
-  const scalars = withNewKeys(parse<Scalars>(text));
-  return {
-    ...scalars,
-    events: new Map(
-      all<{ eventKey: string; json: string }>(db, 'SELECT eventKey, json FROM events ORDER BY eventKey').map(
-        ({ eventKey, json }) => [
-          eventKey,
-          memoryWithNewKeys(parse<EventMemory>(json), scalars?.clockOffsetSeconds ?? null),
-        ],
-      ),
-    ),
-    undecided: all<{ json: string }>(db, 'SELECT json FROM undecided ORDER BY number').map(({ json }) =>
-      parse<UndecidedDocument>(json),
-    ),
-    approved: new Set(
-      all<{ eventKey: string }>(
-        db,
-        `SELECT eventKey FROM approvals WHERE outcome IS NULL OR outcome <> 'refused' ORDER BY eventKey`,
-      ).map(({ eventKey }) => eventKey),
-    ),
-  };
+  const scalars = text === null ? null : scalarsOf(text, readChecksum(db, 'lifecycle'));
+  if (!scalars) throw new OutboxDamaged('the row of the lifecycle is missing, or not as it was written');
+  const events = all<EventRow>(db, 'SELECT * FROM events ORDER BY eventKey').map((row) => {
+    const memory = memoryOf(row, scalars.clockOffsetSeconds);
+    if (!memory) throw new OutboxDamaged(`what is remembered of the event ${row.eventKey} is not as it was written`);
+    return [row.eventKey, memory] as const;
+  });
+  const undecided = all<EventRow>(db, 'SELECT * FROM undecided ORDER BY number').map((row) => {
+    const document = documentOf(row);
+    if (!document) throw new OutboxDamaged('a document that waits for the name of this VM is not as it was written');
+    return document;
+  });
+  const approved = all<Pick<EventRow, 'eventKey'>>(
+    db,
+    `SELECT eventKey FROM approvals WHERE outcome IS NULL OR outcome <> 'refused' ORDER BY eventKey`,
+  ).map(({ eventKey }) => eventKey);
+  return { ...scalars, events: new Map(events), undecided, approved: new Set(approved) };
 }
 
-/**
- * For who goes on from it: {@link loadState}, with nothing in it that a byte which went bad has made something else.
- * @throws OutboxDamaged also for that.
- */
-export function loadWholeState(db: DatabaseSync): LifecycleState {
-  const state = loadState(db);
-  if (!isWholeLifecycle(state)) throw new OutboxDamaged('the row of the lifecycle is not as it was written');
-  for (const [eventKey, memory] of state.events) {
-    if (!isWholeMemory(memory, eventKey)) {
-      throw new OutboxDamaged(`what is remembered of the event ${eventKey} is not as it was written`);
-    }
-  }
-  return state;
-}
-
+/** @throws OutboxDamaged where it is not as it was written. */
 export function loadObserver(db: DatabaseSync): StoredObserver {
   const text = readMeta(db, 'observer');
-  return text === null ? { observer: null, bootId: null } : parse<StoredObserver>(text);
+  if (text === null) return { observer: null, bootId: null };
+  const stored = observerOf(text, readChecksum(db, 'observer'));
+  if (!stored) throw new OutboxDamaged('the name of this VM is not as it was written');
+  return stored;
 }
 
 export const readMeta = (db: DatabaseSync, key: MetaKey): string | null =>
   one<{ value: string }>(db, `SELECT value FROM meta WHERE key = '${key}'`)?.value ?? null;
 
+function readChecksum(db: DatabaseSync, key: CheckedKey): number | null {
+  const text = readMeta(db, `${key}.crc`);
+  return text === null ? null : Number(text);
+}
+
+type CheckedKey = 'lifecycle' | 'observer';
+
 /** The rows of `meta`. `bridgeVersion`: the build that made the format, which is what an older one has to ask for. */
-export type MetaKey =
-  | 'sentinel'
-  | 'bridgeVersion'
-  | 'createdAt'
-  | 'lifecycle'
-  | 'observer'
-  | 'recovery'
-  | 'undecidedReplaced';
+export type MetaKey = 'sentinel' | 'bridgeVersion' | 'createdAt' | 'recovery' | CheckedKey | `${CheckedKey}.crc`;
 
 export function writeMeta(db: DatabaseSync, key: MetaKey, value: string): void {
   db.prepare(`INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`).run(
@@ -87,12 +70,10 @@ export function writeMeta(db: DatabaseSync, key: MetaKey, value: string): void {
   );
 }
 
-function parse<T>(text: string): T {
-  try {
-    return JSON.parse(text) as T;
-  } catch (error) {
-    throw new OutboxDamaged(`a row of the state is not JSON: ${(error as Error).message}`);
-  }
+/** In the caller's transaction. */
+export function writeChecked(db: DatabaseSync, key: CheckedKey, value: string): void {
+  writeMeta(db, key, value);
+  writeMeta(db, `${key}.crc`, String(checksum(value)));
 }
 
 /** So much older than the truth `lastDocumentAt` may be on disk: at one poll a second anything else writes all day long. */
@@ -113,8 +94,8 @@ export function isWorthStoring(stored: LifecycleState, next: LifecycleState): bo
 }
 
 function changedScalars(stored: LifecycleState, next: LifecycleState): boolean {
-  const before = scalarsOf(stored);
-  const after = scalarsOf(next);
+  const before = scalarsIn(stored);
+  const after = scalarsIn(next);
   return (Object.keys(after) as (keyof Scalars)[]).some(
     (key) => key !== 'lastDocumentAt' && key !== 'lastDocument' && after[key] !== before[key],
   );
@@ -134,7 +115,7 @@ export function lastDocumentAtIsDue(stored: LifecycleState, next: LifecycleState
   return Math.abs(Date.parse(after) - Date.parse(before)) >= everyMs;
 }
 
-function scalarsOf({
+function scalarsIn({
   events: _events,
   undecided: _undecided,
   approved: _approved,
@@ -151,18 +132,18 @@ export type WriteState = (stored: LifecycleState, next: LifecycleState) => void;
  * changes, so a turn about one event writes one row however many are remembered.
  */
 export function prepareStateWriter(db: DatabaseSync): WriteState {
-  const putEvent = db.prepare(`INSERT INTO events (eventKey, open, json) VALUES (?, ?, ?)
-    ON CONFLICT (eventKey) DO UPDATE SET open = excluded.open, json = excluded.json`);
+  const putEvent = db.prepare(`INSERT INTO events (eventKey, open, json, crc) VALUES (?, ?, ?, ?)
+    ON CONFLICT (eventKey) DO UPDATE SET open = excluded.open, json = excluded.json, crc = excluded.crc`);
   const dropEvent = db.prepare('DELETE FROM events WHERE eventKey = ?');
-  const putDocument = db.prepare('INSERT INTO undecided (number, json) VALUES (?, ?)');
+  const putDocument = db.prepare('INSERT INTO undecided (number, json, crc) VALUES (?, ?, ?)');
   const dropDocuments = db.prepare('DELETE FROM undecided WHERE number >= ?');
-  const countReplaced = db.prepare(`INSERT INTO meta (key, value) VALUES ('undecidedReplaced', ?)
-    ON CONFLICT (key) DO UPDATE SET value = value + excluded.value`);
 
   const writeEvents = (stored: LifecycleState, next: LifecycleState): void => {
     if (next.events === stored.events) return;
     for (const [key, memory] of next.events) {
-      if (stored.events.get(key) !== memory) putEvent.run(key, memory.open ? 1 : 0, JSON.stringify(memory));
+      if (stored.events.get(key) === memory) continue;
+      const [open, json] = [memory.open ? 1 : 0, JSON.stringify(memory)];
+      putEvent.run(key, open, json, checksum(key, open, json));
     }
     for (const key of stored.events.keys()) if (!next.events.has(key)) dropEvent.run(key);
   };
@@ -171,11 +152,10 @@ export function prepareStateWriter(db: DatabaseSync): WriteState {
     if (next.undecided === stored.undecided) return;
     const same = next.undecided.findIndex((document, n) => stored.undecided[n] !== document);
     const kept = same === -1 ? next.undecided.length : same;
-    const replaced = next.undecided.length > 0 ? stored.undecided.length - kept : 0;
-    if (replaced > 0) countReplaced.run(String(replaced));
     if (kept < stored.undecided.length) dropDocuments.run(kept);
     next.undecided.slice(kept).forEach((document, n) => {
-      putDocument.run(kept + n, JSON.stringify(document));
+      const json = JSON.stringify(document);
+      putDocument.run(kept + n, json, checksum(json));
     });
   };
 
@@ -183,7 +163,7 @@ export function prepareStateWriter(db: DatabaseSync): WriteState {
     writeEvents(stored, next);
     writeUndecided(stored, next);
     if (changedScalars(stored, next) || next.lastDocumentAt !== stored.lastDocumentAt) {
-      writeMeta(db, 'lifecycle', JSON.stringify(scalarsOf(next)));
+      writeChecked(db, 'lifecycle', JSON.stringify(scalarsIn(next)));
     }
   };
 }

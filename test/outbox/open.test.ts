@@ -146,7 +146,7 @@ describe('the sound rows of a damaged file', () => {
     using rig = usedRig();
     sql(rig.file, `UPDATE events SET json = substr(json, 1, 20) WHERE eventKey = 'event-3'`);
     const outbox = rig.open();
-    expect(outbox.recovery?.reason).toMatch(/not JSON/);
+    expect(outbox.recovery?.reason).toMatch(/event-3 is not as it was written/);
     expect([...outbox.state.events.keys()]).not.toContain('event-3');
     expect(outbox.recovery?.salvaged).toMatchObject({ events: 6, records: 40, lost: 0 });
   });

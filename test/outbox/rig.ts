@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import type { EventMemory, LifecycleState } from '../../src/lifecycle/state.ts';
 import { noProgress, type Outbox, type OutboxOptions, openOutbox } from '../../src/outbox/outbox.ts';
@@ -112,6 +113,10 @@ export const memoryOf = (eventId: string, rest: Partial<EventMemory> = {}): Even
   absent: null,
   ...rest,
 });
+
+/** Changes rows as a disk does: no trigger sees it. */
+export const damage = (db: DatabaseSync, sql: string): void =>
+  db.exec(`DROP TRIGGER events_without_crc; DROP TRIGGER meta_without_crc; ${sql}`);
 
 /** One observation: `count` records about this event, which is open afterwards unless said otherwise. */
 export function observe(

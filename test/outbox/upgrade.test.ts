@@ -1,9 +1,179 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, test } from 'vitest';
-import { inWords, tell } from '../support/story.ts';
-import { createRig } from './rig.ts';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import type { Outbox, OutboxOptions } from '../../src/outbox/outbox.ts';
+import { inWords, observerNamed, tell } from '../support/story.ts';
+import { createRig, observe, positions, type Rig, version } from './rig.ts';
+
+/** Beside each outbox of an earlier version: what it holds, written down by the process that wrote it. */
+interface Written {
+  readonly streamId: string;
+  readonly position: number;
+  readonly events: readonly {
+    readonly key: string;
+    readonly eventId: string;
+    readonly open: boolean;
+    readonly phase: string;
+    readonly sequence: number;
+    readonly recorded: Readonly<Record<string, number>>;
+    readonly firstSeenAt: string;
+    readonly startedAt: string | null;
+  }[];
+  readonly records: readonly { readonly position: number; readonly recordId: string }[];
+  readonly pending: Readonly<Record<string, readonly number[]>>;
+  readonly dead: Readonly<Record<string, number>>;
+  readonly approved: readonly string[];
+}
+
+const root = join(import.meta.dirname, '../..');
+const fixtures = join(root, 'test/fixtures/outboxes');
+const unzipped = (name: string): Buffer => gunzipSync(readFileSync(join(fixtures, name)));
+const writtenBy = (release: string): Written => JSON.parse(readFileSync(join(fixtures, `${release}.json`), 'utf8'));
+const releases = readdirSync(fixtures).flatMap((name) => /^(.*)\.sqlite\.gz$/.exec(name)?.[1] ?? []);
+const sinks = ['event-hubs', 'log-analytics'];
+
+function place(rig: Rig, release: string): void {
+  writeFileSync(join(rig.directory, 'outbox.sqlite'), unzipped(`${release}.sqlite.gz`));
+}
+
+/** Everything that was written is there: stream, events, records with their ids, deliveries, approvals, the VM's name. */
+function expectAll(outbox: Outbox, written: Written): void {
+  expect(outbox.recovery).toBeNull();
+  expect(outbox.state).toMatchObject({ streamId: written.streamId, position: written.position });
+  expect([...outbox.state.events.keys()].sort()).toEqual(written.events.map(({ key }) => key).sort());
+  for (const { key, ...expected } of written.events) expect(outbox.state.events.get(key)).toMatchObject(expected);
+  for (const sink of sinks) {
+    expect(positions(outbox, sink)).toEqual(written.pending[sink]);
+    expect(outbox.counters()[sink]?.dead).toBe(written.dead[sink]);
+    for (const { position, json } of outbox.pending(sink, { limit: 100 })) {
+      expect(JSON.parse(Buffer.from(json).toString())).toMatchObject(
+        written.records.find((record) => record.position === position) ?? {},
+      );
+    }
+  }
+  expect([...outbox.state.approved]).toEqual(written.approved);
+  expect(outbox.observer).toMatchObject({ vmName: 'web_0' });
+}
+
+describe.each(releases)('an outbox that version %s wrote', (release) => {
+  const written = writtenBy(release);
+
+  test('is opened with everything that is in it', () => {
+    using rig = createRig();
+    place(rig, release);
+    expectAll(rig.open({ sinks }), written);
+  });
+
+  test('is gone on with: what was open ends, with the next number of its own', () => {
+    using rig = createRig();
+    place(rig, release);
+    const outbox = rig.open({ sinks });
+    const { state, records } = tell([{ events: [], after: 30 }, { events: [] }], {
+      state: outbox.state,
+      from: Date.now(),
+    });
+    expect(records).toMatchObject([
+      { eventId: 'Reboot-2', phase: 'Ended', sequence: 2, position: written.position + 1 },
+    ]);
+    outbox.append(state, records);
+    outbox.close();
+    expect(rig.open({ sinks }).state).toMatchObject({ streamId: written.streamId, position: written.position + 1 });
+  });
+});
+
+interface Release {
+  openOutbox(options: OutboxOptions): Outbox;
+}
+
+/** The outbox of that version, from its own code. */
+function outboxOf(release: string, directory: string): Release {
+  const file = join(directory, `outbox-${release}.cjs`);
+  writeFileSync(file, unzipped(`outbox-${release}.cjs.gz`));
+  return createRequire(import.meta.url)(file) as Release;
+}
+
+test('a roll-back to 0.1.0 and forward again keep everything that either wrote', () => {
+  using rig = createRig();
+  using code = createRig();
+  const written = writtenBy('0.1.0');
+  place(rig, '0.1.0');
+  const newer = rig.open({ sinks });
+  observe(newer, { eventId: 'NEWER-9' });
+  newer.close();
+
+  const line = (): void => {};
+  const log = { debug: line, info: line, warn: line, error: line, child: () => log };
+  const options = { directory: rig.directory, sinks, maxMegabytes: 256, clock: rig.clock, log, version: '0.1.0' };
+  const older = outboxOf('0.1.0', code.directory).openOutbox(options);
+  expect(older.recovery).toBeNull();
+  expect(older.state).toMatchObject({ streamId: written.streamId, position: written.position + 1 });
+  expect([...older.state.events.keys()].sort()).toEqual([...written.events.map(({ key }) => key), 'newer-9'].sort());
+  observe(older, { eventId: 'NEWER-9' });
+  observe(older, { eventId: 'OLDER-10' });
+  older.rememberObserver(observerNamed('web_0'), 'boot-2');
+  older.close();
+
+  const again = rig.open({ sinks });
+  expect(again.recovery).toBeNull();
+  expect(again.state).toMatchObject({ streamId: written.streamId, position: written.position + 3 });
+  expect(again.state.events.get('newer-9')).toMatchObject({ sequence: written.position + 2 });
+  expect(again.state.events.has('older-10')).toBe(true);
+  expect(again.observerBootId).toBe('boot-2');
+  for (const sink of sinks) expect(positions(again, sink).slice(-3)).toEqual([9, 10, 11]);
+});
+
+test('a key that a later version adds costs nothing: neither an event, nor the stream', () => {
+  using rig = createRig();
+  using later = createRig();
+  const outbox = rig.open({ sinks });
+  observe(outbox, { eventId: 'A', count: 3 });
+  const { streamId } = outbox.state;
+  outbox.close();
+
+  cpSync(join(root, 'src'), join(later.directory, 'src'), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(later.directory, 'node_modules'));
+  mkdirSync(join(later.directory, 'test'));
+  const add = (file: string, edits: readonly (readonly [string, string])[]): void => {
+    const path = join(later.directory, 'src/lifecycle', file);
+    const text = edits.reduce(
+      (before, [from, to]) => {
+        expect(before.split(from), `${from} in ${file}`).toHaveLength(2);
+        return before.replace(from, `${from}\n${to}`);
+      },
+      readFileSync(path, 'utf8'),
+    );
+    writeFileSync(path, text);
+  };
+  add('state.ts', [
+    ['export interface EventMemory {', 'readonly mood: string;'],
+    ['export interface LifecycleState {', 'readonly weather: string;'],
+    ['(streamId: string): LifecycleState => ({', `weather: 'unknown',`],
+  ]);
+  add('empty-memory.ts', [['(eventId: string, moment: Moment): EventMemory => ({', `mood: 'unknown',`]]);
+  const script = `
+    import { openOutbox } from ${JSON.stringify(join(later.directory, 'src/outbox/outbox.ts'))};
+    import { silentLog } from ${JSON.stringify(join(later.directory, 'src/log.ts'))};
+    import { systemClock } from ${JSON.stringify(join(later.directory, 'src/clock.ts'))};
+    const outbox = openOutbox({ directory: ${JSON.stringify(rig.directory)}, sinks: ${JSON.stringify(sinks)},
+      maxMegabytes: 256, clock: systemClock, log: silentLog, version: ${JSON.stringify(version)} });
+    const { recovery, state } = outbox;
+    console.log(JSON.stringify({ recovery, ...state, events: [...state.events.values()] }));
+    outbox.close();`;
+  const told = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+  expect(JSON.parse(told)).toMatchObject({
+    recovery: null,
+    streamId,
+    position: 3,
+    weather: 'unknown',
+    events: [{ eventId: 'A', sequence: 3, mood: 'unknown' }],
+  });
+  // And back: what it wrote is opened here.
+  expect(rig.open({ sinks }).state).toMatchObject({ streamId, position: 3 });
+});
 
 interface Stored {
   readonly lifecycle: { readonly streamId: string; readonly position: number };
@@ -23,7 +193,7 @@ function writeOldState(directory: string): void {
   db.close();
 }
 
-test('an outbox that an earlier build wrote keeps its stream and every event', () => {
+test('an event that 0.1.0 found absent around a reset ends', () => {
   using rig = createRig();
   rig.open().close();
   writeOldState(rig.directory);

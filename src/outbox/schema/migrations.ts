@@ -1,4 +1,5 @@
 import { sql as sql0001 } from './0001.ts';
+import { sql as sql1001 } from './1001.ts';
 
 /** One step of the on-disk format. Forward only; the steps and the new number are one transaction. */
 export interface Migration {
@@ -8,6 +9,9 @@ export interface Migration {
 }
 
 /** In order. A new major is for changes that an older build would not survive; it costs every roll-back its backlog. */
-export const migrations: readonly Migration[] = [{ userVersion: 1000, sql: sql0001 }];
+export const migrations: readonly Migration[] = [
+  { userVersion: 1000, sql: sql0001 },
+  { userVersion: 1001, sql: sql1001 },
+];
 
 export const majorOf = (userVersion: number): number => Math.floor(userVersion / 1000);

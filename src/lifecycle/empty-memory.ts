@@ -1,0 +1,85 @@
+import type { Moment } from './moment.ts';
+import type { ScheduledEvent } from './scheduled-event.ts';
+import type { AbsenceFacts, EventMemory, Sighting } from './state.ts';
+
+/**
+ * What a memory begins with, and what stands in for the keys that a stored one lacks: values that claim nothing. A new key gets
+ * its value here, and outboxes of every earlier version go on.
+ */
+export const emptyMemory = (eventId: string, moment: Moment): EventMemory => ({
+  eventId,
+  last: emptyEvent(eventId),
+  phase: 'Scheduled',
+  open: false,
+  inScope: true,
+  affectsUs: false,
+  firstSeenAt: moment.azureAt,
+  firstSeen: moment,
+  scheduledSince: null,
+  presentAtFirstLook: true,
+  startedAt: null,
+  startSeen: false,
+  started: null,
+  startedBeforeMs: 0,
+  impactAt: null,
+  endedAt: null,
+  sequence: 0,
+  recorded: {},
+  recordedFloor: 0,
+  pauseMs: null,
+  pauseTotalMs: null,
+  pauseSinceListedMs: 0,
+  movedSinceListed: false,
+  bootedSinceListed: false,
+  ambiguous: false,
+  outageSeconds: null,
+  foundOnHost: null,
+  listedIn: null,
+  hiddenSince: null,
+  absent: null,
+});
+
+export const emptyEvent = (eventId: string): ScheduledEvent => ({
+  eventId,
+  eventStatus: null,
+  eventType: null,
+  resourceType: null,
+  resources: null,
+  notBefore: null,
+  description: null,
+  eventSource: null,
+  durationSeconds: null,
+  raw: {},
+});
+
+export const emptySighting: Sighting = {
+  at: null,
+  moment: null,
+  unreadable: 0,
+  incarnation: null,
+  bootId: null,
+  physicalHost: null,
+};
+
+export const emptyFacts: AbsenceFacts = {
+  bootChanged: false,
+  bootKnownSame: false,
+  hostChanged: false,
+  paused: false,
+  reset: false,
+  exactlyOneMore: false,
+  gap: true,
+  notBefore: 'unknown',
+  approved: false,
+  superseded: false,
+  rebooted: false,
+  ambiguous: false,
+  unreadable: false,
+  settling: true,
+};
+
+/** What is remembered of an event that no document listed, or none that anybody remembers: its id, and that it is over. */
+export function neverListed(eventId: string, at: Date): EventMemory {
+  const azureAt = at.toISOString();
+  return { ...emptyMemory(eventId, { azureAt, monotonicMs: null, bootId: null }), endedAt: azureAt };
+}
