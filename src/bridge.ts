@@ -7,7 +7,7 @@ import type { ObserverWatch } from './imds/observer-watch.ts';
 import { nextPollIn } from './imds/poll-pace.ts';
 import type { Seen } from './lifecycle/scheduled-event.ts';
 import { impactWithin, type Scope } from './lifecycle/scope.ts';
-import { type Turn, transition } from './lifecycle/transition.ts';
+import { type Transition, transition } from './lifecycle/transition.ts';
 import type { Log } from './log.ts';
 import type { Outbox } from './outbox/outbox.ts';
 import { createTurnLog } from './turn-log.ts';
@@ -30,7 +30,7 @@ export interface Bridge {
 }
 
 /** One turn: look, decide, remember. A turn that changes nothing writes nothing. */
-export async function pollOnce(bridge: Bridge, signal: AbortSignal): Promise<Turn> {
+export async function pollOnce(bridge: Bridge, signal: AbortSignal): Promise<Transition> {
   const { imds, host, observer, scope, outbox, clock, gapAfterMs, enablingMs, bridgeVersion } = bridge;
   const seen = await look(imds, outbox, signal);
   const began = clock.monotonicMs();

@@ -1,12 +1,12 @@
 import type { Clock } from './clock.ts';
 import type { Pace } from './imds/poll-pace.ts';
 import type { Seen } from './lifecycle/scheduled-event.ts';
-import type { Turn } from './lifecycle/transition.ts';
+import type { Transition } from './lifecycle/transition.ts';
 import { createRateLimit, createTroubleTeller, type Log } from './log.ts';
 
 /** Says what a turn saw and decided: one line per record, one when the endpoint falls silent, one when it is back. */
 export interface TurnLog {
-  told(turn: Pick<Turn, 'seen' | 'records'>, pace: Pace): void;
+  told(turn: Pick<Transition, 'seen' | 'records'>, pace: Pace): void;
   /** A turn ended in an exception: a mistake of ours. */
   failed(error: unknown): void;
 }

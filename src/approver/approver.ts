@@ -7,10 +7,10 @@ import {
   whyNotNow,
 } from '../lifecycle/approval.ts';
 import { settledBy } from '../lifecycle/approval-settled.ts';
-import { whatIsOther } from '../lifecycle/approval-terms.ts';
+import { differenceBetween } from '../lifecycle/approval-terms.ts';
 import { hasApproved } from '../lifecycle/approved-record.ts';
 import type { ScheduledEvent } from '../lifecycle/scheduled-event.ts';
-import type { Turn } from '../lifecycle/transition.ts';
+import type { Transition } from '../lifecycle/transition.ts';
 import { createRateLimit } from '../log.ts';
 import type { ApprovalIntent } from '../outbox/outbox.ts';
 import { type ApproveAnswer, approveByHand, refusal } from './by-hand.ts';
@@ -34,7 +34,7 @@ export interface ApproverOptions extends CarryOutOptions {
  */
 export interface Approver {
   /** Looks at what a turn saw. For the poll loop: never throws, never waits. */
-  consider(turn: Pick<Turn, 'seen' | 'state' | 'records'>): void;
+  consider(turn: Pick<Transition, 'seen' | 'state' | 'records'>): void;
   /** An {@link ApproveRequest}. What it names is approved only while it is what the person was shown. Never rejects. */
   approve(argument: unknown): Promise<ApproveAnswer>;
   /**
@@ -79,7 +79,7 @@ export function createApprover(options: ApproverOptions): Approver {
   };
 
   /** An intent that a process before this one left open. */
-  const settle = (intent: ApprovalIntent, { seen, records }: Pick<Turn, 'seen' | 'records'>): void => {
+  const settle = (intent: ApprovalIntent, { seen, records }: Pick<Transition, 'seen' | 'records'>): void => {
     const now = (seen.kind !== 'unavailable' && seen.azureTime) || clock.now();
     const settled = settledBy(intent.eventId, { state: outbox.state, records, now });
     if (settled) carryOut.conclude(intent, settled);
@@ -108,7 +108,7 @@ export function createApprover(options: ApproverOptions): Approver {
       return `it was asked for at ${intent.at.toISOString()}, and whoever asked may not want it any more`;
     }
     if (!intent.terms) return 'it is not known any more what the event was when it was asked for';
-    const other = whatIsOther(intent.terms, sight.termsOf(event));
+    const other = differenceBetween(intent.terms, sight.termsOf(event));
     return other && `since it was asked for the event ${other}`;
   };
 
@@ -150,7 +150,7 @@ export function createApprover(options: ApproverOptions): Approver {
     );
   };
 
-  const consider = ({ seen, state, records }: Pick<Turn, 'seen' | 'state' | 'records'>): void => {
+  const consider = ({ seen, state, records }: Pick<Transition, 'seen' | 'state' | 'records'>): void => {
     if (seen.kind === 'unavailable' || isClosing) return;
     const document = seen.kind === 'document' ? seen.document : sight.document();
     if (!document) return;

@@ -1,7 +1,7 @@
 import type { ApprovalAnswer } from '../imds/approve.ts';
 import { byHand } from '../lifecycle/approval.ts';
 import { readApproveRequest } from '../lifecycle/approval-request.ts';
-import { whatIsOther } from '../lifecycle/approval-terms.ts';
+import { differenceBetween } from '../lifecycle/approval-terms.ts';
 import type { ScheduledEvent } from '../lifecycle/scheduled-event.ts';
 import type { CarryOut } from './carry-out.ts';
 import { keyOf } from './event-key.ts';
@@ -35,7 +35,7 @@ export async function approveByHand(
   if (asked === null) return refusal('The request names no EventId, or is that of another version of this command.');
   const event = sight.listed(keyOf(asked));
   const ids = (sight.document()?.events ?? []).map(({ eventId }) => eventId).join(', ') || 'none';
-  const other = event && asked.terms && whatIsOther(asked.terms, sight.termsOf(event));
+  const other = event && asked.terms && differenceBetween(asked.terms, sight.termsOf(event));
   const trouble = [
     { is: isClosing(), says: 'The service is about to stop: ask again when it runs.' },
     { is: !sight.isFresh(), says: tellsNothing },

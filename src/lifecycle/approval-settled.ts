@@ -7,7 +7,7 @@ export type SettledApproval =
   | { readonly outcome: 'outcome-unknown'; readonly reason: string };
 
 /** What one turn brought. */
-export interface TurnTold {
+export interface SettlementInput {
   readonly state: Pick<LifecycleState, 'events' | 'clockOffsetSeconds'>;
   readonly records: readonly Pick<LifecycleRecord, 'eventId' | 'phase' | 'notBefore'>[];
   /** Azure's, as well as it is known. */
@@ -19,7 +19,7 @@ export interface TurnTold {
  * approved; this bridge was about to, so what did start early counts as accepted.
  * https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events#event-properties
  */
-export function settledBy(eventId: string, { state, records, now }: TurnTold): SettledApproval | null {
+export function settledBy(eventId: string, { state, records, now }: SettlementInput): SettledApproval | null {
   const key = eventId.toLowerCase();
   const memory = state.events.get(key);
   if (!memory?.open) {

@@ -24,7 +24,7 @@ export function termsOf(event: ScheduledEvent, document: SeenDocument | undefine
 }
 
 /** How the event differs by now, as the end of a sentence; null: it is what was agreed to. Order and letters of names are nothing. */
-export function whatIsOther(agreed: ApprovalTerms, now: ApprovalTerms): string | null {
+export function differenceBetween(agreed: ApprovalTerms, now: ApprovalTerms): string | null {
   if (now.eventType !== agreed.eventType) return `is of the type ${told(now.eventType)}`;
   if (now.eventSource !== agreed.eventSource) return `has the source ${told(now.eventSource)}`;
   if (now.durationSeconds !== agreed.durationSeconds) return `has the duration ${told(now.durationSeconds)}`;

@@ -57,7 +57,7 @@ export type MayApprove =
 export function mayApprove(event: ScheduledEvent, circumstances: ApprovalCircumstances): MayApprove {
   const hindrance =
     whyNotNow(event, circumstances) ??
-    (circumstances.listedTwice ? 'the document lists it more than once' : hindranceOfType(event, circumstances.policy));
+    (circumstances.listedTwice ? 'the document lists it more than once' : refusalByType(event, circumstances.policy));
   return hindrance === null ? forWhom(event, circumstances) : no(hindrance);
 }
 
@@ -76,7 +76,7 @@ export function whyNotNow(event: ScheduledEvent, given: ApprovalCircumstances): 
   return null;
 }
 
-function hindranceOfType(
+function refusalByType(
   { eventType, eventSource, durationSeconds, resourceType }: ScheduledEvent,
   policy: ApprovalPolicy,
 ): string | null {

@@ -1,19 +1,19 @@
 import { merge } from './content.ts';
-import { type Circumstances, describe, type StepToDescribe, type Unplaced } from './describe.ts';
+import { type Circumstances, describe, type StepToDescribe, type Unsequenced } from './describe.ts';
 import { endOf, isProvenByReboot } from './ends.ts';
-import { absenceFacts, confirmAfterMs, type DocumentFacts, hideMs, isGap, resetWindowMs, standing } from './facts.ts';
+import { absenceFacts, confirmAfterMs, type DocumentFacts, dueState, hideMs, isGap, resetWindowMs } from './facts.ts';
 import { type Booking, bookImpact, type Candidate, type HostImpact } from './impact.ts';
 import { longestBetween, type Moment, msBetween } from './moment.ts';
 import { applyImpact, isForgotten, isUnchanged, rememberListed, stillListed, toForget } from './remember.ts';
 import type { ScheduledEvent, SeenDocument } from './scheduled-event.ts';
-import { affects, bearsWitness, type Scope } from './scope.ts';
+import { affects, isSampled, type Scope } from './scope.ts';
 import type { EventMemory } from './state.ts';
 import { type Listing, saysEnded, stepTaken } from './steps.ts';
 
 type Events = ReadonlyMap<string, EventMemory>;
 
 /** Everything one document is decided with. */
-export interface Bench {
+export interface DecisionContext {
   readonly facts: DocumentFacts;
   readonly circumstances: Circumstances;
   readonly impact: HostImpact;
@@ -26,7 +26,7 @@ export interface Bench {
 export interface Decision {
   readonly events: Events;
   /** One per event at most, in the order of their lower-case EventIds. */
-  readonly records: readonly Unplaced[];
+  readonly records: readonly Unsequenced[];
   /** Events never seen before, and those of them (or joined later) that affect this VM. */
   readonly appeared: { readonly seen: number; readonly ours: number };
   /** An event explains the outage. */
@@ -36,35 +36,39 @@ export interface Decision {
 /** What became of one event: its memory (undefined: forget it) and the record of its step. */
 interface Outcome {
   readonly memory: EventMemory | undefined;
-  readonly record?: Unplaced;
+  readonly record?: Unsequenced;
 }
 
 /** Decides a document; `null` = the one before again (304). */
-export function decide(before: Events, document: SeenDocument | null, bench: Bench): Decision {
+export function decide(before: Events, document: SeenDocument | null, context: DecisionContext): Decision {
   const listed = new Map((document?.events ?? []).map((event) => [event.eventId.toLowerCase(), event]));
-  const bookings = bookImpact(candidates(before, document && listed, bench), bench.impact);
-  const touched = new Map([...before].map(([key, memory]) => [key, touch(memory, bookings.get(key), bench)]));
+  const bookings = bookImpact(candidates(before, document && listed, context), context.impact);
+  const touched = new Map([...before].map(([key, memory]) => [key, touch(memory, bookings.get(key), context)]));
   const events = new Map(touched);
-  const records: Unplaced[] = [];
+  const records: Unsequenced[] = [];
   const put = (key: string, { memory, record }: Outcome): void => {
     if (memory) events.set(key, memory);
     else events.delete(key);
     if (record) records.push(record);
   };
-  for (const [key, event] of listed) put(key, decideListed(touched.get(key), event, bookings.get(key), bench));
+  for (const [key, event] of listed) put(key, decideListed(touched.get(key), event, bookings.get(key), context));
   const present: Events = new Map(events);
   for (const [key, memory] of touched) {
-    if (memory.open && !listed.has(key)) put(key, decideUnlisted(memory, document, present, bench));
+    if (memory.open && !listed.has(key)) put(key, decideUnlisted(memory, document, present, context));
   }
-  if (records.length > 0) for (const key of toForget(events, listed, bench.facts.moment)) events.delete(key);
+  if (records.length > 0) for (const key of toForget(events, listed, context.facts.moment)) events.delete(key);
   records.sort((a, b) => (a.eventId.toLowerCase() < b.eventId.toLowerCase() ? -1 : 1));
   const isOutageBooked = [...bookings.values()].some(({ outageSeconds }) => outageSeconds !== null);
   return { events: sameOr(before, events), records, appeared: countAppeared(before, events), isOutageBooked };
 }
 
 /** The events of this VM that are open, and those that this document lists first. `listed` null: the same document again. */
-function candidates(before: Events, listed: ReadonlyMap<string, ScheduledEvent> | null, bench: Bench): Candidate[] {
-  const { facts, circumstances, approved } = bench;
+function candidates(
+  before: Events,
+  listed: ReadonlyMap<string, ScheduledEvent> | null,
+  context: DecisionContext,
+): Candidate[] {
+  const { facts, circumstances, approved } = context;
   const keys = new Set([...before.keys(), ...(listed?.keys() ?? [])]);
   return [...keys].flatMap((key): Candidate[] => {
     const memory = before.get(key);
@@ -79,7 +83,7 @@ function candidates(before: Events, listed: ReadonlyMap<string, ScheduledEvent> 
         key,
         eventType: now.eventType,
         started: known?.phase === 'Started' || now.eventStatus === 'Started',
-        due: standing(now.notBefore, facts.azureTime) === 'passed' || approved.has(key),
+        due: dueState(now.notBefore, facts.azureTime) === 'passed' || approved.has(key),
         listed: listed === null || entry !== undefined,
         isNew: memory === undefined || memory.absent !== null,
         // A list that may be incomplete shows no leaving.
@@ -90,7 +94,7 @@ function candidates(before: Events, listed: ReadonlyMap<string, ScheduledEvent> 
 }
 
 /** What the machine measured on itself, for a known event, and the host that it is on. */
-function touch(memory: EventMemory, booking: Booking | undefined, { facts, impact }: Bench): EventMemory {
+function touch(memory: EventMemory, booking: Booking | undefined, { facts, impact }: DecisionContext): EventMemory {
   const { previous } = facts;
   const touched = applyImpact(memory, impact.pause, booking);
   const learnsHost = touched.open && !touched.absent && touched.foundOnHost === null && previous.physicalHost !== null;
@@ -101,19 +105,19 @@ function decideListed(
   known: EventMemory | undefined,
   event: ScheduledEvent,
   booking: Booking | undefined,
-  bench: Bench,
+  context: DecisionContext,
 ): Outcome {
-  const { facts, circumstances, scope } = bench;
+  const { facts, circumstances, scope } = context;
   const { vmName, vmId } = circumstances.observer;
   const memory = known && !isForgotten(known, facts.moment) ? known : undefined;
   const now = merge(memory?.last, event);
   const affectsUs = affects(now.resources, vmName);
-  const chosen = memory ? memory.inScope : bearsWitness(scope, vmId, event.eventId);
+  const chosen = memory ? memory.inScope : isSampled(scope, vmId, event.eventId);
   const inScope = chosen || affectsUs;
   if (memory && memory.inScope === inScope && isUnchanged(memory, { now, affectsUs })) return { memory };
   // A known event was out of sight since it was last listed, a new one since the last document that could have shown it.
   const gap = memory?.open
-    ? isGap(memory.listedIn ?? facts.previous, facts.moment, bench.gapAfterMs)
+    ? isGap(memory.listedIn ?? facts.previous, facts.moment, context.gapAfterMs)
     : facts.gap || facts.wasHidden || facts.settling || facts.mayHaveMoved;
   const listing: Listing = { now, memory, affectsUs, gap };
   if (!inScope && saysEnded(listing)) return { memory: undefined };
@@ -131,8 +135,13 @@ function decideListed(
   return describe(remembered, { ...step, ...left, incarnation: facts.incarnation, startedSeconds }, circumstances);
 }
 
-function decideUnlisted(memory: EventMemory, document: SeenDocument | null, present: Events, bench: Bench): Outcome {
-  const { facts } = bench;
+function decideUnlisted(
+  memory: EventMemory,
+  document: SeenDocument | null,
+  present: Events,
+  context: DecisionContext,
+): Outcome {
+  const { facts } = context;
   if (document === null && !memory.absent) return { memory: memory.listedIn ? memory : stillListed(memory) };
   const listedIn = memory.listedIn ?? facts.previous;
   // An entry whose EventId cannot be read, and that was not there beside this event, may be this very event.
@@ -142,38 +151,38 @@ function decideUnlisted(memory: EventMemory, document: SeenDocument | null, pres
       return { memory: memory.hiddenSince ? memory : { ...memory, listedIn, hiddenSince } };
     }
   }
-  if (memory.absent) return decideWaiting(memory, document, bench);
+  if (memory.absent) return decideWaiting(memory, document, context);
   const absence = absenceFacts(memory, facts, {
-    gapAfterMs: bench.gapAfterMs,
-    approved: bench.approved.has(memory.eventId.toLowerCase()),
+    gapAfterMs: context.gapAfterMs,
+    approved: context.approved.has(memory.eventId.toLowerCase()),
     superseded: isSuperseded(memory, present),
   });
   const absent = {
     since: facts.at.toISOString(),
-    clockOffsetSeconds: bench.circumstances.clockOffsetSeconds,
+    clockOffsetSeconds: context.circumstances.clockOffsetSeconds,
     moment: facts.moment,
     incarnation: facts.incarnation,
     facts: absence,
   };
   const missed: EventMemory = { ...memory, absent, listedIn };
-  return isProvenByReboot(memory, absence) ? end(missed, bench) : { memory: missed };
+  return isProvenByReboot(memory, absence) ? end(missed, context) : { memory: missed };
 }
 
 /**
  * An absent event is ended once another document lacks it too, or three polls of the same; around a reset, once five
  * minutes have passed and a valid document still lacks it.
  */
-function decideWaiting(memory: EventMemory, document: SeenDocument | null, bench: Bench): Outcome {
+function decideWaiting(memory: EventMemory, document: SeenDocument | null, context: DecisionContext): Outcome {
   const { absent } = memory;
   if (!absent) return { memory };
   // A time that went backwards holds nothing open.
-  const waitedMs = Math.abs(msBetween(absent.moment, bench.facts.moment));
+  const waitedMs = Math.abs(msBetween(absent.moment, context.facts.moment));
   const isOther = document !== null && document.incarnation !== absent.incarnation;
   const isConfirmed = absent.facts.settling ? waitedMs >= resetWindowMs : isOther || waitedMs >= confirmAfterMs;
-  return isConfirmed ? end(memory, bench) : { memory };
+  return isConfirmed ? end(memory, context) : { memory };
 }
 
-function end(memory: EventMemory, { facts, circumstances }: Bench): Outcome {
+function end(memory: EventMemory, { facts, circumstances }: DecisionContext): Outcome {
   const { absent } = memory;
   if (!absent || !memory.inScope) return { memory: undefined };
   const step: StepToDescribe = {

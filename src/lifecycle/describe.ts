@@ -1,10 +1,10 @@
 import { contentKey } from './content.ts';
-import { cutList, cutObject, cutText, cutValue, limits } from './cut.ts';
 import { type Left, noticeSeconds } from './notice.ts';
 import { type Change, type LifecycleRecord, type Phase, schemaVersion } from './record.ts';
 import { recordId, stepOf, transitionId } from './record-id.ts';
 import type { HostEvidence, Observer } from './scheduled-event.ts';
 import type { EventMemory } from './state.ts';
+import { limits, truncateList, truncateObject, truncateText, truncateValue } from './truncate.ts';
 
 /** What all records of one observation have in common. */
 export interface Circumstances {
@@ -31,14 +31,14 @@ export interface StepToDescribe {
 }
 
 /** A record whose place among the others of its stream is not given yet. */
-export type Unplaced = Omit<LifecycleRecord, 'position'>;
+export type Unsequenced = Omit<LifecycleRecord, 'position'>;
 
 /** Writes the record of a step; the memory that comes back has counted it. */
 export function describe(
   memory: EventMemory,
   step: StepToDescribe,
   { at, observer, host, ...given }: Circumstances,
-): { readonly memory: EventMemory; readonly record: Unplaced } {
+): { readonly memory: EventMemory; readonly record: Unsequenced } {
   const kind = stepOf(step.phase);
   const content = contentKey(memory.last, memory.phase, step.evidence);
   const detail = { content, vmId: observer.vmId };
@@ -50,7 +50,7 @@ export function describe(
     sequence: memory.sequence + 1,
     ...countStep(memory, first, repeat + 1, observer.vmId),
   };
-  const record: Unplaced = {
+  const record: Unsequenced = {
     recordId: recordId(transition, observer.vmId),
     transitionId: transition,
     schemaVersion,
@@ -59,7 +59,7 @@ export function describe(
     imdsApiVersion: given.imdsApiVersion,
     phase: step.phase,
     evidence: step.evidence,
-    changes: step.changes.map(cutChange),
+    changes: step.changes.map(truncateChange),
     sequence: counted.sequence,
     streamId: given.streamId,
     repeat,
@@ -112,14 +112,15 @@ function countStep(
   };
 }
 
-function cutChange({ field, from, to }: Change): Change {
-  const cut = (value: unknown): unknown => cutValue(value, typeof value === 'string' ? limits.word : limits.change);
+function truncateChange({ field, from, to }: Change): Change {
+  const cut = (value: unknown): unknown =>
+    truncateValue(value, typeof value === 'string' ? limits.word : limits.change);
   return { field, from: cut(from), to: cut(to) };
 }
 
 /** The fields that repeat Azure's own words, within bounds. */
 function asAzureSaid({ eventId, last }: EventMemory, { vmName }: Observer) {
-  const word = (text: string | null): string | null => (text ? cutText(text, limits.word) : null);
+  const word = (text: string | null): string | null => (text ? truncateText(text, limits.word) : null);
   const isUs = (name: string): boolean => name.toLowerCase() === vmName.toLowerCase();
   const resources = last.resources ?? [];
   return {
@@ -128,12 +129,12 @@ function asAzureSaid({ eventId, last }: EventMemory, { vmName }: Observer) {
     eventSource: word(last.eventSource),
     eventStatus: word(last.eventStatus),
     resourceType: word(last.resourceType),
-    description: last.description ? cutText(last.description, limits.text) : null,
-    affectedResources: cutList(resources, limits.list, isUs),
+    description: last.description ? truncateText(last.description, limits.text) : null,
+    affectedResources: truncateList(resources, limits.list, isUs),
     affectedResourceCount: resources.length,
     notBefore: last.notBefore,
     durationSeconds: last.durationSeconds,
-    rawEvent: cutObject(last.raw, limits.raw),
+    rawEvent: truncateObject(last.raw, limits.raw),
   };
 }
 

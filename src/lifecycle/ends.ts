@@ -10,7 +10,7 @@ import { isKnown } from './steps.ts';
  */
 
 /** An event that left, and all that is known about it and its leaving. */
-interface Leaving extends AbsenceFacts {
+interface Departure extends AbsenceFacts {
   readonly started: boolean;
   /** It had started, and was listed as Scheduled again. */
   readonly wentBack: boolean;
@@ -22,15 +22,15 @@ interface Leaving extends AbsenceFacts {
   readonly oursAlone: boolean;
 }
 
-const interrupts = (e: Leaving): boolean => ['Freeze', 'Reboot', 'Redeploy'].includes(e.eventType ?? '');
+const interrupts = (e: Departure): boolean => ['Freeze', 'Reboot', 'Redeploy'].includes(e.eventType ?? '');
 /** `hostChanged`, `paused` and `rebooted` are what was booked for this event: its impact was possible then. */
-const wasFelt = (e: Leaving): boolean => e.affectsUs && interrupts(e) && (e.hostChanged || e.paused);
-const wasRebooted = (e: Leaving): boolean => e.affectsUs && e.rebooted;
-const wasCanceled = (e: Leaving): boolean =>
+const wasFelt = (e: Departure): boolean => e.affectsUs && interrupts(e) && (e.hostChanged || e.paused);
+const wasRebooted = (e: Departure): boolean => e.affectsUs && e.rebooted;
+const wasCanceled = (e: Departure): boolean =>
   !e.started && !e.wentBack && !e.statusUnknown && e.notBefore === 'ahead' && e.exactlyOneMore && !e.gap && !e.approved;
 
 /** The rows: the first whose condition holds gives the phase. */
-const rows: readonly { readonly phase: Phase; readonly when: (e: Leaving) => boolean }[] = [
+const rows: readonly { readonly phase: Phase; readonly when: (e: Departure) => boolean }[] = [
   { phase: 'Completed', when: (e) => wasRebooted(e) && !e.ambiguous },
   { phase: 'Canceled', when: wasCanceled },
   { phase: 'Completed', when: (e) => wasFelt(e) && !e.ambiguous },
@@ -40,7 +40,7 @@ const rows: readonly { readonly phase: Phase; readonly when: (e: Leaving) => boo
 ];
 
 /** The words: each is said when its own condition holds, whichever row decided. */
-const words: Readonly<Record<EndEvidence, (e: Leaving) => boolean>> = {
+const words: Readonly<Record<EndEvidence, (e: Departure) => boolean>> = {
   'said-by-azure': () => false, // Azure said so while the event was still listed: no leaving
   'boot-id-changed': (e) => e.bootChanged,
   'incarnation-reset': (e) => e.reset,
@@ -62,7 +62,7 @@ const words: Readonly<Record<EndEvidence, (e: Leaving) => boolean>> = {
   'impact-ambiguous': (e) => e.ambiguous,
 };
 
-const leavingOf = ({ phase, affectsUs, last, startedAt }: EventMemory, facts: AbsenceFacts): Leaving => ({
+const departureOf = ({ phase, affectsUs, last, startedAt }: EventMemory, facts: AbsenceFacts): Departure => ({
   ...facts,
   started: phase === 'Started',
   wentBack: phase === 'Scheduled' && startedAt !== null,
@@ -77,7 +77,7 @@ export function endOf(
   memory: EventMemory,
   facts: AbsenceFacts,
 ): { readonly phase: Phase; readonly evidence: readonly EndEvidence[] } {
-  const leaving = leavingOf(memory, facts);
+  const leaving = departureOf(memory, facts);
   const row = rows.find(({ when }) => when(leaving));
   return { phase: row?.phase ?? 'Ended', evidence: endEvidence.filter((word) => words[word](leaving)) };
 }
@@ -88,6 +88,6 @@ export function endOf(
  * proof enough, and only of an event of this VM alone: for others its impact may be to come.
  */
 export function isProvenByReboot(memory: EventMemory, facts: AbsenceFacts): boolean {
-  const leaving = leavingOf(memory, facts);
+  const leaving = departureOf(memory, facts);
   return wasRebooted(leaving) && !leaving.ambiguous && leaving.oursAlone;
 }

@@ -79,7 +79,7 @@ export function absenceFacts(
     reset: facts.reset,
     exactlyOneMore: listed.incarnation !== null && facts.incarnation === listed.incarnation + 1,
     gap: isGap(listed, facts.moment, rest.gapAfterMs),
-    notBefore: standing(memory.last.notBefore, facts.azureTime),
+    notBefore: dueState(memory.last.notBefore, facts.azureTime),
     approved: rest.approved,
     superseded: rest.superseded,
     unreadable: facts.unreadable > listed.unreadable,
@@ -87,7 +87,7 @@ export function absenceFacts(
   };
 }
 
-export function standing(notBefore: string | null, azureTime: Date): AbsenceFacts['notBefore'] {
+export function dueState(notBefore: string | null, azureTime: Date): AbsenceFacts['notBefore'] {
   if (notBefore === null) return 'unknown';
   const aheadByMs = Date.parse(notBefore) - azureTime.getTime();
   if (aheadByMs > aheadMs) return 'ahead';

@@ -14,7 +14,7 @@ export const rememberEndedMs = 30 * 24 * 3_600_000;
 export const rememberEndedCount = 1000;
 
 /** What a listed event is remembered with. */
-interface Sight {
+interface SightingContext {
   readonly at: IsoTime;
   readonly moment: Moment;
   readonly inScope: boolean;
@@ -22,14 +22,14 @@ interface Sight {
 }
 
 /** The memory of a listed event after this document. */
-export function rememberListed(listing: Listing, sight: Sight): EventMemory {
+export function rememberListed(listing: Listing, context: SightingContext): EventMemory {
   const { memory } = listing;
-  if (!memory) return begin(listing, sight);
-  return memory.open ? goOn(memory, listing, sight) : comeBack(memory, listing, sight);
+  if (!memory) return begin(listing, context);
+  return memory.open ? update(memory, listing, context) : reopen(memory, listing, context);
 }
 
 /** Seen for the first time. */
-function begin(listing: Listing, { at, moment, inScope, physicalHost }: Sight): EventMemory {
+function begin(listing: Listing, { at, moment, inScope, physicalHost }: SightingContext): EventMemory {
   const { now, affectsUs, gap } = listing;
   const phase = heldPhase(listing);
   return {
@@ -51,7 +51,11 @@ function begin(listing: Listing, { at, moment, inScope, physicalHost }: Sight): 
 }
 
 /** Seen before and still there. For an event that our name joins, time counts from now. */
-function goOn(memory: EventMemory, listing: Listing, { at, moment, inScope, physicalHost }: Sight): EventMemory {
+function update(
+  memory: EventMemory,
+  listing: Listing,
+  { at, moment, inScope, physicalHost }: SightingContext,
+): EventMemory {
   const { now, affectsUs, gap } = listing;
   const phase = heldPhase(listing);
   const starts = phase === 'Started' && memory.phase !== 'Started';
@@ -102,8 +106,8 @@ export const stillListed = (memory: EventMemory): EventMemory =>
  * Ended, as we said, and listed again. Its records go on in sequence; what is measured begins anew, since everybody was
  * told to recover. It stays in scope: the end that we told has to be withdrawn.
  */
-const comeBack = (memory: EventMemory, listing: Listing, sight: Sight): EventMemory => ({
-  ...begin(listing, sight),
+const reopen = (memory: EventMemory, listing: Listing, context: SightingContext): EventMemory => ({
+  ...begin(listing, context),
   sequence: memory.sequence,
   recorded: memory.recorded,
   recordedFloor: memory.recordedFloor,

@@ -17,7 +17,7 @@ export function affects(resources: readonly string[] | null, vmName: string): bo
 }
 
 /** Does this VM bear witness for an event of others? The same answer each time, and evenly spread over VMs and events. */
-export function bearsWitness(scope: Scope, vmId: string, eventId: string): boolean {
+export function isSampled(scope: Scope, vmId: string, eventId: string): boolean {
   if (scope.witnessRate <= 0) return false;
   const digest = createHash('sha256').update(`${vmId.toLowerCase()} ${eventId.toLowerCase()}`).digest();
   return digest.readUInt32BE(0) / 2 ** 32 < scope.witnessRate;

@@ -1,19 +1,19 @@
-import { type Bench, type Decision, decide } from './decide.ts';
-import type { Unplaced } from './describe.ts';
+import { type Decision, type DecisionContext, decide } from './decide.ts';
+import type { Unsequenced } from './describe.ts';
 import { changed, isGap, previousSighting, resetWindowMs } from './facts.ts';
 import type { HostImpact } from './impact.ts';
-import { isoOf, type Look, lookAgain, momentOf, offsetOf, steadyOffset } from './look.ts';
 import { isoAfter, isWithin, lostBetween, type Moment, msBetween } from './moment.ts';
+import { isoOf, momentOf, type Observation, observationFrom, offsetOf, steadyOffset } from './observation.ts';
 import { isPauseMeasured, pauseBetween } from './pause.ts';
 import type { LifecycleRecord } from './record.ts';
 import type { HostEvidence, Observer, Seen } from './scheduled-event.ts';
 import type { Scope } from './scope.ts';
-import { setAside } from './set-aside.ts';
 import { isSnapshotDue, snapshotRecord } from './snapshot.ts';
 import type { LifecycleState, Unbooked } from './state.ts';
+import { bufferUndecided } from './undecided.ts';
 
 /** Everything beside the document that a turn is decided with. */
-export interface Given {
+export interface TransitionInput {
   readonly host: HostEvidence;
   /** Null until the observer is known: documents are then set aside and decided, in order, once it is. */
   readonly observer: Observer | null;
@@ -29,7 +29,7 @@ export interface Given {
 }
 
 /** One turn: what was seen, what to remember and what to tell. */
-export interface Turn {
+export interface Transition {
   readonly seen: Seen;
   readonly state: LifecycleState;
   readonly records: readonly LifecycleRecord[];
@@ -45,26 +45,30 @@ export const gapAfterMs = (pollIntervalSeconds: number): number => Math.max(10_0
  * remember and what to tell. The same input gives the same records with the same ids, so a crash between two turns
  * neither loses nor doubles a step.
  */
-export function transition(state: LifecycleState, seen: Seen, given: Given): Turn {
-  const { observer } = given;
-  if (!observer) return { seen, ...nothingToTell(setAside(state, seen, given)) };
-  const known = { ...given, observer };
-  const looks = state.undecided.map(lookAgain);
-  const now = lookNow(state, seen, given);
-  if (now) looks.push(now);
-  let told = nothingToTell(state.undecided.length > 0 ? { ...state, undecided: [] } : state);
-  if (!now) told = nothingToTell(withoutDocument(told.state, given));
-  for (const look of looks) told = join(told, decideLook(told.state, look, known));
-  if (!now) return { seen, ...told };
-  const lastDocument = momentOf(now, told.state.clockOffsetSeconds);
-  return { seen, ...told, state: { ...told.state, lastDocumentAt: isoOf(given.at), lastDocument } };
+export function transition(state: LifecycleState, seen: Seen, input: TransitionInput): Transition {
+  const { observer } = input;
+  if (!observer) return { seen, ...withoutRecords(bufferUndecided(state, seen, input)) };
+  const known = { ...input, observer };
+  const observations = state.undecided.map(observationFrom);
+  const now = observationOf(state, seen, input);
+  if (now) observations.push(now);
+  let result = withoutRecords(state.undecided.length > 0 ? { ...state, undecided: [] } : state);
+  if (!now) result = withoutRecords(withoutDocument(result.state, input));
+  for (const observation of observations) result = join(result, decideObservation(result.state, observation, known));
+  if (!now) return { seen, ...result };
+  const lastDocument = momentOf(now, result.state.clockOffsetSeconds);
+  return { seen, ...result, state: { ...result.state, lastDocumentAt: isoOf(input.at), lastDocument } };
 }
 
-type Told = Omit<Turn, 'seen'>;
+type TransitionResult = Omit<Transition, 'seen'>;
 
-const nothingToTell = (state: LifecycleState): Told => ({ state, records: [], appeared: { seen: 0, ours: 0 } });
+const withoutRecords = (state: LifecycleState): TransitionResult => ({
+  state,
+  records: [],
+  appeared: { seen: 0, ours: 0 },
+});
 
-const join = (before: Told, after: Told): Told => ({
+const join = (before: TransitionResult, after: TransitionResult): TransitionResult => ({
   state: after.state,
   records: [...before.records, ...after.records],
   appeared: {
@@ -74,21 +78,25 @@ const join = (before: Told, after: Told): Told => ({
 });
 
 /** The present answer as a look; null where it is no observation, or repeats a document that we do not hold. */
-function lookNow(state: LifecycleState, seen: Seen, { at, monotonicMs, host }: Given): Look | null {
+function observationOf(
+  state: LifecycleState,
+  seen: Seen,
+  { at, monotonicMs, host }: TransitionInput,
+): Observation | null {
   if (seen.kind === 'unavailable') return null;
   const { azureTime, clockOffsetSeconds } = seen;
   const { lastDocumentAt: previousDocumentAt, lastDocument: previousDocument } = state;
-  const look = { at, monotonicMs, previousDocumentAt, previousDocument, azureTime, clockOffsetSeconds, host };
-  if (seen.kind === 'document') return { ...look, document: seen.document, imdsApiVersion: seen.imdsApiVersion };
+  const observation = { at, monotonicMs, previousDocumentAt, previousDocument, azureTime, clockOffsetSeconds, host };
+  if (seen.kind === 'document') return { ...observation, document: seen.document, imdsApiVersion: seen.imdsApiVersion };
   const isHeld = state.imdsApiVersion !== null || state.undecided.length > 0;
-  return isHeld ? { ...look, document: null, imdsApiVersion: state.imdsApiVersion ?? '' } : null;
+  return isHeld ? { ...observation, document: null, imdsApiVersion: state.imdsApiVersion ?? '' } : null;
 }
 
 /** No observation: what the machine measured on itself is kept until a document tells to which event it belongs. */
-function withoutDocument(state: LifecycleState, given: Given): LifecycleState {
-  const { host } = given;
-  const look = { ...given, azureTime: null, clockOffsetSeconds: null, previousDocument: state.lastDocument };
-  const moment = momentOf(look, offsetOf(look, state.clockOffsetSeconds));
+function withoutDocument(state: LifecycleState, input: TransitionInput): LifecycleState {
+  const { host } = input;
+  const observation = { ...input, azureTime: null, clockOffsetSeconds: null, previousDocument: state.lastDocument };
+  const moment = momentOf(observation, offsetOf(observation, state.clockOffsetSeconds));
   const isPaused = isPauseMeasured(host);
   const hasBooted = changed(state.unbooked?.booted?.bootId ?? state.bootId, host.bootId);
   if (!isPaused && !hasBooted) return state;
@@ -121,71 +129,78 @@ const switchedOffAfterMs = 24 * 3_600_000;
 /** After a boot on another host nothing has to be switched on, so the list is complete sooner. */
 const emptyAfterMoveMs = 60_000;
 
-function decideLook(state: LifecycleState, look: Look, given: Given & { readonly observer: Observer }): Told {
-  const incarnation = look.document?.incarnation ?? state.incarnation ?? 0;
-  const lookOffset = offsetOf(look, state.clockOffsetSeconds);
-  const clockOffset = steadyOffset(state.clockOffsetSeconds, lookOffset);
-  const moment = momentOf(look, clockOffset);
+function decideObservation(
+  state: LifecycleState,
+  observation: Observation,
+  input: TransitionInput & { readonly observer: Observer },
+): TransitionResult {
+  const incarnation = observation.document?.incarnation ?? state.incarnation ?? 0;
+  const observedOffset = offsetOf(observation, state.clockOffsetSeconds);
+  const clockOffset = steadyOffset(state.clockOffsetSeconds, observedOffset);
+  const moment = momentOf(observation, clockOffset);
   const isReset = state.incarnation !== null && incarnation < state.incarnation;
   const reset = isReset ? moment : state.reset;
-  const wasOff = look.previousDocument === null || msBetween(look.previousDocument, moment) > switchedOffAfterMs;
+  const wasOff =
+    observation.previousDocument === null || msBetween(observation.previousDocument, moment) > switchedOffAfterMs;
   const enabled = wasOff ? moment : state.enabled;
-  const elsewhere = mayBeElsewhere(state, look.host, incarnation) ? moment : state.elsewhere;
-  const imdsApiVersion = look.document ? look.imdsApiVersion : (state.imdsApiVersion ?? look.imdsApiVersion);
-  const previous = previousSighting(state, look.previousDocumentAt, look.previousDocument);
-  const unreadable = look.document?.unreadable ?? state.unreadable;
-  const gap = isGap(previous, moment, given.gapAfterMs);
+  const elsewhere = mayBeElsewhere(state, observation.host, incarnation) ? moment : state.elsewhere;
+  const imdsApiVersion = observation.document
+    ? observation.imdsApiVersion
+    : (state.imdsApiVersion ?? observation.imdsApiVersion);
+  const previous = previousSighting(state, observation.previousDocumentAt, observation.previousDocument);
+  const unreadable = observation.document?.unreadable ?? state.unreadable;
+  const gap = isGap(previous, moment, input.gapAfterMs);
   const isAfterReset = isWithin(reset, moment, resetWindowMs);
-  const bench: Bench = {
+  const context: DecisionContext = {
     facts: {
-      at: look.at,
+      at: observation.at,
       moment,
-      azureTime: look.azureTime ?? new Date(moment.azureAt),
+      azureTime: observation.azureTime ?? new Date(moment.azureAt),
       incarnation,
       incarnationStep: state.incarnationStep ?? 1,
-      host: look.host,
+      host: observation.host,
       previous,
       gap,
       wasHidden: state.unreadable > unreadable,
       unreadable,
       reset: isAfterReset,
-      settling: isAfterReset || isWithin(enabled, moment, given.enablingMs - 1),
-      mayHaveMoved: isWithin(elsewhere, moment, Math.min(given.enablingMs, emptyAfterMoveMs) - 1),
+      settling: isAfterReset || isWithin(enabled, moment, input.enablingMs - 1),
+      mayHaveMoved: isWithin(elsewhere, moment, Math.min(input.enablingMs, emptyAfterMoveMs) - 1),
     },
     circumstances: {
-      at: look.at,
-      observer: given.observer,
-      host: look.host,
+      at: observation.at,
+      observer: input.observer,
+      host: observation.host,
       streamId: state.streamId,
       imdsApiVersion,
-      clockOffsetSeconds: lookOffset ?? clockOffset,
-      bridgeVersion: given.bridgeVersion,
+      clockOffsetSeconds: observedOffset ?? clockOffset,
+      bridgeVersion: input.bridgeVersion,
     },
-    impact: impactOf(state, look, { moment, gap, incarnation, clockOffset }),
-    scope: given.scope,
-    gapAfterMs: given.gapAfterMs,
+    impact: impactOf(state, observation, { moment, gap, incarnation, clockOffset }),
+    scope: input.scope,
+    gapAfterMs: input.gapAfterMs,
     approved: state.approved,
   };
-  const { events, records, appeared, isOutageBooked } = decide(state.events, look.document, bench);
+  const { events, records, appeared, isOutageBooked } = decide(state.events, observation.document, context);
   const after: LifecycleState = {
     ...state,
     incarnation,
     incarnationStep: smallestStep(state, incarnation),
-    bootId: look.host.bootId,
-    physicalHost: look.host.physicalHost,
+    bootId: observation.host.bootId,
+    physicalHost: observation.host.physicalHost,
     clockOffsetSeconds: clockOffset,
     imdsApiVersion,
     hidden: unreadable > 0,
     unreadable,
-    resetAt: isReset ? isoOf(look.at) : state.resetAt,
+    resetAt: isReset ? isoOf(observation.at) : state.resetAt,
     reset,
     enabled,
     elsewhere,
-    unbooked: isOutageBooked ? null : unexplained(state.unbooked, bench.impact, moment),
+    unbooked: isOutageBooked ? null : unexplained(state.unbooked, context.impact, moment),
     events,
   };
-  const snapshot = isSnapshotDue(after, moment) ? [snapshotRecord(after, bench.circumstances)] : [];
-  const placed = [...records, ...snapshot].map((record, n) => place(record, state.position + 1 + n));
+  const snapshot = isSnapshotDue(after, moment) ? [snapshotRecord(after, context.circumstances)] : [];
+  const placed = [...records, ...snapshot].map((record, n) => assignPosition(record, state.position + 1 + n));
   const snapshotDue = after.snapshotDue && snapshot.length === 0;
   return { state: { ...after, snapshotDue, position: state.position + placed.length }, records: placed, appeared };
 }
@@ -220,7 +235,7 @@ function mayBeElsewhere(before: LifecycleState, { bootId, physicalHost }: HostEv
 /** What the machine measured between the last valid document and this one. */
 function impactOf(
   { incarnation: before, unbooked, clockOffsetSeconds, bootId, physicalHost }: LifecycleState,
-  { host, previousDocument }: Look,
+  { host, previousDocument }: Observation,
   {
     moment,
     gap,
@@ -255,4 +270,4 @@ function impactOf(
   };
 }
 
-const place = (record: Unplaced, position: number): LifecycleRecord => ({ ...record, position });
+const assignPosition = (record: Unsequenced, position: number): LifecycleRecord => ({ ...record, position });

@@ -2,7 +2,7 @@ import { type Approver, type ApproverOptions, createApprover } from '../../src/a
 import type { ApprovalAnswer } from '../../src/imds/approve.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import type { ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
-import { gapAfterMs, type Turn, transition } from '../../src/lifecycle/transition.ts';
+import { gapAfterMs, type Transition, transition } from '../../src/lifecycle/transition.ts';
 import type { Log } from '../../src/log.ts';
 import { silentLog } from '../../src/log.ts';
 import { type Outbox, openOutbox } from '../../src/outbox/outbox.ts';
@@ -92,7 +92,7 @@ export function openApprover(directory: string, given: Partial<RigOptions> = {})
   let listed = JSON.stringify([...outbox.state.events.values()].map(({ last }) => last));
   let incarnation = outbox.state.incarnation ?? 0;
 
-  const turnOf = (events: readonly ScheduledEvent[] | undefined, more: LookMore): Turn => {
+  const turnOf = (events: readonly ScheduledEvent[] | undefined, more: LookMore): Transition => {
     const clocks = { azureTime: clock.now(), clockOffsetSeconds: 0 };
     const content = JSON.stringify(events);
     if (content !== listed) incarnation += 1;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ApprovalTerms, readTerms, termsOf, whatIsOther } from '../../src/lifecycle/approval-terms.ts';
+import { type ApprovalTerms, readTerms, termsOf, differenceBetween } from '../../src/lifecycle/approval-terms.ts';
 import { event } from '../support/story.ts';
 
 const freeze = event({ resources: ['web_0', 'web_1'] });
@@ -35,11 +35,11 @@ describe('the terms of an approval', () => {
     ['the names, which are not told any more', { resources: null }, 'names other VMs: none'],
     ['that it is listed twice', { listedTwice: true }, 'is listed more than once'],
   ])('are broken by another type, source, duration, name or entry: %s', (_, change, told) => {
-    expect(whatIsOther(agreed, { ...agreed, ...change })).toBe(told);
+    expect(differenceBetween(agreed, { ...agreed, ...change })).toBe(told);
   });
 
   test('hold when the person knew of two entries, of which one has gone', () => {
-    expect(whatIsOther({ ...agreed, listedTwice: true }, agreed)).toBeNull();
+    expect(differenceBetween({ ...agreed, listedTwice: true }, agreed)).toBeNull();
   });
 
   test.each<ApprovalTerms>([

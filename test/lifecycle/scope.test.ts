@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bearsWitness, impactWithin } from '../../src/lifecycle/scope.ts';
+import { isSampled, impactWithin } from '../../src/lifecycle/scope.ts';
 import { play } from '../support/cases.ts';
 import { at, event, inWords, type Look, nothing, observerNamed, started, tell } from '../support/story.ts';
 
@@ -165,8 +165,8 @@ describe('counting what came in sight', () => {
 describe('the share of a witness', () => {
   test('does not depend on the letter case of ids', () => {
     for (const eventId of ['a-1', 'b-2', 'c-3', 'd-4']) {
-      expect(bearsWitness({ witnessRate: 0.5 }, 'VM-ID', eventId.toUpperCase())).toBe(
-        bearsWitness({ witnessRate: 0.5 }, 'vm-id', eventId),
+      expect(isSampled({ witnessRate: 0.5 }, 'VM-ID', eventId.toUpperCase())).toBe(
+        isSampled({ witnessRate: 0.5 }, 'vm-id', eventId),
       );
     }
   });

@@ -1,4 +1,4 @@
-import { cutText, cutValue } from '../../lifecycle/cut.ts';
+import { truncateText, truncateValue } from '../../lifecycle/truncate.ts';
 import type { LifecycleRecord } from '../../lifecycle/record.ts';
 
 /** One row of the table, by column. */
@@ -89,6 +89,6 @@ export function encodeRow(record: LifecycleRecord): Row {
 }
 
 function fitting(value: unknown): unknown {
-  if (typeof value === 'string') return value.length * 3 <= mostFieldBytes ? value : cutText(value, mostFieldBytes);
-  return typeof value === 'object' && value !== null ? cutValue(value, mostFieldBytes) : value;
+  if (typeof value === 'string') return value.length * 3 <= mostFieldBytes ? value : truncateText(value, mostFieldBytes);
+  return typeof value === 'object' && value !== null ? truncateValue(value, mostFieldBytes) : value;
 }

@@ -3,7 +3,7 @@ import type { HostEvidence, SeenDocument } from './scheduled-event.ts';
 import type { UndecidedDocument } from './state.ts';
 
 /** One valid look, of now or of before the observer was known. */
-export interface Look {
+export interface Observation {
   readonly at: Date;
   readonly monotonicMs: number | null;
   readonly previousDocumentAt: string | null;
@@ -23,11 +23,11 @@ export const isoOf = (date: Date): string => date.toISOString();
  * monotonic clock says what time it is for Azure.
  */
 export function offsetOf(
-  look: Pick<Look, 'at' | 'monotonicMs' | 'host' | 'clockOffsetSeconds' | 'previousDocument'>,
+  observation: Pick<Observation, 'at' | 'monotonicMs' | 'host' | 'clockOffsetSeconds' | 'previousDocument'>,
   known: number | null,
 ): number | null {
-  const { at, monotonicMs, host, previousDocument: previous } = look;
-  if (look.clockOffsetSeconds !== null || known === null) return look.clockOffsetSeconds;
+  const { at, monotonicMs, host, previousDocument: previous } = observation;
+  if (observation.clockOffsetSeconds !== null || known === null) return observation.clockOffsetSeconds;
   const sinceMs = previous && monotonicBetween(previous, { monotonicMs, bootId: host.bootId });
   if (previous === null || sinceMs === null) return known;
   return Math.round((Date.parse(previous.azureAt) + sinceMs - at.getTime()) / 1000) + 0;
@@ -44,7 +44,7 @@ export function momentOf(
     monotonicMs,
     host,
     previousDocument: previous,
-  }: Pick<Look, 'at' | 'azureTime' | 'monotonicMs' | 'host' | 'previousDocument'>,
+  }: Pick<Observation, 'at' | 'azureTime' | 'monotonicMs' | 'host' | 'previousDocument'>,
   offsetSeconds: number | null,
 ): Moment {
   const now = { azureAt: isoOf(azureTime ?? at), monotonicMs, bootId: host.bootId };
@@ -64,7 +64,7 @@ export function momentOf(
   return previous === null || sinceMs === null ? now : { ...now, azureAt: isoAfter(previous.azureAt, sinceMs) };
 }
 
-export const lookAgain = (stored: UndecidedDocument): Look => ({
+export const observationFrom = (stored: UndecidedDocument): Observation => ({
   ...stored,
   at: new Date(stored.at),
   monotonicMs: stored.monotonicMs ?? null,

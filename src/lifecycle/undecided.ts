@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isoOf, momentOf, offsetOf, steadyOffset } from './look.ts';
+import { isoOf, momentOf, offsetOf, steadyOffset } from './observation.ts';
 import { isPauseMeasured } from './pause.ts';
 import type { HostEvidence, Seen } from './scheduled-event.ts';
 import type { LifecycleState, UndecidedDocument } from './state.ts';
@@ -8,7 +8,7 @@ import type { LifecycleState, UndecidedDocument } from './state.ts';
  * While the observer is unknown, looks are kept with all it takes to decide them later. Of looks that show and measured the same
  * the first, the second and the latest are: the second confirms what left with the first, and the latest says how long it lasted.
  */
-export function setAside(
+export function bufferUndecided(
   state: LifecycleState,
   seen: Seen,
   { at, monotonicMs, host }: { readonly at: Date; readonly monotonicMs: number; readonly host: HostEvidence },
@@ -16,10 +16,10 @@ export function setAside(
   const last = state.undecided.at(-1);
   if (seen.kind === 'unavailable' || (seen.kind === 'unchanged' && !last)) return state;
   const { azureTime, clockOffsetSeconds } = seen;
-  const look = { at, monotonicMs, host, azureTime, clockOffsetSeconds, previousDocument: state.lastDocument };
-  const told = state.undecided.findLast((waiting) => waiting.clockOffsetSeconds !== null);
-  const known = told?.clockOffsetSeconds ?? state.clockOffsetSeconds;
-  const lastDocument = momentOf(look, steadyOffset(known, offsetOf(look, known)));
+  const observation = { at, monotonicMs, host, azureTime, clockOffsetSeconds, previousDocument: state.lastDocument };
+  const withOffset = state.undecided.findLast((waiting) => waiting.clockOffsetSeconds !== null);
+  const known = withOffset?.clockOffsetSeconds ?? state.clockOffsetSeconds;
+  const lastDocument = momentOf(observation, steadyOffset(known, offsetOf(observation, known)));
   const after = { ...state, lastDocumentAt: isoOf(at), lastDocument };
   const document = seen.kind === 'document' ? seen.document : last?.document;
   if (!document) return after;
@@ -35,7 +35,8 @@ export function setAside(
     host,
   };
   const [first, second, third] = state.undecided.slice(-3);
-  const isLasting = first && second && third && [second, third, newest].every((look) => repeats(look, first));
+  const isLasting =
+    first && second && third && [second, third, newest].every((observation) => repeats(observation, first));
   return { ...after, undecided: withinBounds(isLasting ? state.undecided.slice(0, -1) : state.undecided, newest) };
 }
 
