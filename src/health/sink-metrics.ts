@@ -49,7 +49,7 @@ export const sinkMetrics: readonly MetricFamily[] = [
     labels: ['sink', 'reason'],
     help: 'Records that became dead letters since the bridge started, by the code of the refusal.',
     toDo: 'The code is explained under Azure below; `outbox list --state dead` shows the records.',
-    read: ({ sinks }) => sinks.flatMap(({ sink, relay }) => spread('reason', relay?.deaths ?? {}, { sink })),
+    read: ({ sinks }) => sinks.flatMap(({ sink, relay }) => spread('reason', relay?.deadLetterCounts ?? {}, { sink })),
   },
   {
     name: 'bridge_sink_dead_letters',

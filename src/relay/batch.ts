@@ -13,7 +13,7 @@ export interface Waiting {
 }
 
 /** Everything that decides who goes next. */
-export interface Lineup {
+export interface BatchRequest {
   /** What waits, by event, oldest first. What is in flight stays at the head of its queue until it is settled. */
   readonly queues: ReadonlyMap<string, readonly Waiting[]>;
   /** Events that have a batch in flight. */
@@ -21,7 +21,7 @@ export interface Lineup {
   /** Events that go before all others. */
   readonly urgent: ReadonlySet<string>;
   /** `held`: not now. `apart`: in a batch of its own. */
-  readonly standing: (eventKey: string) => 'ready' | 'apart' | 'held';
+  readonly status: (eventKey: string) => 'ready' | 'isolated' | 'held';
   readonly batchBy: 'event' | 'any';
   /** How many batches may start now. */
   readonly slots: number;
@@ -37,14 +37,14 @@ export interface Lineup {
  * two batches: that is how the order per event is kept. There is no waiting for a batch to fill: what comes in while
  * others are in flight makes the next one.
  */
-export function nextBatches(lineup: Lineup): Waiting[][] {
+export function nextBatches(request: BatchRequest): Waiting[][] {
   const batches: Waiting[][] = [];
-  const taken = new Set(lineup.busy);
-  const candidates = lineup.slots > 0 ? inTurn(lineup) : [];
+  const taken = new Set(request.busy);
+  const candidates = request.slots > 0 ? inTurn(request) : [];
   for (const eventKey of candidates) {
-    if (batches.length >= lineup.slots) break;
+    if (batches.length >= request.slots) break;
     if (taken.has(eventKey)) continue;
-    const batch = batchLedBy(eventKey, lineup, taken);
+    const batch = batchLedBy(eventKey, request, taken);
     for (const entry of batch) taken.add(entry.eventKey);
     batches.push(batch);
   }
@@ -52,9 +52,9 @@ export function nextBatches(lineup: Lineup): Waiting[][] {
 }
 
 /** Events that are not held, in the order of their turn: urgent ones, then as they came. */
-function* inTurn(lineup: Lineup): Generator<string> {
-  const { queues, urgent, standing, probing } = lineup;
-  const mayGo = (eventKey: string): boolean => standing(eventKey) !== 'held';
+function* inTurn(request: BatchRequest): Generator<string> {
+  const { queues, urgent, status, probing } = request;
+  const mayGo = (eventKey: string): boolean => status(eventKey) !== 'held';
   for (const eventKey of urgent) if (queues.has(eventKey) && mayGo(eventKey)) yield eventKey;
   if (!probing) {
     for (const eventKey of queues.keys()) if (mayGo(eventKey)) yield eventKey;
@@ -65,19 +65,19 @@ function* inTurn(lineup: Lineup): Generator<string> {
   for (const { eventKey } of heads) yield eventKey;
 }
 
-function batchLedBy(lead: string, lineup: Lineup, taken: ReadonlySet<string>): Waiting[] {
-  const queue = lineup.queues.get(lead) ?? [];
+function batchLedBy(lead: string, request: BatchRequest, taken: ReadonlySet<string>): Waiting[] {
+  const queue = request.queues.get(lead) ?? [];
   const group = queue[0]?.group ?? 0;
-  if (lineup.batchBy === 'event' || lineup.standing(lead) === 'apart') return fitting(prefix(queue, group), lineup);
-  return fitting(mixed(lead, group, lineup, taken), lineup);
+  if (request.batchBy === 'event' || request.status(lead) === 'isolated') return fitting(prefix(queue, group), request);
+  return fitting(mixed(lead, group, request, taken), request);
 }
 
 /** The entries of several events that may share a batch: urgent ones, then the leader's if it is a probe, then by position. */
-function mixed(lead: string, group: number, lineup: Lineup, taken: ReadonlySet<string>): Waiting[] {
-  const { queues, urgent, standing, probing } = lineup;
+function mixed(lead: string, group: number, request: BatchRequest, taken: ReadonlySet<string>): Waiting[] {
+  const { queues, urgent, status, probing } = request;
   const rank = ({ eventKey }: Waiting): number => (urgent.has(eventKey) ? 0 : probing && eventKey === lead ? 1 : 2);
   return [...queues]
-    .filter(([eventKey]) => eventKey === lead || (!taken.has(eventKey) && standing(eventKey) === 'ready'))
+    .filter(([eventKey]) => eventKey === lead || (!taken.has(eventKey) && status(eventKey) === 'ready'))
     .flatMap(([, queue]) => prefix(queue, group))
     .sort((a, b) => rank(a) - rank(b) || a.position - b.position);
 }
@@ -88,7 +88,7 @@ function prefix(queue: readonly Waiting[], group: number): readonly Waiting[] {
   return end === -1 ? queue : queue.slice(0, end);
 }
 
-function fitting(entries: readonly Waiting[], { records, bytes }: Lineup): Waiting[] {
+function fitting(entries: readonly Waiting[], { records, bytes }: BatchRequest): Waiting[] {
   let size = 0;
   let count = 0;
   for (const { json } of entries) {

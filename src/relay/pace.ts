@@ -9,18 +9,18 @@ export interface Pace {
   /** Monotonic milliseconds until which nothing is sent, except what is urgent. */
   readonly pausedUntil: number;
   /** At most so many batches in flight, of at most so many records each. */
-  readonly ramp: number;
+  readonly concurrencyLimit: number;
   /**
    * Grows with each failure. Sixteen batches in flight when a destination goes down are one failure, not sixteen: what
    * was sent before the last failure says nothing new.
    */
-  readonly epoch: number;
+  readonly generation: number;
 }
 
 /** A sent batch, as far as the pace depends on it. */
 export interface Sent {
-  readonly epoch: number;
-  readonly ramp: number;
+  readonly generation: number;
+  readonly concurrencyLimit: number;
   /** Sent although the sink was to be left alone, because it is urgent. */
   readonly outOfTurn: boolean;
 }
@@ -29,35 +29,35 @@ export interface Sent {
 export const startingPace = (step: number, pausedUntil: number): Pace => ({
   step,
   pausedUntil,
-  ramp: step === 0 ? Number.POSITIVE_INFINITY : 1,
-  epoch: 0,
+  concurrencyLimit: step === 0 ? Number.POSITIVE_INFINITY : 1,
+  generation: 0,
 });
 
-/** `full`: from this ramp on there is nothing left to hold back. */
+/** `full`: from this concurrency limit on there is nothing left to hold back. */
 export function afterSuccess(pace: Pace, sent: Sent, full: number): Pace {
-  if (sent.epoch !== pace.epoch) return pace;
-  const ramp = Math.max(pace.ramp, sent.ramp * 2);
+  if (sent.generation !== pace.generation) return pace;
+  const concurrencyLimit = Math.max(pace.concurrencyLimit, sent.concurrencyLimit * 2);
   return {
     ...pace,
     step: 0,
     pausedUntil: Number.NEGATIVE_INFINITY,
-    ramp: ramp >= full ? Number.POSITIVE_INFINITY : ramp,
+    concurrencyLimit: concurrencyLimit >= full ? Number.POSITIVE_INFINITY : concurrencyLimit,
   };
 }
 
 /** Whether this failure is news: it ends a healthy time, or it is the answer to the batch that was to find out. */
-export const counts = (pace: Pace, sent: Sent): boolean => sent.epoch === pace.epoch && !sent.outOfTurn;
+export const counts = (pace: Pace, sent: Sent): boolean => sent.generation === pace.generation && !sent.outOfTurn;
 
 /** `until`: when the sink may be asked again. */
 export const afterFailure = (pace: Pace, until: number): Pace => ({
   step: pace.step + 1,
   pausedUntil: Math.max(pace.pausedUntil, until),
-  ramp: 1,
-  epoch: pace.epoch + 1,
+  concurrencyLimit: 1,
+  generation: pace.generation + 1,
 });
 
 /** A failure that does not count can still carry a Retry-After. */
-export const afterEcho = (pace: Pace, until: number): Pace => ({
+export const afterStaleFailure = (pace: Pace, until: number): Pace => ({
   ...pace,
   pausedUntil: Math.max(pace.pausedUntil, until),
 });

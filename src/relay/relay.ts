@@ -4,12 +4,12 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { Delivery, Entry, Sink } from '../sinks/sink.ts';
 import { createBacklog } from './backlog.ts';
 import { nextBatches, type Waiting } from './batch.ts';
-import { createBell } from './bell.ts';
-import { createLedger, type Flight } from './ledger.ts';
-import { createNarrator, type Failing } from './narrator.ts';
+import { createCommitThrottle } from './commit-throttle.ts';
+import { createDeliveryTracker, type InFlightBatch } from './delivery-tracker.ts';
+import { createNotifier } from './notifier.ts';
 import { send } from './send.ts';
+import { createStatusLog, type Failing } from './status-log.ts';
 import { createUrgency } from './urgency.ts';
-import { createWritePace } from './write-pace.ts';
 
 /** Drains the outbox into one sink, in order. */
 export interface Relay {
@@ -46,7 +46,7 @@ export interface RelayHealth {
   /** Batches on their way. */
   readonly inFlight: number;
   /** Records that the sink refused for ever since the process began, by code. */
-  readonly deaths: Readonly<Record<string, number>>;
+  readonly deadLetterCounts: Readonly<Record<string, number>>;
 }
 
 export interface RelayOptions {
@@ -75,16 +75,16 @@ export const createRelay = (options: RelayOptions): Relay => new SinkRelay(optio
 
 class SinkRelay implements Relay {
   readonly #options: Required<RelayOptions>;
-  readonly #bell;
+  readonly #notifier;
   readonly #backlog;
   readonly #urgency = createUrgency();
-  readonly #ledger;
-  readonly #narrator;
-  readonly #writePace;
+  readonly #tracker;
+  readonly #statusLog;
+  readonly #commitThrottle;
   readonly #stopListening: () => void;
-  readonly #flights = new Set<Flight>();
+  readonly #inFlight = new Set<InFlightBatch>();
   readonly #busy = new Set<string>();
-  readonly #finished: { readonly flight: Flight; readonly delivery: Delivery }[] = [];
+  readonly #finished: { readonly sentBatch: InFlightBatch; readonly delivery: Delivery }[] = [];
   #draining: Promise<Drained> | null = null;
   /** Of which stream everything in memory is; null before the first look. */
   #streamId: string | null = null;
@@ -95,14 +95,14 @@ class SinkRelay implements Relay {
   constructor(options: RelayOptions) {
     this.#options = { random: Math.random, deadlineMs: 60_000, onPass: () => {}, ...options };
     const { sink, outbox, clock, log, random } = this.#options;
-    this.#bell = createBell(clock);
+    this.#notifier = createNotifier(clock);
     this.#backlog = createBacklog(sink.name, outbox);
-    this.#narrator = createNarrator({ log, clock, sink: sink.name });
-    this.#writePace = createWritePace(clock);
-    this.#ledger = createLedger({
+    this.#statusLog = createStatusLog({ log, clock, sink: sink.name });
+    this.#commitThrottle = createCommitThrottle(clock);
+    this.#tracker = createDeliveryTracker({
       backlog: this.#backlog,
       urgency: this.#urgency,
-      narrator: this.#narrator,
+      statusLog: this.#statusLog,
       clock,
       random,
       full: Math.max(sink.inFlight, sink.limits.records),
@@ -114,7 +114,7 @@ class SinkRelay implements Relay {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const { waitMs } = await this.drainOnce(signal);
-      await this.#bell.wait(Math.min(waitMs, lookAgainMs), signal);
+      await this.#notifier.wait(Math.min(waitMs, lookAgainMs), signal);
       if (this.#options.clock.monotonicMs() - this.#lookedAt >= lookAgainMs) this.#lookAgain();
     }
   }
@@ -128,23 +128,32 @@ class SinkRelay implements Relay {
 
   wake(): void {
     this.#lookAgain();
-    this.#bell.ring();
+    this.#notifier.notify();
   }
 
   resume(isOver: (code: string) => boolean): void {
-    this.#ledger.resume(isOver);
-    this.#bell.ring();
+    this.#tracker.resume(isOver);
+    this.#notifier.notify();
   }
 
   health(): RelayHealth {
     const { sink } = this.#options;
-    const { step, retryAt, lastErrorCode, lastErrorReason } = this.#ledger.progress();
+    const { step, retryAt, lastErrorCode, lastErrorReason } = this.#tracker.progress();
     const waits = this.#backlog.queues.size > 0 || this.#backlog.hasMore();
-    const well = this.#flights.size > 0 ? 'sending' : waits ? 'waiting' : 'idle';
+    const well = this.#inFlight.size > 0 ? 'sending' : waits ? 'waiting' : 'idle';
     const state = this.#failing() ? 'failing' : well;
-    const inFlight = this.#flights.size;
-    const deaths = this.#ledger.deaths();
-    return { sink: sink.name, state, step, retryAt, lastErrorCode, lastErrorReason, inFlight, deaths };
+    const inFlight = this.#inFlight.size;
+    const deadLetterCounts = this.#tracker.deadLetterCounts();
+    return {
+      sink: sink.name,
+      state,
+      step,
+      retryAt,
+      lastErrorCode,
+      lastErrorReason,
+      inFlight,
+      deadLetterCounts,
+    };
   }
 
   async flush(deadlineMs: number): Promise<boolean> {
@@ -181,38 +190,38 @@ class SinkRelay implements Relay {
   async #drain(signal: AbortSignal): Promise<Drained> {
     for (;;) {
       this.#options.onPass();
-      this.#absorb(signal.aborted);
+      this.#handleResults(signal.aborted);
       if (!signal.aborted) this.#launch(signal);
-      const unwritten = this.#ledger.unwritten();
-      if (this.#flights.size === 0 || this.#writePace.isDue(unwritten)) this.#write();
+      const unwritten = this.#tracker.unwritten();
+      if (this.#inFlight.size === 0 || this.#commitThrottle.isDue(unwritten)) this.#write();
       this.#tell();
-      if (this.#flights.size === 0) return this.#rest();
-      await this.#bell.wait(this.#nextDueMs(), signal.aborted ? undefined : signal);
+      if (this.#inFlight.size === 0) return this.#rest();
+      await this.#notifier.wait(this.#nextDueMs(), signal.aborted ? undefined : signal);
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
-  #absorb(stopping: boolean): void {
+  #handleResults(stopping: boolean): void {
     const { sink, outbox, log } = this.#options;
     const { streamId } = outbox.state;
     if (this.#streamId !== streamId) this.#begin(streamId);
-    for (const { flight, delivery } of this.#finished.splice(0)) {
-      this.#flights.delete(flight);
+    for (const { sentBatch, delivery } of this.#finished.splice(0)) {
+      this.#inFlight.delete(sentBatch);
       log.debug(
-        { sink: sink.name, positions: flight.batch.map(({ position }) => position), delivery },
+        { sink: sink.name, positions: sentBatch.batch.map(({ position }) => position), delivery },
         'a batch is back',
       );
-      for (const { eventKey } of flight.batch) this.#busy.delete(eventKey);
+      for (const { eventKey } of sentBatch.batch) this.#busy.delete(eventKey);
       // What a stop interrupted says nothing about the sink: it stays as it was.
-      const counts = flight.streamId === streamId && (!stopping || delivery.kind === 'delivered');
-      if (counts) this.#ledger.absorb(flight, delivery);
+      const counts = sentBatch.streamId === streamId && (!stopping || delivery.kind === 'delivered');
+      if (counts) this.#tracker.handleResult(sentBatch, delivery);
     }
   }
 
   /** A new stream: at the start, and when the outbox was archived. Nothing of the old one may be sent or settled any more. */
   #begin(streamId: string): void {
     const { clock, isUrgent } = this.#options;
-    if (this.#streamId !== null) this.#ledger.forget();
+    if (this.#streamId !== null) this.#tracker.forget();
     this.#streamId = streamId;
     this.#lookedAt = clock.monotonicMs();
     const now = clock.now().getTime();
@@ -227,9 +236,9 @@ class SinkRelay implements Relay {
     const now = this.#options.clock.monotonicMs();
     this.#loadUrgent(now);
     this.#launchOutOfTurn(now, signal);
-    if (this.#ledger.pace().pausedUntil > now) return;
+    if (this.#tracker.pace().pausedUntil > now) return;
     // A probe is to find any record that gets through: not only among those that fill the memory.
-    if (this.#loose() < lowWater || this.#ledger.pace().step > 0) this.#loadMore(now);
+    if (this.#loose() < lowWater || this.#tracker.pace().step > 0) this.#loadMore(now);
     do this.#launchInTurn(now, signal);
     while (this.#slots() > 0 && this.#loadMore(now));
   }
@@ -238,67 +247,67 @@ class SinkRelay implements Relay {
   #launchOutOfTurn(now: number, signal: AbortSignal): void {
     const { sink } = this.#options;
     const due = this.#urgency.due(now);
-    const mustWait = (eventKey: string): boolean => this.#ledger.standing(eventKey, now) === 'held';
-    const inTurn = this.#ledger.pace().pausedUntil <= now && this.#slots() > 0 && ![...due].some(mustWait);
+    const mustWait = (eventKey: string): boolean => this.#tracker.status(eventKey, now) === 'held';
+    const inTurn = this.#tracker.pace().pausedUntil <= now && this.#slots() > 0 && ![...due].some(mustWait);
     if (due.size === 0 || inTurn) return;
-    const standing = (eventKey: string) => (due.has(eventKey) ? this.#ledger.apartOrReady(eventKey) : 'held');
-    const slots = Math.min(1, sink.inFlight - this.#flights.size);
-    for (const batch of this.#batches(standing, slots, sink.limits.records)) this.#start(batch, now, true, signal);
+    const status = (eventKey: string) => (due.has(eventKey) ? this.#tracker.isolatedOrReady(eventKey) : 'held');
+    const slots = Math.min(1, sink.inFlight - this.#inFlight.size);
+    for (const batch of this.#batches(status, slots, sink.limits.records)) this.#start(batch, now, true, signal);
   }
 
   #launchInTurn(now: number, signal: AbortSignal): void {
     const { limits } = this.#options.sink;
-    const standing = (eventKey: string) => this.#ledger.standing(eventKey, now);
-    const records = Math.min(limits.records, this.#ledger.pace().ramp);
-    for (const batch of this.#batches(standing, this.#slots(), records)) this.#start(batch, now, false, signal);
+    const status = (eventKey: string) => this.#tracker.status(eventKey, now);
+    const records = Math.min(limits.records, this.#tracker.pace().concurrencyLimit);
+    for (const batch of this.#batches(status, this.#slots(), records)) this.#start(batch, now, false, signal);
   }
 
-  #batches(standing: (eventKey: string) => 'ready' | 'apart' | 'held', slots: number, records: number): Waiting[][] {
+  #batches(status: (eventKey: string) => 'ready' | 'isolated' | 'held', slots: number, records: number): Waiting[][] {
     const { batchBy, limits } = this.#options.sink;
     return nextBatches({
       queues: this.#backlog.queues,
       busy: this.#busy,
       urgent: this.#urgency.events(),
-      standing,
+      status,
       batchBy,
       slots,
       records,
       bytes: limits.bytes,
-      probing: this.#ledger.pace().step > 0,
+      probing: this.#tracker.pace().step > 0,
     });
   }
 
   #start(batch: readonly Waiting[], now: number, outOfTurn: boolean, signal: AbortSignal): void {
     const { sink, clock, log, deadlineMs, outbox } = this.#options;
-    const { epoch, ramp } = this.#ledger.pace();
+    const { generation, concurrencyLimit } = this.#tracker.pace();
     const { streamId } = outbox.state;
-    const flight = {
+    const sentBatch = {
       batch,
       streamId,
-      delivered: this.#ledger.delivered(),
-      epoch,
-      ramp,
+      delivered: this.#tracker.delivered(),
+      generation,
+      concurrencyLimit,
       outOfTurn,
     };
     const eventKeys = new Set(batch.map(({ eventKey }) => eventKey));
     for (const eventKey of eventKeys) this.#busy.add(eventKey);
-    this.#flights.add(flight);
+    this.#inFlight.add(sentBatch);
     this.#urgency.tried(eventKeys, now, outOfTurn);
     void send(batch, { sink, clock, log, deadlineMs }, signal).then((delivery) => {
-      this.#finished.push({ flight, delivery });
-      this.#bell.ring();
+      this.#finished.push({ sentBatch, delivery });
+      this.#notifier.notify();
     });
   }
 
   /** How many batches the pace lets start now. */
   #slots(): number {
-    return Math.min(this.#options.sink.inFlight, this.#ledger.pace().ramp) - this.#flights.size;
+    return Math.min(this.#options.sink.inFlight, this.#tracker.pace().concurrencyLimit) - this.#inFlight.size;
   }
 
   /** Held entries that are not on their way. */
   #loose(): number {
     let flying = 0;
-    for (const { batch } of this.#flights) flying += batch.length;
+    for (const { batch } of this.#inFlight) flying += batch.length;
     return this.#backlog.records() - flying;
   }
 
@@ -306,9 +315,9 @@ class SinkRelay implements Relay {
     if (!this.#backlog.hasMore()) return false;
     // What is delivered but not yet written would be read, and sent, once more.
     this.#write();
-    const { step } = this.#ledger.pace();
+    const { step } = this.#tracker.pace();
     const idle = (eventKey: string): boolean =>
-      !this.#busy.has(eventKey) && (step > 0 || this.#ledger.standing(eventKey, now) === 'held');
+      !this.#busy.has(eventKey) && (step > 0 || this.#tracker.status(eventKey, now) === 'held');
     return this.#backlog.load(idle).length > 0;
   }
 
@@ -327,36 +336,36 @@ class SinkRelay implements Relay {
 
   #write(): void {
     const { sink, outbox } = this.#options;
-    const outcomes = this.#ledger.takeOutcomes();
+    const outcomes = this.#tracker.takeOutcomes();
     if (outcomes.length === 0) return;
-    this.#writePace.write(() => outbox.settle(sink.name, outcomes, this.#ledger.progress()));
+    this.#commitThrottle.write(() => outbox.settle(sink.name, outcomes, this.#tracker.progress()));
   }
 
   #nextDueMs(): number {
-    const sendDueMs = this.#ledger.nextDueMs(this.#options.clock.monotonicMs());
-    return this.#ledger.unwritten() > 0 ? Math.min(sendDueMs, this.#writePace.dueInMs()) : sendDueMs;
+    const sendDueMs = this.#tracker.nextDueMs(this.#options.clock.monotonicMs());
+    return this.#tracker.unwritten() > 0 ? Math.min(sendDueMs, this.#commitThrottle.dueInMs()) : sendDueMs;
   }
 
   #tell(): void {
     const { sink, outbox } = this.#options;
     const waiting = (): number => outbox.counters()[sink.name]?.pending ?? 0;
-    this.#narrator.tell(this.#failing(), { waiting, delivered: this.#ledger.delivered() });
+    this.#statusLog.tell(this.#failing(), { waiting, delivered: this.#tracker.delivered() });
   }
 
   /** While the one batch is on its way that decides whether it is the record or the sink, it stands as it stood before. */
   #failing(): Failing | null {
-    const failing = this.#ledger.failing(this.#options.clock.monotonicMs());
-    const isDecided = failing === null || this.#ledger.pace().step > 0 || this.#flights.size === 0;
+    const failing = this.#tracker.failing(this.#options.clock.monotonicMs());
+    const isDecided = failing === null || this.#tracker.pace().step > 0 || this.#inFlight.size === 0;
     if (isDecided) this.#lastFailing = failing;
     return this.#lastFailing;
   }
 
   #rest(): Drained {
     if (this.#backlog.queues.size === 0 && !this.#backlog.hasMore()) {
-      this.#ledger.allDone();
+      this.#tracker.allDone();
       return { state: 'empty', waitMs: Number.POSITIVE_INFINITY };
     }
-    const waitMs = this.#ledger.nextDueMs(this.#options.clock.monotonicMs());
+    const waitMs = this.#tracker.nextDueMs(this.#options.clock.monotonicMs());
     return { state: 'waiting', waitMs: Number.isFinite(waitMs) ? waitMs : lookAgainMs };
   }
 
@@ -366,7 +375,7 @@ class SinkRelay implements Relay {
       this.#backlog.appended(eventKey);
       if (this.#options.isUrgent(record)) this.#urgency.note(eventKey, record.position);
     }
-    this.#bell.ring();
+    this.#notifier.notify();
   }
 
   #lookAgain(): void {

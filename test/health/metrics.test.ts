@@ -39,7 +39,7 @@ const readings: Readings = {
         lastErrorCode: 'unauthorized',
         lastErrorReason: '',
         inFlight: 1,
-        deaths: { 'http-400': 2 },
+        deadLetterCounts: { 'http-400': 2 },
       },
       retries: { configuration: 3 },
       refusals: { poison: 1 },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ApprovalTerms, readTerms, termsOf, differenceBetween } from '../../src/lifecycle/approval-terms.ts';
+import { type ApprovalTerms, differenceBetween, readTerms, termsOf } from '../../src/lifecycle/approval-terms.ts';
 import { event } from '../support/story.ts';
 
 const freeze = event({ resources: ['web_0', 'web_1'] });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isSampled, impactWithin } from '../../src/lifecycle/scope.ts';
+import { impactWithin, isSampled } from '../../src/lifecycle/scope.ts';
 import { play } from '../support/cases.ts';
 import { at, event, inWords, type Look, nothing, observerNamed, started, tell } from '../support/story.ts';
 

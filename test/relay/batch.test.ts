@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Lineup, nextBatches, type Waiting } from '../../src/relay/batch.ts';
+import { type BatchRequest, nextBatches, type Waiting } from '../../src/relay/batch.ts';
 
 const appendedAt = '2026-01-01T00:00:00.000Z';
 
@@ -26,7 +26,7 @@ interface Case {
   readonly urgent?: string;
   readonly held?: string;
   readonly apart?: string;
-  readonly with?: Partial<Lineup>;
+  readonly with?: Partial<BatchRequest>;
   readonly batches: readonly string[];
 }
 
@@ -38,7 +38,7 @@ function batchesOf(
     queues: queuesOf(waiting),
     busy: new Set(busy),
     urgent: new Set(urgent),
-    standing: (eventKey) => (held.includes(eventKey) ? 'held' : apart.includes(eventKey) ? 'apart' : 'ready'),
+    status: (eventKey) => (held.includes(eventKey) ? 'held' : apart.includes(eventKey) ? 'isolated' : 'ready'),
     batchBy,
     slots: 4,
     records: 10,
@@ -204,12 +204,12 @@ test('whatever waits, no event is in two batches, none has a gap, and what may g
             { ...row, position, appendedAt, json: Buffer.alloc(bytes) },
           ]);
         }
-        const standing = (eventKey: string) => (held.has(eventKey) ? 'held' : apart.has(eventKey) ? 'apart' : 'ready');
+        const status = (eventKey: string) => (held.has(eventKey) ? 'held' : apart.has(eventKey) ? 'isolated' : 'ready');
         const batches = nextBatches({
           queues,
           busy,
           urgent,
-          standing,
+          status,
           probing,
           slots,
           records,

@@ -1,33 +1,44 @@
 import { describe, expect, test } from 'vitest';
-import { afterEcho, afterFailure, afterSuccess, counts, type Pace, startingPace } from '../../src/relay/pace.ts';
+import {
+  afterFailure,
+  afterStaleFailure,
+  afterSuccess,
+  counts,
+  type Pace,
+  startingPace,
+} from '../../src/relay/pace.ts';
 
 const full = 100;
-const sentAt = (pace: Pace, outOfTurn = false) => ({ epoch: pace.epoch, ramp: outOfTurn ? 1 : pace.ramp, outOfTurn });
+const sentAt = (pace: Pace, outOfTurn = false) => ({
+  generation: pace.generation,
+  concurrencyLimit: outOfTurn ? 1 : pace.concurrencyLimit,
+  outOfTurn,
+});
 
 describe('the pace of a sink', () => {
   test('a healthy sink is held back by nothing', () => {
-    expect(startingPace(0, 0)).toMatchObject({ step: 0, ramp: Number.POSITIVE_INFINITY });
+    expect(startingPace(0, 0)).toMatchObject({ step: 0, concurrencyLimit: Number.POSITIVE_INFINITY });
   });
 
   test('a sink that was sick when the process ended starts half-open', () => {
-    expect(startingPace(4, 5_000)).toMatchObject({ step: 4, ramp: 1, pausedUntil: 5_000 });
+    expect(startingPace(4, 5_000)).toMatchObject({ step: 4, concurrencyLimit: 1, pausedUntil: 5_000 });
   });
 
   test('after a failure a sink gets 1, then 2, 4, 8 … records, then everything', () => {
     let pace = afterFailure(startingPace(0, 0), 1_000);
-    const ramps = [pace.ramp];
+    const ramps = [pace.concurrencyLimit];
     for (let success = 0; success < 8; success += 1) {
       pace = afterSuccess(pace, sentAt(pace), full);
-      ramps.push(pace.ramp);
+      ramps.push(pace.concurrencyLimit);
     }
     expect(ramps).toEqual([1, 2, 4, 8, 16, 32, 64, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]);
     expect(pace).toMatchObject({ step: 0, pausedUntil: Number.NEGATIVE_INFINITY });
   });
 
-  test('batches that were sent together double the ramp once', () => {
-    const pace = { ...startingPace(0, 0), ramp: 4 };
+  test('batches that were sent together double the concurrencyLimit once', () => {
+    const pace = { ...startingPace(0, 0), concurrencyLimit: 4 };
     const after = [1, 2, 3, 4].reduce((now) => afterSuccess(now, sentAt(pace), full), pace);
-    expect(after.ramp).toBe(8);
+    expect(after.concurrencyLimit).toBe(8);
   });
 
   test('of all that fail together only the first counts', () => {
@@ -46,12 +57,12 @@ describe('the pace of a sink', () => {
   test('an attempt out of turn counts when it succeeds, not when it fails', () => {
     const failed = afterFailure(startingPace(7, 0), 300_000);
     expect(counts(failed, sentAt(failed, true))).toBe(false);
-    expect(afterSuccess(failed, sentAt(failed, true), full)).toMatchObject({ step: 0, ramp: 2 });
+    expect(afterSuccess(failed, sentAt(failed, true), full)).toMatchObject({ step: 0, concurrencyLimit: 2 });
   });
 
   test('a Retry-After of a failure that does not count prolongs the pause and never shortens it', () => {
     const failed = afterFailure(startingPace(0, 0), 10_000);
-    expect(afterEcho(failed, 60_000)).toEqual({ ...failed, pausedUntil: 60_000 });
-    expect(afterEcho(failed, 5_000)).toEqual(failed);
+    expect(afterStaleFailure(failed, 60_000)).toEqual({ ...failed, pausedUntil: 60_000 });
+    expect(afterStaleFailure(failed, 5_000)).toEqual(failed);
   });
 });

@@ -1,23 +1,30 @@
 import { describe, expect, test } from 'vitest';
-import { afterRefusal, afterRetry, isApart, isHopeless, released, wasRefused } from '../../src/relay/trouble.ts';
+import {
+  afterRefusal,
+  afterRetry,
+  isHopeless,
+  isIsolated,
+  released,
+  wasRefused,
+} from '../../src/relay/event-backoff.ts';
 
 const random = (): number => 1;
 
 describe('what is held against an event', () => {
   test('an outage is nobody’s fault: failures count only where another record got through in between', () => {
-    let trouble = afterRetry(undefined, { at: 0, delivered: 5, random });
-    for (const at of [10, 20, 30]) trouble = afterRetry(trouble, { at, delivered: 5, random });
-    expect(trouble).toMatchObject({ failures: 1, heldUntil: 30 });
-    expect(isApart(trouble)).toBe(false);
+    let backoff = afterRetry(undefined, { at: 0, delivered: 5, random });
+    for (const at of [10, 20, 30]) backoff = afterRetry(backoff, { at, delivered: 5, random });
+    expect(backoff).toMatchObject({ failures: 1, heldUntil: 30 });
+    expect(isIsolated(backoff)).toBe(false);
   });
 
   test('an event that fails again while others get through is set apart and waits longer each time', () => {
     const waits: number[] = [];
-    let trouble = afterRetry(undefined, { at: 0, delivered: 0, random });
+    let backoff = afterRetry(undefined, { at: 0, delivered: 0, random });
     for (const delivered of [1, 2, 3, 4]) {
-      waits.push(trouble.heldUntil);
-      trouble = afterRetry(trouble, { at: 0, delivered, random });
-      expect(isApart(trouble)).toBe(true);
+      waits.push(backoff.heldUntil);
+      backoff = afterRetry(backoff, { at: 0, delivered, random });
+      expect(isIsolated(backoff)).toBe(true);
     }
     expect(waits).toEqual([0, 4_000, 8_000, 16_000]);
   });
@@ -25,13 +32,13 @@ describe('what is held against an event', () => {
   test('a record refused alone is asked for slowly, until another one got through', () => {
     const first = afterRefusal(undefined, 7, { at: 1_000, delivered: 3, random });
     expect(first).toMatchObject({ suspect: 7, heldUntil: 61_000 });
-    expect(isApart(first)).toBe(true);
+    expect(isIsolated(first)).toBe(true);
     expect(released(first).heldUntil).toBe(Number.NEGATIVE_INFINITY);
   });
 
   test('a success of others does not shorten the wait after a fault that passes', () => {
-    const trouble = afterRetry(undefined, { at: 0, delivered: 0, random });
-    expect(released(trouble)).toEqual(trouble);
+    const backoff = afterRetry(undefined, { at: 0, delivered: 0, random });
+    expect(released(backoff)).toEqual(backoff);
   });
 
   test.each([
@@ -39,8 +46,8 @@ describe('what is held against an event', () => {
     { name: 'another one has got through since', position: 7, delivered: 4, refused: true },
     { name: 'it is another record', position: 8, delivered: 4, refused: false },
   ])('whether a refusal is proven: $name', ({ position, delivered, refused }) => {
-    const trouble = afterRefusal(undefined, 7, { at: 0, delivered: 3, random });
-    expect(wasRefused(trouble, position, delivered)).toBe(refused);
+    const backoff = afterRefusal(undefined, 7, { at: 0, delivered: 3, random });
+    expect(wasRefused(backoff, position, delivered)).toBe(refused);
     expect(wasRefused(undefined, position, delivered)).toBe(false);
   });
 
@@ -56,9 +63,9 @@ describe('what is held against an event', () => {
     { name: 'not before a day is over', refusals: 100, ageMs: day - 1, suspects: 1, hopeless: false },
     { name: 'not while another event is refused too', refusals: 100, ageMs: 7 * day, suspects: 2, hopeless: false },
   ])('a record that nothing else could prove wrong is given up $name', ({ refusals, hopeless, ...given }) => {
-    let trouble = afterRefusal(undefined, 7, { at: 0, delivered: 0, random });
-    for (let n = 1; n < refusals; n += 1) trouble = afterRefusal(trouble, 7, { at: 0, delivered: 0, random });
-    expect(isHopeless(trouble, { position: 7, ...given })).toBe(hopeless);
-    expect(isHopeless(trouble, { position: 8, ...given })).toBe(false);
+    let backoff = afterRefusal(undefined, 7, { at: 0, delivered: 0, random });
+    for (let n = 1; n < refusals; n += 1) backoff = afterRefusal(backoff, 7, { at: 0, delivered: 0, random });
+    expect(isHopeless(backoff, { position: 7, ...given })).toBe(hopeless);
+    expect(isHopeless(backoff, { position: 8, ...given })).toBe(false);
   });
 });

@@ -5,7 +5,7 @@ import { backoff } from './backoff.ts';
  * an event that fails again while others get through is held for a while of its own and sent by itself, so that it
  * takes neither its neighbours' batches nor their time.
  */
-export interface Trouble {
+export interface EventBackoff {
   /** Counted only where another record got through in between: an outage is nobody's fault. */
   readonly failures: number;
   /** Monotonic milliseconds. */
@@ -27,7 +27,7 @@ interface Moment {
 }
 
 /** The event's batch could not be sent. */
-export function afterRetry(before: Trouble | undefined, { at, delivered, random }: Moment): Trouble {
+export function afterRetry(before: EventBackoff | undefined, { at, delivered, random }: Moment): EventBackoff {
   const failures = !before ? 1 : before.deliveredThen < delivered ? before.failures + 1 : before.failures;
   // One failure may well have been the sink's: the event goes as soon as the sink may be asked again.
   const heldUntil = failures > 1 ? at + backoff(failures).pauseMs('transient', random) : at;
@@ -37,10 +37,10 @@ export function afterRetry(before: Trouble | undefined, { at, delivered, random 
 
 /** The event's oldest record was refused, alone. It is asked for again slowly, or as soon as another one got through. */
 export function afterRefusal(
-  before: Trouble | undefined,
+  before: EventBackoff | undefined,
   position: number,
   { at, delivered, random }: Moment,
-): Trouble {
+): EventBackoff {
   const failures = (before?.failures ?? 0) + 1;
   const heldUntil = at + backoff(failures).pauseMs('configuration', random);
   const refusals = before?.suspect === position ? before.refusals + 1 : 1;
@@ -48,15 +48,15 @@ export function afterRefusal(
 }
 
 /** Another record got through: what was refused alone can be asked for again, and then it is decided. */
-export const released = (trouble: Trouble): Trouble =>
-  trouble.suspect === null ? trouble : { ...trouble, heldUntil: Number.NEGATIVE_INFINITY };
+export const released = (backoff: EventBackoff): EventBackoff =>
+  backoff.suspect === null ? backoff : { ...backoff, heldUntil: Number.NEGATIVE_INFINITY };
 
 /** Sent in batches of its own: it failed more than once while others did not. */
-export const isApart = (trouble: Trouble): boolean => trouble.failures > 1 || trouble.suspect !== null;
+export const isIsolated = (backoff: EventBackoff): boolean => backoff.failures > 1 || backoff.suspect !== null;
 
 /** Whether `position` was refused alone and another record has got through since, `delivered` batches having done so. */
-export const wasRefused = (trouble: Trouble | undefined, position: number, delivered: number): boolean =>
-  trouble?.suspect === position && trouble.deliveredThen < delivered;
+export const wasRefused = (backoff: EventBackoff | undefined, position: number, delivered: number): boolean =>
+  backoff?.suspect === position && backoff.deliveredThen < delivered;
 
 /** Ten refusals take about half an hour. */
 const hopeless = { refusals: 10, ageMs: 24 * 3_600_000 } as const;
@@ -66,7 +66,7 @@ const hopeless = { refusals: 10, ageMs: 24 * 3_600_000 } as const;
  * of another event was refused either, which would show that it is the destination. A day is time to mend that.
  */
 export const isHopeless = (
-  trouble: Trouble | undefined,
+  backoff: EventBackoff | undefined,
   { position, ageMs, suspects }: { readonly position: number; readonly ageMs: number; readonly suspects: number },
 ): boolean =>
-  trouble?.suspect === position && trouble.refusals >= hopeless.refusals && ageMs >= hopeless.ageMs && suspects === 1;
+  backoff?.suspect === position && backoff.refusals >= hopeless.refusals && ageMs >= hopeless.ageMs && suspects === 1;

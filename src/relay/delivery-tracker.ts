@@ -4,18 +4,26 @@ import type { Delivery } from '../sinks/sink.ts';
 import type { Backlog } from './backlog.ts';
 import { backoff, type Cause, longestRetryAfterMs } from './backoff.ts';
 import type { Waiting } from './batch.ts';
-import type { Failing, Narrator } from './narrator.ts';
-import { afterEcho, afterFailure, afterSuccess, counts, type Pace, type Sent, startingPace } from './pace.ts';
+import {
+  afterRefusal,
+  afterRetry,
+  type EventBackoff,
+  isHopeless,
+  isIsolated,
+  released,
+  wasRefused,
+} from './event-backoff.ts';
+import { afterFailure, afterStaleFailure, afterSuccess, counts, type Pace, type Sent, startingPace } from './pace.ts';
 import { settle } from './settle.ts';
 import { shorten } from './shorten.ts';
-import { afterRefusal, afterRetry, isApart, isHopeless, released, type Trouble, wasRefused } from './trouble.ts';
+import type { Failing, StatusLog } from './status-log.ts';
 import type { Urgency } from './urgency.ts';
 
 /** So many refusals of records one after the other, none accepted: the sink is left alone for a while. */
 const refusalsOfASickSink = 3;
 
 /** A batch on its way, and what was so when it was sent. */
-export interface Flight extends Sent {
+export interface InFlightBatch extends Sent {
   readonly batch: readonly Waiting[];
   /** Another stream means that the outbox was archived meanwhile: its positions mean other records now. */
   readonly streamId: string;
@@ -24,13 +32,13 @@ export interface Flight extends Sent {
 }
 
 /** What the relay knows of its sink and of the events on their way to it, kept up to date by what became of each batch. */
-export interface Ledger {
-  absorb(flight: Flight, delivery: Delivery): void;
+export interface DeliveryTracker {
+  handleResult(sentBatch: InFlightBatch, delivery: Delivery): void;
   pace(): Pace;
   /** Batches that got through. */
   delivered(): number;
-  standing(eventKey: string, now: number): 'ready' | 'apart' | 'held';
-  apartOrReady(eventKey: string): 'ready' | 'apart';
+  status(eventKey: string, now: number): 'ready' | 'isolated' | 'held';
+  isolatedOrReady(eventKey: string): 'ready' | 'isolated';
   /** Null: nothing is wrong. */
   failing(now: number): Failing | null;
   /** How long until something may be sent that may not be sent now; endless when nothing waits for time. */
@@ -41,7 +49,7 @@ export interface Ledger {
   takeOutcomes(): readonly Settlement[];
   progress(): SinkProgress;
   /** Records that were refused for ever, by code. */
-  deaths(): Readonly<Record<string, number>>;
+  deadLetterCounts(): Readonly<Record<string, number>>;
   /** The sink may be asked at once, if what it failed for last is over. */
   resume(isOver: (code: string) => boolean): void;
   /** Nothing is left: what was held against single events went with them. */
@@ -55,19 +63,19 @@ interface Refusal {
   readonly reason: string;
 }
 
-export function createLedger(parts: {
+export function createDeliveryTracker(parts: {
   readonly backlog: Backlog;
   readonly urgency: Urgency;
-  readonly narrator: Narrator;
+  readonly statusLog: StatusLog;
   readonly clock: Clock;
   readonly random: () => number;
   readonly full: number;
   readonly stored: SinkProgress;
-}): Ledger {
-  const { backlog, urgency, narrator, clock, random, full, stored } = parts;
-  const troubles = new Map<string, Trouble>();
+}): DeliveryTracker {
+  const { backlog, urgency, statusLog, clock, random, full, stored } = parts;
+  const backoffs = new Map<string, EventBackoff>();
   const suspects = new Set<string>();
-  const deaths: Record<string, number> = {};
+  const deadLetterCounts: Record<string, number> = {};
   let outcomes: Settlement[] = [];
   const pauseMs = storedPauseMs(stored, clock);
   let progress = pauseMs > 0 ? { ...stored, retryAt: new Date(clock.now().getTime() + pauseMs).toISOString() } : stored;
@@ -78,8 +86,8 @@ export function createLedger(parts: {
   const wallTime = (): string => clock.now().toISOString();
   const moment = () => ({ at: clock.monotonicMs(), delivered, random });
 
-  const forgive = (eventKey: string): void => {
-    troubles.delete(eventKey);
+  const clearFailures = (eventKey: string): void => {
+    backoffs.delete(eventKey);
     suspects.delete(eventKey);
   };
 
@@ -87,7 +95,7 @@ export function createLedger(parts: {
     backlog.remove(batch);
     for (const { eventKey, position } of batch) {
       urgency.settled(eventKey, position);
-      forgive(eventKey);
+      clearFailures(eventKey);
     }
   };
 
@@ -99,32 +107,32 @@ export function createLedger(parts: {
     }
   };
 
-  const noteFailure = (flight: Flight, cause: Cause, retryAfterMs = 0): void => {
+  const noteFailure = (sentBatch: InFlightBatch, cause: Cause, retryAfterMs = 0): void => {
     const now = clock.monotonicMs();
-    const isNews = counts(pace, flight);
+    const isNews = counts(pace, sentBatch);
     const next = backoff(pace.step).next();
     const pauseMs = isNews ? next.pauseMs(cause, random, retryAfterMs) : Math.min(retryAfterMs, longestRetryAfterMs);
-    pace = isNews ? afterFailure(pace, now + pauseMs) : afterEcho(pace, now + pauseMs);
+    pace = isNews ? afterFailure(pace, now + pauseMs) : afterStaleFailure(pace, now + pauseMs);
     const retryAt = new Date(clock.now().getTime() + Math.max(0, pace.pausedUntil - now)).toISOString();
     progress = { ...progress, step: pace.step, retryAt: pace.pausedUntil > now ? retryAt : null };
   };
 
-  const forgiveAll = (): void => {
-    troubles.clear();
+  const clearAllFailures = (): void => {
+    backoffs.clear();
     suspects.clear();
     refusals = 0;
   };
 
-  const onDelivered = (flight: Flight): void => {
-    for (const { position } of flight.batch) outcomes.push({ position, outcome: 'delivered' });
-    done(flight.batch);
+  const onDelivered = (sentBatch: InFlightBatch): void => {
+    for (const { position } of sentBatch.batch) outcomes.push({ position, outcome: 'delivered' });
+    done(sentBatch.batch);
     delivered += 1;
     refusals = 0;
     for (const eventKey of suspects) {
-      const trouble = troubles.get(eventKey);
-      if (trouble) troubles.set(eventKey, released(trouble));
+      const backoff = backoffs.get(eventKey);
+      if (backoff) backoffs.set(eventKey, released(backoff));
     }
-    pace = afterSuccess(pace, flight, full);
+    pace = afterSuccess(pace, sentBatch, full);
     progress = {
       ...progress,
       lastSuccessAt: wallTime(),
@@ -133,29 +141,29 @@ export function createLedger(parts: {
     };
   };
 
-  const onKept = (flight: Flight, failure: Refusal & { cause: Cause; retryAfterMs?: number }): void => {
-    noteError(failure, flight.batch);
-    noteFailure(flight, failure.cause, failure.retryAfterMs);
-    if (flight.outOfTurn) return;
-    for (const eventKey of new Set(flight.batch.map((entry) => entry.eventKey))) {
-      troubles.set(eventKey, afterRetry(troubles.get(eventKey), moment()));
+  const onKept = (sentBatch: InFlightBatch, failure: Refusal & { cause: Cause; retryAfterMs?: number }): void => {
+    noteError(failure, sentBatch.batch);
+    noteFailure(sentBatch, failure.cause, failure.retryAfterMs);
+    if (sentBatch.outOfTurn) return;
+    for (const eventKey of new Set(sentBatch.batch.map((entry) => entry.eventKey))) {
+      backoffs.set(eventKey, afterRetry(backoffs.get(eventKey), moment()));
     }
   };
 
-  const onSuspected = (flight: Flight, entry: Waiting, refusal: Refusal): void => {
+  const onSuspected = (sentBatch: InFlightBatch, entry: Waiting, refusal: Refusal): void => {
     noteError(refusal, [entry]);
     backlog.isolate([entry]);
     refusals += 1;
     suspects.add(entry.eventKey);
-    troubles.set(entry.eventKey, afterRefusal(troubles.get(entry.eventKey), entry.position, moment()));
-    if (refusals >= refusalsOfASickSink) noteFailure(flight, 'configuration');
+    backoffs.set(entry.eventKey, afterRefusal(backoffs.get(entry.eventKey), entry.position, moment()));
+    if (refusals >= refusalsOfASickSink) noteFailure(sentBatch, 'configuration');
   };
 
   const onDead = (entry: Waiting, { code, reason }: Refusal): void => {
     progress = { ...progress, lastErrorAt: wallTime(), lastErrorCode: code, lastErrorReason: reason };
     outcomes.push({ position: entry.position, outcome: 'dead', code, reason });
-    narrator.dead(entry.position, code, reason);
-    deaths[code] = (deaths[code] ?? 0) + 1;
+    statusLog.dead(entry.position, code, reason);
+    deadLetterCounts[code] = (deadLetterCounts[code] ?? 0) + 1;
     done([entry]);
   };
 
@@ -165,23 +173,23 @@ export function createLedger(parts: {
     backlog.isolate(batch.slice(middle));
   };
 
-  const apartOrReady = (eventKey: string): 'ready' | 'apart' => {
-    const trouble = troubles.get(eventKey);
-    return trouble && isApart(trouble) ? 'apart' : 'ready';
+  const isolatedOrReady = (eventKey: string): 'ready' | 'isolated' => {
+    const backoff = backoffs.get(eventKey);
+    return backoff && isIsolated(backoff) ? 'isolated' : 'ready';
   };
 
   return {
-    absorb(flight, delivery) {
-      const [entry] = flight.batch;
+    handleResult(sentBatch, delivery) {
+      const [entry] = sentBatch.batch;
       if (!entry) return;
-      const tooLarge = flight.batch.length === 1 && delivery.kind === 'rejected' && delivery.cause === 'too-large';
+      const tooLarge = sentBatch.batch.length === 1 && delivery.kind === 'rejected' && delivery.cause === 'too-large';
       const shorter = tooLarge ? shorten(entry.json) : null;
       const consequence = settle(
         {
-          records: flight.batch.length,
+          records: sentBatch.batch.length,
           canShorten: shorter !== null,
-          refusedBefore: wasRefused(troubles.get(entry.eventKey), entry.position, flight.delivered),
-          isHopeless: isHopeless(troubles.get(entry.eventKey), {
+          refusedBefore: wasRefused(backoffs.get(entry.eventKey), entry.position, sentBatch.delivered),
+          isHopeless: isHopeless(backoffs.get(entry.eventKey), {
             position: entry.position,
             ageMs: clock.now().getTime() - Date.parse(entry.appendedAt),
             suspects: suspects.size,
@@ -189,17 +197,17 @@ export function createLedger(parts: {
         },
         delivery,
       );
-      if (consequence.kind === 'delivered') onDelivered(flight);
-      else if (consequence.kind === 'kept') onKept(flight, consequence);
-      else if (consequence.kind === 'halved') halve(flight.batch);
-      else if (consequence.kind === 'suspected') onSuspected(flight, entry, consequence);
+      if (consequence.kind === 'delivered') onDelivered(sentBatch);
+      else if (consequence.kind === 'kept') onKept(sentBatch, consequence);
+      else if (consequence.kind === 'halved') halve(sentBatch.batch);
+      else if (consequence.kind === 'suspected') onSuspected(sentBatch, entry, consequence);
       else if (consequence.kind === 'dead') onDead(entry, consequence);
       else if (shorter) backlog.replace(entry, shorter);
     },
     pace: () => pace,
     delivered: () => delivered,
-    standing: (eventKey, now) => ((troubles.get(eventKey)?.heldUntil ?? now) > now ? 'held' : apartOrReady(eventKey)),
-    apartOrReady,
+    status: (eventKey, now) => ((backoffs.get(eventKey)?.heldUntil ?? now) > now ? 'held' : isolatedOrReady(eventKey)),
+    isolatedOrReady,
     failing(now) {
       const { step, retryAt, lastErrorCode, lastErrorReason } = progress;
       if (pace.step === 0 && pace.pausedUntil <= now && refusals === 0) return null;
@@ -208,7 +216,7 @@ export function createLedger(parts: {
     nextDueMs(now) {
       const times = [pace.pausedUntil, urgency.dueAt() ?? now];
       // While the sink is left alone as a whole, no single event's time matters.
-      if (pace.pausedUntil <= now) for (const { heldUntil } of troubles.values()) times.push(heldUntil);
+      if (pace.pausedUntil <= now) for (const { heldUntil } of backoffs.values()) times.push(heldUntil);
       return Math.min(...times.filter((time) => time > now)) - now;
     },
     unwritten: () => outcomes.length,
@@ -218,18 +226,18 @@ export function createLedger(parts: {
       return taken;
     },
     progress: () => progress,
-    deaths: () => ({ ...deaths }),
+    deadLetterCounts: () => ({ ...deadLetterCounts }),
     resume(isOver) {
       if (!isOver(progress.lastErrorCode ?? '')) return;
       const now = clock.monotonicMs();
       if (pace.step > 0) pace = { ...pace, pausedUntil: now };
-      for (const [eventKey, trouble] of troubles) troubles.set(eventKey, { ...trouble, heldUntil: now });
+      for (const [eventKey, backoff] of backoffs) backoffs.set(eventKey, { ...backoff, heldUntil: now });
     },
-    allDone: forgiveAll,
+    allDone: clearAllFailures,
     forget() {
       backlog.forget();
       urgency.forget();
-      forgiveAll();
+      clearAllFailures();
       // How long another VM had to wait is no reason for this one to.
       progress = noProgress;
       pace = startingPace(0, clock.monotonicMs());

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
  * commit for each took half of the time of a drain. What is delivered and not yet written is sent once more after a crash,
  * so nothing waits for long.
  */
-export interface WritePace {
+export interface CommitThrottle {
   /** `unwritten`: outcomes that wait. */
   isDue(unwritten: number): boolean;
   /** Until the next write is due whatever has come back; 0 when it is. */
@@ -20,7 +20,7 @@ const longestRestMs = 100;
 /** As many as one transaction of the outbox is meant for. */
 const fullTransaction = 500;
 
-export function createWritePace(clock: Pick<Clock, 'monotonicMs'>): WritePace {
+export function createCommitThrottle(clock: Pick<Clock, 'monotonicMs'>): CommitThrottle {
   let notBefore = Number.NEGATIVE_INFINITY;
   const dueInMs = (): number => Math.max(0, notBefore - clock.monotonicMs());
   return {

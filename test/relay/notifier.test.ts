@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createBell } from '../../src/relay/bell.ts';
+import { createNotifier } from '../../src/relay/notifier.ts';
 import { createFakeClock, settled } from '../support/fake-clock.ts';
 
 function waiter(promise: Promise<void>): { done: boolean } {
@@ -12,46 +12,46 @@ function waiter(promise: Promise<void>): { done: boolean } {
 
 describe('waiting for something to do', () => {
   test('ends with a ring, for everybody who waits', async () => {
-    const bell = createBell(createFakeClock());
-    const waiters = [waiter(bell.wait(1_000)), waiter(bell.wait(Number.POSITIVE_INFINITY))];
+    const notifier = createNotifier(createFakeClock());
+    const waiters = [waiter(notifier.wait(1_000)), waiter(notifier.wait(Number.POSITIVE_INFINITY))];
     await settled();
     expect(waiters.map(({ done }) => done)).toEqual([false, false]);
-    bell.ring();
+    notifier.notify();
     await settled();
     expect(waiters.map(({ done }) => done)).toEqual([true, true]);
   });
 
   test('does not begin when it rang before, and a ring counts once', async () => {
-    const bell = createBell(createFakeClock());
-    bell.ring();
-    bell.ring();
-    await bell.wait(Number.POSITIVE_INFINITY);
-    const second = waiter(bell.wait(Number.POSITIVE_INFINITY));
+    const notifier = createNotifier(createFakeClock());
+    notifier.notify();
+    notifier.notify();
+    await notifier.wait(Number.POSITIVE_INFINITY);
+    const second = waiter(notifier.wait(Number.POSITIVE_INFINITY));
     await settled();
     expect(second.done).toBe(false);
   });
 
   test('ends in time, and leaves no timer behind when it ends otherwise', async () => {
     const clock = createFakeClock();
-    const bell = createBell(clock);
-    const first = waiter(bell.wait(1_000));
+    const notifier = createNotifier(clock);
+    const first = waiter(notifier.wait(1_000));
     await clock.advance(999);
     expect(first.done).toBe(false);
     await clock.advance(1);
     expect(first.done).toBe(true);
-    void bell.wait(60_000);
-    bell.ring();
+    void notifier.wait(60_000);
+    notifier.notify();
     await settled();
     expect(clock.sleepers()).toBe(0);
   });
 
   test('ends with an abort, before and during the wait', async () => {
-    const bell = createBell(createFakeClock());
+    const notifier = createNotifier(createFakeClock());
     const stop = new AbortController();
-    const waiting = waiter(bell.wait(Number.POSITIVE_INFINITY, stop.signal));
+    const waiting = waiter(notifier.wait(Number.POSITIVE_INFINITY, stop.signal));
     stop.abort();
     await settled();
     expect(waiting.done).toBe(true);
-    await bell.wait(Number.POSITIVE_INFINITY, stop.signal);
+    await notifier.wait(Number.POSITIVE_INFINITY, stop.signal);
   });
 });

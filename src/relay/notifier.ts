@@ -1,17 +1,17 @@
 import type { Clock } from '../clock.ts';
 
 /** What the relay's loop waits on: anything that may give it something to do rings. A ring while nobody waits is kept. */
-export interface Bell {
-  ring(): void;
+export interface Notifier {
+  notify(): void;
   /** Resolves when it rings or has rung since the last wait, after `ms`, or when `signal` is aborted. */
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-export function createBell(clock: Clock): Bell {
+export function createNotifier(clock: Clock): Notifier {
   let rung = false;
   const waiting = new Set<() => void>();
   return {
-    ring() {
+    notify() {
       if (waiting.size === 0) rung = true;
       for (const wake of waiting) wake();
     },

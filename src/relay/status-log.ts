@@ -22,13 +22,13 @@ export interface Facts {
  * One line when a sink begins to fail or fails for another reason, one now and then while it does, one when it is over:
  * that it is back only after it took something.
  */
-export interface Narrator {
+export interface StatusLog {
   /** Null: nothing is wrong. */
   tell(failing: Failing | null, facts: Facts): void;
   dead(position: number, code: string, reason: string): void;
 }
 
-export function createNarrator({
+export function createStatusLog({
   log,
   clock,
   sink,
@@ -36,7 +36,7 @@ export function createNarrator({
   readonly log: Log;
   readonly clock: Clock;
   readonly sink: string;
-}): Narrator {
+}): StatusLog {
   const limited = createRateLimit({ clock, everyMs: 60_000 });
   const teller = createTroubleTeller({ clock });
   /** When it began to fail. */

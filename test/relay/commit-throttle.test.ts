@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { isUrgent } from '../../src/lifecycle/urgency.ts';
 import { silentLog } from '../../src/log.ts';
+import { createCommitThrottle } from '../../src/relay/commit-throttle.ts';
 import { createRelay, type RelayOptions } from '../../src/relay/relay.ts';
-import { createWritePace } from '../../src/relay/write-pace.ts';
 import { settled } from '../support/fake-clock.ts';
 import { openRig } from './rig.ts';
 import { delivered } from './scripted-sink.ts';
@@ -16,7 +16,7 @@ const cases = [
 
 test.each(cases)('$name', ({ tookMs, restMs }) => {
   let now = 1000;
-  const pace = createWritePace({ monotonicMs: () => now });
+  const pace = createCommitThrottle({ monotonicMs: () => now });
   expect(pace.isDue(1)).toBe(true);
   pace.write(() => {
     now += tookMs;
@@ -29,7 +29,7 @@ test.each(cases)('$name', ({ tookMs, restMs }) => {
 
 test('as many outcomes as fill a transaction are written without a rest', () => {
   let now = 0;
-  const pace = createWritePace({ monotonicMs: () => now });
+  const pace = createCommitThrottle({ monotonicMs: () => now });
   pace.write(() => {
     now += 10;
   });

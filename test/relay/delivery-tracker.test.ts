@@ -94,7 +94,7 @@ describe('a record that a sink refuses', () => {
     expect(rig.counters()).toEqual({ pending: 0, delivered: 7, dead: 1 });
     expect(rig.sink.sent.length).toBeLessThanOrEqual(1 + 2 * 3 + 2);
     expect(rig.lines).toEqual([expect.stringMatching(/put aside.*does not fit the table/)]);
-    expect(rig.relay.health().deaths).toEqual({ 'http-400': 1 });
+    expect(rig.relay.health().deadLetterCounts).toEqual({ 'http-400': 1 });
   });
 
   test('alone is kept while nothing else shows that the sink takes records, and the sink counts as failing', async () => {
