@@ -4,13 +4,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { emptyState, type LifecycleState } from '../lifecycle/state.ts';
 import { applicationId, type Layout, sentinel, withCompanions } from './layout.ts';
 import { migrate } from './migrate.ts';
+import { syncDirectory } from './quarantine.ts';
 import type { Migration } from './schema/migrations.ts';
-import { syncDirectory } from './set-aside.ts';
 import { transaction } from './sql.ts';
 import { prepareStateWriter, writeMeta } from './state-store.ts';
 
 /** What a new outbox is made with. */
-export interface Making {
+export interface CreateOptions {
   readonly at: Date;
   readonly version: string;
   readonly migrations: readonly Migration[];
@@ -23,7 +23,7 @@ export interface Making {
  */
 export function createReplacement(
   layout: Layout,
-  { at, version, migrations }: Making,
+  { at, version, migrations }: CreateOptions,
   fill: (db: DatabaseSync) => LifecycleState = () => newState(),
 ): void {
   const building = `${layout.replacement}.unfinished`;

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import type { LifecycleRecord } from '../lifecycle/record.ts';
 
 /** One record with the bytes that every sink gets, on its way into the file. */
-export interface HeldRecord {
+export interface BufferedRecord {
   readonly position: number;
   /** Lower-case EventId. */
   readonly eventKey: string;
@@ -14,7 +14,7 @@ export interface HeldRecord {
   readonly json: Buffer;
 }
 
-export const hold = (record: LifecycleRecord, appendedAt: string): HeldRecord => ({
+export const bufferedRecord = (record: LifecycleRecord, appendedAt: string): BufferedRecord => ({
   position: record.position,
   eventKey: record.eventId.toLowerCase(),
   recordId: record.recordId,
@@ -72,7 +72,7 @@ export interface FoundDelivery extends PendingDelivery {
 
 /** The statements about records and deliveries. All run within the caller's transaction. */
 export interface DeliveryStore {
-  insert(record: HeldRecord, sinks: Iterable<string>): void;
+  insert(record: BufferedRecord, sinks: Iterable<string>): void;
   /** False when there is no such pending row any more: expired, abandoned or settled before. */
   settle(sink: string, position: number, outcome: Outcome): boolean;
   /** Oldest first. `without`: positions settled in memory only. `upTo`: rows behind it belong to an unfinished append. */

@@ -1,27 +1,27 @@
 import { existsSync } from 'node:fs';
 import type { LifecycleState } from '../lifecycle/state.ts';
 import { forgetConcluded } from './approvals.ts';
-import type { Making } from './create.ts';
+import type { CreateOptions } from './create.ts';
 import { explained, makeDirectory, secureDirectory } from './directory.ts';
 import { NotOpen, OutboxInUse, OutboxRemoved, OutboxTooNew, troubleOf } from './errors.ts';
+import { type FileIdentity, fileIdentityOf } from './file-identity.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { type Lock, takeLock } from './lock.ts';
-import { type Archived, createNarrator, type Narrator } from './narrator.ts';
 import { openArchived, openReplaced, openSound, type Recovery } from './open.ts';
 import type { OutboxOptions, Storage } from './outbox.ts';
 import { createOutboxFile, type OutboxFile } from './outbox-file.ts';
-import { type Place, placeOf } from './place.ts';
+import { type Archived, createOutboxLog, type OutboxLog } from './outbox-log.ts';
 import { openPositionMark } from './position-mark.ts';
+import { compact, type Memory } from './prune.ts';
+import { createQuota, type Quota } from './quota.ts';
 import { openReadable, type ReadableOutbox } from './read-only.ts';
 import { forgetAnswered } from './requests.ts';
-import { rescue } from './rescue.ts';
 import { createReserve, type Reserve } from './reserve.ts';
+import { restore } from './restore.ts';
 import type { Fill } from './retention.ts';
-import { createRoom, type Room } from './room.ts';
 import { migrations } from './schema/migrations.ts';
 import type { SinkRow } from './sink-store.ts';
 import type { StoredObserver } from './state-store.ts';
-import { compact, type Memory } from './tidy.ts';
 
 /** After an error that is not about room the file is opened anew, but not more often than this. */
 const reopenEveryMs = 5_000;
@@ -41,7 +41,7 @@ export interface Disk {
   /** Files were removed or replaced while they are open, and are not made again yet. */
   readonly isDisplaced: boolean;
   /** Another instance holds the very file that was ours: what it wrote to it meanwhile is unknown here. */
-  readonly isCeded: boolean;
+  readonly isLockLost: boolean;
   /** Tells how it stands, for a trouble that lasts or that ended. */
   report(): void;
   /** Does it, again after each remedy that there is for what stops it. Null when it could not be done. */
@@ -79,12 +79,12 @@ class FileDisk implements Disk {
   readonly #memory: DiskMemory;
   readonly #layout: Layout;
   readonly #reserve: Reserve;
-  readonly #narrator: Narrator;
-  readonly #room: Room;
+  readonly #outboxLog: OutboxLog;
+  readonly #quota: Quota;
   #lock: Lock | null = null;
   #file: OutboxFile | null = null;
   /** Of the file. */
-  #place: Place | null = null;
+  #identity: FileIdentity | null = null;
   /** Instead of the file, where nothing can be written. */
   #readable: ReadableOutbox | null = null;
   #observer: StoredObserver = { observer: null, bootId: null };
@@ -95,16 +95,16 @@ class FileDisk implements Disk {
   #openedAt = Number.NEGATIVE_INFINITY;
   #rescuedAt = Number.NEGATIVE_INFINITY;
   /** The present removal was told. */
-  #isRemovalTold = false;
-  #isCeded = false;
+  #isRemovalReported = false;
+  #isLockLost = false;
 
   constructor(options: OutboxOptions, memory: DiskMemory) {
     this.#options = options;
     this.#memory = memory;
     this.#layout = layoutOf(options.directory);
     this.#reserve = createReserve(this.#layout.reserve);
-    this.#narrator = createNarrator(options);
-    this.#room = createRoom(options, { layout: this.#layout, memory, narrator: this.#narrator });
+    this.#outboxLog = createOutboxLog(options);
+    this.#quota = createQuota(options, { layout: this.#layout, memory, outboxLog: this.#outboxLog });
   }
 
   get stored(): LifecycleState | null {
@@ -124,7 +124,7 @@ class FileDisk implements Disk {
   }
 
   get fill(): Fill {
-    return this.#room.fill;
+    return this.#quota.fill;
   }
 
   get recovery(): Recovery | null {
@@ -135,12 +135,12 @@ class FileDisk implements Disk {
     return this.#displacement() !== null;
   }
 
-  get isCeded(): boolean {
-    return this.#isCeded;
+  get isLockLost(): boolean {
+    return this.#isLockLost;
   }
 
   report(): void {
-    this.#narrator.stands(this.#trouble, this.#memory.undurable());
+    this.#outboxLog.stands(this.#trouble, this.#memory.undurable());
   }
 
   openFirst(): void {
@@ -151,7 +151,7 @@ class FileDisk implements Disk {
         this.close();
         throw error;
       }
-      this.#enter(error);
+      this.#markDegraded(error);
     }
   }
 
@@ -159,11 +159,11 @@ class FileDisk implements Disk {
     for (let remedies = 0; ; remedies += 1) {
       try {
         const result = work(this.#writable());
-        if (this.#trouble || remedies > 0) this.#leave();
+        if (this.#trouble || remedies > 0) this.#markHealthy();
         return result;
       } catch (error) {
         if (remedies < mostRemedies && this.#remedy(error, remedies)) continue;
-        this.#enter(error);
+        this.#markDegraded(error);
         return null;
       }
     }
@@ -177,7 +177,7 @@ class FileDisk implements Disk {
         return ask(source);
       } catch (error) {
         if (remedies === 0 && this.#file && this.#remedy(error, remedies)) continue;
-        this.#enter(error);
+        this.#markDegraded(error);
         return null;
       }
     }
@@ -195,7 +195,7 @@ class FileDisk implements Disk {
     try {
       this.#open(openArchived);
     } catch (error) {
-      this.#enter(error);
+      this.#markDegraded(error);
     }
   }
 
@@ -205,12 +205,12 @@ class FileDisk implements Disk {
     try {
       forgetAnswered(file.db, this.#options.clock.now());
       forgetConcluded(file.db, this.#options.clock.now());
-      this.#room.make(file);
+      this.#quota.make(file);
       compact(file);
-      this.#room.measure(file);
-      this.#narrator.tidied(null);
+      this.#quota.measure(file);
+      this.#outboxLog.tidied(null);
     } catch (error) {
-      if (!this.#remedy(error, 0)) this.#narrator.tidied(troubleOf(error));
+      if (!this.#remedy(error, 0)) this.#outboxLog.tidied(troubleOf(error));
     }
     this.#reserve.ensure();
   }
@@ -222,7 +222,7 @@ class FileDisk implements Disk {
     this.#lock = null;
   }
 
-  get #making(): Making {
+  get #createOptions(): CreateOptions {
     return { at: this.#options.clock.now(), version: this.#options.version, migrations };
   }
 
@@ -233,7 +233,7 @@ class FileDisk implements Disk {
 
   #writable(): OutboxFile {
     const displacement = this.#displacement();
-    if (displacement !== null) this.#goHome(displacement);
+    if (displacement !== null) this.#recreateFiles(displacement);
     const isSick = !this.#file || this.#trouble?.kind === 'unavailable';
     if (isSick && this.#options.clock.monotonicMs() - this.#openedAt >= reopenEveryMs) this.#open(openSound);
     if (!this.#file) throw new NotOpen();
@@ -243,10 +243,10 @@ class FileDisk implements Disk {
   /** What became of the files that are open, in words; null while they are where they belong. */
   #displacement(): string | null {
     for (const [path, place] of [
-      [this.#layout.outbox, this.#place],
+      [this.#layout.outbox, this.#identity],
       [this.#layout.lock, this.#lock],
     ] as const) {
-      const standing = place?.standing() ?? 'here';
+      const standing = place?.status() ?? 'here';
       if (standing === 'replaced') return `${path} was replaced by another file`;
       if (standing === 'gone')
         return existsSync(this.#layout.directory)
@@ -260,36 +260,36 @@ class FileDisk implements Disk {
    * Makes again what was removed while it was open, and goes on with all of it. Where that cannot be done the file without
    * a name stays open: what it holds is known and sent, and nothing is written to it.
    */
-  #goHome(displacement: string): void {
+  #recreateFiles(displacement: string): void {
     const now = this.#options.clock.monotonicMs();
     if (now - this.#rescuedAt < reopenEveryMs) throw this.#trouble ? new NotOpen() : new OutboxRemoved(displacement);
     this.#rescuedAt = now;
-    if (!this.#isRemovalTold) this.#narrator.removed(displacement);
-    this.#isRemovalTold = true;
+    if (!this.#isRemovalReported) this.#outboxLog.removed(displacement);
+    this.#isRemovalReported = true;
     this.#prepare();
-    const isAway = this.#file !== null && this.#place?.standing() !== 'here';
-    const stranger = isAway && this.#file ? rescue(this.#file.db, this.#layout, this.#options.clock.now()) : null;
+    const isAway = this.#file !== null && this.#identity?.status() !== 'here';
+    const stranger = isAway && this.#file ? restore(this.#file.db, this.#layout, this.#options.clock.now()) : null;
     this.#open(openSound);
-    this.#narrator.rescued(stranger, this.#pendingBySink ?? {});
+    this.#outboxLog.rescued(stranger, this.#pendingBySink ?? {});
   }
 
   #prepare(): void {
     makeDirectory(this.#layout.directory);
-    if (secureDirectory(this.#layout)) this.#narrator.closed();
-    this.#hold();
+    if (secureDirectory(this.#layout)) this.#outboxLog.closed();
+    this.#takeLock();
   }
 
   /** Takes the lock, again where it lost its name: another instance would not meet it there. */
-  #hold(): void {
-    if (this.#lock?.standing() === 'here') return;
+  #takeLock(): void {
+    if (this.#lock?.status() === 'here') return;
     try {
       const lock = takeLock(this.#layout);
       this.#lock?.release();
       this.#lock = lock;
     } catch (error) {
-      if (error instanceof OutboxInUse && this.#file && this.#place?.standing() === 'here') {
+      if (error instanceof OutboxInUse && this.#file && this.#identity?.status() === 'here') {
         this.#drop();
-        this.#isCeded = true;
+        this.#isLockLost = true;
       }
       throw error;
     }
@@ -311,7 +311,7 @@ class FileDisk implements Disk {
 
   #openWritable(how: typeof openSound): void {
     this.#prepare();
-    const opened = how(this.#layout, this.#making);
+    const opened = how(this.#layout, this.#createOptions);
     const mark = openPositionMark(this.#layout.mark);
     try {
       this.#file = createOutboxFile(opened.db, opened.state, this.#options.sinks, mark);
@@ -320,18 +320,18 @@ class FileDisk implements Disk {
       mark.close();
       throw error;
     }
-    this.#place = placeOf(this.#layout.outbox);
-    this.#isCeded = false;
-    this.#isRemovalTold = false;
-    if (this.#archiveDue) this.#narrator.archived({ ...this.#archiveDue, movedTo: opened.archivedTo ?? null });
+    this.#identity = fileIdentityOf(this.#layout.outbox);
+    this.#isLockLost = false;
+    this.#isRemovalReported = false;
+    if (this.#archiveDue) this.#outboxLog.archived({ ...this.#archiveDue, movedTo: opened.archivedTo ?? null });
     this.#archiveDue = null;
     this.#observer = opened.observer;
     this.#recovery = opened.recovery;
-    if (opened.isRecovered && opened.recovery) this.#narrator.recovered(opened.recovery);
+    if (opened.isRecovered && opened.recovery) this.#outboxLog.recovered(opened.recovery);
     this.#playBack('RESTART');
-    this.#room.bound(this.#file);
+    this.#quota.bound(this.#file);
     this.#reserve.ensure();
-    this.#room.measure(this.#file);
+    this.#quota.measure(this.#file);
   }
 
   // After a start and after a failure: what a kill or a failed commit left in the log would look like a lost commit behind those that
@@ -348,7 +348,7 @@ class FileDisk implements Disk {
     this.#file?.close();
     this.#readable?.close();
     this.#file = null;
-    this.#place = null;
+    this.#identity = null;
     this.#readable = null;
   }
 
@@ -362,7 +362,7 @@ class FileDisk implements Disk {
     }
     if (kind !== 'damaged' || remedies > 0) return false;
     try {
-      this.#open((layout, making) => openReplaced(layout, making, reason));
+      this.#open((layout, options) => openReplaced(layout, options, reason));
       return true;
     } catch {
       return false;
@@ -374,13 +374,13 @@ class FileDisk implements Disk {
       // The log begins anew at its front: on a full disk it cannot grow.
       // First: what every sink has goes before anything else.
       this.#memory.writeOutcomes(file);
-      return this.#room.makeFor(file, failures) > 0;
+      return this.#quota.makeFor(file, failures) > 0;
     } catch {
       return false;
     }
   }
 
-  #enter(error: unknown): void {
+  #markDegraded(error: unknown): void {
     if (error instanceof NotOpen && this.#trouble) return;
     const found = troubleOf(error);
     const isVague = found.kind === 'unavailable' && !(error instanceof OutboxInUse);
@@ -389,7 +389,7 @@ class FileDisk implements Disk {
     this.report();
   }
 
-  #leave(): void {
+  #markHealthy(): void {
     this.#playBack('RESTART');
     if (!this.#trouble) return;
     this.#trouble = null;

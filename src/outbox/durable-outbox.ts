@@ -2,33 +2,39 @@ import type { LifecycleRecord } from '../lifecycle/record.ts';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 import { emptyState, type LifecycleState } from '../lifecycle/state.ts';
 import { type ApprovalIntent, approvedAfter, type ConcludedApproval, openIntents, writeIntent } from './approvals.ts';
-import { type Chosen, type Purged, purge, retryDeadLetters } from './by-hand.ts';
+import { firstChunk } from './chunks.ts';
+import { noProgress, type OutboxCounters, type SinkProgress } from './counters.ts';
 import { newState } from './create.ts';
-import { type FoundDelivery, hold, type PendingDelivery, type PendingQuery, type Settlement } from './deliveries.ts';
+import {
+  bufferedRecord,
+  type FoundDelivery,
+  type PendingDelivery,
+  type PendingQuery,
+  type Settlement,
+} from './deliveries.ts';
 import { type Disk, openDisk, type Readable } from './disk.ts';
+import { countersOf } from './effective-counters.ts';
+import { type Chosen, type Purged, purge, retryDeadLetters } from './manual-actions.ts';
 import type { Backlog, Outbox, OutboxOptions, Recovery, Storage } from './outbox.ts';
 import type { OutboxFile } from './outbox-file.ts';
-import { countersOf } from './overlay.ts';
-import { firstPart } from './parts.ts';
 import type { FiledRequest } from './requests.ts';
 import { resumed } from './resume.ts';
 import { type Fill, recordsToGiveUp } from './retention.ts';
 import { transaction } from './sql.ts';
 import { isWorthStoring, type StoredObserver } from './state-store.ts';
-import { noProgress, type OutboxCounters, type SinkProgress } from './tally.ts';
-import { createUnwritten } from './unwritten.ts';
+import { createWriteBuffer } from './write-buffer.ts';
 
 /** While nothing can be written, deliveries alone do not ask the disk more often than this. */
 const retryEveryMs = 1_000;
 
 /**
- * Memory first, then disk: whatever happens is put into {@link createUnwritten} and then written by {@link DurableOutbox.#write},
+ * Memory first, then disk: whatever happens is put into {@link createWriteBuffer} and then written by {@link DurableOutbox.#write},
  * the only way to the disk. There is one path for the plain case and for a disk that fails; they differ in how long it takes.
  */
 export class DurableOutbox implements Outbox {
   readonly #options: OutboxOptions;
   readonly #disk: Disk;
-  readonly #unwritten = createUnwritten();
+  readonly #buffer = createWriteBuffer();
   readonly #listeners = new Set<(records: readonly LifecycleRecord[]) => void>();
   /** Progress that is newer than the disk's. */
   readonly #progress = new Map<string, SinkProgress>();
@@ -38,9 +44,9 @@ export class DurableOutbox implements Outbox {
   /** It is newer than the disk's. */
   #isObserverNew = false;
   /** There was no file to read at start, or another instance has it: one that comes to light later may hold other things. */
-  #isAstray: boolean;
+  #isDetached: boolean;
   /** Appended, and not yet told to anybody. */
-  #untold: LifecycleRecord[] = [];
+  #pendingNotifications: LifecycleRecord[] = [];
   /** The rest of a large append, written at the next turn of the event loop. */
   #rest: NodeJS.Immediate | null = null;
   #triedAt = Number.NEGATIVE_INFINITY;
@@ -50,11 +56,11 @@ export class DurableOutbox implements Outbox {
     this.#options = options;
     this.#disk = openDisk(options, {
       isOpen: (eventKey) => this.#state?.events.get(eventKey)?.open === true,
-      isDelivered: (sink, position) => this.#unwritten.outcomes(sink).get(position)?.state === 'delivered',
-      undurable: () => this.#unwritten.records.size,
+      isDelivered: (sink, position) => this.#buffer.outcomes(sink).get(position)?.state === 'delivered',
+      undurable: () => this.#buffer.records.size,
       writeOutcomes: (file) => this.#writeOutcomes(file),
     });
-    this.#isAstray = this.#disk.stored === null;
+    this.#isDetached = this.#disk.stored === null;
     this.#state = this.#disk.stored ? resumed(this.#disk.stored, options) : newState();
     this.#observer = this.#disk.observer;
   }
@@ -76,7 +82,7 @@ export class DurableOutbox implements Outbox {
   }
 
   get storage(): Storage {
-    return { trouble: this.#disk.trouble, undurable: this.#unwritten.records.size };
+    return { trouble: this.#disk.trouble, undurable: this.#buffer.records.size };
   }
 
   get fill(): Fill {
@@ -94,9 +100,9 @@ export class DurableOutbox implements Outbox {
   ): void {
     const at = this.#options.clock.now().toISOString();
     this.#state = concluded.length === 0 ? state : { ...state, approved: approvedAfter(state.approved, concluded) };
-    this.#unwritten.conclude(concluded);
-    this.#unwritten.hold(records.map((record) => hold(record, at)));
-    this.#untold.push(...records);
+    this.#buffer.conclude(concluded);
+    this.#buffer.add(records.map((record) => bufferedRecord(record, at)));
+    this.#pendingNotifications.push(...records);
     if (records.length > 0 || concluded.length > 0 || isWorthStoring(this.#stored, state)) this.#write();
   }
 
@@ -108,14 +114,14 @@ export class DurableOutbox implements Outbox {
 
   archive(reason: string): void {
     this.#stopWriting();
-    this.#unwritten.clear();
-    this.#untold = [];
+    this.#buffer.clear();
+    this.#pendingNotifications = [];
     this.#progress.clear();
     this.#observer = { observer: null, bootId: null };
     this.#isObserverNew = false;
     this.#disk.archive(reason);
     this.#replaceState(this.#disk.stored ?? newState());
-    this.#isAstray = false;
+    this.#isDetached = false;
     if (this.#disk.stored === null) this.#write();
   }
 
@@ -126,7 +132,7 @@ export class DurableOutbox implements Outbox {
 
   pending(sink: string, query: PendingQuery): PendingDelivery[] {
     if (!this.#options.sinks.includes(sink) || query.limit <= 0) return [];
-    const outcomes = this.#unwritten.outcomes(sink);
+    const outcomes = this.#buffer.outcomes(sink);
     const settled = [...outcomes].flatMap(([position, { state }]) => (state === 'pending' ? [] : [position]));
     const found = this.#read((file) => file.pending(sink, query, settled)) ?? [];
     const damaged = found.filter((row) => row.damaged);
@@ -138,13 +144,13 @@ export class DurableOutbox implements Outbox {
       return { position, eventKey, json, appendedAt, attempts: attempts + (outcomes.get(position)?.attempts ?? 0) };
     });
     if (!this.#isOffered || onDisk.length >= query.limit) return onDisk;
-    return [...onDisk, ...this.#unwritten.pending(sink, { ...query, limit: query.limit - onDisk.length })];
+    return [...onDisk, ...this.#buffer.pending(sink, { ...query, limit: query.limit - onDisk.length })];
   }
 
   settle(sink: string, outcomes: readonly Settlement[], progress: SinkProgress): void {
     const isKnown = ({ position }: Settlement): boolean =>
-      position <= this.#stored.position || this.#unwritten.records.has(position);
-    this.#unwritten.settle(sink, outcomes.filter(isKnown), this.#options.clock.now().toISOString());
+      position <= this.#stored.position || this.#buffer.records.has(position);
+    this.#buffer.settle(sink, outcomes.filter(isKnown), this.#options.clock.now().toISOString());
     this.#progress.set(sink, progress);
     if (!this.#rest) this.#retryAtTimes();
   }
@@ -160,19 +166,19 @@ export class DurableOutbox implements Outbox {
   }
 
   openApprovals(): readonly ApprovalIntent[] {
-    const concluded = new Set(this.#unwritten.concluded.map(({ eventId }) => eventId.toLowerCase()));
+    const concluded = new Set(this.#buffer.concluded.map(({ eventId }) => eventId.toLowerCase()));
     const intents = this.#read(({ db }) => openIntents(db)) ?? [];
     return intents.filter(({ eventId }) => !concluded.has(eventId.toLowerCase()));
   }
 
   requests(): readonly FiledRequest[] {
     const filed = this.#read((file) => file.requests()) ?? [];
-    return filed.filter(({ number }) => !this.#unwritten.answers.has(number));
+    return filed.filter(({ number }) => !this.#buffer.answers.has(number));
   }
 
   answer(number: number, answer: unknown): void {
     const at = this.#options.clock.now().toISOString();
-    this.#unwritten.answer(number, { answer: JSON.stringify(answer) ?? 'null', at });
+    this.#buffer.answer(number, { answer: JSON.stringify(answer) ?? 'null', at });
     if (!this.#rest) this.#retryAtTimes();
   }
 
@@ -189,15 +195,15 @@ export class DurableOutbox implements Outbox {
   }
 
   counters(): OutboxCounters {
-    return countersOf(this.#disk.sinks, this.#options.sinks, this.#isOffered ? this.#unwritten : null);
+    return countersOf(this.#disk.sinks, this.#options.sinks, this.#isOffered ? this.#buffer : null);
   }
 
   backlog(): Backlog[] {
-    const counters = countersOf(this.#disk.sinks, this.#options.sinks, this.#unwritten);
+    const counters = countersOf(this.#disk.sinks, this.#options.sinks, this.#buffer);
     return this.#options.sinks.map((sink) => {
       const isSettled = (position: number): boolean =>
-        (this.#unwritten.outcomes(sink).get(position)?.state ?? 'pending') !== 'pending';
-      const onlyInMemory = [...this.#unwritten.records.keys()].filter((position) => !isSettled(position)).length;
+        (this.#buffer.outcomes(sink).get(position)?.state ?? 'pending') !== 'pending';
+      const onlyInMemory = [...this.#buffer.records.keys()].filter((position) => !isSettled(position)).length;
       return { sink, pending: counters[sink]?.pending ?? 0, onlyInMemory };
     });
   }
@@ -221,7 +227,7 @@ export class DurableOutbox implements Outbox {
   }
 
   get #stored(): LifecycleState {
-    return (this.#isAstray ? null : this.#disk.stored) ?? nothingStored;
+    return (this.#isDetached ? null : this.#disk.stored) ?? nothingStored;
   }
 
   /** What is in memory only is open to the relays: the disk had its chance. */
@@ -235,19 +241,19 @@ export class DurableOutbox implements Outbox {
 
   /** But for what is not worth a write of its own. */
   get #isNothingHeld(): boolean {
-    return this.#unwritten.isEmpty && this.#progress.size === 0 && !this.#isObserverNew;
+    return this.#buffer.isEmpty && this.#progress.size === 0 && !this.#isObserverNew;
   }
 
   /** What the file of this stream tells; null where there is none to be read. */
   #read<T>(ask: (source: Readable) => T): T | null {
-    return this.#isAstray ? null : this.#disk.read(ask);
+    return this.#isDetached ? null : this.#disk.read(ask);
   }
 
   /** Work on the file as such, after all that was in memory. Null when the disk takes no writes: then nothing was done. */
   #writtenNow<T>(work: (file: OutboxFile) => T): T | null {
     this.#stopWriting();
     if (!this.#isAllWritten || this.#disk.isDisplaced) this.#writeAll(false);
-    if (!this.#isNothingHeld || this.#isAstray) return null;
+    if (!this.#isNothingHeld || this.#isDetached) return null;
     return this.#disk.attempt(work);
   }
 
@@ -272,30 +278,30 @@ export class DurableOutbox implements Outbox {
   /** One transaction. What is more than that goes on at the next turns of the event loop. */
   #writeNext(): void {
     this.#rest = null;
-    const isDone = this.#disk.attempt((file) => this.#writePart(file, false));
+    const isDone = this.#disk.attempt((file) => this.#writeChunk(file, false));
     if (isDone === false) this.#rest = setImmediate(() => this.#writeNext());
     else this.#finish(isDone === true);
   }
 
   #writeAll(isLast: boolean): void {
     const isDone = this.#disk.attempt((file) => {
-      while (!this.#writePart(file, isLast));
+      while (!this.#writeChunk(file, isLast));
       return true;
     });
     this.#finish(isDone === true);
   }
 
   /** Whether it was the last one. */
-  #writePart(file: OutboxFile, isLast: boolean): boolean {
-    if (this.#isAstray) this.#comeHome(file);
-    const records = [...this.#unwritten.records.values()].filter(({ position }) => position > file.writtenUpTo);
-    const { part, isLast: isRest } = firstPart(records, this.#options.sinks.length);
+  #writeChunk(file: OutboxFile, isLast: boolean): boolean {
+    if (this.#isDetached) this.#reattach(file);
+    const records = [...this.#buffer.records.values()].filter(({ position }) => position > file.writtenUpTo);
+    const { chunk, isLast: isRest } = firstChunk(records, this.#options.sinks.length);
     if (!isRest) {
-      file.writePart(part);
+      file.writeChunk(chunk);
       return false;
     }
     const observer = this.#isObserverNew ? this.#observer : null;
-    file.commit(part, this.#unwritten, { state: this.#state, progress: this.#progress, observer, isLast });
+    file.commit(chunk, this.#buffer, { state: this.#state, progress: this.#progress, observer, isLast });
     return true;
   }
 
@@ -306,57 +312,57 @@ export class DurableOutbox implements Outbox {
   }
 
   #writeOutcomes(file: OutboxFile): void {
-    if (this.#isAstray) return;
-    file.commitOutcomes(this.#unwritten, this.#progress);
-    this.#unwritten.outcomesWritten();
+    if (this.#isDetached) return;
+    file.commitOutcomes(this.#buffer, this.#progress);
+    this.#buffer.outcomesWritten();
     this.#progress.clear();
   }
 
   #finish(isWritten: boolean): void {
     this.#triedAt = this.#options.clock.monotonicMs();
     if (isWritten) {
-      this.#unwritten.clear();
+      this.#buffer.clear();
       this.#progress.clear();
       this.#isObserverNew = false;
     } else {
-      if (this.#disk.isCeded) this.#isAstray = true;
+      if (this.#disk.isLockLost) this.#isDetached = true;
       this.#boundMemory();
-      if (!this.#isAstray) this.#disk.handOut(this.#state);
+      if (!this.#isDetached) this.#disk.handOut(this.#state);
     }
-    const records = this.#untold;
-    this.#untold = [];
+    const records = this.#pendingNotifications;
+    this.#pendingNotifications = [];
     if (records.length > 0) for (const listener of this.#listeners) listener(records);
   }
 
   #boundMemory(): void {
     const isOpen = (eventKey: string): boolean => this.#state.events.get(eventKey)?.open === true;
     const isDone = (position: number): boolean =>
-      this.#options.sinks.every((sink) => this.#unwritten.outcomes(sink).get(position)?.state === 'delivered');
-    const records = [...this.#unwritten.records.values()].map(({ position, eventKey, json }) => {
+      this.#options.sinks.every((sink) => this.#buffer.outcomes(sink).get(position)?.state === 'delivered');
+    const records = [...this.#buffer.records.values()].map(({ position, eventKey, json }) => {
       return { position, eventKey, bytes: json.length, isDone: isDone(position) };
     });
     this.#giveUp(recordsToGiveUp(records, isOpen));
   }
 
   #giveUp(positions: readonly number[]): void {
-    this.#unwritten.giveUp(positions, this.#options.sinks, this.#options.clock.now().toISOString());
+    this.#buffer.giveUp(positions, this.#options.sinks, this.#options.clock.now().toISOString());
   }
 
   /**
    * A file that could not be read at start is there now: its stream is the one to go on with, as after a restart. What this
    * process recorded meanwhile has positions of its own stream, so it is delivered from memory first and never written.
    */
-  #comeHome(file: OutboxFile): void {
+  #reattach(file: OutboxFile): void {
     if (isNewStream(file.state)) {
-      this.#isAstray = false;
+      this.#isDetached = false;
       return;
     }
     const { sinks } = this.#options;
-    if (sinks.some((sink) => this.#unwritten.pending(sink, { limit: 1 }).length > 0)) throw new StillSending();
-    this.#giveUp([...this.#unwritten.records.keys()]);
+    if (sinks.some((sink) => this.#buffer.pending(sink, { limit: 1 }).length > 0)) throw new StillSending();
+    this.#giveUp([...this.#buffer.records.keys()]);
     this.#replaceState(resumed(file.state, this.#options));
     if (!this.#isObserverNew) this.#observer = this.#disk.observer;
-    this.#isAstray = false;
+    this.#isDetached = false;
   }
 }
 

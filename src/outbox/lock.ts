@@ -1,11 +1,11 @@
 import { closeSync, constants, existsSync, ftruncateSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { OutboxInUse, troubleOf } from './errors.ts';
+import { type FileIdentity, fileIdentityOf } from './file-identity.ts';
 import { type Layout, layoutOf } from './layout.ts';
-import { type Place, placeOf } from './place.ts';
 
 /** Held for the life of the service. */
-export interface Lock extends Place {
+export interface Lock extends FileIdentity {
   release(): void;
 }
 
@@ -70,5 +70,5 @@ function begin(path: string): Lock {
     db.close();
     throw error;
   }
-  return { ...placeOf(path), release: () => db.close() };
+  return { ...fileIdentityOf(path), release: () => db.close() };
 }

@@ -2,14 +2,14 @@ import { copyFileSync, existsSync, linkSync, rmSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { LifecycleState } from '../lifecycle/state.ts';
 import { connect, connectReadOnly } from './connection.ts';
-import { createReplacement, installReplacement, type Making, newState } from './create.ts';
+import { type CreateOptions, createReplacement, installReplacement, newState } from './create.ts';
 import { LogDamaged, OutboxTooNew, troubleOf } from './errors.ts';
 import { type Layout, withCompanions } from './layout.ts';
 import { copySoundFrames, hasLostCommits } from './log-check.ts';
 import { dropBehind } from './outbox-file.ts';
 import { readPositionMark } from './position-mark.ts';
+import { quarantine, quarantineFolder } from './quarantine.ts';
 import { nothingSalvaged, type Salvaged, salvage } from './salvage.ts';
-import { asideFolder, setAside } from './set-aside.ts';
 import { transaction } from './sql.ts';
 import { loadObserver, loadState, readMeta, type StoredObserver, writeMeta } from './state-store.ts';
 
@@ -40,19 +40,19 @@ export interface Opened {
  * an empty or foreign file is replaced. Only who holds the lock may call this.
  * @throws OutboxTooNew; the error of the disk where it takes no writes.
  */
-export function openSound(layout: Layout, making: Making): Opened {
-  const isRecovered = makePresent(layout, making);
+export function openSound(layout: Layout, options: CreateOptions): Opened {
+  const isRecovered = makePresent(layout, options);
   try {
     // Before SQLite opens it for writing: it would drop what is behind a bad frame.
     if (hasLostCommits(logOf(layout)))
       throw new LogDamaged('its log is damaged, so that commits behind the damage are lost');
-    if (existsSync(logOf(layout))) refuseShort(layout, peek(layout, making));
-    return { ...open(layout, making), isRecovered };
+    if (existsSync(logOf(layout))) refuseShort(layout, peek(layout, options));
+    return { ...open(layout, options), isRecovered };
   } catch (error) {
     if (error instanceof OutboxTooNew) throw error;
     const { kind, reason } = troubleOf(error);
     if (kind !== 'damaged') throw error;
-    return openReplaced(layout, making, reason, error instanceof LogDamaged);
+    return openReplaced(layout, options, reason, error instanceof LogDamaged);
   }
 }
 
@@ -60,9 +60,9 @@ export function openSound(layout: Layout, making: Making): Opened {
  * Opens a new outbox with what can be saved of the present one, which is damaged for this reason. Where its log is damaged
  * too, a new stream begins: the highest position that was handed out is not certain, and none is given twice.
  */
-export function openReplaced(layout: Layout, making: Making, reason: string, isLogDamaged = false): Opened {
-  replace(layout, making, reason, isLogDamaged);
-  return { ...open(layout, making), isRecovered: true };
+export function openReplaced(layout: Layout, options: CreateOptions, reason: string, isLogDamaged = false): Opened {
+  replace(layout, options, reason, isLogDamaged);
+  return { ...open(layout, options), isRecovered: true };
 }
 
 /** @throws LogDamaged where records that were handed out are missing. */
@@ -75,7 +75,7 @@ function refuseShort(layout: Layout, found: Pick<LifecycleState, 'streamId' | 'p
 }
 
 /** What the file and its log say, without anything being played back. Null where that cannot be read. */
-function peek({ outbox }: Layout, { migrations }: Making): LifecycleState | null {
+function peek({ outbox }: Layout, { migrations }: CreateOptions): LifecycleState | null {
   try {
     const db = connectReadOnly(outbox, migrations);
     try {
@@ -91,50 +91,50 @@ function peek({ outbox }: Layout, { migrations }: Making): LifecycleState | null
 const logOf = ({ outbox }: Layout): string => `${outbox}-wal`;
 
 /** Moves the outbox of another VM away and begins a new one. */
-export function openArchived(layout: Layout, making: Making): Opened {
-  if (!existsSync(layout.outbox)) return openSound(layout, making);
-  const archivedTo = asideFolder(layout, 'archived', making.at);
-  setAside(layout, 'archived', archivedTo);
-  return { ...openSound(layout, making), archivedTo };
+export function openArchived(layout: Layout, options: CreateOptions): Opened {
+  if (!existsSync(layout.outbox)) return openSound(layout, options);
+  const archivedTo = quarantineFolder(layout, 'archived', options.at);
+  quarantine(layout, 'archived', archivedTo);
+  return { ...openSound(layout, options), archivedTo };
 }
 
 /** Afterwards there is a file of some size under the name of the outbox, and no log of another. Says whether it is a new one. */
-function makePresent(layout: Layout, making: Making): boolean {
+function makePresent(layout: Layout, options: CreateOptions): boolean {
   const size = statSync(layout.outbox, { throwIfNoEntry: false })?.size;
   if (size !== undefined) {
     rmSync(layout.replacement, { force: true });
-    if (size === 0) replace(layout, making, 'it has a length of zero');
+    if (size === 0) replace(layout, options, 'it has a length of zero');
     return size === 0;
   }
   const isReplaced = existsSync(layout.replacement);
   const orphans = withCompanions(layout.outbox).some((path) => existsSync(path));
   if (isReplaced) {
-    if (orphans) setAside(layout, 'corrupt', asideFolder(layout, 'corrupt', making.at));
+    if (orphans) quarantine(layout, 'corrupt', quarantineFolder(layout, 'corrupt', options.at));
     installReplacement(layout);
     return true;
   }
   if (orphans) {
-    replace(layout, making, 'only its log is left');
+    replace(layout, options, 'only its log is left');
     return true;
   }
-  createReplacement(layout, making);
+  createReplacement(layout, options);
   installReplacement(layout);
   return false;
 }
 
 /** A new outbox with what can be saved of the present one, complete before that one is moved away. */
-function replace(layout: Layout, making: Making, reason: string, isLogDamaged = false): void {
-  const movedTo = asideFolder(layout, 'corrupt', making.at);
-  createReplacement(layout, making, (into) => {
+function replace(layout: Layout, options: CreateOptions, reason: string, isLogDamaged = false): void {
+  const movedTo = quarantineFolder(layout, 'corrupt', options.at);
+  createReplacement(layout, options, (into) => {
     const { state, salvaged } = isLogDamaged
       ? savedFromSoundLog(layout, into)
       : saved(layout.outbox, into, 'as-written');
-    const recovery: Recovery = { at: making.at.toISOString(), reason, movedTo, salvaged };
+    const recovery: Recovery = { at: options.at.toISOString(), reason, movedTo, salvaged };
     writeMeta(into, 'recovery', JSON.stringify(recovery));
     const isCertain = !isLogDamaged && readPositionMark(layout.mark, state.streamId).committed <= state.position;
     return isCertain ? state : { ...state, streamId: newState().streamId };
   });
-  setAside(layout, 'corrupt', movedTo);
+  quarantine(layout, 'corrupt', movedTo);
   installReplacement(layout);
 }
 
@@ -175,8 +175,8 @@ function saved(path: string, into: DatabaseSync, log: 'as-written' | 'in-part'):
   }
 }
 
-function open(layout: Layout, making: Making): Omit<Opened, 'isRecovered'> {
-  const db = connect(layout.outbox, making);
+function open(layout: Layout, options: CreateOptions): Omit<Opened, 'isRecovered'> {
+  const db = connect(layout.outbox, options);
   try {
     const state = loadState(db);
     refuseShort(layout, state);

@@ -1,24 +1,24 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LifecycleState } from '../lifecycle/state.ts';
 import { writeConclusions } from './approvals.ts';
-import { type FoundDelivery, type HeldRecord, type PendingQuery, prepareDeliveries } from './deliveries.ts';
+import { add, type Change, type SinkProgress } from './counters.ts';
+import { type BufferedRecord, type FoundDelivery, type PendingQuery, prepareDeliveries } from './deliveries.ts';
 import type { PositionMark } from './position-mark.ts';
 import { type FiledRequest, prepareRequestReader, writeAnswer } from './requests.ts';
 import {
-  areBooksRight,
-  balanceBooks,
+  areCountersRight,
   loadSinks,
   newSink,
   prepareSinkWriter,
+  reconcileCounters,
   reconcileSinks,
   type SinkRow,
 } from './sink-store.ts';
 import { one, transaction } from './sql.ts';
 import { lastDocumentAtIsDue, prepareStateWriter, type StoredObserver, writeChecked } from './state-store.ts';
-import { add, type Change, type SinkProgress } from './tally.ts';
-import type { Tombstone, Unwritten } from './unwritten.ts';
+import type { Tombstone, WriteBuffer } from './write-buffer.ts';
 
-/** What one transaction makes durable, beside what is in {@link Unwritten}. */
+/** What one transaction makes durable, beside what is in {@link WriteBuffer}. */
 export interface Commit {
   readonly state: LifecycleState;
   /** Those that changed. */
@@ -46,11 +46,11 @@ export interface OutboxFile {
   /** Unanswered ones, oldest first. */
   requests(): FiledRequest[];
   /** Records of an append that takes several transactions. Invisible until {@link commit} has written the state. */
-  writePart(records: readonly HeldRecord[]): void;
+  writeChunk(records: readonly BufferedRecord[]): void;
   /** The last records, what became of deliveries, counters, answers and the state: afterwards `unwritten` is all on disk. */
-  commit(records: readonly HeldRecord[], unwritten: Unwritten, commit: Commit): void;
+  commit(records: readonly BufferedRecord[], buffer: WriteBuffer, commit: Commit): void;
   /** What became of deliveries and how sinks stand, of records that are in the file: where no more records fit. */
-  commitOutcomes(unwritten: Unwritten, progress: Commit['progress']): void;
+  commitOutcomes(buffer: WriteBuffer, progress: Commit['progress']): void;
   /** The most pages the file may have: for records, and for all else. SQLite keeps it as if the disk were full. */
   boundPages(bounds: PageBounds): void;
   /** One transaction that makes room: it may use pages whatever the bound, since even deleting needs some. */
@@ -76,7 +76,7 @@ export function createOutboxFile(
   const writeSink = prepareSinkWriter(db);
   const writeState = prepareStateWriter(db);
   mark.committed(stored);
-  const bury =
+  const insertTombstone =
     db.prepare(`INSERT OR REPLACE INTO tombstones (position, eventKey, recordId, phase, observedAt, expiredAt, sinks)
     VALUES (?, ?, ?, ?, ?, ?, ?)`);
 
@@ -92,7 +92,7 @@ export function createOutboxFile(
   };
 
   let writtenUpTo = stored.position;
-  const insert = (records: readonly HeldRecord[]): void => {
+  const insert = (records: readonly BufferedRecord[]): void => {
     if (writtenUpTo === state.position) dropBehind(db, state.position);
     for (const record of records) deliveries.insert(record, sinkNames);
   };
@@ -107,9 +107,9 @@ export function createOutboxFile(
     }
   };
 
-  const settleAll = (sink: string, unwritten: Unwritten, upTo = Number.POSITIVE_INFINITY): Change => {
+  const settleAll = (sink: string, buffer: WriteBuffer, upTo = Number.POSITIVE_INFINITY): Change => {
     let [delivered, dead, undurable] = [0, 0, 0];
-    for (const [position, outcome] of unwritten.outcomes(sink)) {
+    for (const [position, outcome] of buffer.outcomes(sink)) {
       if (position > upTo || !deliveries.settle(sink, position, outcome)) continue;
       if (outcome.state === 'delivered') delivered += 1;
       if (outcome.state === 'dead') dead += 1;
@@ -118,12 +118,12 @@ export function createOutboxFile(
     return { delivered, dead, undurable, pending: -(delivered + dead) };
   };
 
-  const counted = (unwritten: Unwritten, progress: Commit['progress']): ReadonlyMap<string, SinkRow> => {
+  const counted = (buffer: WriteBuffer, progress: Commit['progress']): ReadonlyMap<string, SinkRow> => {
     const after = new Map(sinks);
     for (const name of sinkNames) {
       const sink = after.get(name) ?? newSink(name);
-      const appended = { accepted: unwritten.records.size, pending: unwritten.records.size };
-      const counters = [appended, settleAll(name, unwritten), unwritten.counted(name)].reduce(add, sink.counters);
+      const appended = { accepted: buffer.records.size, pending: buffer.records.size };
+      const counters = [appended, settleAll(name, buffer), buffer.counted(name)].reduce(add, sink.counters);
       after.set(name, { ...sink, counters, progress: progress.get(name) ?? sink.progress });
     }
     return after;
@@ -146,20 +146,20 @@ export function createOutboxFile(
     get writtenUpTo() {
       return writtenUpTo;
     },
-    writePart(records) {
+    writeChunk(records) {
       fallible(() => within(pages.records, () => insert(records)));
       writtenUpTo = records.at(-1)?.position ?? writtenUpTo;
     },
-    commit(records, unwritten, { state: wanted, progress, observer, isLast }) {
+    commit(records, buffer, { state: wanted, progress, observer, isLast }) {
       const { lastDocumentAt, lastDocument } = state;
       const after = isLast || lastDocumentAtIsDue(state, wanted) ? wanted : { ...wanted, lastDocumentAt, lastDocument };
       sinks = fallible(() => {
         if (records.length > 0) within(pages.records, () => insert(records));
-        const sinksAfter = counted(unwritten, progress);
+        const sinksAfter = counted(buffer, progress);
         writeSinks(sinksAfter);
-        for (const tombstone of unwritten.tombstones) bury.run(...asRow(tombstone));
-        writeConclusions(db, unwritten.concluded);
-        for (const [number, answered] of unwritten.answers) writeAnswer(db, number, answered);
+        for (const tombstone of buffer.tombstones) insertTombstone.run(...asRow(tombstone));
+        writeConclusions(db, buffer.concluded);
+        for (const [number, answered] of buffer.answers) writeAnswer(db, number, answered);
         writeState(state, after);
         if (observer) writeChecked(db, 'observer', JSON.stringify(observer));
         return sinksAfter;
@@ -168,11 +168,11 @@ export function createOutboxFile(
       state = after;
       writtenUpTo = state.position;
     },
-    commitOutcomes(unwritten, progress) {
+    commitOutcomes(buffer, progress) {
       sinks = fallible(() => {
         const after = new Map(sinks);
         for (const [name, sink] of sinks) {
-          const counters = add(sink.counters, settleAll(name, unwritten, state.position));
+          const counters = add(sink.counters, settleAll(name, buffer, state.position));
           after.set(name, { ...sink, counters, progress: progress.get(name) ?? sink.progress });
         }
         writeSinks(after);
@@ -225,7 +225,7 @@ export function dropBehind(db: DatabaseSync, position: number): void {
 
 function reconciled(db: DatabaseSync, names: readonly string[]): ReadonlyMap<string, SinkRow> {
   // A flipped bit in a counter is no damage that SQLite could see.
-  if (!areBooksRight(db)) transaction(db, () => balanceBooks(db));
+  if (!areCountersRight(db)) transaction(db, () => reconcileCounters(db));
   const known = loadSinks(db);
   const isSettled = [...known.values()].every(({ name, configured }) => configured === names.includes(name));
   if (isSettled && names.every((name) => known.has(name))) return known;

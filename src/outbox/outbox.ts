@@ -21,23 +21,23 @@ import type { Observer } from '../lifecycle/scheduled-event.ts';
 import type { LifecycleState } from '../lifecycle/state.ts';
 import type { Log } from '../log.ts';
 import type { ApprovalIntent, ConcludedApproval } from './approvals.ts';
-import type { Chosen, Purged } from './by-hand.ts';
+import type { OutboxCounters, SinkProgress } from './counters.ts';
 import type { PendingDelivery, PendingQuery, Settlement } from './deliveries.ts';
 import { DurableOutbox } from './durable-outbox.ts';
 import type { StorageTrouble } from './errors.ts';
+import type { Chosen, Purged } from './manual-actions.ts';
 import type { Recovery } from './open.ts';
 import type { FiledRequest } from './requests.ts';
 import type { Fill } from './retention.ts';
-import type { OutboxCounters, SinkProgress } from './tally.ts';
 
 export type { ApprovalIntent, ConcludedApproval } from './approvals.ts';
-export type { Chosen, Purged } from './by-hand.ts';
+export { noProgress, type OutboxCounters, type SinkCounters, type SinkProgress } from './counters.ts';
 export type { PendingDelivery, PendingQuery, Settlement } from './deliveries.ts';
 export { OutboxInUse, OutboxTooNew } from './errors.ts';
+export type { Chosen, Purged } from './manual-actions.ts';
 export type { Recovery } from './open.ts';
 export type { FiledRequest } from './requests.ts';
 export type { Fill } from './retention.ts';
-export { noProgress, type OutboxCounters, type SinkCounters, type SinkProgress } from './tally.ts';
 
 export interface OutboxOptions {
   /** The state directory. Made when it is missing. */

@@ -4,12 +4,12 @@ import type { Observer } from '../lifecycle/scheduled-event.ts';
 import type { EventMemory } from '../lifecycle/state.ts';
 import { type ApprovalIntent, openIntents } from './approvals.ts';
 import { connectReadOnly } from './connection.ts';
+import type { SinkCounters, SinkProgress } from './counters.ts';
 import { layoutOf, withCompanions } from './layout.ts';
 import { loadRecovery, type Recovery } from './open.ts';
 import { migrations } from './schema/migrations.ts';
 import { loadSinks } from './sink-store.ts';
 import { loadObserver, loadState, readMeta } from './state-store.ts';
-import type { SinkCounters, SinkProgress } from './tally.ts';
 
 /** What an outbox holds, as of one moment. */
 export interface OutboxReport {

@@ -1,4 +1,4 @@
-/** What goes when room is short, and in which order. Pure: `tidy.ts` does it to the file, `unwritten.ts` to what is in memory. */
+/** What goes when room is short, and in which order. Pure: `prune.ts` does it to the file, `write-buffer.ts` to what is in memory. */
 
 const day = 24 * 3_600_000;
 

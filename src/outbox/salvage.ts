@@ -2,7 +2,7 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSy
 import { crc32 } from 'node:zlib';
 import type { EventMemory, LifecycleState } from '../lifecycle/state.ts';
 import { newState } from './create.ts';
-import { balanceBooks } from './sink-store.ts';
+import { reconcileCounters } from './sink-store.ts';
 import { type Scalars, writeChecked } from './state-store.ts';
 import { documentOf, type EventRow, memoryOf, observerOf, scalarsOf } from './stored-state.ts';
 
@@ -44,7 +44,7 @@ export function salvage(
     );
     copySinks(from, into);
     copyDeliveries(from, into);
-    const lost = balanceBooks(into);
+    const lost = reconcileCounters(into);
     copyRows(from, into, 'tombstones');
     copyRows(from, into, 'approvals');
     copyRows(from, into, 'requests');

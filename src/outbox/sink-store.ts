@@ -1,6 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { purgedCode } from './deliveries.ts';
-import { all, one } from './sql.ts';
 import {
   add,
   type Change,
@@ -9,7 +7,9 @@ import {
   noProgress,
   type SinkCounters,
   type SinkProgress,
-} from './tally.ts';
+} from './counters.ts';
+import { purgedCode } from './deliveries.ts';
+import { all, one } from './sql.ts';
 
 /** One row of `sinks`. */
 export interface SinkRow {
@@ -109,7 +109,7 @@ const rowsThatAre = (state: 'pending' | 'dead'): string =>
  * lost, and counts as expired. Does nothing to books that are right.
  * @returns the deliveries that were due and are lost, over all sinks.
  */
-export function balanceBooks(db: DatabaseSync): number {
+export function reconcileCounters(db: DatabaseSync): number {
   db.exec(`UPDATE sinks SET pending = ${rowsThatAre('pending')}, dead = ${rowsThatAre('dead')}`);
   db.exec(`UPDATE sinks SET accepted = max(accepted, delivered + pending + dead + expired + abandoned)`);
   const lost = one<{ lost: number | null }>(db, `SELECT sum(${balance}) AS lost FROM sinks`)?.lost ?? 0;
@@ -118,7 +118,7 @@ export function balanceBooks(db: DatabaseSync): number {
 }
 
 /** Whether the counters say what the rows say. 10 ms for 100,000 rows. */
-export const areBooksRight = (db: DatabaseSync): boolean =>
+export const areCountersRight = (db: DatabaseSync): boolean =>
   one(
     db,
     `SELECT 1 FROM sinks WHERE ${balance} <> 0 OR pending <> ${rowsThatAre('pending')} OR dead <> ${rowsThatAre('dead')}`,

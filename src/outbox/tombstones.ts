@@ -7,7 +7,7 @@ const mostTombstones = 10_000;
  * Within the caller's transaction: a tombstone for each of these records, which are still there, with the sinks that will
  * never get it. One that has a tombstone already keeps the sinks named in it.
  */
-export function buryRecords(db: DatabaseSync, lost: ReadonlyMap<number, readonly string[]>, at: Date): void {
+export function writeTombstones(db: DatabaseSync, lost: ReadonlyMap<number, readonly string[]>, at: Date): void {
   if (lost.size === 0) return;
   const put = db.prepare(`INSERT INTO tombstones (position, eventKey, recordId, phase, observedAt, expiredAt, sinks)
     SELECT position, eventKey, recordId, phase, observedAt, ?, ? FROM records WHERE position = ?

@@ -1,5 +1,5 @@
 import type { HeartbeatFacts } from '../../src/heartbeat/row.ts';
-import { noCounters } from '../../src/outbox/tally.ts';
+import { noCounters } from '../../src/outbox/counters.ts';
 import { observerNamed } from '../support/story.ts';
 
 /** Everything a sign of life is made of; every column holds something. */

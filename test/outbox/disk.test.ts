@@ -1,10 +1,10 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { imbalance } from '../../src/outbox/counters.ts';
 import { noProgress } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
 import { reserveBytes } from '../../src/outbox/reserve.ts';
-import { imbalance } from '../../src/outbox/tally.ts';
 import { createRig, deliverAll, observe, positions } from './rig.ts';
 import { mountSmallDisk, whyNoMount } from './small-disk.ts';
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { imbalance, noCounters } from '../../src/outbox/counters.ts';
 import { noProgress } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
-import { imbalance, noCounters } from '../../src/outbox/tally.ts';
 import { observerNamed } from '../support/story.ts';
 import { createRig, deliverAll, observe, positions, type Rig } from './rig.ts';
 

@@ -1,14 +1,14 @@
 import { statSync } from 'node:fs';
 import type { Layout } from './layout.ts';
-import type { Narrator } from './narrator.ts';
 import type { OutboxOptions } from './outbox.ts';
 import type { OutboxFile } from './outbox-file.ts';
+import type { OutboxLog } from './outbox-log.ts';
+import { type Memory, measure, prune, setBounds } from './prune.ts';
 import { freeBytes } from './reserve.ts';
 import { type Fill, fillOf, limitBytes } from './retention.ts';
-import { type Memory, measure, setBounds, tidy } from './tidy.ts';
 
 /** How much the file may take, how much it takes, and what is given up when that is too much. */
-export interface Room {
+export interface Quota {
   readonly fill: Fill;
   /** Decides on the bound by what the disk has free now, and has SQLite keep it. */
   bound(file: OutboxFile): void;
@@ -22,24 +22,24 @@ export interface Room {
 /** What a transaction may need: most are of one record; the largest is `partBounds`, with its indexes. */
 const [usualWriteBytes, largestWriteBytes] = [2 ** 16, 2 ** 19];
 
-export function createRoom(
+export function createQuota(
   { maxMegabytes, clock }: Pick<OutboxOptions, 'maxMegabytes' | 'clock'>,
-  { layout, memory, narrator }: { readonly layout: Layout; readonly memory: Memory; readonly narrator: Narrator },
-): Room {
+  { layout, memory, outboxLog }: { readonly layout: Layout; readonly memory: Memory; readonly outboxLog: OutboxLog },
+): Quota {
   let fill: Fill = { bytes: 0, limitBytes: 0, isAlarming: false };
 
   const take = (file: OutboxFile): void => {
     const { used, log } = measure(file);
     const before = fill;
     fill = fillOf({ bytes: used + log, limitBytes: before.limitBytes }, before);
-    if (fill.isAlarming !== before.isAlarming) narrator.filled(fill);
+    if (fill.isAlarming !== before.isAlarming) outboxLog.filled(fill);
   };
 
   const make = (file: OutboxFile, needed: number): number => {
     // The alarm comes before anything is discarded, however fast the outbox filled.
     take(file);
-    const { expired, dropped } = tidy(file, { limit: fill.limitBytes, needed, at: clock.now(), memory });
-    if (expired > 0) narrator.expired(expired);
+    const { expired, dropped } = prune(file, { limit: fill.limitBytes, needed, at: clock.now(), memory });
+    if (expired > 0) outboxLog.expired(expired);
     return expired + dropped;
   };
 

@@ -1,11 +1,11 @@
 import type { ConcludedApproval } from './approvals.ts';
-import type { HeldRecord, Outcome, PendingDelivery, PendingQuery, Settlement } from './deliveries.ts';
+import type { Change } from './counters.ts';
+import type { BufferedRecord, Outcome, PendingDelivery, PendingQuery, Settlement } from './deliveries.ts';
 import type { Answered } from './requests.ts';
-import type { Change } from './tally.ts';
 
 /** A record that was given up, and which sinks never got it. */
 export interface Tombstone {
-  readonly record: Pick<HeldRecord, 'position' | 'eventKey' | 'recordId' | 'phase' | 'observedAt'>;
+  readonly record: Pick<BufferedRecord, 'position' | 'eventKey' | 'recordId' | 'phase' | 'observedAt'>;
   readonly sinks: readonly string[];
   readonly expiredAt: string;
 }
@@ -14,11 +14,11 @@ export interface Tombstone {
  * All that happened since the last commit. Usually empty: it fills for the moment of a commit, and for as long as the disk
  * takes none. Everything is here first, then on disk, so a commit that fails changes nothing but where things are.
  */
-export interface Unwritten {
-  readonly records: ReadonlyMap<number, HeldRecord>;
+export interface WriteBuffer {
+  readonly records: ReadonlyMap<number, BufferedRecord>;
   readonly bytes: number;
   readonly isEmpty: boolean;
-  hold(records: readonly HeldRecord[]): void;
+  add(records: readonly BufferedRecord[]): void;
   settle(sink: string, settlements: readonly Settlement[], at: string): void;
   /** Settlements by position, of records in memory and on disk alike. */
   outcomes(sink: string): ReadonlyMap<number, Outcome>;
@@ -44,8 +44,8 @@ const mostConcluded = 1_000;
 
 const noOutcomes: ReadonlyMap<number, Outcome> = new Map();
 
-export function createUnwritten(): Unwritten {
-  const records = new Map<number, HeldRecord>();
+export function createWriteBuffer(): WriteBuffer {
+  const records = new Map<number, BufferedRecord>();
   const outcomes = new Map<string, Map<number, Outcome>>();
   const counted = new Map<string, Change>();
   const answers = new Map<number, Answered>();
@@ -89,7 +89,7 @@ export function createUnwritten(): Unwritten {
     },
     answers,
     answer: (number, answered) => void answers.set(number, answered),
-    hold(held) {
+    add(held) {
       for (const record of held) {
         records.set(record.position, record);
         bytes += record.json.length;

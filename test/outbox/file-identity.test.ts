@@ -2,24 +2,24 @@ import { closeSync, mkdtempSync, openSync, renameSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { placeOf } from '../../src/outbox/place.ts';
+import { fileIdentityOf } from '../../src/outbox/file-identity.ts';
 
 test('a name tells what became of the file that is open', () => {
   const directory = mkdtempSync(join(tmpdir(), 'place-'));
   const path = join(directory, 'file');
   writeFileSync(path, 'ours');
   const fd = openSync(path, 'r');
-  const place = placeOf(path);
-  expect(place.standing()).toBe('here');
+  const place = fileIdentityOf(path);
+  expect(place.status()).toBe('here');
   writeFileSync(path, 'ours, and longer');
-  expect(place.standing()).toBe('here');
+  expect(place.status()).toBe('here');
   renameSync(path, `${path}-elsewhere`);
-  expect(place.standing()).toBe('gone');
+  expect(place.status()).toBe('gone');
   writeFileSync(path, 'theirs');
-  expect(place.standing()).toBe('replaced');
+  expect(place.status()).toBe('replaced');
   renameSync(`${path}-elsewhere`, path);
-  expect(place.standing()).toBe('here');
+  expect(place.status()).toBe('here');
   closeSync(fd);
   rmSync(directory, { recursive: true });
-  expect(place.standing()).toBe('gone');
+  expect(place.status()).toBe('gone');
 });

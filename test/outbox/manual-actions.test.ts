@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
+import { imbalance } from '../../src/outbox/counters.ts';
 import { noProgress, type Outbox } from '../../src/outbox/outbox.ts';
-import { imbalance } from '../../src/outbox/tally.ts';
 import { keepFileBusy } from './busy-file.ts';
 import { createRig, deliverAll, observe, positions, type Rig } from './rig.ts';
 

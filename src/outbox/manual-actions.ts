@@ -1,8 +1,8 @@
+import type { Change } from './counters.ts';
 import { purgedCode } from './deliveries.ts';
 import type { OutboxFile } from './outbox-file.ts';
 import { transaction } from './sql.ts';
-import type { Change } from './tally.ts';
-import { buryRecords } from './tombstones.ts';
+import { writeTombstones } from './tombstones.ts';
 
 /** Which deliveries a person means: of one sink or of all that are configured, of one record or of all. */
 export interface Chosen {
@@ -52,7 +52,7 @@ export function purge(file: OutboxFile, { sink, state, position, limit }: Purged
     const rows = find.all({ sink: name, state, limit: left, ...range(position) }) as { position: number }[];
     const positions = rows.map((row) => row.position);
     giveUp.run(at.toISOString(), name, JSON.stringify(positions));
-    buryRecords(file.db, new Map(positions.map((one) => [one, [name]])), at);
+    writeTombstones(file.db, new Map(positions.map((one) => [one, [name]])), at);
     left -= positions.length;
     return { [state]: -positions.length, expired: positions.length };
   });

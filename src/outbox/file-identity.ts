@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 
 /** What became of a file since it was opened, as its name tells. */
-export type Standing = 'here' | 'gone' | 'replaced';
+export type FileStatus = 'here' | 'gone' | 'replaced';
 
 /** Tells whether a name still leads to the file that is open. */
-export interface Place {
-  standing(): Standing;
+export interface FileIdentity {
+  status(): FileStatus;
 }
 
 /**
@@ -13,10 +13,10 @@ export interface Place {
  * none back: only its name tells. Its inode cannot be given to another file as long as it is open.
  * 2 µs a look; a look that fails for any other reason proves nothing, and counts as `here`.
  */
-export function placeOf(path: string): Place {
+export function fileIdentityOf(path: string): FileIdentity {
   const then = identity(path);
   return {
-    standing() {
+    status() {
       const now = identity(path);
       if (now === 'unknown' || then === 'unknown' || now === then) return 'here';
       return now === null ? 'gone' : 'replaced';

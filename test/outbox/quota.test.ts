@@ -2,9 +2,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
+import { imbalance } from '../../src/outbox/counters.ts';
 import { noProgress, type Outbox } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
-import { imbalance } from '../../src/outbox/tally.ts';
 import { after, createRig, deliverAll, observe, positions, type Rig, recordAt } from './rig.ts';
 
 /** What the disk has free, as the outbox sees it. */

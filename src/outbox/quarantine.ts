@@ -3,12 +3,12 @@ import { basename, join } from 'node:path';
 import { type Layout, withCompanions } from './layout.ts';
 
 /** `corrupt`: it could not be read. `archived`: it tells of another VM. */
-export type Aside = 'corrupt' | 'archived';
+export type QuarantineKind = 'corrupt' | 'archived';
 
 const kept = 3;
 
 /** A folder that does not exist yet: `<kind>-<time>`. */
-export function asideFolder(layout: Layout, kind: Aside, at: Date): string {
+export function quarantineFolder(layout: Layout, kind: QuarantineKind, at: Date): string {
   const wanted = join(layout.directory, `${kind}-${at.toISOString().replaceAll(':', '-')}`);
   for (let n = 1; ; n += 1) {
     const folder = n === 1 ? wanted : `${wanted}-${n}`;
@@ -21,7 +21,7 @@ export function asideFolder(layout: Layout, kind: Aside, at: Date): string {
  * first: after a crash in between, a log without its outbox is what the next start finds and moves too. The other way
  * round it would find an outbox without the commits in its log, and take it for whole.
  */
-export function setAside(layout: Layout, kind: Aside, folder: string): void {
+export function quarantine(layout: Layout, kind: QuarantineKind, folder: string): void {
   mkdirSync(folder, { mode: 0o700 });
   for (const path of withCompanions(layout.outbox)) {
     if (existsSync(path)) renameSync(path, join(folder, basename(path)));
@@ -30,7 +30,7 @@ export function setAside(layout: Layout, kind: Aside, folder: string): void {
   prune(layout.directory, kind);
 }
 
-function prune(directory: string, kind: Aside): void {
+function prune(directory: string, kind: QuarantineKind): void {
   const folders = readdirSync(directory)
     .filter((name) => name.startsWith(`${kind}-`))
     .sort();

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { imbalance } from '../../src/outbox/counters.ts';
 import { noProgress, type Outbox, OutboxInUse } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
-import { imbalance } from '../../src/outbox/tally.ts';
 import { observerNamed } from '../support/story.ts';
 import { createRig, deliverAll, observe, positions, type Rig } from './rig.ts';
 

@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from '
 import type { DatabaseSync } from 'node:sqlite';
 import { installReplacement } from './create.ts';
 import { type Layout, withCompanions } from './layout.ts';
-import { asideFolder, setAside, syncDirectory } from './set-aside.ts';
+import { quarantine, quarantineFolder, syncDirectory } from './quarantine.ts';
 
 /**
  * Copies an open outbox, whose file was removed, to where it belongs: all of it can still be read through the connection.
@@ -10,15 +10,15 @@ import { asideFolder, setAside, syncDirectory } from './set-aside.ts';
  * @returns the folder of the other one; null where there was none.
  * @throws what the disk says; the open outbox is as good as before then.
  */
-export function rescue(db: DatabaseSync, layout: Layout, at: Date): string | null {
+export function restore(db: DatabaseSync, layout: Layout, at: Date): string | null {
   const building = `${layout.replacement}.unfinished`;
   for (const path of withCompanions(building)) rmSync(path, { force: true });
   db.prepare('VACUUM INTO ?').run(building);
   syncFile(building);
   renameSync(building, layout.replacement);
   syncDirectory(layout.directory);
-  const movedTo = existsSync(layout.outbox) ? asideFolder(layout, 'archived', at) : null;
-  if (movedTo !== null) setAside(layout, 'archived', movedTo);
+  const movedTo = existsSync(layout.outbox) ? quarantineFolder(layout, 'archived', at) : null;
+  if (movedTo !== null) quarantine(layout, 'archived', movedTo);
   // Without an outbox they are what is left of the one just copied; a log beside another file would be played into it.
   else for (const path of withCompanions(layout.outbox)) rmSync(path, { force: true });
   installReplacement(layout);

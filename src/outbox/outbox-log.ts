@@ -14,7 +14,7 @@ export interface Archived {
 }
 
 /** What the outbox tells the operator. */
-export interface Narrator {
+export interface OutboxLog {
   /** How it stands, news or not: to be told again and again, so that a trouble that lasts is said again and its end is said. */
   stands(trouble: Storage['trouble'], undurable: number): void;
   /** The same of tidying, which may fail while everything can be written. */
@@ -55,11 +55,11 @@ const adviceByCode: Readonly<Record<string, string>> = {
 /** A kind of news that can come at any rate is said not more often than this. */
 const everyMs = 10_000;
 
-export function createNarrator({
+export function createOutboxLog({
   log,
   directory,
   clock,
-}: Pick<OutboxOptions, 'log' | 'directory' | 'clock'>): Narrator {
+}: Pick<OutboxOptions, 'log' | 'directory' | 'clock'>): OutboxLog {
   const limited = createRateLimit({ clock, everyMs });
   const storage = createTroubleTeller({ clock });
   const tidying = createTroubleTeller({ clock });

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { add, type Change, noCounters, type SinkCounters } from './counters.ts';
 import type { OutboxFile } from './outbox-file.ts';
 import {
   type DeliveredRecord,
@@ -10,8 +11,7 @@ import {
   slackBytes,
 } from './retention.ts';
 import { all, one } from './sql.ts';
-import { add, type Change, noCounters, type SinkCounters } from './tally.ts';
-import { buryRecords } from './tombstones.ts';
+import { writeTombstones } from './tombstones.ts';
 
 /** Deletes go in transactions of so many records, and so many transactions at a time: polling waits for them. */
 const bounds = { records: 500, transactions: 20 } as const;
@@ -20,7 +20,7 @@ const bounds = { records: 500, transactions: 20 } as const;
 const spareBytes = 2 ** 20;
 
 /** What was given up. */
-export interface Tidied {
+export interface Pruned {
   /** Every sink had them. */
   readonly dropped: number;
   /** At least one sink never got them. */
@@ -58,7 +58,7 @@ export interface Memory {
  * @param needed bytes that could not be written. On a disk that others filled so many delivered ones go, though the bound
  * is not reached: their pages can be used again.
  */
-export function tidy(
+export function prune(
   file: OutboxFile,
   {
     limit,
@@ -66,9 +66,9 @@ export function tidy(
     at,
     memory,
   }: { readonly limit: number; readonly needed: number; readonly at: Date; readonly memory: Memory },
-): Tidied {
-  const room = limit - logBytes(limit);
-  const excess = (): number => excessBytes(measure(file).used, room, needed);
+): Pruned {
+  const quota = limit - logBytes(limit);
+  const excess = (): number => excessBytes(measure(file).used, quota, needed);
   const drop = (bytes: number): number =>
     remove(file, deliveredToDrop(deliveredRecords(file), at, bytes), { at, memory }).removed;
   let dropped = drop(Math.max(needed > 0 ? spareBytes : 0, excess()));
@@ -162,6 +162,6 @@ function bury(
     changes.set(sink, add(changes.get(sink) ?? noCounters, { [state]: -1, [isLost ? 'expired' : 'delivered']: 1 }));
     if (isLost) lost.set(position, [...(lost.get(position) ?? []), sink]);
   }
-  buryRecords(db, lost, at);
+  writeTombstones(db, lost, at);
   return { changes, buried: lost.size };
 }

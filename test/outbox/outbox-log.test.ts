@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createNarrator, type Narrator } from '../../src/outbox/narrator.ts';
+import { createOutboxLog, type OutboxLog } from '../../src/outbox/outbox-log.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 
 interface Said {
@@ -8,7 +8,7 @@ interface Said {
   readonly message: string;
 }
 
-function createTold(): { readonly clock: FakeClock; readonly said: Said[]; readonly narrator: Narrator } {
+function createTold(): { readonly clock: FakeClock; readonly said: Said[]; readonly outboxLog: OutboxLog } {
   const clock = createFakeClock();
   const began = clock.monotonicMs();
   const said: Said[] = [];
@@ -20,7 +20,7 @@ function createTold(): { readonly clock: FakeClock; readonly said: Said[]; reado
     });
   };
   const log = { debug: write, info: write, warn: write, error: write, child: () => log };
-  return { clock, said, narrator: createNarrator({ log, clock, directory: '/var/lib/bridge' }) };
+  return { clock, said, outboxLog: createOutboxLog({ log, clock, directory: '/var/lib/bridge' }) };
 }
 
 const since = '2026-01-01T00:00:00.000Z';
@@ -31,13 +31,13 @@ const brief = (said: readonly Said[]): unknown[] => said.map(({ at, code }) => [
 
 describe('a disk that takes no writes', () => {
   test('is said at once, every ten minutes while it lasts, and when it is over', async () => {
-    const { clock, said, narrator } = createTold();
+    const { clock, said, outboxLog } = createTold();
     for (let second = 0; second < 1300; second += 1) {
-      narrator.stands(full, second);
+      outboxLog.stands(full, second);
       await clock.advance(1_000);
     }
-    narrator.stands(null, 0);
-    narrator.stands(null, 0);
+    outboxLog.stands(null, 0);
+    outboxLog.stands(null, 0);
     expect(brief(said)).toEqual([
       [0, 'sqlite-13'],
       [600, 'sqlite-13'],
@@ -53,10 +53,10 @@ describe('a disk that takes no writes', () => {
   });
 
   test('and does again all the time does not fill itself with what is said about it', async () => {
-    const { clock, said, narrator } = createTold();
+    const { clock, said, outboxLog } = createTold();
     for (let second = 0; second < 121; second += 1) {
-      narrator.stands(full, 0);
-      narrator.stands(null, 0);
+      outboxLog.stands(full, 0);
+      outboxLog.stands(null, 0);
       await clock.advance(1_000);
     }
     expect(brief(said)).toEqual(
@@ -68,12 +68,12 @@ describe('a disk that takes no writes', () => {
   });
 
   test('again, soon after it was well, is said when a minute is over, if it lasts so long', async () => {
-    const { clock, said, narrator } = createTold();
-    narrator.stands(full, 0);
-    narrator.stands(null, 0);
+    const { clock, said, outboxLog } = createTold();
+    outboxLog.stands(full, 0);
+    outboxLog.stands(null, 0);
     for (let second = 0; second < 90; second += 1) {
       await clock.advance(1_000);
-      narrator.stands(full, 0);
+      outboxLog.stands(full, 0);
     }
     expect(brief(said)).toEqual([
       [0, 'sqlite-13'],
@@ -83,31 +83,31 @@ describe('a disk that takes no writes', () => {
   });
 
   test('for another reason than before says the other one, with what to do about it', () => {
-    const { said, narrator } = createTold();
-    narrator.stands(full, 0);
-    narrator.stands(readOnly, 0);
+    const { said, outboxLog } = createTold();
+    outboxLog.stands(full, 0);
+    outboxLog.stands(readOnly, 0);
     expect(said.at(-1)?.message).toContain('Mount that disk writable');
   });
 });
 
 test('tidying that fails for an hour is not said every minute', async () => {
-  const { clock, said, narrator } = createTold();
+  const { clock, said, outboxLog } = createTold();
   for (let minute = 0; minute < 60; minute += 1) {
-    narrator.tidied(readOnly);
+    outboxLog.tidied(readOnly);
     await clock.advance(60_000);
   }
-  narrator.tidied(null);
+  outboxLog.tidied(null);
   expect(brief(said)).toEqual([...[0, 600, 1200, 1800, 2400, 3000].map((at) => [at, 'EROFS']), [3600, 'tidied']]);
 });
 
 test('every record that is given up is said, those of a quiet window after it', async () => {
-  const { clock, said, narrator } = createTold();
+  const { clock, said, outboxLog } = createTold();
   for (let second = 0; second < 4; second += 1) {
-    narrator.expired(3);
+    outboxLog.expired(3);
     await clock.advance(1_000);
   }
   for (let second = 4; second < 30; second += 1) {
-    narrator.stands(null, 0);
+    outboxLog.stands(null, 0);
     await clock.advance(1_000);
   }
   expect(said.map(({ at, message }) => [at, message.match(/\d+ records/)?.[0]])).toEqual([
