@@ -75,6 +75,21 @@ export function observerFrom(
   };
 }
 
+/**
+ * The observer while the service does not answer: as configuration sets it, else as a process before this one knew it.
+ * Of the stored tags only those that configuration still names.
+ */
+export const observerWithoutMetadata = (
+  { stored, computer }: { readonly stored: Observer | null; readonly computer: string | null },
+  overrides: Partial<Readonly<Record<IdentityField, string>>>,
+  tagNames: readonly string[],
+): Observer | null =>
+  observerFrom(
+    { ...stored, computer },
+    overrides,
+    Object.fromEntries(Object.entries(stored?.tags ?? {}).filter(([name]) => tagNames.includes(name))),
+  );
+
 const unknownIdentity: Identity = {
   computer: null,
   vmId: null,

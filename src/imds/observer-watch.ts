@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 import { createRateLimit, type Log } from '../log.ts';
 import type { Imds } from './client.ts';
-import { observerFrom, parseInstance, parseTags } from './instance.ts';
+import { observerFrom, observerWithoutMetadata, parseInstance, parseTags } from './instance.ts';
 
 const hourMs = 3_600_000;
 const longestBackoffMs = 60_000;
@@ -40,7 +40,7 @@ export function createObserverWatch(options: ObserverWatchOptions): ObserverWatc
   const { tags: tagNames, ...overrides } = configured;
   const sayOnce = createRateLimit({ clock, everyMs: hourMs });
   const listeners = new Set<(observer: Observer) => void>();
-  let known = observerFrom({ ...stored, computer }, overrides, keptTags(stored, tagNames));
+  let known = observerWithoutMetadata({ stored, computer }, overrides, tagNames);
   let isFresh = overrides.vmId !== undefined;
   let wake = new AbortController();
   let failures = 0;
@@ -99,7 +99,3 @@ const describeFailure = (reason: string, isKnown: boolean): string =>
   isKnown
     ? `The instance metadata cannot be read; the identity known so far is used. ${reason}`
     : `The instance metadata cannot be read; documents are kept and decided once this VM knows its name. ${reason}`;
-
-/** Of the tags read by a process before this one, those that configuration still names. */
-const keptTags = (stored: Observer | null, names: readonly string[]): Record<string, string> =>
-  Object.fromEntries(Object.entries(stored?.tags ?? {}).filter(([name]) => names.includes(name)));

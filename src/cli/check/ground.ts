@@ -7,7 +7,7 @@ import type { Clock } from '../../clock.ts';
 import type { Config } from '../../config.ts';
 import { createImds, type Imds, type InstanceAnswer } from '../../imds/client.ts';
 import { createDiscovery, type Locate } from '../../imds/discover.ts';
-import { observerFrom, parseInstance, parseTags } from '../../imds/instance.ts';
+import { observerFrom, observerWithoutMetadata, parseInstance, parseTags } from '../../imds/instance.ts';
 import type { Observer, Seen } from '../../lifecycle/scheduled-event.ts';
 import { silentLog } from '../../log.ts';
 import { tokenScopes } from '../../sinks/index.ts';
@@ -36,7 +36,7 @@ export interface Ground {
   /** What `status` knows of the service and its outbox; else why it knows nothing. Asked once. */
   status(): Promise<Status | Failure>;
   instance(): Promise<InstanceAnswer>;
-  /** By instance metadata and configuration; else as the outbox knows it from before. */
+  /** As the service knows it: by configuration and instance metadata, or while these fail as the outbox knows it. */
   vm(): Promise<Observer | null>;
   document(): Promise<Seen>;
   /** Where the metadata service was found; as configured, unless that is `auto`. */
@@ -122,9 +122,10 @@ export function layGround(options: GroundOptions): Ground {
   const vm = once(async (): Promise<Observer | null> => {
     const answer = await instance();
     const { tags, ...overrides } = config.observer;
-    if (answer.kind !== 'metadata') return state().report?.observer ?? null;
-    const told = { ...parseInstance(answer.metadata), computer: hostname() };
-    return observerFrom(told, overrides, parseTags(answer.metadata, tags));
+    const computer = hostname();
+    return answer.kind === 'metadata'
+      ? observerFrom({ ...parseInstance(answer.metadata), computer }, overrides, parseTags(answer.metadata, tags))
+      : observerWithoutMetadata({ stored: state().report?.observer ?? null, computer }, overrides, tags);
   });
 
   const document = once(async (): Promise<Seen> => {

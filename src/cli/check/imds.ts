@@ -13,9 +13,17 @@ export async function checkImds(ground: Ground): Promise<readonly Finding[]> {
     ground.document(),
   ]);
   const stored = ground.state().report?.observer ?? null;
-  const { scope, imds } = ground.config;
-  const { apiVersion } = imds;
-  return imdsFindings({ answer, endpoint, apiVersion, vm, stored, seen, witnessRate: scope.witnessRate });
+  const { scope, imds, observer } = ground.config;
+  return imdsFindings({
+    answer,
+    endpoint,
+    apiVersion: imds.apiVersion,
+    vm,
+    isNameConfigured: observer.vmId !== undefined && observer.vmName !== undefined,
+    stored,
+    seen,
+    witnessRate: scope.witnessRate,
+  });
 }
 
 export interface ImdsSeen {
@@ -24,6 +32,8 @@ export interface ImdsSeen {
   /** In which documents are asked for. */
   readonly apiVersion: string;
   readonly vm: Observer | null;
+  /** `observer.vmId` and `observer.vmName` are set: the service can run without the instance metadata. */
+  readonly isNameConfigured: boolean;
   /** As the outbox knows it. */
   readonly stored: Observer | null;
   readonly seen: Seen;
@@ -37,11 +47,11 @@ export const imdsFindings = (imds: ImdsSeen): readonly Finding[] => [
   neighbours(imds),
 ];
 
-function instance({ answer, endpoint, vm, stored }: ImdsSeen): Finding {
+function instance({ answer, endpoint, vm, isNameConfigured, stored }: ImdsSeen): Finding {
   const what = 'imds.instance';
-  if (answer.kind === 'unavailable') {
-    return problem(what, answer.reason, mendOf(answer.code, endpoint, 'instance?api-version=2021-02-01', vm));
-  }
+  const mend =
+    answer.kind === 'unavailable' ? mendOf(answer.code, endpoint, 'instance?api-version=2021-02-01', vm) : undefined;
+  if (answer.kind === 'unavailable' && !isNameConfigured) return problem(what, answer.reason, mend);
   if (vm === null) {
     return problem(
       what,
@@ -49,12 +59,19 @@ function instance({ answer, endpoint, vm, stored }: ImdsSeen): Finding {
     );
   }
   const where = [vm.vmSize, vm.location, vm.zone && `zone ${vm.zone}`].filter(Boolean).join(', ');
-  const says = `${endpoint} answers (api-version ${answer.apiVersion}): this VM is ${vm.vmName}, vmId ${vm.vmId}${where && `, ${where}`}.`;
-  if (stored === null || stored.vmId.toLowerCase() === vm.vmId.toLowerCase()) return ok(what, says);
-  return warning(
-    what,
-    `${says} The outbox is that of ${stored.vmName}, vmId ${stored.vmId}, as on a copied disk: the service moves it away unsent and begins a new one.`,
-  );
+  const who = `this VM is ${vm.vmName}, vmId ${vm.vmId}${where && `, ${where}`}`;
+  const says =
+    answer.kind === 'unavailable'
+      ? `${answer.reason} The service uses observer.vmName and observer.vmId of the configuration: ${who}.`
+      : `${endpoint} answers (api-version ${answer.apiVersion}): ${who}.`;
+  if (stored !== null && stored.vmId.toLowerCase() !== vm.vmId.toLowerCase()) {
+    return warning(
+      what,
+      `${says} The outbox is that of ${stored.vmName}, vmId ${stored.vmId}, as on a copied disk: the service moves it away unsent and begins a new one.`,
+      mend,
+    );
+  }
+  return answer.kind === 'unavailable' ? warning(what, says, mend) : ok(what, says);
 }
 
 function document({ seen, endpoint, apiVersion, vm }: ImdsSeen): Finding {
@@ -103,9 +120,10 @@ const isMisnamed = ({ events }: SeenDocument, vm: Observer): boolean =>
 const isAlone = (vm: Observer): boolean =>
   vm.vmScaleSetName === null && vm.vmScaleSetResourceId === null && vm.placementGroupId === null;
 
-function neighbours({ vm, witnessRate }: ImdsSeen): Finding {
+function neighbours({ answer, vm, witnessRate }: ImdsSeen): Finding {
   const what = 'imds.neighbours';
-  if (vm === null) return notProven(what, 'Without the instance metadata it is not known what this VM belongs to.');
+  if (vm === null || (answer.kind === 'unavailable' && isAlone(vm)))
+    return notProven(what, 'Without the instance metadata it is not known what this VM belongs to.');
   if (!isAlone(vm)) {
     const share =
       witnessRate > 0
