@@ -114,7 +114,7 @@ const troubles: readonly Trouble[] = [
     },
     what: 'eventHubs.send',
     says: /^The access policy in sinks\.eventHubs\.connectionString may not send/,
-    mend: /authorization-rule update .*--name RootManageSharedAccessKey --rights Send$/,
+    mend: /^az rest .*\[0\]\.id" --output tsv\)\/authorizationRules\?/,
     code: 12,
   },
   {
@@ -132,7 +132,7 @@ const troubles: readonly Trouble[] = [
     make: () => withRule({ ruleId: `dcr-${'1'.repeat(32)}` }),
     what: 'logAnalytics.write',
     says: /does not know .*HTTP 404.*ruleId/,
-    mend: /^az monitor data-collection rule list /,
+    mend: /^az rest .*dataCollectionRules/,
     code: 13,
   },
   {

@@ -8,7 +8,7 @@ import { type Finding, notProven, ok, problem } from './finding.ts';
 import { type Ground, tokenMs, withToken } from './ground.ts';
 import { networkFindings } from './network.ts';
 import { probeEntry } from './probe-record.ts';
-import { allowPolicy, grantSend, type KnownVm, listEventHubs, showNetworkRules, switchHubOn } from './remedy.ts';
+import { grantSend, type KnownVm, listEventHubs, listPolicies, showNetworkRules, switchHubOn } from './remedy.ts';
 import { goThere, type Way } from './way.ts';
 
 const networkMs = 10_000;
@@ -101,7 +101,7 @@ function mendOf(code: string, { config, vm, objectId }: SendSeen): string | unde
   const hub = { namespace, eventHub: eventHubName };
   if (code === 'unauthorized') {
     const policy = /SharedAccessKeyName\s*=\s*([^;]+)/i.exec(connectionString ?? '')?.[1] ?? null;
-    return connectionString === null ? grantSend(hub, objectId, vm) : allowPolicy({ ...hub, policy }, vm);
+    return connectionString === null ? grantSend(hub, objectId, vm) : listPolicies({ ...hub, policy }, vm);
   }
   if (code === 'not-found') return listEventHubs(namespace, vm);
   if (code === 'network-refused') return showNetworkRules(namespace, vm);

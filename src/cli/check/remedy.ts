@@ -11,14 +11,23 @@ export type KnownVm = Pick<
  * stands as `<placeholder>`; what Azure can be asked for is asked for in the command.
  */
 
+/** As one word of bash: the name of a resource group may have parentheses in it. */
+const word = (name: string): string => (/^([\w.-]+|<.*>)$/.test(name) ? name : `"${name}"`);
+
 const subscription = (vm: KnownVm): string => `--subscription ${vm?.subscriptionId ?? '<subscription>'}`;
+
+/** The scale set of a VM that is an instance of one with uniform orchestration; null for every other VM. */
+function uniformScaleSet(vm: KnownVm): string | null {
+  const name = /\/virtualmachinescalesets\/([^/]+)\/virtualmachines\//i.exec(vm?.resourceId ?? '')?.[1];
+  return name === undefined ? null : (vm?.vmScaleSetName ?? name);
+}
 
 /** `az vm …`, or `az vmss …` where only the scale set has the property (uniform orchestration). */
 export function azVm(vm: KnownVm, verb: string, more = ''): string {
-  const uniform = /\/virtualmachinescalesets\/([^/]+)\/virtualmachines\//i.exec(vm?.resourceId ?? '');
-  const name = uniform ? (vm?.vmScaleSetName ?? uniform[1]) : (vm?.vmName ?? '<VM>');
+  const uniform = uniformScaleSet(vm);
+  const name = uniform ?? vm?.vmName ?? '<VM>';
   const group = vm?.resourceGroup ?? '<resource group>';
-  const command = `az ${uniform ? 'vmss' : 'vm'} ${verb} ${subscription(vm)} --resource-group ${group} --name ${name}`;
+  const command = `az ${uniform ? 'vmss' : 'vm'} ${verb} ${subscription(vm)} --resource-group ${word(group)} --name ${word(name)}`;
   return more ? `${command} ${more}` : command;
 }
 
@@ -33,7 +42,12 @@ export function assignIdentity(vm: KnownVm, clientId: string | null): string {
 export const listIdentities = (vm: KnownVm): string => azVm(vm, 'identity show', '--query userAssignedIdentities');
 
 /** What the proxy agent on the VM is told to enforce, with the profiles that it enforces. */
-export const showProxyAgent = (vm: KnownVm): string => azVm(vm, 'show', '--query securityProfile.proxyAgentSettings');
+export const showProxyAgent = (vm: KnownVm): string =>
+  azVm(
+    vm,
+    'show',
+    `--query ${uniformScaleSet(vm) === null ? '' : 'virtualMachineProfile.'}securityProfile.proxyAgentSettings`,
+  );
 
 /** @param objectId of the identity: `oid` of its token. */
 function assignRole(role: string, objectId: string | null, scope: string): string {
@@ -58,13 +72,16 @@ export const grantSend = (
 export const listEventHubs = (namespace: string, vm: KnownVm): string =>
   `az rest --method get --url "${namespaceId(namespace, vm)}/eventhubs?api-version=2024-01-01" --query "value[].name" --output tsv`;
 
-/** Lets an access policy of the hub send. */
-export function allowPolicy(
+/**
+ * Shows access policies with their rights: those of the hub, or those of the namespace for its default policy. None is changed: that
+ * would take away the rights that other programs use it for.
+ */
+export function listPolicies(
   to: { readonly namespace: string; readonly eventHub: string; readonly policy: string | null },
   vm: KnownVm,
 ): string {
-  const policy = to.policy ?? '<access policy>';
-  return `az eventhubs eventhub authorization-rule update ${subscription(vm)} --resource-group <resource group of the namespace> --namespace-name ${namespaceName(to.namespace)} --eventhub-name ${to.eventHub} --name ${policy} --rights Send`;
+  const hub = to.policy === 'RootManageSharedAccessKey' ? '' : `/eventhubs/${to.eventHub}`;
+  return `az rest --method get --url "${namespaceId(to.namespace, vm)}${hub}/authorizationRules?api-version=2024-01-01" --query "value[].{name:name, rights:properties.rights}"`;
 }
 
 /** Who is let in: address ranges, subnets, private endpoints. */
@@ -77,9 +94,16 @@ export const switchHubOn = (
 ): string =>
   `az resource update --ids "${namespaceId(namespace, vm)}/eventhubs/${eventHub}" --set properties.status=Active`;
 
+/**
+ * The data collection rules of the subscription. `az monitor data-collection` is not part of the CLI: it would first ask whether to
+ * install an extension, and in the middle of another command nobody sees that question.
+ */
+const rules = (vm: KnownVm, query: string): string =>
+  `az rest --method get --url "/subscriptions/${vm?.subscriptionId ?? '<subscription>'}/providers/Microsoft.Insights/dataCollectionRules?api-version=2024-03-11" --query "${query}"`;
+
 /** The resource id of a data collection rule, which Azure can be asked for by the id that is configured. */
 const ruleScope = (ruleId: string, vm: KnownVm): string =>
-  `$(az monitor data-collection rule list ${subscription(vm)} --query "[?immutableId=='${ruleId}'].id" --output tsv)`;
+  `$(${rules(vm, `value[?properties.immutableId=='${ruleId}'].id`)} --output tsv)`;
 
 /** @param resourceId of the rule, where the service told it with its refusal. */
 export const grantPublish = (
@@ -90,7 +114,10 @@ export const grantPublish = (
 
 /** Shows ids, endpoints and streams of the rules that there are. */
 export const listRules = (vm: KnownVm): string =>
-  `az monitor data-collection rule list ${subscription(vm)} --query "[?streamDeclarations].{name:name, ruleId:immutableId, endpoint:endpoints.logsIngestion, streams:keys(streamDeclarations)}"`;
+  rules(
+    vm,
+    'value[?properties.streamDeclarations].{name:name, ruleId:properties.immutableId, endpoint:properties.endpoints.logsIngestion, streams:keys(properties.streamDeclarations)}',
+  );
 
 /** Shows a row as it arrived in the table of a stream. */
 export const queryFor = (streamName: string, recordId: string): string =>

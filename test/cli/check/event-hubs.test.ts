@@ -84,7 +84,7 @@ test.for([
     code: 'unauthorized',
     more: { settings: byKey('x.servicebus.windows.net') },
     verdict: 'problem',
-    mend: 'az eventhubs eventhub authorization-rule update --subscription <subscription> --resource-group <resource group of the namespace> --namespace-name x --eventhub-name vm-lifecycle --name sender --rights Send',
+    mend: `az rest --method get --url "${space}/eventhubs/vm-lifecycle/authorizationRules?api-version=2024-01-01" --query "value[].{name:name, rights:properties.rights}"`,
   },
   {
     name: 'the hub is not there',

@@ -115,6 +115,20 @@ test.for([
     wanted: null,
     mend: 'az vm show --subscription <subscription> --resource-group <resource group> --name <VM> --query securityProfile.proxyAgentSettings',
   },
+  {
+    name: 'refused by the proxy agent, in a scale set, whose model has the settings',
+    of: inSet,
+    failure: refused('token-refused'),
+    wanted: null,
+    mend: 'az vmss show --subscription s --resource-group rg --name web --query virtualMachineProfile.securityProfile.proxyAgentSettings',
+  },
+  {
+    name: 'none, in a resource group with parentheses',
+    of: { ...vm, resourceGroup: 'web(test)' },
+    failure: refused('token-no-identity'),
+    wanted: null,
+    mend: 'az vm identity assign --subscription s --resource-group "web(test)" --name web_3',
+  },
   { name: 'no answer', of: vm, failure: refused('token-unreachable'), wanted: null, mend: undefined },
 ])('what mends a VM without a token: $name', ({ of, failure, wanted, mend }) => {
   const [token, which] = identityFindings({ clientId: wanted }, [failure], of);

@@ -44,7 +44,7 @@ test.for([
     more: refusal('http-403'),
     verdict: 'problem',
     says: /Why/,
-    mend: `${assign} "$(az monitor data-collection rule list --subscription <subscription> --query "[?immutableId=='${ruleId}'].id" --output tsv)"`,
+    mend: `${assign} "$(az rest --method get --url "/subscriptions/<subscription>/providers/Microsoft.Insights/dataCollectionRules?api-version=2024-03-11" --query "value[?properties.immutableId=='${ruleId}'].id" --output tsv)"`,
   },
   {
     name: 'the role is missing, and the service names the rule',
@@ -61,9 +61,7 @@ test.for([
 
 test('an endpoint of another rule needs no role, but the right endpoint', () => {
   const said = denied.replace('IsDcrDceBindingValid: ,', 'IsDcrDceBindingValid: False,');
-  expect(found('logAnalytics.write', refusal('http-403', said))?.mend).toMatch(
-    /^az monitor data-collection rule list /,
-  );
+  expect(found('logAnalytics.write', refusal('http-403', said))?.mend).toMatch(/^az rest .*dataCollectionRules/);
 });
 
 test('only an accepted row proves right and columns, and even that shows not all of them', () => {
