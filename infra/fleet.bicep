@@ -75,9 +75,10 @@ param tags tagsType = {}
 
 // Policy states by Resource Graph, which gives 1,000 rows a page and pages only what has an id:
 // https://learn.microsoft.com/azure/governance/resource-graph/concepts/work-with-data#paging-results
+// Without its extension `az graph` asks whether to install it, and the answer would be taken for the first row.
 @description('Command that lists what does not comply with some policies of the initiatives, by their ids in them.')
 func nonCompliant(managementGroupName string, references string[]) string =>
-  'token=; while :; do page=$(az graph query --management-groups ${managementGroupName} --first 1000 \${token:+--skip-token "$token"} --graph-query "policyresources | where type =~ \'microsoft.policyinsights/policystates\' | where tostring(properties.complianceState) =~ \'NonCompliant\' | where tostring(properties.policyDefinitionReferenceId) in~ (${join(map(references, reference => '\'${reference}\''), ', ')}) | project id, resourceId = tostring(properties.resourceId) | order by id asc" --query "[[skip_token || \'\'], data[].resourceId][]" --output tsv) || break; echo "$page" | tail -n +2; token=$(echo "$page" | head -n 1); test -n "$token" || break; done'
+  'az extension add --name resource-graph --upgrade --only-show-errors && token= && while :; do page=$(az graph query --management-groups ${managementGroupName} --first 1000 \${token:+--skip-token "$token"} --graph-query "policyresources | where type =~ \'microsoft.policyinsights/policystates\' | where tostring(properties.complianceState) =~ \'NonCompliant\' | where tostring(properties.policyDefinitionReferenceId) in~ (${join(map(references, reference => '\'${reference}\''), ', ')}) | project id, resourceId = tostring(properties.resourceId) | order by id asc" --query "[[skip_token || \'\'], data[].resourceId][]" --output tsv) || break; echo "$page" | tail -n +2; token=$(echo "$page" | head -n 1); test -n "$token" || break; done'
 
 @description('The ids of a kind of list in the initiatives: one for each kind of resource and processor.')
 func listed(list string) string[] =>

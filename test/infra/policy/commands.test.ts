@@ -20,6 +20,7 @@ writeFileSync(
   join(place, 'az'),
   `#!/bin/sh
 echo "$@" >> ${place}/calls
+[ "$1" = extension ] && exit
 from=0
 while [ $# -gt 0 ]; do [ "$1" = --skip-token ] && from=$2; shift; done
 to=$((from + 1000)); [ $to -ge "$ROWS" ] && to=$ROWS && echo || echo $to
@@ -48,7 +49,10 @@ test.each([
 ])('the command of listUncovered prints all $rows ids, of $pages pages', ({ rows, pages }) => {
   const { lines, calls } = run(runnable, rows);
   expect(lines).toEqual(Array.from({ length: rows }, (_, n) => `/subscriptions/s/${n + 1}`));
-  expect(calls).toHaveLength(pages);
+  expect(calls).toEqual([
+    'extension add --name resource-graph --upgrade --only-show-errors',
+    ...Array.from({ length: pages }, () => expect.stringMatching(/^graph query /)),
+  ]);
 });
 
 test.each([
