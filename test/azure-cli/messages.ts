@@ -1,0 +1,113 @@
+import { makeConfiguration } from '../../infra/bridge-configuration.ts';
+import { tokenFailure } from '../../src/azure/token-failure.ts';
+import * as remedy from '../../src/cli/check/remedy.ts';
+import { evaluateFile } from '../support/bicep/evaluate.ts';
+import { textOf } from '../support/bicep/files.ts';
+import { createProject } from '../support/bicep/project.ts';
+import { callOfAz, type Written, writtenIn } from './documents.ts';
+
+const subscriptionId = '11111111-2222-4333-8444-555555555555';
+const clientId = '22222222-3333-4444-8555-666666666666';
+const namespace = 'evhns-x.servicebus.windows.net';
+const inGroup = (group: string, path: string): string =>
+  `/subscriptions/${subscriptionId}/resourcegroups/${group}/providers/microsoft.compute/${path}`;
+const instance = 'virtualmachinescalesets/web/virtualmachines/3';
+
+/** Nothing is known; a VM; one of a flexible set; of a uniform one, with and without its name; a resource group with parentheses. */
+const vms: readonly remedy.KnownVm[] = [
+  null,
+  ...(
+    [
+      ['rg', 'virtualmachines/web_3', null],
+      ['rg', 'virtualmachines/web_3', 'web'],
+      ['rg', instance, 'web'],
+      ['rg', instance, null],
+      ['rg(test)', 'virtualmachines/web_3', null],
+    ] as const
+  ).map(([resourceGroup, path, vmScaleSetName]) => ({
+    vmName: 'web_3',
+    resourceId: inGroup(resourceGroup, path),
+    subscriptionId,
+    resourceGroup,
+    vmScaleSetName,
+    osType: 'Linux',
+  })),
+];
+
+const hub = { namespace, eventHub: 'vm-lifecycle' };
+const ruleId = `dcr-${'0'.repeat(32)}`;
+
+/** What `check` prints, by the function that makes it: every branch of it. A new function has no row and does not compile. */
+const remedies: Readonly<Record<keyof typeof remedy, (vm: remedy.KnownVm) => readonly string[]>> = {
+  azVm: (vm) => [remedy.azVm(vm, 'show'), remedy.azVm(vm, 'show', '--query id')],
+  assignIdentity: (vm) => [remedy.assignIdentity(vm, null), remedy.assignIdentity(vm, clientId)],
+  listIdentities: (vm) => [remedy.listIdentities(vm)],
+  showProxyAgent: (vm) => [remedy.showProxyAgent(vm)],
+  grantSend: (vm) => [remedy.grantSend(hub, null, vm), remedy.grantSend(hub, clientId, vm)],
+  listEventHubs: (vm) => [remedy.listEventHubs(namespace, vm)],
+  listPolicies: (vm) =>
+    [null, 'sender', 'RootManageSharedAccessKey'].map((policy) => remedy.listPolicies({ ...hub, policy }, vm)),
+  showNetworkRules: (vm) => [remedy.showNetworkRules(namespace, vm)],
+  switchHubOn: (vm) => [remedy.switchHubOn(hub, vm)],
+  grantPublish: (vm) => [
+    remedy.grantPublish({ ruleId, resourceId: null }, null, vm),
+    remedy.grantPublish({ ruleId, resourceId: inGroup('rg', 'x/y') }, clientId, vm),
+  ],
+  listRules: (vm) => [remedy.listRules(vm)],
+  queryFor: () => [remedy.queryFor('Custom-VmLifecycle_CL', '0123')],
+  setClock: () => [remedy.setClock('linux'), remedy.setClock('win32')],
+};
+
+/** What `check` prints as a command, once each. */
+export const remedyLines: readonly string[] = [
+  ...new Set(Object.values(remedies).flatMap((render) => vms.flatMap((vm) => render(vm)))),
+].filter((line) => line.search(callOfAz) !== -1);
+
+/** Everything of `text` from an `az` on to the end of its line, without the pipe into what comes next. */
+const toTheEnd = (text: string): string[] =>
+  [...text.matchAll(/\baz [a-z].*$/gm)].map(([line]) => line.replace(/\s*\|$/, ''));
+
+/** What is said where no token comes: with and without an identity that is named, and where several are assigned. */
+function tokenMessages(): readonly Written[] {
+  const endpoint = { name: '169.254.169.254', isOfAzure: true };
+  const path = 'src/azure/token-failure.ts';
+  return [null, clientId].flatMap((id) =>
+    ['', 'Multiple identities'].flatMap((said) =>
+      writtenIn(path, tokenFailure({ status: 400, retryAfterMs: null, said }, { clientId: id, endpoint }).reason),
+    ),
+  );
+}
+
+/** What `npm run bridge-configuration` says: its help, and where nothing was piped into it. */
+function configurationMessages(): readonly Written[] {
+  const said: string[] = [];
+  const surroundings = {
+    read: () => '',
+    write: () => {},
+    print: (text: string) => void said.push(text),
+    say: (text: string) => void said.push(text),
+  };
+  makeConfiguration(['--help'], surroundings);
+  makeConfiguration(['--user-initiated-events', 'acceptDelay'], surroundings);
+  return toTheEnd(said.join('\n')).map((text) => ({ path: 'infra/bridge-configuration.ts', text, kind: 'line' }));
+}
+
+/** The commands among the outputs of a deployment of a fleet. */
+function fleetOutputs(): readonly Written[] {
+  const platforms = [{ name: 'europe', rings: [], versions: [], regions: [], architectures: ['x64'], settings: {} }];
+  const given = { platforms, userInitiatedEvents: 'platformApproves' };
+  const fleet = evaluateFile(createProject(textOf, null), 'infra/fleet.bicep', given);
+  return [fleet.output('listUncovered'), ...(fleet.output('setUserInitiatedEvents') as string[])].map((text) => ({
+    path: 'infra/fleet.bicep',
+    text: String(text).replaceAll('«managementGroup().name»', 'fleet'),
+    kind: 'line',
+  }));
+}
+
+/** Every line about the Azure CLI that is not in a document, made as it is printed. */
+export const printed: readonly Written[] = [
+  ...remedyLines.map((text): Written => ({ path: 'src/cli/check/remedy.ts', text, kind: 'line' })),
+  ...tokenMessages(),
+  ...configurationMessages(),
+  ...fleetOutputs(),
+];
