@@ -81,6 +81,7 @@ function sampleHeartbeat(): HeartbeatFacts {
       eventsSeen: 200,
       eventsOurs: 10,
       clockOffsetSeconds: 0,
+      lastDocument: null,
     },
     streamId,
     lastPosition: 1000,
@@ -89,6 +90,10 @@ function sampleHeartbeat(): HeartbeatFacts {
     oldestPendingAt: null,
     imdsApiVersion: '2020-07-01',
     configHash: '0123456789abcdef',
+    intervalMinutes: 60,
+    lastDocumentAgeMs: 900,
+    recent: { polls: 3600, failedPolls: 0 },
+    next: null,
   };
 }
 

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { createTroubleTeller, type Log, type TroubleTeller } from '../log.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { configHash } from './config-hash.ts';
+import { nextEvent } from './next-event.ts';
 import type { HeartbeatFacts, HeartbeatPolls, HeartbeatState } from './row.ts';
 import type { HeartbeatSender } from './sender.ts';
 import { timetable } from './timetable.ts';
@@ -44,10 +45,16 @@ export function startHeartbeat(options: HeartbeatOptions): HeartbeatLoop {
   const everyMs = 60_000 * config.heartbeat.everyMinutes;
   const hash = configHash(config);
   let senders: readonly Spoken[] = [];
+  /** Counts at the heartbeat before, whether or not it arrived. */
+  let before: PollTotals = { polls: 0, failedPolls: 0 };
 
   async function beat(state: HeartbeatState, stopReason: string | null, signal: AbortSignal): Promise<void> {
-    const facts = factsOf(options, { state, stopReason, hash });
+    const polls = options.counts();
+    const totals = totalsOf(polls);
+    const recent = { polls: totals.polls - before.polls, failedPolls: totals.failedPolls - before.failedPolls };
+    const facts = factsOf(options, { state, stopReason, hash, polls, recent });
     if (facts === null) return;
+    before = totals;
     await Promise.all(
       senders.map(async ({ sender, teller }) => {
         const failure = await sender.send(facts, signal);
@@ -114,29 +121,48 @@ interface Spoken {
   readonly teller: TroubleTeller;
 }
 
+interface PollTotals {
+  readonly polls: number;
+  readonly failedPolls: number;
+}
+
+const totalsOf = ({ polls, failedPolls }: HeartbeatPolls): PollTotals => ({
+  polls,
+  failedPolls: Object.values(failedPolls).reduce((total, count) => total + count, 0),
+});
+
 /** Null while this VM does not know its name. */
 function factsOf(
-  { outbox, counts, upMs, version, refusedVersion, clock, config }: HeartbeatOptions,
+  { outbox, upMs, version, refusedVersion, clock, config }: HeartbeatOptions,
   {
     state,
     stopReason,
     hash,
-  }: { readonly state: HeartbeatState; readonly stopReason: string | null; readonly hash: string },
+    polls,
+    recent,
+  }: {
+    readonly state: HeartbeatState;
+    readonly stopReason: string | null;
+    readonly hash: string;
+    readonly polls: HeartbeatPolls;
+    readonly recent: PollTotals;
+  },
 ): HeartbeatFacts | null {
   const { observer } = outbox;
   if (observer === null) return null;
-  const { streamId, position, events, imdsApiVersion } = outbox.state;
+  const { streamId, position, events, imdsApiVersion, lastDocumentAt } = outbox.state;
+  const at = clock.now();
   const waiting = outbox.backlog().filter(({ pending }) => pending > 0);
   const oldest = waiting.flatMap(({ sink }) => outbox.pending(sink, { limit: 1 }).map(({ appendedAt }) => appendedAt));
   return {
-    at: clock.now(),
+    at,
     observer,
     state,
     stopReason,
     bridgeVersion: version,
     refusedVersion: refusedVersion(),
     upMs: upMs(),
-    polls: counts(),
+    polls,
     streamId,
     lastPosition: position,
     openEvents: [...events.values()].filter(({ open, inScope }) => open && inScope).length,
@@ -144,5 +170,27 @@ function factsOf(
     oldestPendingAt: oldest.toSorted()[0] ?? null,
     imdsApiVersion: imdsApiVersion ?? config.imds.apiVersion,
     configHash: hash,
+    intervalMinutes: config.heartbeat.everyMinutes,
+    lastDocumentAgeMs: lastDocumentAgeMs({ polls, lastDocumentAt, at, monotonicMs: clock.monotonicMs(), upMs: upMs() }),
+    recent,
+    next: nextEvent(outbox.state),
   };
+}
+
+/** By the monotonic clock; before the first document since the start by the time that the state remembers. */
+function lastDocumentAgeMs({
+  polls: { lastDocument },
+  lastDocumentAt,
+  at,
+  monotonicMs,
+  upMs,
+}: {
+  readonly polls: HeartbeatPolls;
+  readonly lastDocumentAt: string | null;
+  readonly at: Date;
+  readonly monotonicMs: number;
+  readonly upMs: number;
+}): number {
+  if (lastDocument !== null) return monotonicMs - lastDocument.monotonicMs;
+  return lastDocumentAt === null ? upMs : at.getTime() - Date.parse(lastDocumentAt);
 }

@@ -1,4 +1,5 @@
 import type { Outbox, SinkCounters } from '../outbox/outbox.ts';
+import type { NextEvent } from './next-event.ts';
 
 export type HeartbeatState = 'starting' | 'running' | 'stopping';
 
@@ -22,6 +23,13 @@ export interface HeartbeatFacts {
   readonly oldestPendingAt: string | null;
   readonly imdsApiVersion: string;
   readonly configHash: string;
+  /** `heartbeat.everyMinutes` of the configuration. */
+  readonly intervalMinutes: number;
+  /** Since the last valid document; since the start of the bridge where there never was one. */
+  readonly lastDocumentAgeMs: number;
+  /** Since the heartbeat before this one; since the start of the bridge for the first. */
+  readonly recent: { readonly polls: number; readonly failedPolls: number };
+  readonly next: NextEvent | null;
 }
 
 /** Counted since the bridge started. */
@@ -31,6 +39,8 @@ export interface HeartbeatPolls {
   readonly eventsSeen: number;
   readonly eventsOurs: number;
   readonly clockOffsetSeconds: number | null;
+  /** When the last valid document was seen, by the monotonic clock; null while there was none. */
+  readonly lastDocument: { readonly monotonicMs: number } | null;
 }
 
 /**
@@ -38,7 +48,7 @@ export interface HeartbeatPolls {
  * stands here, in Log Analytics as the columns of `bicep/schema/columns.json`, each the field in PascalCase.
  */
 export function heartbeat(facts: HeartbeatFacts) {
-  const { at, observer, polls, sinks, oldestPendingAt } = facts;
+  const { at, observer, polls, sinks, oldestPendingAt, recent, next } = facts;
   const sum = (name: keyof SinkCounters): number =>
     Object.values(sinks).reduce((total, counters) => total + counters[name], 0);
   return {
@@ -71,6 +81,16 @@ export function heartbeat(facts: HeartbeatFacts) {
     imdsApiVersion: facts.imdsApiVersion,
     configHash: facts.configHash,
     isTest: false,
+    intervalMinutes: facts.intervalMinutes,
+    tags: observer.tags,
+    lastDocumentAgeSeconds: Math.max(0, Math.round(facts.lastDocumentAgeMs) / 1000),
+    recentPolls: recent.polls,
+    recentFailedPolls: recent.failedPolls,
+    expiredRecords: sum('expired'),
+    nextNotBefore: next?.notBefore ?? null,
+    nextEventId: next?.eventId ?? null,
+    nextEventType: next?.eventType ?? null,
+    nextEventSource: next?.eventSource ?? null,
   };
 }
 

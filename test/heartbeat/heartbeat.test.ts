@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/cli/read-config.ts';
 import { startHeartbeat } from '../../src/heartbeat/heartbeat.ts';
+import type { HeartbeatPolls } from '../../src/heartbeat/row.ts';
 import { heartbeatSenders } from '../../src/heartbeat/senders.ts';
 import { silentLog } from '../../src/log.ts';
 import { openOutbox } from '../../src/outbox/outbox.ts';
@@ -10,10 +11,10 @@ import { configurationFor, temporaryDirectory } from '../support/bridge-process.
 import { createFakeClock } from '../support/fake-clock.ts';
 import { type LocalAzure, startLocalAzure } from '../support/local-azure.ts';
 import { root } from '../support/source-tree.ts';
-import { observerNamed } from '../support/story.ts';
+import { event, type Look, nothing, observerNamed, tell } from '../support/story.ts';
 import { until } from '../support/until.ts';
 
-const polls = { polls: 5, failedPolls: {}, eventsSeen: 0, eventsOurs: 0, clockOffsetSeconds: 0 };
+const polls = { polls: 5, failedPolls: {}, eventsSeen: 0, eventsOurs: 0, clockOffsetSeconds: 0, lastDocument: null };
 const { tables } = JSON.parse(readFileSync(join(root, 'bicep/schema/columns.json'), 'utf8'));
 
 describe('the sign of life against the simulator', () => {
@@ -27,7 +28,15 @@ describe('the sign of life against the simulator', () => {
 
   const rows = () => local.azure.logAnalytics.rows('Custom-VmLifecycleBridge_CL');
 
-  async function start(more: Record<string, unknown> = {}, { ready = Promise.resolve(true), name = 'web_0' } = {}) {
+  async function start(
+    more: Record<string, unknown> = {},
+    {
+      ready = Promise.resolve(true),
+      name = 'web_0',
+      counts = () => polls as HeartbeatPolls,
+      seen = [] as readonly Look[],
+    } = {},
+  ) {
     const directory = temporaryDirectory('heartbeat');
     onTestFinished(() => directory[Symbol.dispose]());
     const value = configurationFor(local.azure, 'web_0', directory.path, more);
@@ -48,6 +57,10 @@ describe('the sign of life against the simulator', () => {
     });
     onTestFinished(() => outbox.close());
     if (name) outbox.rememberObserver(observerNamed(name), null);
+    if (seen.length > 0) {
+      const { state, records } = tell(seen, { from: clock.now().getTime() });
+      outbox.append(state, records);
+    }
     const lines: string[] = [];
     const log = {
       ...silentLog,
@@ -61,7 +74,7 @@ describe('the sign of life against the simulator', () => {
     const heartbeat = startHeartbeat({
       config: read.config,
       outbox,
-      counts: () => polls,
+      counts,
       upMs: () => clock.monotonicMs() - began,
       senders,
       version: '1.2.3',
@@ -101,6 +114,71 @@ describe('the sign of life against the simulator', () => {
     expect(told[0]).toMatchObject({ VmName: 'web_0', BridgeVersion: '1.2.3', UptimeSeconds: 30, Polls: 5 });
     expect(told.map(({ RefusedVersion }) => RefusedVersion ?? null)).toEqual([null, '1.3.0', '1.3.0', '1.3.0']);
     expect(local.azure.eventHubs.connections).toBe(0);
+  });
+
+  test('it counts the polls since the heartbeat before, and how long ago the last valid document was', async () => {
+    const before = rows().length;
+    // Polls and failures since the start, and the second of the last document, at each heartbeat.
+    const timeline = [
+      { polls: 30, failed: 0, documentAt: 29 },
+      { polls: 1830, failed: 600, documentAt: 1230 },
+      { polls: 5430, failed: 4200, documentAt: 1230 },
+    ];
+    const began = { ms: 0 };
+    const counts = (): HeartbeatPolls => {
+      const {
+        polls: all,
+        failed,
+        documentAt,
+      } = timeline[rows().length - before] ?? { polls: 0, failed: 0, documentAt: 0 };
+      const failedPolls = failed > 0 ? { timeout: failed - 1, 'http-503': 1 } : {};
+      return { ...polls, polls: all, failedPolls, lastDocument: { monotonicMs: began.ms + 1000 * documentAt } };
+    };
+    const { heartbeat, clock } = await start({}, { counts });
+    began.ms = clock.monotonicMs();
+    for (const [count, waitMs] of [
+      [1, 30_000],
+      [2, 1_800_000],
+      [3, 3_600_000],
+    ] as const) {
+      await sleeping(clock);
+      await clock.advance(waitMs);
+      await until(() => rows().length === before + count);
+    }
+    const figures = rows()
+      .slice(before)
+      .map((row) => [row.RecentPolls, row.RecentFailedPolls, row.LastDocumentAgeSeconds]);
+    expect(figures).toEqual([
+      [30, 0, 1],
+      [1800, 600, 600],
+      [3600, 3600, 4200],
+    ]);
+    await heartbeat.stopped('asked');
+  });
+
+  test('before the first document since the start, the age is that of the document that the state remembers', async () => {
+    const before = rows().length;
+    const planned = event({ eventType: 'Redeploy', notBefore: new Date(Date.now() + 86_400_000).toISOString() });
+    const { heartbeat, clock } = await start({}, { seen: [nothing, { events: [planned] }] });
+    await sleeping(clock);
+    await clock.advance(30_000);
+    const row = await until(() => rows()[before]);
+    // The document was seen two seconds after the start of the clock.
+    expect(row).toMatchObject({
+      LastDocumentAgeSeconds: 28,
+      NextEventType: 'Redeploy',
+      NextNotBefore: planned.notBefore,
+    });
+    await heartbeat.stopped('asked');
+  });
+
+  test('where there never was a document, the age is that of the bridge', async () => {
+    const before = rows().length;
+    const { heartbeat, clock } = await start();
+    await sleeping(clock);
+    await clock.advance(30_000);
+    expect(await until(() => rows()[before])).toMatchObject({ LastDocumentAgeSeconds: 30, IntervalMinutes: 60 });
+    await heartbeat.stopped('asked');
   });
 
   test('on the hub it is a CloudEvent under the key of the VM, on a connection that is closed at once', async () => {

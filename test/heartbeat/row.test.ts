@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { misfit } from '../../src/azure-simulator/logs-ingestion/columns.ts';
 import { heartbeat, heartbeatRow } from '../../src/heartbeat/row.ts';
+import { noCounters } from '../../src/outbox/tally.ts';
 import { root } from '../support/source-tree.ts';
 import { sampleFacts } from './facts.ts';
 
@@ -16,7 +17,7 @@ test('the columns of the bridge table are those that a heartbeat fills', () => {
 });
 
 test('every value of a heartbeat is of the type that its column declares, whatever is unknown', () => {
-  const unknown = sampleFacts({ stopReason: null, oldestPendingAt: null });
+  const unknown = sampleFacts({ stopReason: null, oldestPendingAt: null, next: null });
   for (const facts of [sampleFacts(), unknown]) expect(misfit([heartbeatRow(facts)], columns)).toBeNull();
   expect(Object.values(heartbeatRow(sampleFacts()))).not.toContain(null);
 });
@@ -33,6 +34,30 @@ test('a heartbeat tells how long, how far and what waits', () => {
     resourceId: '/subscriptions/s/vm',
     isTest: false,
   });
+});
+
+test('a heartbeat carries what is planned next, how the last polls went, and what was discarded', () => {
+  const sinks = {
+    'event-hubs': { ...noCounters, accepted: 17, delivered: 13, expired: 4 },
+    'log-analytics': { ...noCounters, accepted: 17, delivered: 15, expired: 2 },
+  };
+  expect(heartbeat(sampleFacts({ sinks }))).toMatchObject({
+    intervalMinutes: 60,
+    tags: { owner: 'web-team' },
+    lastDocumentAgeSeconds: 1.25,
+    recentPolls: 3600,
+    recentFailedPolls: 2,
+    expiredRecords: 6,
+    nextNotBefore: '2026-03-16T10:00:00.000Z',
+    nextEventId: 'C7061BAC-AFDC-4513-B24B-AA5F13A16123',
+    nextEventType: 'Redeploy',
+    nextEventSource: 'Platform',
+  });
+});
+
+test('a heartbeat without a planned event has none of its fields', () => {
+  const { nextNotBefore, nextEventId, nextEventType, nextEventSource } = heartbeat(sampleFacts({ next: null }));
+  expect([nextNotBefore, nextEventId, nextEventType, nextEventSource]).toEqual([null, null, null, null]);
 });
 
 test('a clock that was set back makes no negative age', () => {

@@ -25,9 +25,24 @@ export interface Heart {
   /** Records of these last minutes wait for the event hub. Default 0: all are delivered. */
   readonly hubBehindMinutes?: number;
   readonly clockOffsetSeconds?: number;
+  /** From then on the metadata service gives it no valid document. Default never. */
+  readonly blindFrom?: Date;
+  /** Records discarded undelivered, by the moment at which each was. */
+  readonly expiredAt?: readonly Date[];
   /** VMs with an equal one have the same configuration. */
   readonly configuration?: string;
 }
+
+/** Of what was told, the earliest planned impact on this VM that has not begun. */
+function nextOf(told: readonly LifecycleRecord[]): HeartbeatFacts['next'] {
+  const last = new Map(told.filter(({ phase }) => !outside.includes(phase)).map((record) => [record.eventId, record]));
+  const planned = [...last.values()].filter((one) => one.observerAffected && one.startedAt === null && !isEnd(one));
+  const [next] = planned.toSorted((a, b) => String(a.notBefore).localeCompare(String(b.notBefore)));
+  return next?.notBefore ? { ...next, notBefore: next.notBefore } : null;
+}
+
+/** Phases that tell nothing of how an event goes. */
+const outside: readonly string[] = ['Approved', 'Snapshot'];
 
 const isEnd = ({ phase }: LifecycleRecord): boolean => ['Completed', 'Canceled', 'Ended'].includes(phase);
 
@@ -51,6 +66,11 @@ function factsOf(heart: Heart, at: Date, state: HeartbeatFacts['state']): Heartb
   const accepted = told.length;
   const delivered = accepted - deadLetters;
   const events = new Set(told.map(({ eventId }) => eventId)).size;
+  const blindMs = heart.blindFrom === undefined ? 0 : Math.max(0, at.getTime() - heart.blindFrom.getTime());
+  const recentSeconds = Math.min(upMs / 1000, 60 * heart.everyMinutes);
+  const recentFailed = Math.max(recentSeconds * pollFailureShare, Math.min(recentSeconds, blindMs / 1000));
+  const failed = Math.round(Math.max(polls * pollFailureShare, blindMs / 1000));
+  const expired = heart.expiredAt?.filter((moment) => moment <= at).length ?? 0;
   return {
     at,
     observer: heart.observer,
@@ -61,10 +81,11 @@ function factsOf(heart: Heart, at: Date, state: HeartbeatFacts['state']): Heartb
     upMs,
     polls: {
       polls,
-      failedPolls: pollFailureShare > 0 ? { timeout: Math.round(polls * pollFailureShare) } : {},
+      failedPolls: failed > 0 ? { timeout: failed } : {},
       eventsSeen: events,
       eventsOurs: events,
       clockOffsetSeconds: heart.clockOffsetSeconds ?? 0,
+      lastDocument: null,
     },
     streamId: heart.streamId,
     lastPosition: told.at(-1)?.position ?? 0,
@@ -72,10 +93,11 @@ function factsOf(heart: Heart, at: Date, state: HeartbeatFacts['state']): Heartb
     sinks: {
       'event-hubs': {
         ...noCounters,
-        accepted,
+        accepted: accepted + expired,
         delivered: delivered - behind.length,
         pending: behind.length,
         dead: deadLetters,
+        expired,
       },
       'log-analytics': { ...noCounters, accepted, delivered: accepted },
     },
@@ -85,5 +107,9 @@ function factsOf(heart: Heart, at: Date, state: HeartbeatFacts['state']): Heartb
       .update(heart.configuration ?? '')
       .digest('hex')
       .slice(0, 16),
+    intervalMinutes: heart.everyMinutes,
+    lastDocumentAgeMs: Math.max(500, blindMs),
+    recent: { polls: Math.floor(recentSeconds), failedPolls: Math.round(recentFailed) },
+    next: nextOf(told),
   };
 }
