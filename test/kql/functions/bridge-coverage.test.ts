@@ -22,7 +22,8 @@ const beat = (minutes: number, given: Partial<HeartbeatFacts> & { readonly vm?: 
     }),
   );
 };
-const beats = (minutes: readonly number[]): Row[] => minutes.map((each) => beat(each));
+const beats = (minutes: readonly number[], given: Partial<HeartbeatFacts> = {}): Row[] =>
+  minutes.map((each) => beat(each, given));
 
 interface Case {
   readonly of: string;
@@ -52,31 +53,37 @@ const covered: readonly Case[] = [
   },
   {
     of: 'a bridge that is heard of once a day',
-    tables: { heartbeats: beats([0, 1440, 2880, 4320]), now: 95 * hour },
+    tables: { heartbeats: beats([0, 1440, 2880, 4320], { intervalMinutes: 1440 }), now: 95 * hour },
     rows: ['web_0 | running | 12:00:00 | 03-04 12:00:00 | - | false'],
   },
   {
-    of: 'a bridge that was heard of once: an hour is what is usual',
+    of: 'a bridge that was heard of once',
     tables: { heartbeats: beats([0]), now: 2.5 * hour + 1 },
     rows: ['web_0 | running | 12:00:00 | 12:00:00 | - | true'],
   },
   {
     of: 'a bridge that is to be heard of every ten minutes',
-    tables: { heartbeats: beats([0, 10, 20, 30]), now: 56 * minute },
+    tables: { heartbeats: beats([0, 10, 20, 30], { intervalMinutes: 10 }), now: 56 * minute },
     rows: ['web_0 | running | 12:00:00 | 12:30:00 | - | true'],
   },
   {
     of: 'a bridge that is to be heard of every four hours, once late',
-    tables: { heartbeats: beats([0, 240, 480, 960]), now: 24 * hour },
+    tables: { heartbeats: beats([0, 240, 480, 960], { intervalMinutes: 240 }), now: 24 * hour },
     rows: ['web_0 | running | 12:00:00 | 03-02 04:00:00 | - | false'],
   },
   {
-    of: 'a bridge that is too new to have an interval, in a fleet that is to be heard of every four hours',
-    tables: { heartbeats: [...beats([0, 240, 480]), beat(480, { vm: 'web_1', state: 'starting' })], now: 17 * hour },
-    rows: ['web_0 | running | 12:00:00 | 20:00:00 | - | false', 'web_1 | starting | 20:00:00 | 20:00:00 | - | false'],
+    of: 'a bridge of a version that does not report its interval: an hour is usual',
+    tables: {
+      heartbeats: [
+        { ...beat(0), IntervalMinutes: null },
+        { ...beat(1, { vm: 'web_1' }), IntervalMinutes: null },
+      ],
+      now: 2.5 * hour + 1,
+    },
+    rows: ['web_0 | running | 12:00:00 | 12:00:00 | - | true', 'web_1 | running | 12:01:00 | 12:01:00 | - | false'],
   },
   {
-    of: 'a bridge that starts again and again: that is no interval',
+    of: 'a bridge that starts again and again',
     tables: {
       heartbeats: [0, 2, 4, 6].map((minutes) => beat(minutes, { state: 'starting' })),
       now: 2 * hour,
@@ -133,16 +140,53 @@ test('a VM is in the coverage once, however its id is spelled, with what it said
   ]);
 });
 
-const polls = (count: number, failedPolls: Readonly<Record<string, number>>) => ({
-  polls: { polls: count, failedPolls, eventsSeen: 0, eventsOurs: 0, clockOffsetSeconds: 0 },
+/** The bridge of one VM up for a month, at its last heartbeat. */
+const month = (given: Partial<HeartbeatFacts>) =>
+  beat(0, {
+    polls: {
+      polls: 2_592_000,
+      failedPolls: {},
+      eventsSeen: 0,
+      eventsOurs: 0,
+      clockOffsetSeconds: 0,
+      lastDocument: null,
+    },
+    ...given,
+  });
+const recent = (polls: number, failedPolls: number) => ({ recent: { polls, failedPolls } });
+
+test.each([
+  { of: 'none', heartbeats: [month(recent(3600, 0))], share: '0' },
+  { of: 'a quarter since the heartbeat before', heartbeats: [month(recent(3600, 900))], share: '0.25' },
+  { of: 'all of the last hour, after a month without a failure', heartbeats: [month(recent(3600, 3600))], share: '1' },
+  {
+    of: 'all of last week, and none since',
+    heartbeats: [beat(-60, recent(3600, 3600)), month(recent(3600, 0))],
+    share: '0',
+  },
+  { of: 'before the first poll', heartbeats: [month(recent(0, 0))], share: '-' },
+  {
+    of: 'in a version that does not report it',
+    heartbeats: [{ ...month({}), RecentPolls: null, RecentFailedPolls: null }],
+    share: '-',
+  },
+])('the share of polls that failed: $of', ({ heartbeats, share }) => {
+  expect(ask('VmBridgeCoverage() | project PollFailureShare', { heartbeats })).toEqual([share]);
 });
 
 test.each([
-  { of: 'none', ...polls(3600, {}), share: '0' },
-  { of: 'some for two reasons', ...polls(1000, { timeout: 200, 'http-503': 50 }), share: '0.25' },
-  { of: 'before the first poll', ...polls(0, {}), share: '-' },
-])('the share of polls that failed: $of', ({ polls: counted, share }) => {
-  expect(ask('VmBridgeCoverage() | project PollFailureShare', { heartbeats: [beat(0, { polls: counted })] })).toEqual([
-    share,
-  ]);
+  { of: 'running, with a document a second ago', given: { lastDocumentAgeMs: 1000 }, blind: 'false' },
+  { of: 'running, ten minutes after its last document', given: { lastDocumentAgeMs: 600_000 }, blind: 'false' },
+  { of: 'running, longer than that', given: { lastDocumentAgeMs: 601_000 }, blind: 'true' },
+  { of: 'blind for forty hours', given: { lastDocumentAgeMs: 40 * 3_600_000 }, blind: 'true' },
+  { of: 'that has just started', given: { state: 'starting', lastDocumentAgeMs: 3_600_000 } as const, blind: 'false' },
+  { of: 'that stops', given: { state: 'stopping', lastDocumentAgeMs: 3_600_000 } as const, blind: 'false' },
+  { of: 'that is silent', given: { lastDocumentAgeMs: 3_600_000 }, now: 3 * hour, blind: 'false' },
+])('a bridge $of is blind: $blind', ({ given, now = hour, blind }) => {
+  expect(ask('VmBridgeCoverage() | project IsBlind', { heartbeats: [beat(0, given)], now })).toEqual([blind]);
+});
+
+test('a bridge of a version that does not report the age of its document is not called blind', () => {
+  const heartbeats = [{ ...beat(0), LastDocumentAgeSeconds: null }];
+  expect(ask('VmBridgeCoverage() | project IsBlind, LastDocumentAgeSeconds', { heartbeats })).toEqual(['false | -']);
 });
