@@ -94,8 +94,13 @@ var functions = [
   }
   {
     name: 'VmBridgeCoverage'
-    displayName: 'Bridges and whether they are alive'
+    displayName: 'Bridges and whether they are healthy'
     body: loadTextContent('kql/functions/VmBridgeCoverage.kql')
+  }
+  {
+    name: 'VmEventStates'
+    displayName: 'What each VM reported last about each event, for alert rules'
+    body: loadTextContent('kql/functions/VmEventStates.kql')
   }
 ]
 var eventHubNamespaces = map(shards, shard => {
@@ -312,7 +317,10 @@ module alerts '../bicep/modules/alerts.bicep' = {
     rowAlerts: alertRules.rowAlerts
     logAlerts: alertRules.logAlerts
     metricAlerts: alertRules.metricAlerts
-    activityAlerts: watchActivityLog ? alertRules.activityAlerts : []
+    activityAlerts: filter(
+      alertRules.activityAlerts,
+      alert => watchActivityLog || alert.targetKind != 'workspace'
+    )
     eventHubNamespaces: eventHubNamespaces
     dataCollectionRules: dataCollectionRules
     virtualMachines: virtualMachines
