@@ -114,8 +114,8 @@ type activityAlertType = {
   @description('Required. What Azure gives it: 4 verbose.')
   severity: 4
 
-  @description('Required. What it watches.')
-  targetKind: 'workspace'
+  @description('Required. What it watches: the workspace, or the rules of the resource group in which alerts are deployed.')
+  targetKind: 'workspace' | 'alertRules'
 
   @description('Required. Name of the operation, as the activity log has it.')
   operationName: string

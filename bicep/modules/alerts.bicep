@@ -36,7 +36,7 @@ param logAlerts logAlertType[]
 @description('Required. Alerts by a metric.')
 param metricAlerts metricAlertType[]
 
-@description('Required. Alerts by the activity log of the workspace.')
+@description('Required. Alerts by the activity log.')
 param activityAlerts activityAlertType[]
 
 @description('Optional. Data collection rules that alerts by metric watch.')
@@ -195,7 +195,7 @@ resource activityRules 'Microsoft.Insights/activityLogAlerts@2020-10-01' = [
     properties: {
       description: '${alert.displayName}: ${alert.onCall.meaning}'
       enabled: alert.enabled
-      scopes: [workspaceResourceId]
+      scopes: [alert.targetKind == 'alertRules' ? resourceGroup().id : workspaceResourceId]
       condition: {
         allOf: [
           {

@@ -132,26 +132,31 @@ describe('alerts by metric', () => {
 });
 
 describe('alerts by the activity log', () => {
-  test('watch the workspace, with their card', () => {
+  test('watch the workspace and the rules beside them, with their card', () => {
     expect(activityRules.map(({ name }) => name)).toEqual(
       alerts.activityAlerts.map(({ name }) => `vm-lifecycle-${name}`),
     );
-    for (const { operationName, enabled, onCall, name } of alerts.activityAlerts) {
+    const scopes = { workspace: '«deployedWorkspace.id»', alertRules: '«resourceGroup().id»' };
+    for (const { operationName, enabled, onCall, name, targetKind } of alerts.activityAlerts) {
       const rule = activityRules.find((one) => idOf(one) === name);
       expect(rule?.properties).toMatchObject({
         enabled,
-        scopes: ['«deployedWorkspace.id»'],
+        scopes: [scopes[targetKind]],
         condition: { allOf: expect.arrayContaining([{ field: 'operationName', equals: operationName }]) },
         actions: { actionGroups: [{ webhookProperties: onCall }] },
       });
     }
   });
 
-  test('are left out where the workspace is in another subscription, whose log they cannot see', () => {
+  test('of the workspace are left out where it is in another subscription, whose log they cannot see', () => {
     const elsewhere =
       '/subscriptions/99999999-2222-4333-8444-555555555555/resourceGroups/rg/providers/Microsoft.OperationalInsights/workspaces/log';
     const rules = deployed(`param existingWorkspaceResourceId = '${elsewhere}'`);
-    expect(rulesOf(rules, 'Microsoft.Insights/activityLogAlerts')).toEqual([]);
+    const left = rulesOf(rules, 'Microsoft.Insights/activityLogAlerts').map(idOf);
+    expect(left).toEqual(
+      alerts.activityAlerts.filter((alert) => alert.targetKind !== 'workspace').map(({ name }) => name),
+    );
+    expect(left).toEqual(['A23']);
   });
 });
 

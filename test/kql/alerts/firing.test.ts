@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findScenario, type Scenario } from '../../../src/azure-simulator/scenarios/index.ts';
 import { readAlerts } from '../../support/alerts/read-alerts.ts';
-import { rowsOfScene, type Scene, sceneEnds, sceneStarts } from '../../support/alerts/scene.ts';
+import { rowsOfScene, type Scene, sceneAt, sceneEnds, sceneStarts } from '../../support/alerts/scene.ts';
 import { type Arriving, arrivingAfter, arrivingAt, watch } from '../../support/alerts/watch.ts';
 import type { Play } from '../../support/fleet-rows/group-play.ts';
 import { type GivenRow, openKql } from '../../support/kql/index.ts';
@@ -267,13 +267,17 @@ describe('alerts on bridges and the way to the tables', () => {
 
   test('silent bridges whose VMs the agent of Azure Monitor does not hear either are not counted', () => {
     const tables = rowsOfScene({ of: gone(first(5)) });
-    const last = new Date(sceneStarts.getTime() + 60_000).toISOString();
     const ids = new Set((tables.VmLifecycleBridge_CL ?? []).map((row) => String(row.ResourceId)));
-    const silent = [...ids].filter((id) => /\/[0-4]$/.test(id));
-    expect(silent).toHaveLength(5);
-    const heard = silent.map((id) => ({ TimeGenerated: last, _ResourceId: id.toUpperCase() }));
+    const isSilent = (id: string): boolean => /\/[0-4]$/.test(id);
+    expect([...ids].filter(isSilent)).toHaveLength(5);
+    const agents = (on: (id: string) => boolean) =>
+      Array.from({ length: 42 }, (_, n) => sceneAt(10 * n).toISOString()).flatMap((TimeGenerated) =>
+        [...ids].filter(on).map((id) => ({ TimeGenerated, _ResourceId: id.toUpperCase() })),
+      );
     expect(raisedBy(tables)).toEqual(['A6 web']);
-    expect(raisedBy({ ...tables, Heartbeat: arrivingAfter(60, heard) })).toEqual([]);
+    const withAgents = (on: (id: string) => boolean) => ({ ...tables, Heartbeat: arrivingAfter(60, agents(on)) });
+    expect(raisedBy(withAgents((id) => !isSilent(id)))).toEqual([]);
+    expect(raisedBy(withAgents(() => true))).toEqual(['A6 web']);
   });
 
   test.for([
@@ -336,7 +340,8 @@ describe('a backlog', () => {
 
   test('of tests raises nothing, however fresh', () => {
     const tests = records.map((row) => ({ ...row, IsTest: true }));
-    expect(raisedBy({ ...live, VmLifecycle_CL: tests })).toEqual([]);
+    const quiet = rowsOfScene({ traits: { priority: 'Spot' } });
+    expect(raisedBy({ ...quiet, VmLifecycle_CL: tests })).toEqual([]);
   });
 
   test('that arrives twice raises each alert of a query once', () => {

@@ -52,8 +52,8 @@ test.for<readonly [string, Alerts, string]>([
   ],
   [
     'a column that a function no longer gives',
-    changed('A6', replaced('countif(IsSilent)', 'countif(IsQuiet)')),
-    "A6: KS142 The name 'IsQuiet' does not refer to any known column, table, variable or function.",
+    changed('A2', replaced('where IsOpen', 'where IsPending')),
+    "A2: KS142 The name 'IsPending' does not refer to any known column, table, variable or function.",
   ],
   [
     'a table that is not there',
@@ -67,7 +67,7 @@ test.for<readonly [string, Alerts, string]>([
   ],
   [
     'a function of the workspace in an alert for each row',
-    changed('A1', replaced('VmLifecycle_CL', 'VmLifecycleRecords()')),
+    changed('A1', replaced('VmLifecycle_CL\n', 'VmLifecycleRecords()\n')),
     'A1: a function of the workspace is not available: write its query out',
   ],
   [
@@ -97,13 +97,28 @@ test.for<readonly [string, Alerts, string]>([
   ],
   [
     'an announcement that never grows old',
-    changed('A10', replaced('| where ObservedAt > ago(30m)\n', '')),
-    'A10: without ObservedAt > ago(30m) a backlog pages people days later',
+    changed('A10', replaced('| where AzureAt > ago(30m)\n', '')),
+    'A10: without AzureAt > ago(30m) a backlog pages people days later',
   ],
   [
     'a look back beyond what Azure shows the query',
-    changed('A6', { overrideQueryTimeRange: 'P1D' }),
-    'A6: looks back 2880 minutes, but Azure shows it only 1440',
+    changed('A3', { overrideQueryTimeRange: 'P1D' }),
+    'A3: looks back 2880 minutes, but Azure shows it only 1440',
+  ],
+  [
+    'a function that decides by itself what now is',
+    changed('A4', replaced('VmLifecycle_CL\n', 'VmLifecycleRecords(6h)\n')),
+    'A4: VmLifecycleRecords holds a time relative to now: pass it in',
+  ],
+  [
+    'a time that is computed inside of ago()',
+    changed('A2', replaced('ago(30m)', 'ago(2 * 15m)')),
+    'A2: ago(2 * 15m): an alert takes only a literal there',
+  ],
+  [
+    'columns that hide from people what they need',
+    changed('A1', replaced('    VmName,\n    EventType,\n', '    EventType,\n    VmName,\n')),
+    'A1: the first five columns, which people see, are not VmName, EventType, NotBefore, EventId, Route',
   ],
   [
     'a query that nobody formatted',
@@ -121,7 +136,7 @@ test.for<readonly [string, Alerts, string]>([
 });
 
 test('union is found in a function behind the query of an alert too', () => {
-  const functions = new Map([...around.functions, ['VmLifecycleSights', '// not a union\nunion VmLifecycle_CL']]);
+  const functions = new Map([...around.functions, ['VmEventStates', '// not a union\nunion VmLifecycle_CL']]);
   const planted = changed('A2', {});
   expect(problemsOf(planted, { ...around, functions })).toEqual(['A2: union is refused in the query of an alert']);
 });

@@ -25,6 +25,7 @@ const targets = {
   eventHubNamespace: 'namespace',
   dataCollectionRule: 'data collection rule',
   workspace: 'workspace',
+  alertRules: 'alert rule',
 } as const;
 
 const words: Readonly<Record<string, string>> = {
@@ -32,6 +33,7 @@ const words: Readonly<Record<string, string>> = {
   ScaleSet: 'scale set',
   Location: 'region',
   EventType: 'type of event',
+  EventId: 'event',
   VmSize: 'size',
   SubscriptionId: 'subscription',
   ResourceGroup: 'resource group',

@@ -13,8 +13,14 @@ export interface Around {
 const limits = { ruleBytes: 64 * 1024, rulesOfOneMinute: 100, dimensions: 6, queryRangeMinutes: 2 * 1440 } as const;
 
 /** These do not look at what has just happened to a VM; why, says on-call.md. */
-const looksFurtherBack: readonly string[] = ['A2', 'A6', 'A7', 'A7-waiting', 'A8', 'A20'];
-const counts = 'ObservedAt > ago(30m)';
+const looksFurtherBack: readonly string[] = ['A1-due', 'A2', 'A3', 'A6', 'A7', 'A7-waiting', 'A8', 'A20', 'A21', 'A22'];
+const counts = /\b(AzureAt|LastRecordAt) > ago\(30m\)/;
+
+/**
+ * An e-mail and a list of alerts show the first five columns of a row.
+ * https://learn.microsoft.com/azure/azure-monitor/alerts/alerts-create-simple-alert#show-different-output-columns
+ */
+const shownColumns = ['VmName', 'EventType', 'NotBefore', 'EventId', 'Route'];
 
 /**
  * Refused in the query of a log search alert, or of no use there.
@@ -63,11 +69,11 @@ function ofEvery(alert: Alerts[keyof Alerts][number], { queries }: Around): stri
 function ofText(name: string, query: string, { kql }: Around): string[] {
   const { diagnostics } = kql.bind(query);
   const isCanonical = kql.format(query).replaceAll('\r', '').trimEnd() === query.trimEnd();
-  const isFresh = looksFurtherBack.includes(name) || query.includes(counts);
+  const isFresh = looksFurtherBack.includes(name) || counts.test(query);
   return [
     ...diagnostics.map(({ code, message }) => `${code} ${message}`),
     ...(isCanonical ? [] : ['the query is not formatted as Microsoft formats it']),
-    ...(isFresh ? [] : [`without ${counts} a backlog pages people days later`]),
+    ...(isFresh ? [] : ['without AzureAt > ago(30m) a backlog pages people days later']),
   ];
 }
 
@@ -83,6 +89,9 @@ function ofRows({ name, query }: RowAlert, around: Around): string[] {
     ...ofText(name, query, around),
     ...around.kql.checkSimpleAlert(query),
     ...(columns.length === 0 ? [] : hasColumn(columns, 'Route', ['string'])),
+    ...(columns.length === 0 || columns.slice(0, 5).every((column, place) => column.name === shownColumns[place])
+      ? []
+      : [`the first five columns, which people see, are not ${shownColumns.join(', ')}`]),
   ];
 }
 
@@ -107,11 +116,30 @@ function ofQuery(alert: LogAlert, around: Around): string[] {
     ...(range > limits.queryRangeMinutes ? [`a query may look back two days, not ${range} minutes`] : []),
     ...(furthest > range ? [`looks back ${furthest} minutes, but Azure shows it only ${range}`] : []),
     ...(range < minutesOf(windowSize) ? ['the range of the query is shorter than the window'] : []),
+    ...relativeTimes(query, around.functions),
     ...refused
       .filter((word) => usedIn(query, around.functions).has(word))
       .map((word) => `${word} is refused in the query of an alert`),
   ];
 }
+
+/**
+ * Azure evaluates a rule for a moment that it chooses: a time relative to now has to stand in the query of the rule, in `ago()` as a literal, and
+ * functions of the workspace get it as a parameter. https://learn.microsoft.com/azure/azure-monitor/alerts/alerts-create-log-alert-rule
+ */
+function relativeTimes(query: string, functions: ReadonlyMap<string, string>): string[] {
+  const used = usedIn(query, functions);
+  const relative = [...functions].filter(
+    ([name, body]) => used.has(name) && /\b(ago|now)\(/.test(withoutComments(body)),
+  );
+  const computed = [...query.matchAll(/\bago\((?!\d+[mhd]\))[^)]*\)/g)].map(([call]) => call);
+  return [
+    ...relative.map(([name]) => `${name} holds a time relative to now: pass it in`),
+    ...computed.map((call) => `${call}: an alert takes only a literal there`),
+  ];
+}
+
+const withoutComments = (text: string): string => text.replaceAll(/\/\/.*/g, '');
 
 const minutesIn: Readonly<Record<string, number>> = { m: 1, h: 60, d: 1440 };
 const lookback = (number = '0', unit = ''): number => Number(number) * (minutesIn[unit] ?? 0);

@@ -45,7 +45,7 @@ export interface MetricAlert extends AnyAlert {
 }
 
 export interface ActivityAlert extends AnyAlert {
-  readonly targetKind: 'workspace';
+  readonly targetKind: 'workspace' | 'alertRules';
   readonly operationName: string;
 }
 

@@ -4,14 +4,18 @@ import { heartbeatRows } from '../fleet-rows/heartbeats.ts';
 import { type Arriving, arrivingAfter } from './watch.ts';
 
 const hour = 3600;
+const minute = 60;
 
 /** What happens begins here: six hours before, the fleet is quiet. */
 export const sceneStarts = new Date('2026-03-02T06:00:00Z');
 /** When what happens is over, or has lasted for seven hours. */
-export const sceneEnds = new Date(sceneStarts.getTime() + 1000 * 7 * hour);
+export const sceneEnds = sceneAt(7 * 60);
+/** So many minutes after the start. */
+export function sceneAt(minutes: number): Date {
+  return new Date(sceneStarts.getTime() + 1000 * minute * minutes);
+}
 const quietSeconds = 6 * hour;
 const from = new Date(sceneStarts.getTime() - 1000 * quietSeconds);
-const lasts = quietSeconds + 7 * hour;
 
 export interface Scene {
   /** VMs of the scale set `web`. Default 20. */
@@ -28,6 +32,12 @@ export interface Scene {
   /** How far the event hub is behind for these VMs, in minutes. */
   readonly hubBehind?: Readonly<Record<number, number>>;
   readonly heartbeatMinutes?: number;
+  /** Minutes from and to which VMs, by number, see no valid document. */
+  readonly blind?: Readonly<Record<number, readonly [from: number, to: number]>>;
+  /** Minutes at which VMs, by number, discard a record. */
+  readonly discards?: Readonly<Record<number, readonly number[]>>;
+  /** How long it lasts. Default 7. */
+  readonly hours?: number;
   /** From the moment at which a row is made to that at which it can be queried. Default 90. */
   readonly latencySeconds?: number;
 }
@@ -41,9 +51,13 @@ const moved = (vm: Partial<GroupVm>): Partial<GroupVm> =>
     }),
   );
 
+const blindIn = (span: readonly [number, number] | undefined) =>
+  span && { blind: { from: sceneAt(span[0]), to: sceneAt(span[1]) } };
+
 /** The rows of a scale set with a bridge on every VM, to which something happens. */
 export function rowsOfScene(scene: Scene): Arriving {
-  const { vms = 20, plays = [], witnessRate = 0, heartbeatMinutes = 60, latencySeconds = 90 } = scene;
+  const { vms = 20, plays = [], witnessRate = 0, heartbeatMinutes = 60, latencySeconds = 90, hours = 7 } = scene;
+  const lasts = quietSeconds + hours * hour;
   const group: Group = {
     name: 'web',
     witnessRate,
@@ -74,6 +88,8 @@ export function rowsOfScene(scene: Scene): Arriving {
       everyMinutes: heartbeatMinutes,
       saysGoodbye: scene.saysGoodbye?.includes(number) ?? false,
       hubBehindMinutes: scene.hubBehind?.[number] ?? 0,
+      expiredAt: (scene.discards?.[number] ?? []).map(sceneAt),
+      ...blindIn(scene.blind?.[number]),
     }),
   );
   const records = stories.flatMap((story) => story.records.map(encodeRow));

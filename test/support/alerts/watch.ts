@@ -94,6 +94,9 @@ function viewsOf(kql: Kql, table: Timetable): View {
 
 type State = Omit<Raised, 'at'>;
 
+/** Their last dimension tells more than the first, the subscription. */
+const bySet: readonly string[] = ['A6', 'A21'];
+
 /** What a query over rows at intervals finds at a moment: one entry for each set of values of resource and dimensions over the threshold. */
 function conditionsMet(kql: Kql, alert: LogAlert, view: View, now: number): State[] {
   const tables = view(now, minuteMs * minutesOf(alert.overrideQueryTimeRange ?? alert.windowSize));
@@ -108,7 +111,7 @@ function conditionsMet(kql: Kql, alert: LogAlert, view: View, now: number): Stat
     const [first = []] = rows;
     if (values.length === 0 || !compare[alert.operator](aggregate[timeAggregation](values), alert.threshold)) return [];
     const told = (alert.dimensions ?? []).filter((name) => name !== 'Route').map((name) => text(cellOf(first, name)));
-    const on = alert.name === 'A6' ? told.at(-1) : told[0];
+    const on = bySet.includes(alert.name) ? told.at(-1) : told[0];
     return [{ name: alert.name, on: on ?? '', route: text(cellOf(first, 'Route')) }];
   });
 }
@@ -128,16 +131,19 @@ function rowsMatched(kql: Kql, alert: RowAlert, tables: Arriving, now: number): 
 
 /** As long as what happened to a VM counts; what lasts longer than that is an alert of its own. */
 const countsMs = 30 * minuteMs;
-/** A watch of more than `seldom` looks once every `coarse`, where something happens. */
+/** A watch of more than this looks once every `coarse`, where something happens, and every `seldom` elsewhere. */
+const longMs = 5 * 1440 * minuteMs;
 const coarseMs = 15 * minuteMs;
 const seldomMs = 360 * minuteMs;
 
 /**
- * Moments at which a query looks: at its interval, or in a long watch after each arrival, half an hour after something has begun, and every six
- * hours for what comes of silence, since in between it would find little else.
+ * Moments at which a query looks: at its interval, or in a long watch after each arrival, half an hour after something has begun, shortly before
+ * what is announced, and every six hours for what comes of silence, since in between it would find little else. A rule that
+ * keeps no state tells of its last interval only, so each of its looks counts.
  */
-function moments(table: Timetable, intervalMs: number, from: number, to: number): number[] {
-  const isLong = to - from > seldomMs;
+function moments(table: Timetable, alert: LogAlert, from: number, to: number): number[] {
+  const intervalMs = minuteMs * minutesOf(alert.evaluationFrequency);
+  const isLong = to - from > longMs && alert.autoMitigate;
   const everyMs = isLong ? Math.max(intervalMs, coarseMs) : intervalMs;
   const up = (ms: number, stepMs = everyMs): number => Math.ceil(ms / stepMs) * stepMs;
   const stepMs = isLong ? seldomMs : everyMs;
@@ -147,10 +153,44 @@ function moments(table: Timetable, intervalMs: number, from: number, to: number)
     const { VmLifecycleBridge_CL: _, ...eventful } = table;
     for (const { row, arrivedMs } of Object.values(eventful).flat()) {
       const lasting = row.Phase === 'Started' ? [up(arrivedMs + countsMs)] : [];
-      for (const at of [up(arrivedMs), ...lasting]) if (at >= from && at <= to) found.add(at);
+      const planned = row.NotBefore ? [up(Date.parse(String(row.NotBefore)) - countsMs)] : [];
+      for (const at of [up(arrivedMs), ...lasting, ...planned]) if (at >= from && at <= to) found.add(at);
     }
   }
   return [...found].sort((a, b) => a - b);
+}
+
+/**
+ * When the conditions of the rules were met, a line for each rule, target and time without a break: `A2 web_3 45-360`, in minutes after
+ * `from`, from the first evaluation that found it met to the last. Every evaluation of every rule is carried out.
+ */
+export function metPeriods(
+  kql: Kql,
+  { logAlerts }: Pick<Alerts, 'logAlerts'>,
+  tables: Arriving,
+  time: { readonly from: Date; readonly to: Date },
+): string[] {
+  const [from, to] = [time.from.getTime(), time.to.getTime()];
+  const view = viewsOf(kql, timed(tables));
+  const found = new Map<string, { everyMs: number; met: number[] }>();
+  const looks = logAlerts.flatMap((alert) => {
+    const everyMs = minuteMs * minutesOf(alert.evaluationFrequency);
+    const count = Math.floor((to - from) / everyMs);
+    return Array.from({ length: count + 1 }, (_, n) => ({ alert, everyMs, now: from + n * everyMs }));
+  });
+  for (const { alert, everyMs, now } of looks.sort((a, b) => a.now - b.now)) {
+    for (const on of new Set(conditionsMet(kql, alert, view, now).map((state) => state.on))) {
+      const target = `${alert.name} ${on}`;
+      const { met } = found.get(target) ?? { met: [] };
+      found.set(target, { everyMs, met: [...met, now] });
+    }
+  }
+  const minute = (ms: number): number => (ms - from) / minuteMs;
+  return [...found].flatMap(([target, { everyMs, met }]) => {
+    const begins = met.filter((now) => !met.includes(now - everyMs));
+    const ends = met.filter((now) => !met.includes(now + everyMs));
+    return begins.map((begin, n) => `${target} ${minute(begin)}-${minute(ends[n] ?? begin)}`);
+  });
 }
 
 /**
@@ -175,9 +215,7 @@ export function watch(
       return rowAlerts.flatMap((alert) => rowsMatched(kql, alert, news, now).map(stamped(now)));
     });
   const view = viewsOf(kql, table);
-  const looks = logAlerts.flatMap((alert) =>
-    moments(table, minuteMs * minutesOf(alert.evaluationFrequency), from, to).map((now) => ({ alert, now })),
-  );
+  const looks = logAlerts.flatMap((alert) => moments(table, alert, from, to).map((now) => ({ alert, now })));
   const before = new Map<LogAlert, readonly State[]>();
   const byQuery = looks
     .sort((a, b) => a.now - b.now)
@@ -185,7 +223,9 @@ export function watch(
       const met = conditionsMet(kql, alert, view, now);
       const old = before.get(alert) ?? [];
       before.set(alert, met);
-      return met.filter(({ on, route }) => !old.some((one) => one.on === on && one.route === route)).map(stamped(now));
+      // One that keeps no state is raised at each look that finds its condition met.
+      const isNews = ({ on, route }: State): boolean => !old.some((one) => one.on === on && one.route === route);
+      return (alert.autoMitigate ? met.filter(isNews) : met).map(stamped(now));
     });
   return [...byRow, ...byQuery].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }

@@ -25,8 +25,8 @@ export interface Heart {
   /** Records of these last minutes wait for the event hub. Default 0: all are delivered. */
   readonly hubBehindMinutes?: number;
   readonly clockOffsetSeconds?: number;
-  /** From then on the metadata service gives it no valid document. Default never. */
-  readonly blindFrom?: Date;
+  /** In this time the metadata service gives it no valid document. Default never. */
+  readonly blind?: { readonly from: Date; readonly to: Date };
   /** Records discarded undelivered, by the moment at which each was. */
   readonly expiredAt?: readonly Date[];
   /** VMs with an equal one have the same configuration. */
@@ -66,7 +66,8 @@ function factsOf(heart: Heart, at: Date, state: HeartbeatFacts['state']): Heartb
   const accepted = told.length;
   const delivered = accepted - deadLetters;
   const events = new Set(told.map(({ eventId }) => eventId)).size;
-  const blindMs = heart.blindFrom === undefined ? 0 : Math.max(0, at.getTime() - heart.blindFrom.getTime());
+  const { from: blindFrom, to: blindTo } = heart.blind ?? { from: at, to: at };
+  const blindMs = at < blindTo ? Math.max(0, at.getTime() - blindFrom.getTime()) : 0;
   const recentSeconds = Math.min(upMs / 1000, 60 * heart.everyMinutes);
   const recentFailed = Math.max(recentSeconds * pollFailureShare, Math.min(recentSeconds, blindMs / 1000));
   const failed = Math.round(Math.max(polls * pollFailureShare, blindMs / 1000));
