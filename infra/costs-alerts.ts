@@ -5,7 +5,7 @@ import type { AlertRule } from './costs-model.ts';
 const minutesIn: Readonly<Record<string, number>> = { M: 1, H: 60, D: 1440 };
 
 /** `PT5M` -> 5. */
-function minutes(duration: string): number {
+export function minutes(duration: string): number {
   const [, number, unit = ''] = /^P(?:T(?=\d+[MH]$))?(\d+)([MHD])$/.exec(duration) ?? [];
   const length = minutesIn[unit];
   if (length === undefined) throw new Error(`${duration} in alerts.yaml is no duration such as PT5M, PT1H or P1D`);
@@ -18,10 +18,11 @@ export function alertRulesIn(yaml: string): AlertRule[] {
   return Object.values(lists).flat().flatMap(rule);
 }
 
+/** The alerts of the platform, as a text. */
+export const readAlertsText = (): string => readFileSync(new URL('alerts/alerts.yaml', import.meta.url), 'utf8');
+
 /** Those of the platform. */
-export function readAlertRules(): AlertRule[] {
-  return alertRulesIn(readFileSync(new URL('alerts/alerts.yaml', import.meta.url), 'utf8'));
-}
+export const readAlertRules = (): AlertRule[] => alertRulesIn(readAlertsText());
 
 /** Rows and metrics are looked at as they come; a query at its interval. */
 function rule(one: unknown): AlertRule[] {

@@ -23,6 +23,11 @@ export const assumptions = {
   witnessRate: { value: 0, unit: 'share', meaning: '`scope.witnessRate` of the configuration' },
   groupSize: { value: 100, unit: 'VMs', meaning: 'that see the events of one another, where `witnessRate` is not 0' },
   heartbeatMinutes: { value: 60, unit: 'minutes', meaning: '`heartbeat.everyMinutes` of the configuration' },
+  agentHeartbeatMinutes: {
+    value: 1,
+    unit: 'minutes',
+    meaning: 'between two rows of the Azure Monitor agent in `Heartbeat`, where VMs have it; 0 where none has',
+  },
   retentionDays: { value: 90, unit: 'days', meaning: 'in which queries and alerts read the tables' },
   totalRetentionDays: { value: 365, unit: 'days', meaning: 'in all; the rest is read by search jobs' },
   busyShare: {

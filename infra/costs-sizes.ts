@@ -101,12 +101,28 @@ function sampleHeartbeat(): HeartbeatFacts {
  * A row is billed by its values as text. https://learn.microsoft.com/azure/azure-monitor/logs/cost-logs#data-size-calculation
  * Null is nothing; a list or an object counts as its JSON.
  */
-export function billedBytes(row: Row): number {
-  const texts = Object.values(row).map((value) => {
-    if (value === null || value === undefined) return '';
-    return typeof value === 'object' ? JSON.stringify(value) : String(value);
-  });
-  return Buffer.byteLength(texts.join(''));
+export const billedBytes = (row: Row): number =>
+  Object.values(row).reduce<number>((sum, value) => sum + valueBytes(value), 0);
+
+/** Of one value of a row. */
+export function valueBytes(value: unknown): number {
+  if (value === null || value === undefined) return 0;
+  return Buffer.byteLength(typeof value === 'object' ? JSON.stringify(value) : String(value));
+}
+
+/** A row of each table that alerts read. Of the Azure Monitor agent's `Heartbeat` only what they need. */
+export interface SampleRows {
+  readonly VmLifecycle_CL: Row;
+  readonly VmLifecycleBridge_CL: Row;
+  readonly Heartbeat: Row;
+}
+
+export function sampleRows(): SampleRows {
+  const [record] = sampleRecords().map(encodeRow);
+  if (record === undefined) throw new Error('test/fixtures/records/live-migration.json holds no record');
+  const heartbeat = heartbeatRow(sampleHeartbeat());
+  const agent = { TimeGenerated: heartbeat.TimeGenerated, _ResourceId: observer.resourceId };
+  return { VmLifecycle_CL: record, VmLifecycleBridge_CL: heartbeat, Heartbeat: agent };
 }
 
 const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));

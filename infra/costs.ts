@@ -1,9 +1,9 @@
 /** What a fleet costs, from record sizes that are measured as this runs. `--help` tells the rest; the tables stand in `README.md`. */
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { exitCodes } from '../src/cli/exit-codes.ts';
-import { readAlertRules } from './costs-alerts.ts';
+import { alertRulesIn, readAlertsText } from './costs-alerts.ts';
 import {
-  type AlertRule,
+  type Assumptions,
   assumptions,
   type Estimate,
   estimate,
@@ -12,7 +12,8 @@ import {
   pricesAsOf,
   valuesOf,
 } from './costs-model.ts';
-import { measureSizes, type Sizes } from './costs-sizes.ts';
+import { alertReadsIn, readPerDay } from './costs-reads.ts';
+import { measureSizes, type Sizes, sampleRows } from './costs-sizes.ts';
 
 /** Names of assumptions and prices, with the number that is to stand instead. */
 export type Changes = Readonly<Record<string, number>>;
@@ -38,13 +39,15 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 export function costTables({
   vms = fleets,
   changes = {},
-  rules,
+  alerts,
 }: {
   readonly vms?: readonly number[];
   readonly changes?: Changes;
-  readonly rules: readonly AlertRule[];
+  /** The text of `alerts.yaml`. */
+  readonly alerts: string;
 }): string {
   const sizes = measureSizes();
+  const rules = alertRulesIn(alerts);
   const assumed = withChanges(valuesOf(assumptions), changes);
   const price = withChanges(valuesOf(prices), changes);
   const estimates = vms.map((fleet) => estimate(fleet, sizes, rules, assumed, price));
@@ -95,10 +98,54 @@ export function costTables({
         ...each.map((one) => `${gigabytes(one.heartbeatGb)} GB, ${whole(one.heartbeatRequestsPerMinute)}`),
       ]),
     ),
+    readsText,
+    readsTable(alerts, vms, assumed),
     `What is assumed, and prices in US dollars as they were noted on ${pricesAsOf} without asking a price list: **verify them** for your region and agreement.`,
     figureTable({ ...assumptions, ...prices }, { ...assumed, ...price }),
   ].join('\n\n');
 }
+
+const readsText =
+  'What log alerts read a day: rows, and GB of the columns that they name, before compression. It costs nothing on the plan Analytics, but time: nothing that runs more often than hourly reads more than hours of heartbeats.';
+
+const daysPerMonth = 30.4;
+
+/** A row for each log alert, the largest first. */
+function readsTable(alerts: string, vms: readonly number[], assumed: Assumptions): string {
+  const rows = sampleRows();
+  const observers = 1 + assumed.witnessRate * (assumed.groupSize - 1);
+  const figures = alertReadsIn(alerts, rows).map((alert) => ({
+    alert,
+    fleets: vms.map((fleet) => {
+      const recordsPerMonth = fleet * assumed.eventsPerVmMonth * assumed.recordsPerEvent * observers;
+      const recordsPerMinute = recordsPerMonth / daysPerMonth / 1440;
+      return readPerDay(alert, rows, { vms: fleet, recordsPerMinute, assumed });
+    }),
+  }));
+  const shown = (read: { readonly rows: number; readonly gigabytes: number }): string =>
+    `${rounded(read.rows)}, ${gigabytes(read.gigabytes)} GB`;
+  const total = vms.map((_, n) =>
+    figures.reduce(
+      (sum, { fleets: each }) => ({
+        rows: sum.rows + (each[n]?.rows ?? 0),
+        gigabytes: sum.gigabytes + (each[n]?.gigabytes ?? 0),
+      }),
+      { rows: 0, gigabytes: 0 },
+    ),
+  );
+  return table(
+    ['', 'every', ...vms.map((fleet) => `${exact(fleet)} VMs`)],
+    [
+      ...figures
+        .toSorted((a, b) => (b.fleets.at(-1)?.rows ?? 0) - (a.fleets.at(-1)?.rows ?? 0))
+        .map(({ alert, fleets: each }) => [alert.name, `${alert.everyMinutes} min`, ...each.map(shown)]),
+      ['all', '', ...total.map(shown)],
+    ],
+  );
+}
+
+/** Two digits are as many as an assumption is worth. */
+const rounded = (value: number): string => Number(value.toPrecision(2)).toLocaleString('en-US');
 
 function sizeTable({ record, heartbeat }: Sizes): string {
   return table(
@@ -169,7 +216,7 @@ Exit codes:
     .configureOutput({ writeOut: print, writeErr: () => {} })
     .exitOverride()
     .action((options: { vms: number[]; set: Changes }) => {
-      print(`${costTables({ vms: options.vms, changes: options.set, rules: readAlertRules() })}\n`);
+      print(`${costTables({ vms: options.vms, changes: options.set, alerts: readAlertsText() })}\n`);
     });
   try {
     program.parse([...args], { from: 'user' });

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { costTables, printCosts } from '../../infra/costs.ts';
-import { alertRulesIn, readAlertRules } from '../../infra/costs-alerts.ts';
+import { alertRulesIn, readAlertsText } from '../../infra/costs-alerts.ts';
 import { type AlertRule, assumptions, estimate, limits, prices, valuesOf } from '../../infra/costs-model.ts';
 import { billedBytes, measureSizes, type Sizes } from '../../infra/costs-sizes.ts';
 import { root } from '../support/source-tree.ts';
@@ -15,7 +15,7 @@ test('the costs in infra/README.md are those that the script computes now', () =
   const readme = readFileSync(file, 'utf8');
   const [, , shown] = tablesInReadme.exec(readme) ?? [];
   expect(shown, 'infra/README.md holds <!-- costs --> and <!-- /costs -->').toBeDefined();
-  const tables = costTables({ rules: readAlertRules() });
+  const tables = costTables({ alerts: readAlertsText() });
   if (process.env.UPDATE)
     writeFileSync(
       file,

@@ -209,15 +209,15 @@ const slow = (tables: Arriving, minutes: number): Arriving => {
 
 test.for([
   {
-    name: 'a host that will fail',
+    name: 'an event three days ahead',
     plays: [play(3, { eventType: 'Redeploy', dueAt: 3 * 24 * 60 })],
   },
   {
-    name: 'a reboot that does not end',
+    name: 'a reboot that never finishes',
     plays: [play(3, { eventType: 'Reboot', dueAt: 15, startsAt: 15 })],
   },
   {
-    name: 'reboots of three VMs',
+    name: 'reboots of three VMs of a set',
     plays: [3, 4, 8].map((n) => play(n, { eventType: 'Reboot', dueAt: 15, startsAt: 15, endsAt: 25 })),
   },
 ])('clocks that are 40 minutes slow change nothing for $name', ({ plays }) => {
