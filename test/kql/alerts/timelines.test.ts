@@ -152,7 +152,7 @@ test.for(cases)('$name', ({ scene, met }) => {
   expect(periods(rowsOfScene(scene))).toEqual([...met].sort());
 });
 
-test('a host that fails before its announced day, one whose day comes, one that is approved early and one that dies when it is due', () => {
+test('a host that fails before its announced day, one whose day comes, one that is approved early, one that dies first and one that dies when it is due', () => {
   const scene: Scene = {
     vms: 5,
     hours: 80,
@@ -161,9 +161,11 @@ test('a host that fails before its announced day, one whose day comes, one that 
       play(0, { eventType: 'Redeploy', dueAt: 4320, startsAt: 2880, endsAt: 2900 }),
       play(1, { eventType: 'Redeploy', dueAt: 4320, startsAt: 4322, endsAt: 4332 }),
       play(2, { eventType: 'Redeploy', dueAt: 4320, startsAt: 1440, endsAt: 1450 }),
+      // Its host fails on the second day, before it can see anything begin.
+      play(3, { eventType: 'Redeploy', dueAt: 4320 }),
       play(4, { eventType: 'Redeploy', dueAt: 4000 }),
     ],
-    of: { 4: { leavesAt: 3990 * minute } },
+    of: { 3: { leavesAt: 2000 * minute }, 4: { leavesAt: 3990 * minute } },
   };
   const tables = rowsOfScene(scene);
   const approved = (tables.VmLifecycle_CL ?? [])
@@ -177,13 +179,15 @@ test('a host that fails before its announced day, one whose day comes, one that 
   const found = periods({ ...tables, VmLifecycle_CL: records }, (3 * day) / minute + 120);
   expect(found).toEqual(
     [
-      ...[0, 1, 2, 4].map((n) => `A10 web_${n} 15-30`),
-      // Four of five at once, a day and more ahead: nothing to page for yet.
+      ...first(5).map((n) => `A10 web_${n} 15-30`),
+      // All five at once, a day and more ahead: nothing to page for yet.
       'A5 web_0 2885-2910',
       // Within the hour from 4260 on, from the heartbeat, since the record is three days old. It begins at 4322.
       'A1-due web_1 4260-4320',
       // Within the hour from 3940 on; half an hour past 4000 it is no longer about to happen.
       'A1-due web_4 3945-4020',
+      // Heard of last at 1956, silent 150 minutes later, until that heartbeat is six hours old, at 2316.
+      'A2 web_3 2115-2310',
       // Not heard of since 3948, until that heartbeat is six hours old, at 4308.
       'A2 web_4 4035-4305',
     ].sort(),

@@ -145,6 +145,25 @@ test.each(cases)('the state of $of', ({ tables, rows }) => {
   expect(ask(`VmEventStates(ago(6h), ago(6h)) | project ${columns}`, tables)).toEqual(rows);
 });
 
+test.each([
+  { of: 'that sends a heartbeat each hour', heartbeats: [beat(0, { next })], silentAt: '14:30:00' },
+  {
+    of: 'that sends one every ten minutes',
+    heartbeats: [beat(0, { next, intervalMinutes: 10 })],
+    silentAt: '12:25:00',
+  },
+  {
+    of: 'that was heard of by a record later',
+    heartbeats: [beat(-30, { next })],
+    records: announced,
+    silentAt: '14:30:02',
+  },
+  { of: 'that said that it stops', heartbeats: [beat(0, { next, state: 'stopping' })], silentAt: '-' },
+  { of: 'that sends no heartbeats', heartbeats: [], records: announced, silentAt: '-' },
+])('a VM $of counts as silent from $silentAt on', ({ silentAt, ...tables }) => {
+  expect(ask('VmEventStates(ago(6h), ago(6h)) | project SilentAt', tables)).toEqual([silentAt]);
+});
+
 test('records and heartbeats before the times that are passed in are not read', () => {
   const tables = { records: announced, heartbeats: [beat(0, { next })], now: 2 * day };
   const count = (times: string) => ask(`VmEventStates(${times}) | count`, tables);

@@ -33,7 +33,7 @@ const words: Readonly<Record<string, string>> = {
   ScaleSet: 'scale set',
   Location: 'region',
   EventType: 'type of event',
-  EventId: 'event',
+  EventId: 'event id',
   VmSize: 'size',
   SubscriptionId: 'subscription',
   ResourceGroup: 'resource group',
