@@ -131,8 +131,7 @@ function rowsMatched(kql: Kql, alert: RowAlert, tables: Arriving, now: number): 
 
 /** As long as what happened to a VM counts; what lasts longer than that is an alert of its own. */
 const countsMs = 30 * minuteMs;
-/** A watch of more than this looks once every `coarse`, where something happens, and every `seldom` elsewhere. */
-const longMs = 5 * 1440 * minuteMs;
+/** A watch of more than `seldom` looks once every `coarse`, where something happens. */
 const coarseMs = 15 * minuteMs;
 const seldomMs = 360 * minuteMs;
 
@@ -143,7 +142,7 @@ const seldomMs = 360 * minuteMs;
  */
 function moments(table: Timetable, alert: LogAlert, from: number, to: number): number[] {
   const intervalMs = minuteMs * minutesOf(alert.evaluationFrequency);
-  const isLong = to - from > longMs && alert.autoMitigate;
+  const isLong = to - from > seldomMs && alert.autoMitigate;
   const everyMs = isLong ? Math.max(intervalMs, coarseMs) : intervalMs;
   const up = (ms: number, stepMs = everyMs): number => Math.ceil(ms / stepMs) * stepMs;
   const stepMs = isLong ? seldomMs : everyMs;
