@@ -1,5 +1,5 @@
-import { truncateText, truncateValue } from '../../lifecycle/truncate.ts';
 import type { LifecycleRecord } from '../../lifecycle/record.ts';
+import { truncateText, truncateValue } from '../../lifecycle/truncate.ts';
 
 /** One row of the table, by column. */
 export type Row = Record<string, unknown>;
@@ -89,6 +89,7 @@ export function encodeRow(record: LifecycleRecord): Row {
 }
 
 function fitting(value: unknown): unknown {
-  if (typeof value === 'string') return value.length * 3 <= mostFieldBytes ? value : truncateText(value, mostFieldBytes);
+  if (typeof value === 'string')
+    return value.length * 3 <= mostFieldBytes ? value : truncateText(value, mostFieldBytes);
   return typeof value === 'object' && value !== null ? truncateValue(value, mostFieldBytes) : value;
 }
