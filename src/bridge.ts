@@ -1,16 +1,16 @@
 import type { Approver } from './approver/approver.ts';
 import type { Clock } from './clock.ts';
-import type { Vitals } from './health/vitals.ts';
+import type { RuntimeStats } from './health/runtime-stats.ts';
 import type { Host } from './host/index.ts';
 import type { Imds } from './imds/client.ts';
 import type { ObserverWatch } from './imds/observer-watch.ts';
+import { createPollLog } from './imds/poll-log.ts';
 import { nextPollIn } from './imds/poll-pace.ts';
 import type { Seen } from './lifecycle/scheduled-event.ts';
 import { impactWithin, type Scope } from './lifecycle/scope.ts';
 import { type Transition, transition } from './lifecycle/transition.ts';
 import type { Log } from './log.ts';
 import type { Outbox } from './outbox/outbox.ts';
-import { createTurnLog } from './turn-log.ts';
 
 /** Everything that one turn needs. */
 export interface Bridge {
@@ -68,35 +68,35 @@ export async function poll(
   bridge: Bridge,
   {
     pollIntervalMs,
-    vitals,
+    runtimeStats,
     log,
     stop,
   }: {
     readonly pollIntervalMs: number;
-    readonly vitals: Pick<Vitals, 'turnTold' | 'turnFailed'>;
+    readonly runtimeStats: Pick<RuntimeStats, 'recordPoll' | 'turnFailed'>;
     readonly log: Log;
     readonly stop: AbortSignal;
   },
 ): Promise<void> {
   const { clock, host, observer } = bridge;
-  const turnLog = createTurnLog(log, clock);
+  const pollLog = createPollLog(log, clock);
   let { physicalHost } = bridge.outbox.state;
   while (!stop.aborted) {
     const began = clock.monotonicMs();
     try {
       const turn = await pollOnce(bridge, stop);
       const pace = nextPollIn(turn.seen, { tookMs: clock.monotonicMs() - began, pollIntervalMs });
-      turnLog.told(turn, pace);
-      vitals.turnTold(turn);
+      pollLog.polled(turn, pace);
+      runtimeStats.recordPoll(turn);
       host.watchPauses(impactWithin(turn.state, clock.now(), watchPausesMs));
       if (turn.state.physicalHost !== physicalHost) observer.refresh();
       physicalHost = turn.state.physicalHost;
       await clock.sleep(pace.waitMs, stop);
     } catch (error) {
       // A mistake of ours about one document: ending here would make it a crash loop, and the VM blind for all the others.
-      turnLog.failed(error);
+      pollLog.failed(error);
       bridge.imds.forget(); // else the next answer may be that nothing changed since a document that was never decided
-      vitals.turnFailed();
+      runtimeStats.turnFailed();
       await clock.sleep(pollIntervalMs, stop);
     }
   }

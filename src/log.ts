@@ -84,7 +84,7 @@ export function createRateLimit({ clock, everyMs }: { readonly clock: Clock; rea
 }
 
 /** What is said of a trouble. `seconds`: since it began. */
-export interface TroubleLines {
+export interface StatusMessages {
   readonly begins: () => void;
   /** It still is as it was said before. */
   readonly lasts: (seconds: number) => void;
@@ -92,14 +92,14 @@ export interface TroubleLines {
 }
 
 /** Tells of a trouble as it comes and goes; `code` is null while all is well. */
-export type TroubleTeller = (code: string | null, lines: TroubleLines) => void;
+export type StatusLogger = (code: string | null, lines: StatusMessages) => void;
 
 /**
  * One line when a trouble begins or becomes another, one every ten minutes while it lasts, one when it is over. However it
  * flickers, each code is said at most once a minute, and only what was said to begin is said to be over: so the log stays
  * short, and a minute later at the latest its last word is true. To be called again and again, news or not.
  */
-export function createTroubleTeller({ clock }: { readonly clock: Clock }): TroubleTeller {
+export function createStatusLogger({ clock }: { readonly clock: Clock }): StatusLogger {
   const saidAt = new Map<string, number>();
   let said: string | null = null;
   let since: number | null = null;

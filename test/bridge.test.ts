@@ -126,7 +126,7 @@ describe('one turn of the bridge', () => {
     };
     await poll(failing, {
       pollIntervalMs: 1,
-      vitals: { turnTold: () => {}, turnFailed: () => {} },
+      runtimeStats: { recordPoll: () => {}, turnFailed: () => {} },
       log: silentLog,
       stop: stop.signal,
     });
@@ -156,8 +156,8 @@ describe('one turn of the bridge', () => {
         },
       },
     };
-    const vitals = { turnTold: () => {}, turnFailed: () => {} };
-    await poll(failing, { pollIntervalMs: 1, vitals, log: silentLog, stop: stop.signal });
+    const runtimeStats = { recordPoll: () => {}, turnFailed: () => {} };
+    await poll(failing, { pollIntervalMs: 1, runtimeStats, log: silentLog, stop: stop.signal });
     expect(bridge.outbox.state.events.get(eventId.toLowerCase())).toMatchObject({ open: true });
     azure.imds.remove(eventId);
     azure.imds.offerEtag(false);

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
+import { openDestination } from '../src/cli/log-destination.ts';
 import type { Clock } from '../src/clock.ts';
 import { createLog, createRateLimit, type LogDestination } from '../src/log.ts';
-import { openDestination } from '../src/log-destination.ts';
 import { until } from './support/until.ts';
 
 function collect(): LogDestination & { readonly lines: Record<string, unknown>[] } {

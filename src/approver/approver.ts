@@ -13,13 +13,13 @@ import type { ScheduledEvent } from '../lifecycle/scheduled-event.ts';
 import type { Transition } from '../lifecycle/transition.ts';
 import { createRateLimit } from '../log.ts';
 import type { ApprovalIntent } from '../outbox/outbox.ts';
-import { type ApproveAnswer, approveByHand, refusal } from './by-hand.ts';
-import { type CarryOutOptions, createCarryOut } from './carry-out.ts';
 import { isApprovingDisabled } from './disabled.ts';
 import { keyOf } from './event-key.ts';
-import { createSight } from './sight.ts';
+import { createEventView } from './event-view.ts';
+import { type ApproveAnswer, approveManually, refusal } from './manual.ts';
+import { createSubmitter, type SubmitterOptions } from './submit.ts';
 
-export interface ApproverOptions extends CarryOutOptions {
+export interface ApproverOptions extends SubmitterOptions {
   readonly observer: Pick<ObserverWatch, 'known' | 'fresh' | 'onRead'>;
   /** The name of this VM is configured: it needs no confirmation by the metadata service. */
   readonly isVmNameSet?: boolean;
@@ -51,8 +51,8 @@ export function createApprover(options: ApproverOptions): Approver {
   const { outbox, observer, policy, stateDirectory, clock, log } = options;
   const sayOnce = createRateLimit({ clock, everyMs: 10 * 60_000 });
   const isPolicyOn = policy.userInitiated || policy.freezeUpToSeconds !== null;
-  const sight = createSight(clock);
-  const carryOut = createCarryOut(options);
+  const view = createEventView(clock);
+  const carryOut = createSubmitter(options);
   /** The last word about why an event is not approved. */
   const told = new Map<string, string>();
   let isClosing = false;
@@ -69,12 +69,12 @@ export function createApprover(options: ApproverOptions): Approver {
       policy,
       disabled: isApprovingDisabled(stateDirectory),
       vmName: confirmedName(),
-      documentAgeMs: sight.ageMs(),
-      isFirstDocument: sight.times() < 2,
+      documentAgeMs: view.ageMs(),
+      isFirstDocument: view.times() < 2,
       phase: memory?.open ? memory.phase : null,
       alreadyApproved,
-      listedTwice: sight.isListedTwice(event),
-      scheduledForMs: sight.watchedForMs(event),
+      listedTwice: view.isListedTwice(event),
+      scheduledForMs: view.watchedForMs(event),
     };
   };
 
@@ -83,12 +83,12 @@ export function createApprover(options: ApproverOptions): Approver {
     const now = (seen.kind !== 'unavailable' && seen.azureTime) || clock.now();
     const settled = settledBy(intent.eventId, { state: outbox.state, records, now });
     if (settled) carryOut.conclude(intent, settled);
-    const event = sight.listed(keyOf(intent));
+    const event = view.listed(keyOf(intent));
     if (settled || !event || carryOut.wasPosted(keyOf(intent))) return;
     const why = whyNotAgain(intent, event);
     if (why === null && carryOut.hasRoom()) void carryOut.post(intent);
     else if (why !== null && intent.cause !== byHand) tell(event, why);
-    else if (why !== null && sight.times() > 1) tellPerson(event, why);
+    else if (why !== null && view.times() > 1) tellPerson(event, why);
   };
 
   /** The event is looked at anew: nobody knows what it has become since the intent. */
@@ -108,7 +108,7 @@ export function createApprover(options: ApproverOptions): Approver {
       return `it was asked for at ${intent.at.toISOString()}, and whoever asked may not want it any more`;
     }
     if (!intent.terms) return 'it is not known any more what the event was when it was asked for';
-    const other = differenceBetween(intent.terms, sight.termsOf(event));
+    const other = differenceBetween(intent.terms, view.termsOf(event));
     return other && `since it was asked for the event ${other}`;
   };
 
@@ -120,7 +120,7 @@ export function createApprover(options: ApproverOptions): Approver {
       return;
     }
     if (!carryOut.hasRoom()) return;
-    const intent = carryOut.intend(event, sight.termsOf(event), decision.cause);
+    const intent = carryOut.intend(event, view.termsOf(event), decision.cause);
     if (!intent) return;
     // Committing may have taken its time: what is posted was allowed a moment ago.
     const again = mayApprove(event, circumstancesOf(event, false));
@@ -152,9 +152,9 @@ export function createApprover(options: ApproverOptions): Approver {
 
   const consider = ({ seen, state, records }: Pick<Transition, 'seen' | 'state' | 'records'>): void => {
     if (seen.kind === 'unavailable' || isClosing) return;
-    const document = seen.kind === 'document' ? seen.document : sight.document();
+    const document = seen.kind === 'document' ? seen.document : view.document();
     if (!document) return;
-    const scheduled = sight.see(document, Date.parse(state.lastDocumentAt ?? ''));
+    const scheduled = view.see(document, Date.parse(state.lastDocumentAt ?? ''));
     for (const key of told.keys()) if (!scheduled.has(key)) told.delete(key);
     carryOut.keep(scheduled);
     if (observer.known() === null) return;
@@ -179,7 +179,7 @@ export function createApprover(options: ApproverOptions): Approver {
     async approve(argument) {
       const isApproved = (key: string): boolean => outbox.state.approved.has(key);
       try {
-        return await approveByHand(argument, { sight, carryOut, isCertain, isClosing: () => isClosing, isApproved });
+        return await approveManually(argument, { view, carryOut, isCertain, isClosing: () => isClosing, isApproved });
       } catch (error) {
         return refusal(`The service failed at it: ${error instanceof Error ? error.message : String(error)}`);
       }

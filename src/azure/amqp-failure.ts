@@ -1,11 +1,11 @@
+import type { ErrorDetail } from './error-detail.ts';
 import { type Destination, type Failure, rejected, retry } from './failure.ts';
-import type { Symptom } from './symptom.ts';
 
 /** Event Hubs asks to wait about ten seconds. https://learn.microsoft.com/azure/event-hubs/event-hubs-messaging-exceptions */
 const busyMs = 10_000;
 
 /** What the `code` of a MessagingError of @azure/event-hubs means. Codes of the network are not here. */
-export function amqpFailure({ code, message }: Symptom, to: Destination): Failure | null {
+export function amqpFailure({ code, message }: ErrorDetail, to: Destination): Failure | null {
   return meanings[conditions[code] ?? code]?.(to, message) ?? byMessage(message, to);
 }
 

@@ -1,6 +1,6 @@
 import type { AccessToken, GetTokenOptions, TokenCredential } from '@azure/identity';
 import type { Clock } from '../clock.ts';
-import { createTroubleTeller, type Log } from '../log.ts';
+import { createStatusLogger, type Log } from '../log.ts';
 import { createDeadlines, type Deadlines } from './deadline.ts';
 import { classify } from './errors.ts';
 import type { Destination } from './failure.ts';
@@ -88,7 +88,7 @@ export function createCredential(options: CredentialOptions): BridgeCredential {
   const held = new Map<string, Held>();
   /** Scopes whose last refresh failed. */
   const failing = new Set<string>();
-  const teller = createTroubleTeller({ clock });
+  const teller = createStatusLogger({ clock });
   const closing = new AbortController();
   const listeners = new Set<() => void>();
 

@@ -1,8 +1,8 @@
 import { amqpFailure } from './amqp-failure.ts';
+import { type ErrorDetail, errorDetailsOf } from './error-detail.ts';
 import { type Destination, type Failure, KnownFailure, retry } from './failure.ts';
 import { httpFailure } from './http-failure.ts';
 import { networkFailure } from './network-failure.ts';
-import { type Symptom, symptomsOf } from './symptom.ts';
 
 /**
  * What any error of the Azure SDKs, of Node's network or of our own deadlines means for the batch that met it.
@@ -11,20 +11,20 @@ import { type Symptom, symptomsOf } from './symptom.ts';
  * a refused role beats the time-out around it.
  */
 export function classify(error: unknown, destination: Destination, now: Date = new Date()): Failure {
-  const symptoms = symptomsOf(error, now);
-  const known = symptoms.map(({ error: found }) => found).find((found) => found instanceof KnownFailure);
+  const details = errorDetailsOf(error, now);
+  const known = details.map(({ error: found }) => found).find((found) => found instanceof KnownFailure);
   if (known) return known.failure;
-  const failures = symptoms.flatMap((symptom) => failureOf(symptom, destination) ?? []);
-  return mostTelling(failures) ?? unknown(symptoms, destination);
+  const failures = details.flatMap((detail) => failureOf(detail, destination) ?? []);
+  return mostTelling(failures) ?? unknown(details, destination);
 }
 
-function failureOf(symptom: Symptom, destination: Destination): Failure | null {
-  if (symptom.status !== null) return httpFailure(symptom.status, symptom, destination);
-  return amqpFailure(symptom, destination) ?? networkFailure(symptom, destination) ?? abortFailure(symptom);
+function failureOf(detail: ErrorDetail, destination: Destination): Failure | null {
+  if (detail.status !== null) return httpFailure(detail.status, detail, destination);
+  return amqpFailure(detail, destination) ?? networkFailure(detail, destination) ?? abortFailure(detail);
 }
 
 /** Asked last: undici calls a refusal by a proxy an AbortError too. */
-const abortFailure = ({ name }: Symptom): Failure | null =>
+const abortFailure = ({ name }: ErrorDetail): Failure | null =>
   name === 'AbortError'
     ? retry('transient', 'aborted', 'The send was called off before an answer came; it is sent again.')
     : null;
@@ -40,8 +40,8 @@ function mostTelling(failures: readonly Failure[]): Failure | undefined {
 }
 
 /** Never seen before: kept and tried again. The message is the only hint there is, so it is passed on. */
-function unknown(symptoms: readonly Symptom[], { name }: Destination): Failure {
-  const said = symptoms.map(({ message }) => message).find((message) => message !== '' && message !== 'undefined }');
+function unknown(details: readonly ErrorDetail[], { name }: Destination): Failure {
+  const said = details.map(({ message }) => message).find((message) => message !== '' && message !== 'undefined }');
   return retry(
     'transient',
     'unknown',

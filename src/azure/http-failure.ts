@@ -1,5 +1,5 @@
+import type { ErrorDetail } from './error-detail.ts';
 import { asksForCredentials, type Destination, type Failure, rejected, retry } from './failure.ts';
-import type { Symptom } from './symptom.ts';
 
 /**
  * What an HTTP status of the Logs Ingestion API means.
@@ -7,21 +7,21 @@ import type { Symptom } from './symptom.ts';
  */
 export function httpFailure(
   status: number,
-  symptom: Pick<Symptom, 'retryAfterMs' | 'message'> & Partial<Pick<Symptom, 'code'>>,
+  detail: Pick<ErrorDetail, 'retryAfterMs' | 'message'> & Partial<Pick<ErrorDetail, 'code'>>,
   to: Destination,
 ): Failure {
   const code = `http-${status}`;
-  const wait = symptom.retryAfterMs;
+  const wait = detail.retryAfterMs;
   const configuration = (reason: string): Failure => retry('configuration', code, reason, wait);
   switch (status) {
     case 400:
-      if (namesStream.test(`${symptom.code ?? ''} ${symptom.message}`)) {
+      if (namesStream.test(`${detail.code ?? ''} ${detail.message}`)) {
         return configuration(`${to.host} does not know ${to.name} (HTTP 400): check ${to.whatToCheck}.`);
       }
       return rejected(
         'poison',
         code,
-        `${to.host} finds the batch malformed (HTTP 400${quoted(symptom)}): check that ${to.name} exists and has the columns that this version writes.`,
+        `${to.host} finds the batch malformed (HTTP 400${quoted(detail)}): check that ${to.name} exists and has the columns that this version writes.`,
       );
     case 401:
       return configuration(
@@ -70,5 +70,5 @@ const orProxy = ({ host, proxy }: Destination): string =>
   proxy === null ? '' : ` If it is the proxy ${proxy} that answers so, let it allow CONNECT to ${host}.`;
 
 /** The service's own words for a malformed batch are the only way to the offending column. */
-const quoted = ({ message }: Pick<Symptom, 'message'>): string =>
+const quoted = ({ message }: Pick<ErrorDetail, 'message'>): string =>
   message && message !== 'undefined' ? `, "${message}"` : '';

@@ -1,8 +1,8 @@
+import type { ErrorDetail } from './error-detail.ts';
 import { asksForCredentials, type Destination, type Failure, retry } from './failure.ts';
-import type { Symptom } from './symptom.ts';
 
 /** What Node's codes for DNS, TCP, TLS and proxies mean. https://nodejs.org/api/errors.html, https://nodejs.org/api/tls.html#x509-certificate-error-codes */
-export function networkFailure({ code, message }: Symptom, to: Destination): Failure | null {
+export function networkFailure({ code, message }: ErrorDetail, to: Destination): Failure | null {
   return (
     tlsFailure(code, to) ?? proxyFailure(message, to) ?? webSocketFailure(message, to) ?? meanings[code]?.(to) ?? null
   );

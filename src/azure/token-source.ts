@@ -1,8 +1,8 @@
 import type { HttpClient, PipelineRequest, PipelineResponse } from '@azure/core-rest-pipeline';
 import { type AccessToken, ManagedIdentityCredential, type TokenCredential } from '@azure/identity';
 import { boundedHttpClient } from './bounded-http.ts';
+import { parseRetryAfter } from './error-detail.ts';
 import { KnownFailure } from './failure.ts';
-import { parseRetryAfter } from './symptom.ts';
 import { type TokenAnswer, tokenEndpoint, tokenFailure } from './token-failure.ts';
 
 /**

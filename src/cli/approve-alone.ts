@@ -1,9 +1,8 @@
 import { statSync } from 'node:fs';
-import type { ApproveAnswer } from '../approver/by-hand.ts';
+import type { ApproveAnswer } from '../approver/manual.ts';
 import { pollOnce } from '../bridge.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { confirmIdentity } from '../identity.ts';
 import type { ObserverWatch } from '../imds/observer-watch.ts';
 import type { ApproveRequest } from '../lifecycle/approval-request.ts';
 import type { Log } from '../log.ts';
@@ -11,6 +10,7 @@ import { openOutbox } from '../outbox/outbox.ts';
 import { readOutbox } from '../outbox/reader.ts';
 import { version } from '../version.ts';
 import { assembleBridge, openImds } from './assemble-bridge.ts';
+import { confirmIdentity } from './confirm-identity.ts';
 
 /** How long the metadata service may take to tell which VM this is. */
 const identityMs = 15_000;

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { ApproveAnswer } from '../approver/by-hand.ts';
+import type { ApproveAnswer } from '../approver/manual.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Imds } from '../imds/client.ts';
@@ -7,11 +7,11 @@ import type { ApproveRequest } from '../lifecycle/approval-request.ts';
 import { type ApprovalTerms, termsOf } from '../lifecycle/approval-terms.ts';
 import type { ScheduledEvent, Seen } from '../lifecycle/scheduled-event.ts';
 import type { Log } from '../log.ts';
+import { type CommandContext, describeVerb, type Verb } from './command-context.ts';
 import { Failure } from './exit-codes.ts';
 import { isInCluster, notInCluster } from './in-cluster.ts';
 import { plain } from './outbox/plain.ts';
 import { start } from './start.ts';
-import { describeVerb, type Surroundings, type Verb } from './surroundings.ts';
 
 /** The verb by which a command asks the service for it. */
 export const approveRequest = 'approve';
@@ -25,11 +25,11 @@ interface ApproveOptions {
 }
 
 /** `approve`: tells Azure that an event may start now. */
-export const addApprove: Verb = (program, surroundings) => addApproveWith(askOnTerminal)(program, surroundings);
+export const addApprove: Verb = (program, commandContext) => addApproveWith(askOnTerminal)(program, commandContext);
 
 export const addApproveWith =
   (ask: AskPerson): Verb =>
-  (program, surroundings) => {
+  (program, commandContext) => {
     const command = program
       .command(approveRequest)
       .description('tell Azure that an event may start now, for every VM that it names; whatever its type')
@@ -40,17 +40,17 @@ export const addApproveWith =
       )
       .option('-y, --yes', 'do not ask');
     describeVerb(command, 'imdsFailed', 'noOutbox', 'notDone', 'alreadyRunning', 'newerOutbox', 'configuration').action(
-      (eventId: string, options: ApproveOptions) => approve(eventId, options, surroundings, ask),
+      (eventId: string, options: ApproveOptions) => approve(eventId, options, commandContext, ask),
     );
   };
 
 /** The service has 10 s for Azure's answer, and looks for requests once a second. */
 const answerMs = 20_000;
 
-async function approve(eventId: string, options: ApproveOptions, surroundings: Surroundings, ask: AskPerson) {
-  const { env, print, stop } = surroundings;
+async function approve(eventId: string, options: ApproveOptions, commandContext: CommandContext, ask: AskPerson) {
+  const { env, print, stop } = commandContext;
   if (isInCluster(env)) throw new Failure('notDone', `Nothing was sent: ${notInCluster}`);
-  const { config, log } = await start(options, surroundings);
+  const { config, log } = await start(options, commandContext);
   const { event, terms, vmName } = await look(eventId, config, stop);
   print(pageOf(event, vmName, systemClock.now()));
   if (terms.listedTwice) print(`${listedTwice}\n`);
@@ -186,7 +186,7 @@ async function carryOut(
   signal: AbortSignal,
 ): Promise<ApproveAnswer> {
   const { stateDirectory: directory } = config;
-  const { askService } = await import('../outbox/ask.ts');
+  const { askService } = await import('../outbox/control-client.ts');
   const { explainUnread, noOutboxIn } = await import('./outbox/read.ts');
   try {
     const how = { timeoutMs: answerMs, signal, clock: systemClock };

@@ -3,30 +3,30 @@ import { type Clock, systemClock } from '../clock.ts';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 import { testRecord } from '../lifecycle/test-record.ts';
 import type { Outbox } from '../outbox/outbox.ts';
+import { type CommandContext, describeVerb, type Verb } from './command-context.ts';
 import { Failure } from './exit-codes.ts';
-import { addWhereabouts, stateDirectoryOf, type Whereabouts } from './outbox/state-directory.ts';
-import { describeVerb, type Surroundings, type Verb } from './surroundings.ts';
+import { addStateDirOptions, type StateDirOptions, stateDirectoryOf } from './outbox/state-directory.ts';
 
 /** The verb by which a command asks the service for it. */
 export const emitTestRequest = 'emit-test';
 const answerMs = 15_000;
 
 /** `emit-test`: one record, marked as a test, through everything that a record goes through. */
-export const addEmitTest: Verb = (program, surroundings) => {
+export const addEmitTest: Verb = (program, commandContext) => {
   const command = program
     .command(emitTestRequest)
     .description(
       'have the running service send one record that is marked as a test, to try sinks, dashboards and alerts',
     )
     .option('--json', 'print the ids as one JSON object');
-  describeVerb(addWhereabouts(command), 'noOutbox', 'notDone', 'newerOutbox', 'configuration').action(
-    (options: Whereabouts & { readonly json?: boolean }) => emitTest(options, surroundings),
+  describeVerb(addStateDirOptions(command), 'noOutbox', 'notDone', 'newerOutbox', 'configuration').action(
+    (options: StateDirOptions & { readonly json?: boolean }) => emitTest(options, commandContext),
   );
 };
 
 async function emitTest(
-  options: Whereabouts & { readonly json?: boolean },
-  { env, stop, print }: Surroundings,
+  options: StateDirOptions & { readonly json?: boolean },
+  { env, stop, print }: CommandContext,
 ): Promise<void> {
   const { directory } = stateDirectoryOf(options, env);
   const answer = await ask(directory, stop);
@@ -48,7 +48,7 @@ type EmitTestAnswer =
     };
 
 async function ask(directory: string, signal: AbortSignal): Promise<EmitTestAnswer> {
-  const { askService } = await import('../outbox/ask.ts');
+  const { askService } = await import('../outbox/control-client.ts');
   const { explainUnread, foundIn } = await import('./outbox/read.ts');
   try {
     const asked = await askService(directory, emitTestRequest, {}, { timeoutMs: answerMs, signal, clock: systemClock });

@@ -1,5 +1,5 @@
 import { createLog, type Log, type LogLevel } from '../log.ts';
-import { openDestination } from '../log-destination.ts';
+import { openDestination } from './log-destination.ts';
 import { mayColour } from './text-format.ts';
 
 /** What stderr may be behind before lines are dropped: some 4,000 lines. */

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { version } from '../version.ts';
 import { addApprove } from './approve.ts';
 import { addCheck } from './check/command.ts';
+import { type CommandContext, describeVerb, type Verb } from './command-context.ts';
 import { addDemo } from './demo/command.ts';
 import { addEmitTest } from './emit-test.ts';
 import { addOutbox } from './outbox/command.ts';
@@ -9,7 +10,6 @@ import { addRun } from './run.ts';
 import { addService } from './service/command.ts';
 import { addSimulate } from './simulate/index.ts';
 import { addStatus } from './status/command.ts';
-import { describeVerb, type Surroundings, type Verb } from './surroundings.ts';
 import { addVersion } from './version.ts';
 
 const verbs: readonly Verb[] = [
@@ -26,17 +26,17 @@ const verbs: readonly Verb[] = [
 ];
 
 /** The whole command line. It throws instead of ending the process. */
-export function createProgram(surroundings: Surroundings): Command {
+export function createProgram(commandContext: CommandContext): Command {
   const program = new Command('scheduled-events-bridge')
     .description(
       'Watches the Scheduled Events of the Azure VM it runs on and delivers what happened to Event Hubs and Log Analytics.',
     )
     .version(version, '-V, --version', 'print the version')
     .helpCommand(false)
-    .configureOutput({ writeOut: surroundings.print, outputError: () => {} })
+    .configureOutput({ writeOut: commandContext.print, outputError: () => {} })
     .exitOverride();
   describeVerb(program, 'nodeTooOld', 'alreadyRunning', 'newerOutbox', 'configuration');
-  for (const add of verbs) add(program, surroundings);
+  for (const add of verbs) add(program, commandContext);
   for (const command of program.commands) command.copyInheritedSettings(program);
   return program;
 }

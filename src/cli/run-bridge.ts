@@ -1,31 +1,31 @@
 import type { Approver } from '../approver/approver.ts';
-import { refusal } from '../approver/by-hand.ts';
+import { refusal } from '../approver/manual.ts';
 import { type Bridge, poll } from '../bridge.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { startHealth } from '../health/health.ts';
-import { createVitals, type Vitals } from '../health/vitals.ts';
+import { createRuntimeStats, type RuntimeStats } from '../health/runtime-stats.ts';
 import { startHeartbeat } from '../heartbeat/heartbeat.ts';
-import { confirmIdentity } from '../identity.ts';
 import { impactWithin } from '../lifecycle/scope.ts';
 import { isUrgent } from '../lifecycle/urgency.ts';
 import type { Log } from '../log.ts';
+import { createControlQueue } from '../outbox/control-queue.ts';
 import { outboxHandlers } from '../outbox/handlers.ts';
 import { type Outbox, openOutbox } from '../outbox/outbox.ts';
 import { createRelay, type Relay } from '../relay/relay.ts';
-import { createRequestDesk } from '../request-desk.ts';
 import type { OpenSenders, Senders } from '../sender/senders.ts';
-import { readLedger } from '../service/look.ts';
+import { readInstallationRecord } from '../service/inspect.ts';
 import { placesIn } from '../service/places.ts';
 import { tokenScopes } from '../sinks/index.ts';
 import type { Sink } from '../sinks/sink.ts';
 import { version } from '../version.ts';
 import { approveRequest } from './approve.ts';
 import { assembleBridge, openImds } from './assemble-bridge.ts';
+import { confirmIdentity } from './confirm-identity.ts';
 import { createEmitTest, emitTestRequest } from './emit-test.ts';
 import { isInCluster, notInCluster } from './in-cluster.ts';
 import { createTryNow, tryNowRequest } from './outbox/try-now.ts';
-import { createGreeting, greetingRequest } from './service/greeting.ts';
+import { createPing, pingRequest } from './service/ping.ts';
 
 export interface RunBridgeOptions {
   readonly config: Config;
@@ -53,7 +53,7 @@ const nearMs = 20 * 60_000;
 /** The whole bridge, from open to closed. Rejects with `OutboxInUse` or `OutboxTooNew`, and for nothing that Azure does. */
 export async function runBridge(options: RunBridgeOptions): Promise<void> {
   const { config, clock, log, stop, env = process.env } = options;
-  const { bridge, approver, vitals, senders, sinks, relays } = await assemble(options);
+  const { bridge, approver, runtimeStats, senders, sinks, relays } = await assemble(options);
   const { credential, heartbeats } = senders;
   const { imds, host, outbox, observer } = bridge;
   const names = sinks.map(({ name }) => name);
@@ -66,7 +66,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
   const confirmed = confirmIdentity({ outbox, observer, host, isVmIdSet }, stop);
   const { pollIntervalSeconds: intervalSeconds, timeoutSeconds, firstTimeoutSeconds } = config.imds;
   const health = startHealth({
-    vitals,
+    runtimeStats,
     outbox,
     imds: { intervalSeconds, timeoutSeconds, firstTimeoutSeconds, isWarm: () => isWarm(outbox, clock) },
     connectJitterSeconds: config.sinks.eventHubs?.connectJitterSeconds ?? 0,
@@ -81,8 +81,8 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
     log,
     stop,
   });
-  const { counts, upMs } = vitals;
-  const refusedVersion = () => readLedger(placesIn())?.refused?.version ?? null;
+  const { counts, upMs } = runtimeStats;
+  const refusedVersion = () => readInstallationRecord(placesIn())?.refused?.version ?? null;
   const heartbeat = startHeartbeat({
     config,
     outbox,
@@ -99,7 +99,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
   const emitTest = createEmitTest({ outbox, observer, clock, version, imdsApiVersion: config.imds.apiVersion });
   const handlers = {
     [emitTestRequest]: emitTest,
-    [greetingRequest]: createGreeting(vitals, clock),
+    [pingRequest]: createPing(runtimeStats, clock),
     // Asked from outside of the pod, whose files a command on the node can reach.
     [approveRequest]: isInCluster(env) ? () => refusal(notInCluster) : approver.approve,
     [tryNowRequest]: createTryNow(outbox, new Map(relays.map((relay, i) => [names[i] ?? '', relay]))),
@@ -107,8 +107,8 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
       for (const relay of relays) relay.wake();
     }),
   };
-  const desk = createRequestDesk({ outbox, handlers, clock, log });
-  vitals.onTurn(desk.look);
+  const desk = createControlQueue({ outbox, handlers, clock, log });
+  runtimeStats.onTurn(desk.look);
   credential.onRecovered(() => {
     for (const relay of relays) relay.resume((code) => code.startsWith('token-'));
   });
@@ -116,11 +116,11 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
   const tasks = [
     desk.run(stop),
     observer.run(stop),
-    keepHouse(outbox, clock, stop),
+    runMaintenance(outbox, clock, stop),
     send(relays, confirmed, sending.signal),
   ];
   try {
-    await poll(bridge, { pollIntervalMs: 1000 * config.imds.pollIntervalSeconds, vitals, log, stop });
+    await poll(bridge, { pollIntervalMs: 1000 * config.imds.pollIntervalSeconds, runtimeStats, log, stop });
     log.info({}, `The bridge stops: what is pending is sent, for ${flushMs / 1000} s at most.`);
     stopReason = 'asked';
     const said = heartbeat.stopped(stopReason);
@@ -162,16 +162,16 @@ function tellLeft(outbox: Outbox, log: Log): void {
 async function assemble({ config, clock, log, openSenders }: RunBridgeOptions): Promise<{
   readonly bridge: Bridge;
   readonly approver: Approver;
-  readonly vitals: Vitals;
+  readonly runtimeStats: RuntimeStats;
   readonly senders: Senders;
   readonly sinks: readonly Sink[];
   readonly relays: readonly Relay[];
 }> {
   let opened: Outbox | null = null; // sinks ask before the outbox is open: it is opened for their names
   const near = (): boolean => opened !== null && impactWithin(opened.state, clock.now(), nearMs);
-  const vitals = createVitals(config, clock);
+  const runtimeStats = createRuntimeStats(config, clock);
   const senders = await openSenders({ config, clock, log, near });
-  const sinks = senders.sinks.map(vitals.watched);
+  const sinks = senders.sinks.map(runtimeStats.watched);
   const outbox = openOrClose(senders, () =>
     openOutbox({
       directory: config.stateDirectory,
@@ -187,9 +187,9 @@ async function assemble({ config, clock, log, openSenders }: RunBridgeOptions): 
   const { bridge, approver } = assembleBridge({ config, policy: config.approve, imds, outbox, clock, log });
   const deadlineMs = sendDeadlineMs + 1000 * (config.sinks.eventHubs?.connectJitterSeconds ?? 0);
   const relays = sinks.map((sink) =>
-    createRelay({ sink, outbox, clock, log, isUrgent, deadlineMs, onPass: () => vitals.relayPassed(sink.name) }),
+    createRelay({ sink, outbox, clock, log, isUrgent, deadlineMs, onPass: () => runtimeStats.relayPassed(sink.name) }),
   );
-  return { bridge, approver, vitals, senders, sinks, relays };
+  return { bridge, approver, runtimeStats, senders, sinks, relays };
 }
 
 /** The feature is on: a document was seen not long ago. */
@@ -211,7 +211,7 @@ async function send(relays: readonly Relay[], confirmed: Promise<boolean>, signa
   if (await confirmed) await Promise.all(relays.map((relay) => relay.run(signal)));
 }
 
-async function keepHouse(outbox: Outbox, clock: Clock, stop: AbortSignal): Promise<void> {
+async function runMaintenance(outbox: Outbox, clock: Clock, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
     await clock.sleep(upkeepMs, stop);
     outbox.maintain();

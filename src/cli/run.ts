@@ -1,12 +1,12 @@
 import { realpathSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
 import { version } from '../version.ts';
+import { type CommandContext, describeVerb, type Verb } from './command-context.ts';
 import { Failure } from './exit-codes.ts';
 import { start } from './start.ts';
-import { describeVerb, type Surroundings, type Verb } from './surroundings.ts';
 
 /** `run`: watches and delivers until stopped. */
-export const addRun: Verb = (program, surroundings) => {
+export const addRun: Verb = (program, commandContext) => {
   const command = program
     .command('run')
     .description('watch Scheduled Events and deliver what happened, until stopped')
@@ -15,12 +15,12 @@ export const addRun: Verb = (program, surroundings) => {
       'configuration file (default: SCHEDULED_EVENTS_BRIDGE_CONFIG, else the platform’s own)',
     );
   describeVerb(command, 'nodeTooOld', 'alreadyRunning', 'newerOutbox', 'configuration').action(
-    (options: { readonly config?: string }) => run(options, surroundings),
+    (options: { readonly config?: string }) => run(options, commandContext),
   );
 };
 
-async function run(options: { readonly config?: string }, surroundings: Surroundings): Promise<void> {
-  const { config, log } = await start(options, surroundings);
+async function run(options: { readonly config?: string }, commandContext: CommandContext): Promise<void> {
+  const { config, log } = await start(options, commandContext);
   const { runBridge } = await import('./run-bridge.ts');
   const { inProcesses } = await import('../sender/senders.ts');
   const { OutboxInUse, OutboxTooNew } = await import('../outbox/errors.ts');
@@ -28,7 +28,7 @@ async function run(options: { readonly config?: string }, surroundings: Surround
     // Where a link leads now: an update may turn it to another version while this one runs.
     const program = realpathSync(process.argv[1] ?? '');
     const openSenders = inProcesses(program, version);
-    await runBridge({ config, clock: systemClock, log, stop: surroundings.stop, openSenders });
+    await runBridge({ config, clock: systemClock, log, stop: commandContext.stop, openSenders });
   } catch (error) {
     if (error instanceof OutboxInUse) throw new Failure('alreadyRunning', error.message);
     if (error instanceof OutboxTooNew) throw new Failure('newerOutbox', error.message);

@@ -1,10 +1,10 @@
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
+import type { CommandContext } from './command-context.ts';
 import { Failure } from './exit-codes.ts';
 import { loadConfig } from './load-config.ts';
 import { openLog } from './open-log.ts';
 import { setProcessWide } from './process-wide.ts';
-import type { Surroundings } from './surroundings.ts';
 
 /**
  * The first steps of every command that works with a configuration and the network: read it, refuse what is wrong with it, set
@@ -12,7 +12,7 @@ import type { Surroundings } from './surroundings.ts';
  */
 export async function start(
   options: { readonly config?: string | undefined },
-  { env }: Surroundings,
+  { env }: CommandContext,
 ): Promise<{ readonly config: Config; readonly log: Log }> {
   const { config, problems } = loadConfig({ file: options.config, env });
   if (!config) throw new Failure('configuration', describeProblems(problems));

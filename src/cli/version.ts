@@ -1,5 +1,5 @@
 import { version } from '../version.ts';
-import { describeVerb, type Verb } from './surroundings.ts';
+import { describeVerb, type Verb } from './command-context.ts';
 
 /** `version`: the bridge's, and that of the Node it runs on. */
 export const addVersion: Verb = (program, { print }) => {

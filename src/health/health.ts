@@ -97,14 +97,14 @@ export function startHealth(options: HealthOptions): Health {
 
 /** What is counted only for them begins to be counted here. */
 async function openMetrics(options: HealthOptions): Promise<Metrics> {
-  const { vitals, outbox } = options;
-  const store = createStoreCounts(outbox, vitals.startedAt);
-  vitals.onTurn(store.look);
+  const { runtimeStats, outbox } = options;
+  const store = createStoreCounts(outbox, runtimeStats.startedAt);
+  runtimeStats.onTurn(store.look);
   const metrics = await createMetrics(() => ({
     ...readingsOf(options),
     store: { ...store.counts(), ...storeOf(outbox) },
   }));
-  vitals.sends.onDelivered(metrics.delivered);
+  runtimeStats.sends.onDelivered(metrics.delivered);
   return metrics;
 }
 
@@ -117,11 +117,11 @@ function openEventsOf({ state }: Outbox): Readings['openEvents'] {
 }
 
 function conditionOf(options: HealthOptions): Condition {
-  const { vitals, outbox, connectJitterSeconds, senderFacts, clock, version } = options;
+  const { runtimeStats, outbox, connectJitterSeconds, senderFacts, clock, version } = options;
   const { Scheduled, Started } = openEventsOf(outbox);
   return {
     at: clock.now(),
-    loops: vitals.progress.loops(),
+    loops: runtimeStats.progress.loops(),
     poll: pollFigures(options),
     storage: outbox.storage,
     sinks: sinkRows(outbox),
@@ -133,27 +133,27 @@ function conditionOf(options: HealthOptions): Condition {
 }
 
 function readingsOf(options: HealthOptions): Omit<Readings, 'store'> {
-  const { vitals, outbox, credential, version } = options;
+  const { runtimeStats, outbox, credential, version } = options;
   const { user, system } = process.cpuUsage();
   const { missed, lateSettles } = credential.deadlines;
   return {
     version,
-    polls: vitals.counts(),
-    loops: vitals.progress.loops(),
+    polls: runtimeStats.counts(),
+    loops: runtimeStats.progress.loops(),
     records: outbox.state.position,
     openEvents: openEventsOf(outbox),
     sinks: sinksOf(options),
     senders: options.senderFacts(),
-    deadlines: [...vitals.sends.deadlines(), { target: 'credential', missed: { ...missed }, lateSettles }],
+    deadlines: [...runtimeStats.sends.deadlines(), { target: 'credential', missed: { ...missed }, lateSettles }],
     process: {
       residentBytes: process.memoryUsage.rss(),
       cpuSeconds: (user + system) / 1e6,
-      startedAt: vitals.startedAt,
+      startedAt: runtimeStats.startedAt,
     },
   };
 }
 
-function sinksOf({ vitals, outbox, relays, clock }: HealthOptions): SinkReadings[] {
+function sinksOf({ runtimeStats, outbox, relays, clock }: HealthOptions): SinkReadings[] {
   const healths = relays.map((relay) => relay.health());
   const counters = outbox.counters();
   return outbox.backlog().map(({ sink, pending }) => {
@@ -161,7 +161,7 @@ function sinksOf({ vitals, outbox, relays, clock }: HealthOptions): SinkReadings
     const [oldest] = pending === 0 ? [] : outbox.pending(sink, { limit: 1 });
     return {
       sink,
-      ...vitals.sends.counts(sink),
+      ...runtimeStats.sends.counts(sink),
       counters: counted,
       imbalance: imbalance(counted),
       pending,

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import type { Clock } from '../clock.ts';
-import { createTroubleTeller, type Log } from '../log.ts';
+import { createStatusLogger, type Log } from '../log.ts';
 
 export interface NotifyOptions {
   readonly env: NodeJS.ProcessEnv;
@@ -38,7 +38,7 @@ const spawnMs = 5_000;
 export function startNotify({ env, isProgressing, status, clock, log }: NotifyOptions): Notify {
   if (!env.NOTIFY_SOCKET) return { stopping: () => {}, close: async () => {} };
   const closing = new AbortController();
-  const teller = createTroubleTeller({ clock });
+  const teller = createStatusLogger({ clock });
   const everyMs = watchdogMs(env);
   let telling: Promise<void> = Promise.resolve();
   let told = '';

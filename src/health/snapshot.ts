@@ -3,8 +3,8 @@ import type { ApprovalIntent, Outbox, Recovery, SinkCounters, SinkProgress } fro
 import { type OpenEvent, openEventsOf } from '../outbox/reader.ts';
 import type { SenderFacts } from '../sender/sender-process.ts';
 import type { PollFigures } from './poll-condition.ts';
+import type { RuntimeStats } from './runtime-stats.ts';
 import { liveness } from './verdict.ts';
-import type { Vitals } from './vitals.ts';
 
 /** Grows when something that was there is gone or means something else. */
 const form = 1;
@@ -53,7 +53,7 @@ export interface OutboxFigures {
 }
 
 export interface SnapshotSources {
-  readonly vitals: Vitals;
+  readonly runtimeStats: RuntimeStats;
   readonly outbox: Outbox;
   readonly imds: Pick<PollFigures, 'intervalSeconds'> & {
     readonly timeoutSeconds: number;
@@ -70,14 +70,14 @@ export interface SnapshotSources {
 
 /** As of now. Asks the disk for the oldest waiting record of each sink and for approvals under way, as each poll does. */
 export function takeSnapshot(sources: SnapshotSources): Snapshot {
-  const { vitals, outbox, connectJitterSeconds, senderFacts, version, stop } = sources;
+  const { runtimeStats, outbox, connectJitterSeconds, senderFacts, version, stop } = sources;
   return {
     form,
     version,
     pid: process.pid,
     isStopping: stop.aborted,
     poll: pollFigures(sources),
-    stuck: liveness({ loops: vitals.progress.loops() }).says,
+    stuck: liveness({ loops: runtimeStats.progress.loops() }).says,
     storage: outbox.storage,
     connectJitterSeconds,
     senders: senderFacts(),
@@ -85,15 +85,19 @@ export function takeSnapshot(sources: SnapshotSources): Snapshot {
   };
 }
 
-export function pollFigures({ vitals, imds, clock }: Pick<SnapshotSources, 'vitals' | 'imds' | 'clock'>): PollFigures {
-  const { lastDocument, failing } = vitals.counts();
+export function pollFigures({
+  runtimeStats,
+  imds,
+  clock,
+}: Pick<SnapshotSources, 'runtimeStats' | 'imds' | 'clock'>): PollFigures {
+  const { lastDocument, failing } = runtimeStats.counts();
   const isFirstAnswer = !imds.isWarm();
   return {
     intervalSeconds: imds.intervalSeconds,
     answerSeconds: isFirstAnswer ? imds.firstTimeoutSeconds : imds.timeoutSeconds,
     isFirstAnswer,
-    upSeconds: vitals.upMs() / 1000,
-    ageSeconds: vitals.pollAgeMs() / 1000,
+    upSeconds: runtimeStats.upMs() / 1000,
+    ageSeconds: runtimeStats.pollAgeMs() / 1000,
     documentAgeSeconds: lastDocument && (clock.monotonicMs() - lastDocument.monotonicMs) / 1000,
     failing: failing && { code: failing.code, reason: failing.reason },
   };

@@ -5,8 +5,8 @@ import { eventHubsScope } from '../azure/clouds.ts';
 import { createDeadlines } from '../azure/deadline.ts';
 import { classify } from '../azure/errors.ts';
 import type { Clock } from '../clock.ts';
+import { createAmqpClient } from '../sinks/event-hubs/amqp-client.ts';
 import { destinationOf, type EventHubsConfig } from '../sinks/event-hubs/config.ts';
-import { createLine } from '../sinks/event-hubs/line.ts';
 import { type HeartbeatFacts, heartbeat } from './row.ts';
 import type { HeartbeatSender } from './sender.ts';
 
@@ -55,8 +55,8 @@ export function createHubSender({
   async function sendOnce(facts: HeartbeatFacts, signal: AbortSignal): Promise<void> {
     const webSockets =
       config.transport === 'amqp-ws' ? (await import('../sinks/event-hubs/web-sockets.ts')).createWebSockets : null;
-    const line = createLine({ config, credential, deadlines, exchangeMs: waits.exchangeMs, webSockets });
-    const signals = [signal, line.broken];
+    const amqp = createAmqpClient({ config, credential, deadlines, exchangeMs: waits.exchangeMs, webSockets });
+    const signals = [signal, amqp.broken];
     try {
       if (config.connectionString === null) {
         await deadlines.run('token', waits.tokenMs, signals, (abortSignal) =>
@@ -64,17 +64,17 @@ export function createHubSender({
         );
       }
       const batch = await deadlines.run('connect', waits.connectMs, signals, (abortSignal) =>
-        line.client.createBatch({ abortSignal, partitionKey: partitionKey(facts) }),
+        amqp.client.createBatch({ abortSignal, partitionKey: partitionKey(facts) }),
       );
-      line.opened();
+      amqp.opened();
       batch.tryAdd(encodeHeartbeat(facts, randomUUID()));
       await deadlines.run('send', waits.sendMs, signals, (abortSignal) =>
-        line.client.sendBatch(batch, { abortSignal }),
+        amqp.client.sendBatch(batch, { abortSignal }),
       );
     } catch (error) {
-      throw line.explain(error);
+      throw amqp.explain(error);
     } finally {
-      await line.close();
+      await amqp.close();
     }
   }
 

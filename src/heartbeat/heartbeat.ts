@@ -1,7 +1,7 @@
 import type { Failure } from '../azure/failure.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { createTroubleTeller, type Log, type TroubleTeller } from '../log.ts';
+import { createStatusLogger, type Log, type StatusLogger } from '../log.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { configHash } from './config-hash.ts';
 import { nextEvent } from './next-event.ts';
@@ -64,7 +64,7 @@ export function startHeartbeat(options: HeartbeatOptions): HeartbeatLoop {
   }
 
   /** One story for as long as it fails: an hour later it is no news. */
-  function tell(sender: HeartbeatSender, teller: TroubleTeller, failure: Failure | null): void {
+  function tell(sender: HeartbeatSender, teller: StatusLogger, failure: Failure | null): void {
     const { code = null, reason = '' } = failure ?? {};
     const part = 'heartbeat';
     teller(code, {
@@ -81,7 +81,7 @@ export function startHeartbeat(options: HeartbeatOptions): HeartbeatLoop {
 
   async function run(): Promise<void> {
     if (!(await ready)) return;
-    senders = options.senders.map((sender) => ({ sender, teller: createTroubleTeller({ clock }) }));
+    senders = options.senders.map((sender) => ({ sender, teller: createStatusLogger({ clock }) }));
     if (senders.length === 0) return;
     const began = clock.monotonicMs();
     let state: HeartbeatState = 'starting';
@@ -118,7 +118,7 @@ export function startHeartbeat(options: HeartbeatOptions): HeartbeatLoop {
 /** A sender, and the story of how it fares. */
 interface Spoken {
   readonly sender: HeartbeatSender;
-  readonly teller: TroubleTeller;
+  readonly teller: StatusLogger;
 }
 
 interface PollTotals {

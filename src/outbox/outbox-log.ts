@@ -1,4 +1,4 @@
-import { createRateLimit, createTroubleTeller } from '../log.ts';
+import { createRateLimit, createStatusLogger } from '../log.ts';
 import type { StorageTrouble } from './errors.ts';
 import type { Recovery } from './open.ts';
 import type { OutboxOptions, Storage } from './outbox.ts';
@@ -61,8 +61,8 @@ export function createOutboxLog({
   clock,
 }: Pick<OutboxOptions, 'log' | 'directory' | 'clock'>): OutboxLog {
   const limited = createRateLimit({ clock, everyMs });
-  const storage = createTroubleTeller({ clock });
-  const tidying = createTroubleTeller({ clock });
+  const storage = createStatusLogger({ clock });
+  const tidying = createStatusLogger({ clock });
   const part = 'outbox';
   let [since, unsaidExpired] = ['', 0];
 

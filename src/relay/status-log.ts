@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { createRateLimit, createTroubleTeller, type Log } from '../log.ts';
+import { createRateLimit, createStatusLogger, type Log } from '../log.ts';
 
 /** Why a sink fails, for the log and for `health`. */
 export interface Failing {
@@ -38,7 +38,7 @@ export function createStatusLog({
   readonly sink: string;
 }): StatusLog {
   const limited = createRateLimit({ clock, everyMs: 60_000 });
-  const teller = createTroubleTeller({ clock });
+  const teller = createStatusLogger({ clock });
   /** When it began to fail. */
   let deliveredThen: number | null = null;
   return {

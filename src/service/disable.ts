@@ -1,8 +1,8 @@
 import { alone, lockPatienceMs } from './installer-lock.ts';
 import type { Machine } from './machine.ts';
+import { forbids } from './preflight.ts';
 import { Refusal } from './refusals.ts';
 import { createSystemd } from './systemd.ts';
-import { forbids } from './unfit.ts';
 import { unitPath } from './unit-file.ts';
 
 /** The service stops, and does not start with the machine any more. Everything stays where it is. */

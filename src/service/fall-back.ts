@@ -1,4 +1,4 @@
-import { type Found, listOf, type Running, type Step } from './plan.ts';
+import { listOf, type Observed, type Running, type Step } from './plan.ts';
 
 /** The way back, and what of it cannot be gone. */
 export interface FallBack {
@@ -11,18 +11,18 @@ export interface FallBack {
  * From a version that does not become ready back to the one that was. `found` is looked at anew: whatever of the way there was
  * gone before, also by an installation that was killed, is gone back.
  */
-export function planFallBack(found: Found, to: Running): FallBack {
-  const isOther = to.configuration !== null && found.configuration !== to.configuration;
+export function planFallBack(observed: Observed, to: Running): FallBack {
+  const isOther = to.configuration !== null && observed.configuration !== to.configuration;
   // The one below an administrator's changes with the version.
-  const isOtherUnit = found.isUnitEdited ? found.current !== to.folder : found.unit !== to.unit;
-  const canRestore = isOther && found.keptConfiguration === to.configuration;
+  const isOtherUnit = observed.isUnitEdited ? observed.current !== to.folder : observed.unit !== to.unit;
+  const canRestore = isOther && observed.keptConfiguration === to.configuration;
   return {
     keepsNewConfiguration: isOther && !canRestore,
     steps: listOf(
       canRestore && { do: 'restore-configuration' },
       isOtherUnit && { do: 'write-unit', folder: to.folder },
-      found.current !== to.folder && { do: 'switch', folder: to.folder },
-      (isOtherUnit || found.service.isStale) && { do: 'reload' },
+      observed.current !== to.folder && { do: 'switch', folder: to.folder },
+      (isOtherUnit || observed.service.isStale) && { do: 'reload' },
       { do: 'restart' },
     ),
   };

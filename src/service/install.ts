@@ -1,20 +1,20 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { carryOut, type Material } from './carry-out.ts';
+import { apply, type Material } from './apply.ts';
 import { candidateIn } from './configure.ts';
 import { planFallBack } from './fall-back.ts';
+import { inspect, readInstallationRecord } from './inspect.ts';
 import { alone, lockPatienceMs } from './installer-lock.ts';
-import { lookAround, readLedger } from './look.ts';
 import type { Facts, Machine } from './machine.ts';
 import { folderFor, isPlaced, type Package, readPackage, sha256 } from './package.ts';
 import { fromRoot, serviceName } from './places.ts';
-import { type Found, type Plan, plan, planSettling, type Running, type Step, type Wanted } from './plan.ts';
+import { type Desired, type Observed, type Plan, plan, planSettling, type Running, type Step } from './plan.ts';
+import { forbids, preflight } from './preflight.ts';
 import { whyUnreached } from './reach.ts';
 import { type Readiness, waitUntilReady } from './ready.ts';
 import { Refusal } from './refusals.ts';
 import { readPublicKey } from './signature.ts';
 import { createSystemd, type Systemd } from './systemd.ts';
-import { forbids, unfit } from './unfit.ts';
 
 /** What a person, a package or an extension wants. All of it may be wanted again and again. */
 export interface Order {
@@ -25,7 +25,7 @@ export interface Order {
   /** A file with the configuration; null: the one that is installed, if there is one. */
   readonly configuration: string | null;
   /** `as-it-is`: a service that was disabled stays so. */
-  readonly enable: Wanted['enable'];
+  readonly enable: Desired['enable'];
   /** False: it is started by the next start of the machine. */
   readonly start: boolean;
 }
@@ -40,7 +40,7 @@ export interface Done {
   readonly changed: boolean;
   /** The service was installed before. */
   readonly wasThere: boolean;
-  readonly command: Found['command'];
+  readonly command: Observed['command'];
   /** The unit that an administrator has written, which was kept; null: there is none. */
   readonly editedUnit: string | null;
   /** What the service says of itself; empty where it was not started. */
@@ -88,39 +88,39 @@ async function bringPackage(machine: Machine, order: Order, wantedPackage: Packa
   const folder = wantedPackage && folderOf(wantedPackage, places.versions);
   const bytes = wantedPackage && folder && !existsSync(join(places.versions, folder)) ? wantedPackage.bytes : 0;
   const platform = wantedPackage?.platform ?? `${facts.operatingSystem}-${facts.processor}`;
-  const refusal = unfit(facts, { platform, bytes, starts: order.start });
+  const refusal = preflight(facts, { platform, bytes, starts: order.start });
   if (refusal !== null) throw refusal;
   const candidate = candidateOf(order, machine);
   const unit = facts.isLive ? await systemd.unit() : null;
-  const found = lookAround(places, unit);
-  if (found.service.isMasked && order.from === null && order.enable === 'always') {
+  const observed = inspect(places, unit);
+  if (observed.service.isMasked && order.from === null && order.enable === 'always') {
     throw new Refusal(
       'notDone',
       `The unit is masked, so that it cannot be started: systemctl unmask ${serviceName}, and try again.`,
     );
   }
-  const wanted = wantedFrom(found, order, { folder, package: wantedPackage, candidate });
+  const desired = wantedFrom(observed, order, { folder, package: wantedPackage, candidate });
   const material = { package: wantedPackage, configuration: candidate };
-  return bring({ machine, systemd, found, wanted, material, before: unit?.invocation ?? null });
+  return bring({ machine, systemd, observed, desired, material, before: unit?.invocation ?? null });
 }
 
 /** So that status, check and heartbeat can say that another version was wanted. Best effort: the error is what counts. */
 async function recordRefused(machine: Machine, version: string, error: unknown): Promise<void> {
   const { places, env } = machine;
-  const ledger = readLedger(places);
-  if (ledger === null || !(error instanceof Refusal)) return;
-  const { folder } = ledger.ready;
+  const record = readInstallationRecord(places);
+  if (record === null || !(error instanceof Refusal)) return;
+  const { folder } = record.ready;
   if (folder === version || folder.startsWith(`${version}+`)) return;
   const [because = ''] = error.message.split('\n');
-  const step = { do: 'record', ledger: { ...ledger, refused: { version, because } } } as const;
-  await carryOut([step], machine, createSystemd(env), { package: null, configuration: null }).catch(() => {});
+  const step = { do: 'record', record: { ...record, refused: { version, because } } } as const;
+  await apply([step], machine, createSystemd(env), { package: null, configuration: null }).catch(() => {});
 }
 
-const folderOf = (wanted: Package, versions: string): string =>
-  folderFor(wanted, (name) => {
+const folderOf = (desired: Package, versions: string): string =>
+  folderFor(desired, (name) => {
     const folder = join(versions, name);
     if (!existsSync(folder)) return 'absent';
-    return isPlaced(folder, wanted) ? 'this' : 'other';
+    return isPlaced(folder, desired) ? 'this' : 'other';
   });
 
 /** Given, or installed; null where there is none at all. */
@@ -131,12 +131,12 @@ function candidateOf({ configuration }: Order, machine: Machine): Buffer | null 
 }
 
 function wantedFrom(
-  found: Found,
+  observed: Observed,
   { enable, start }: Order,
   given: { readonly folder: string | null; readonly package: Package | null; readonly candidate: Buffer | null },
-): Wanted {
-  const folder = given.folder ?? found.current;
-  const ownUnit = given.package?.unitSha256 ?? found.ownUnit ?? found.unit;
+): Desired {
+  const folder = given.folder ?? observed.current;
+  const ownUnit = given.package?.unitSha256 ?? observed.ownUnit ?? observed.unit;
   if (folder === null || ownUnit === null) {
     throw new Refusal('notDone', 'The service is not installed here: install it from the folder of a package first.');
   }
@@ -148,7 +148,7 @@ function wantedFrom(
     running: {
       folder,
       // An administrator's is what systemd reads, also with the new version.
-      unit: found.isUnitEdited && found.unit !== null ? found.unit : ownUnit,
+      unit: observed.isUnitEdited && observed.unit !== null ? observed.unit : ownUnit,
       configuration: given.candidate && sha256(given.candidate),
     },
   };
@@ -157,19 +157,19 @@ function wantedFrom(
 interface Work {
   readonly machine: Machine;
   readonly systemd: Systemd;
-  readonly found: Found;
-  readonly wanted: Wanted;
+  readonly observed: Observed;
+  readonly desired: Desired;
   readonly material: Material;
   /** The start that is being replaced. */
   readonly before: string | null;
 }
 
 async function bring(work: Work): Promise<Omit<Done, 'says' | 'unreached'>> {
-  const { machine, systemd, found, wanted, material, before } = work;
-  const planned = plan(found, wanted);
+  const { machine, systemd, observed, desired, material, before } = work;
+  const planned = plan(observed, desired);
   const { steps, outcome, fallBackTo } = planned;
   try {
-    await carryOut(steps, machine, systemd, material);
+    await apply(steps, machine, systemd, material);
   } catch (error) {
     if (fallBackTo !== null) await goBackQuietly(work, fallBackTo);
     throw error;
@@ -178,17 +178,17 @@ async function bring(work: Work): Promise<Omit<Done, 'says' | 'unreached'>> {
     const readiness = await ready(work, before);
     if (!readiness.ready) throw await goBack(work, readiness, fallBackTo);
   }
-  await carryOut(planSettling(lookAround(machine.places, null), wanted, planned), machine, systemd, material);
-  const { folder } = wanted.running;
-  const from = found.current === folder ? null : found.current;
+  await apply(planSettling(inspect(machine.places, null), desired, planned), machine, systemd, material);
+  const { folder } = desired.running;
+  const from = observed.current === folder ? null : observed.current;
   return {
     outcome,
     folder,
     from,
     changed: steps.length > 0,
-    wasThere: found.current !== null,
-    command: found.command,
-    editedUnit: found.isUnitEdited ? fromRoot(machine.places, machine.places.administratorUnit) : null,
+    wasThere: observed.current !== null,
+    command: observed.command,
+    editedUnit: observed.isUnitEdited ? fromRoot(machine.places, machine.places.administratorUnit) : null,
   };
 }
 
@@ -197,8 +197,8 @@ const ready = ({ machine, systemd }: Work, before: string | null): Promise<Readi
 
 /** What was started runs on; what is on disk is what ran before, so that it is what the next start finds. */
 async function goBackQuietly({ machine, systemd, material }: Work, to: Running): Promise<void> {
-  const { steps } = planFallBack(lookAround(machine.places, await systemd.unit()), to);
-  await carryOut(
+  const { steps } = planFallBack(inspect(machine.places, await systemd.unit()), to);
+  await apply(
     steps.filter((step) => step.do !== 'restart'),
     machine,
     systemd,
@@ -208,8 +208,8 @@ async function goBackQuietly({ machine, systemd, material }: Work, to: Running):
 
 /** Goes back, and tells why. */
 async function goBack(work: Work, failed: Readiness & { readonly ready: false }, to: Running | null): Promise<Refusal> {
-  const { machine, systemd, wanted, material } = work;
-  const { folder } = wanted.running;
+  const { machine, systemd, desired, material } = work;
+  const { folder } = desired.running;
   const told = (sentence: string, words = failed.words): Refusal =>
     new Refusal('notDone', [sentence, ...words.map((word) => `  ${word}`)].join('\n'));
   if (to === null) {
@@ -221,17 +221,17 @@ async function goBack(work: Work, failed: Readiness & { readonly ready: false },
   const was = to.folder === folder ? 'the configuration before' : `version ${to.folder}`;
   machine.say(`${what} does not become ready: ${failed.because}. Going back to ${was}.`);
   const unit = await systemd.unit();
-  const { steps, keepsNewConfiguration } = planFallBack(lookAround(machine.places, unit), to);
-  await carryOut(steps, machine, systemd, material);
+  const { steps, keepsNewConfiguration } = planFallBack(inspect(machine.places, unit), to);
+  await apply(steps, machine, systemd, material);
   const again = await ready(work, unit.invocation);
   const kept = keepsNewConfiguration
     ? ` The configuration that it ran with is gone: ${fromRoot(machine.places, machine.places.configuration)} is the new one.`
     : '';
   if (again.ready) {
-    const { previous = null, refused = null } = work.found.ledger ?? {};
-    const ledger = { ready: to, isSettled: true, previous, refused };
-    const steps: readonly Step[] = [{ do: 'record', ledger }, { do: 'forget-configuration' }];
-    await carryOut(steps, machine, systemd, material);
+    const { previous = null, refused = null } = work.observed.record ?? {};
+    const record = { ready: to, isSettled: true, previous, refused };
+    const steps: readonly Step[] = [{ do: 'record', record }, { do: 'forget-configuration' }];
+    await apply(steps, machine, systemd, material);
     return told(
       `${what} did not become ready: ${failed.because}. Back to ${was}, which is ready; nothing is lost.${kept}`,
     );

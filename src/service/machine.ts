@@ -10,7 +10,7 @@ export type CheckedConfiguration =
   | { readonly stateDirectory: string; readonly problems?: never };
 
 /** Whether the service that runs answered, and with that wrote its state. `says` completes "because …". */
-export type Greeting = { readonly ok: true; readonly reach: Reach } | { readonly ok: false; readonly says: string };
+export type PingResult = { readonly ok: true; readonly reach: Reach } | { readonly ok: false; readonly says: string };
 
 /**
  * How the service that runs stands to the metadata service, as it tells itself: a firewall may let root through and not its account.
@@ -32,7 +32,7 @@ export interface Machine {
   /** Reads a configuration file as the service would. */
   readonly checkConfiguration: (file: string) => CheckedConfiguration;
   /** Has the service that runs write something into its state, and answer. */
-  readonly greet: (stateDirectory: string) => Promise<Greeting>;
+  readonly greet: (stateDirectory: string) => Promise<PingResult>;
   readonly facts: () => Facts;
 }
 

@@ -138,16 +138,16 @@ export function faultsIn(folder: string, { files }: Pick<Package, 'files'>): str
 export const versionRights = { folder: 0o755, program: 0o755, file: 0o644 } as const;
 
 /** A folder in `versions/` that holds exactly this build, and that the account of the service can run. */
-export function isPlaced(folder: string, wanted: Package): boolean {
+export function isPlaced(folder: string, desired: Package): boolean {
   const manifest = join(folder, manifestName);
   const isSameBuild =
-    lstatSync(manifest, { throwIfNoEntry: false })?.isFile() && readFileSync(manifest).equals(wanted.manifest);
+    lstatSync(manifest, { throwIfNoEntry: false })?.isFile() && readFileSync(manifest).equals(desired.manifest);
   const has = (path: string, rights: number): boolean => (lstatSync(path).mode & 0o7777) === rights;
   return (
     isSameBuild === true &&
     has(folder, versionRights.folder) &&
-    faultsIn(folder, wanted).length === 0 &&
-    wanted.files.every(({ path, isExecutable }) =>
+    faultsIn(folder, desired).length === 0 &&
+    desired.files.every(({ path, isExecutable }) =>
       has(join(folder, path), isExecutable ? versionRights.program : versionRights.file),
     )
   );

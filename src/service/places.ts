@@ -24,7 +24,7 @@ export function placesIn(root = '/') {
     current: join(home, 'current'),
     remover: join(home, 'remove.sh'),
     /** What ran last and was ready: see `Ledger`. Readable by the service, and not by others: it has a hash of the configuration. */
-    ledger: join(home, 'installed.json'),
+    record: join(home, 'installed.json'),
     command: at('usr/local/bin', serviceName),
     /**
      * The unit, where it is not the one of a .deb or .rpm. Below /etc, so that `systemctl mask` and `systemctl edit --full` have
@@ -38,7 +38,7 @@ export function placesIn(root = '/') {
     /** Where `systemctl edit` puts what an administrator changes of the unit. */
     dropIns: join(units, `${unitName}.d`),
     /** The link that starts it with the machine. */
-    wanted: join(units, 'multi-user.target.wants', unitName),
+    desired: join(units, 'multi-user.target.wants', unitName),
     settings,
     configuration: join(settings, 'config.json'),
     /** A configuration to begin with, of a .deb or .rpm: the package manager's. */

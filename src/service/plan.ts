@@ -10,7 +10,7 @@ export interface Running {
 }
 
 /** What has been ready: to fall back to, and not to be restarted without a reason. */
-export interface Ledger {
+export interface InstallationRecord {
   readonly ready: Running;
   /** It is what runs and what is on disk. False from the first change on until something has become ready again. */
   readonly isSettled: boolean;
@@ -31,7 +31,7 @@ export interface RefusedVersion {
 export type CommandState = 'ours' | 'absent' | 'foreign' | 'no-place';
 
 /** What is there. */
-export interface Found {
+export interface Observed {
   /** The folder in `versions/` that `current` names. */
   readonly current: string | null;
   /** The folders in `versions/`, leftovers of a stopped installation included. */
@@ -47,7 +47,7 @@ export interface Found {
   readonly isGuarded: boolean;
   readonly keptConfiguration: string | null;
   /** Null where no service has become ready yet. */
-  readonly ledger: Ledger | null;
+  readonly record: InstallationRecord | null;
   readonly account: boolean;
   /** `remove.sh` stands there as it should. */
   readonly remover: boolean;
@@ -64,7 +64,7 @@ export interface Found {
 }
 
 /** What there is to be. */
-export interface Wanted {
+export interface Desired {
   readonly running: Running;
   /** SHA-256 of the version's own unit. */
   readonly ownUnit: string;
@@ -81,7 +81,7 @@ export type Step =
   | { readonly do: 'make-account' | 'keep-configuration' | 'write-configuration' | 'restore-configuration' }
   | { readonly do: 'place' | 'write-unit' | 'switch'; readonly folder: string }
   | { readonly do: 'write-remover' | 'link-command' | 'reload' | 'enable' | 'restart' | 'forget-configuration' }
-  | { readonly do: 'record'; readonly ledger: Ledger }
+  | { readonly do: 'record'; readonly record: InstallationRecord }
   | { readonly do: 'prune'; readonly folders: readonly string[] };
 
 export interface Plan {
@@ -96,56 +96,61 @@ export interface Plan {
 }
 
 /** From what is there to what is wanted. The service is restarted only when version, unit or configuration is another. */
-export function plan(found: Found, wanted: Wanted): Plan {
-  const { running } = wanted;
-  const { service, ledger } = found;
-  const outcome = outcomeOf(found, wanted);
-  const isOtherConfiguration = running.configuration !== null && running.configuration !== found.configuration;
-  const isOtherUnit = wanted.ownUnit !== found.ownUnit;
-  const fallBackTo = lastGood(found, running);
-  const isWorthKeeping = found.configuration !== null && found.configuration === fallBackTo?.configuration;
+export function plan(observed: Observed, desired: Desired): Plan {
+  const { running } = desired;
+  const { service, record } = observed;
+  const outcome = outcomeOf(observed, desired);
+  const isOtherConfiguration = running.configuration !== null && running.configuration !== observed.configuration;
+  const isOtherUnit = desired.ownUnit !== observed.ownUnit;
+  const fallBackTo = lastGood(observed, running);
+  const isWorthKeeping = observed.configuration !== null && observed.configuration === fallBackTo?.configuration;
   // Whoever disabled it knew why; before it was ever ready, nobody has.
-  const outOfDate = ledger?.isSettled && outcome !== 'ready-already' ? { ...ledger, isSettled: false } : null;
-  const mayEnable = wanted.enable === 'always' || ledger === null;
+  const outOfDate = record?.isSettled && outcome !== 'ready-already' ? { ...record, isSettled: false } : null;
+  const mayEnable = desired.enable === 'always' || record === null;
   return {
     outcome,
     fallBackTo,
     steps: listOf(
-      !found.folders.includes(running.folder) && { do: 'place', folder: running.folder },
-      outOfDate !== null && { do: 'record', ledger: outOfDate },
-      !found.account && { do: 'make-account' },
+      !observed.folders.includes(running.folder) && { do: 'place', folder: running.folder },
+      outOfDate !== null && { do: 'record', record: outOfDate },
+      !observed.account && { do: 'make-account' },
       isOtherConfiguration && isWorthKeeping && { do: 'keep-configuration' },
-      (isOtherConfiguration || (running.configuration !== null && !found.isGuarded)) && { do: 'write-configuration' },
+      (isOtherConfiguration || (running.configuration !== null && !observed.isGuarded)) && {
+        do: 'write-configuration',
+      },
       isOtherUnit && { do: 'write-unit', folder: running.folder },
-      found.current !== running.folder && { do: 'switch', folder: running.folder },
-      !found.remover && { do: 'write-remover' },
-      found.command === 'absent' && { do: 'link-command' },
-      wanted.start && (isOtherUnit || service.isStale) && { do: 'reload' },
+      observed.current !== running.folder && { do: 'switch', folder: running.folder },
+      !observed.remover && { do: 'write-remover' },
+      observed.command === 'absent' && { do: 'link-command' },
+      desired.start && (isOtherUnit || service.isStale) && { do: 'reload' },
       outcome !== 'waits' && outcome !== 'masked' && !service.enabled && mayEnable && { do: 'enable' },
       outcome === 'becomes-ready' && { do: 'restart' },
     ),
   };
 }
 
-function outcomeOf(found: Found, { running, enable, start }: Wanted): Plan['outcome'] {
-  const { ledger, service } = found;
+function outcomeOf(observed: Observed, { running, enable, start }: Desired): Plan['outcome'] {
+  const { record, service } = observed;
   if (running.configuration === null) return 'waits';
   if (service.isMasked) return 'masked';
-  if (enable === 'as-it-is' && ledger !== null && !service.enabled && !service.active) return 'rests';
+  if (enable === 'as-it-is' && record !== null && !service.enabled && !service.active) return 'rests';
   if (!start) return 'later';
-  const { current: folder, unit, configuration } = found;
+  const { current: folder, unit, configuration } = observed;
   const isOnDisk = folder === running.folder && unit === running.unit && configuration === running.configuration;
-  const isReady = service.active && ledger?.isSettled === true && isSame(ledger.ready, running);
+  const isReady = service.active && record?.isSettled === true && isSame(record.ready, running);
   return isReady && isOnDisk ? 'ready-already' : 'becomes-ready';
 }
 
 /** What was ready last; where nobody wrote that down, what runs now. */
-function lastGood({ ledger, folders, current, unit, configuration, service }: Found, running: Running): Running | null {
+function lastGood(
+  { record, folders, current, unit, configuration, service }: Observed,
+  running: Running,
+): Running | null {
   const ran =
     service.active && current !== null && unit !== null && configuration !== null
       ? { folder: current, unit, configuration }
       : null;
-  const good = ledger?.ready ?? ran;
+  const good = record?.ready ?? ran;
   return good !== null && folders.includes(good.folder) && !isSame(good, running) ? good : null;
 }
 
@@ -156,23 +161,23 @@ const isSame = (a: Running, b: Running): boolean =>
  * At the end of the way: what is ready is written down, and versions go but for this one and the one before. Where nothing was
  * started, nothing is known, and what was ready last is kept as well.
  */
-export function planSettling(found: Found, wanted: Wanted, { outcome, fallBackTo }: Plan): readonly Step[] {
-  const { running, namesVersion } = wanted;
+export function planSettling(observed: Observed, desired: Desired, { outcome, fallBackTo }: Plan): readonly Step[] {
+  const { running, namesVersion } = desired;
   const isReady = outcome === 'becomes-ready' || outcome === 'ready-already';
-  const { ledger, folders } = found;
+  const { record, folders } = observed;
   const isBefore = (folder: string | undefined | null): folder is string =>
     typeof folder === 'string' && folder !== running.folder && folders.includes(folder);
-  const previous = [fallBackTo?.folder, ledger?.previous].find(isBefore) ?? null;
-  const refused = namesVersion ? null : (ledger?.refused ?? null);
-  const kept = [running.folder, previous, ...(isReady ? [] : [ledger?.ready.folder, ledger?.previous])];
+  const previous = [fallBackTo?.folder, record?.previous].find(isBefore) ?? null;
+  const refused = namesVersion ? null : (record?.refused ?? null);
+  const kept = [running.folder, previous, ...(isReady ? [] : [record?.ready.folder, record?.previous])];
   const old = folders.filter((folder) => !kept.includes(folder));
   return listOf(
-    isReady && { do: 'record', ledger: { ready: running, isSettled: true, previous, refused } },
+    isReady && { do: 'record', record: { ready: running, isSettled: true, previous, refused } },
     !isReady &&
       namesVersion &&
-      ledger !== null &&
-      ledger.refused !== null && { do: 'record', ledger: { ...ledger, refused } },
-    isReady && found.keptConfiguration !== null && { do: 'forget-configuration' },
+      record !== null &&
+      record.refused !== null && { do: 'record', record: { ...record, refused } },
+    isReady && observed.keptConfiguration !== null && { do: 'forget-configuration' },
     old.length > 0 && { do: 'prune', folders: old },
   );
 }

@@ -2,7 +2,7 @@ import type { Machine } from './machine.ts';
 import type { Systemd, UnitState } from './systemd.ts';
 
 /** The service, looked at once. */
-export interface Look {
+export interface ReadinessProbe {
   readonly atMs: number;
   readonly unit: UnitState;
 }
@@ -41,7 +41,7 @@ const endings: Readonly<Record<number, string>> = {
 const isFinal = (exitStatus: number): boolean => exitStatus in endings && exitStatus !== 75;
 
 /** What so many looks tell; the first is the first after the start was ordered. `before`: the start that is being replaced. */
-export function verdictOf(looks: readonly Look[], before: string | null): Verdict {
+export function verdictOf(looks: readonly ReadinessProbe[], before: string | null): Verdict {
   const first = looks[0];
   const last = looks.at(-1);
   if (!first || !last) return { kind: 'starting' };
@@ -70,7 +70,8 @@ export function verdictOf(looks: readonly Look[], before: string | null): Verdic
     : { kind: 'starting' };
 }
 
-const isUp = ({ unit }: Look): boolean => unit.active === 'active' && unit.sub === 'running' && unit.pid !== null;
+const isUp = ({ unit }: ReadinessProbe): boolean =>
+  unit.active === 'active' && unit.sub === 'running' && unit.pid !== null;
 
 const why = (ended: string | undefined): string => (ended === undefined ? '' : `: ${ended}`);
 
@@ -83,7 +84,7 @@ export async function waitUntilReady(
   systemd: Pick<Systemd, 'unit' | 'lastWords'>,
   { before, stateDirectory }: { readonly before: string | null; readonly stateDirectory: string },
 ): Promise<Readiness> {
-  const looks: Look[] = [];
+  const looks: ReadinessProbe[] = [];
   let unproven = '';
   for (;;) {
     const unit = await systemd.unit();

@@ -1,7 +1,7 @@
-import { lookAround } from './look.ts';
+import { inspect } from './inspect.ts';
 import type { Machine } from './machine.ts';
 import { fromRoot } from './places.ts';
-import type { CommandState, Found, RefusedVersion, Running } from './plan.ts';
+import type { CommandState, Observed, RefusedVersion, Running } from './plan.ts';
 import { createSystemd, type UnitState } from './systemd.ts';
 
 /** What `service status --json` prints: what is installed and how systemd sees it. Fields are only ever added. */
@@ -39,17 +39,17 @@ export async function serviceStatus(machine: Machine): Promise<ServiceStatus> {
   const { places, env, facts } = machine;
   const { isLive, programs, isRoot } = facts();
   const unit = isLive && programs.includes('systemctl') ? await createSystemd(env).unit() : null;
-  const found = lookAround(places, unit);
-  const { current, folders, ledger, configuration } = found;
+  const observed = inspect(places, unit);
+  const { current, folders, record, configuration } = observed;
   return {
-    installed: current !== null && found.unit !== null,
+    installed: current !== null && observed.unit !== null,
     version: current,
-    previous: fallsBackTo(found),
-    refused: ledger?.refused ?? null,
-    editedUnit: found.isUnitEdited ? fromRoot(places, places.administratorUnit) : null,
+    previous: fallsBackTo(observed),
+    refused: record?.refused ?? null,
+    editedUnit: observed.isUnitEdited ? fromRoot(places, places.administratorUnit) : null,
     versions: folders,
-    isAsItWasReady: ledger === null ? null : ledger.isSettled && isAsItWas(found, ledger.ready, isRoot),
-    enabled: found.service.enabled,
+    isAsItWasReady: record === null ? null : record.isSettled && isAsItWas(observed, record.ready, isRoot),
+    enabled: observed.service.enabled,
     service: unit && {
       active: unit.active,
       sub: unit.sub,
@@ -65,16 +65,16 @@ export async function serviceStatus(machine: Machine): Promise<ServiceStatus> {
         isRoot && configuration !== null ? (machine.checkConfiguration(places.configuration).problems ?? []) : null,
     },
     stateDirectory: fromRoot(places, places.state),
-    command: found.command,
+    command: observed.command,
   };
 }
 
 /** After an update that was cut off that is what was ready last, not what ran before it. */
-function fallsBackTo({ current, ledger }: Found): string | null {
-  if (ledger === null) return null;
-  return ledger.ready.folder === current ? ledger.previous : ledger.ready.folder;
+function fallsBackTo({ current, record }: Observed): string | null {
+  if (record === null) return null;
+  return record.ready.folder === current ? record.previous : record.ready.folder;
 }
 
 /** Whoever is not root may not look at the configuration. */
-const isAsItWas = ({ current, unit, configuration }: Found, ready: Running, isRoot: boolean): boolean =>
+const isAsItWas = ({ current, unit, configuration }: Observed, ready: Running, isRoot: boolean): boolean =>
   current === ready.folder && unit === ready.unit && (!isRoot || configuration === ready.configuration);

@@ -1,15 +1,15 @@
 import { existsSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { inspect } from './inspect.ts';
 import { alone, lockPatienceMs } from './installer-lock.ts';
-import { lookAround } from './look.ts';
 import type { Facts, Machine } from './machine.ts';
 import { manifestName } from './package.ts';
 import { type Places, serviceName, staging } from './places.ts';
+import { forbids } from './preflight.ts';
 import { Refusal } from './refusals.ts';
 import { isEmpty, removeEmpty } from './remove-empty.ts';
 import { removeFile, removeUnfinished } from './replace-file.ts';
 import { createSystemd, type Systemd } from './systemd.ts';
-import { forbids } from './unfit.ts';
 import { removeUnit, unitPath } from './unit-file.ts';
 import { accountIn, removeAccount } from './user.ts';
 
@@ -41,13 +41,13 @@ export async function uninstall(
   const forbidden = forbids(facts);
   if (forbidden !== null) throw forbidden;
   return alone(places.lock, { clock, patienceMs: lockPatienceMs }, async () => {
-    const { isUnitEdited, folders: installed } = lookAround(places, null);
+    const { isUnitEdited, folders: installed } = inspect(places, null);
     const wasThere = [places.home, places.unit, places.settings].some((place) => existsSync(place));
     const [hadState, hadConfiguration] = [places.state, places.configuration].map((place) => existsSync(place));
     await endService(machine, facts);
     removeUnit(places, installed);
     if (facts.isLive) await createSystemd(env).reload();
-    if (lookAround(places, null).command === 'ours') rmSync(places.command);
+    if (inspect(places, null).command === 'ours') rmSync(places.command);
     removeFile(places.keptConfiguration);
     if (keepConfiguration) removeUnfinished(places.configuration);
     else removeFile(places.configuration);
@@ -55,7 +55,7 @@ export async function uninstall(
     const isOwner = (keepState && hadState) || (keepConfiguration && hadConfiguration);
     const troubles = isOwner ? [] : await removeAccount(places, env);
     removeVersions(places);
-    for (const file of [places.current, places.ledger, places.remover]) removeFile(file);
+    for (const file of [places.current, places.record, places.remover]) removeFile(file);
     const settings = keepConfiguration && hadConfiguration ? [] : [places.settings];
     const folders = [places.dropIns, ...settings, places.versions, places.home];
     const kept = folders.map((folder) => ({ folder, why: removeEmpty(folder) }));
@@ -101,7 +101,7 @@ const holdsSampleOnly = (folder: string, { settings, sample }: Places): boolean 
 
 /** The one that runs here goes last, and at once: `remove.sh` then knows that nothing but crumbs is left. */
 function removeVersions(places: Places): void {
-  const { current, folders } = lookAround(places, null);
+  const { current, folders } = inspect(places, null);
   const isOurs = (folder: string): boolean =>
     lstatSync(join(places.versions, folder, manifestName), { throwIfNoEntry: false }) !== undefined;
   const beside = join(places.versions, staging);

@@ -30,8 +30,8 @@ export function unitFiles(places: Places, folders: readonly string[]): UnitFiles
 
 /** The path of the unit file that systemd reads, as others on the machine name it; null: there is none. */
 export function unitPath(places: Places): string | null {
-  const found = [places.administratorUnit, places.unit, places.packagedUnit].find((path) => sumOf(path) !== null);
-  return found === undefined ? null : fromRoot(places, found);
+  const observed = [places.administratorUnit, places.unit, places.packagedUnit].find((path) => sumOf(path) !== null);
+  return observed === undefined ? null : fromRoot(places, observed);
 }
 
 /**
@@ -59,7 +59,7 @@ const hasOwnPlace = ({ unit }: Places): boolean => !isReadOnly(nearestFolder(dir
 /** Removes what the installer has written; what the administrator or the package manager has, stays. */
 export function removeUnit(places: Places, folders: readonly string[]): void {
   const { isEdited } = unitFiles(places, folders);
-  removeFile(places.wanted);
+  removeFile(places.desired);
   removeOwn(places);
   removeMisplaced(places, isEdited);
 }
@@ -76,10 +76,10 @@ function removeOwn({ unit }: Places): void {
 
 /** The link that starts the service with the machine names the file, which may have moved. */
 function relink(places: Places): void {
-  const { wanted } = places;
-  if (!lstatSync(wanted, { throwIfNoEntry: false })?.isSymbolicLink()) return;
+  const { desired } = places;
+  if (!lstatSync(desired, { throwIfNoEntry: false })?.isSymbolicLink()) return;
   const path = unitPath(places);
-  if (path !== null && readlinkSync(wanted) !== path) replaceLink(wanted, path);
+  if (path !== null && readlinkSync(desired) !== path) replaceLink(desired, path);
 }
 
 /** A version's own, as an earlier installer wrote it there, or this one where /usr/local is read-only. */

@@ -15,8 +15,8 @@ import { openHost } from '../../src/host/index.ts';
 import { createObserverWatch } from '../../src/imds/observer-watch.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import { silentLog } from '../../src/log.ts';
+import { createControlQueue } from '../../src/outbox/control-queue.ts';
 import { type Outbox, openOutbox } from '../../src/outbox/outbox.ts';
-import { createRequestDesk } from '../../src/request-desk.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 
 let azure: AzureSimulator;
@@ -136,7 +136,7 @@ function serve(directory: string): Outbox {
   const tasks = [
     observer.run(stop.signal),
     poll(),
-    createRequestDesk({ outbox, handlers, clock, log }).run(stop.signal),
+    createControlQueue({ outbox, handlers, clock, log }).run(stop.signal),
   ];
   onTestFinished(async () => {
     stop.abort();
@@ -255,7 +255,9 @@ describe('the command approve', () => {
       asked.push(argument);
       return { ok: false, says: 'Because.', outcome };
     };
-    const running = createRequestDesk({ outbox, handlers: { [approveRequest]: handler }, clock, log }).run(stop.signal);
+    const running = createControlQueue({ outbox, handlers: { [approveRequest]: handler }, clock, log }).run(
+      stop.signal,
+    );
     const eventId = schedule({ resources: ['web_0'] });
     const { reason, says } = await approve(directory, [eventId, '--yes']);
     expect([reason, says]).toEqual(['notDone', told]);

@@ -4,8 +4,8 @@ import { addEmitTest, createEmitTest, emitTestRequest } from '../../src/cli/emit
 import { exitCodes, Failure } from '../../src/cli/exit-codes.ts';
 import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
+import { createControlQueue } from '../../src/outbox/control-queue.ts';
 import { openOutbox } from '../../src/outbox/outbox.ts';
-import { createRequestDesk } from '../../src/request-desk.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { observerNamed } from '../support/story.ts';
 
@@ -30,7 +30,7 @@ function serve(path: string, vmName: string | null) {
   const clock = systemClock;
   const emitTest = createEmitTest({ outbox, observer, clock, version: '1.2.3', imdsApiVersion: '2020-07-01' });
   const stop = new AbortController();
-  const desk = createRequestDesk({ outbox, handlers: { [emitTestRequest]: emitTest }, clock, log: silentLog });
+  const desk = createControlQueue({ outbox, handlers: { [emitTestRequest]: emitTest }, clock, log: silentLog });
   const running = desk.run(stop.signal);
   onTestFinished(async () => {
     stop.abort();

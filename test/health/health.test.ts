@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startHealth } from '../../src/health/health.ts';
-import { createVitals } from '../../src/health/vitals.ts';
+import { createRuntimeStats } from '../../src/health/runtime-stats.ts';
 import { silentLog } from '../../src/log.ts';
 import { openOutbox } from '../../src/outbox/outbox.ts';
 import { createRelay } from '../../src/relay/relay.ts';
@@ -29,14 +29,14 @@ async function bridge() {
   onTestFinished(() => directory[Symbol.dispose]());
   const clock = createFakeClock();
   const log = silentLog;
-  const vitals = createVitals({ imds, sinks: { eventHubs: null } }, clock);
+  const runtimeStats = createRuntimeStats({ imds, sinks: { eventHubs: null } }, clock);
   const outbox = openOutbox({ directory: directory.path, sinks: ['hub'], maxMegabytes: 16, clock, log, version: '1' });
-  const relay = createRelay({ sink: vitals.watched(sink), outbox, clock, log, isUrgent: () => false });
+  const relay = createRelay({ sink: runtimeStats.watched(sink), outbox, clock, log, isUrgent: () => false });
   const port = await freePort();
   const credential = { deadlines: { missed: { token: 1 }, lateSettles: 0 } };
   const stop = new AbortController();
   const health = startHealth({
-    ...{ vitals, outbox, relays: [relay], credential, port, env: {}, version: '1.2.3', clock, log },
+    ...{ runtimeStats, outbox, relays: [relay], credential, port, env: {}, version: '1.2.3', clock, log },
     imds: { ...imds, intervalSeconds: 1, isWarm: () => true },
     connectJitterSeconds: 0,
     senderFacts: () => [],
@@ -58,13 +58,13 @@ async function bridge() {
       () => false,
     ),
   );
-  return { clock, vitals, outbox, relay, ask, health };
+  return { clock, runtimeStats, outbox, relay, ask, health };
 }
 
 test('before the first document it lives and is not ready, with it it is, and when polling ceases it is neither', async () => {
-  const { clock, vitals, ask } = await bridge();
+  const { clock, runtimeStats, ask } = await bridge();
   expect([(await ask('/livez')).status, (await ask('/readyz')).status]).toEqual([200, 503]);
-  vitals.turnTold(turn);
+  runtimeStats.recordPoll(turn);
   expect([(await ask('/livez')).status, (await ask('/readyz')).status]).toEqual([200, 200]);
   await clock.advance(166_000);
   expect([(await ask('/livez')).status, (await ask('/readyz')).status]).toEqual([503, 503]);
@@ -73,13 +73,13 @@ test('before the first document it lives and is not ready, with it it is, and wh
 });
 
 test('metrics are those of the outbox and of the relay, and of what the sink answered', async () => {
-  const { vitals, outbox, relay, ask, clock } = await bridge();
+  const { runtimeStats, outbox, relay, ask, clock } = await bridge();
   const { state, records } = tell([nothing, { events: [event()] }], { state: outbox.state });
   outbox.append(state, records);
   await relay.drainOnce(new AbortController().signal);
   await clock.advance(2_500);
-  vitals.relayPassed('hub');
-  vitals.turnFailed();
+  runtimeStats.relayPassed('hub');
+  runtimeStats.turnFailed();
   const { body } = await ask('/metrics');
   for (const line of [
     'bridge_records_accepted_total 1',

@@ -6,8 +6,8 @@ import { platformNames, platforms } from '../../infra/package/platforms.ts';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import type { Facts } from '../../src/service/machine.ts';
 import { placesIn } from '../../src/service/places.ts';
+import { preflight } from '../../src/service/preflight.ts';
 import { refusals } from '../../src/service/refusals.ts';
-import { unfit } from '../../src/service/unfit.ts';
 import { fitFacts } from '../service/rig.ts';
 import { root } from '../support/source-tree.ts';
 import { inBackticks, rows, section } from './read-readme.ts';
@@ -68,7 +68,7 @@ test.for(refused)('$where is refused with $code, as the support matrix says', ({
   expect(facts).not.toBeUndefined();
   if (facts === null)
     return expect(source('infra/package/scripts/scheduled-events-bridge')).toContain(`refuse ${code}`);
-  const refusal = unfit({ ...fitFacts, ...facts }, { platform: 'linux-x64', bytes: 0, starts: true });
+  const refusal = preflight({ ...fitFacts, ...facts }, { platform: 'linux-x64', bytes: 0, starts: true });
   expect(refusals[refusal?.reason as keyof typeof refusals].code).toBe(code);
 });
 
@@ -87,5 +87,5 @@ test('the support matrix has a row for all that is known to be different, and a 
   ];
   expect([...asked, 'uniform and flexible', 'Arc'].filter((word) => !text.includes(word))).toEqual([]);
   expect(whereItRuns.filter(([, verdict = '']) => !/^(tested here|expected|refused, \d+)$/.test(verdict))).toEqual([]);
-  expect(unfit({ ...fitFacts, glibc: '2.28' }, { platform: 'linux-x64', bytes: 0, starts: true })).toBeNull();
+  expect(preflight({ ...fitFacts, glibc: '2.28' }, { platform: 'linux-x64', bytes: 0, starts: true })).toBeNull();
 });

@@ -79,7 +79,7 @@ test('a first version that does not become ready stays, and systemd goes on star
   );
   expect(reason).toBe('notDone');
   expect(message).toMatch(/^Version 1\.0\.0 is installed and enabled, but it does not become ready: /);
-  expect(existsSync(rig.places.ledger)).toBe(false);
+  expect(existsSync(rig.places.record)).toBe(false);
   expect(await rig.install({ from: rig.package('1.0.1') })).toMatchObject({ outcome: 'becomes-ready' });
 });
 
@@ -97,7 +97,7 @@ test('where the one before does not become ready either, both are told', async (
 test('a version that runs and was never written down is gone back to as well', async () => {
   using rig = createRig();
   await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
-  rmSync(rig.places.ledger);
+  rmSync(rig.places.record);
   const { message } = await refusalOf(rig.install({ from: rig.package('2.0.0', { behaviour: 'dies' }) }));
   expect(message).toContain('Back to version 1.0.0, which is ready');
   expect(rig.runs()).toContain('1.0.0');

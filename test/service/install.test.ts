@@ -17,8 +17,8 @@ import {
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { disable } from '../../src/service/disable.ts';
+import { readInstallationRecord } from '../../src/service/inspect.ts';
 import { install } from '../../src/service/install.ts';
-import { readLedger } from '../../src/service/look.ts';
 import { inMountNamespace, noMounting } from './mounting.ts';
 import { createRig, refusalOf, treeOf } from './rig.ts';
 
@@ -140,8 +140,8 @@ test.each(badConfigurations)('a configuration $name is refused and nothing is ch
   const later = await refusalOf(rig.install({ from: rig.package('2.0.0'), configuration: bad }));
   expect(later.reason).toBe('badConfiguration');
   const refused = { version: '2.0.0', because: later.message.split('\n')[0] };
-  expect(readLedger(rig.places)?.refused).toEqual(refused);
-  const isLedger = (path: string): boolean => rig.places.ledger.endsWith(path);
+  expect(readInstallationRecord(rig.places)?.refused).toEqual(refused);
+  const isLedger = (path: string): boolean => rig.places.record.endsWith(path);
   const withoutLedger = (tree: Record<string, string>) => Object.entries(tree).filter(([path]) => !isLedger(path));
   expect(withoutLedger(treeOf(rig.root))).toEqual(withoutLedger(installed));
   expect(rig.calls()).toEqual([]);

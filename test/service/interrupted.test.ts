@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { carryOut } from '../../src/service/carry-out.ts';
+import { apply } from '../../src/service/apply.ts';
 import { planFallBack } from '../../src/service/fall-back.ts';
-import { lookAround } from '../../src/service/look.ts';
+import { inspect } from '../../src/service/inspect.ts';
 import { readPackage, sha256 } from '../../src/service/package.ts';
 import { plan, type Step } from '../../src/service/plan.ts';
 import { createSystemd } from '../../src/service/systemd.ts';
@@ -15,11 +15,11 @@ const second = (rig: Rig) => ({ from: rig.package('2.0.0'), configuration: rig.c
 /** Does the first `count` steps of an update, and no more: as an installer that is killed then. */
 async function killedAfter(rig: Rig, count: number, from: string, file: string): Promise<readonly Step[]> {
   const systemd = createSystemd(rig.machine.env);
-  const [wanted, configuration] = [readPackage(from), readFileSync(file)];
-  const running = { folder: wanted.version, unit: wanted.unitSha256, configuration: sha256(configuration) };
+  const [desired, configuration] = [readPackage(from), readFileSync(file)];
+  const running = { folder: desired.version, unit: desired.unitSha256, configuration: sha256(configuration) };
   const wantedState = { running, ownUnit: running.unit, namesVersion: true, enable: 'always', start: true } as const;
-  const { steps } = plan(lookAround(rig.places, await systemd.unit()), wantedState);
-  await carryOut(steps.slice(0, count), rig.machine, systemd, { package: wanted, configuration });
+  const { steps } = plan(inspect(rig.places, await systemd.unit()), wantedState);
+  await apply(steps.slice(0, count), rig.machine, systemd, { package: desired, configuration });
   return steps;
 }
 
@@ -126,10 +126,10 @@ describe('an installer that is killed and run again', () => {
     const from = rig.package('2.0.0', { behaviour: 'dies' });
     await killedAfter(rig, 99, from, rig.configuration('b'));
     const systemd = createSystemd(rig.machine.env);
-    const found = lookAround(rig.places, await systemd.unit());
-    const ready = found.ledger?.ready;
+    const observed = inspect(rig.places, await systemd.unit());
+    const ready = observed.record?.ready;
     expect(ready?.folder).toBe('1.0.0');
-    const { steps } = planFallBack(found, ready ?? { folder: '', unit: '', configuration: null });
+    const { steps } = planFallBack(observed, ready ?? { folder: '', unit: '', configuration: null });
     expect(steps.map((step) => step.do)).toEqual([
       'restore-configuration',
       'write-unit',
@@ -138,8 +138,8 @@ describe('an installer that is killed and run again', () => {
       'restart',
     ]);
     for (let count = 1; count <= steps.length; count += 1) {
-      await carryOut(steps.slice(0, count), rig.machine, systemd, { package: null, configuration: null });
-      expect(lookAround(rig.places, await systemd.unit()).ledger?.ready.folder).toBe('1.0.0');
+      await apply(steps.slice(0, count), rig.machine, systemd, { package: null, configuration: null });
+      expect(inspect(rig.places, await systemd.unit()).record?.ready.folder).toBe('1.0.0');
     }
     expect(await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration('a') })).toMatchObject({
       folder: '1.0.0',

@@ -89,13 +89,13 @@ test('rights are taken as text or as a number, and files may be in folders', () 
 test('what is wrong with a file is told: missing, no file, longer, other', () => {
   using rig = createRig();
   const from = rig.package('1.0.0');
-  const wanted = readPackage(from);
-  expect(faultsIn(from, wanted)).toEqual([]);
+  const desired = readPackage(from);
+  expect(faultsIn(from, desired)).toEqual([]);
   rmSync(join(from, 'LICENSE'));
   symlinkSync('/etc/passwd', join(from, 'LICENSE'));
   writeFileSync(join(from, 'install.sh'), 'longer than it was before');
   rmSync(join(from, 'node'));
-  expect(faultsIn(from, wanted)).toEqual([
+  expect(faultsIn(from, desired)).toEqual([
     'node is missing',
     'install.sh has 25 bytes instead of 17',
     'LICENSE is no file',
@@ -112,9 +112,10 @@ test('a folder with another build of the version is not the one', () => {
 
 test('a build gets the name of its version, and one of its own where that is taken', () => {
   using rig = createRig();
-  const wanted = readPackage(rig.package('1.0.0'));
-  const own = `1.0.0+${wanted.manifestSha256.slice(0, 8)}`;
-  const named = (standing: Record<string, 'this' | 'other'>) => folderFor(wanted, (name) => standing[name] ?? 'absent');
+  const desired = readPackage(rig.package('1.0.0'));
+  const own = `1.0.0+${desired.manifestSha256.slice(0, 8)}`;
+  const named = (standing: Record<string, 'this' | 'other'>) =>
+    folderFor(desired, (name) => standing[name] ?? 'absent');
   expect(named({})).toBe('1.0.0');
   expect(named({ '1.0.0': 'this' })).toBe('1.0.0');
   expect(named({ '1.0.0': 'other' })).toBe(own);

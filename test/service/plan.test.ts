@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { planFallBack } from '../../src/service/fall-back.ts';
 import {
-  type Found,
+  type Desired,
+  type Observed,
   type Plan,
   plan,
   planSettling,
   type Running,
   type Step,
-  type Wanted,
 } from '../../src/service/plan.ts';
 
-const nothing: Found = {
+const nothing: Observed = {
   current: null,
   folders: [],
   unit: null,
@@ -19,7 +19,7 @@ const nothing: Found = {
   configuration: null,
   isGuarded: false,
   keptConfiguration: null,
-  ledger: null,
+  record: null,
   account: false,
   remover: false,
   command: 'absent',
@@ -27,7 +27,7 @@ const nothing: Found = {
 };
 const one: Running = { folder: '1', unit: 'unit-1', configuration: 'a' };
 const two: Running = { folder: '2', unit: 'unit-2', configuration: 'a' };
-const runsOne: Found = {
+const runsOne: Observed = {
   ...nothing,
   current: '1',
   folders: ['1'],
@@ -35,7 +35,7 @@ const runsOne: Found = {
   ownUnit: 'unit-1',
   configuration: 'a',
   isGuarded: true,
-  ledger: { ready: one, isSettled: true, previous: null, refused: null },
+  record: { ready: one, isSettled: true, previous: null, refused: null },
   account: true,
   remover: true,
   command: 'ours',
@@ -43,14 +43,14 @@ const runsOne: Found = {
 };
 const stopped = { enabled: true, active: false, isStale: false, isMasked: false };
 const disabled = { enabled: false, active: false, isStale: false, isMasked: false };
-const wants = (running: Running): Omit<Wanted, 'enable'> => ({
+const wants = (running: Running): Omit<Desired, 'enable'> => ({
   running,
   ownUnit: running.unit,
   namesVersion: true,
   start: true,
 });
-const install = (running: Running): Wanted => ({ ...wants(running), enable: 'always' });
-const update = (running: Running): Wanted => ({ ...wants(running), enable: 'as-it-is' });
+const install = (running: Running): Desired => ({ ...wants(running), enable: 'always' });
+const update = (running: Running): Desired => ({ ...wants(running), enable: 'as-it-is' });
 const words = (steps: readonly Step[]): string => steps.map((step) => step.do).join(' ');
 
 const everything =
@@ -58,194 +58,194 @@ const everything =
 const unsettledOne = { ready: one, isSettled: false, previous: null, refused: null };
 const cases: readonly {
   name: string;
-  found: Found;
-  wanted: Wanted;
+  observed: Observed;
+  desired: Desired;
   outcome: Plan['outcome'];
   steps: string;
   back?: Running;
 }[] = [
-  { name: 'nothing is there', found: nothing, wanted: install(one), outcome: 'becomes-ready', steps: everything },
+  { name: 'nothing is there', observed: nothing, desired: install(one), outcome: 'becomes-ready', steps: everything },
   {
     name: 'the configuration is readable by others, or not by the service',
-    found: { ...runsOne, isGuarded: false },
-    wanted: update(one),
+    observed: { ...runsOne, isGuarded: false },
+    desired: update(one),
     outcome: 'ready-already',
     steps: 'write-configuration',
   },
   {
     name: 'nothing is there and it is updated',
-    found: nothing,
-    wanted: update(one),
+    observed: nothing,
+    desired: update(one),
     outcome: 'becomes-ready',
     steps: everything,
   },
-  { name: 'everything is there', found: runsOne, wanted: install(one), outcome: 'ready-already', steps: '' },
+  { name: 'everything is there', observed: runsOne, desired: install(one), outcome: 'ready-already', steps: '' },
   {
     name: 'it was stopped',
-    found: { ...runsOne, service: stopped },
-    wanted: update(one),
+    observed: { ...runsOne, service: stopped },
+    desired: update(one),
     outcome: 'becomes-ready',
     steps: 'record restart',
   },
   {
     name: 'it was disabled',
-    found: { ...runsOne, service: disabled },
-    wanted: update(one),
+    observed: { ...runsOne, service: disabled },
+    desired: update(one),
     outcome: 'rests',
     steps: 'record',
   },
   {
     name: 'it was disabled and is to be installed',
-    found: { ...runsOne, service: disabled },
-    wanted: install(one),
+    observed: { ...runsOne, service: disabled },
+    desired: install(one),
     outcome: 'becomes-ready',
     steps: 'record enable restart',
   },
   {
     name: 'it was disabled and somebody started it',
-    found: { ...runsOne, service: { ...disabled, active: true } },
-    wanted: update(two),
+    observed: { ...runsOne, service: { ...disabled, active: true } },
+    desired: update(two),
     outcome: 'becomes-ready',
     steps: 'place record write-unit switch reload restart',
     back: one,
   },
   {
     name: 'the version is another',
-    found: runsOne,
-    wanted: update(two),
+    observed: runsOne,
+    desired: update(two),
     outcome: 'becomes-ready',
     steps: 'place record write-unit switch reload restart',
     back: one,
   },
   {
     name: 'only the program is another',
-    found: runsOne,
-    wanted: update({ ...two, unit: 'unit-1' }),
+    observed: runsOne,
+    desired: update({ ...two, unit: 'unit-1' }),
     outcome: 'becomes-ready',
     steps: 'place record switch restart',
     back: one,
   },
   {
     name: 'only the unit is another',
-    found: runsOne,
-    wanted: update({ ...one, unit: 'unit-2' }),
+    observed: runsOne,
+    desired: update({ ...one, unit: 'unit-2' }),
     outcome: 'becomes-ready',
     steps: 'record write-unit reload restart',
     back: one,
   },
   {
     name: 'only the configuration is another',
-    found: runsOne,
-    wanted: update({ ...one, configuration: 'b' }),
+    observed: runsOne,
+    desired: update({ ...one, configuration: 'b' }),
     outcome: 'becomes-ready',
     steps: 'record keep-configuration write-configuration restart',
     back: one,
   },
   {
     name: 'the new configuration was half way',
-    found: { ...runsOne, configuration: 'b', keptConfiguration: 'a', ledger: unsettledOne },
-    wanted: update({ ...one, configuration: 'b' }),
+    observed: { ...runsOne, configuration: 'b', keptConfiguration: 'a', record: unsettledOne },
+    desired: update({ ...one, configuration: 'b' }),
     outcome: 'becomes-ready',
     steps: 'restart',
     back: one,
   },
   {
     name: 'the one kept is not replaced by one that was never ready',
-    found: { ...runsOne, configuration: 'b', keptConfiguration: 'a', ledger: unsettledOne },
-    wanted: update({ ...one, configuration: 'c' }),
+    observed: { ...runsOne, configuration: 'b', keptConfiguration: 'a', record: unsettledOne },
+    desired: update({ ...one, configuration: 'c' }),
     outcome: 'becomes-ready',
     steps: 'write-configuration restart',
     back: one,
   },
   {
     name: 'nobody knows what runs',
-    found: { ...runsOne, ledger: unsettledOne },
-    wanted: update(one),
+    observed: { ...runsOne, record: unsettledOne },
+    desired: update(one),
     outcome: 'becomes-ready',
     steps: 'restart',
   },
   {
     name: 'somebody has changed the unit',
-    found: { ...runsOne, unit: 'changed', ownUnit: 'changed' },
-    wanted: install(one),
+    observed: { ...runsOne, unit: 'changed', ownUnit: 'changed' },
+    desired: install(one),
     outcome: 'becomes-ready',
     steps: 'record write-unit reload restart',
   },
   {
     name: 'an administrator has edited the unit, and the version is another',
-    found: {
+    observed: {
       ...runsOne,
       unit: 'edited',
       isUnitEdited: true,
-      ledger: { ...runsOne.ledger, ready: { ...one, unit: 'edited' } } as Found['ledger'],
+      record: { ...runsOne.record, ready: { ...one, unit: 'edited' } } as Observed['record'],
     },
-    wanted: { ...update({ ...two, unit: 'edited' }), ownUnit: 'unit-2' },
+    desired: { ...update({ ...two, unit: 'edited' }), ownUnit: 'unit-2' },
     outcome: 'becomes-ready',
     steps: 'place record write-unit switch reload restart',
     back: { ...one, unit: 'edited' },
   },
   {
     name: 'the unit is masked, and the version is another',
-    found: { ...runsOne, service: { ...stopped, isMasked: true } },
-    wanted: update(two),
+    observed: { ...runsOne, service: { ...stopped, isMasked: true } },
+    desired: update(two),
     outcome: 'masked',
     steps: 'place record write-unit switch reload',
     back: one,
   },
   {
     name: 'the unit is masked before the first installation',
-    found: { ...nothing, service: { ...nothing.service, isMasked: true } },
-    wanted: install(one),
+    observed: { ...nothing, service: { ...nothing.service, isMasked: true } },
+    desired: install(one),
     outcome: 'masked',
     steps: 'place make-account write-configuration write-unit switch write-remover link-command reload',
   },
   {
     name: 'systemd has not read the unit',
-    found: { ...runsOne, service: { ...runsOne.service, isStale: true } },
-    wanted: update(one),
+    observed: { ...runsOne, service: { ...runsOne.service, isStale: true } },
+    desired: update(one),
     outcome: 'ready-already',
     steps: 'reload',
   },
   {
     name: 'there is no configuration',
-    found: nothing,
-    wanted: install({ ...one, configuration: null }),
+    observed: nothing,
+    desired: install({ ...one, configuration: null }),
     outcome: 'waits',
     steps: 'place make-account write-unit switch write-remover link-command reload',
   },
   {
     name: 'it is an image',
-    found: nothing,
-    wanted: { ...install(one), start: false },
+    observed: nothing,
+    desired: { ...install(one), start: false },
     outcome: 'later',
     steps: 'place make-account write-configuration write-unit switch write-remover link-command enable',
   },
   {
     name: 'the version before has gone',
-    found: { ...runsOne, folders: ['0'] },
-    wanted: update(two),
+    observed: { ...runsOne, folders: ['0'] },
+    desired: update(two),
     outcome: 'becomes-ready',
     steps: 'place record write-unit switch reload restart',
   },
   {
     name: 'what runs was never written down',
-    found: { ...runsOne, ledger: null },
-    wanted: update(two),
+    observed: { ...runsOne, record: null },
+    desired: update(two),
     outcome: 'becomes-ready',
     steps: 'place write-unit switch reload restart',
     back: one,
   },
   {
     name: 'the command is somebody else’s',
-    found: { ...runsOne, command: 'foreign' },
-    wanted: update(one),
+    observed: { ...runsOne, command: 'foreign' },
+    desired: update(one),
     outcome: 'ready-already',
     steps: '',
   },
 ];
 
-test.each(cases)('the plan where $name', ({ found, wanted, outcome, steps, back = null }) => {
-  const planned = plan(found, wanted);
+test.each(cases)('the plan where $name', ({ observed, desired, outcome, steps, back = null }) => {
+  const planned = plan(observed, desired);
   expect({ outcome: planned.outcome, steps: words(planned.steps), back: planned.fallBackTo }).toEqual({
     outcome,
     steps,
@@ -254,91 +254,91 @@ test.each(cases)('the plan where $name', ({ found, wanted, outcome, steps, back 
 });
 
 describe('when it is ready', () => {
-  const settled = (found: Found, wanted: Wanted) => planSettling(found, wanted, plan(found, wanted));
+  const settled = (observed: Observed, desired: Desired) => planSettling(observed, desired, plan(observed, desired));
 
   test('it is written down, with the version that was ready before', () => {
     expect(settled({ ...runsOne, folders: ['0', '1', '2'] }, update(two))).toEqual([
-      { do: 'record', ledger: { ready: two, isSettled: true, previous: '1', refused: null } },
+      { do: 'record', record: { ready: two, isSettled: true, previous: '1', refused: null } },
       { do: 'prune', folders: ['0'] },
     ]);
   });
 
   test('another configuration costs no version that is kept', () => {
-    const found = {
+    const observed = {
       ...runsOne,
       folders: ['0', '1'],
       keptConfiguration: 'a',
-      ledger: { ready: one, isSettled: true, previous: '0', refused: null },
+      record: { ready: one, isSettled: true, previous: '0', refused: null },
     };
-    expect(settled(found, update({ ...one, configuration: 'b' }))).toEqual([
+    expect(settled(observed, update({ ...one, configuration: 'b' }))).toEqual([
       {
         do: 'record',
-        ledger: { ready: { ...one, configuration: 'b' }, isSettled: true, previous: '0', refused: null },
+        record: { ready: { ...one, configuration: 'b' }, isSettled: true, previous: '0', refused: null },
       },
       { do: 'forget-configuration' },
     ]);
   });
 
   const refusedTwo = { version: '2', because: 'It ended.' };
-  const didNotGetTwo = { ...runsOne, ledger: { ready: one, isSettled: true, previous: null, refused: refusedTwo } };
+  const didNotGetTwo = { ...runsOne, record: { ready: one, isSettled: true, previous: null, refused: refusedTwo } };
 
   test('a refused version is forgotten when a version is named', () => {
     expect(settled(didNotGetTwo, update(one))).toEqual([
-      { do: 'record', ledger: { ready: one, isSettled: true, previous: null, refused: null } },
+      { do: 'record', record: { ready: one, isSettled: true, previous: null, refused: null } },
     ]);
     expect(settled({ ...didNotGetTwo, service: disabled }, update(one))).toEqual([
-      { do: 'record', ledger: { ready: one, isSettled: true, previous: null, refused: null } },
+      { do: 'record', record: { ready: one, isSettled: true, previous: null, refused: null } },
     ]);
   });
 
   test('a refused version is remembered while only the configuration changes', () => {
-    const wanted = { ...update({ ...one, configuration: 'b' }), namesVersion: false };
-    expect(settled(didNotGetTwo, wanted)).toEqual([
+    const desired = { ...update({ ...one, configuration: 'b' }), namesVersion: false };
+    expect(settled(didNotGetTwo, desired)).toEqual([
       {
         do: 'record',
-        ledger: { ready: { ...one, configuration: 'b' }, isSettled: true, previous: null, refused: refusedTwo },
+        record: { ready: { ...one, configuration: 'b' }, isSettled: true, previous: null, refused: refusedTwo },
       },
     ]);
   });
 
   test('nothing is written down of what was not started, and what was ready is kept', () => {
-    const found = {
+    const observed = {
       ...runsOne,
       folders: ['-1', '0', '1', '2'],
       service: disabled,
-      ledger: { ready: one, isSettled: true, previous: '0', refused: null },
+      record: { ready: one, isSettled: true, previous: '0', refused: null },
     };
-    expect(settled(found, update(two))).toEqual([{ do: 'prune', folders: ['-1'] }]);
+    expect(settled(observed, update(two))).toEqual([{ do: 'prune', folders: ['-1'] }]);
   });
 });
 
-const ways: readonly { name: string; found: Found; steps: string; keepsNew?: true }[] = [
+const ways: readonly { name: string; observed: Observed; steps: string; keepsNew?: true }[] = [
   {
     name: 'everything',
-    found: { ...runsOne, current: '2', unit: 'unit-2', configuration: 'b', keptConfiguration: 'a' },
+    observed: { ...runsOne, current: '2', unit: 'unit-2', configuration: 'b', keptConfiguration: 'a' },
     steps: 'restore-configuration write-unit switch reload restart',
   },
   {
     name: 'a version whose unit an administrator has edited',
-    found: { ...runsOne, current: '2', unit: 'edited', ownUnit: 'unit-2', isUnitEdited: true },
+    observed: { ...runsOne, current: '2', unit: 'edited', ownUnit: 'unit-2', isUnitEdited: true },
     steps: 'write-unit switch reload restart',
   },
   {
     name: 'a configuration, where an administrator has edited the unit',
-    found: { ...runsOne, unit: 'edited', isUnitEdited: true },
+    observed: { ...runsOne, unit: 'edited', isUnitEdited: true },
     steps: 'restart',
   },
-  { name: 'the program only', found: { ...runsOne, current: '2' }, steps: 'switch restart' },
-  { name: 'nothing, for it was just restarted', found: runsOne, steps: 'restart' },
+  { name: 'the program only', observed: { ...runsOne, current: '2' }, steps: 'switch restart' },
+  { name: 'nothing, for it was just restarted', observed: runsOne, steps: 'restart' },
   {
     name: 'a configuration that nobody kept',
-    found: { ...runsOne, configuration: 'b' },
+    observed: { ...runsOne, configuration: 'b' },
     steps: 'restart',
     keepsNew: true,
   },
 ];
 
-test.each(ways)('the way back from $name', ({ found, steps, keepsNew = false }) => {
-  const back = planFallBack(found, one);
+test.each(ways)('the way back from $name', ({ observed, steps, keepsNew = false }) => {
+  const back = planFallBack(observed, one);
   expect({ steps: words(back.steps), keepsNew: back.keepsNewConfiguration }).toEqual({ steps, keepsNew });
 });

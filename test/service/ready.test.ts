@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Look, verdictOf, waitUntilReady } from '../../src/service/ready.ts';
+import { type ReadinessProbe, verdictOf, waitUntilReady } from '../../src/service/ready.ts';
 import { stateIn, type UnitState } from '../../src/service/systemd.ts';
 import { createRig } from './rig.ts';
 
@@ -29,10 +29,10 @@ const again = (restarts: number, exitStatus: number): UnitState => ({
 });
 
 /** A look a second. */
-const looks = (...units: readonly UnitState[]): Look[] => units.map((unit, n) => ({ atMs: 1000 * n, unit }));
+const looks = (...units: readonly UnitState[]): ReadinessProbe[] => units.map((unit, n) => ({ atMs: 1000 * n, unit }));
 const times = (count: number, unit: UnitState): UnitState[] => Array.from({ length: count }, () => unit);
 
-const cases: readonly { name: string; seen: Look[]; tells: string }[] = [
+const cases: readonly { name: string; seen: ReadinessProbe[]; tells: string }[] = [
   { name: 'nothing was seen yet', seen: [], tells: 'starting' },
   { name: 'it is up for five seconds', seen: looks(...times(6, up)), tells: 'steady' },
   { name: 'it is up for less', seen: looks(...times(5, up)), tells: 'starting' },

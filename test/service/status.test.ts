@@ -37,17 +37,17 @@ test('after an update that was cut off the status names the version that was rea
   using rig = createRig();
   const configuration = rig.configuration();
   for (const version of ['1.0.0', '2.0.0']) await rig.install({ from: rig.package(version), configuration });
-  const ledger = readFileSync(rig.places.ledger, 'utf8');
+  const record = readFileSync(rig.places.record, 'utf8');
   await rig.install({ from: rig.package('3.0.0') });
-  writeFileSync(rig.places.ledger, ledger.replace('"isSettled": true', '"isSettled": false'));
+  writeFileSync(rig.places.record, record.replace('"isSettled": true', '"isSettled": false'));
   expect(await serviceStatus(rig.machine)).toMatchObject({ version: '3.0.0', previous: '2.0.0' });
 });
 
 test('a version that did not become ready is named until a version is installed, whatever else is changed', async () => {
   using rig = createRig();
   const status = async () => {
-    const found = await serviceStatus(rig.machine);
-    return { refused: found.refused, page: servicePage(found) };
+    const observed = await serviceStatus(rig.machine);
+    return { refused: observed.refused, page: servicePage(observed) };
   };
   const order = { from: rig.package('1.0.0'), configuration: rig.configuration() };
   await rig.install(order);
@@ -119,7 +119,7 @@ test('a ledger that was damaged is none', async () => {
   using rig = createRig();
   await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
   for (const text of ['{', '[]', 'null', '{"ready":{"folder":"../..","unit":"a","configuration":"b"}}']) {
-    writeFileSync(rig.places.ledger, text);
+    writeFileSync(rig.places.record, text);
     expect(await serviceStatus(rig.machine)).toMatchObject({ installed: true, isAsItWasReady: null, previous: null });
   }
 });
@@ -139,5 +139,5 @@ test('disabling stops it and leaves it stopped', async () => {
   await disable(rig.machine);
   expect(rig.calls()).toEqual(['disable', 'stop']);
   expect(await serviceStatus(rig.machine)).toMatchObject({ enabled: false, service: { active: 'inactive' } });
-  rmSync(rig.places.ledger);
+  rmSync(rig.places.record);
 });

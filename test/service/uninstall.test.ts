@@ -198,7 +198,7 @@ test('an installation that was cut off anywhere can be removed', async () => {
   using rig = await installedRig();
   rmSync(rig.places.current);
   rmSync(rig.places.unit);
-  rmSync(rig.places.ledger);
+  rmSync(rig.places.record);
   mkdirSync(join(rig.places.versions, '.staging'));
   writeFileSync(join(rig.places.settings, '.config.json.new'), '{');
   expect(await rig.uninstall()).toMatchObject({ left: [], troubles: [] });
@@ -231,7 +231,7 @@ const inRoot = ({ root }: Rig, script: string): string => script.replaceAll('/op
 test('where there is no service manager the files are removed all the same', async () => {
   using rig = createRig({ facts: { isLive: false, programs: [] } });
   mkdirSync(rig.places.home);
-  writeFileSync(rig.places.ledger, '{}');
+  writeFileSync(rig.places.record, '{}');
   expect(await rig.uninstall({ keepState: true })).toMatchObject({ wasThere: true, left: [] });
 });
 

@@ -27,7 +27,7 @@ function packagedUnit(rig: Rig, from: string): void {
 const unitFilesIn = ({ places }: Rig): string[] =>
   (['administratorUnit', 'unit', 'packagedUnit'] as const).filter((name) => existsSync(places[name]));
 
-const linkOf = ({ places }: Rig): string => readlinkSync(places.wanted);
+const linkOf = ({ places }: Rig): string => readlinkSync(places.desired);
 
 test('the unit leaves the place free in which systemctl masks and edits it', async () => {
   using rig = createRig();
@@ -94,12 +94,12 @@ test('what an administrator has edited is kept by updates and by the removal, an
 
 test('a unit that an earlier installer wrote where administrators edit it moves, and nothing is restarted', async () => {
   using rig = createRig();
-  const { administratorUnit, unit, wanted } = rig.places;
+  const { administratorUnit, unit, desired } = rig.places;
   const order = { from: rig.package('1.0.0'), configuration: rig.configuration() };
   await rig.install(order);
   writeFileSync(administratorUnit, readFileSync(unit));
-  rmSync(wanted);
-  symlinkSync('/etc/systemd/system/scheduled-events-bridge.service', wanted);
+  rmSync(desired);
+  symlinkSync('/etc/systemd/system/scheduled-events-bridge.service', desired);
   expect(await rig.install(order)).toMatchObject({ outcome: 'ready-already', changed: true, editedUnit: null });
   expect(unitFilesIn(rig)).toEqual(['unit']);
   expect(linkOf(rig)).toBe('/usr/local/lib/systemd/system/scheduled-events-bridge.service');

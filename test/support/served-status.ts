@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
+import { createRuntimeStats } from '../../src/health/runtime-stats.ts';
 import { takeSnapshot } from '../../src/health/snapshot.ts';
 import { serveStatus } from '../../src/health/status-server.ts';
-import { createVitals } from '../../src/health/vitals.ts';
 import { silentLog } from '../../src/log.ts';
 import type { Outbox } from '../../src/outbox/outbox.ts';
 import { until } from './until.ts';
@@ -12,10 +12,10 @@ import { until } from './until.ts';
 export async function serveStatusOf(outbox: Outbox, directory: string): Promise<{ close(): Promise<void> }> {
   const clock = systemClock;
   const imds = { timeoutSeconds: 10, firstTimeoutSeconds: 130 };
-  const vitals = createVitals({ imds, sinks: { eventHubs: null } }, clock);
-  vitals.turnTold({ seen: { kind: 'document', clockOffsetSeconds: 0 }, appeared: { seen: 0, ours: 0 } });
+  const runtimeStats = createRuntimeStats({ imds, sinks: { eventHubs: null } }, clock);
+  runtimeStats.recordPoll({ seen: { kind: 'document', clockOffsetSeconds: 0 }, appeared: { seen: 0, ours: 0 } });
   const sources = {
-    ...{ vitals, outbox, clock, version: '1.2.3', connectJitterSeconds: 0, stop: new AbortController().signal },
+    ...{ runtimeStats, outbox, clock, version: '1.2.3', connectJitterSeconds: 0, stop: new AbortController().signal },
     senderFacts: () => [],
     imds: { ...imds, intervalSeconds: 1, isWarm: () => true },
   };

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { disablingFile, isApprovingDisabled } from '../../approver/disabled.ts';
 import type { Config } from '../../config.ts';
+import type { CheckContext } from './context.ts';
 import { type Finding, ok, warning } from './finding.ts';
-import type { Ground } from './ground.ts';
 
-export function checkApprove({ config }: Ground): readonly Finding[] {
+export function checkApprove({ config }: CheckContext): readonly Finding[] {
   const switchOffFile = join(config.stateDirectory, disablingFile);
   const isSwitchedOff = isApprovingDisabled(config.stateDirectory);
   return [approveFinding(config.approve, { switchOffFile, isSwitchedOff })];

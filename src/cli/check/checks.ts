@@ -1,10 +1,10 @@
 import { checkApprove } from './approve.ts';
 import { checkClock } from './clock.ts';
+import type { CheckContext } from './context.ts';
 import { checkDelivery } from './delivery.ts';
 import { checkDisk } from './disk.ts';
 import { checkEventHubs } from './event-hubs.ts';
-import { type Class, type Finding, notProven, ok, type What, whats } from './finding.ts';
-import type { Ground } from './ground.ts';
+import { type CheckId, type Class, checkIds, type Finding, notProven, ok } from './finding.ts';
 import { checkIdentity } from './identity.ts';
 import { checkImds } from './imds.ts';
 import { checkInstallation } from './installation.ts';
@@ -16,7 +16,7 @@ export interface Check {
   readonly class: Class;
   /** Left out by `--offline`. */
   readonly needsNetwork: boolean;
-  look(ground: Ground): Promise<readonly Finding[]> | readonly Finding[];
+  look(context: CheckContext): Promise<readonly Finding[]> | readonly Finding[];
 }
 
 /** In the order in which they are printed. The configuration comes before them: without one there is nothing to check. */
@@ -35,27 +35,27 @@ export const checks: readonly Check[] = [
 ];
 
 /** Begins all that are wanted at once, and gives their findings in the order of the table, each as soon as it is its turn. */
-export async function* prove(ground: Ground, { offline }: { readonly offline: boolean }) {
+export async function* prove(context: CheckContext, { offline }: { readonly offline: boolean }) {
   const begun = checks
     .filter(({ needsNetwork }) => !(offline && needsNetwork))
-    .map((check) => ({ ...check, findings: look(check, ground) }));
+    .map((check) => ({ ...check, findings: look(check, context) }));
   for (const { class: name, findings } of begun) yield { class: name, findings: await findings };
 }
 
 /** What goes wrong in a check itself must not take the others with it. */
-async function look(check: Check, ground: Ground): Promise<readonly Finding[]> {
+async function look(check: Check, context: CheckContext): Promise<readonly Finding[]> {
   try {
-    return await check.look(ground);
+    return await check.look(context);
   } catch (error) {
     const what =
-      (Object.keys(whats) as What[]).find((one) => one.startsWith(`${check.class}.`)) ?? 'configuration.read';
+      (Object.keys(checkIds) as CheckId[]).find((one) => one.startsWith(`${check.class}.`)) ?? 'configuration.read';
     return [
       notProven(what, `This check did not come to an end: ${error instanceof Error ? error.message : String(error)}.`),
     ];
   }
 }
 
-function checkStdout({ config }: Ground): readonly Finding[] {
+function checkStdout({ config }: CheckContext): readonly Finding[] {
   return config.sinks.stdout === null
     ? []
     : [

@@ -1,5 +1,5 @@
+import type { CheckContext } from './context.ts';
 import { type Finding, notProven, ok, problem, warning } from './finding.ts';
-import type { Ground } from './ground.ts';
 import { setClock } from './remedy.ts';
 
 /** Beyond this, times in records are visibly wrong. */
@@ -7,9 +7,9 @@ const noticeableSeconds = 2;
 /** Beyond this, Azure refuses tokens. https://learn.microsoft.com/entra/identity-platform/access-tokens#validate-tokens */
 const refusedSeconds = 300;
 
-export async function checkClock(ground: Ground): Promise<readonly Finding[]> {
-  const seen = await ground.document();
-  return [clockFinding(seen.kind === 'unavailable' ? null : seen.clockOffsetSeconds, ground.platform)];
+export async function checkClock(context: CheckContext): Promise<readonly Finding[]> {
+  const seen = await context.document();
+  return [clockFinding(seen.kind === 'unavailable' ? null : seen.clockOffsetSeconds, context.platform)];
 }
 
 /** @param offset Azure's clock minus ours, in seconds; null where no answer told it. */

@@ -1,5 +1,5 @@
+import { type CommandContext, describeVerb, type Verb } from '../command-context.ts';
 import { exitCodes, Failure } from '../exit-codes.ts';
-import { describeVerb, type Surroundings, type Verb } from '../surroundings.ts';
 import { helpText } from '../wrap.ts';
 import type { CheckOptions } from './run-checks.ts';
 
@@ -14,7 +14,7 @@ findings: a list of what, verdict (ok, warning, problem, not-proven), says, and 
 `;
 
 /** `check`: proves what the service needs, and says what is wrong and what mends it. */
-export const addCheck: Verb = (program, surroundings) => {
+export const addCheck: Verb = (program, commandContext) => {
   const command = program
     .command('check')
     .description('prove configuration, disk, metadata service, identity and sinks; say what is wrong and what mends it')
@@ -37,14 +37,14 @@ export const addCheck: Verb = (program, surroundings) => {
     'needsPerson',
     'newerOutbox',
     'configuration',
-  ).action((options: CheckOptions) => check(options, surroundings));
+  ).action((options: CheckOptions) => check(options, commandContext));
 };
 
 /** Rejects with a {@link Failure} where there is a problem: its message is short, all is said on stdout. */
-async function check(options: CheckOptions, surroundings: Surroundings): Promise<void> {
+async function check(options: CheckOptions, commandContext: CommandContext): Promise<void> {
   if (options.write && options.offline) throw new Failure('usage', '--write needs the network: leave out --offline.');
   const { runChecks } = await import('./run-checks.ts');
-  const { exit, counts, first } = await runChecks(options, surroundings);
+  const { exit, counts, first } = await runChecks(options, commandContext);
   if (first === null) return;
   const count = counts.problem === 1 ? 'a problem' : `${counts.problem} problems`;
   throw new Failure(exit, `check found ${count}, the first with ${first.what}: exit code ${exitCodes[exit].code}.`);

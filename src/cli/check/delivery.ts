@@ -4,12 +4,12 @@ import { plain, sinkName } from '../outbox/plain.ts';
 import type { StatusSink } from '../status/facts.ts';
 import type { Status } from '../status/status.ts';
 import { deadLetters, undelivered } from '../status/verdict.ts';
+import type { CheckContext } from './context.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
-import type { Ground } from './ground.ts';
 
 /** After the destinations themselves: where one of them can be reached now, only this says that its records wait all the same. */
-export async function checkDelivery(ground: Ground): Promise<readonly Finding[]> {
-  const status = await ground.status();
+export async function checkDelivery(context: CheckContext): Promise<readonly Finding[]> {
+  const status = await context.status();
   return status instanceof Failure ? [] : [deliveryFinding(status)];
 }
 

@@ -12,8 +12,8 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { explained } from '../../outbox/directory.ts';
 import { limitBytes } from '../../outbox/retention.ts';
+import type { CheckContext } from './context.ts';
 import { type Finding, notProven, ok, problem, warning } from './finding.ts';
-import type { Ground } from './ground.ts';
 
 /** What the file system tells of the state directory. */
 export interface DiskSeen {
@@ -37,7 +37,7 @@ export interface DiskSeen {
 /** As much as the smallest commit takes. */
 const trialBytes = 16 * 1024;
 
-export function checkDisk({ config }: Ground): readonly Finding[] {
+export function checkDisk({ config }: CheckContext): readonly Finding[] {
   const { stateDirectory, outbox } = config;
   return diskFindings(seeDisk(stateDirectory), { maxMegabytes: outbox.maxMegabytes, nameOf: accountNames() });
 }

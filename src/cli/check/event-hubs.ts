@@ -4,46 +4,55 @@ import type { Observer } from '../../lifecycle/scheduled-event.ts';
 import { destinationOf, type EventHubsConfig } from '../../sinks/event-hubs/config.ts';
 import { createEventHubsSink } from '../../sinks/event-hubs/sink.ts';
 import type { CheckResult, Delivery } from '../../sinks/sink.ts';
+import { type NetworkPath, probe } from './connectivity.ts';
+import { type CheckContext, tokenMs, withToken } from './context.ts';
 import { type Finding, notProven, ok, problem } from './finding.ts';
-import { type Ground, tokenMs, withToken } from './ground.ts';
 import { networkFindings } from './network.ts';
 import { probeEntry } from './probe-record.ts';
 import { grantSend, type KnownVm, listEventHubs, listPolicies, showNetworkRules, switchHubOn } from './remedy.ts';
-import { goThere, type Way } from './way.ts';
 
 const networkMs = 10_000;
 /** Together with the token these stay under 30 s. */
 const waits = { tokenMs, connectMs: 9_000, sendMs: 7_000, exchangeMs: 8_000 };
 
-export async function checkEventHubs(ground: Ground): Promise<readonly Finding[]> {
-  const { config, clock, credential, signal, write } = ground;
+export async function checkEventHubs(context: CheckContext): Promise<readonly Finding[]> {
+  const { config, clock, credential, signal, write } = context;
   const { eventHubs } = config.sinks;
   if (eventHubs === null) return [];
   const to = destinationOf(eventHubs);
-  const way = wayTo(eventHubs, to);
+  const way = networkPathTo(eventHubs, to);
   const sink = createEventHubsSink({ config: { ...eventHubs, connectJitterSeconds: 0 }, credential, clock, waits });
   try {
     const [seen, verdict] = await Promise.all([
-      goThere(way, networkMs, signal),
-      withToken(eventHubs.connectionString === null ? ground : null, () => sink.check(signal)),
+      probe(way, networkMs, signal),
+      withToken(eventHubs.connectionString === null ? context : null, () => sink.check(signal)),
     ]);
-    const vm = await ground.vm();
-    const probe =
+    const vm = await context.vm();
+    const sent =
       write && verdict.ok && vm !== null
         ? await sink.send([probeEntry(vm, clock.now(), config.imds.apiVersion)], signal)
         : null;
-    const [token] = await ground.tokens();
+    const [token] = await context.tokens();
     const objectId = token?.claims?.objectId ?? null;
     return [
       ...networkFindings('eventHubs', { way, seen, to, now: clock.now() }),
-      ...sendFindings({ config: eventHubs, to, verdict, wayIsOpen: seen.failed === null, objectId, vm, write, probe }),
+      ...sendFindings({
+        config: eventHubs,
+        to,
+        verdict,
+        wayIsOpen: seen.failed === null,
+        objectId,
+        vm,
+        write,
+        probe: sent,
+      }),
     ];
   } finally {
     await sink.close();
   }
 }
 
-export function wayTo(config: EventHubsConfig, to: Destination): Way {
+export function networkPathTo(config: EventHubsConfig, to: Destination): NetworkPath {
   const tls = !/;\s*UseDevelopmentEmulator\s*=\s*true/i.test(config.connectionString ?? '');
   const overWebSockets = config.transport === 'amqp-ws';
   const { hostname, port } = URL.parse(`amqp://${to.host}`) ?? { hostname: to.host, port: '' };

@@ -8,7 +8,7 @@ export type Verdict = 'ok' | 'warning' | 'problem' | 'not-proven';
 
 /** What one line proves. */
 export interface Finding {
-  readonly what: What;
+  readonly what: CheckId;
   readonly verdict: Verdict;
   /** One sentence, or two, for the operator. */
   readonly says: string;
@@ -36,7 +36,7 @@ export const classes = {
 export type Class = keyof typeof classes;
 
 /** Everything that can be proven. Names are stable: scripts read them from `--json`. */
-export const whats = {
+export const checkIds = {
   'configuration.read': 'the configuration is complete and without contradictions',
   'configuration.readers': 'who can read and change the file, and which secrets are in it',
   'configuration.environment': 'variables and warnings that the configuration was made with',
@@ -69,18 +69,19 @@ export const whats = {
   'approve.policy': 'what would be approved, in words',
   'installation.version': 'the version that was to be installed last is the one that was ready last',
 } as const satisfies Record<`${Class}.${string}`, string>;
-export type What = keyof typeof whats;
+export type CheckId = keyof typeof checkIds;
 
-export const ok = (what: What, says: string, mend?: string): Finding => finding(what, 'ok', says, mend);
-export const warning = (what: What, says: string, mend?: string): Finding => finding(what, 'warning', says, mend);
-export const problem = (what: What, says: string, mend?: string): Finding => finding(what, 'problem', says, mend);
-export const notProven = (what: What, says: string, mend?: string): Finding => finding(what, 'not-proven', says, mend);
+export const ok = (what: CheckId, says: string, mend?: string): Finding => finding(what, 'ok', says, mend);
+export const warning = (what: CheckId, says: string, mend?: string): Finding => finding(what, 'warning', says, mend);
+export const problem = (what: CheckId, says: string, mend?: string): Finding => finding(what, 'problem', says, mend);
+export const notProven = (what: CheckId, says: string, mend?: string): Finding =>
+  finding(what, 'not-proven', says, mend);
 
 /** What a reason says of the service, which tries again: a check tries once. */
 const triesAgain = /; it is (tried|sent|asked) again( later)?/g;
 
 /** On one line, whatever was quoted in it. */
-export function finding(what: What, verdict: Verdict, says: string, mend?: string): Finding {
+export function finding(what: CheckId, verdict: Verdict, says: string, mend?: string): Finding {
   return {
     what,
     verdict,
@@ -90,7 +91,7 @@ export function finding(what: What, verdict: Verdict, says: string, mend?: strin
 }
 
 /** The class that a finding belongs to. */
-export const classOf = (what: What): Class => what.split('.')[0] as Class;
+export const classOf = (what: CheckId): Class => what.split('.')[0] as Class;
 
 /** All findings together. */
 export interface Judgement {

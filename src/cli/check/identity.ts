@@ -1,11 +1,11 @@
 import type { Config } from '../../config.ts';
+import type { CheckContext, TokenSeen } from './context.ts';
 import { type Finding, notProven, ok, problem } from './finding.ts';
-import type { Ground, TokenSeen } from './ground.ts';
 import { assignIdentity, type KnownVm, listIdentities, showProxyAgent } from './remedy.ts';
 
-export async function checkIdentity(ground: Ground): Promise<readonly Finding[]> {
-  const [tokens, vm] = await Promise.all([ground.tokens(), ground.vm()]);
-  return identityFindings(ground.config.identity, tokens, vm);
+export async function checkIdentity(context: CheckContext): Promise<readonly Finding[]> {
+  const [tokens, vm] = await Promise.all([context.tokens(), context.vm()]);
+  return identityFindings(context.config.identity, tokens, vm);
 }
 
 /** One failure speaks for all: what keeps one token away keeps the others away. */

@@ -1,19 +1,19 @@
 import type { InstanceAnswer } from '../../imds/client.ts';
 import type { Observer, ScheduledEvent, Seen, SeenDocument } from '../../lifecycle/scheduled-event.ts';
 import { affects } from '../../lifecycle/scope.ts';
+import type { CheckContext } from './context.ts';
 import { type Finding, notProven, ok, problem, warning } from './finding.ts';
-import type { Ground } from './ground.ts';
 import { showProxyAgent } from './remedy.ts';
 
-export async function checkImds(ground: Ground): Promise<readonly Finding[]> {
+export async function checkImds(context: CheckContext): Promise<readonly Finding[]> {
   const [answer, endpoint, vm, seen] = await Promise.all([
-    ground.instance(),
-    ground.endpoint(),
-    ground.vm(),
-    ground.document(),
+    context.instance(),
+    context.endpoint(),
+    context.vm(),
+    context.document(),
   ]);
-  const stored = ground.state().report?.observer ?? null;
-  const { scope, imds, observer } = ground.config;
+  const stored = context.state().report?.observer ?? null;
+  const { scope, imds, observer } = context.config;
   return imdsFindings({
     answer,
     endpoint,

@@ -1,14 +1,14 @@
-import { readLedger } from '../../service/look.ts';
+import { readInstallationRecord } from '../../service/inspect.ts';
 import { placesIn, serviceName } from '../../service/places.ts';
-import type { Ledger } from '../../service/plan.ts';
+import type { InstallationRecord } from '../../service/plan.ts';
 import { type Finding, ok, warning } from './finding.ts';
 
 /** Nothing where no service is installed on this machine, or where this account may not see it. */
-export const checkInstallation = (): readonly Finding[] => installationFindings(readLedger(placesIn()));
+export const checkInstallation = (): readonly Finding[] => installationFindings(readInstallationRecord(placesIn()));
 
-export function installationFindings(ledger: Pick<Ledger, 'ready' | 'refused'> | null): readonly Finding[] {
-  if (ledger === null) return [];
-  const { ready, refused } = ledger;
+export function installationFindings(record: Pick<InstallationRecord, 'ready' | 'refused'> | null): readonly Finding[] {
+  if (record === null) return [];
+  const { ready, refused } = record;
   const what = 'installation.version';
   if (refused === null) return [ok(what, `Version ${ready.folder} was ready last, and no other one was wanted since.`)];
   return [

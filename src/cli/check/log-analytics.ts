@@ -4,33 +4,33 @@ import { destinationOf, type LogAnalyticsConfig } from '../../sinks/log-analytic
 import { columnOf } from '../../sinks/log-analytics/encode.ts';
 import { createLogAnalyticsSink } from '../../sinks/log-analytics/sink.ts';
 import type { CheckResult, Delivery, Entry } from '../../sinks/sink.ts';
+import { type NetworkPath, probe } from './connectivity.ts';
+import { type CheckContext, tokenMs, withToken } from './context.ts';
 import { type Finding, notProven, ok, problem } from './finding.ts';
-import { type Ground, tokenMs, withToken } from './ground.ts';
 import { networkFindings } from './network.ts';
 import { probeEntry } from './probe-record.ts';
 import { grantPublish, type KnownVm, listRules, queryFor } from './remedy.ts';
-import { goThere, type Way } from './way.ts';
 
 const networkMs = 10_000;
 /** With the token, and twice where a row is written, under 30 s. */
 const waits = { tokenMs, uploadMs: 8_000 };
 
-export async function checkLogAnalytics(ground: Ground): Promise<readonly Finding[]> {
-  const { config, clock, credential, signal, write } = ground;
+export async function checkLogAnalytics(context: CheckContext): Promise<readonly Finding[]> {
+  const { config, clock, credential, signal, write } = context;
   const { logAnalytics } = config.sinks;
   if (logAnalytics === null) return [];
   const to = destinationOf(logAnalytics);
-  const way = wayTo(logAnalytics);
+  const way = networkPathTo(logAnalytics);
   const sink = createLogAnalyticsSink({ config: logAnalytics, credential, clock, waits });
   const [seen, verdict] = await Promise.all([
-    goThere(way, networkMs, signal),
-    withToken(ground, () => sink.check(signal)),
+    probe(way, networkMs, signal),
+    withToken(context, () => sink.check(signal)),
   ]);
-  const vm = await ground.vm();
+  const vm = await context.vm();
   const entry = write && verdict.ok && vm !== null ? probeEntry(vm, clock.now(), config.imds.apiVersion) : null;
   const delivery = entry && (await sink.send([entry], signal));
   await sink.close();
-  const objectId = (await ground.tokens()).at(-1)?.claims?.objectId ?? null;
+  const objectId = (await context.tokens()).at(-1)?.claims?.objectId ?? null;
   return [
     ...networkFindings('logAnalytics', { way, seen, to, now: clock.now() }),
     ...writeFindings({
@@ -46,7 +46,7 @@ export async function checkLogAnalytics(ground: Ground): Promise<readonly Findin
   ];
 }
 
-export function wayTo({ endpoint }: LogAnalyticsConfig): Way {
+export function networkPathTo({ endpoint }: LogAnalyticsConfig): NetworkPath {
   const { hostname, port } = new URL(endpoint);
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 443), tls: true, proxy: proxyBefore(hostname) };
 }

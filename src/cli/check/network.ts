@@ -1,7 +1,7 @@
 import { classify } from '../../azure/errors.ts';
 import type { Destination } from '../../azure/failure.ts';
-import { type Finding, notProven, ok, problem, type What, warning } from './finding.ts';
-import type { Step, Way, WaySeen } from './way.ts';
+import type { NetworkPath, ProbeResult, Step } from './connectivity.ts';
+import { type CheckId, type Finding, notProven, ok, problem, warning } from './finding.ts';
 
 const steps: readonly Step[] = ['name', 'tcp', 'tls'];
 /** Azure renews its own certificates long before; another authority may have forgotten. */
@@ -10,19 +10,24 @@ const soonMs = 3 * 86_400_000;
 /** What the way to a sink proves: one line for each step of it. */
 export function networkFindings(
   sink: 'eventHubs' | 'logAnalytics',
-  { way, seen, to, now }: { readonly way: Way; readonly seen: WaySeen; readonly to: Destination; readonly now: Date },
+  {
+    way,
+    seen,
+    to,
+    now,
+  }: { readonly way: NetworkPath; readonly seen: ProbeResult; readonly to: Destination; readonly now: Date },
 ): readonly Finding[] {
   const wanted = way.tls ? steps : steps.slice(0, 2);
   const failedAt = seen.failed ? wanted.indexOf(seen.failed.step) : wanted.length;
   return wanted.map((step, index) => {
-    const what: What = `${sink}.${step}`;
+    const what: CheckId = `${sink}.${step}`;
     if (index < failedAt) return reached(what, step, way, seen, now);
     if (index > failedAt) return notProven(what, `Not tried, since ${sink}.${wanted[failedAt]} failed.`);
     return problem(what, classify(seen.failed?.error, to, now).reason, showWay(step, way));
   });
 }
 
-function reached(what: What, step: Step, way: Way, seen: WaySeen, now: Date): Finding {
+function reached(what: CheckId, step: Step, way: NetworkPath, seen: ProbeResult, now: Date): Finding {
   const { host, port } = way;
   if (step === 'name') {
     if (seen.proxy) return ok(what, `The proxy ${seen.proxy} opens a tunnel to ${host}:${port}.`);
@@ -41,7 +46,7 @@ const listed = (addresses: readonly string[]): string =>
   addresses.length > 3 ? `${addresses.slice(0, 3).join(', ')} and ${addresses.length - 3} more` : addresses.join(', ');
 
 /** What shows more than a check can. */
-function showWay(step: Step, { host, port, proxy }: Way): string | undefined {
+function showWay(step: Step, { host, port, proxy }: NetworkPath): string | undefined {
   const through = proxy ? `-proxy ${proxy.host} ` : '';
   if (step === 'tls')
     return `openssl s_client ${through}-connect ${host}:${port} -servername ${host} -showcerts </dev/null`;

@@ -1,14 +1,14 @@
 import { systemClock } from '../../clock.ts';
 import { version } from '../../version.ts';
+import type { CommandContext } from '../command-context.ts';
 import { Failure } from '../exit-codes.ts';
 import { loadConfig } from '../load-config.ts';
 import { setProcessWide } from '../process-wide.ts';
-import type { Surroundings } from '../surroundings.ts';
 import { formatFor } from '../text-format.ts';
 import { prove } from './checks.ts';
 import { configurationFindings, problemFindings, seeFile } from './configuration.ts';
+import { createCheckContext } from './context.ts';
 import { type Class, type Finding, type Judgement, judge } from './finding.ts';
-import { layGround } from './ground.ts';
 import { classText, reportOf, verdictText, waitingText } from './report.ts';
 
 export interface CheckOptions {
@@ -19,7 +19,7 @@ export interface CheckOptions {
 }
 
 /** Proves everything there is to prove, prints it, and tells how it ended. */
-export async function runChecks(options: CheckOptions, { env, stop, print }: Surroundings): Promise<Judgement> {
+export async function runChecks(options: CheckOptions, { env, stop, print }: CommandContext): Promise<Judgement> {
   const clock = systemClock;
   const platform = process.platform;
   const offline = options.offline === true;
@@ -33,7 +33,7 @@ export async function runChecks(options: CheckOptions, { env, stop, print }: Sur
   const configured = configure(options, env, platform);
   add('configuration', configured.findings);
   if (configured.config) {
-    const ground = layGround({
+    const context = createCheckContext({
       config: configured.config,
       clock,
       platform,
@@ -45,12 +45,12 @@ export async function runChecks(options: CheckOptions, { env, stop, print }: Sur
       },
     });
     try {
-      for await (const { class: name, findings } of prove(ground, { offline })) {
+      for await (const { class: name, findings } of prove(context, { offline })) {
         if (stop.aborted) break;
         add(name, findings);
       }
     } finally {
-      await ground.close();
+      await context.close();
     }
   }
 

@@ -10,19 +10,19 @@ import { noOutboxOfService } from '../outbox/read.ts';
 import type { ServiceFacts } from '../status/facts.ts';
 import type { Status } from '../status/status.ts';
 import { notResponding } from '../status/verdict.ts';
+import type { CheckContext } from './context.ts';
 import { type Finding, finding, notProven, ok, problem, warning } from './finding.ts';
-import type { Ground } from './ground.ts';
 import type { StateSeen } from './see-state.ts';
 
-export async function checkState(ground: Ground): Promise<readonly Finding[]> {
-  const status = await ground.status();
+export async function checkState(context: CheckContext): Promise<readonly Finding[]> {
+  const status = await context.status();
   const isBlind = !(status instanceof Failure) && status.service !== null && isProblem(status.service.poll);
   // Only where the service gets no document is it asked for, to tell whose fault that is.
-  const isAnswered = isBlind && !ground.offline ? (await ground.document()).kind !== 'unavailable' : null;
-  return stateFindings(ground.state(), { directory: ground.config.stateDirectory, status, isAnswered });
+  const isAnswered = isBlind && !context.offline ? (await context.document()).kind !== 'unavailable' : null;
+  return stateFindings(context.state(), { directory: context.config.stateDirectory, status, isAnswered });
 }
 
-export interface StateGround {
+export interface StateContext {
   readonly directory: string;
   readonly status: Status | Failure;
   /** Whether this check gets documents of the metadata service, where the service has none; null: not asked. */
@@ -31,7 +31,7 @@ export interface StateGround {
 
 const isProblem = (poll: ServiceFacts['poll']): boolean => pollRemark(poll)?.isProblem === true;
 
-export const stateFindings = (seen: StateSeen, on: StateGround): readonly Finding[] => [
+export const stateFindings = (seen: StateSeen, on: StateContext): readonly Finding[] => [
   service(seen, on),
   ...memory(on),
   outbox(seen, on),
@@ -39,7 +39,7 @@ export const stateFindings = (seen: StateSeen, on: StateGround): readonly Findin
 
 const restart = 'sudo systemctl restart scheduled-events-bridge';
 
-function service(seen: StateSeen, { directory, status, isAnswered }: StateGround): Finding {
+function service(seen: StateSeen, { directory, status, isAnswered }: StateContext): Finding {
   const what = 'state.service';
   if (status instanceof Failure) {
     if (status.reason === 'needsPerson') return { ...problem(what, status.message, restart), exit: 'needsPerson' };
@@ -82,7 +82,7 @@ function service(seen: StateSeen, { directory, status, isAnswered }: StateGround
 
 function polling(
   { pid, version, poll, stuck, senders }: ServiceFacts,
-  { directory, isAnswered }: Pick<StateGround, 'directory' | 'isAnswered'>,
+  { directory, isAnswered }: Pick<StateContext, 'directory' | 'isAnswered'>,
 ): Finding {
   const what = 'state.service';
   const runs = `A service runs with ${directory} (pid ${pid}, version ${version})`;
@@ -105,7 +105,7 @@ function polling(
 }
 
 /** Only the running process knows. */
-function memory({ directory, status }: StateGround): readonly Finding[] {
+function memory({ directory, status }: StateContext): readonly Finding[] {
   const what = 'state.memory';
   if (status instanceof Failure || status.service === null) return [];
   const { inMemoryOnly: count, storageTrouble } = status.service;
@@ -118,7 +118,7 @@ function memory({ directory, status }: StateGround): readonly Finding[] {
   return [problem(what, `${why}${held}`, `df -h ${directory}`)];
 }
 
-function outbox({ report, error, running }: StateSeen, { directory }: StateGround): Finding {
+function outbox({ report, error, running }: StateSeen, { directory }: StateContext): Finding {
   const what = 'state.outbox';
   const { outbox: path } = layoutOf(directory);
   if (error instanceof OutboxTooNew) return { ...finding(what, 'problem', error.message), exit: 'newerOutbox' };

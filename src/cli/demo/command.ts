@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
+import { type CommandContext, describeVerb, type Verb } from '../command-context.ts';
 import { hangup } from '../hangup.ts';
-import { describeVerb, type Surroundings, type Verb } from '../surroundings.ts';
 
 interface Options {
   readonly fleet?: number;
@@ -11,7 +11,7 @@ interface Options {
 }
 
 /** `demo`: a local Azure and a bridge in one, without anything of Azure's. */
-export const addDemo: Verb = (program, surroundings) => {
+export const addDemo: Verb = (program, commandContext) => {
   const command = program
     .command('demo')
     .description('see it work in half a minute: a local Azure and a bridge; ends by itself')
@@ -22,18 +22,18 @@ export const addDemo: Verb = (program, surroundings) => {
     )
     // With it the demo starts itself, for a part of the fleet.
     .addOption(new Option('--fleet-part <file>').hideHelp());
-  describeVerb(command, 'notDone').action((options: Options) => demo(options, surroundings));
+  describeVerb(command, 'notDone').action((options: Options) => demo(options, commandContext));
 };
 
-async function demo({ fleet, fleetPart }: Options, surroundings: Surroundings): Promise<void> {
-  if (fleetPart !== undefined) return (await import('./fleet/part.ts')).runPart(fleetPart, surroundings);
+async function demo({ fleet, fleetPart }: Options, commandContext: CommandContext): Promise<void> {
+  if (fleetPart !== undefined) return (await import('./fleet/part.ts')).runPart(fleetPart, commandContext);
   const directory = mkdtempSync(join(tmpdir(), 'scheduled-events-bridge-demo-'));
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
   // Also when the process is ended before its time.
   process.once('exit', remove);
   const options = {
-    ...surroundings,
-    stop: AbortSignal.any([surroundings.stop, hangup()]),
+    ...commandContext,
+    stop: AbortSignal.any([commandContext.stop, hangup()]),
     directory,
     entry: process.argv[1] ?? '',
   };

@@ -1,4 +1,4 @@
-import type { Surroundings } from '../surroundings.ts';
+import type { CommandContext } from '../command-context.ts';
 import { mayColour } from '../text-format.ts';
 import { type Row, toText } from './picture/ink.ts';
 import { createScreen } from './picture/screen.ts';
@@ -27,7 +27,7 @@ const leastColumns = 80;
 /** `height`: rows that the picture takes. */
 export function createDisplay(
   terminal: Terminal,
-  { print, env }: Pick<Surroundings, 'print' | 'env'>,
+  { print, env }: Pick<CommandContext, 'print' | 'env'>,
   height: (columns: number) => number,
 ): Display {
   const { columns = leastColumns, rows = 0, isTTY = false } = terminal;

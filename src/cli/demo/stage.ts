@@ -1,11 +1,11 @@
 import { type AzureSimulator, startAzureSimulator } from '../../azure-simulator/index.ts';
+import type { CommandContext } from '../command-context.ts';
 import { Failure } from '../exit-codes.ts';
 import { streams } from '../simulate/streams.ts';
-import type { Surroundings } from '../surroundings.ts';
 import { type BridgeProcess, createBridgeProcess } from './bridge-process.ts';
 import { createDisplay, type Display } from './display.ts';
 
-export interface DemoOptions extends Surroundings {
+export interface DemoOptions extends CommandContext {
   /** For everything that is written; whoever gives it removes it. */
   readonly directory: string;
   /** The file that this program was started with. */

@@ -1,6 +1,6 @@
 import { systemClock } from '../../clock.ts';
 import { silentLog } from '../../log.ts';
-import { type Asked, askService } from '../../outbox/ask.ts';
+import { type Asked, askService } from '../../outbox/control-client.ts';
 import { outboxHandlers } from '../../outbox/handlers.ts';
 import { type Chosen, OutboxInUse, openOutbox, type Purged } from '../../outbox/outbox.ts';
 import { readOutbox } from '../../outbox/reader.ts';
@@ -10,7 +10,7 @@ import { asOwner } from './as-owner.ts';
 import { explainUnread, foundIn, noOutboxIn } from './read.ts';
 
 /** What a person wants changed. */
-export type Wish =
+export type ChangeRequest =
   | { readonly verb: 'retry'; readonly argument: Chosen }
   | { readonly verb: 'purge'; readonly argument: Purged };
 
@@ -22,7 +22,7 @@ const timeoutMs = 20_000;
  * @returns a sentence that says what was done.
  * @throws Failure where it was not.
  */
-export async function changeOutbox(directory: string, wish: Wish, stop: AbortSignal): Promise<string> {
+export async function changeOutbox(directory: string, wish: ChangeRequest, stop: AbortSignal): Promise<string> {
   try {
     for (let tries = 0; ; tries += 1) {
       const answered = await askTheService(directory, wish, stop);
@@ -63,7 +63,7 @@ async function askTheService(
 }
 
 /** Null: a service has the outbox by now. */
-async function changeHere(directory: string, { verb, argument }: Wish): Promise<unknown> {
+async function changeHere(directory: string, { verb, argument }: ChangeRequest): Promise<unknown> {
   // Those that the service had: to any others the outbox would adapt itself, and give up what waits.
   const sinks = foundIn(directory, readOutbox).sinks.filter(({ configured }) => configured);
   try {

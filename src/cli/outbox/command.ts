@@ -1,26 +1,26 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { DeliveryState } from '../../outbox/entries.ts';
+import { type CommandContext, describeVerb, type Verb } from '../command-context.ts';
 import { type ExitReason, Failure } from '../exit-codes.ts';
-import { describeVerb, type Surroundings, type Verb } from '../surroundings.ts';
 import { addRecordOptions, type RecordOptions, recordFilterOf } from './filter.ts';
-import { addWhereabouts, stateDirectoryOf, type Whereabouts } from './state-directory.ts';
+import { addStateDirOptions, type StateDirOptions, stateDirectoryOf } from './state-directory.ts';
 
 /** `outbox`: what waits and what was refused, looked at and changed by hand. */
-export const addOutbox: Verb = (program, surroundings) => {
+export const addOutbox: Verb = (program, commandContext) => {
   const outbox = program
     .command('outbox')
     .description('look at what waits for a destination or was refused by it, send it again, or give it up')
     .helpCommand(false);
   describeVerb(outbox, ...reasons);
-  for (const add of [addList, addShow, addRetry, addPurge, addExport]) add(outbox, surroundings);
+  for (const add of [addList, addShow, addRetry, addPurge, addExport]) add(outbox, commandContext);
 };
 
 const reasons: readonly ExitReason[] = ['noOutbox', 'notDone', 'newerOutbox', 'configuration'];
 
 /** Sub-commands load what is heavy when they are run. */
 function addSub(outbox: Command, name: string, description: string): Command {
-  return describeVerb(addWhereabouts(outbox.command(name).description(description)), ...reasons);
+  return describeVerb(addStateDirOptions(outbox.command(name).description(description)), ...reasons);
 }
 
 const sinkOption = () => new Option('--sink <name>', 'only of this destination, as event-hubs or log-analytics');
@@ -43,12 +43,12 @@ const statesOf = (state: StateWord | undefined): readonly DeliveryState[] => {
 /** How a reader knows the form of what `show` prints; the number grows when something that was there is gone. */
 const entryVersion = 1;
 
-interface Chosen extends Whereabouts, RecordOptions {
+interface Chosen extends StateDirOptions, RecordOptions {
   readonly sink?: string;
   readonly state?: StateWord;
 }
 
-function addList(outbox: Command, { env, print }: Surroundings): void {
+function addList(outbox: Command, { env, print }: CommandContext): void {
   addRecordOptions(addSub(outbox, 'list', 'list what waits and what was refused, newest last'))
     .addOption(sinkOption())
     .addOption(stateOption())
@@ -75,10 +75,10 @@ interface Listing {
   readonly json?: true;
 }
 
-function addShow(outbox: Command, { env, print }: Surroundings): void {
+function addShow(outbox: Command, { env, print }: CommandContext): void {
   addSub(outbox, 'show', 'print one record and what became of it, as JSON')
     .addArgument(outbox.createArgument('<position>', 'its position, as list tells it').argParser(positionArgument))
-    .action(async (position: number, where: Whereabouts) => {
+    .action(async (position: number, where: StateDirOptions) => {
       const { directory } = stateDirectoryOf(where, env);
       const { readEntry } = await import('../../outbox/entries.ts');
       const { foundIn } = await import('./read.ts');
@@ -90,7 +90,7 @@ function addShow(outbox: Command, { env, print }: Surroundings): void {
     });
 }
 
-function addRetry(outbox: Command, { env, print, stop }: Surroundings): void {
+function addRetry(outbox: Command, { env, print, stop }: CommandContext): void {
   addSub(outbox, 'retry', 'send dead letters again with the ids that they have, or try at once to send what waits')
     .addArgument(outbox.createArgument('[position]', 'dead letter of one record').argParser(positionArgument))
     .option('--all', 'all dead letters')
@@ -119,7 +119,7 @@ interface Retrying {
   readonly now?: true;
 }
 
-function addPurge(outbox: Command, { env, print, stop }: Surroundings): void {
+function addPurge(outbox: Command, { env, print, stop }: CommandContext): void {
   addSub(outbox, 'purge', 'give up dead letters, or what waits: it will never be delivered')
     .addArgument(outbox.createArgument('[position]', 'of one record (default: all)').argParser(positionArgument))
     .addOption(new Option('--state <state>', 'which of them').choices(['dead', 'pending']).makeOptionMandatory())
@@ -128,7 +128,7 @@ function addPurge(outbox: Command, { env, print, stop }: Surroundings): void {
     .action(
       async (
         position: number | undefined,
-        { state, sink, yes, ...where }: Whereabouts & Pick<Chosen, 'sink'> & Purging,
+        { state, sink, yes, ...where }: StateDirOptions & Pick<Chosen, 'sink'> & Purging,
       ) => {
         const { directory } = stateDirectoryOf(where, env);
         await refuseUnknownSink(directory, sink);
@@ -143,7 +143,7 @@ interface Purging {
   readonly yes?: true;
 }
 
-function addExport(outbox: Command, { env, print, stop }: Surroundings): void {
+function addExport(outbox: Command, { env, print, stop }: CommandContext): void {
   addRecordOptions(addSub(outbox, 'export', 'print records, oldest first, one JSON document a line'))
     .addOption(sinkOption())
     .addOption(stateOption())

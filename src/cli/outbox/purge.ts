@@ -1,7 +1,7 @@
 import { countEntries } from '../../outbox/entries.ts';
 import type { Purged } from '../../outbox/outbox.ts';
+import type { CommandContext } from '../command-context.ts';
 import { Failure } from '../exit-codes.ts';
-import type { Surroundings } from '../surroundings.ts';
 import { changeOutbox } from './change.ts';
 import { confirmed, type Terminal } from './confirm.ts';
 import { sinkName } from './plain.ts';
@@ -11,7 +11,7 @@ import { foundIn } from './read.ts';
 export async function purgeOutbox(
   directory: string,
   { yes, ...argument }: Purged & { readonly yes: boolean },
-  { print, stop }: Pick<Surroundings, 'print' | 'stop'>,
+  { print, stop }: Pick<CommandContext, 'print' | 'stop'>,
   terminal: Terminal = { input: process.stdin, output: process.stderr },
 ): Promise<void> {
   const { state, sink, position } = argument;

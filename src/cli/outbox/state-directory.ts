@@ -3,7 +3,7 @@ import { Failure } from '../exit-codes.ts';
 import { loadConfig } from '../load-config.ts';
 
 /** How a command that looks at an outbox is told where it is. */
-export interface Whereabouts {
+export interface StateDirOptions {
   readonly config?: string;
   readonly stateDirectory?: string;
 }
@@ -14,8 +14,8 @@ export interface StateDirectory {
   readonly maxMegabytes: number | null;
 }
 
-/** The options of {@link Whereabouts}. */
-export function addWhereabouts(command: Command): Command {
+/** The options of {@link StateDirOptions}. */
+export function addStateDirOptions(command: Command): Command {
   return command
     .addOption(
       new Option(
@@ -28,7 +28,7 @@ export function addWhereabouts(command: Command): Command {
 
 /** @throws Failure where the configuration, which may hold secrets, cannot be read or is wrong. */
 export function stateDirectoryOf(
-  { config: file, stateDirectory }: Whereabouts,
+  { config: file, stateDirectory }: StateDirOptions,
   env: NodeJS.ProcessEnv,
 ): StateDirectory {
   if (stateDirectory !== undefined) return { directory: stateDirectory, maxMegabytes: null };

@@ -1,40 +1,40 @@
 import type { Command } from 'commander';
 import type { Order } from '../../service/install.ts';
 import type { Machine } from '../../service/machine.ts';
+import { type CommandContext, describeVerb, type Verb } from '../command-context.ts';
 import { type ExitReason, exitCodes, Failure } from '../exit-codes.ts';
-import { describeVerb, type Surroundings, type Verb } from '../surroundings.ts';
 import { orFail } from './refused.ts';
 
 const reasons: readonly ExitReason[] = ['notDone', 'unsupported', 'missing', 'badConfiguration', 'busy'];
 
-type OpenMachine = (surroundings: Surroundings) => Promise<Machine>;
+type OpenMachine = (commandContext: CommandContext) => Promise<Machine>;
 
 /** `service`: the bridge as a service of this machine. */
-export const addService: Verb = (program, surroundings) =>
-  addServiceOf(async (around) => (await import('./machine.ts')).thisMachine(around))(program, surroundings);
+export const addService: Verb = (program, commandContext) =>
+  addServiceOf(async (around) => (await import('./machine.ts')).thisMachine(around))(program, commandContext);
 
 /** The same on another machine than this one. */
 export const addServiceOf =
   (open: OpenMachine): Verb =>
-  (program, surroundings) => {
+  (program, commandContext) => {
     const service = program
       .command('service')
       .description('install the bridge as a service of this machine, update, configure, look at and remove it')
       .helpCommand(false);
     describeVerb(service, ...inOrder(...reasons, 'unreachable', 'needsPerson'));
-    const machine = (): Promise<Machine> => open(surroundings);
+    const machine = (): Promise<Machine> => open(commandContext);
     for (const add of [addInstall, addUpdate, addConfigure, addEnable, addDisable, addUninstall, addStatus]) {
-      add(service, machine, surroundings);
+      add(service, machine, commandContext);
     }
   };
 
-type Sub = (service: Command, machine: () => Promise<Machine>, surroundings: Surroundings) => void;
+type Sub = (service: Command, machine: () => Promise<Machine>, commandContext: CommandContext) => void;
 
 const goesOn =
   'It goes on to its end, since half of it would be of no use. Asked once more it ends at once; the same command takes it up again later.';
 
 /** Does it, and tells whoever wants to stop it what that would mean. */
-async function toItsEnd<T>(machine: Machine, { stop }: Surroundings, work: () => Promise<T>): Promise<T> {
+async function toItsEnd<T>(machine: Machine, { stop }: CommandContext, work: () => Promise<T>): Promise<T> {
   const tell = (): void => machine.say(goesOn);
   stop.addEventListener('abort', tell, { once: true });
   try {
@@ -73,7 +73,7 @@ interface Given {
 /** A verb that takes a package. `isInstallation`: it may be the first. */
 const addTaking =
   (name: string, description: string, enable: Order['enable'], isInstallation: boolean): Sub =>
-  (service, machine, surroundings) => {
+  (service, machine, commandContext) => {
     addSub(service, name, description, 'unreachable')
       .requiredOption(...from)
       .option(...key)
@@ -81,7 +81,7 @@ const addTaking =
       .option(...noStart)
       .action(async ({ from: folder, key: keyFile, config: file, start }: Given) => {
         const order = { from: folder, key: keyFile ?? null, configuration: file ?? null, start, enable };
-        await bring(surroundings, await machine(), order, isInstallation);
+        await bring(commandContext, await machine(), order, isInstallation);
       });
   };
 
@@ -101,7 +101,7 @@ const addUpdate = addTaking(
 
 const asInstalled = { from: null, key: null, configuration: null, start: true } as const;
 
-const addConfigure: Sub = (service, machine, surroundings) => {
+const addConfigure: Sub = (service, machine, commandContext) => {
   addSub(
     service,
     'configure',
@@ -110,38 +110,38 @@ const addConfigure: Sub = (service, machine, surroundings) => {
   )
     .requiredOption(...config)
     .action(async ({ config: file }: { config: string }) => {
-      await bring(surroundings, await machine(), { ...asInstalled, configuration: file, enable: 'as-it-is' });
+      await bring(commandContext, await machine(), { ...asInstalled, configuration: file, enable: 'as-it-is' });
     });
 };
 
-const addEnable: Sub = (service, machine, surroundings) => {
+const addEnable: Sub = (service, machine, commandContext) => {
   addSub(service, 'enable', 'start the service, now and with every start of the machine', 'unreachable').action(
     async () => {
-      await bring(surroundings, await machine(), { ...asInstalled, enable: 'always' });
+      await bring(commandContext, await machine(), { ...asInstalled, enable: 'always' });
     },
   );
 };
 
 /** Does it and says what became of it; where it may be the first time, also what is different from now on. */
 async function bring(
-  surroundings: Surroundings,
+  commandContext: CommandContext,
   machine: Machine,
   order: Order,
   isInstallation = false,
 ): Promise<void> {
   const { install } = await import('../../service/install.ts');
   const { beginningSentences, doneSentences, unreachedSentence } = await import('./sentences.ts');
-  const done = await toItsEnd(machine, surroundings, () => install(machine, order));
+  const done = await toItsEnd(machine, commandContext, () => install(machine, order));
   const beginning = isInstallation || !done.wasThere ? beginningSentences(done) : [];
   for (const sentence of [...doneSentences(done, machine.places), ...beginning]) machine.say(sentence);
   if (done.unreached !== null) throw new Failure('unreachable', unreachedSentence(done.unreached, machine.places));
 }
 
-const addDisable: Sub = (service, machine, surroundings) => {
+const addDisable: Sub = (service, machine, commandContext) => {
   addSub(service, 'disable', 'stop the service, and do not start it with the machine').action(async () => {
     const { disable } = await import('../../service/disable.ts');
     const here = await machine();
-    await toItsEnd(here, surroundings, () => disable(here));
+    await toItsEnd(here, commandContext, () => disable(here));
     here.say('The service is stopped and does not start with the machine. Nothing that happens now will be known.');
   });
 };
@@ -151,7 +151,7 @@ interface Kept {
   readonly keepConfiguration?: boolean;
 }
 
-const addUninstall: Sub = (service, machine, surroundings) => {
+const addUninstall: Sub = (service, machine, commandContext) => {
   addSub(
     service,
     'uninstall',
@@ -163,7 +163,7 @@ const addUninstall: Sub = (service, machine, surroundings) => {
       const { uninstall } = await import('../../service/uninstall.ts');
       const { uninstalledSentences } = await import('./sentences.ts');
       const here = await machine();
-      const gone = await toItsEnd(here, surroundings, () => uninstall(here, { keepState, keepConfiguration }));
+      const gone = await toItsEnd(here, commandContext, () => uninstall(here, { keepState, keepConfiguration }));
       for (const sentence of uninstalledSentences(gone, here.places, here.clock.now())) here.say(sentence);
     });
 };

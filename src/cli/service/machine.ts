@@ -1,19 +1,19 @@
 import { delimiter } from 'node:path';
 import { systemClock } from '../../clock.ts';
-import { askService } from '../../outbox/ask.ts';
-import { type CheckedConfiguration, factsOf, type Greeting, type Machine } from '../../service/machine.ts';
+import { askService } from '../../outbox/control-client.ts';
+import { type CheckedConfiguration, factsOf, type Machine, type PingResult } from '../../service/machine.ts';
 import { placesIn } from '../../service/places.ts';
+import type { CommandContext } from '../command-context.ts';
 import { platformPaths, readConfigFile } from '../config-file.ts';
 import { asOwner } from '../outbox/as-owner.ts';
 import { readConfig } from '../read-config.ts';
-import type { Surroundings } from '../surroundings.ts';
-import { greetingRequest, reachIn } from './greeting.ts';
+import { pingRequest, reachIn } from './ping.ts';
 
 /** Where `useradd` and the others are. The path of a user, which `su` keeps, and those of some agents name only a part of it. */
 const systemFolders = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
 /** The machine that this process runs on. */
-export function thisMachine({ env: given, print }: Surroundings): Machine {
+export function thisMachine({ env: given, print }: CommandContext): Machine {
   const places = placesIn();
   // An empty one would be the folder that one stands in.
   const path = given.PATH?.split(delimiter).filter((folder) => folder !== '') ?? [];
@@ -53,12 +53,12 @@ export function checkConfiguration(file: string): CheckedConfiguration {
 const answerMs = 20_000;
 
 /** Asks as the owner of the state: what the service could have put there for root to follow is followed as nobody. */
-async function greet(directory: string): Promise<Greeting> {
+async function greet(directory: string): Promise<PingResult> {
   // Whoever is impatient must not make a service look as if it were stuck.
   const { signal } = new AbortController();
   try {
     const asked = await asOwner(directory, () =>
-      askService(directory, greetingRequest, null, { timeoutMs: answerMs, signal, clock: systemClock }),
+      askService(directory, pingRequest, null, { timeoutMs: answerMs, signal, clock: systemClock }),
     );
     // An older version answers that it does not know the request: written down it proves as much.
     if (asked.answered) return { ok: true, reach: reachIn(asked.answer) };

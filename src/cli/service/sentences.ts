@@ -1,6 +1,6 @@
 import { clockTime } from '../../health/moment.ts';
+import { commandTarget } from '../../service/inspect.ts';
 import type { Done } from '../../service/install.ts';
-import { commandTarget } from '../../service/look.ts';
 import { type Places, serviceName } from '../../service/places.ts';
 import type { CommandState } from '../../service/plan.ts';
 import type { Uninstalled } from '../../service/uninstall.ts';

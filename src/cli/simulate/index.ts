@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
 import { InvalidArgumentError, Option } from 'commander';
+import { describeVerb, type Verb } from '../command-context.ts';
 import { Failure } from '../exit-codes.ts';
 import { canFreeze } from '../freeze-process.ts';
-import { describeVerb, type Verb } from '../surroundings.ts';
 import { formatFor } from '../text-format.ts';
 import type { SimulateOptions } from './simulate.ts';
 
 /** `simulate`: a local Azure to point a bridge at, for trying things out and for tests from outside. */
-export const addSimulate: Verb = (program, surroundings) => {
+export const addSimulate: Verb = (program, commandContext) => {
   const command = program
     .command('simulate')
     .description('run a local Azure: instance metadata, Event Hubs and Logs Ingestion, until stopped')
@@ -20,15 +20,15 @@ export const addSimulate: Verb = (program, surroundings) => {
     refuseUnfit(scenario, options);
     if (options.list) {
       const { listScenarios, scenariosJson } = await import('./list.ts');
-      surroundings.print(
-        options.json ? scenariosJson() : listScenarios(formatFor(process.stdout, surroundings.env).width),
+      commandContext.print(
+        options.json ? scenariosJson() : listScenarios(formatFor(process.stdout, commandContext.env).width),
       );
     } else if (options.record !== undefined) {
       const { recordTo } = await import('./record.ts');
-      await recordTo(options.record, options.endpoint ?? 'http://169.254.169.254', surroundings);
+      await recordTo(options.record, options.endpoint ?? 'http://169.254.169.254', commandContext);
     } else {
       const { simulate } = await import('./simulate.ts');
-      await simulate(scenario, options, surroundings);
+      await simulate(scenario, options, commandContext);
     }
   });
 };

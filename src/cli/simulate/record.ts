@@ -2,11 +2,11 @@ import { appendFileSync, closeSync, fsyncSync, openSync } from 'node:fs';
 import { describeSeen } from '../../azure-simulator/recording/describe.ts';
 import { openEndpoint } from '../../azure-simulator/recording/endpoint.ts';
 import { record } from '../../azure-simulator/recording/record.ts';
+import type { CommandContext } from '../command-context.ts';
 import { Failure } from '../exit-codes.ts';
-import type { Surroundings } from '../surroundings.ts';
 
 /** `simulate --record`: writes down what an endpoint answers, until stopped. */
-export async function recordTo(file: string, url: string, { print, stop }: Surroundings): Promise<void> {
+export async function recordTo(file: string, url: string, { print, stop }: CommandContext): Promise<void> {
   const fd = openNew(file);
   const endpoint = openEndpoint(url);
   const tell = (text: string): void => print(`${new Date().toISOString()}  ${text}\n`);

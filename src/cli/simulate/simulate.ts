@@ -3,9 +3,9 @@ import { type AzureSimulator, startAzureSimulator, type VmDefinition } from '../
 import type { Recording } from '../../azure-simulator/recording/format.ts';
 import type { Scenario } from '../../azure-simulator/scenarios/index.ts';
 import { systemClock } from '../../clock.ts';
+import { type CommandContext, stopped } from '../command-context.ts';
 import { Failure } from '../exit-codes.ts';
 import { hangup } from '../hangup.ts';
-import { type Surroundings, stopped } from '../surroundings.ts';
 import { addresses } from './addresses.ts';
 import { openClientFiles } from './files.ts';
 import { createFreezer } from './freezer.ts';
@@ -46,7 +46,7 @@ const settleMs = 2_000;
 export async function simulate(
   name: string | undefined,
   options: SimulateOptions,
-  { print, stop }: Surroundings,
+  { print, stop }: CommandContext,
 ): Promise<void> {
   const scenario = name === undefined ? null : scenarioNamed(name);
   const recording = options.replay === undefined ? null : openRecording(options.replay);

@@ -1,5 +1,5 @@
+import type { CommandContext } from '../command-context.ts';
 import { openLog } from '../open-log.ts';
-import type { Surroundings } from '../surroundings.ts';
 
 /** What is said while it runs. */
 export interface Voice {
@@ -9,7 +9,7 @@ export interface Voice {
   readonly warn: (text: string) => void;
 }
 
-export async function openVoice(print: Surroundings['print'], { json }: { readonly json?: true }): Promise<Voice> {
+export async function openVoice(print: CommandContext['print'], { json }: { readonly json?: true }): Promise<Voice> {
   if (json) {
     const log = await openLog('warn');
     return { tell: () => {}, warn: (text) => log.warn({ part: 'simulate' }, text) };

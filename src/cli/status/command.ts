@@ -1,11 +1,11 @@
 import { systemClock } from '../../clock.ts';
+import { describeVerb, type Verb } from '../command-context.ts';
 import { Failure } from '../exit-codes.ts';
-import { addWhereabouts, stateDirectoryOf, type Whereabouts } from '../outbox/state-directory.ts';
-import { describeVerb, type Verb } from '../surroundings.ts';
+import { addStateDirOptions, type StateDirOptions, stateDirectoryOf } from '../outbox/state-directory.ts';
 
 /** `status`: what is wrong with the bridge and how to fix it, from the service itself, else from its state directory. */
 export const addStatus: Verb = (program, { env, print }) => {
-  const command = addWhereabouts(
+  const command = addStateDirOptions(
     program
       .command('status')
       .description(
@@ -13,7 +13,7 @@ export const addStatus: Verb = (program, { env, print }) => {
       ),
   ).option('--json', 'print everything as one JSON document');
   describeVerb(command, 'needsPerson', 'noOutbox', 'notDone', 'newerOutbox', 'configuration').action(
-    async (options: Whereabouts & { readonly json?: true }) => {
+    async (options: StateDirOptions & { readonly json?: true }) => {
       const { directory, maxMegabytes } = stateDirectoryOf(options, env);
       const { readStatus } = await import('./status.ts');
       const status = await readStatus(directory, { clock: systemClock, maxMegabytes });

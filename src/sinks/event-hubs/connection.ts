@@ -1,24 +1,24 @@
 import type { Clock } from '../../clock.ts';
+import type { AmqpClient } from './amqp-client.ts';
 import { nextMove } from './connection-policy.ts';
-import type { Line } from './line.ts';
 
 /** Keeps at most one line in use, gives up the one that failed, closes the one that idles. */
 export interface Connection {
   /** A send on it would not have to connect first. */
   readonly isOpen: boolean;
   /** Runs `work` on the present line, on a new one if there is none. Rejects with what `work` rejects with. */
-  use<T>(work: (line: Line) => Promise<T>): Promise<T>;
+  use<T>(work: (amqp: AmqpClient) => Promise<T>): Promise<T>;
   /** To be called when `work` has the connection open. */
-  opened(line: Line): void;
+  opened(amqp: AmqpClient): void;
   /** No new send gets this line; it is closed when the last send on it is over. */
-  giveUp(line: Line): void;
+  giveUp(amqp: AmqpClient): void;
   /** Never rejects; at most 3 s. Sends still under way fail. */
   close(): Promise<void>;
 }
 
 export interface ConnectionOptions {
   /** Throws where the address is of no use. */
-  readonly makeLine: () => Line;
+  readonly makeLine: () => AmqpClient;
   readonly idleCloseSeconds: number;
   readonly clock: Clock;
   /** Something is about to happen to this VM, or happening: the connection is opened and kept. */
@@ -31,47 +31,47 @@ export interface ConnectionOptions {
 const watchEveryMs = 1000;
 
 export function createConnection({ makeLine, idleCloseSeconds, clock, near, open }: ConnectionOptions): Connection {
-  let current: { readonly line: Line; isOpen: boolean } | null = null;
-  const users = new Map<Line, number>();
-  const gone = new WeakSet<Line>();
+  let current: { readonly amqp: AmqpClient; isOpen: boolean } | null = null;
+  const users = new Map<AmqpClient, number>();
+  const gone = new WeakSet<AmqpClient>();
   const closings = new Set<Promise<void>>();
   const closed = new AbortController();
   let lastUse = clock.monotonicMs();
   let failedOpenAt: number | null = null;
 
-  function closeLine(line: Line): void {
-    if (gone.has(line)) return;
-    gone.add(line);
-    const closing = line.close().finally(() => closings.delete(closing));
+  function closeLine(amqp: AmqpClient): void {
+    if (gone.has(amqp)) return;
+    gone.add(amqp);
+    const closing = amqp.close().finally(() => closings.delete(closing));
     closings.add(closing);
   }
 
-  function giveUp(line: Line): void {
-    if (current?.line === line) current = null;
-    if (!users.has(line)) closeLine(line);
+  function giveUp(amqp: AmqpClient): void {
+    if (current?.amqp === amqp) current = null;
+    if (!users.has(amqp)) closeLine(amqp);
   }
 
-  function obtain(): Line {
-    if (current?.line.broken.aborted) giveUp(current.line);
-    current ??= { line: makeLine(), isOpen: false };
-    return current.line;
+  function obtain(): AmqpClient {
+    if (current?.amqp.broken.aborted) giveUp(current.amqp);
+    current ??= { amqp: makeLine(), isOpen: false };
+    return current.amqp;
   }
 
-  async function use<T>(work: (line: Line) => Promise<T>): Promise<T> {
-    const line = obtain();
-    users.set(line, (users.get(line) ?? 0) + 1);
+  async function use<T>(work: (amqp: AmqpClient) => Promise<T>): Promise<T> {
+    const amqp = obtain();
+    users.set(amqp, (users.get(amqp) ?? 0) + 1);
     try {
-      return await work(line);
+      return await work(amqp);
     } finally {
       lastUse = clock.monotonicMs();
-      const left = (users.get(line) ?? 1) - 1;
-      if (left > 0) users.set(line, left);
-      else users.delete(line);
-      if (left === 0 && current?.line !== line) closeLine(line);
+      const left = (users.get(amqp) ?? 1) - 1;
+      if (left > 0) users.set(amqp, left);
+      else users.delete(amqp);
+      if (left === 0 && current?.amqp !== amqp) closeLine(amqp);
     }
   }
 
-  const isOpen = (): boolean => current?.isOpen === true && !current.line.broken.aborted;
+  const isOpen = (): boolean => current?.isOpen === true && !current.amqp.broken.aborted;
 
   async function openAhead(): Promise<void> {
     try {
@@ -86,7 +86,7 @@ export function createConnection({ makeLine, idleCloseSeconds, clock, near, open
   async function watch(): Promise<void> {
     while (!closed.signal.aborted) {
       // Left alone, the SDK would connect a broken line again to renew its authorisation.
-      if (current?.line.broken.aborted) giveUp(current.line);
+      if (current?.amqp.broken.aborted) giveUp(current.amqp);
       const now = clock.monotonicMs();
       const move = nextMove({
         connected: isOpen(),
@@ -96,7 +96,7 @@ export function createConnection({ makeLine, idleCloseSeconds, clock, near, open
         sinceFailedOpenMs: failedOpenAt === null ? null : now - failedOpenAt,
       });
       if (move === 'open') await openAhead();
-      if (move === 'close' && current) giveUp(current.line);
+      if (move === 'close' && current) giveUp(current.amqp);
       await clock.sleep(watchEveryMs, closed.signal);
     }
   }
@@ -107,17 +107,17 @@ export function createConnection({ makeLine, idleCloseSeconds, clock, near, open
       return isOpen();
     },
     use,
-    opened(line) {
-      line.opened();
-      if (current?.line === line) current.isOpen = true;
+    opened(amqp) {
+      amqp.opened();
+      if (current?.amqp === amqp) current.isOpen = true;
     },
     giveUp,
     async close() {
       closed.abort();
       if (current) {
-        const { line } = current;
+        const { amqp } = current;
         current = null;
-        closeLine(line);
+        closeLine(amqp);
       }
       await Promise.all(closings);
     },

@@ -6,11 +6,11 @@ import { classify } from '../../azure/errors.ts';
 import { KnownFailure, rejected, retry } from '../../azure/failure.ts';
 import type { Clock } from '../../clock.ts';
 import type { CheckResult, Delivery, Entry, Sink } from '../sink.ts';
+import { type AmqpClient, type AmqpClientOptions, createAmqpClient } from './amqp-client.ts';
 import { destinationOf, type EventHubsConfig, eventHubsShape } from './config.ts';
 import { createConnection } from './connection.ts';
 import { jitterMs, mayWait } from './connection-policy.ts';
 import { encodeEvent, partitionKey } from './encode.ts';
-import { createLine, type Line, type LineOptions } from './line.ts';
 
 export interface EventHubsSinkOptions {
   readonly config: EventHubsConfig;
@@ -54,9 +54,9 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
   const destination = destinationOf(config);
   const waits = { ...defaultWaits, ...options.waits };
   const deadlines = createDeadlines(destination.name);
-  let webSockets: LineOptions['webSockets'] = null;
+  let webSockets: AmqpClientOptions['webSockets'] = null;
   const connection = createConnection({
-    makeLine: () => createLine({ config, credential, deadlines, exchangeMs: waits.exchangeMs, webSockets }),
+    makeLine: () => createAmqpClient({ config, credential, deadlines, exchangeMs: waits.exchangeMs, webSockets }),
     idleCloseSeconds: config.idleCloseSeconds,
     clock,
     near,
@@ -67,7 +67,7 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
   let token = '';
 
   /** An empty batch for this key: what it takes to get one is everything but the send. */
-  async function connect(line: Line, signals: readonly AbortSignal[], key?: string): Promise<EventDataBatch> {
+  async function connect(amqp: AmqpClient, signals: readonly AbortSignal[], key?: string): Promise<EventDataBatch> {
     // Asked here although the SDK asks too: its own wait for a token has no end and no signal.
     if (config.connectionString === null && !connection.isOpen) {
       const found = await deadlines.run('token', waits.tokenMs, signals, (abortSignal) =>
@@ -76,9 +76,9 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
       token = found?.token ?? '';
     }
     const batch = await deadlines.run('connect', waits.connectMs, signals, (abortSignal) =>
-      line.client.createBatch({ abortSignal, ...(key !== undefined && { partitionKey: key }) }),
+      amqp.client.createBatch({ abortSignal, ...(key !== undefined && { partitionKey: key }) }),
     );
-    connection.opened(line);
+    connection.opened(amqp);
     return batch;
   }
 
@@ -88,11 +88,11 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
 
   async function open(signal: AbortSignal): Promise<void> {
     await loadTransport();
-    await connection.use(async (line) => {
+    await connection.use(async (amqp) => {
       try {
-        await connect(line, [signal, line.broken]);
+        await connect(amqp, [signal, amqp.broken]);
       } catch (error) {
-        connection.giveUp(line);
+        connection.giveUp(amqp);
         throw error;
       }
     });
@@ -109,48 +109,48 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
     }
   }
 
-  async function sendOn(line: Line, entries: readonly Entry[], signal: AbortSignal): Promise<Delivery> {
-    const signals = [signal, closed.signal, line.broken];
+  async function sendOn(amqp: AmqpClient, entries: readonly Entry[], signal: AbortSignal): Promise<Delivery> {
+    const signals = [signal, closed.signal, amqp.broken];
     const [first] = entries;
     if (!first) return { kind: 'delivered' };
-    const batch = await connect(line, signals, partitionKey(first.record));
+    const batch = await connect(amqp, signals, partitionKey(first.record));
     for (const entry of entries) {
       if (!batch.tryAdd(encodeEvent(entry))) {
         const reason = `A batch of ${entries.length} is over the ${batch.maxSizeInBytes} bytes that ${destination.name} takes; it is sent in smaller ones.`;
         return rejected('too-large', 'message-too-large', reason);
       }
     }
-    await deadlines.run('send', waits.sendMs, signals, (abortSignal) => line.client.sendBatch(batch, { abortSignal }));
+    await deadlines.run('send', waits.sendMs, signals, (abortSignal) => amqp.client.sendBatch(batch, { abortSignal }));
     return { kind: 'delivered' };
   }
 
   /** What a failure on this line means, and whether the line survives it. */
-  function failed(line: Line, error: unknown, signal: AbortSignal): Delivery {
+  function failed(amqp: AmqpClient, error: unknown, signal: AbortSignal): Delivery {
     const calledOff = signal.aborted || closed.signal.aborted;
-    const failure = classify(calledOff ? error : line.explain(error), destination, clock.now());
+    const failure = classify(calledOff ? error : amqp.explain(error), destination, clock.now());
     // A new connection costs 100 ms; a doubtful one may cost every send its whole deadline.
     // It keeps the token that was refused, too.
     const isDoubtful = failure.cause === 'transient' || failure.code === unauthorized;
-    if (isDoubtful && !calledOff) connection.giveUp(line);
+    if (isDoubtful && !calledOff) connection.giveUp(amqp);
     return failure;
   }
 
   /** A refusal may be the token's fault: revoked, or signed with a key that is no longer trusted. Otherwise the role is missing. */
-  async function attempt(signal: AbortSignal, work: (line: Line) => Promise<Delivery>): Promise<Delivery> {
+  async function attempt(signal: AbortSignal, work: (amqp: AmqpClient) => Promise<Delivery>): Promise<Delivery> {
     const delivery = await attemptOnce(signal, work);
     const isRefused = delivery.kind === 'retry' && delivery.code === unauthorized && config.connectionString === null;
     if (!isRefused || !(await credential.replace?.(eventHubsScope, token, signal))) return delivery;
     return await attemptOnce(signal, work);
   }
 
-  async function attemptOnce(signal: AbortSignal, work: (line: Line) => Promise<Delivery>): Promise<Delivery> {
+  async function attemptOnce(signal: AbortSignal, work: (amqp: AmqpClient) => Promise<Delivery>): Promise<Delivery> {
     try {
       await loadTransport();
-      return await connection.use(async (line) => {
+      return await connection.use(async (amqp) => {
         try {
-          return await work(line);
+          return await work(amqp);
         } catch (error) {
-          return failed(line, error, signal);
+          return failed(amqp, error, signal);
         }
       });
     } catch (error) {
@@ -163,12 +163,12 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
     ...eventHubsShape,
     async send(batch, signal) {
       await waitForConnection(batch, signal);
-      return attempt(signal, (line) => sendOn(line, batch, signal));
+      return attempt(signal, (amqp) => sendOn(amqp, batch, signal));
     },
     async check(signal): Promise<CheckResult> {
       // Attaching a sending link takes the same right as sending.
-      const verdict = await attempt(signal, async (line) => {
-        await connect(line, [signal, closed.signal, line.broken]);
+      const verdict = await attempt(signal, async (amqp) => {
+        await connect(amqp, [signal, closed.signal, amqp.broken]);
         return { kind: 'delivered' };
       });
       if (verdict.kind === 'delivered') {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type SendSeen, sendFindings, wayTo } from '../../../src/cli/check/event-hubs.ts';
+import { networkPathTo, type SendSeen, sendFindings } from '../../../src/cli/check/event-hubs.ts';
 import { destinationOf, type EventHubsConfig } from '../../../src/sinks/event-hubs/config.ts';
 
 const config: EventHubsConfig = {
@@ -41,7 +41,7 @@ test.for([
   },
 ])('the way to the event hub: $name', ({ with: settings, way }) => {
   const whole = { ...config, ...settings };
-  expect(wayTo(whole, destinationOf(whole))).toEqual({ ...way, proxy: null });
+  expect(networkPathTo(whole, destinationOf(whole))).toEqual({ ...way, proxy: null });
 });
 
 function found(code: string, more: Partial<SendSeen> & { settings?: Partial<EventHubsConfig> } = {}) {

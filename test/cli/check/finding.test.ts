@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  checkIds,
   classes,
   type Finding,
   finding,
@@ -8,7 +9,6 @@ import {
   ok,
   problem,
   warning,
-  whats,
 } from '../../../src/cli/check/finding.ts';
 import { exitCodes } from '../../../src/cli/exit-codes.ts';
 
@@ -36,7 +36,7 @@ test.for(cases)('how findings are judged together: $name', ({ findings, verdict,
 });
 
 test('every class of failure has something that can be proven, and an exit code of its own', () => {
-  const used = new Set(Object.keys(whats).map((what) => what.split('.')[0]));
+  const used = new Set(Object.keys(checkIds).map((what) => what.split('.')[0]));
   expect([...used].sort()).toEqual(Object.keys(classes).sort());
   const codes = Object.values(exitCodes).map(({ code }) => code);
   expect(new Set(codes).size).toBe(codes.length);

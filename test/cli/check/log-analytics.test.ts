@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type WriteSeen, wayTo, writeFindings } from '../../../src/cli/check/log-analytics.ts';
+import { networkPathTo, type WriteSeen, writeFindings } from '../../../src/cli/check/log-analytics.ts';
 import { destinationOf } from '../../../src/sinks/log-analytics/config.ts';
 import { sampleEntry } from '../../support/sample-record.ts';
 
@@ -87,5 +87,5 @@ test('a row that is malformed in the eyes of the rule is a problem, and says not
 });
 
 test('the way to Log Analytics is that of its endpoint', () => {
-  expect(wayTo(config)).toMatchObject({ host: 'x.ingest.monitor.azure.com', port: 443, tls: true });
+  expect(networkPathTo(config)).toMatchObject({ host: 'x.ingest.monitor.azure.com', port: 443, tls: true });
 });

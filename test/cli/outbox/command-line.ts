@@ -1,6 +1,6 @@
 import { Command } from 'commander';
+import type { Verb } from '../../../src/cli/command-context.ts';
 import { type ExitReason, Failure } from '../../../src/cli/exit-codes.ts';
-import type { Verb } from '../../../src/cli/surroundings.ts';
 
 /** How a command ended: what it printed, and why it failed, if it did. */
 export interface Ended {

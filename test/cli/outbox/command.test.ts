@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { addOutbox } from '../../../src/cli/outbox/command.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { silentLog } from '../../../src/log.ts';
+import { createControlQueue } from '../../../src/outbox/control-queue.ts';
 import { outboxHandlers } from '../../../src/outbox/handlers.ts';
 import { noProgress, type Outbox } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
-import { createRequestDesk } from '../../../src/request-desk.ts';
 import { version } from '../../../src/version.ts';
 import { createRig, deliverAll, observe, positions, type Rig } from '../../outbox/rig.ts';
 import { runVerb } from './command-line.ts';
@@ -39,7 +39,7 @@ function filled(rig: Rig): Outbox {
 /** Answers requests, as the service does. */
 function serve(outbox: Outbox): AsyncDisposable {
   const stop = new AbortController();
-  const desk = createRequestDesk({ outbox, handlers: outboxHandlers(outbox), clock: systemClock, log: silentLog });
+  const desk = createControlQueue({ outbox, handlers: outboxHandlers(outbox), clock: systemClock, log: silentLog });
   const running = desk.run(stop.signal);
   return {
     async [Symbol.asyncDispose]() {
@@ -235,7 +235,7 @@ describe('what is changed', () => {
       storage: { trouble: { kind: 'full' as const, code: 'sqlite-13', reason: 'no room', since: '' }, undurable: 0 },
     };
     const stop = new AbortController();
-    const running = createRequestDesk({
+    const running = createControlQueue({
       outbox: desk,
       handlers: outboxHandlers(desk),
       clock: systemClock,

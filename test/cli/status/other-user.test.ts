@@ -1,10 +1,10 @@
 import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Verb } from '../../../src/cli/command-context.ts';
 import { addEmitTest } from '../../../src/cli/emit-test.ts';
 import { addOutbox } from '../../../src/cli/outbox/command.ts';
 import { addStatus } from '../../../src/cli/status/command.ts';
-import type { Verb } from '../../../src/cli/surroundings.ts';
 import { noProgress } from '../../../src/outbox/outbox.ts';
 import { createRig, observe, type Rig } from '../../outbox/rig.ts';
 import { serveStatusOf } from '../../support/served-status.ts';

@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs';
 import { systemClock } from '../../../clock.ts';
 import type { Config } from '../../../config.ts';
 import { inThisProcess } from '../../../sender/senders.ts';
+import type { CommandContext } from '../../command-context.ts';
 import { openLog } from '../../open-log.ts';
 import { setProcessWide } from '../../process-wide.ts';
 import { readConfig } from '../../read-config.ts';
 import { runBridge } from '../../run-bridge.ts';
-import type { Surroundings } from '../../surroundings.ts';
 
 /** Between the starts of two bridges, so that one does not keep all others from looking. */
 const apartMs = 15;
 
 /** The bridges of many VMs in this one process. `file`: a list of their configurations. */
-export async function runPart(file: string, { env, stop }: Pick<Surroundings, 'env' | 'stop'>): Promise<void> {
+export async function runPart(file: string, { env, stop }: Pick<CommandContext, 'env' | 'stop'>): Promise<void> {
   const configs = (JSON.parse(readFileSync(file, 'utf8')) as unknown[]).map((value) => checked(value, file));
   const [first] = configs;
   if (!first) return;

@@ -3,7 +3,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 
 /** The way to a destination, as the SDKs would take it. */
-export interface Way {
+export interface NetworkPath {
   readonly host: string;
   readonly port: number;
   /** False only for the emulator. */
@@ -14,7 +14,7 @@ export interface Way {
 export type Step = 'name' | 'tcp' | 'tls';
 
 /** How far one came. What was reached stands; `failed` tells where it ended. */
-export interface WaySeen {
+export interface ProbeResult {
   readonly addresses: readonly string[];
   /** `host:port` of the proxy that opened the way. */
   readonly proxy: string | null;
@@ -24,7 +24,7 @@ export interface WaySeen {
 }
 
 /** Goes as far as it gets within `ms`, closes what it opened. Never rejects. */
-export async function goThere(way: Way, ms: number, signal: AbortSignal): Promise<WaySeen> {
+export async function probe(way: NetworkPath, ms: number, signal: AbortSignal): Promise<ProbeResult> {
   const within = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
   const seen = { addresses: [] as string[], proxy: null as string | null, connectMs: null as number | null };
   let step: Step = 'name';
@@ -66,7 +66,7 @@ function open({ host, port }: { readonly host: string; readonly port: number }):
 }
 
 /** `CONNECT`, as https://www.rfc-editor.org/rfc/rfc9110#name-connect has it. Says a refusal in the words that undici has for it. */
-function tunnel(socket: Socket, { host, port }: Way, proxy: URL): Promise<void> {
+function tunnel(socket: Socket, { host, port }: NetworkPath, proxy: URL): Promise<void> {
   const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
   const authorization = proxy.username
     ? `Proxy-Authorization: Basic ${Buffer.from(credentials).toString('base64')}\r\n`
@@ -90,7 +90,7 @@ function tunnel(socket: Socket, { host, port }: Way, proxy: URL): Promise<void> 
   });
 }
 
-function handshake(socket: Socket, host: string): Promise<NonNullable<WaySeen['certificate']>> {
+function handshake(socket: Socket, host: string): Promise<NonNullable<ProbeResult['certificate']>> {
   return new Promise((done, fail) => {
     const secure: TLSSocket = connectTls({ socket, host, ...(isIP(host) ? {} : { servername: host }) }, () => {
       const { issuer, valid_to: validTo } = secure.getPeerCertificate();

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Seen } from '../src/lifecycle/scheduled-event.ts';
-import type { Log } from '../src/log.ts';
-import { createTurnLog } from '../src/turn-log.ts';
-import { createFakeClock } from './support/fake-clock.ts';
-import { sampleRecord } from './support/sample-record.ts';
+import { createPollLog } from '../../src/imds/poll-log.ts';
+import type { Seen } from '../../src/lifecycle/scheduled-event.ts';
+import type { Log } from '../../src/log.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { sampleRecord } from '../support/sample-record.ts';
 
 const unavailable = (code: string): Seen => ({
   kind: 'unavailable',
@@ -24,15 +24,15 @@ function listen() {
     error: line('error'),
     child: () => log,
   };
-  return { lines, turnLog: createTurnLog(log, createFakeClock()) };
+  return { lines, pollLog: createPollLog(log, createFakeClock()) };
 }
 
 describe('what the log says of a turn', () => {
   test('an endpoint that stays silent is one line, and one more when it is back', () => {
-    const { lines, turnLog } = listen();
-    for (let n = 0; n < 30; n += 1) turnLog.told({ seen: unavailable('timeout'), records: [] }, pace);
-    turnLog.told({ seen: unchanged, records: [] }, pace);
-    turnLog.told({ seen: unchanged, records: [] }, pace);
+    const { lines, pollLog } = listen();
+    for (let n = 0; n < 30; n += 1) pollLog.polled({ seen: unavailable('timeout'), records: [] }, pace);
+    pollLog.polled({ seen: unchanged, records: [] }, pace);
+    pollLog.polled({ seen: unchanged, records: [] }, pace);
     expect(lines).toEqual([
       'warn No document: timeout happened.',
       'info The metadata service answers again, after 30 polls without a document.',
@@ -40,32 +40,33 @@ describe('what the log says of a turn', () => {
   });
 
   test('each other reason is a line of its own', () => {
-    const { lines, turnLog } = listen();
-    for (const code of ['timeout', 'http-503', 'timeout']) turnLog.told({ seen: unavailable(code), records: [] }, pace);
+    const { lines, pollLog } = listen();
+    for (const code of ['timeout', 'http-503', 'timeout'])
+      pollLog.polled({ seen: unavailable(code), records: [] }, pace);
     expect(lines).toHaveLength(2);
   });
 
   test('being stopped in the middle of a look is no trouble', () => {
-    const { lines, turnLog } = listen();
-    turnLog.told({ seen: unavailable('aborted'), records: [] }, pace);
+    const { lines, pollLog } = listen();
+    pollLog.polled({ seen: unavailable('aborted'), records: [] }, pace);
     expect(lines).toEqual([]);
   });
 
   test('a record is one line that says what, of whom, and why', () => {
-    const { lines, turnLog } = listen();
+    const { lines, pollLog } = listen();
     const record = sampleRecord({
       eventType: 'Freeze',
       phase: 'Started',
       evidence: ['said-by-azure'],
       observerAffected: true,
     });
-    turnLog.told({ seen: unchanged, records: [record] }, pace);
+    pollLog.polled({ seen: unchanged, records: [record] }, pace);
     expect(lines).toEqual(['info Freeze of this VM: Started (said-by-azure)']);
   });
 
   test('a wait that the server asked for and does not get is said', () => {
-    const { lines, turnLog } = listen();
-    turnLog.told({ seen: unchanged, records: [] }, { waitMs: 5000, cappedMs: 600_000 });
+    const { lines, pollLog } = listen();
+    pollLog.polled({ seen: unchanged, records: [] }, { waitMs: 5000, cappedMs: 600_000 });
     expect(lines[0]).toContain('asks to wait 600 s');
   });
 });

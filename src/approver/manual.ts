@@ -3,9 +3,9 @@ import { byHand } from '../lifecycle/approval.ts';
 import { readApproveRequest } from '../lifecycle/approval-request.ts';
 import { differenceBetween } from '../lifecycle/approval-terms.ts';
 import type { ScheduledEvent } from '../lifecycle/scheduled-event.ts';
-import type { CarryOut } from './carry-out.ts';
 import { keyOf } from './event-key.ts';
-import type { Sight } from './sight.ts';
+import type { EventView } from './event-view.ts';
+import type { Submitter } from './submit.ts';
 
 export interface ApproveAnswer {
   /** Azure accepted it. */
@@ -17,8 +17,8 @@ export interface ApproveAnswer {
 }
 
 interface Circumstances {
-  readonly sight: Sight;
-  readonly carryOut: CarryOut;
+  readonly view: EventView;
+  readonly carryOut: Submitter;
   /** The metadata service has told which VM this is. */
   readonly isCertain: () => boolean;
   readonly isClosing: () => boolean;
@@ -27,18 +27,18 @@ interface Circumstances {
 }
 
 /** Approves what a person asks for, an {@link ApproveRequest}, while it is what the person was shown. */
-export async function approveByHand(
+export async function approveManually(
   argument: unknown,
-  { sight, carryOut, isCertain, isClosing, isApproved }: Circumstances,
+  { view, carryOut, isCertain, isClosing, isApproved }: Circumstances,
 ): Promise<ApproveAnswer> {
   const asked = readApproveRequest(argument);
   if (asked === null) return refusal('The request names no EventId, or is that of another version of this command.');
-  const event = sight.listed(keyOf(asked));
-  const ids = (sight.document()?.events ?? []).map(({ eventId }) => eventId).join(', ') || 'none';
-  const other = event && asked.terms && differenceBetween(asked.terms, sight.termsOf(event));
+  const event = view.listed(keyOf(asked));
+  const ids = (view.document()?.events ?? []).map(({ eventId }) => eventId).join(', ') || 'none';
+  const other = event && asked.terms && differenceBetween(asked.terms, view.termsOf(event));
   const trouble = [
     { is: isClosing(), says: 'The service is about to stop: ask again when it runs.' },
-    { is: !sight.isFresh(), says: tellsNothing },
+    { is: !view.isFresh(), says: tellsNothing },
     { is: !isCertain(), says: 'The metadata service has not told yet which VM this is: ask again.' },
     { is: !event, says: `No event ${asked.eventId} is listed. Listed: ${ids}.` },
     {
@@ -51,9 +51,9 @@ export async function approveByHand(
   const already = carryOut.underWay(keyOf(event));
   if (already) return answerOf(await already, event);
   const wasApproved = isApproved(keyOf(event));
-  const intent = carryOut.intend(event, sight.termsOf(event), byHand);
+  const intent = carryOut.intend(event, view.termsOf(event), byHand);
   if (!intent) return refusal(`Nothing was approved: ${carryOut.noTrace()}`);
-  if (sight.isFresh()) return answerOf(await carryOut.post(intent), event);
+  if (view.isFresh()) return answerOf(await carryOut.post(intent), event);
   carryOut.withdraw(intent, 'the document became older than 5 s meanwhile', wasApproved);
   return refusal(tellsNothing);
 }

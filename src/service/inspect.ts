@@ -3,14 +3,14 @@ import { basename, dirname, join } from 'node:path';
 import { isReadOnly, nearestFolder } from './nearest-folder.ts';
 import { sha256 } from './package.ts';
 import { fromRoot, type Places, serviceName } from './places.ts';
-import type { Found, Ledger, Running } from './plan.ts';
+import type { InstallationRecord, Observed, Running } from './plan.ts';
 import { removerScript } from './remover.ts';
 import type { UnitState } from './systemd.ts';
 import { unitFiles } from './unit-file.ts';
 import { accountIn, ownUid } from './user.ts';
 
 /** What stands on this machine. `unit`: as systemd sees it; null where it does not run, as in an image. */
-export function lookAround(places: Places, unit: UnitState | null): Found {
+export function inspect(places: Places, unit: UnitState | null): Observed {
   const folders = foldersIn(places.versions);
   const { read, own, isEdited, isMasked } = unitFiles(places, folders);
   return {
@@ -22,13 +22,13 @@ export function lookAround(places: Places, unit: UnitState | null): Found {
     configuration: sumOf(places.configuration),
     isGuarded: isGuarded(places),
     keptConfiguration: sumOf(places.keptConfiguration),
-    ledger: readLedger(places),
+    record: readInstallationRecord(places),
     account: accountIn(places) !== null,
     remover: contentOf(places.remover)?.toString() === removerScript(places),
     command: commandIn(places),
     service: {
       enabled:
-        unit === null ? lstatSync(places.wanted, { throwIfNoEntry: false }) !== undefined : unit.file === 'enabled',
+        unit === null ? lstatSync(places.desired, { throwIfNoEntry: false }) !== undefined : unit.file === 'enabled',
       active: unit?.active === 'active',
       isStale: unit?.isStale ?? false,
       isMasked: unit?.file.startsWith('masked') ?? isMasked,
@@ -53,7 +53,7 @@ function isGuarded(places: Places): boolean {
 /** The command as it stands in the link. */
 export const commandTarget = (places: Places): string => fromRoot(places, join(places.current, serviceName));
 
-function commandIn(places: Places): Found['command'] {
+function commandIn(places: Places): Observed['command'] {
   const target = linkTarget(places.command);
   if (target === commandTarget(places)) return 'ours';
   if (lstatSync(places.command, { throwIfNoEntry: false }) !== undefined) return 'foreign';
@@ -94,11 +94,11 @@ function sumOf(path: string): string | null {
 }
 
 /** Null also where it is damaged: then everything is looked upon as not yet started. */
-export function readLedger({ ledger }: Pick<Places, 'ledger'>): Ledger | null {
-  const content = contentOf(ledger);
+export function readInstallationRecord({ record }: Pick<Places, 'record'>): InstallationRecord | null {
+  const content = contentOf(record);
   if (content === null) return null;
   try {
-    const told = JSON.parse(content.toString('utf8')) as Partial<Ledger> | null;
+    const told = JSON.parse(content.toString('utf8')) as Partial<InstallationRecord> | null;
     if (!isRunning(told?.ready)) return null;
     const previous = typeof told.previous === 'string' ? told.previous : null;
     const { version, because } = told.refused ?? {};

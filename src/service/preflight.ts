@@ -23,7 +23,7 @@ const stateBytes = 16 * 2 ** 20;
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MB`;
 
 /** Why it cannot be installed on this machine; null where it can. What nobody can mend comes first. */
-export function unfit(facts: Facts, { platform, bytes, starts }: Need): Refusal | null {
+export function preflight(facts: Facts, { platform, bytes, starts }: Need): Refusal | null {
   const { operatingSystem, processor, glibc, programs } = facts;
   const here = `${operatingSystem}-${processor}`;
   const forbidden = forbids(facts);

@@ -10,11 +10,11 @@ import {
   rmSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { commandTarget, configurationRights, lookAround } from './look.ts';
+import { commandTarget, configurationRights, inspect } from './inspect.ts';
 import type { Machine } from './machine.ts';
 import { faultsIn, manifestName, type Package, sha256Of, versionRights } from './package.ts';
 import { fromRoot, type Places, serviceName, staging } from './places.ts';
-import type { Ledger, Step } from './plan.ts';
+import type { InstallationRecord, Step } from './plan.ts';
 import { lastWord, runProgram } from './program.ts';
 import { Refusal } from './refusals.ts';
 import { removeEmpty } from './remove-empty.ts';
@@ -33,7 +33,7 @@ export interface Material {
 }
 
 /** Does the steps, one after the other. @throws Refusal at the first that cannot be done; those before it stay done. */
-export async function carryOut(
+export async function apply(
   steps: readonly Step[],
   machine: Machine,
   systemd: Systemd,
@@ -58,7 +58,7 @@ async function doStep(step: Step, machine: Machine, systemd: Systemd, material: 
     case 'forget-configuration':
       return rmSync(places.keptConfiguration, { force: true });
     case 'write-unit':
-      return placeUnit(places, step.folder, lookAround(places, null).folders);
+      return placeUnit(places, step.folder, inspect(places, null).folders);
     case 'switch':
       return replaceLink(places.current, join(basename(places.versions), step.folder));
     case 'write-remover':
@@ -71,23 +71,23 @@ async function doStep(step: Step, machine: Machine, systemd: Systemd, material: 
     case 'enable':
       await systemd.enable();
       // systemctl does not: after a power cut the service would not start with the machine.
-      if (existsSync(places.wanted)) sync(dirname(places.wanted));
+      if (existsSync(places.desired)) sync(dirname(places.desired));
       return;
     case 'restart':
       await systemd.forget();
       return systemd.restart();
     case 'record':
-      return writeLedger(places, step.ledger);
+      return writeLedger(places, step.record);
     case 'prune':
       for (const folder of step.folders) rmSync(join(places.versions, folder), { recursive: true, force: true });
   }
 }
 
 /** For the service, which tells of a refused version, and for nobody else: a hash of the configuration lets a weak password be guessed. */
-function writeLedger(places: Places, ledger: Ledger): void {
+function writeLedger(places: Places, record: InstallationRecord): void {
   const gid = accountIn(places)?.gid;
   const owner = gid === undefined ? {} : { uid: ownUid(), gid };
-  replaceFile(places.ledger, `${JSON.stringify(ledger, null, 2)}\n`, { mode: 0o640, ...owner });
+  replaceFile(places.record, `${JSON.stringify(record, null, 2)}\n`, { mode: 0o640, ...owner });
 }
 
 /** Root's, and to be read by the service: it may hold secrets. */
@@ -105,23 +105,23 @@ function writeConfiguration(places: Places, path: string, content: Buffer | null
 const trialMs = 60_000;
 
 /** Beside the other versions, verified and tried; then it gets its name. */
-async function place(folder: string, machine: Machine, { package: wanted }: Material): Promise<void> {
-  if (wanted === null)
+async function place(folder: string, machine: Machine, { package: desired }: Material): Promise<void> {
+  if (desired === null)
     throw new Refusal('missing', `${folder} is not there any more: name the folder of its package with --from.`);
   const { places, env } = machine;
   for (const path of [places.home, places.versions]) makeOwnFolder(path);
   const beside = join(places.versions, staging);
   rmSync(beside, { recursive: true, force: true });
   try {
-    copyPackage(wanted, beside, [
-      ...(wanted.from === places.packaged ? [places.packaged] : []),
-      ...lookAround(places, null).folders.map((one) => join(places.versions, one)),
+    copyPackage(desired, beside, [
+      ...(desired.from === places.packaged ? [places.packaged] : []),
+      ...inspect(places, null).folders.map((one) => join(places.versions, one)),
     ]);
-    const [fault] = faultsIn(beside, wanted);
+    const [fault] = faultsIn(beside, desired);
     if (fault !== undefined) {
-      throw new Refusal('missing', `The package in ${wanted.from} is damaged: ${fault}. Fetch it again.`);
+      throw new Refusal('missing', `The package in ${desired.from} is damaged: ${fault}. Fetch it again.`);
     }
-    await tryOut(beside, wanted, fromRoot(places, places.home), env);
+    await tryOut(beside, desired, fromRoot(places, places.home), env);
     renameSync(beside, join(places.versions, folder));
     sync(places.versions);
   } catch (error) {
@@ -130,7 +130,7 @@ async function place(folder: string, machine: Machine, { package: wanted }: Mate
     throw error instanceof Error && 'code' in error && error.code === 'ENOSPC'
       ? new Refusal(
           'missing',
-          `There is no room left in ${fromRoot(places, places.home)}: free ${Math.ceil(wanted.bytes / 2 ** 20)} MB.`,
+          `There is no room left in ${fromRoot(places, places.home)}: free ${Math.ceil(desired.bytes / 2 ** 20)} MB.`,
         )
       : error;
   }
@@ -167,8 +167,9 @@ function copyPackage({ from, files, manifest }: Package, to: string, alike: read
       );
     makeFolder(dirname(target));
     const isSame = (one: string): boolean => {
-      const found = lstatSync(one, { throwIfNoEntry: false });
-      if (!found?.isFile() || found.uid !== 0 || (found.mode & 0o7777) !== mode || found.size !== bytes) return false;
+      const observed = lstatSync(one, { throwIfNoEntry: false });
+      if (!observed?.isFile() || observed.uid !== 0 || (observed.mode & 0o7777) !== mode || observed.size !== bytes)
+        return false;
       return sha256Of(one) === sha256;
     };
     // A damaged package is refused, also where another version has what it should hold.

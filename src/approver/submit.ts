@@ -9,7 +9,7 @@ import { createRateLimit, type Log } from '../log.ts';
 import type { ApprovalIntent, Outbox } from '../outbox/outbox.ts';
 import { keyOf } from './event-key.ts';
 
-export interface CarryOutOptions {
+export interface SubmitterOptions {
   readonly imds: Pick<Imds, 'approve'>;
   readonly outbox: Pick<Outbox, 'state' | 'storage' | 'intend' | 'openApprovals' | 'append'>;
   readonly observer: Pick<ObserverWatch, 'known'>;
@@ -19,7 +19,7 @@ export interface CarryOutOptions {
 }
 
 /** Carries approvals out, whoever wanted them: an intent on disk, then one POST, then one `Approved` record with the outcome. */
-export interface CarryOut {
+export interface Submitter {
   /** Intents that are not under way: left open by a process before this one. */
   leftOpen(): readonly ApprovalIntent[];
   /** Commits an intent. Null: the disk takes no writes. */
@@ -47,7 +47,7 @@ export interface CarryOut {
 /** A VM may send five requests a second in all, and what is refused for that is not asked again: the rest waits for its turn. */
 const mostAtOnce = 2;
 
-export function createCarryOut({ imds, outbox, observer, bridgeVersion, clock, log }: CarryOutOptions): CarryOut {
+export function createSubmitter({ imds, outbox, observer, bridgeVersion, clock, log }: SubmitterOptions): Submitter {
   const stopping = new AbortController();
   const sayOnce = createRateLimit({ clock, everyMs: 10 * 60_000 });
   const underWay = new Map<string, Promise<ApprovalAnswer>>();

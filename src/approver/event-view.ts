@@ -5,7 +5,7 @@ import type { ScheduledEvent, SeenDocument } from '../lifecycle/scheduled-event.
 import { keyOf } from './event-key.ts';
 
 /** What the documents show to who approves: the last valid one, how old it is, and how long an event has been what it is. */
-export interface Sight {
+export interface EventView {
   /** Null before the first. */
   document(): SeenDocument | null;
   /** The same document came, or another. `wallMs`: when, by a clock that may be set. @returns the keys of what is Scheduled in it. */
@@ -23,7 +23,7 @@ export interface Sight {
   watchedForMs(event: ScheduledEvent): number;
 }
 
-export function createSight(clock: Clock): Sight {
+export function createEventView(clock: Clock): EventView {
   let last: { readonly document: SeenDocument; readonly wallMs: number; readonly monotonicMs: number } | null = null;
   let times = 0;
   const watched = new Map<string, { readonly what: string; readonly sinceMs: number }>();

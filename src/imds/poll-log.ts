@@ -1,22 +1,22 @@
-import type { Clock } from './clock.ts';
-import type { Pace } from './imds/poll-pace.ts';
-import type { Seen } from './lifecycle/scheduled-event.ts';
-import type { Transition } from './lifecycle/transition.ts';
-import { createRateLimit, createTroubleTeller, type Log } from './log.ts';
+import type { Clock } from '../clock.ts';
+import type { Seen } from '../lifecycle/scheduled-event.ts';
+import type { Transition } from '../lifecycle/transition.ts';
+import { createRateLimit, createStatusLogger, type Log } from '../log.ts';
+import type { Pace } from './poll-pace.ts';
 
 /** Says what a turn saw and decided: one line per record, one when the endpoint falls silent, one when it is back. */
-export interface TurnLog {
-  told(turn: Pick<Transition, 'seen' | 'records'>, pace: Pace): void;
+export interface PollLog {
+  polled(turn: Pick<Transition, 'seen' | 'records'>, pace: Pace): void;
   /** A turn ended in an exception: a mistake of ours. */
   failed(error: unknown): void;
 }
 
-export function createTurnLog(log: Log, clock: Clock): TurnLog {
+export function createPollLog(log: Log, clock: Clock): PollLog {
   const limited = createRateLimit({ clock, everyMs: 10 * 60_000 });
-  const teller = createTroubleTeller({ clock });
+  const teller = createStatusLogger({ clock });
   let polls = 0;
 
-  function tellSight(seen: Seen): void {
+  function logDocument(seen: Seen): void {
     const { code = null, reason = '' } = seen.kind === 'unavailable' ? seen : {};
     polls = code === null ? polls : polls + 1;
     teller(code, {
@@ -37,8 +37,8 @@ export function createTurnLog(log: Log, clock: Clock): TurnLog {
         ),
       );
     },
-    told({ seen, records }, { cappedMs }) {
-      if (seen.kind !== 'unavailable' || seen.code !== 'aborted') tellSight(seen);
+    polled({ seen, records }, { cappedMs }) {
+      if (seen.kind !== 'unavailable' || seen.code !== 'aborted') logDocument(seen);
       if (cappedMs !== null) {
         limited('retry-after', (leftOut) =>
           log.warn(

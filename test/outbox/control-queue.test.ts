@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { silentLog } from '../src/log.ts';
-import type { FiledRequest } from '../src/outbox/outbox.ts';
-import { createRequestDesk, type Handlers } from '../src/request-desk.ts';
-import { createFakeClock, settled } from './support/fake-clock.ts';
+import { silentLog } from '../../src/log.ts';
+import { createControlQueue, type Handlers } from '../../src/outbox/control-queue.ts';
+import type { FiledRequest } from '../../src/outbox/outbox.ts';
+import { createFakeClock, settled } from '../support/fake-clock.ts';
 
 /** A desk over requests that a test files, with what it answered. */
 function openDesk(handlers: Handlers) {
@@ -15,7 +15,7 @@ function openDesk(handlers: Handlers) {
   };
   const stop = new AbortController();
   let ended = false;
-  const running = createRequestDesk({ outbox, handlers, clock, log: silentLog })
+  const running = createControlQueue({ outbox, handlers, clock, log: silentLog })
     .run(stop.signal)
     .then(() => {
       ended = true;

@@ -7,10 +7,10 @@ import { createSendWatch, type SendWatch } from './send-counts.ts';
  * The signs of life of one bridge, counted where they happen and read by whoever asks: the local HTTP, the service manager,
  * the heartbeat. Costs a few additions a turn, and no memory to speak of.
  */
-export interface Vitals {
+export interface RuntimeStats {
   readonly progress: Progress;
   /** A poll has brought whatever it brought. */
-  turnTold(turn: CountedTurn): void;
+  recordPoll(turn: CountedTurn): void;
   /** A turn ended in a mistake of the program: the loop goes on all the same. */
   turnFailed(): void;
   /** Calls back after each turn. */
@@ -27,7 +27,7 @@ export interface Vitals {
   readonly startedAt: Date;
 }
 
-export function createVitals(config: Parameters<typeof loopLimits>[0], clock: Clock): Vitals {
+export function createRuntimeStats(config: Parameters<typeof loopLimits>[0], clock: Clock): RuntimeStats {
   const progress = createProgress(clock, loopLimits(config));
   const polls = createPollCounts(clock);
   const sends = createSendWatch(clock);
@@ -43,7 +43,7 @@ export function createVitals(config: Parameters<typeof loopLimits>[0], clock: Cl
   progress.beat(pollLoop);
   return {
     progress,
-    turnTold(turn) {
+    recordPoll(turn) {
       polls.told(turn);
       afterTurn();
     },

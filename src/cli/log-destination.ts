@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
-import type { LogDestination } from './log.ts';
+import type { LogDestination } from '../log.ts';
 
 /** A destination that never blocks the thread and holds a bounded backlog while nobody reads. */
 export interface BoundedDestination extends LogDestination {

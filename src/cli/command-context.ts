@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { describeExitCodes, type ExitReason } from './exit-codes.ts';
 
 /** All that a command takes from the process around it; a test gives its own. */
-export interface Surroundings {
+export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
   /** Aborted by the first SIGTERM or SIGINT: the command then comes to its end by itself. */
   readonly stop: AbortSignal;
@@ -11,7 +11,7 @@ export interface Surroundings {
 }
 
 /** Adds one verb to the program. Its file imports what is heavy only when the verb is run. */
-export type Verb = (program: Command, surroundings: Surroundings) => void;
+export type Verb = (program: Command, commandContext: CommandContext) => void;
 
 /** What every verb has in common. The exit codes are those besides 0, 1 and 2. */
 export function describeVerb(command: Command, ...reasons: readonly ExitReason[]): Command {

@@ -1,9 +1,9 @@
 import type { Clock } from '../../clock.ts';
-import type { Vitals } from '../../health/vitals.ts';
+import type { RuntimeStats } from '../../health/runtime-stats.ts';
 import type { Reach } from '../../service/machine.ts';
 
 /** What the installer asks the service that runs; the answer goes through the outbox, so that it proves that one can be written. */
-export const greetingRequest = 'greet';
+export const pingRequest = 'greet';
 
 /** While the metadata service is updated nothing listens there for about 70 s. */
 const updateMs = 90_000;
@@ -12,15 +12,15 @@ const updateMs = 90_000;
 const noConnection: readonly string[] = ['connection-refused', 'no-route', 'connect-timeout', 'unreachable'];
 
 /** Answers the installer, in the service. */
-export const createGreeting =
-  ({ counts }: Pick<Vitals, 'counts'>, clock: Clock) =>
+export const createPing =
+  ({ counts }: Pick<RuntimeStats, 'counts'>, clock: Clock) =>
   (): { readonly ok: true; readonly says: string; readonly reach: Reach } => ({
     ok: true,
     says: 'I am here.',
     reach: reachOf(counts(), clock.monotonicMs()),
   });
 
-function reachOf({ failing, lastDocument }: ReturnType<Vitals['counts']>, nowMs: number): Reach {
+function reachOf({ failing, lastDocument }: ReturnType<RuntimeStats['counts']>, nowMs: number): Reach {
   if (failing === null) return { kind: lastDocument === null ? 'waiting' : 'connected' };
   const isShort = lastDocument !== null && nowMs - lastDocument.monotonicMs <= updateMs;
   if (isShort || !noConnection.includes(failing.code)) return { kind: 'connected' };

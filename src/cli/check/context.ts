@@ -18,7 +18,7 @@ import { readClaims, type TokenClaims } from './claims.ts';
 import { type StateSeen, seeState } from './see-state.ts';
 
 /** What the checks stand on. What several of them need is asked for once, when the first of them asks. */
-export interface Ground {
+export interface CheckContext {
   readonly config: Config;
   readonly clock: Clock;
   readonly platform: NodeJS.Platform;
@@ -66,10 +66,10 @@ const mostTries = 3;
 /** After so long without a document somebody wonders. */
 const patienceMs = 3_000;
 
-export interface GroundOptions
-  extends Pick<Ground, 'config' | 'clock' | 'platform' | 'write' | 'offline' | 'signal' | 'tell'> {}
+export interface CheckContextOptions
+  extends Pick<CheckContext, 'config' | 'clock' | 'platform' | 'write' | 'offline' | 'signal' | 'tell'> {}
 
-export function layGround(options: GroundOptions): Ground {
+export function createCheckContext(options: CheckContextOptions): CheckContext {
   const { config, clock, signal, tell } = options;
   const locate: Locate | null = config.imds.endpoint === 'auto' ? createDiscovery({ clock, log: silentLog }) : null;
   const credential = createCredential({
@@ -197,10 +197,10 @@ export function layGround(options: GroundOptions): Ground {
  * @param ground null: it needs no token.
  */
 export async function withToken(
-  ground: Pick<Ground, 'tokens'> | null,
+  context: Pick<CheckContext, 'tokens'> | null,
   check: () => Promise<CheckResult>,
 ): Promise<CheckResult> {
-  const tokens = await ground?.tokens();
+  const tokens = await context?.tokens();
   const failure = tokens?.find((token) => token.failure !== null)?.failure;
   return failure ? { ok: false, code: failure.code, detail: failure.reason } : await check();
 }

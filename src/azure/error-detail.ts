@@ -1,5 +1,5 @@
 /** What an SDK's error says once all wrapping is taken off. */
-export interface Symptom {
+export interface ErrorDetail {
   /** The object itself, to recognise our own errors by. */
   readonly error: unknown;
   /** `MessagingError`, `RestError`, `AbortError`, … */
@@ -21,8 +21,8 @@ const mostSymptoms = 32;
  * Every error found in an error, outermost first: through `AggregateError`, `AggregateLogsUploadError` (whose own
  * message is literally "undefined\n}"), `cause`, rhea's `innerError` and the `error` of WebSocket events.
  */
-export function symptomsOf(error: unknown, now: Date = new Date()): readonly Symptom[] {
-  const found: Symptom[] = [];
+export function errorDetailsOf(error: unknown, now: Date = new Date()): readonly ErrorDetail[] {
+  const found: ErrorDetail[] = [];
   const seen = new Set<unknown>();
   const queue: unknown[] = [error];
   while (queue.length > 0 && found.length < mostSymptoms) {
@@ -37,7 +37,7 @@ export function symptomsOf(error: unknown, now: Date = new Date()): readonly Sym
   return found;
 }
 
-function symptomOf(error: unknown, now: Date): Symptom {
+function symptomOf(error: unknown, now: Date): ErrorDetail {
   if (typeof error !== 'object' || error === null) {
     return { error, name: '', code: '', status: null, retryAfterMs: null, message: oneLine(String(error)) };
   }

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { askService } from '../../src/outbox/ask.ts';
+import { askService } from '../../src/outbox/control-client.ts';
 import { isServiceRunning } from '../../src/outbox/lock.ts';
 import { until } from '../support/until.ts';
 import { keepFileBusy } from './busy-file.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from './clock.ts';
-import type { Log } from './log.ts';
-import type { FiledRequest, Outbox } from './outbox/outbox.ts';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { FiledRequest, Outbox } from './outbox.ts';
 
 /** What every answer holds: whether it was done, and a sentence for the person who asked. */
 export interface Answer {
@@ -13,7 +13,7 @@ export interface Answer {
 export type Handlers = Readonly<Record<string, (argument: unknown) => unknown>>;
 
 /** Carries out, in the service, what other processes ask by way of the outbox. */
-export interface RequestDesk {
+export interface ControlQueue {
   /** Begins with what was asked meanwhile. For after each turn: a timer of its own once a second would be a third of what a poll costs. */
   look(): void;
   /** Looks also while turns take long, until `stop` is aborted; then waits a moment for what is under way. Never rejects. */
@@ -26,7 +26,7 @@ const staleMs = 5 * 60_000;
 /** What is under way at the end has so long. */
 const lingerMs = 2_000;
 
-export function createRequestDesk({
+export function createControlQueue({
   outbox,
   handlers,
   clock,
@@ -36,7 +36,7 @@ export function createRequestDesk({
   readonly handlers: Handlers;
   readonly clock: Clock;
   readonly log: Log;
-}): RequestDesk {
+}): ControlQueue {
   const underWay = new Map<number, Promise<void>>();
   const part = 'requests';
 

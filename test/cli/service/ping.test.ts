@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createGreeting, reachIn } from '../../../src/cli/service/greeting.ts';
+import { createPing, reachIn } from '../../../src/cli/service/ping.ts';
 import { createPollCounts } from '../../../src/health/poll-counts.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
@@ -15,7 +15,7 @@ async function answered(looks: readonly (typeof seen | ReturnType<typeof failed>
     told({ seen: look, appeared });
     await clock.advance(1000 * everySeconds);
   }
-  return JSON.parse(JSON.stringify(createGreeting({ counts }, clock)()));
+  return JSON.parse(JSON.stringify(createPing({ counts }, clock)()));
 }
 
 const cases: readonly { name: string; looks: Parameters<typeof answered>[0]; every?: number; kind: string }[] = [

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Facts, factsOf } from '../../src/service/machine.ts';
 import { placesIn } from '../../src/service/places.ts';
+import { preflight } from '../../src/service/preflight.ts';
 import { refusals } from '../../src/service/refusals.ts';
-import { unfit } from '../../src/service/unfit.ts';
 import { createRig, fitFacts, type PackageOptions, refusalOf, treeOf } from './rig.ts';
 
 const cases: readonly {
@@ -65,7 +65,7 @@ const cases: readonly {
 const need = { platform: 'linux-x64', bytes: 120 * 2 ** 20, starts: true };
 
 test.each(cases)('$name is refused', ({ facts, reason, says }) => {
-  expect(unfit({ ...fitFacts, ...facts }, need)).toMatchObject({ reason, message: expect.stringMatching(says) });
+  expect(preflight({ ...fitFacts, ...facts }, need)).toMatchObject({ reason, message: expect.stringMatching(says) });
 });
 
 test.each(cases)('$name is refused before anything is changed', async ({ facts, reason }) => {
@@ -82,14 +82,14 @@ test.each(cases)('$name is refused before anything is changed', async ({ facts, 
 });
 
 test('a machine that has everything is fit, and so is an image where nothing is started', () => {
-  expect(unfit(fitFacts, need)).toBeNull();
-  expect(unfit({ ...fitFacts, glibc: '2.28' }, need)).toBeNull();
-  expect(unfit({ ...fitFacts, glibc: '3.0' }, need)).toBeNull();
-  expect(unfit({ ...fitFacts, isLive: false }, { ...need, starts: false })).toBeNull();
+  expect(preflight(fitFacts, need)).toBeNull();
+  expect(preflight({ ...fitFacts, glibc: '2.28' }, need)).toBeNull();
+  expect(preflight({ ...fitFacts, glibc: '3.0' }, need)).toBeNull();
+  expect(preflight({ ...fitFacts, isLive: false }, { ...need, starts: false })).toBeNull();
 });
 
 test('a version that is there already needs no room', () => {
-  expect(unfit({ ...fitFacts, freeForVersions: 0 }, { ...need, bytes: 0 })).toBeNull();
+  expect(preflight({ ...fitFacts, freeForVersions: 0 }, { ...need, bytes: 0 })).toBeNull();
 });
 
 test('this machine is looked at without harm', () => {

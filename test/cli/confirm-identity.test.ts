@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../src/clock.ts';
-import { confirmIdentity } from '../src/identity.ts';
-import type { Observer } from '../src/lifecycle/scheduled-event.ts';
-import { silentLog } from '../src/log.ts';
-import { openOutbox } from '../src/outbox/outbox.ts';
-import { temporaryDirectory } from './support/bridge-process.ts';
-import { event, nothing, observerNamed, tell } from './support/story.ts';
+import { confirmIdentity } from '../../src/cli/confirm-identity.ts';
+import { systemClock } from '../../src/clock.ts';
+import type { Observer } from '../../src/lifecycle/scheduled-event.ts';
+import { silentLog } from '../../src/log.ts';
+import { openOutbox } from '../../src/outbox/outbox.ts';
+import { temporaryDirectory } from '../support/bridge-process.ts';
+import { event, nothing, observerNamed, tell } from '../support/story.ts';
 
 const [web0, web1] = [observerNamed('web_0'), observerNamed('web_1')];
 

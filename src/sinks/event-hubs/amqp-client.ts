@@ -8,7 +8,7 @@ import { onDetached, rejectRequestsWhenEnded, socketOf, stopRenewals } from './s
 import type { createWebSockets } from './web-sockets.ts';
 
 /** One SDK client with one connection under it. Never mended: when it breaks it is thrown away, and the next send makes another. */
-export interface Line {
+export interface AmqpClient {
   readonly client: EventHubProducerClient;
   /** Aborted when the service closes the connection, or when an open one breaks or its link is detached, long before the SDK notices; the reason is the error, if one was given. */
   readonly broken: AbortSignal;
@@ -22,7 +22,7 @@ export interface Line {
 
 const closeMs = 2_500;
 
-export interface LineOptions {
+export interface AmqpClientOptions {
   readonly config: EventHubsConfig;
   readonly credential: TokenCredential;
   readonly deadlines: Deadlines;
@@ -33,7 +33,13 @@ export interface LineOptions {
 }
 
 /** Connects to nothing yet. Throws a `KnownFailure` when the address or the connection string is of no use. */
-export function createLine({ config, credential, deadlines, exchangeMs, webSockets }: LineOptions): Line {
+export function createAmqpClient({
+  config,
+  credential,
+  deadlines,
+  exchangeMs,
+  webSockets,
+}: AmqpClientOptions): AmqpClient {
   const broken = new AbortController();
   const tokens = amqpCredential(credential);
   const sockets = webSockets?.(exchangeMs, () => isOpen && broken.abort(gone));

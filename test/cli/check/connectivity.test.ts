@@ -2,8 +2,8 @@ import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeCertificate } from '../../../src/azure-simulator/certificate.ts';
+import { type NetworkPath, probe } from '../../../src/cli/check/connectivity.ts';
 import { networkFindings } from '../../../src/cli/check/network.ts';
-import { goThere, type Way } from '../../../src/cli/check/way.ts';
 import { destinationOf } from '../../../src/sinks/log-analytics/config.ts';
 import { startConnectProxy } from '../../support/connect-proxy.ts';
 
@@ -32,7 +32,7 @@ afterAll(() => {
 });
 
 const to = destinationOf({ endpoint: 'https://x.example', ruleId: 'dcr-0', streamName: 'Custom-X_CL' });
-const cases: readonly { name: string; way: () => Partial<Way>; verdicts: string[]; says: RegExp }[] = [
+const cases: readonly { name: string; way: () => Partial<NetworkPath>; verdicts: string[]; says: RegExp }[] = [
   {
     name: 'an open port without TLS',
     way: () => ({ port: silent, tls: false }),
@@ -72,8 +72,8 @@ const cases: readonly { name: string; way: () => Partial<Way>; verdicts: string[
 ];
 
 test.for(cases)('how far the way to a sink is open: $name', async ({ way, verdicts, says }) => {
-  const whole: Way = { host: '127.0.0.1', port: silent, tls: true, proxy: null, ...way() };
-  const seen = await goThere(whole, 1_000, never);
+  const whole: NetworkPath = { host: '127.0.0.1', port: silent, tls: true, proxy: null, ...way() };
+  const seen = await probe(whole, 1_000, never);
   const findings = networkFindings('logAnalytics', { way: whole, seen, to, now: new Date() });
   expect(findings.map(({ verdict }) => verdict)).toEqual(verdicts);
   const telling = findings.find(({ verdict }) => verdict === 'problem') ?? findings.at(-1);
@@ -83,14 +83,14 @@ test.for(cases)('how far the way to a sink is open: $name', async ({ way, verdic
 test('a way through a proxy shows the proxy its credentials and the destination nothing of them', async () => {
   const proxy = await startConnectProxy();
   const url = new URL(proxy.url.replace('//', '//ada:s%20cret@'));
-  const seen = await goThere({ host: 'localhost', port: secure, tls: false, proxy: url }, 1_000, never);
+  const seen = await probe({ host: 'localhost', port: secure, tls: false, proxy: url }, 1_000, never);
   expect(seen).toMatchObject({ proxy: new URL(proxy.url).host, failed: null });
   expect(proxy.asked).toEqual([`localhost:${secure}`]);
   await proxy.close();
 });
 
 test('a certificate that ends within days is a warning', () => {
-  const way: Way = { host: 'x.example', port: 443, tls: true, proxy: null };
+  const way: NetworkPath = { host: 'x.example', port: 443, tls: true, proxy: null };
   const certificate = { issuer: 'An authority', validTo: 'Mar 15 00:00:00 2026 GMT' };
   const seen = { addresses: ['10.0.0.4'], proxy: null, connectMs: 5, certificate, failed: null };
   const at = (day: string) => networkFindings('eventHubs', { way, seen, to, now: new Date(day) }).at(-1);

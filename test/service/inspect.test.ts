@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, lstatSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { lookAround } from '../../src/service/look.ts';
+import { inspect } from '../../src/service/inspect.ts';
 import type { Places } from '../../src/service/places.ts';
 import { createRig } from './rig.ts';
 
@@ -38,7 +38,7 @@ test.for(unguarded)(
     using rig = createRig();
     const { places } = rig;
     await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
-    const isGuarded = () => lookAround(places, null).isGuarded;
+    const isGuarded = () => inspect(places, null).isGuarded;
     expect(isGuarded()).toBe(true);
     spoil(places);
     expect(isGuarded()).toBe(false);
@@ -62,7 +62,7 @@ test('a folder of the configuration that is a link, guarded where it leads, is l
 test('others than root and the service may not read the hash of the configuration', async () => {
   using rig = createRig();
   await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
-  const { mode, gid } = lstatSync(rig.places.ledger);
+  const { mode, gid } = lstatSync(rig.places.record);
   const [, , , group] =
     readFileSync(rig.places.passwd, 'utf8')
       .split('\n')
