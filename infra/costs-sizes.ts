@@ -6,7 +6,7 @@ import { noCounters } from '../src/outbox/counters.ts';
 import { encodeEvent } from '../src/sinks/event-hubs/encode.ts';
 import { encodeRow, type Row } from '../src/sinks/log-analytics/encode.ts';
 
-/** Bytes of one record and one sign of life, as the encoders of the bridge make them. */
+/** Bytes of one record and one heartbeat, as the encoders of the bridge make them. */
 export interface Sizes {
   readonly record: {
     /** Body and properties of a message. */

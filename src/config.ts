@@ -250,11 +250,11 @@ export const options = [
     'VMs for which this one approves what a user asked for, when they have not',
   ),
   option('approve.onBehalfAfterSeconds', number(0, 3_600, seconds), 60, 'How long those VMs have first'),
-  option('heartbeat.everyMinutes', wholeNumber(0, 1_440), 60, 'Time between two signs of life; 0 = none'),
+  option('heartbeat.everyMinutes', wholeNumber(0, 1_440), 60, 'Time between two heartbeats; 0 = none'),
   option('heartbeat.streamName', stream, 'Custom-VmLifecycleBridge_CL', 'Stream that they go to'),
   option('heartbeat.eventHubs', flag, false, 'Send them to the event hub too'),
   option('http.port', wholeNumber(0, 65_535), 0, 'Local port for health and metrics; 0 = off'),
-  option('log.level', oneOf('debug', 'info', 'warn', 'error'), 'info', 'The least that is logged'),
+  option('log.level', oneOf('debug', 'info', 'warn', 'error'), 'info', 'Minimum log level'),
 ] as const satisfies readonly Option[];
 
 /** Fails to compile when a key of the configuration has no row above. */

@@ -11,7 +11,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { EventHubConsumerClient, type ReceivedEventData } from '@azure/event-hubs';
 import { DefaultAzureCredential } from '@azure/identity';
 
-/** Your part. Both must bear to be called again. */
+/** Your part. Both must be idempotent. */
 async function drain(vm: string, { eventType, notBefore }: LifecycleRecord): Promise<void> {
   console.log(`drain ${vm}: ${eventType}, not before ${notBefore ?? 'an unknown time'}`);
 }

@@ -169,10 +169,7 @@ export function createApprover(options: ApproverOptions): Approver {
         consider(turn);
       } catch (error) {
         sayOnce('failed', (leftOut) => {
-          log.error(
-            { part: 'approve', error, leftOut },
-            'Approving ended in a mistake of this program; polling goes on.',
-          );
+          log.error({ part: 'approve', error, leftOut }, 'Approving failed with an internal error; polling continues.');
         });
       }
     },

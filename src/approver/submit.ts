@@ -102,7 +102,7 @@ export function createSubmitter({ imds, outbox, observer, bridgeVersion, clock, 
       const posting = send(intent).finally(() => underWay.delete(key));
       posting.catch((error: unknown) => {
         const { eventId } = intent;
-        log.error({ part: 'approve', eventId, error }, 'An approval ended in a mistake of this program.');
+        log.error({ part: 'approve', eventId, error }, 'An approval failed with an internal error.');
       });
       underWay.set(key, posting);
       return posting;

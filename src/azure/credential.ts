@@ -174,7 +174,7 @@ export function createCredential(options: CredentialOptions): BridgeCredential {
     teller(code, {
       begins: () => log.warn(fields(), `No token: ${reason}`),
       lasts: (seconds) => log.warn({ ...fields(), seconds }, `Still no token: ${reason}`),
-      over: (seconds) => log.info({ seconds }, `Tokens are given again, after ${seconds} s without.`),
+      over: (seconds) => log.info({ seconds }, `Token acquisition recovered after ${seconds} s.`),
     });
   }
 

@@ -45,7 +45,7 @@ export function rejected(cause: 'too-large' | 'poison', code: string, reason: st
   return { kind: 'rejected', cause, code, reason };
 }
 
-/** What an HTTP 407 means, wherever it came from, and what mends it: ends a sentence that begins with the proxy. */
+/** What an HTTP 407 means, wherever it came from, and how to fix it: ends a sentence that begins with the proxy. */
 export const asksForCredentials =
   'asks for credentials, or does not take those that it gets (HTTP 407): put those of the proxy, http://user:password@host:port, into proxy.url, or into HTTPS_PROXY where that names the proxy';
 

@@ -162,7 +162,7 @@ function distanceOf(notBefore: string, now: Date): string {
 async function confirm(ask: AskPerson, signal: AbortSignal): Promise<void> {
   const answer = await ask('Approve it? [y/N] ', signal);
   if (answer === null)
-    throw new Failure('usage', 'Nobody can be asked here: add --yes to approve it without a question.');
+    throw new Failure('usage', 'No terminal to confirm on; pass --yes to approve without confirmation.');
   if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('notDone', 'Nothing was approved.');
 }
 

@@ -31,7 +31,7 @@ const frugal = ['--semi-space-growth-factor=1', '--no-wasm-tier-up', '--no-wasm-
 /**
  * Sets all that is process-wide: proxy variables, token host, trusted authorities, memory habits. Every command that uses the network calls it
  * first, because the Azure libraries read the variables once, when they are first used, and keep what they read.
- * Answers with warnings for the log. Throws a {@link Failure} when `tls.caFile` is of no use.
+ * Answers with warnings for the log. Throws a {@link Failure} when `tls.caFile` is unusable.
  */
 export function setProcessWide(
   config: Pick<Config, 'proxy' | 'tls'> & { readonly imds: Pick<Config['imds'], 'endpoint'> },

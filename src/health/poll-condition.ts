@@ -16,7 +16,7 @@ export interface PollFigures {
   readonly failing: { readonly code: string; readonly reason: string } | null;
 }
 
-/** `isProblem`: somebody should look. Else it is said, and nothing is to be done yet. */
+/** `isProblem`: operator action required. Otherwise it is reported only. */
 export interface Remark {
   readonly isProblem: boolean;
   readonly says: string;

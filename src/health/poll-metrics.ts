@@ -88,7 +88,7 @@ export const pollMetrics: readonly MetricFamily[] = [
     kind: 'counter',
     labels: [],
     help: 'Records in the stream of this bridge, restarts included; begins anew with a new stream.',
-    toDo: 'A fall to nearly 0 tells that the state was lost: the log says why.',
+    toDo: 'A drop to near 0 means that state was lost; the log says why.',
     read: ({ records }) => one(records),
   },
 ];

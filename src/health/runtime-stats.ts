@@ -4,7 +4,7 @@ import { createProgress, loopLimits, type Progress, pollLoop } from './progress.
 import { createSendWatch, type SendWatch } from './send-counts.ts';
 
 /**
- * The signs of life of one bridge, counted where they happen and read by whoever asks: the local HTTP, the service manager,
+ * The activity of one bridge, counted where they happen and read by whoever asks: the local HTTP, the service manager,
  * the heartbeat. Costs a few additions a turn, and no memory to speak of.
  */
 export interface RuntimeStats {

@@ -12,7 +12,7 @@ import type { HeartbeatSender } from './sender.ts';
 
 const waits = { tokenMs: 20_000, connectMs: 20_000, sendMs: 15_000, exchangeMs: 10_000 } as const;
 
-/** All signs of life of a VM are in one partition, and so in order. */
+/** All heartbeats of a VM are in one partition, and so in order. */
 const partitionKey = ({ observer }: HeartbeatFacts): string => observer.vmId.toLowerCase();
 
 /** As a CloudEvent in AMQP binary mode, like a record. https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/amqp-protocol-binding.md */
@@ -37,7 +37,7 @@ export function encodeHeartbeat(facts: HeartbeatFacts, id: string): EventData {
 }
 
 /**
- * On a connection of its own, opened for this and closed at once: a namespace takes only so many of them, and a sign of life is
+ * On a connection of its own, opened for this and closed at once: a namespace takes only so many of them, and a heartbeat is
  * no reason to keep one. Rejected: to share the sink's, whose failures would then be each other's.
  */
 export function createHubSender({

@@ -35,7 +35,7 @@ export interface HeartbeatLoop {
 const lastWordMs = 4_000;
 
 /**
- * The sign of life: when the bridge has started, every `heartbeat.everyMinutes`, and when it stops. Best effort: what cannot be sent is
+ * The heartbeat: when the bridge has started, every `heartbeat.everyMinutes`, and when it stops. Best effort: what cannot be sent is
  * not kept, since the next one tells more, and nothing waits for it. With 0 minutes there is none.
  */
 export function startHeartbeat(options: HeartbeatOptions): HeartbeatLoop {
@@ -98,7 +98,7 @@ export function startHeartbeat(options: HeartbeatOptions): HeartbeatLoop {
   const running = run().catch((error: unknown) =>
     log.error(
       { part: 'heartbeat', error },
-      'Heartbeats ended in a mistake of this program; everything else goes on. Please report it.',
+      'Heartbeats stopped after an internal error; everything else continues. Please report it.',
     ),
   );
 

@@ -3,7 +3,7 @@ import type { NextEvent } from './next-event.ts';
 
 export type HeartbeatState = 'starting' | 'running' | 'stopping';
 
-/** What a sign of life is made of, as it stands at one moment. */
+/** What a heartbeat is made of, at one moment. */
 export interface HeartbeatFacts {
   readonly at: Date;
   readonly observer: NonNullable<Outbox['observer']>;
@@ -44,7 +44,7 @@ export interface HeartbeatPolls {
 }
 
 /**
- * A sign of life: "no events" is told from "no bridge" by it, and by `lastPosition` whether records of the stream are missing. On Event Hubs as it
+ * A heartbeat: "no events" is told from "no bridge" by it, and by `lastPosition` whether records of the stream are missing. On Event Hubs as it
  * stands here, in Log Analytics as the columns of `bicep/schema/columns.json`, each the field in PascalCase.
  */
 export function heartbeat(facts: HeartbeatFacts) {

@@ -1,7 +1,7 @@
 import type { Failure } from '../azure/failure.ts';
 import type { HeartbeatFacts } from './row.ts';
 
-/** Where signs of life go. */
+/** Where heartbeats go. */
 export interface HeartbeatSender {
   /** For sentences. */
   readonly name: string;

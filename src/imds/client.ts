@@ -46,7 +46,7 @@ export type InstanceAnswer =
 
 type Unavailable = Extract<Seen, { kind: 'unavailable' }>;
 
-/** The service is on the host of the VM, a millisecond away: a connection that takes longer is one that never comes about. */
+/** The service is on the host of the VM, a millisecond away: a connection that takes longer is never established. */
 const longestConnectMs = 10_000;
 
 /**

@@ -73,7 +73,7 @@ function describeNotFound(leased: readonly string[]): string {
     leased.length === 0
       ? 'and no lease file names another in DHCP option 245'
       : `nor to ${leased.join(', ')} of DHCP option 245`;
-  return `No connection to the metadata service at ${linkLocal} comes about, ${others}: it needs the primary network interface with DHCP; in a container, the network of the host. Or set imds.endpoint.`;
+  return `Cannot connect to the metadata service at ${linkLocal}, ${others}: it needs the primary network interface with DHCP; in a container, the network of the host. Or set imds.endpoint.`;
 }
 
 /** True when a TCP connection came about within five seconds; it is closed again. Never rejects. */

@@ -33,7 +33,7 @@ export function createPollLog(log: Log, clock: Clock): PollLog {
       limited('turn-failed', (leftOut) =>
         log.error(
           { error, leftOut },
-          'A poll ended in a mistake of this program and changed nothing; polling goes on. Please report it.',
+          'A poll failed with an internal error and changed nothing; polling continues. Please report it.',
         ),
       );
     },

@@ -60,7 +60,7 @@ export interface SenderProcessOptions {
 }
 
 export interface SenderLimits {
-  /** Without a sign of life for so long it is ended. Time in which this process stood still does not count. */
+  /** Without a message for so long it is ended. Time in which this process stood still does not count. */
   readonly hungMs: number;
   readonly heapMegabytes: number;
   /** Of memory that no file backs: heap, buffers, stacks. */

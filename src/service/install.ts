@@ -52,7 +52,7 @@ export interface Done {
 /**
  * Installs, updates, configures or enables: brings the machine to what is wanted, waits until the service is ready, and goes back
  * to what was ready before where it does not become so.
- * @throws Refusal where it was not done: before anything was changed, or after everything was changed back. Where nothing was ready
+ * @throws Refusal where the installation failed: before anything was changed, or after everything was changed back. Where nothing was ready
  * before, what was done stays, and the same again goes on from there.
  */
 export async function install(machine: Machine, order: Order): Promise<Done> {

@@ -77,7 +77,7 @@ const why = (ended: string | undefined): string => (ended === undefined ? '' : `
 
 /**
  * Waits until the service that was just started is up, stays up and has proven that its loop takes questions and its state can be
- * written. What Azure answers is no matter of this: a metadata service that is slow or refuses, a destination that is down.
+ * written. Azure's answers do not affect readiness: a metadata service that is slow or refuses, a destination that is down.
  */
 export async function waitUntilReady(
   { clock, greet }: Pick<Machine, 'clock' | 'greet'>,

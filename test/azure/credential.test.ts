@@ -105,7 +105,7 @@ test('an endpoint that is down is said once for all scopes, now and then while i
   expect(lines.map((line) => line.replace(/:.*/, ''))).toEqual(['No token', 'Still no token']);
   source.answer = works;
   for (let second = 0; second < 120; second += 1) await clock.advance(1000);
-  expect(lines.at(-1)).toMatch(/^Tokens are given again, after \d+ s without\.$/);
+  expect(lines.at(-1)).toMatch(/^Token acquisition recovered after \d+ s\.$/);
   expect(lines).toHaveLength(3);
   credential.close();
 });

@@ -149,7 +149,7 @@ test('nothing is changed about the authorities when none is given', () => {
   expect(trusted()).toEqual({ added: 0, lost: 0 });
 });
 
-test('an SSL_CERT_FILE that is of no use is a warning', () => {
+test('an SSL_CERT_FILE that is unusable is a warning', () => {
   expect(setProcessWide(settings(linkLocal), { SSL_CERT_FILE: '/no/such.pem' })).toEqual([
     'The environment variable SSL_CERT_FILE is not used: there is no such file.',
   ]);

@@ -306,7 +306,7 @@ test('check says as a person reads it why it waits for the first answer, and end
   expect(code).toBe(0);
 });
 
-test('offline, check asks nobody', async () => {
+test('offline, check makes no network calls', async () => {
   using directory = temporaryDirectory('state');
   const before = { polls: azure.imds.polls.web_9 ?? 0, connections: azure.eventHubs.connectionsOpened };
   const { report } = await runCheck(configurationFor(azure, 'web_9', directory.path), {

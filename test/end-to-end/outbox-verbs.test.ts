@@ -46,7 +46,7 @@ describe('an operator at a bridge that runs, and at one that stopped', () => {
     return refused;
   }
 
-  test('the status names what refuses and what mends it, and says when all is well again', async () => {
+  test('the status names what refuses and how to fix it, and says when all is well again', async () => {
     using directory = temporaryDirectory('status');
     azure.logAnalytics.fault({ status: 403 });
     const bridge = startBridge(configurationFor(azure, 'web_0', directory.path));

@@ -2,7 +2,7 @@ import type { HeartbeatFacts } from '../../src/heartbeat/row.ts';
 import { noCounters } from '../../src/outbox/counters.ts';
 import { observerNamed } from '../support/story.ts';
 
-/** Everything a sign of life is made of; every column holds something. */
+/** Everything a heartbeat is made of; every column holds something. */
 export function sampleFacts(overrides: Partial<HeartbeatFacts> = {}): HeartbeatFacts {
   return {
     at: new Date('2026-03-14T10:00:00.000Z'),

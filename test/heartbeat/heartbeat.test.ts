@@ -17,7 +17,7 @@ import { until } from '../support/until.ts';
 const polls = { polls: 5, failedPolls: {}, eventsSeen: 0, eventsOurs: 0, clockOffsetSeconds: 0, lastDocument: null };
 const { tables } = JSON.parse(readFileSync(join(root, 'bicep/schema/columns.json'), 'utf8'));
 
-describe('the sign of life against the simulator', () => {
+describe('the heartbeat against the simulator', () => {
   let local: LocalAzure;
   beforeAll(async () => {
     local = await startLocalAzure({

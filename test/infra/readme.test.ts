@@ -171,7 +171,7 @@ test('the figures that costs assumes are the defaults of template and bridge', (
   expect(fallback('scope.witnessRate')).toBe(assumptions.witnessRate.value);
 });
 
-test('the parameter file for 100,000 VMs has the shards and units that costs reckons with', () => {
+test('the parameter file for 100,000 VMs has the shards and units that costs estimates with', () => {
   const assigned = declared(fileAt('infra/params/hundred-thousand.bicepparam'), 'assignment');
   const assignedTo = (name: string) => assigned.find((one) => one.name === name)?.value;
   const shards = assignedTo('shards');

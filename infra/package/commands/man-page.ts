@@ -22,7 +22,7 @@ export function manPage(program: CommandEntry, { product, version, at }: About):
     text(program.description),
     '.PP',
     text(
-      'As a service it is started by systemd and reads one file, config.json. The command check proves every part of it; status shows health.',
+      'As a service it is started by systemd and reads one file, config.json. The command check verifies each part of it; status shows health.',
     ),
     '.SH OPTIONS',
     ...program.options.flatMap(option),

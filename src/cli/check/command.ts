@@ -13,11 +13,13 @@ metadata service for events turns them on for this VM, as the service does.
 findings: a list of what, verdict (ok, warning, problem, not-proven), says, and mend (a command or null).
 `;
 
-/** `check`: proves what the service needs, and says what is wrong and what mends it. */
+/** `check`: verifies what the service needs, and reports problems and how to fix them. */
 export const addCheck: Verb = (program, commandContext) => {
   const command = program
     .command('check')
-    .description('prove configuration, disk, metadata service, identity and sinks; say what is wrong and what mends it')
+    .description(
+      'verify configuration, disk, metadata service, identity and sinks; report problems and how to fix them',
+    )
     .option(
       '-c, --config <file>',
       'configuration file (default: SCHEDULED_EVENTS_BRIDGE_CONFIG, else the platform’s own)',

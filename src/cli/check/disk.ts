@@ -160,10 +160,7 @@ function directory(seen: DiskSeen, { nameOf }: On): Finding {
     const says = `${path} is on a network file system (${network}): the outbox needs a disk of this VM, where a lock is a lock.`;
     return warning(what, says);
   }
-  return ok(
-    what,
-    `${path} can be written; it belongs to ${nameOf(uid)}, as whom the service has to run, unless as root.`,
-  );
+  return ok(what, `${path} is writable and owned by ${nameOf(uid)}; run the service as ${nameOf(uid)} or as root.`);
 }
 
 function owner({ directory: path, exists, owner: uid, foreign, account }: DiskSeen, { nameOf }: On): Finding {

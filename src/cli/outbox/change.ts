@@ -37,7 +37,7 @@ export async function changeOutbox(directory: string, wish: ChangeRequest, stop:
   }
 }
 
-/** Has the service that runs do it. Null: none runs. @throws Failure where it was not done. */
+/** Has the service that runs do it. Null: none runs. @throws Failure where the request failed. */
 export async function changeByService(
   directory: string,
   wish: { readonly verb: string; readonly argument: unknown },

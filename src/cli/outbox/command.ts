@@ -10,7 +10,7 @@ import { addStateDirOptions, type StateDirOptions, stateDirectoryOf } from './st
 export const addOutbox: Verb = (program, commandContext) => {
   const outbox = program
     .command('outbox')
-    .description('look at what waits for a destination or was refused by it, send it again, or give it up')
+    .description('list what waits for a destination or was refused by it, send it again, or discard it')
     .helpCommand(false);
   describeVerb(outbox, ...reasons);
   for (const add of [addList, addShow, addRetry, addPurge, addExport]) add(outbox, commandContext);
@@ -77,7 +77,7 @@ interface Listing {
 
 function addShow(outbox: Command, { env, print }: CommandContext): void {
   addSub(outbox, 'show', 'print one record and what became of it, as JSON')
-    .addArgument(outbox.createArgument('<position>', 'its position, as list tells it').argParser(positionArgument))
+    .addArgument(outbox.createArgument('<position>', 'its position, as listed').argParser(positionArgument))
     .action(async (position: number, where: StateDirOptions) => {
       const { directory } = stateDirectoryOf(where, env);
       const { readEntry } = await import('../../outbox/entries.ts');

@@ -4,7 +4,7 @@ import { aligned, plain } from './plain.ts';
 
 /** Deliveries in a table, newest last, each with what it failed of; then how many there are beside them. */
 export function listPage({ rows, total }: Entries): string {
-  if (total === 0) return 'There is none.\n';
+  if (total === 0) return 'No records.\n';
   const table = aligned([head, ...rows.map(cells)], [0, 6]);
   const left = total - rows.length;
   return left <= 0

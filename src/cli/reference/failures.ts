@@ -90,7 +90,7 @@ const ownCodes: readonly CodeMeaning[] = [
   {
     code: 'bad-address',
     cause: 'configuration',
-    says: 'The address of the event hub is of no use: check sinks.eventHubs.fullyQualifiedNamespace or connectionString, eventHubName and customEndpoint.',
+    says: 'The address of the event hub is unusable: check sinks.eventHubs.fullyQualifiedNamespace or connectionString, eventHubName and customEndpoint.',
   },
   ...senderCodes,
   {

@@ -58,7 +58,7 @@ const intro = `# Reference
 
 Everything that the bridge says, and what to do about it. Made from the code: \`UPDATE=1 npm run test:unit -- test/cli/reference\` writes it anew.
 
-**Woken at three?** \`scheduled-events-bridge check\` says in one line each what is wrong and what mends it;
+**Woken at three?** \`scheduled-events-bridge check\` says in one line each what is wrong and how to fix it;
 \`scheduled-events-bridge status\` says what waits and since when. A word like \`http-403\` in a log line, a metric or \`status\` is
 explained below: search this page for it.`;
 

@@ -56,6 +56,6 @@ function refuseUnfit(pid: number): void {
   } catch (error) {
     const isThere = (error as NodeJS.ErrnoException).code === 'EPERM';
     const why = isThere ? `process ${pid} belongs to another user` : `there is no process ${pid}`;
-    throw new Failure('usage', `--freeze ${pid} is of no use, because ${why}: give the process id of a bridge.`);
+    throw new Failure('usage', `--freeze ${pid} cannot be used, because ${why}: give the process id of a bridge.`);
   }
 }

@@ -11,7 +11,7 @@ export interface Verdict {
   readonly needsPerson: boolean;
   /** One sentence or two: what matters most. */
   readonly says: string;
-  /** Everything that needs a person, what matters most first; each says how to fix it. */
+  /** Every operator action required, most important first; each says how to fix it. */
   readonly problems: readonly string[];
   /** Worth knowing; no action needed. */
   readonly notes: readonly string[];
@@ -198,7 +198,7 @@ function notesOf({ sinks, approvals, outbox, document, at }: Facts): readonly st
   ];
 }
 
-/** Nothing needs a person. What is not known to be well is not said to be. */
+/** No operator action required. What is not known to be healthy is not reported as healthy. */
 function noProblem({ service, sinks, events, at }: Facts): string {
   if (service === null) return 'Unknown.'; // each way to it is a problem above
   if (service.stopping) return `Stopping: ${waitingWords(sinks)}.`;

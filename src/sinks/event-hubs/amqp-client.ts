@@ -32,7 +32,7 @@ export interface AmqpClientOptions {
   readonly webSockets: typeof createWebSockets | null;
 }
 
-/** Connects to nothing yet. Throws a `KnownFailure` when the address or the connection string is of no use. */
+/** Connects to nothing yet. Throws a `KnownFailure` when the address or the connection string is unusable. */
 export function createAmqpClient({
   config,
   credential,
@@ -100,7 +100,7 @@ function createClient(
     // The SDK's message quotes the connection string, secret and all.
     const key =
       connectionString === null ? 'sinks.eventHubs.fullyQualifiedNamespace' : 'sinks.eventHubs.connectionString';
-    const reason = `The address of the event hub is of no use: check ${key}, sinks.eventHubs.eventHubName and sinks.eventHubs.customEndpoint.`;
+    const reason = `The address of the event hub is unusable: check ${key}, sinks.eventHubs.eventHubName and sinks.eventHubs.customEndpoint.`;
     throw new KnownFailure(retry('configuration', 'bad-address', reason));
   }
 }

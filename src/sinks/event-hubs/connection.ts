@@ -17,7 +17,7 @@ export interface Connection {
 }
 
 export interface ConnectionOptions {
-  /** Throws where the address is of no use. */
+  /** Throws where the address is unusable. */
   readonly makeLine: () => AmqpClient;
   readonly idleCloseSeconds: number;
   readonly clock: Clock;

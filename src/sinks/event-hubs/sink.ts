@@ -154,7 +154,7 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
         }
       });
     } catch (error) {
-      // No line could be made: the address is of no use.
+      // No line could be made: the address is unusable.
       return classify(error, destination, clock.now());
     }
   }

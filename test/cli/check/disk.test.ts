@@ -32,7 +32,7 @@ const rows: readonly {
     with: {},
     what: 'disk.directory',
     verdict: 'ok',
-    says: /belongs to bridge, as whom the service/,
+    says: /owned by bridge; run the service as bridge or as root/,
   },
   { name: 'it is not there yet', with: { exists: false }, what: 'disk.directory', verdict: 'ok', says: /makes it/ },
   {

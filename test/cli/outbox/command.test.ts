@@ -62,7 +62,7 @@ describe('what is looked at', () => {
         '',
       ].join('\n'),
     );
-    expect((await outboxVerb(rig, 'list', '--state', 'dead', '--sink', 'event-hubs')).out).toBe('There is none.\n');
+    expect((await outboxVerb(rig, 'list', '--state', 'dead', '--sink', 'event-hubs')).out).toBe('No records.\n');
     expect((await outboxVerb(rig, 'list', '--limit', '1')).out).toMatch(
       /\n2 older ones are not shown: --limit shows more\.\n$/,
     );

@@ -8,7 +8,7 @@ import { ask, type Tables, toldBy } from './ask.ts';
 const minute = 60;
 const hour = 60 * minute;
 
-/** A sign of life of a running bridge of web_0, so many minutes after noon. */
+/** A heartbeat of a running bridge of web_0, so many minutes after noon. */
 const beat = (minutes: number, given: Partial<HeartbeatFacts> & { readonly vm?: string } = {}): Row => {
   const { vm = 'web_0', ...rest } = given;
   return heartbeatRow(
@@ -47,7 +47,7 @@ const covered: readonly Case[] = [
     rows: ['web_0 | running | 12:00:00 | 14:00:00 | - | true'],
   },
   {
-    of: 'a bridge of which every sign of life arrived twice',
+    of: 'a bridge of which every heartbeat arrived twice',
     tables: { heartbeats: beats([0, 0, 0, 60, 60, 60, 120, 120, 120]), now: 4.5 * hour },
     rows: ['web_0 | running | 12:00:00 | 14:00:00 | - | false'],
   },
@@ -91,7 +91,7 @@ const covered: readonly Case[] = [
     rows: ['web_0 | starting | 12:00:00 | 12:06:00 | - | false'],
   },
   {
-    of: 'a bridge that has just started: its second sign of life comes at any moment of the first hour',
+    of: 'a bridge that has just started: its second heartbeat comes at any moment of the first hour',
     tables: { heartbeats: [beat(0, { state: 'starting' }), beat(5)], now: 2 * hour },
     rows: ['web_0 | running | 12:00:00 | 12:05:00 | - | false'],
   },
@@ -101,7 +101,7 @@ const covered: readonly Case[] = [
     rows: ['web_0 | stopping | 12:00:00 | 13:01:00 | - | false'],
   },
   {
-    of: 'a bridge that gives no signs of life',
+    of: 'a bridge that sends no heartbeats',
     tables: { records: toldBy('web_0', [nothing, { events: [event()] }]), now: 24 * hour },
     rows: ['web_0 | - | - | - | 12:00:02 | false'],
   },

@@ -166,12 +166,12 @@ const told: readonly Case[] = [
     rows: ['web_0 | itself | - | 12:00:02 | - | - | - | - | true | false'],
   },
   {
-    of: 'what is a week ahead, of a bridge that gives no signs of life',
+    of: 'what is a week ahead, of a bridge that sends no heartbeats',
     tables: { records: toldBy('web_0', [nothing, { events: [distant] }]), now: 3 * day },
     rows: ['web_0 | itself | - | 12:00:02 | - | - | - | - | true | false'],
   },
   {
-    of: 'a week later, of a bridge that gives no signs of life and tells no end',
+    of: 'a week later, of a bridge that sends no heartbeats and tells no end',
     tables: { records: toldBy('web_0', [nothing, { events: [distant] }]), now: 8 * day + 1 },
     rows: ['web_0 | itself | - | 12:00:02 | - | - | - | - | false | true'],
   },

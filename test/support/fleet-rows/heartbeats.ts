@@ -5,7 +5,7 @@ import type { Observer } from '../../../src/lifecycle/scheduled-event.ts';
 import { noCounters } from '../../../src/outbox/counters.ts';
 import type { Row } from '../../../src/sinks/log-analytics/encode.ts';
 
-/** A bridge, as far as its signs of life tell of it. */
+/** A bridge, as far as its heartbeats show it. */
 export interface Heart {
   readonly observer: Observer;
   readonly records: readonly LifecycleRecord[];
