@@ -8,7 +8,7 @@ import type { Outbox } from '../../src/outbox/outbox.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { settled } from '../support/fake-clock.ts';
 import { event, started } from '../support/story.ts';
-import { type ApproverRig, intending, openApprover, type RigOptions } from './rig.ts';
+import { type ApproverHarness, intending, openApprover, type RigOptions } from './harness.ts';
 
 /** The clock of the rig begins at New Year: fifteen minutes ahead of it. */
 const notBefore = '2026-01-01T00:15:00.000Z';
@@ -20,12 +20,12 @@ const { eventId } = reboot;
 /** A bridge in a directory of its own; closed and removed afterwards. */
 async function inDirectory(
   given: Partial<RigOptions>,
-  story: (rig: ApproverRig, directory: string) => Promise<ApproverRig | undefined>,
+  story: (harness: ApproverHarness, directory: string) => Promise<ApproverHarness | undefined>,
 ): Promise<void> {
   using directory = temporaryDirectory('approver');
-  const rig = openApprover(directory.path, given);
-  const last = await story(rig, directory.path);
-  await (last ?? rig).close();
+  const harness = openApprover(directory.path, given);
+  const last = await story(harness, directory.path);
+  await (last ?? harness).close();
 }
 
 describe('approving by policy', () => {

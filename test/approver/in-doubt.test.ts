@@ -7,7 +7,7 @@ import type { ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { event, started } from '../support/story.ts';
-import { type ApproverRig, openApprover, type RigOptions, slow } from './rig.ts';
+import { type ApproverHarness, openApprover, type RigOptions, slow } from './harness.ts';
 
 /** The clock of the rig begins at New Year: fifteen minutes ahead of it. */
 const notBefore = '2026-01-01T00:15:00.000Z';
@@ -18,12 +18,12 @@ const policy = { userInitiated: true, freezeUpToSeconds: 9, onBehalfOf: ['web_1'
 
 async function inDirectory(
   given: Partial<RigOptions>,
-  story: (rig: ApproverRig, directory: string) => Promise<ApproverRig | undefined>,
+  story: (harness: ApproverHarness, directory: string) => Promise<ApproverHarness | undefined>,
 ): Promise<void> {
   using directory = temporaryDirectory('in-doubt');
-  const rig = openApprover(directory.path, { policy, ...given });
-  const last = await story(rig, directory.path);
-  await (last ?? rig).close();
+  const harness = openApprover(directory.path, { policy, ...given });
+  const last = await story(harness, directory.path);
+  await (last ?? harness).close();
 }
 
 describe('in doubt nothing is approved without being asked', () => {
@@ -154,17 +154,17 @@ describe('what is no longer allowed once its intent is on disk', () => {
     let isSlow = true;
     let path = '';
     const outbox: RigOptions['outbox'] = (real) => slow(real, () => isSlow && happens(path));
-    await inDirectory({ outbox, clock }, async (rig, directory) => {
+    await inDirectory({ outbox, clock }, async (harness, directory) => {
       path = directory;
-      await rig.look([]);
-      await rig.look([reboot]);
-      expect([rig.posts, rig.approvals(), rig.outbox.openApprovals()]).toEqual([[], [], []]);
-      expect(rig.outbox.state.approved).toEqual(new Set());
-      expect(rig.log.at(-1)?.message).toContain('is not approved automatically');
+      await harness.look([]);
+      await harness.look([reboot]);
+      expect([harness.posts, harness.approvals(), harness.outbox.openApprovals()]).toEqual([[], [], []]);
+      expect(harness.outbox.state.approved).toEqual(new Set());
+      expect(harness.log.at(-1)?.message).toContain('is not approved automatically');
       isSlow = false;
       isOver(directory);
-      for (const _ of [1, 2]) await rig.look([reboot]);
-      expect([rig.posts, rig.approvals()]).toEqual([[eventId], ['Approved: accepted']]);
+      for (const _ of [1, 2]) await harness.look([reboot]);
+      expect([harness.posts, harness.approvals()]).toEqual([[eventId], ['Approved: accepted']]);
       return undefined;
     });
   });

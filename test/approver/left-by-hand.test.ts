@@ -7,7 +7,7 @@ import type { ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { createFakeClock, settled } from '../support/fake-clock.ts';
 import { event, started } from '../support/story.ts';
-import { type ApproverRig, type LookMore, openApprover, type RigOptions } from './rig.ts';
+import { type ApproverHarness, type LookMore, openApprover, type RigOptions } from './harness.ts';
 
 /** The clock of the rig begins at New Year. */
 const freeze = event({ durationSeconds: 5, notBefore: '2026-01-01T02:00:00.000Z' });
@@ -16,7 +16,7 @@ const answers: Partial<RigOptions> = { answer: { outcome: 'accepted', reason: nu
 
 /** A person approves a freeze, and the service dies before Azure has answered; `story` is the next one's. */
 async function afterDeath(
-  story: (rig: ApproverRig, directory: string) => Promise<void>,
+  story: (harness: ApproverHarness, directory: string) => Promise<void>,
   inBetween: (file: string) => void = () => {},
 ): Promise<void> {
   using directory = temporaryDirectory('left-by-hand');

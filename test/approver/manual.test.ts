@@ -7,7 +7,7 @@ import type { Outbox } from '../../src/outbox/outbox.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { event, started } from '../support/story.ts';
-import { type ApproverRig, openApprover, type RigOptions, slow } from './rig.ts';
+import { type ApproverHarness, openApprover, type RigOptions, slow } from './harness.ts';
 
 const preempt = event({ eventType: 'Preempt' });
 const { eventId } = preempt;
@@ -18,14 +18,14 @@ async function whenAsked(
   events: readonly ScheduledEvent[] | undefined,
   argument: unknown,
   given: Partial<RigOptions> = {},
-  andThen: (rig: ApproverRig) => void | Promise<void> = () => {},
+  andThen: (harness: ApproverHarness) => void | Promise<void> = () => {},
 ): Promise<unknown> {
   using directory = temporaryDirectory('by-hand');
-  const rig = openApprover(directory.path, given);
-  await rig.look(events);
-  const answer = await rig.approver.approve(argument);
-  await andThen(rig);
-  await rig.close();
+  const harness = openApprover(directory.path, given);
+  await harness.look(events);
+  const answer = await harness.approver.approve(argument);
+  await andThen(harness);
+  await harness.close();
   return answer;
 }
 
@@ -102,10 +102,10 @@ describe('approving by hand', () => {
     [true, { ok: true, outcome: 'accepted' }],
   ])('takes an event that is listed twice only where the person was told so: %s', async (listedTwice, answer) => {
     using directory = temporaryDirectory('by-hand');
-    const rig = openApprover(directory.path);
-    await rig.look([preempt], { listedTwice: [eventId.toLowerCase()] });
-    expect(await rig.approver.approve({ eventId, terms: { ...shown, listedTwice } })).toMatchObject(answer);
-    await rig.close();
+    const harness = openApprover(directory.path);
+    await harness.look([preempt], { listedTwice: [eventId.toLowerCase()] });
+    expect(await harness.approver.approve({ eventId, terms: { ...shown, listedTwice } })).toMatchObject(answer);
+    await harness.close();
   });
 
   test('sends nothing and records nothing when the document became old while the intent was written', async () => {
@@ -125,12 +125,12 @@ describe('approving by hand', () => {
 
   test('does not take a document of more than 5 s ago', async () => {
     using directory = temporaryDirectory('by-hand');
-    const rig = openApprover(directory.path);
-    await rig.look([preempt]);
-    await rig.clock.advance(5001);
-    expect(await rig.approver.approve({ eventId })).toMatchObject({ ok: false, outcome: null });
-    expect(rig.posts).toEqual([]);
-    await rig.close();
+    const harness = openApprover(directory.path);
+    await harness.look([preempt]);
+    await harness.clock.advance(5001);
+    expect(await harness.approver.approve({ eventId })).toMatchObject({ ok: false, outcome: null });
+    expect(harness.posts).toEqual([]);
+    await harness.close();
   });
 
   test('does not take anything before the metadata service has told which VM this is', async () => {
@@ -149,12 +149,12 @@ describe('approving by hand', () => {
 
   test('asked for twice at once, it is one approval, and both hear of it', async () => {
     using directory = temporaryDirectory('by-hand');
-    const rig = openApprover(directory.path);
-    await rig.look([preempt]);
-    const answers = await Promise.all([rig.approver.approve({ eventId }), rig.approver.approve({ eventId })]);
+    const harness = openApprover(directory.path);
+    await harness.look([preempt]);
+    const answers = await Promise.all([harness.approver.approve({ eventId }), harness.approver.approve({ eventId })]);
     expect(answers.map(({ ok }) => ok)).toEqual([true, true]);
-    expect([rig.posts, rig.approvals()]).toEqual([[eventId], ['Approved: accepted']]);
-    await rig.close();
+    expect([harness.posts, harness.approvals()]).toEqual([[eventId], ['Approved: accepted']]);
+    await harness.close();
   });
 
   test('asked for again after a refusal, it is one more approval with a record of its own', async () => {

@@ -5,7 +5,7 @@ import { type Bridge, pollOnce } from '../../src/bridge.ts';
 import type { Clock } from '../../src/clock.ts';
 import { createImds } from '../../src/imds/client.ts';
 import type { Outbox } from '../../src/outbox/outbox.ts';
-import { createRig } from '../outbox/rig.ts';
+import { createHarness } from '../outbox/harness.ts';
 import { observerNamed } from '../support/story.ts';
 import { http, type RawAnswer, startRawServer } from './raw-server.ts';
 
@@ -69,13 +69,13 @@ function bridgeOf(outbox: Outbox, clock: Clock, url: string): Bridge {
 
 test('a state that comes to light late is decided on from a whole document, not from one that nobody decided on for it', async () => {
   await using server = await startRawServer();
-  using rig = createRig();
-  const [state, stash] = [join(rig.directory, 'state'), join(rig.directory, 'stash')];
+  using harness = createHarness();
+  const [state, stash] = [join(harness.directory, 'state'), join(harness.directory, 'stash')];
   mkdirSync(state);
 
   server.answer(serving(incarnation(5, [freeze])));
-  const before = rig.open({ directory: state });
-  const seeing = bridgeOf(before, rig.clock, server.url);
+  const before = harness.open({ directory: state });
+  const seeing = bridgeOf(before, harness.clock, server.url);
   await pollOnce(seeing, never);
   expect(before.state.events.get('aaaa')?.open).toBe(true);
   await seeing.imds.close();
@@ -84,21 +84,21 @@ test('a state that comes to light late is decided on from a whole document, not 
   // Two days later its disk is mounted only after the start, and the event is gone.
   renameSync(state, stash);
   writeFileSync(state, '');
-  rig.clock.stepWall(2 * 24 * 3_600_000);
+  harness.clock.stepWall(2 * 24 * 3_600_000);
   server.answer(serving(incarnation(6, [])));
-  const after = rig.open({ directory: state });
-  const bridge = bridgeOf(after, rig.clock, server.url);
+  const after = harness.open({ directory: state });
+  const bridge = bridgeOf(after, harness.clock, server.url);
   await pollOnce(bridge, never);
   expect((await pollOnce(bridge, never)).seen.kind).toBe('unchanged');
   rmSync(state);
   renameSync(stash, state);
-  await rig.clock.advance(6_000);
+  await harness.clock.advance(6_000);
   await pollOnce(bridge, never);
   expect(after.state.events.get('aaaa')?.open).toBe(true);
 
   expect((await pollOnce(bridge, never)).seen.kind).toBe('document');
   for (let minute = 0; minute < 10; minute += 1) {
-    await rig.clock.advance(60_000);
+    await harness.clock.advance(60_000);
     await pollOnce(bridge, never);
   }
   expect(after.state.events.get('aaaa')?.open).toBe(false);

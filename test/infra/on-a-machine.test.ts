@@ -8,7 +8,7 @@ import type { Facts } from '../../src/service/machine.ts';
 import { placesIn } from '../../src/service/places.ts';
 import { preflight } from '../../src/service/preflight.ts';
 import { refusals } from '../../src/service/refusals.ts';
-import { fitFacts } from '../service/rig.ts';
+import { fitFacts } from '../service/harness.ts';
 import { root } from '../support/source-tree.ts';
 import { inBackticks, rows, section } from './read-readme.ts';
 

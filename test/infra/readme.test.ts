@@ -11,7 +11,7 @@ import { bicepFiles, textOf } from '../support/bicep/files.ts';
 import { readFile } from '../support/bicep/read-file.ts';
 import { type BicepFile, declared, plainText, type TypeSyntax } from '../support/bicep/syntax.ts';
 import { root } from '../support/source-tree.ts';
-import { moment, smallProgram, smallRuntime } from './package/rig.ts';
+import { moment, smallProgram, smallRuntime } from './package/harness.ts';
 import { inBackticks, readme, rows, section, withoutBlocks } from './read-readme.ts';
 
 const files = new Map(bicepFiles().map((path) => [path, readFile(path, textOf(path) ?? '')]));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { chunkBounds, firstChunk } from '../../src/outbox/chunks.ts';
 import { bufferedRecord } from '../../src/outbox/deliveries.ts';
-import { recordAt } from './rig.ts';
+import { recordAt } from './harness.ts';
 
 const records = (count: number, bytes = 0) =>
   Array.from({ length: count }, (_, n) => bufferedRecord(recordAt(n + 1, 'E', { description: 'x'.repeat(bytes) }), ''));

@@ -9,7 +9,7 @@ import { askService } from '../../src/outbox/control-client.ts';
 import { isServiceRunning } from '../../src/outbox/lock.ts';
 import { until } from '../support/until.ts';
 import { keepFileBusy } from './busy-file.ts';
-import { createRig, observe } from './rig.ts';
+import { createHarness, observe } from './harness.ts';
 
 const never = new AbortController().signal;
 const patient = { timeoutMs: 10_000, signal: never, clock: systemClock };
@@ -23,16 +23,16 @@ describe('a command that asks the service', () => {
   });
 
   test('is told when no service runs, and nothing is filed', async () => {
-    using rig = createRig();
-    rig.open().close();
-    expect(await askService(rig.directory, 'retry', {}, patient)).toEqual({ answered: false, why: 'no-service' });
-    expect(rig.open().requests()).toEqual([]);
+    using harness = createHarness();
+    harness.open().close();
+    expect(await askService(harness.directory, 'retry', {}, patient)).toEqual({ answered: false, why: 'no-service' });
+    expect(harness.open().requests()).toEqual([]);
   });
 
   test('gets the answer of the service, which then has nothing left to answer', async () => {
-    using rig = createRig();
-    const outbox = rig.open();
-    const asking = askService(rig.directory, 'retry', { sink: 'hub' }, patient);
+    using harness = createHarness();
+    const outbox = harness.open();
+    const asking = askService(harness.directory, 'retry', { sink: 'hub' }, patient);
     const [request] = await until(() => (outbox.requests().length > 0 ? outbox.requests() : null));
     expect(request).toMatchObject({ number: 1, verb: 'retry', argument: { sink: 'hub' } });
     outbox.answer(1, { ok: true, says: 'done' });
@@ -41,42 +41,42 @@ describe('a command that asks the service', () => {
   });
 
   test('takes the request back when nobody answers in time or the person gives up', async () => {
-    using rig = createRig();
-    const outbox = rig.open();
+    using harness = createHarness();
+    const outbox = harness.open();
     const stop = new AbortController();
-    const asking = askService(rig.directory, 'retry', {}, { ...patient, signal: stop.signal });
+    const asking = askService(harness.directory, 'retry', {}, { ...patient, signal: stop.signal });
     await until(() => outbox.requests().length === 1);
     stop.abort();
     expect(await asking).toEqual({ answered: false, why: 'no-answer' });
-    expect(await askService(rig.directory, 'retry', {}, { ...patient, timeoutMs: 1 })).toMatchObject({
+    expect(await askService(harness.directory, 'retry', {}, { ...patient, timeoutMs: 1 })).toMatchObject({
       why: 'no-answer',
     });
     expect(outbox.requests()).toEqual([]);
   });
 
   test('is told when the service ends before it has answered', async () => {
-    using rig = createRig();
-    const outbox = rig.open();
-    const asking = askService(rig.directory, 'retry', {}, patient);
+    using harness = createHarness();
+    const outbox = harness.open();
+    const asking = askService(harness.directory, 'retry', {}, patient);
     await until(() => outbox.requests().length === 1);
     outbox.close();
     expect(await asking).toEqual({ answered: false, why: 'no-service' });
-    expect(rig.open().requests()).toEqual([]);
+    expect(harness.open().requests()).toEqual([]);
   });
 
   test('files its request although other processes write to the outbox all the time', async () => {
-    using rig = createRig();
-    const outbox = rig.open();
+    using harness = createHarness();
+    const outbox = harness.open();
     const script = `const { workerData } = require('node:worker_threads');
       const { DatabaseSync } = require('node:sqlite');
       const db = new DatabaseSync(workerData + '/outbox.sqlite', { timeout: 10000 });
       for (let n = 0; n < 50; n += 1) db.prepare(
         "INSERT INTO requests (verb, argument, requestedAt) VALUES ('retry', ?, '2026-01-01T00:00:00.000Z')").run(String(n));
       db.close();`;
-    const workers = [1, 2, 3].map(() => new Worker(script, { eval: true, workerData: rig.directory }));
+    const workers = [1, 2, 3].map(() => new Worker(script, { eval: true, workerData: harness.directory }));
     const answered = new Set<number>();
     const ended = workers.map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
-    const asking = askService(rig.directory, 'purge', { state: 'dead' }, patient);
+    const asking = askService(harness.directory, 'purge', { state: 'dead' }, patient);
     await until(() => {
       observe(outbox);
       for (const { number } of outbox.requests()) {
@@ -90,36 +90,36 @@ describe('a command that asks the service', () => {
   });
 
   test('waits while the file is busy, as during a large append', async () => {
-    using rig = createRig();
-    const outbox = rig.open();
+    using harness = createHarness();
+    const outbox = harness.open();
     const script = `const { workerData, parentPort } = require('node:worker_threads');
       const { DatabaseSync } = require('node:sqlite');
       const db = new DatabaseSync(workerData + '/outbox.sqlite');
       db.exec('BEGIN IMMEDIATE');
       parentPort.postMessage('held');
       setTimeout(() => { db.exec('COMMIT'); db.close(); }, 800);`;
-    const worker = new Worker(script, { eval: true, workerData: rig.directory });
+    const worker = new Worker(script, { eval: true, workerData: harness.directory });
     await new Promise((resolve) => worker.once('message', resolve));
-    const asking = askService(rig.directory, 'retry', {}, patient);
+    const asking = askService(harness.directory, 'retry', {}, patient);
     outbox.answer(1, 'done');
     expect(await asking).toEqual({ answered: true, answer: 'done' });
   });
 
   test('is refused an outbox of a newer major untouched', async () => {
-    using rig = createRig();
-    rig.open();
-    const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+    using harness = createHarness();
+    harness.open();
+    const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
     db.exec('PRAGMA user_version = 2000');
     db.close();
-    await expect(askService(rig.directory, 'retry', {}, patient)).rejects.toThrow(/has format 2/);
+    await expect(askService(harness.directory, 'retry', {}, patient)).rejects.toThrow(/has format 2/);
   });
 });
 
 describe('requests', () => {
   test('that are no JSON are handed on as undefined, and unknown columns of an answer do not matter', () => {
-    using rig = createRig();
-    const outbox = rig.open();
-    const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+    using harness = createHarness();
+    const outbox = harness.open();
+    const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
     db.exec("INSERT INTO requests (verb, argument, requestedAt) VALUES ('retry', '{', '2026-01-01T00:00:00.000Z')");
     db.close();
     expect(outbox.requests()).toMatchObject([{ verb: 'retry', argument: undefined }]);
@@ -128,26 +128,26 @@ describe('requests', () => {
   });
 
   test('are answered once although the disk takes no writes, and the answer is written later', async () => {
-    using rig = createRig();
-    const outbox = rig.open();
-    const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+    using harness = createHarness();
+    const outbox = harness.open();
+    const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
     db.exec("INSERT INTO requests (verb, argument, requestedAt) VALUES ('retry', '{}', '2026-01-01T00:00:00.000Z')");
-    const other = keepFileBusy(rig.directory);
+    const other = keepFileBusy(harness.directory);
     expect(outbox.requests()).toHaveLength(1);
     outbox.answer(1, { ok: true });
     expect(outbox.requests()).toEqual([]);
     expect(db.prepare('SELECT answer FROM requests').get()).toEqual({ answer: null });
     other.letGo();
-    await rig.clock.advance(1_000);
+    await harness.clock.advance(1_000);
     outbox.retry();
     expect(db.prepare('SELECT answer FROM requests').get()).toEqual({ answer: '{"ok":true}' });
     db.close();
   });
 
   test('that are answered are forgotten after an hour, and all but the newest thousand at once', async () => {
-    using rig = createRig();
-    const outbox = rig.open();
-    const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+    using harness = createHarness();
+    const outbox = harness.open();
+    const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
     const file = (count: number): void => {
       for (let n = 0; n < count; n += 1) {
         db.exec(
@@ -158,10 +158,10 @@ describe('requests', () => {
     const kept = () => db.prepare('SELECT count(*) AS n FROM requests').get()?.n;
     file(2);
     outbox.answer(1, {});
-    await rig.clock.advance(3_599_000);
+    await harness.clock.advance(3_599_000);
     outbox.maintain();
     expect(kept()).toBe(2);
-    await rig.clock.advance(2_000);
+    await harness.clock.advance(2_000);
     outbox.maintain();
     expect(kept()).toBe(1);
     file(1_200);
@@ -173,13 +173,13 @@ describe('requests', () => {
 
 describe('whether a service runs', () => {
   test('is told by its lock, without making or taking one', () => {
-    using rig = createRig();
-    expect(isServiceRunning(rig.directory)).toBe(false);
-    expect(existsSync(join(rig.directory, 'lock.sqlite'))).toBe(false);
-    const outbox = rig.open();
-    expect(isServiceRunning(rig.directory)).toBe(true);
+    using harness = createHarness();
+    expect(isServiceRunning(harness.directory)).toBe(false);
+    expect(existsSync(join(harness.directory, 'lock.sqlite'))).toBe(false);
+    const outbox = harness.open();
+    expect(isServiceRunning(harness.directory)).toBe(true);
     outbox.close();
-    expect(isServiceRunning(rig.directory)).toBe(false);
-    expect(isServiceRunning(join(rig.directory, 'nowhere'))).toBe(false);
+    expect(isServiceRunning(harness.directory)).toBe(false);
+    expect(isServiceRunning(join(harness.directory, 'nowhere'))).toBe(false);
   });
 });

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { describe, expect, test } from 'vitest';
 import { imbalance } from '../../src/outbox/counters.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
-import { createRig } from './rig.ts';
+import { createHarness } from './harness.ts';
 
 /** Each is the start of a process, which takes seconds on a busy machine. */
 const kills = 20;
@@ -35,23 +35,23 @@ const numbers = (told: readonly string[], kind: string): number[] =>
 
 describe(`a writer that is killed ${kills} times`, () => {
   test('finds everything that it was told is durable, whole, and nothing delivered pending', async () => {
-    using rig = createRig();
+    using harness = createHarness();
     let appended = 0;
     const delivered = new Set<number>();
     for (let n = 0; n < kills; n += 1) {
-      const { told, signal } = await runAndEnd(rig.directory, 2 + Math.floor(Math.random() * 120));
+      const { told, signal } = await runAndEnd(harness.directory, 2 + Math.floor(Math.random() * 120));
       expect(signal).toBe('SIGKILL');
       expect(told[0]).toBe('ready');
       appended = Math.max(appended, ...numbers(told, 'a'));
       for (const position of numbers(told, 'd')) delivered.add(position);
 
       // Read as another process would, before anybody has repaired anything.
-      const report = readOutbox(rig.directory);
+      const report = readOutbox(harness.directory);
       expect(report?.position).toBeGreaterThanOrEqual(appended);
       expect(report?.recovery).toBeNull();
       for (const { counters } of report?.sinks ?? []) expect(imbalance(counters)).toBe(0);
     }
-    const outbox = rig.open({ sinks: ['hub', 'auditor'] });
+    const outbox = harness.open({ sinks: ['hub', 'auditor'] });
     const { position, events } = outbox.state;
     const all = outbox.pending('auditor', { limit: 1_000_000 });
     expect(all.map((entry) => entry.position)).toEqual(Array.from({ length: position }, (_, n) => n + 1));
@@ -73,12 +73,12 @@ describe(`a writer that is killed ${kills} times`, () => {
 test.skipIf(process.platform !== 'linux')(
   'a writer whose index of the log is truncated by somebody else dies, and the next start finds everything',
   async () => {
-    using rig = createRig();
-    const { told, signal } = await runAndEnd(rig.directory, 40, () =>
-      truncateSync(join(rig.directory, 'outbox.sqlite-shm')),
+    using harness = createHarness();
+    const { told, signal } = await runAndEnd(harness.directory, 40, () =>
+      truncateSync(join(harness.directory, 'outbox.sqlite-shm')),
     );
     expect(signal).toBe('SIGBUS');
-    const outbox = rig.open({ sinks: ['hub', 'auditor'] });
+    const outbox = harness.open({ sinks: ['hub', 'auditor'] });
     expect(outbox.recovery).toBeNull();
     expect(outbox.state.position).toBeGreaterThanOrEqual(Math.max(...numbers(told, 'a')));
     const all = outbox.pending('auditor', { limit: 1_000_000 }).map(({ position }) => position);

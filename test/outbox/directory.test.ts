@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeDirectory } from '../../src/outbox/directory.ts';
-import { createRig, observe, positions } from './rig.ts';
+import { createHarness, observe, positions } from './harness.ts';
 import { mountSmallDisk, whyNoMount } from './small-disk.ts';
 
 const reason = whyNoMount();
@@ -58,11 +58,11 @@ describe('a state directory that cannot be made is told with its cause', () => {
 });
 
 test('a file in the place of the state directory is logged as that, with what to do', () => {
-  using rig = createRig();
-  const directory = join(rig.directory, 'state');
+  using harness = createHarness();
+  const directory = join(harness.directory, 'state');
   writeFileSync(directory, '');
-  expect(rig.open({ directory }).storage.trouble?.code).toBe('ENOTDIR');
-  expect(rig.lines[0]?.message).toContain(
+  expect(harness.open({ directory }).storage.trouble?.code).toBe('ENOTDIR');
+  expect(harness.lines[0]?.message).toContain(
     `(${directory} is a file, where the state directory should be): records are kept in memory and sent from there until it can. Move that file away`,
   );
 });
@@ -74,13 +74,13 @@ test
   ({ directories }) => {
     using disk = mountSmallDisk(4);
     disk.mount('ro');
-    using rig = createRig();
-    const outbox = rig.open({ directory: join(disk.path, ...directories) });
+    using harness = createHarness();
+    const outbox = harness.open({ directory: join(disk.path, ...directories) });
     expect(outbox.storage.trouble).toMatchObject({
       code: 'EROFS',
       reason: `${disk.path} is on a disk that is mounted read-only (EROFS)`,
     });
-    expect(rig.lines[0]?.message).toContain('Mount that disk writable');
+    expect(harness.lines[0]?.message).toContain('Mount that disk writable');
     outbox.close();
     disk.mount('rw');
   },
@@ -114,8 +114,8 @@ test.skipIf(reason !== null)('records go on in memory when the host folder of a 
   const mounted = mkdtempSync(join(tmpdir(), 'mounted-'));
   execFileSync('mount', ['--bind', host, mounted]);
   try {
-    using rig = createRig(join(mounted, 'state'));
-    const outbox = rig.open();
+    using harness = createHarness(join(mounted, 'state'));
+    const outbox = harness.open();
     observe(outbox);
     rmSync(host, { recursive: true });
     observe(outbox);
@@ -131,43 +131,43 @@ test.skipIf(reason !== null)('records go on in memory when the host folder of a 
 
 describe.skipIf(process.platform === 'win32')('in a directory that others may write', () => {
   test('the right is taken from them, and that is said', () => {
-    using rig = createRig();
-    chmodSync(rig.directory, 0o2777);
-    observe(rig.open());
-    expect(statSync(rig.directory).mode & 0o7777).toBe(0o2755);
-    expect(rig.lines).toMatchObject([{ level: 'warn', fields: { code: 'closed' } }]);
+    using harness = createHarness();
+    chmodSync(harness.directory, 0o2777);
+    observe(harness.open());
+    expect(statSync(harness.directory).mode & 0o7777).toBe(0o2755);
+    expect(harness.lines).toMatchObject([{ level: 'warn', fields: { code: 'closed' } }]);
   });
 
   test.each(['outbox.sqlite', 'outbox.sqlite-wal', 'lock.sqlite', 'reserve.bin'])(
     'a symbolic link in the place of %s leads to nothing being written',
     (name) => {
-      using rig = createRig();
-      using elsewhere = createRig();
+      using harness = createHarness();
+      using elsewhere = createHarness();
       const target = join(elsewhere.directory, 'target');
       writeFileSync(target, 'precious');
-      chmodSync(rig.directory, 0o777);
-      symlinkSync(target, join(rig.directory, name));
-      const outbox = rig.open();
+      chmodSync(harness.directory, 0o777);
+      symlinkSync(target, join(harness.directory, name));
+      const outbox = harness.open();
       observe(outbox);
       outbox.maintain();
       expect(readFileSync(target, 'utf8')).toBe('precious');
       expect(readdirSync(elsewhere.directory)).toEqual(['target']);
       expect(outbox.storage.trouble).toMatchObject({ code: 'ELOOP' });
       expect(positions(outbox, 'hub')).toEqual([1]);
-      rmSync(join(rig.directory, name));
+      rmSync(join(harness.directory, name));
     },
   );
 
   test('and a link that is made while the bridge runs leads nowhere, too', () => {
-    using rig = createRig();
-    using elsewhere = createRig();
+    using harness = createHarness();
+    using elsewhere = createHarness();
     const target = join(elsewhere.directory, 'target');
     writeFileSync(target, 'precious');
-    const outbox = rig.open();
-    rmSync(join(rig.directory, 'reserve.bin'));
-    symlinkSync(target, join(rig.directory, 'reserve.bin'));
+    const outbox = harness.open();
+    rmSync(join(harness.directory, 'reserve.bin'));
+    symlinkSync(target, join(harness.directory, 'reserve.bin'));
     outbox.maintain();
     expect(readFileSync(target, 'utf8')).toBe('precious');
-    expect(statSync(join(rig.directory, 'reserve.bin')).size).toBe(4 * 2 ** 20);
+    expect(statSync(join(harness.directory, 'reserve.bin')).size).toBe(4 * 2 ** 20);
   });
 });

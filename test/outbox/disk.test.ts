@@ -5,7 +5,7 @@ import { imbalance } from '../../src/outbox/counters.ts';
 import { noProgress } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
 import { reserveBytes } from '../../src/outbox/reserve.ts';
-import { createRig, deliverAll, observe, positions } from './rig.ts';
+import { createHarness, deliverAll, observe, positions } from './harness.ts';
 import { mountSmallDisk, whyNoMount } from './small-disk.ts';
 
 const reason = whyNoMount();
@@ -15,15 +15,15 @@ if (reason)
 describe.skipIf(reason !== null)('on a disk that is full', () => {
   test('the reserve is freed for what must be written, and made again when there is room', () => {
     using disk = mountSmallDisk(24);
-    using rig = createRig(join(disk.path, 'state'));
-    const outbox = rig.open();
-    const reserve = join(rig.directory, 'reserve.bin');
+    using harness = createHarness(join(disk.path, 'state'));
+    const outbox = harness.open();
+    const reserve = join(harness.directory, 'reserve.bin');
     expect(statSync(reserve).size).toBe(reserveBytes);
     disk.fill();
     for (let n = 0; n < 40; n += 1) observe(outbox, { bytes: 4000 });
     expect(existsSync(reserve)).toBe(false);
     expect(outbox.storage.trouble).toBeNull();
-    expect(readOutbox(rig.directory)?.position).toBe(40);
+    expect(readOutbox(harness.directory)?.position).toBe(40);
     outbox.maintain();
     expect(existsSync(reserve)).toBe(false);
     disk.empty();
@@ -33,11 +33,11 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
 
   test('records are sent from memory, and written as soon as there is room', async () => {
     using disk = mountSmallDisk(16);
-    using rig = createRig(join(disk.path, 'state'));
-    const outbox = rig.open();
+    using harness = createHarness(join(disk.path, 'state'));
+    const outbox = harness.open();
     observe(outbox, { count: 2 });
     disk.fill();
-    rmSync(join(rig.directory, 'reserve.bin'), { force: true });
+    rmSync(join(harness.directory, 'reserve.bin'), { force: true });
     disk.fill();
     const heard: number[] = [];
     outbox.onAppended((records) => heard.push(...records.map(({ position }) => position)));
@@ -50,35 +50,35 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
     expect(positions(outbox, 'hub')).toHaveLength(102);
     outbox.settle('hub', [{ position: 102, outcome: 'delivered' }], noProgress);
     expect(outbox.counters().hub).toMatchObject({ accepted: 102, delivered: 1, pending: 101, undurable: 1 });
-    expect(rig.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
+    expect(harness.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
 
     disk.empty();
     outbox.retry();
     expect(outbox.storage.trouble?.kind).toBe('full');
-    await rig.clock.advance(1_000);
+    await harness.clock.advance(1_000);
     outbox.retry();
     expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
     outbox.close();
-    const again = rig.open();
+    const again = harness.open();
     expect(again.state.position).toBe(102);
     expect(positions(again, 'hub')).toEqual(Array.from({ length: 101 }, (_, n) => n + 1));
     expect(again.counters().hub).toMatchObject({ accepted: 102, delivered: 1, undurable: 1 });
-    expect(rig.lines.at(-1)).toMatchObject({ level: 'info', fields: { code: 'mended' } });
+    expect(harness.lines.at(-1)).toMatchObject({ level: 'info', fields: { code: 'mended' } });
   });
 
   test('gives no position twice, also after a kill with records in memory', () => {
     using disk = mountSmallDisk(16);
-    using rig = createRig(join(disk.path, 'state'));
-    const outbox = rig.open();
+    using harness = createHarness(join(disk.path, 'state'));
+    const outbox = harness.open();
     observe(outbox, { count: 2 });
     disk.fill();
-    rmSync(join(rig.directory, 'reserve.bin'), { force: true });
+    rmSync(join(harness.directory, 'reserve.bin'), { force: true });
     disk.fill();
     for (let n = 0; n < 100; n += 1) observe(outbox, { bytes: 2000 });
     expect(outbox.storage.undurable).toBeGreaterThan(20);
     // What a kill leaves: the files as they are now.
-    using killed = createRig();
-    cpSync(rig.directory, killed.directory, { recursive: true });
+    using killed = createHarness();
+    cpSync(harness.directory, killed.directory, { recursive: true });
     const stored = readOutbox(killed.directory)?.position ?? 0;
     expect(stored).toBeLessThan(80);
     const after = killed.open();
@@ -96,8 +96,8 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
 
   test('delivered records make room for new ones, though the bound of the outbox is not reached', () => {
     using disk = mountSmallDisk(32);
-    using rig = createRig(join(disk.path, 'state'));
-    const outbox = rig.open({ sinks: ['hub'] });
+    using harness = createHarness(join(disk.path, 'state'));
+    const outbox = harness.open({ sinks: ['hub'] });
     for (let n = 0; n < 40; n += 1) observe(outbox, { eventId: 'BEFORE', bytes: 40_000 });
     deliverAll(outbox, 'hub');
     outbox.maintain();
@@ -107,15 +107,15 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
       observe(outbox, { eventId: 'AFTER', bytes: 20_000 });
     }
     expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
-    expect(readOutbox(rig.directory)?.position).toBe(60);
+    expect(readOutbox(harness.directory)?.position).toBe(60);
     expect(positions(outbox, 'hub')).toEqual(Array.from({ length: 20 }, (_, n) => 41 + n));
   });
 
   test('at start nothing is refused', () => {
     using disk = mountSmallDisk(1);
-    using rig = createRig(join(disk.path, 'state'));
+    using harness = createHarness(join(disk.path, 'state'));
     disk.fill();
-    const outbox = rig.open();
+    const outbox = harness.open();
     expect(outbox.storage.trouble).not.toBeNull();
     observe(outbox);
     expect(positions(outbox, 'hub')).toEqual([1]);
@@ -128,13 +128,13 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
 describe.skipIf(reason !== null)('on a disk that takes no writes', () => {
   test('what the file holds is known and sent, and what became of it is written once it can be', async () => {
     using disk = mountSmallDisk(24);
-    using rig = createRig(join(disk.path, 'state'));
-    const before = rig.open();
+    using harness = createHarness(join(disk.path, 'state'));
+    const before = harness.open();
     observe(before, { count: 3 });
     const { state } = before;
     before.close();
     disk.mount('ro');
-    const outbox = rig.open();
+    const outbox = harness.open();
     expect(outbox.state).toEqual(state);
     expect(outbox.storage.trouble).not.toBeNull();
     expect(positions(outbox, 'hub')).toEqual([1, 2, 3]);
@@ -143,11 +143,11 @@ describe.skipIf(reason !== null)('on a disk that takes no writes', () => {
     expect(positions(outbox, 'hub')).toEqual([2, 3, 4]);
     expect(outbox.counters().hub).toMatchObject({ accepted: 4, delivered: 1, pending: 3, undurable: 0 });
     disk.mount('rw');
-    await rig.clock.advance(5_000);
+    await harness.clock.advance(5_000);
     outbox.retry();
     expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
     outbox.close();
-    const again = rig.open();
+    const again = harness.open();
     expect(again.state.position).toBe(4);
     expect(positions(again, 'hub')).toEqual([2, 3, 4]);
     expect(positions(again, 'table')).toEqual([1, 2, 3, 4]);
@@ -157,16 +157,16 @@ describe.skipIf(reason !== null)('on a disk that takes no writes', () => {
     'a log that was not played back is read too, with $companions beside the outbox',
     ({ companions }) => {
       using disk = mountSmallDisk(24);
-      using rig = createRig();
-      observe(rig.open(), { count: 3 });
+      using harness = createHarness();
+      observe(harness.open(), { count: 3 });
       // As after a kill -9: the service never closed it.
       const directory = join(disk.path, 'state');
       mkdirSync(directory);
       for (const suffix of ['', ...companions]) {
-        copyFileSync(join(rig.directory, `outbox.sqlite${suffix}`), join(directory, `outbox.sqlite${suffix}`));
+        copyFileSync(join(harness.directory, `outbox.sqlite${suffix}`), join(directory, `outbox.sqlite${suffix}`));
       }
       disk.mount('ro');
-      using dead = createRig(directory);
+      using dead = createHarness(directory);
       const outbox = dead.open();
       expect(positions(outbox, 'hub')).toEqual([1, 2, 3]);
       outbox.close();

@@ -8,19 +8,19 @@ import { readOutbox } from '../../src/outbox/reader.ts';
 import { memoryBounds } from '../../src/outbox/retention.ts';
 import { observerNamed } from '../support/story.ts';
 import { keepFileBusy } from './busy-file.ts';
-import { createRig, deliverAll, observe, positions, type Rig } from './rig.ts';
+import { createHarness, deliverAll, type Harness, observe, positions } from './harness.ts';
 
 /** A state directory that cannot be made, as the path leads through a file. */
-function blockedRig(): Rig & { unblock(): void } {
-  const rig = createRig();
-  const obstacle = join(rig.directory, 'obstacle');
+function blockedHarness(): Harness & { unblock(): void } {
+  const harness = createHarness();
+  const obstacle = join(harness.directory, 'obstacle');
   writeFileSync(obstacle, '');
   return {
-    ...rig,
-    open: (options) => rig.open({ directory: join(obstacle, 'state'), ...options }),
+    ...harness,
+    open: (options) => harness.open({ directory: join(obstacle, 'state'), ...options }),
     directory: join(obstacle, 'state'),
     unblock: () => rmSync(obstacle),
-    [Symbol.dispose]: () => rig[Symbol.dispose](),
+    [Symbol.dispose]: () => harness[Symbol.dispose](),
   };
 }
 
@@ -28,12 +28,12 @@ const balanceOf = (outbox: Outbox): number[] => Object.values(outbox.counters())
 
 describe('a commit that fails', () => {
   test('loses nothing: it is told and sent from memory, and the next that succeeds writes it all', async () => {
-    using rig = createRig();
-    const outbox = rig.open();
+    using harness = createHarness();
+    const outbox = harness.open();
     const heard: number[] = [];
     outbox.onAppended((records) => heard.push(...records.map(({ position }) => position)));
     observe(outbox, { count: 2 });
-    const other = keepFileBusy(rig.directory);
+    const other = keepFileBusy(harness.directory);
     observe(outbox, { eventId: 'EVENT-2' });
     expect(heard).toEqual([1, 2, 3]);
     expect(outbox.storage).toMatchObject({ trouble: { kind: 'busy', code: 'sqlite-5' }, undurable: 1 });
@@ -41,20 +41,20 @@ describe('a commit that fails', () => {
     expect(outbox.pending('hub', { limit: 10, exceptEvents: new Set(['event-1']) })).toHaveLength(1);
     expect(outbox.pending('hub', { limit: 10, onlyEvents: new Set(['event-1']) })).toHaveLength(2);
     expect(outbox.pending('hub', { limit: 10, notAfterPosition: 2 })).toHaveLength(2);
-    expect(readOutbox(rig.directory)?.position).toBe(2);
+    expect(readOutbox(harness.directory)?.position).toBe(2);
     other.letGo();
-    await rig.clock.advance(1_000);
+    await harness.clock.advance(1_000);
     outbox.retry();
     expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
-    expect(readOutbox(rig.directory)?.position).toBe(3);
-    expect(rig.lines.map(({ fields }) => fields.code)).toEqual(['sqlite-5', 'mended']);
+    expect(readOutbox(harness.directory)?.position).toBe(3);
+    expect(harness.lines.map(({ fields }) => fields.code)).toEqual(['sqlite-5', 'mended']);
   });
 
   test('of a settlement sends nothing again in this process', async () => {
-    using rig = createRig();
-    const outbox = rig.open();
+    using harness = createHarness();
+    const outbox = harness.open();
     observe(outbox, { count: 3 });
-    const other = keepFileBusy(rig.directory);
+    const other = keepFileBusy(harness.directory);
     outbox.settle('hub', [{ position: 1, outcome: 'delivered' }], { ...noProgress, lastSuccessAt: 'now' });
     outbox.settle('hub', [{ position: 2, outcome: 'attempted', code: 'http-503', reason: 'busy' }], noProgress);
     outbox.settle('hub', [{ position: 2, outcome: 'attempted', code: 'http-503', reason: 'busy' }], noProgress);
@@ -66,19 +66,19 @@ describe('a commit that fails', () => {
     expect(outbox.progress('hub').step).toBe(2);
     expect(outbox.counters().hub).toMatchObject({ accepted: 3, delivered: 1, pending: 1, dead: 1, undurable: 0 });
     other.letGo();
-    await rig.clock.advance(1_000);
+    await harness.clock.advance(1_000);
     outbox.settle('table', [], noProgress);
     outbox.close();
-    const again = rig.open();
+    const again = harness.open();
     expect(again.pending('hub', { limit: 10 })).toMatchObject([{ position: 2, attempts: 2 }]);
     expect(again.counters().hub).toMatchObject({ accepted: 3, delivered: 1, pending: 1, dead: 1, undurable: 0 });
     expect(again.progress('hub').step).toBe(2);
   });
 
   test('leaves what was delivered meanwhile counted as undurable', async () => {
-    using rig = createRig();
-    const outbox = rig.open();
-    const other = keepFileBusy(rig.directory);
+    using harness = createHarness();
+    const outbox = harness.open();
+    const other = keepFileBusy(harness.directory);
     observe(outbox, { count: 3 });
     deliverAll(outbox, 'hub');
     outbox.settle('table', [{ position: 2, outcome: 'dead', code: 'x', reason: 'y' }], noProgress);
@@ -86,12 +86,12 @@ describe('a commit that fails', () => {
     expect(positions(outbox, 'table')).toEqual([1, 3]);
     expect(outbox.counters().hub).toMatchObject({ accepted: 3, delivered: 3, undurable: 3 });
     other.letGo();
-    await rig.clock.advance(1_000);
+    await harness.clock.advance(1_000);
     observe(outbox);
     const counters = outbox.counters();
     expect(counters.hub).toMatchObject({ accepted: 4, delivered: 3, pending: 1, undurable: 3 });
     expect(counters.table).toMatchObject({ accepted: 4, pending: 3, dead: 1, undurable: 0 });
-    expect(readOutbox(rig.directory)?.sinks.map(({ name, counters: stored }) => [name, stored])).toEqual(
+    expect(readOutbox(harness.directory)?.sinks.map(({ name, counters: stored }) => [name, stored])).toEqual(
       Object.entries(counters),
     );
     deliverAll(outbox, 'hub');
@@ -99,15 +99,15 @@ describe('a commit that fails', () => {
   });
 
   test('tells what ends with the process in the backlog', () => {
-    using rig = createRig();
-    const outbox = rig.open();
+    using harness = createHarness();
+    const outbox = harness.open();
     observe(outbox, { count: 3 });
     outbox.settle('hub', [{ position: 1, outcome: 'delivered' }], noProgress);
     expect(outbox.backlog()).toEqual([
       { sink: 'hub', pending: 2, onlyInMemory: 0 },
       { sink: 'table', pending: 3, onlyInMemory: 0 },
     ]);
-    using _other = { [Symbol.dispose]: keepFileBusy(rig.directory).letGo };
+    using _other = { [Symbol.dispose]: keepFileBusy(harness.directory).letGo };
     observe(outbox, { count: 4 });
     outbox.settle(
       'hub',
@@ -122,10 +122,10 @@ describe('a commit that fails', () => {
   });
 
   test('does not ask the disk again for every delivery', () => {
-    using rig = createRig();
-    const outbox = rig.open();
+    using harness = createHarness();
+    const outbox = harness.open();
     observe(outbox, { count: 50 });
-    using _other = { [Symbol.dispose]: keepFileBusy(rig.directory).letGo };
+    using _other = { [Symbol.dispose]: keepFileBusy(harness.directory).letGo };
     // Each attempt waits half a second for the other process: a hundred would outlast the time that a test has.
     for (const position of positions(outbox, 'hub')) {
       outbox.settle('hub', [{ position, outcome: 'delivered' }], noProgress);
@@ -135,26 +135,26 @@ describe('a commit that fails', () => {
   });
 
   test('in the middle of a large append keeps all of it', async () => {
-    using rig = createRig();
-    const outbox = rig.open();
+    using harness = createHarness();
+    const outbox = harness.open();
     observe(outbox, { count: 400 });
-    const other = keepFileBusy(rig.directory);
+    const other = keepFileBusy(harness.directory);
     await new Promise((resolve) => setImmediate(resolve));
     expect(outbox.storage.trouble?.kind).toBe('busy');
     expect(positions(outbox, 'hub')).toHaveLength(400);
     outbox.settle('hub', [{ position: 1, outcome: 'delivered' }], noProgress);
     other.letGo();
-    await rig.clock.advance(1_000);
+    await harness.clock.advance(1_000);
     outbox.retry();
     expect(positions(outbox, 'hub')).toHaveLength(399);
-    expect(readOutbox(rig.directory)).toMatchObject({ position: 400 });
+    expect(readOutbox(harness.directory)).toMatchObject({ position: 400 });
     expect(balanceOf(outbox)).toEqual([0, 0]);
   });
 
   test('holds no more in memory than a guest may, and counts what it gives up', async () => {
-    using rig = createRig();
-    const outbox = rig.open();
-    const other = keepFileBusy(rig.directory);
+    using harness = createHarness();
+    const outbox = harness.open();
+    const other = keepFileBusy(harness.directory);
     observe(outbox, { eventId: 'DONE', count: 300, open: false });
     deliverAll(outbox, 'hub');
     deliverAll(outbox, 'table');
@@ -176,7 +176,7 @@ describe('a commit that fails', () => {
     expect(outbox.counters().table).toMatchObject({ accepted: 1400, delivered: 300, pending: 1000, expired: 100 });
     expect(positions(outbox, 'table', 1)).toEqual([401]);
     other.letGo();
-    await rig.clock.advance(1_000);
+    await harness.clock.advance(1_000);
     outbox.retry();
     expect(balanceOf(outbox)).toEqual([0, 0]);
     expect(outbox.counters().hub).toMatchObject({
@@ -187,7 +187,7 @@ describe('a commit that fails', () => {
       undurable: 301,
     });
     outbox.close();
-    const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+    const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
     expect(db.prepare('SELECT position, sinks FROM tombstones ORDER BY position LIMIT 2').all()).toEqual([
       expect.objectContaining({ position: 301, sinks: '["table"]' }),
       expect.objectContaining({ position: 302, sinks: '["hub","table"]' }),
@@ -198,8 +198,8 @@ describe('a commit that fails', () => {
 
 describe('a state directory that cannot be used at start', () => {
   test('does not keep the bridge from working, and is used as soon as it can be', async () => {
-    using rig = blockedRig();
-    const outbox = rig.open();
+    using harness = blockedHarness();
+    const outbox = harness.open();
     const { streamId } = outbox.state;
     outbox.rememberObserver(observerNamed('web_3'), null);
     observe(outbox, { count: 2 });
@@ -207,15 +207,15 @@ describe('a state directory that cannot be used at start', () => {
     expect(positions(outbox, 'hub')).toEqual([2]);
     expect(outbox.progress('hub').step).toBe(1);
     outbox.maintain();
-    expect(rig.lines).toMatchObject([{ level: 'error', message: expect.stringContaining(rig.directory) }]);
-    rig.unblock();
+    expect(harness.lines).toMatchObject([{ level: 'error', message: expect.stringContaining(harness.directory) }]);
+    harness.unblock();
     observe(outbox);
-    expect(existsSync(rig.directory)).toBe(false);
-    await rig.clock.advance(5_000);
+    expect(existsSync(harness.directory)).toBe(false);
+    await harness.clock.advance(5_000);
     outbox.retry();
     expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
     outbox.close();
-    const again = rig.open();
+    const again = harness.open();
     expect(again.state).toMatchObject({ streamId, position: 3 });
     expect(again.observer?.vmName).toBe('web_3');
     expect(positions(again, 'hub')).toEqual([2, 3]);
@@ -223,25 +223,25 @@ describe('a state directory that cannot be used at start', () => {
   });
 
   test('gives its stream back when an earlier outbox comes to light, after memory has been sent', async () => {
-    using rig = createRig();
-    const before = rig.open();
+    using harness = createHarness();
+    const before = harness.open();
     observe(before, { eventId: 'EARLIER', count: 3 });
     const { streamId } = before.state;
     before.close();
-    renameSync(rig.directory, `${rig.directory}-hidden`);
-    writeFileSync(rig.directory, '');
-    const outbox = rig.open();
+    renameSync(harness.directory, `${harness.directory}-hidden`);
+    writeFileSync(harness.directory, '');
+    const outbox = harness.open();
     observe(outbox, { eventId: 'MEANWHILE' });
     expect(outbox.state.streamId).not.toBe(streamId);
-    rmSync(rig.directory);
-    renameSync(`${rig.directory}-hidden`, rig.directory);
-    await rig.clock.advance(5_000);
+    rmSync(harness.directory);
+    renameSync(`${harness.directory}-hidden`, harness.directory);
+    await harness.clock.advance(5_000);
     outbox.retry();
     expect(outbox.storage).toMatchObject({ trouble: { code: 'earlier-outbox' }, undurable: 1 });
     deliverAll(outbox, 'hub');
     expect(outbox.state.streamId).not.toBe(streamId);
     deliverAll(outbox, 'table');
-    await rig.clock.advance(5_000);
+    await harness.clock.advance(5_000);
     outbox.retry();
     expect(outbox.storage.trouble).toBeNull();
     expect(outbox.state).toMatchObject({ streamId, position: 3 });
@@ -250,36 +250,36 @@ describe('a state directory that cannot be used at start', () => {
   });
 
   test('can be another VM’s all the same: it is archived when it can be moved', async () => {
-    using rig = blockedRig();
-    const outbox = rig.open();
+    using harness = blockedHarness();
+    const outbox = harness.open();
     observe(outbox, { count: 2 });
     outbox.archive('the VM is another one');
     expect(outbox.state.position).toBe(0);
     expect(positions(outbox, 'hub')).toEqual([]);
-    rig.unblock();
-    await rig.clock.advance(5_000);
+    harness.unblock();
+    await harness.clock.advance(5_000);
     observe(outbox);
     expect(outbox.storage.trouble).toBeNull();
-    expect(readOutbox(rig.directory)).toMatchObject({ position: 1, streamId: outbox.state.streamId });
+    expect(readOutbox(harness.directory)).toMatchObject({ position: 1, streamId: outbox.state.streamId });
   });
 
   test('and is then taken by another instance is left to it', async () => {
-    using rig = blockedRig();
-    const outbox = rig.open();
+    using harness = blockedHarness();
+    const outbox = harness.open();
     observe(outbox);
-    rig.unblock();
-    mkdirSync(join(rig.directory, '..'), { recursive: true });
-    using other = createRig(rig.directory);
+    harness.unblock();
+    mkdirSync(join(harness.directory, '..'), { recursive: true });
+    using other = createHarness(harness.directory);
     observe(other.open(), { count: 5 });
-    await rig.clock.advance(5_000);
+    await harness.clock.advance(5_000);
     outbox.retry();
     expect(outbox.storage).toMatchObject({ trouble: { kind: 'unavailable' }, undurable: 1 });
-    expect(outbox.storage.trouble?.reason).toBe(new OutboxInUse(rig.directory).message);
-    expect(readOutbox(rig.directory)?.position).toBe(5);
+    expect(outbox.storage.trouble?.reason).toBe(new OutboxInUse(harness.directory).message);
+    expect(readOutbox(harness.directory)?.position).toBe(5);
   });
 });
 
 test('counters of a sink that never was are none', () => {
-  using rig = blockedRig();
-  expect(rig.open().counters()).toEqual({ hub: noCounters, table: noCounters });
+  using harness = blockedHarness();
+  expect(harness.open().counters()).toEqual({ hub: noCounters, table: noCounters });
 });

@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import { countEntries, exportEntries, listEntries, type RecordFilter, readEntry } from '../../src/outbox/entries.ts';
 import { noProgress, type Outbox } from '../../src/outbox/outbox.ts';
-import { after, createRig, observe, type Rig, recordAt } from './rig.ts';
+import { after, createHarness, type Harness, observe, recordAt } from './harness.ts';
 
 /** Six records for two sinks: 1 delivered and 2 dead for the hub, 2 dead for the table, and 6 given up for the table. */
-function varied(rig: Rig): Outbox {
-  const outbox = rig.open();
+function varied(harness: Harness): Outbox {
+  const outbox = harness.open();
   observe(outbox, { count: 6 });
   const dead = { position: 2, outcome: 'dead', code: 'http-400', reason: 'no such column' } as const;
   outbox.settle('hub', [{ position: 1, outcome: 'delivered' }, dead], noProgress);
@@ -29,14 +29,14 @@ describe('entries', () => {
     { filter: { states: all, sink: 'nobody' }, found: [] },
   ];
   test.for(cases)('of $filter are $found, newest last', ({ filter, found }) => {
-    using rig = createRig();
-    varied(rig);
-    const entries = listEntries(rig.directory, { ...filter, limit: 100 });
+    using harness = createHarness();
+    varied(harness);
+    const entries = listEntries(harness.directory, { ...filter, limit: 100 });
     expect(entries?.rows.map(({ position, sink }) => `${position} ${sink}`)).toEqual(found);
     expect(entries?.total).toBe(found.length);
-    const counts = [...(countEntries(rig.directory, filter)?.values() ?? [])];
+    const counts = [...(countEntries(harness.directory, filter)?.values() ?? [])];
     expect(counts.reduce((sum, n) => sum + n, 0)).toBe(found.length);
-    const positions = [...exportEntries(rig.directory, filter)].map((json) => JSON.parse(json).position);
+    const positions = [...exportEntries(harness.directory, filter)].map((json) => JSON.parse(json).position);
     expect(positions).toEqual([...new Set(found.map((name) => Number(name.split(' ')[0])))]);
   });
 
@@ -54,8 +54,8 @@ describe('entries', () => {
     },
   ];
   test.for(chosen)('of the records $filter are those at $found', ({ filter, found }) => {
-    using rig = createRig();
-    const outbox = rig.open({ sinks: ['hub'] });
+    using harness = createHarness();
+    const outbox = harness.open({ sinks: ['hub'] });
     const append = (eventId: string, given: Partial<LifecycleRecord>): void => {
       const { state } = outbox;
       const record = recordAt(state.position + 1, eventId, { streamId: state.streamId, ...given });
@@ -66,27 +66,27 @@ describe('entries', () => {
     append('EVENT-A', { observedAt: at(11), affectedResources: ['web_3'] });
     append('EVENT-B', { observedAt: at(12), eventType: 'Reboot', affectedResources: ['Web_7'] });
     append('EVENT-C', { observedAt: at(13), eventType: null, affectedResources: [] });
-    const entries = listEntries(rig.directory, { states: all, limit: 100, ...filter });
+    const entries = listEntries(harness.directory, { states: all, limit: 100, ...filter });
     expect(entries?.rows.map(({ position }) => position)).toEqual(found);
     expect(entries?.total).toBe(found.length);
-    const exported = [...exportEntries(rig.directory, { states: all, ...filter })].map((json) => JSON.parse(json));
+    const exported = [...exportEntries(harness.directory, { states: all, ...filter })].map((json) => JSON.parse(json));
     expect(exported.map(({ position }) => position)).toEqual(found);
   });
 
   test('whose bytes have gone bad are of no type and affect no VM, and keep no other from being found', () => {
-    using rig = createRig();
-    observe(rig.open({ sinks: ['hub'] }), { count: 2 });
-    const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+    using harness = createHarness();
+    observe(harness.open({ sinks: ['hub'] }), { count: 2 });
+    const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
     db.exec("UPDATE bodies SET json = CAST('{\"torn' AS BLOB) WHERE position = 1");
     db.close();
-    const found = listEntries(rig.directory, { states: all, limit: 100, eventType: 'Freeze', vm: 'web_3' });
+    const found = listEntries(harness.directory, { states: all, limit: 100, eventType: 'Freeze', vm: 'web_3' });
     expect(found?.rows.map(({ position }) => position)).toEqual([2]);
   });
 
   test('beyond a limit are counted, and the newest are listed', () => {
-    using rig = createRig();
-    varied(rig);
-    const entries = listEntries(rig.directory, { states: ['pending'], limit: 2 });
+    using harness = createHarness();
+    varied(harness);
+    const entries = listEntries(harness.directory, { states: ['pending'], limit: 2 });
     expect(entries?.rows.map(({ position, sink }) => `${position} ${sink}`)).toEqual(['5 table', '6 hub']);
     expect(entries?.total).toBe(8);
     expect(entries?.rows[0]).toEqual({
@@ -104,18 +104,18 @@ describe('entries', () => {
   });
 
   test('are exported to the last although there are many pages of them', async () => {
-    using rig = createRig();
-    const outbox = rig.open({ sinks: ['hub'] });
+    using harness = createHarness();
+    const outbox = harness.open({ sinks: ['hub'] });
     for (let n = 0; n < 10; n += 1) observe(outbox, { count: 50 }); // each in one transaction
-    const positions = [...exportEntries(rig.directory, { states: ['pending'] })].map(
+    const positions = [...exportEntries(harness.directory, { states: ['pending'] })].map(
       (json) => JSON.parse(json).position,
     );
     expect(positions).toEqual(Array.from({ length: 500 }, (_, n) => n + 1));
   });
 
   test('are none where there is no outbox', () => {
-    using rig = createRig();
-    const nowhere = join(rig.directory, 'nowhere');
+    using harness = createHarness();
+    const nowhere = join(harness.directory, 'nowhere');
     expect(listEntries(nowhere, { states: all, limit: 1 })).toBeNull();
     expect(countEntries(nowhere, { states: all })).toBeNull();
     expect(readEntry(nowhere, 1)).toBeNull();
@@ -125,9 +125,9 @@ describe('entries', () => {
 
 describe('one entry', () => {
   test('is its record, what became of it for each sink, and why', () => {
-    using rig = createRig();
-    varied(rig);
-    expect(readEntry(rig.directory, 2)).toEqual({
+    using harness = createHarness();
+    varied(harness);
+    expect(readEntry(harness.directory, 2)).toEqual({
       newest: 6,
       entry: {
         position: 2,
@@ -148,9 +148,9 @@ describe('one entry', () => {
   });
 
   test('that was given up says for which sinks, that was never there is none', () => {
-    using rig = createRig();
-    varied(rig);
-    expect(readEntry(rig.directory, 6)?.entry).toMatchObject({
+    using harness = createHarness();
+    varied(harness);
+    expect(readEntry(harness.directory, 6)?.entry).toMatchObject({
       record: { recordId: 'record-6' },
       deliveries: [
         { sink: 'hub', state: 'pending' },
@@ -158,17 +158,17 @@ describe('one entry', () => {
       ],
       givenUp: { at: '2026-01-01T00:00:00.000Z', sinks: ['table'] },
     });
-    expect(readEntry(rig.directory, 7)).toEqual({ newest: 6, entry: null });
+    expect(readEntry(harness.directory, 7)).toEqual({ newest: 6, entry: null });
   });
 
   test('whose bytes are damaged shows none of them', () => {
-    using rig = createRig();
-    varied(rig);
-    const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+    using harness = createHarness();
+    varied(harness);
+    const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
     db.exec(`UPDATE bodies SET json = X'7B7D' WHERE position = 3`);
     db.close();
-    expect(readEntry(rig.directory, 3)?.entry).toMatchObject({ record: null, isDamaged: true });
-    const exported = [...exportEntries(rig.directory, { states: ['pending'] })].map(
+    expect(readEntry(harness.directory, 3)?.entry).toMatchObject({ record: null, isDamaged: true });
+    const exported = [...exportEntries(harness.directory, { states: ['pending'] })].map(
       (json) => JSON.parse(json).position,
     );
     expect(exported).toEqual([1, 4, 5, 6]);

@@ -3,10 +3,10 @@ import { outboxHandlers } from '../../src/outbox/handlers.ts';
 import { noProgress } from '../../src/outbox/outbox.ts';
 import { until } from '../support/until.ts';
 import { keepFileBusy } from './busy-file.ts';
-import { createRig, observe, positions, type Rig } from './rig.ts';
+import { createHarness, type Harness, observe, positions } from './harness.ts';
 
-function withOneDead(rig: Rig) {
-  const outbox = rig.open();
+function withOneDead(harness: Harness) {
+  const outbox = harness.open();
   observe(outbox, { count: 3 });
   outbox.settle('hub', [{ position: 1, outcome: 'dead', code: 'http-400', reason: 'no such column' }], noProgress);
   let changes = 0;
@@ -53,24 +53,24 @@ const refused = [
 
 describe('asked by another process', () => {
   test.for(asked)('$verb $argument: $says', async ({ verb, argument, says, changed }) => {
-    using rig = createRig();
-    const { handlers, changes } = withOneDead(rig);
+    using harness = createHarness();
+    const { handlers, changes } = withOneDead(harness);
     expect(await handlers[verb](argument)).toEqual({ ok: true, says, deliveries: changed });
     expect(changes()).toBe(changed > 0 ? 1 : 0);
   });
 
   test.for(refused)('to $verb $argument, which is no request, the outbox stays as it is', async (row) => {
-    using rig = createRig();
-    const { outbox, handlers } = withOneDead(rig);
+    using harness = createHarness();
+    const { outbox, handlers } = withOneDead(harness);
     const { verb, argument, says } = row;
     expect(await handlers[verb](argument)).toEqual({ ok: false, says: expect.stringMatching(says), deliveries: 0 });
     expect(outbox.counters().hub).toMatchObject({ dead: 1, pending: 2, expired: 0 });
   });
 
   test('while the disk takes no writes, the answer says why nothing is changed', async () => {
-    using rig = createRig();
-    const { handlers } = withOneDead(rig);
-    using _busy = held(keepFileBusy(rig.directory));
+    using harness = createHarness();
+    const { handlers } = withOneDead(harness);
+    using _busy = held(keepFileBusy(harness.directory));
     const answer = await handlers.retry({});
     expect(answer).toEqual({
       ok: false,
@@ -80,8 +80,8 @@ describe('asked by another process', () => {
   });
 
   test('to give up a large backlog, polling goes on in between', async () => {
-    using rig = createRig();
-    const outbox = rig.open({ sinks: ['hub'] });
+    using harness = createHarness();
+    const outbox = harness.open({ sinks: ['hub'] });
     observe(outbox, { count: 4_500 });
     await until(() => positions(outbox, 'hub', 10_000).length === 4_500);
     let turns = 0;

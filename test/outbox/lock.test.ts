@@ -6,26 +6,30 @@ import { expect, test } from 'vitest';
 import { layoutOf } from '../../src/outbox/layout.ts';
 import { takeLock } from '../../src/outbox/lock.ts';
 import { OutboxInUse } from '../../src/outbox/outbox.ts';
-import { createRig, observe, positions } from './rig.ts';
+import { createHarness, observe, positions } from './harness.ts';
 
 test('a second instance ends at once with a sentence that says what to do', () => {
-  using rig = createRig();
-  const first = rig.open();
+  using harness = createHarness();
+  const first = harness.open();
   observe(first);
-  expect(() => rig.open()).toThrow(OutboxInUse);
-  expect(() => rig.open()).toThrow(`with the state directory ${rig.directory}. Stop that one first`);
+  expect(() => harness.open()).toThrow(OutboxInUse);
+  expect(() => harness.open()).toThrow(`with the state directory ${harness.directory}. Stop that one first`);
   observe(first);
   expect(positions(first, 'hub')).toEqual([1, 2]);
   first.close();
-  expect(positions(rig.open(), 'hub')).toEqual([1, 2]);
+  expect(positions(harness.open(), 'hub')).toEqual([1, 2]);
 });
 
 test('another process is a second instance, too', () => {
-  using rig = createRig();
-  rig.open();
-  const { status, stderr } = spawnSync(process.execPath, [`${import.meta.dirname}/writer-process.ts`, rig.directory], {
-    encoding: 'utf8',
-  });
+  using harness = createHarness();
+  harness.open();
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [`${import.meta.dirname}/writer-process.ts`, harness.directory],
+    {
+      encoding: 'utf8',
+    },
+  );
   expect(status).toBe(1);
   expect(stderr).toContain('OutboxInUse');
 });
@@ -44,10 +48,10 @@ test('a lock file that holds something else is taken all the same', () => {
 });
 
 test.skipIf(process.platform === 'win32')('a lock that is a link to something else does not empty it', () => {
-  using rig = createRig();
-  const target = `${rig.directory}/target`;
+  using harness = createHarness();
+  const target = `${harness.directory}/target`;
   writeFileSync(target, 'precious '.repeat(100));
-  const layout = layoutOf(rig.directory);
+  const layout = layoutOf(harness.directory);
   symlinkSync(target, layout.lock);
   expect(() => takeLock(layout)).toThrow(expect.objectContaining({ code: 'ELOOP' }));
   expect(readFileSync(target, 'utf8')).toHaveLength(900);

@@ -4,25 +4,25 @@ import { crc32 } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { noProgress } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
-import { createRig, deliverAll, observe, positions, type Rig } from './rig.ts';
+import { createHarness, deliverAll, type Harness, observe, positions } from './harness.ts';
 
 const headerBytes = 32;
 const frameBytes = 24 + 4096;
 
 /** What a kill -9 leaves: an outbox, its log and its mark, and what they hold. */
 interface Remains extends Disposable {
-  readonly rig: Rig;
+  readonly harness: Harness;
   readonly streamId: string;
   readonly position: number;
   readonly waiting: readonly number[];
   readonly log: Buffer;
   /** The same files in a directory of their own, with another log. */
-  copy(log: Buffer | null): Rig;
+  copy(log: Buffer | null): Harness;
 }
 
 function remains({ lastIs }: { readonly lastIs: 'record' | 'delivery' }): Remains {
-  const rig = createRig();
-  const outbox = rig.open();
+  const harness = createHarness();
+  const outbox = harness.open();
   for (let n = 0; n < 10; n += 1) observe(outbox, { eventId: `OLD-${n}` });
   // Played back into the file, and the log begins anew over these frames.
   outbox.maintain();
@@ -32,20 +32,21 @@ function remains({ lastIs }: { readonly lastIs: 'record' | 'delivery' }): Remain
   }
   if (lastIs === 'delivery') deliverAll(outbox, 'hub');
   return {
-    rig,
+    harness,
     streamId: outbox.state.streamId,
     position: outbox.state.position,
     waiting: positions(outbox, 'table'),
-    log: readFileSync(join(rig.directory, 'outbox.sqlite-wal')),
+    log: readFileSync(join(harness.directory, 'outbox.sqlite-wal')),
     copy(log) {
-      const copy = createRig();
+      const copy = createHarness();
       for (const name of ['outbox.sqlite', 'outbox.position']) {
-        if (existsSync(join(rig.directory, name))) copyFileSync(join(rig.directory, name), join(copy.directory, name));
+        if (existsSync(join(harness.directory, name)))
+          copyFileSync(join(harness.directory, name), join(copy.directory, name));
       }
       if (log) writeFileSync(join(copy.directory, 'outbox.sqlite-wal'), log);
       return copy;
     },
-    [Symbol.dispose]: () => rig[Symbol.dispose](),
+    [Symbol.dispose]: () => harness[Symbol.dispose](),
   };
 }
 
@@ -74,11 +75,11 @@ const bitsAmong = (from: number, to: number, count: number): number[] =>
 
 /** What the next start makes of it. */
 function judged(from: Remains, log: Buffer | null) {
-  using rig = from.copy(log);
-  const outbox = rig.open();
+  using harness = from.copy(log);
+  const outbox = harness.open();
   const waiting = positions(outbox, 'table', 10_000);
   const told = outbox.recovery !== null;
-  if (told) expect(readOutbox(rig.directory)?.recovery?.reason).toMatch(/log/);
+  if (told) expect(readOutbox(harness.directory)?.recovery?.reason).toMatch(/log/);
   const { streamId } = outbox.state;
   observe(outbox);
   return {
@@ -146,14 +147,14 @@ test('a commit that a power cut wrote in part is not damage, also where a kill c
   const tail = Buffer.alloc(20 * frameBytes);
   for (let at = 0; at < tail.length; at += frameBytes) from.log.copy(tail, at + 8, 16, 24);
   const end = headerBytes + framesOf(from.log) * frameBytes;
-  using rig = from.copy(Buffer.concat([from.log.subarray(0, end), tail]));
-  const outbox = rig.open();
-  const read = (name: string): Buffer => readFileSync(join(rig.directory, name));
+  using harness = from.copy(Buffer.concat([from.log.subarray(0, end), tail]));
+  const outbox = harness.open();
+  const read = (name: string): Buffer => readFileSync(join(harness.directory, name));
   const [mark, before] = [read('outbox.position'), read('outbox.sqlite-wal')];
   observe(outbox);
   const log = read('outbox.sqlite-wal');
-  using after = createRig();
-  copyFileSync(join(rig.directory, 'outbox.sqlite'), join(after.directory, 'outbox.sqlite'));
+  using after = createHarness();
+  copyFileSync(join(harness.directory, 'outbox.sqlite'), join(after.directory, 'outbox.sqlite'));
   writeFileSync(join(after.directory, 'outbox.position'), mark);
   writeFileSync(join(after.directory, 'outbox.sqlite-wal'), flipped(log, firstNewBit(before, log)));
   const { recovery, state } = after.open();
@@ -186,9 +187,9 @@ describe('a log that a kill cut off anywhere', () => {
     const inLast = frames.filter((n) => n > before).flatMap((n) => cutsIn(from.log, n));
     expect(last - before).toBeGreaterThan(3);
     for (const log of inLast) {
-      using rig = from.copy(log);
-      writeFileSync(join(rig.directory, 'outbox.position'), markOf(from.streamId, from.position - 1));
-      const outbox = rig.open();
+      using harness = from.copy(log);
+      writeFileSync(join(harness.directory, 'outbox.position'), markOf(from.streamId, from.position - 1));
+      const outbox = harness.open();
       expect(outbox.recovery).toBeNull();
       expect(outbox.state).toMatchObject({ streamId: from.streamId, position: from.position - 1 });
     }
@@ -196,9 +197,9 @@ describe('a log that a kill cut off anywhere', () => {
 
   test('is no damage between the commit and its mark, either', () => {
     using from = remains({ lastIs: 'record' });
-    using rig = from.copy(from.log);
-    writeFileSync(join(rig.directory, 'outbox.position'), markOf(from.streamId, from.position - 1));
-    const outbox = rig.open();
+    using harness = from.copy(from.log);
+    writeFileSync(join(harness.directory, 'outbox.position'), markOf(from.streamId, from.position - 1));
+    const outbox = harness.open();
     expect(outbox.recovery).toBeNull();
     expect(outbox.state).toMatchObject({ streamId: from.streamId, position: from.position });
   });

@@ -4,13 +4,13 @@ import { describe, expect, test } from 'vitest';
 import { imbalance } from '../../src/outbox/counters.ts';
 import { noProgress, type Outbox } from '../../src/outbox/outbox.ts';
 import { keepFileBusy } from './busy-file.ts';
-import { createRig, deliverAll, observe, positions, type Rig } from './rig.ts';
+import { createHarness, deliverAll, type Harness, observe, positions } from './harness.ts';
 
 const dead = (position: number) => ({ position, outcome: 'dead' as const, code: 'http-400', reason: 'no such column' });
 
 /** Four records; of the hub 1 and 2 are dead letters, of the table 2. */
-function withDeadLetters(rig: Rig): Outbox {
-  const outbox = rig.open();
+function withDeadLetters(harness: Harness): Outbox {
+  const outbox = harness.open();
   observe(outbox, { count: 4 });
   outbox.settle('hub', [dead(1), dead(2)], noProgress);
   outbox.settle('table', [dead(2)], noProgress);
@@ -19,8 +19,8 @@ function withDeadLetters(rig: Rig): Outbox {
 
 const balances = (outbox: Outbox): number[] => Object.values(outbox.counters()).map(imbalance);
 
-const tombstones = (rig: Rig) => {
-  const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'), { readOnly: true });
+const tombstones = (harness: Harness) => {
+  const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'), { readOnly: true });
   const rows = db.prepare('SELECT position, recordId, sinks FROM tombstones ORDER BY position').all();
   db.close();
   return rows.map((row) => ({ ...row, sinks: JSON.parse(String(row.sinks)) }));
@@ -36,22 +36,22 @@ describe('dead letters that are asked for again', () => {
     { which: { sink: 'nobody' }, count: 0, hub: [3, 4], table: [1, 3, 4] },
   ];
   test.for(cases)('$which: $count are pending again', ({ which, count, hub, table }) => {
-    using rig = createRig();
-    const outbox = withDeadLetters(rig);
+    using harness = createHarness();
+    const outbox = withDeadLetters(harness);
     expect(outbox.retryDeadLetters(which)).toBe(count);
     expect(positions(outbox, 'hub')).toEqual(hub);
     expect(positions(outbox, 'table')).toEqual(table);
     expect(balances(outbox)).toEqual([0, 0]);
     outbox.close();
-    const again = rig.open();
+    const again = harness.open();
     expect(positions(again, 'hub')).toEqual(hub);
     expect(again.counters().hub).toMatchObject({ pending: hub.length, dead: 4 - hub.length });
-    expect(rig.lines).toEqual([]);
+    expect(harness.lines).toEqual([]);
   });
 
   test('have the bytes and ids that they had', () => {
-    using rig = createRig();
-    const outbox = rig.open();
+    using harness = createHarness();
+    const outbox = harness.open();
     observe(outbox);
     const [before] = outbox.pending('hub', { limit: 1 });
     outbox.settle('hub', [dead(1)], noProgress);
@@ -63,9 +63,9 @@ describe('dead letters that are asked for again', () => {
   });
 
   test('stay dead letters while the disk takes no writes', () => {
-    using rig = createRig();
-    const outbox = withDeadLetters(rig);
-    const other = keepFileBusy(rig.directory);
+    using harness = createHarness();
+    const outbox = withDeadLetters(harness);
+    const other = keepFileBusy(harness.directory);
     expect(outbox.retryDeadLetters({})).toBe(0);
     expect(outbox.purge({ state: 'dead' })).toBe(0);
     expect(outbox.storage.trouble?.kind).toBe('busy');
@@ -85,8 +85,8 @@ describe('what is given up by hand', () => {
     { which: { state: 'pending', limit: 3 } as const, count: 3, hub: [], table: [3, 4] },
   ];
   test.for(cases)('$which: $count deliveries, counted as expired', ({ which, count, hub, table }) => {
-    using rig = createRig();
-    const outbox = withDeadLetters(rig);
+    using harness = createHarness();
+    const outbox = withDeadLetters(harness);
     expect(outbox.purge(which)).toBe(count);
     expect(positions(outbox, 'hub')).toEqual(hub);
     expect(positions(outbox, 'table')).toEqual(table);
@@ -94,37 +94,37 @@ describe('what is given up by hand', () => {
     expect((counters.hub?.expired ?? 0) + (counters.table?.expired ?? 0)).toBe(count);
     expect(balances(outbox)).toEqual([0, 0]);
     outbox.close();
-    const again = rig.open();
+    const again = harness.open();
     expect(positions(again, 'hub')).toEqual(hub);
     expect(again.counters()).toEqual(counters);
-    expect(rig.lines).toEqual([]);
+    expect(harness.lines).toEqual([]);
   });
 
   test('leaves one tombstone a record, with every sink that will never get it', () => {
-    using rig = createRig();
-    const outbox = withDeadLetters(rig);
+    using harness = createHarness();
+    const outbox = withDeadLetters(harness);
     outbox.purge({ state: 'dead', sink: 'table' });
     outbox.purge({ state: 'dead', sink: 'hub' });
-    expect(tombstones(rig)).toEqual([
+    expect(tombstones(harness)).toEqual([
       { position: 1, recordId: 'record-1', sinks: ['hub'] },
       { position: 2, recordId: 'record-2', sinks: ['hub', 'table'] },
     ]);
   });
 
   test('does not come back when its sink leaves the configuration and returns', () => {
-    using rig = createRig();
-    const outbox = withDeadLetters(rig);
+    using harness = createHarness();
+    const outbox = withDeadLetters(harness);
     outbox.purge({ state: 'dead', sink: 'hub' });
     outbox.close();
-    rig.open({ sinks: ['table'] }).close();
-    const again = rig.open();
+    harness.open({ sinks: ['table'] }).close();
+    const again = harness.open();
     expect(positions(again, 'hub')).toEqual([3, 4]);
     expect(balances(again)).toEqual([0, 0]);
   });
 
   test('is not counted as delivered when it was on its way and arrives', () => {
-    using rig = createRig();
-    const outbox = rig.open({ sinks: ['hub'] });
+    using harness = createHarness();
+    const outbox = harness.open({ sinks: ['hub'] });
     observe(outbox, { count: 2 });
     outbox.purge({ state: 'pending' });
     outbox.settle('hub', [{ position: 1, outcome: 'delivered' }], noProgress);

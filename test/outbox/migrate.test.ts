@@ -6,18 +6,18 @@ import { connect } from '../../src/outbox/connection.ts';
 import { OutboxTooNew } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
 import { majorOf, migrations } from '../../src/outbox/schema/migrations.ts';
-import { createRig, observe, positions, type Rig } from './rig.ts';
+import { createHarness, type Harness, observe, positions } from './harness.ts';
 
-const fileOf = (rig: Rig): string => join(rig.directory, 'outbox.sqlite');
+const fileOf = (harness: Harness): string => join(harness.directory, 'outbox.sqlite');
 
-function edit(rig: Rig, sql: string): void {
-  const db = new DatabaseSync(fileOf(rig));
+function edit(harness: Harness, sql: string): void {
+  const db = new DatabaseSync(fileOf(harness));
   db.exec(sql);
   db.close();
 }
 
-const versionOf = (rig: Rig): unknown => {
-  const db = new DatabaseSync(fileOf(rig));
+const versionOf = (harness: Harness): unknown => {
+  const db = new DatabaseSync(fileOf(harness));
   const version = db.prepare('PRAGMA user_version').get()?.user_version;
   db.close();
   return version;
@@ -31,48 +31,50 @@ test('the formats are in order, and a major begins at zero', () => {
 
 describe('a roll-back', () => {
   test('within a major opens what the newer version wrote, and leaves its additions alone', () => {
-    using rig = createRig();
-    const newer = rig.open();
+    using harness = createHarness();
+    const newer = harness.open();
     observe(newer, { count: 3 });
     newer.close();
     edit(
-      rig,
+      harness,
       `PRAGMA user_version = 1007; CREATE TABLE later (a TEXT); INSERT INTO later VALUES ('kept');
        ALTER TABLE records ADD COLUMN later TEXT; ALTER TABLE sinks ADD COLUMN later TEXT; ALTER TABLE deliveries ADD COLUMN later TEXT;
        ALTER TABLE events ADD COLUMN later TEXT; UPDATE sinks SET later = 'kept';`,
     );
-    const older = rig.open();
+    const older = harness.open();
     expect(positions(older, 'hub')).toEqual([1, 2, 3]);
     observe(older);
     older.close();
-    expect(versionOf(rig)).toBe(1007);
-    const db = new DatabaseSync(fileOf(rig));
+    expect(versionOf(harness)).toBe(1007);
+    const db = new DatabaseSync(fileOf(harness));
     expect(db.prepare('SELECT later FROM sinks').get()).toEqual(expect.objectContaining({ later: 'kept' }));
     db.close();
   });
 
   test('to an older major is refused, names the version to install, and touches nothing', () => {
-    using rig = createRig();
-    const newer = rig.open();
+    using harness = createHarness();
+    const newer = harness.open();
     observe(newer);
     newer.close();
-    edit(rig, `PRAGMA user_version = 2003; UPDATE meta SET value = '4.5.6' WHERE key = 'bridgeVersion'`);
-    const before = readFileSync(fileOf(rig));
-    expect(() => rig.open()).toThrow(OutboxTooNew);
-    expect(() => rig.open()).toThrow(/has format 2; this version reads format 1 .* Install version 4\.5\.6 or newer/);
-    expect(() => readOutbox(rig.directory)).toThrow(OutboxTooNew);
-    expect(readFileSync(fileOf(rig))).toEqual(before);
-    expect(readdirSync(rig.directory).filter((name) => name.startsWith('corrupt-'))).toEqual([]);
+    edit(harness, `PRAGMA user_version = 2003; UPDATE meta SET value = '4.5.6' WHERE key = 'bridgeVersion'`);
+    const before = readFileSync(fileOf(harness));
+    expect(() => harness.open()).toThrow(OutboxTooNew);
+    expect(() => harness.open()).toThrow(
+      /has format 2; this version reads format 1 .* Install version 4\.5\.6 or newer/,
+    );
+    expect(() => readOutbox(harness.directory)).toThrow(OutboxTooNew);
+    expect(readFileSync(fileOf(harness))).toEqual(before);
+    expect(readdirSync(harness.directory).filter((name) => name.startsWith('corrupt-'))).toEqual([]);
     // The lock is free for the version that can read it.
-    edit(rig, 'PRAGMA user_version = 1000');
-    expect(positions(rig.open(), 'hub')).toEqual([1]);
+    edit(harness, 'PRAGMA user_version = 1000');
+    expect(positions(harness.open(), 'hub')).toEqual([1]);
   });
 
   test('to an older major is refused even where the file does not say which version wrote it', () => {
-    using rig = createRig();
-    rig.open().close();
-    edit(rig, `PRAGMA user_version = 2000; DROP TABLE meta`);
-    expect(() => rig.open()).toThrow(/Install a version that reads format 2/);
+    using harness = createHarness();
+    harness.open().close();
+    edit(harness, `PRAGMA user_version = 2000; DROP TABLE meta`);
+    expect(() => harness.open()).toThrow(/Install a version that reads format 2/);
   });
 });
 
@@ -85,38 +87,38 @@ describe('an upgrade', () => {
   ];
 
   test('to a new major writes a copy first', () => {
-    using rig = createRig();
-    const older = rig.open();
+    using harness = createHarness();
+    const older = harness.open();
     observe(older, { count: 2 });
     older.close();
-    const db = connect(fileOf(rig), { version: '9.0.0', migrations: later });
+    const db = connect(fileOf(harness), { version: '9.0.0', migrations: later });
     expect(db.prepare('PRAGMA user_version').get()).toMatchObject({ user_version: 2000 });
     expect(db.prepare('SELECT count(*) AS n FROM records').get()).toMatchObject({ n: 2 });
     db.close();
-    const copy = new DatabaseSync(`${fileOf(rig)}.before-format-2`);
+    const copy = new DatabaseSync(`${fileOf(harness)}.before-format-2`);
     expect(copy.prepare('PRAGMA user_version').get()).toMatchObject({ user_version: current });
     expect(copy.prepare('SELECT count(*) AS n FROM records').get()).toMatchObject({ n: 2 });
     copy.close();
-    expect(() => rig.open()).toThrow('Install version 9.0.0 or newer');
+    expect(() => harness.open()).toThrow('Install version 9.0.0 or newer');
   });
 
   test('that was cut off begins anew, and makes its copy again', () => {
-    using rig = createRig();
-    rig.open().close();
+    using harness = createHarness();
+    harness.open().close();
     const broken = later.map((step) => (step.userVersion === 2000 ? { ...step, sql: 'CREATE TABLE' } : step));
-    expect(() => connect(fileOf(rig), { version: '9.0.0', migrations: broken })).toThrow();
-    expect(versionOf(rig)).toBe(current);
-    connect(fileOf(rig), { version: '9.0.0', migrations: later }).close();
-    expect(versionOf(rig)).toBe(2000);
+    expect(() => connect(fileOf(harness), { version: '9.0.0', migrations: broken })).toThrow();
+    expect(versionOf(harness)).toBe(current);
+    connect(fileOf(harness), { version: '9.0.0', migrations: later }).close();
+    expect(versionOf(harness)).toBe(2000);
   });
 
   test('within a major makes none', () => {
-    using rig = createRig();
-    rig.open().close();
-    connect(fileOf(rig), { version: '9.0.0', migrations: later.slice(0, -1) }).close();
-    expect(versionOf(rig)).toBe(1900);
-    expect(readdirSync(rig.directory).filter((name) => name.includes('before-format'))).toEqual([]);
+    using harness = createHarness();
+    harness.open().close();
+    connect(fileOf(harness), { version: '9.0.0', migrations: later.slice(0, -1) }).close();
+    expect(versionOf(harness)).toBe(1900);
+    expect(readdirSync(harness.directory).filter((name) => name.includes('before-format'))).toEqual([]);
     expect(majorOf(1900)).toBe(1);
-    rig.open();
+    harness.open();
   });
 });

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { imbalance, noCounters } from '../../src/outbox/counters.ts';
 import { noProgress, type Outbox } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
-import { createRig, observe, positions, type Rig } from './rig.ts';
+import { createHarness, type Harness, observe, positions } from './harness.ts';
 
 const sinkNames = ['hub', 'table', 'stdout'] as const;
 const eventIds = ['A', 'B', 'C'];
@@ -27,7 +27,7 @@ interface Model {
 }
 
 interface World {
-  rig: Rig;
+  harness: Harness;
   outbox: Outbox;
   now: number;
 }
@@ -87,17 +87,17 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 
 /** As a kill -9 leaves it: another directory with the same bytes, while the first is still open. */
 function crash(world: World): void {
-  const rig = createRig();
-  for (const name of readdirSync(world.rig.directory).filter((file) => /^outbox\.sqlite(-wal)?$/.test(file))) {
-    writeFileSync(join(rig.directory, name), readFileSync(join(world.rig.directory, name)));
+  const harness = createHarness();
+  for (const name of readdirSync(world.harness.directory).filter((file) => /^outbox\.sqlite(-wal)?$/.test(file))) {
+    writeFileSync(join(harness.directory, name), readFileSync(join(world.harness.directory, name)));
   }
-  world.rig[Symbol.dispose]();
-  world.rig = rig;
+  world.harness[Symbol.dispose]();
+  world.harness = harness;
 }
 
 function reopen(world: World, model: Model): void {
-  world.rig.clock.stepWall(world.now - world.rig.clock.now().getTime());
-  world.outbox = world.rig.open({ sinks: model.sinks });
+  world.harness.clock.stepWall(world.now - world.harness.clock.now().getTime());
+  world.outbox = world.harness.open({ sinks: model.sinks });
 }
 
 function configure(model: Model, sinks: readonly string[]): void {
@@ -161,7 +161,7 @@ function take(step: Step, world: World, model: Model): void {
     }
     case 'wait':
       world.now += step.days * 24 * 3_600_000;
-      world.rig.clock.stepWall(step.days * 24 * 3_600_000);
+      world.harness.clock.stepWall(step.days * 24 * 3_600_000);
       return;
     case 'maintain': {
       world.outbox.maintain();
@@ -187,7 +187,7 @@ function take(step: Step, world: World, model: Model): void {
   }
 }
 
-function compare({ outbox, rig }: World, model: Model): void {
+function compare({ outbox, harness }: World, model: Model): void {
   expect(outbox.state.position).toBe(model.position);
   expect(new Map([...outbox.state.events].map(([key, { open }]) => [key, open]))).toEqual(model.open);
   const counters = outbox.counters();
@@ -200,7 +200,7 @@ function compare({ outbox, rig }: World, model: Model): void {
     });
   }
   for (const own of Object.values(counters)) expect(imbalance(own)).toBe(0);
-  for (const { name, counters: stored } of readOutbox(rig.directory)?.sinks ?? []) {
+  for (const { name, counters: stored } of readOutbox(harness.directory)?.sinks ?? []) {
     expect(stored).toEqual(counters[name] ?? noCounters);
   }
 }
@@ -209,7 +209,7 @@ describe('whatever is appended, settled, crashed, configured, changed by hand an
   test('the outbox holds what a list in memory would hold', () => {
     fc.assert(
       fc.property(fc.array(steps, { minLength: 1, maxLength: 30 }), (story) => {
-        const rig = createRig();
+        const harness = createHarness();
         const model: Model = {
           sinks: ['hub', 'table'],
           records: new Map(),
@@ -217,16 +217,20 @@ describe('whatever is appended, settled, crashed, configured, changed by hand an
           position: 0,
           accepted: new Map(),
         };
-        const world: World = { rig, outbox: rig.open({ sinks: model.sinks }), now: rig.clock.now().getTime() };
+        const world: World = {
+          harness,
+          outbox: harness.open({ sinks: model.sinks }),
+          now: harness.clock.now().getTime(),
+        };
         try {
           for (const step of story) {
             take(step, world, model);
             compare(world, model);
           }
         } finally {
-          world.rig[Symbol.dispose]();
+          world.harness[Symbol.dispose]();
         }
-        expect(existsSync(world.rig.directory)).toBe(false);
+        expect(existsSync(world.harness.directory)).toBe(false);
       }),
       { numRuns: 60, endOnFailure: true },
     );

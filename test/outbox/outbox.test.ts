@@ -8,7 +8,7 @@ import { noProgress } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
 import { observerNamed } from '../support/story.ts';
 import { until } from '../support/until.ts';
-import { after, createRig, deliverAll, memoryOf, observe, positions, recordAt } from './rig.ts';
+import { after, createHarness, deliverAll, memoryOf, observe, positions, recordAt } from './harness.ts';
 
 /** How many transactions a piece of work takes: each one adds a commit frame to the log. */
 function changesOf(directory: string): { count: () => number } {
@@ -27,23 +27,23 @@ function changesOf(directory: string): { count: () => number } {
 
 describe('an outbox that is opened again', () => {
   test('remembers stream, state and what every sink has yet to get', () => {
-    using rig = createRig();
-    const first = rig.open();
+    using harness = createHarness();
+    const first = harness.open();
     observe(first, { count: 2 });
     first.settle('hub', [{ position: 1, outcome: 'delivered' }], noProgress);
     const { state } = first;
     first.close();
-    const second = rig.open();
+    const second = harness.open();
     expect(second.state).toEqual(state);
     expect(positions(second, 'hub')).toEqual([2]);
     expect(positions(second, 'table')).toEqual([1, 2]);
     expect(second.storage).toEqual({ trouble: null, undurable: 0 });
-    expect(rig.lines).toEqual([]);
+    expect(harness.lines).toEqual([]);
   });
 
   test('sends the very bytes that were appended', () => {
-    using rig = createRig();
-    const outbox = rig.open();
+    using harness = createHarness();
+    const outbox = harness.open();
     const [record] = observe(outbox);
     const [entry] = outbox.pending('hub', { limit: 1 });
     expect(entry?.json.toString()).toBe(JSON.stringify(record));
@@ -56,21 +56,21 @@ describe('an outbox that is opened again', () => {
   });
 
   test('knows the observer and the boot under which it was stored', () => {
-    using rig = createRig();
+    using harness = createHarness();
     const observer = observerNamed('web_3');
-    const first = rig.open();
+    const first = harness.open();
     expect(first.observer).toBeNull();
     first.rememberObserver(observer, 'boot-1');
     first.close();
-    const second = rig.open();
+    const second = harness.open();
     expect(second.observer).toEqual(observer);
     expect(second.observerBootId).toBe('boot-1');
   });
 
   test('knows the events that were to be approved, unless Azure refused', () => {
-    using rig = createRig();
-    rig.open().close();
-    const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+    using harness = createHarness();
+    harness.open().close();
+    const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
     const put = db.prepare(
       'INSERT INTO approvals (eventKey, eventId, cause, intendedAt, outcome) VALUES (?, ?, ?, ?, ?)',
     );
@@ -79,14 +79,14 @@ describe('an outbox that is opened again', () => {
     put.run('refused', 'REFUSED', 'operator', '2026-01-01T00:00:00.000Z', 'refused');
     put.run('unknown', 'UNKNOWN', 'operator', '2026-01-01T00:00:00.000Z', 'outcome-unknown');
     db.close();
-    expect([...rig.open().state.approved]).toEqual(['accepted', 'open-intent', 'unknown']);
+    expect([...harness.open().state.approved]).toEqual(['accepted', 'open-intent', 'unknown']);
   });
 });
 
 describe('append', () => {
   test('writes only the events whose memory is another object', () => {
-    using rig = createRig();
-    const outbox = rig.open();
+    using harness = createHarness();
+    const outbox = harness.open();
     const one = memoryOf('ONE');
     const two = memoryOf('TWO');
     const events = new Map([
@@ -94,7 +94,7 @@ describe('append', () => {
       ['two', two],
     ]);
     outbox.append({ ...outbox.state, events, incarnation: 1 }, []);
-    const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+    const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
     // A mark that only a write of this row takes away.
     db.exec(`UPDATE events SET json = json || ' '`);
     outbox.append({ ...outbox.state, events: new Map([...events, ['two', { ...two, open: false }]]) }, []);
@@ -109,10 +109,10 @@ describe('append', () => {
   });
 
   test('writes nothing for a turn that changes nothing, and the time of the last document once a minute', () => {
-    using rig = createRig();
-    const outbox = rig.open();
+    using harness = createHarness();
+    const outbox = harness.open();
     outbox.append({ ...outbox.state, lastDocumentAt: '2026-01-01T00:00:00.000Z', incarnation: 1 }, []);
-    const changes = changesOf(rig.directory);
+    const changes = changesOf(harness.directory);
     const look = (lastDocumentAt: string): number => {
       outbox.append({ ...outbox.state, lastDocumentAt, events: new Map(outbox.state.events) }, []);
       return changes.count();
@@ -123,16 +123,16 @@ describe('append', () => {
     expect(look('2026-01-01T00:01:00.000Z')).toBe(1);
     expect(look('2026-01-01T00:01:30.000Z')).toBe(0);
     outbox.settle('hub', [], noProgress);
-    expect(readOutbox(rig.directory)?.lastDocumentAt).toBe('2026-01-01T00:01:00.000Z');
+    expect(readOutbox(harness.directory)?.lastDocumentAt).toBe('2026-01-01T00:01:00.000Z');
     outbox.close();
-    expect(readOutbox(rig.directory)?.lastDocumentAt).toBe('2026-01-01T00:01:30.000Z');
+    expect(readOutbox(harness.directory)?.lastDocumentAt).toBe('2026-01-01T00:01:30.000Z');
   });
 
   test('tells of its records after they are on disk', () => {
-    using rig = createRig();
-    const outbox = rig.open();
+    using harness = createHarness();
+    const outbox = harness.open();
     const heard: [number, number | undefined][] = [];
-    const stop = outbox.onAppended((records) => heard.push([records.length, readOutbox(rig.directory)?.position]));
+    const stop = outbox.onAppended((records) => heard.push([records.length, readOutbox(harness.directory)?.position]));
     observe(outbox, { count: 2 });
     stop();
     observe(outbox);
@@ -140,42 +140,42 @@ describe('append', () => {
   });
 
   test('takes several transactions for many records, and tells nobody before the last', async () => {
-    using rig = createRig();
-    const outbox = rig.open();
+    using harness = createHarness();
+    const outbox = harness.open();
     const heard: number[] = [];
     outbox.onAppended((records) => heard.push(records.length));
     observe(outbox, { count: 600 });
     expect(heard).toEqual([]);
     expect(positions(outbox, 'hub')).toEqual([]);
     expect(outbox.counters().hub).toMatchObject({ accepted: 0, pending: 0 });
-    expect(readOutbox(rig.directory)).toMatchObject({ position: 0 });
+    expect(readOutbox(harness.directory)).toMatchObject({ position: 0 });
     await until(() => heard.length > 0);
     expect(heard).toEqual([600]);
     expect(positions(outbox, 'hub')).toHaveLength(600);
-    expect(readOutbox(rig.directory)).toMatchObject({ position: 600 });
+    expect(readOutbox(harness.directory)).toMatchObject({ position: 600 });
   });
 
   test('that is still being written takes further ones with it', async () => {
-    using rig = createRig();
-    const outbox = rig.open();
+    using harness = createHarness();
+    const outbox = harness.open();
     observe(outbox, { count: 400 });
     await nextTurn();
     observe(outbox, { eventId: 'EVENT-2' });
     outbox.settle('hub', [], { ...noProgress, step: 3 });
     outbox.close();
-    const again = rig.open();
+    const again = harness.open();
     expect(positions(again, 'table')).toHaveLength(401);
     expect(again.progress('hub').step).toBe(3);
   });
 
   test('that was cut off by a crash leaves nothing behind', () => {
-    using rig = createRig();
-    rig.open().close();
-    const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+    using harness = createHarness();
+    harness.open().close();
+    const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
     db.exec(`INSERT INTO records VALUES (1, 'e', 'r', 'Scheduled', 'x', 'x', 2, 0);
       INSERT INTO bodies VALUES (1, X'7B7D'); INSERT INTO deliveries (sink, position, eventKey, state) VALUES ('hub', 1, 'e', 'pending')`);
     db.close();
-    const outbox = rig.open();
+    const outbox = harness.open();
     expect(positions(outbox, 'hub')).toEqual([]);
     expect(outbox.state.position).toBe(0);
     expect(outbox.counters().hub).toMatchObject({ accepted: 0, pending: 0 });
@@ -184,8 +184,8 @@ describe('append', () => {
   });
 
   test('keeps the documents that wait for the observer', () => {
-    using rig = createRig();
-    const outbox = rig.open();
+    using harness = createHarness();
+    const outbox = harness.open();
     const documentAt = (n: number): UndecidedDocument => ({
       at: `2026-01-01T00:00:0${n}.000Z`,
       previousDocumentAt: null,
@@ -198,22 +198,22 @@ describe('append', () => {
     const [one, two, three] = [documentAt(1), documentAt(2), documentAt(3)];
     outbox.append({ ...outbox.state, undecided: [one] }, []);
     outbox.append({ ...outbox.state, undecided: [one, two] }, []);
-    expect(readOutbox(rig.directory)?.undecided).toEqual({ documents: 2 });
+    expect(readOutbox(harness.directory)?.undecided).toEqual({ documents: 2 });
     outbox.append({ ...outbox.state, undecided: [one, three] }, []);
     outbox.append({ ...outbox.state, undecided: [one, two] }, []);
-    expect(readOutbox(rig.directory)?.undecided).toEqual({ documents: 2 });
+    expect(readOutbox(harness.directory)?.undecided).toEqual({ documents: 2 });
     outbox.close();
-    const again = rig.open();
+    const again = harness.open();
     expect(again.state.undecided).toEqual([one, two]);
     again.append({ ...again.state, undecided: [] }, []);
-    expect(readOutbox(rig.directory)?.undecided).toEqual({ documents: 0 });
+    expect(readOutbox(harness.directory)?.undecided).toEqual({ documents: 0 });
   });
 });
 
 describe('pending', () => {
   test('gives the oldest first, of the events asked for and up to a position', () => {
-    using rig = createRig();
-    const outbox = rig.open();
+    using harness = createHarness();
+    const outbox = harness.open();
     for (const eventId of ['A', 'B', 'A', 'C', 'B', 'A']) observe(outbox, { eventId });
     const found = (query: Omit<Parameters<typeof outbox.pending>[1], 'limit'>, limit = 10): number[] =>
       outbox.pending('hub', { limit, ...query }).map(({ position }) => position);
@@ -229,15 +229,15 @@ describe('pending', () => {
   });
 
   test('puts a record aside whose bytes are not those that were written', () => {
-    using rig = createRig();
-    const outbox = rig.open();
+    using harness = createHarness();
+    const outbox = harness.open();
     observe(outbox, { count: 3 });
-    const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+    const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
     db.exec(`UPDATE bodies SET json = X'00' WHERE position = 1; DELETE FROM bodies WHERE position = 3`);
     db.close();
     expect(positions(outbox, 'hub')).toEqual([2]);
     expect(outbox.counters().hub).toMatchObject({ pending: 1, dead: 2 });
-    const letters = readOutbox(rig.directory)?.sinks.find(({ name }) => name === 'hub')?.deadLetters;
+    const letters = readOutbox(harness.directory)?.sinks.find(({ name }) => name === 'hub')?.deadLetters;
     expect(letters).toMatchObject([
       { position: 3, code: 'damaged', attempts: 1 },
       { position: 1, code: 'damaged', attempts: 1 },
@@ -247,8 +247,8 @@ describe('pending', () => {
 
 describe('settle', () => {
   test('counts attempts, keeps dead letters with their reason, and delivers once', () => {
-    using rig = createRig();
-    const outbox = rig.open();
+    using harness = createHarness();
+    const outbox = harness.open();
     observe(outbox, { count: 3 });
     const progress = { ...noProgress, step: 2, lastErrorAt: '2026-01-01T00:00:00.000Z', lastErrorCode: 'http-503' };
     outbox.settle('hub', [{ position: 1, outcome: 'attempted', code: 'http-503', reason: 'busy' }], progress);
@@ -267,7 +267,7 @@ describe('settle', () => {
       abandoned: 0,
       undurable: 0,
     });
-    expect(readOutbox(rig.directory)?.sinks[0]?.deadLetters).toEqual([
+    expect(readOutbox(harness.directory)?.sinks[0]?.deadLetters).toEqual([
       {
         position: 1,
         eventKey: 'event-1',
@@ -282,8 +282,8 @@ describe('settle', () => {
   });
 
   test('keeps how a sink stands over a restart', () => {
-    using rig = createRig();
-    const first = rig.open();
+    using harness = createHarness();
+    const first = harness.open();
     expect(first.progress('hub')).toEqual(noProgress);
     const progress = {
       step: 4,
@@ -295,36 +295,36 @@ describe('settle', () => {
     };
     first.settle('hub', [], progress);
     first.close();
-    expect(rig.open().progress('hub')).toEqual(progress);
+    expect(harness.open().progress('hub')).toEqual(progress);
   });
 });
 
 describe('a configuration that changes its sinks', () => {
   test('gives a new sink everything that is retained, delivered to others or not', () => {
-    using rig = createRig();
-    const first = rig.open({ sinks: ['hub'] });
+    using harness = createHarness();
+    const first = harness.open({ sinks: ['hub'] });
     observe(first, { count: 3 });
     deliverAll(first, 'hub');
     first.close();
-    const second = rig.open({ sinks: ['hub', 'table'] });
+    const second = harness.open({ sinks: ['hub', 'table'] });
     expect(positions(second, 'hub')).toEqual([]);
     expect(positions(second, 'table')).toEqual([1, 2, 3]);
     expect(second.counters().table).toMatchObject({ accepted: 3, pending: 3 });
   });
 
   test('abandons what a sink that left has not got, and gives it back when it returns', () => {
-    using rig = createRig();
-    const first = rig.open();
+    using harness = createHarness();
+    const first = harness.open();
     observe(first, { count: 3 });
     first.settle('table', [{ position: 1, outcome: 'delivered' }], noProgress);
     first.settle('table', [{ position: 2, outcome: 'dead', code: 'x', reason: 'y' }], noProgress);
     first.close();
-    const second = rig.open({ sinks: ['hub'] });
+    const second = harness.open({ sinks: ['hub'] });
     expect(second.counters().table).toMatchObject({ accepted: 3, delivered: 1, pending: 0, dead: 0, abandoned: 2 });
     expect(second.pending('table', { limit: 10 })).toEqual([]);
     observe(second);
     second.close();
-    const third = rig.open();
+    const third = harness.open();
     expect(positions(third, 'table')).toEqual([2, 3, 4]);
     expect(third.counters().table).toMatchObject({ accepted: 6, delivered: 1, pending: 3, abandoned: 2 });
   });
@@ -332,8 +332,8 @@ describe('a configuration that changes its sinks', () => {
 
 describe('an outbox that tells of another VM', () => {
   test('is moved away unsent, and a new stream begins', () => {
-    using rig = createRig();
-    const outbox = rig.open();
+    using harness = createHarness();
+    const outbox = harness.open();
     outbox.rememberObserver(observerNamed('web_3'), 'boot-1');
     observe(outbox, { count: 2 });
     outbox.settle('hub', [{ position: 1, outcome: 'delivered' }], noProgress);
@@ -346,29 +346,29 @@ describe('an outbox that tells of another VM', () => {
     observe(outbox);
     expect(positions(outbox, 'hub')).toEqual([1]);
     outbox.close();
-    expect(rig.open().state).toMatchObject({ position: 1, streamId: outbox.state.streamId });
-    expect(rig.lines).toMatchObject([{ level: 'warn', fields: { code: 'archived' } }]);
-    const folders = readdirSync(rig.directory).filter((name) => name.startsWith('archived-'));
+    expect(harness.open().state).toMatchObject({ position: 1, streamId: outbox.state.streamId });
+    expect(harness.lines).toMatchObject([{ level: 'warn', fields: { code: 'archived' } }]);
+    const folders = readdirSync(harness.directory).filter((name) => name.startsWith('archived-'));
     expect(folders).toHaveLength(1);
-    expect(rig.lines[0]?.message).toBe(
-      `The outbox is moved to ${join(rig.directory, folders[0] ?? '')} (unsent: hub 1, table 2), and a new stream begins: the VM is another one`,
+    expect(harness.lines[0]?.message).toBe(
+      `The outbox is moved to ${join(harness.directory, folders[0] ?? '')} (unsent: hub 1, table 2), and a new stream begins: the VM is another one`,
     );
   });
 
   test('is kept three times', () => {
-    using rig = createRig();
-    const outbox = rig.open();
+    using harness = createHarness();
+    const outbox = harness.open();
     for (let n = 0; n < 5; n += 1) {
       observe(outbox);
       outbox.archive('again');
     }
-    expect(readdirSync(rig.directory).filter((name) => name.startsWith('archived-'))).toHaveLength(3);
+    expect(readdirSync(harness.directory).filter((name) => name.startsWith('archived-'))).toHaveLength(3);
   });
 });
 
 test('an append names every record of its own stream', () => {
-  using rig = createRig();
-  const outbox = rig.open();
+  using harness = createHarness();
+  const outbox = harness.open();
   outbox.append(after(outbox.state, 1, 'E'), [recordAt(1, 'E', { streamId: outbox.state.streamId })]);
   expect(JSON.parse(String(outbox.pending('hub', { limit: 1 })[0]?.json))).toMatchObject({
     streamId: outbox.state.streamId,

@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { imbalance } from '../../src/outbox/counters.ts';
 import { noProgress, type Outbox } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
-import { after, createRig, deliverAll, observe, positions, type Rig, recordAt } from './rig.ts';
+import { after, createHarness, deliverAll, type Harness, observe, positions, recordAt } from './harness.ts';
 
 /** What the disk has free, as the outbox sees it. */
 const disk = vi.hoisted(() => ({ freeBytes: 0 }));
@@ -19,12 +19,12 @@ const sinks = ['hub', 'table'] as const;
 type SinkName = (typeof sinks)[number];
 
 /** As a kill -9 leaves it: another directory with the same bytes, while the first is still open. */
-function killed(rig: Rig): Rig {
-  const copy = createRig();
-  for (const name of readdirSync(rig.directory).filter((file) => /^outbox\.(sqlite(-wal)?|position)$/.test(file))) {
-    writeFileSync(join(copy.directory, name), readFileSync(join(rig.directory, name)));
+function killed(harness: Harness): Harness {
+  const copy = createHarness();
+  for (const name of readdirSync(harness.directory).filter((file) => /^outbox\.(sqlite(-wal)?|position)$/.test(file))) {
+    writeFileSync(join(copy.directory, name), readFileSync(join(harness.directory, name)));
   }
-  rig[Symbol.dispose]();
+  harness[Symbol.dispose]();
   return copy;
 }
 
@@ -34,7 +34,7 @@ describe('a backlog on a disk that others filled meanwhile', () => {
     'survives a restart, a kill -9 and the return of its sink with $freeMegabytes MB free',
     ({ freeMegabytes }) => {
       disk.freeBytes = 1e12;
-      using first = createRig();
+      using first = createHarness();
       const before = first.open();
       for (let n = 0; n < 12; n += 1) observe(before, { eventId: `E-${n}`, count: 100, bytes: 2000, open: false });
       deliverAll(before, 'table');
@@ -44,8 +44,8 @@ describe('a backlog on a disk that others filled meanwhile', () => {
       for (let n = 0; n < 20; n += 1) observe(second, { eventId: `NEW-${n}`, bytes: 2000 });
       second.maintain();
       expect(second.storage).toEqual({ trouble: null, undurable: 0 });
-      using rig = killed(first);
-      const third = rig.open();
+      using harness = killed(first);
+      const third = harness.open();
       expect(positions(third, 'hub', 10_000)).toEqual(Array.from({ length: 1220 }, (_, n) => n + 1));
       deliverAll(third, 'hub');
       third.maintain();
@@ -56,22 +56,22 @@ describe('a backlog on a disk that others filled meanwhile', () => {
 
 test('room is made in a file that has no page left, where each record that goes leaves a tombstone', () => {
   disk.freeBytes = 1e12;
-  using rig = createRig();
-  const outbox = rig.open({ maxMegabytes: 1 });
+  using harness = createHarness();
+  const outbox = harness.open({ maxMegabytes: 1 });
   for (let n = 0; n < 1500; n += 1) observe(outbox, { eventId: `EVENT-${n}`, open: false });
   expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
   const { accepted = 0, expired = 0, pending = 0 } = outbox.counters().hub ?? {};
   expect({ accepted, sum: expired + pending }).toEqual({ accepted: 1500, sum: 1500 });
   expect(expired).toBeGreaterThan(0);
-  const codes = rig.lines.map(({ fields }) => fields.code);
+  const codes = harness.lines.map(({ fields }) => fields.code);
   expect(codes.indexOf('fill')).toBeGreaterThanOrEqual(0);
   expect(codes.indexOf('fill')).toBeLessThan(codes.indexOf('expired'));
 });
 
 test('results of deliveries are written into a file that has no page left for records', () => {
   disk.freeBytes = 1e12;
-  using rig = createRig();
-  const outbox = rig.open({ maxMegabytes: 1, sinks: ['hub'] });
+  using harness = createHarness();
+  const outbox = harness.open({ maxMegabytes: 1, sinks: ['hub'] });
   for (let n = 0; n < 200; n += 1) observe(outbox, { eventId: 'OPEN', bytes: 3000 });
   expect(outbox.storage.trouble).toMatchObject({ kind: 'full' });
   const onDisk = positions(outbox, 'hub', 1000).slice(0, -outbox.storage.undurable);
@@ -82,7 +82,7 @@ test('results of deliveries are written into a file that has no page left for re
     noProgress,
   );
   outbox.close();
-  expect(readOutbox(rig.directory)?.sinks[0]?.counters).toMatchObject({ dead: onDisk.length, expired: 0 });
+  expect(readOutbox(harness.directory)?.sinks[0]?.counters).toMatchObject({ dead: onDisk.length, expired: 0 });
 });
 
 type Step =
@@ -120,7 +120,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 
 /** The outbox under test, and what came of each record that was appended. */
 class World {
-  rig: Rig = createRig();
+  harness: Harness = createHarness();
   outbox: Outbox;
   readonly #broken = new Set<SinkName>();
   readonly #delivered = { hub: new Set<string>(), table: new Set<string>() };
@@ -161,7 +161,7 @@ class World {
         this.outbox = this.#open();
         return;
       case 'kill':
-        this.rig = killed(this.rig);
+        this.harness = killed(this.harness);
         this.outbox = this.#open();
     }
   }
@@ -181,7 +181,7 @@ class World {
   }
 
   #open(): Outbox {
-    const outbox = this.rig.open({ sinks });
+    const outbox = this.harness.open({ sinks });
     const fivePercent = Math.min(256 * megabyte, disk.freeBytes / 20);
     // A record takes more room in the file than its bytes.
     this.#allowedBytes = Math.max(0.6 * fivePercent, 1.06 * this.#waitingBytes, 0.5 * megabyte);
@@ -214,7 +214,7 @@ class World {
   }
 
   [Symbol.dispose](): void {
-    this.rig[Symbol.dispose]();
+    this.harness[Symbol.dispose]();
   }
 }
 

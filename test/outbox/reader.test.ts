@@ -4,26 +4,26 @@ import { expect, test } from 'vitest';
 import { noProgress } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
 import { observerNamed } from '../support/story.ts';
-import { createRig, damage, observe } from './rig.ts';
+import { createHarness, damage, observe } from './harness.ts';
 
 test('where there is no outbox there is nothing to report', () => {
-  using rig = createRig();
-  expect(readOutbox(`${rig.directory}/nowhere`)).toBeNull();
+  using harness = createHarness();
+  expect(readOutbox(`${harness.directory}/nowhere`)).toBeNull();
 });
 
 test('another process sees counters, progress and dead letters while the service runs, and after it ended', async () => {
-  using rig = createRig();
-  const outbox = rig.open();
+  using harness = createHarness();
+  const outbox = harness.open();
   outbox.rememberObserver(observerNamed('web_3'), null);
   observe(outbox, { eventId: 'A', open: false });
-  await rig.clock.advance(60_000);
+  await harness.clock.advance(60_000);
   observe(outbox, { eventId: 'B', count: 2 });
   outbox.settle('hub', [{ position: 1, outcome: 'delivered' }], {
     ...noProgress,
     lastSuccessAt: '2026-01-01T00:01:00.000Z',
   });
   outbox.settle('table', [{ position: 1, outcome: 'dead', code: 'http-400', reason: 'no such column' }], noProgress);
-  const report = readOutbox(rig.directory);
+  const report = readOutbox(harness.directory);
   expect(report).toMatchObject({
     streamId: outbox.state.streamId,
     position: 3,
@@ -44,23 +44,23 @@ test('another process sees counters, progress and dead letters while the service
   });
   expect(report?.bytes).toBeGreaterThan(10_000);
   outbox.close();
-  expect(readOutbox(rig.directory)).toMatchObject({ position: 3, sinks: report?.sinks });
+  expect(readOutbox(harness.directory)).toMatchObject({ position: 3, sinks: report?.sinks });
 });
 
 test('a sink that has everything has no oldest pending record', () => {
-  using rig = createRig();
-  rig.open({ sinks: ['hub'] });
-  expect(readOutbox(rig.directory)?.sinks).toMatchObject([{ name: 'hub', oldestPendingAt: null }]);
+  using harness = createHarness();
+  harness.open({ sinks: ['hub'] });
+  expect(readOutbox(harness.directory)?.sinks).toMatchObject([{ name: 'hub', oldestPendingAt: null }]);
 });
 
 test('an outbox in which a byte of an event went bad is refused', () => {
-  using rig = createRig();
-  const outbox = rig.open();
+  using harness = createHarness();
+  const outbox = harness.open();
   observe(outbox, { eventId: 'A' });
   observe(outbox, { eventId: 'B' });
   outbox.close();
-  const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+  const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
   damage(db, `UPDATE events SET json = replace(json, '2026', '2006') WHERE eventKey = 'a'`);
   db.close();
-  expect(() => readOutbox(rig.directory)).toThrow('what is remembered of the event a is not as it was written');
+  expect(() => readOutbox(harness.directory)).toThrow('what is remembered of the event a is not as it was written');
 });

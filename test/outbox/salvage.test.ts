@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { createRig, damage, observe, positions } from './rig.ts';
+import { createHarness, damage, observe, positions } from './harness.ts';
 
 /** Pages of this table's leaves, in order. */
 function leavesOf(file: string, table: string): number[] {
@@ -26,14 +26,14 @@ test.each([
   [`UPDATE events SET json = replace(json, '2026', '2006') WHERE eventKey = 'a'`, ['b'], true],
   [`UPDATE meta SET value = replace(value, '"position"', '"po ition"') WHERE key = 'lifecycle'`, ['a', 'b'], false],
 ])('JSON of which a byte went bad costs its row and no others: %s', (ruined, events, stream) => {
-  using rig = createRig();
-  const first = rig.open();
+  using harness = createHarness();
+  const first = harness.open();
   for (const eventId of ['A', 'B']) observe(first, { eventId });
   first.close();
-  const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+  const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
   damage(db, ruined);
   db.close();
-  const outbox = rig.open();
+  const outbox = harness.open();
   expect([...outbox.state.events.keys()]).toEqual(events);
   expect(outbox.recovery).toMatchObject({
     reason: expect.stringContaining('not as it was written'),
@@ -47,16 +47,16 @@ test.each([
   { table: 'events', saved: { records: 200 } },
   { table: 'deliveries', saved: { events: 5, records: 200, lost: 0 } },
 ])('a ruined page in the middle of $table costs the rows on it and no others', ({ table, saved }) => {
-  using rig = createRig();
-  const first = rig.open();
+  using harness = createHarness();
+  const first = harness.open();
   for (let n = 0; n < 200; n += 1) observe(first, { eventId: `EVENT-${n % 5}` });
   const { streamId } = first.state;
   first.close();
-  const file = join(rig.directory, 'outbox.sqlite');
+  const file = join(harness.directory, 'outbox.sqlite');
   const leaves = leavesOf(file, table);
   ruin(file, leaves[Math.floor(leaves.length / 2)] ?? 0);
 
-  const outbox = rig.open();
+  const outbox = harness.open();
   expect(outbox.state).toMatchObject({ streamId, position: 200 });
   expect(outbox.recovery?.salvaged).toMatchObject({ stream: true, ...saved });
   const { records = 0, lost } = outbox.recovery?.salvaged ?? {};

@@ -4,31 +4,31 @@ import { describe, expect, test } from 'vitest';
 import { OutboxDamaged } from '../../src/outbox/errors.ts';
 import { loadObserver, loadState } from '../../src/outbox/state-store.ts';
 import { observerNamed } from '../support/story.ts';
-import { createRig, damage, observe, type Rig } from './rig.ts';
+import { createHarness, damage, type Harness, observe } from './harness.ts';
 
 /** A closed outbox in which one event is remembered. */
-function stored(): Rig & { readonly db: DatabaseSync } {
-  const rig = createRig();
-  const outbox = rig.open();
+function stored(): Harness & { readonly db: DatabaseSync } {
+  const harness = createHarness();
+  const outbox = harness.open();
   outbox.rememberObserver(observerNamed('web_0'), 'boot-1');
   observe(outbox, { eventId: 'A' });
   outbox.close();
-  const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+  const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
   return {
-    ...rig,
+    ...harness,
     db,
     [Symbol.dispose]() {
       db.close();
-      rig[Symbol.dispose]();
+      harness[Symbol.dispose]();
     },
   };
 }
 
 describe('the state of the lifecycle on disk', () => {
   test('is read as it was written', () => {
-    using rig = stored();
-    expect(loadState(rig.db)).toMatchObject({ position: 1, events: new Map([['a', { eventId: 'A' }]]) });
-    expect(loadObserver(rig.db)).toEqual({ observer: observerNamed('web_0'), bootId: 'boot-1' });
+    using harness = stored();
+    expect(loadState(harness.db)).toMatchObject({ position: 1, events: new Map([['a', { eventId: 'A' }]]) });
+    expect(loadObserver(harness.db)).toEqual({ observer: observerNamed('web_0'), bootId: 'boot-1' });
   });
 
   test.each([
@@ -40,9 +40,9 @@ describe('the state of the lifecycle on disk', () => {
     ['it is nothing', `json = 'null'`],
     ['it is no JSON', `json = '{'`],
   ])('is damaged where of an event %s', (_, change) => {
-    using rig = stored();
-    damage(rig.db, `UPDATE events SET ${change}`);
-    expect(() => loadState(rig.db)).toThrow(OutboxDamaged);
+    using harness = stored();
+    damage(harness.db, `UPDATE events SET ${change}`);
+    expect(() => loadState(harness.db)).toThrow(OutboxDamaged);
   });
 
   test.each([
@@ -50,24 +50,24 @@ describe('the state of the lifecycle on disk', () => {
     ['a key has another name', `replace(value, 'incarnation', 'incarna ion')`],
     ['there is nothing', `'null'`],
   ])('is damaged where %s', (_, value) => {
-    using rig = stored();
-    damage(rig.db, `UPDATE meta SET value = ${value} WHERE key = 'lifecycle'`);
-    expect(() => loadState(rig.db)).toThrow(OutboxDamaged);
+    using harness = stored();
+    damage(harness.db, `UPDATE meta SET value = ${value} WHERE key = 'lifecycle'`);
+    expect(() => loadState(harness.db)).toThrow(OutboxDamaged);
   });
 
   test('is damaged where the VM has another name', () => {
-    using rig = stored();
-    damage(rig.db, `UPDATE meta SET value = replace(value, 'web_0', 'web_1') WHERE key = 'observer'`);
-    expect(() => loadObserver(rig.db)).toThrow(OutboxDamaged);
+    using harness = stored();
+    damage(harness.db, `UPDATE meta SET value = replace(value, 'web_0', 'web_1') WHERE key = 'observer'`);
+    expect(() => loadObserver(harness.db)).toThrow(OutboxDamaged);
   });
 });
 
 describe('what a version without checksums wrote', () => {
   test('is taken as it stands, with defaults for the keys that it did not know', () => {
-    using rig = stored();
-    rig.db.exec(`UPDATE events SET json = json_remove(json, '$.recordedFloor', '$.last.durationSeconds');
+    using harness = stored();
+    harness.db.exec(`UPDATE events SET json = json_remove(json, '$.recordedFloor', '$.last.durationSeconds');
       UPDATE meta SET value = json_remove(value, '$.enabled') WHERE key = 'lifecycle'`);
-    const { events, enabled } = loadState(rig.db);
+    const { events, enabled } = loadState(harness.db);
     expect(enabled).toBeNull();
     expect(events.get('a')).toMatchObject({ recordedFloor: 0, last: { durationSeconds: null } });
   });
@@ -77,8 +77,8 @@ describe('what a version without checksums wrote', () => {
     ['a list', `'[]'`],
     ['no JSON', `'{'`],
   ])('is damaged all the same where an event is %s', (_, json) => {
-    using rig = stored();
-    rig.db.exec(`UPDATE events SET json = ${json}`);
-    expect(() => loadState(rig.db)).toThrow(OutboxDamaged);
+    using harness = stored();
+    harness.db.exec(`UPDATE events SET json = ${json}`);
+    expect(() => loadState(harness.db)).toThrow(OutboxDamaged);
   });
 });

@@ -7,7 +7,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { Outbox, OutboxOptions } from '../../src/outbox/outbox.ts';
 import { inWords, observerNamed, tell } from '../support/story.ts';
-import { createRig, observe, positions, type Rig, version } from './rig.ts';
+import { createHarness, type Harness, observe, positions, version } from './harness.ts';
 
 /** Beside each outbox of an earlier version: what it holds, written down by the process that wrote it. */
 interface Written {
@@ -36,8 +36,8 @@ const writtenBy = (release: string): Written => JSON.parse(readFileSync(join(fix
 const releases = readdirSync(fixtures).flatMap((name) => /^(.*)\.sqlite\.gz$/.exec(name)?.[1] ?? []);
 const sinks = ['event-hubs', 'log-analytics'];
 
-function place(rig: Rig, release: string): void {
-  writeFileSync(join(rig.directory, 'outbox.sqlite'), unzipped(`${release}.sqlite.gz`));
+function place(harness: Harness, release: string): void {
+  writeFileSync(join(harness.directory, 'outbox.sqlite'), unzipped(`${release}.sqlite.gz`));
 }
 
 /** Everything that was written is there: stream, events, records with their ids, deliveries, approvals, the VM's name. */
@@ -63,15 +63,15 @@ describe.each(releases)('an outbox that version %s wrote', (release) => {
   const written = writtenBy(release);
 
   test('is opened with everything that is in it', () => {
-    using rig = createRig();
-    place(rig, release);
-    expectAll(rig.open({ sinks }), written);
+    using harness = createHarness();
+    place(harness, release);
+    expectAll(harness.open({ sinks }), written);
   });
 
   test('is gone on with: what was open ends, with the next number of its own', () => {
-    using rig = createRig();
-    place(rig, release);
-    const outbox = rig.open({ sinks });
+    using harness = createHarness();
+    place(harness, release);
+    const outbox = harness.open({ sinks });
     const { state, records } = tell([{ events: [], after: 30 }, { events: [] }], {
       state: outbox.state,
       from: Date.now(),
@@ -81,7 +81,7 @@ describe.each(releases)('an outbox that version %s wrote', (release) => {
     ]);
     outbox.append(state, records);
     outbox.close();
-    expect(rig.open({ sinks }).state).toMatchObject({ streamId: written.streamId, position: written.position + 1 });
+    expect(harness.open({ sinks }).state).toMatchObject({ streamId: written.streamId, position: written.position + 1 });
   });
 });
 
@@ -97,17 +97,24 @@ function outboxOf(release: string, directory: string): Release {
 }
 
 test('a roll-back to 0.1.0 and forward again keep everything that either wrote', () => {
-  using rig = createRig();
-  using code = createRig();
+  using harness = createHarness();
+  using code = createHarness();
   const written = writtenBy('0.1.0');
-  place(rig, '0.1.0');
-  const newer = rig.open({ sinks });
+  place(harness, '0.1.0');
+  const newer = harness.open({ sinks });
   observe(newer, { eventId: 'NEWER-9' });
   newer.close();
 
   const line = (): void => {};
   const log = { debug: line, info: line, warn: line, error: line, child: () => log };
-  const options = { directory: rig.directory, sinks, maxMegabytes: 256, clock: rig.clock, log, version: '0.1.0' };
+  const options = {
+    directory: harness.directory,
+    sinks,
+    maxMegabytes: 256,
+    clock: harness.clock,
+    log,
+    version: '0.1.0',
+  };
   const older = outboxOf('0.1.0', code.directory).openOutbox(options);
   expect(older.recovery).toBeNull();
   expect(older.state).toMatchObject({ streamId: written.streamId, position: written.position + 1 });
@@ -117,7 +124,7 @@ test('a roll-back to 0.1.0 and forward again keep everything that either wrote',
   older.rememberObserver(observerNamed('web_0'), 'boot-2');
   older.close();
 
-  const again = rig.open({ sinks });
+  const again = harness.open({ sinks });
   expect(again.recovery).toBeNull();
   expect(again.state).toMatchObject({ streamId: written.streamId, position: written.position + 3 });
   expect(again.state.events.get('newer-9')).toMatchObject({ sequence: written.position + 2 });
@@ -127,9 +134,9 @@ test('a roll-back to 0.1.0 and forward again keep everything that either wrote',
 });
 
 test('a key that a later version adds costs nothing: neither an event, nor the stream', () => {
-  using rig = createRig();
-  using later = createRig();
-  const outbox = rig.open({ sinks });
+  using harness = createHarness();
+  using later = createHarness();
+  const outbox = harness.open({ sinks });
   observe(outbox, { eventId: 'A', count: 3 });
   const { streamId } = outbox.state;
   outbox.close();
@@ -158,7 +165,7 @@ test('a key that a later version adds costs nothing: neither an event, nor the s
     import { openOutbox } from ${JSON.stringify(join(later.directory, 'src/outbox/outbox.ts'))};
     import { silentLog } from ${JSON.stringify(join(later.directory, 'src/log.ts'))};
     import { systemClock } from ${JSON.stringify(join(later.directory, 'src/clock.ts'))};
-    const outbox = openOutbox({ directory: ${JSON.stringify(rig.directory)}, sinks: ${JSON.stringify(sinks)},
+    const outbox = openOutbox({ directory: ${JSON.stringify(harness.directory)}, sinks: ${JSON.stringify(sinks)},
       maxMegabytes: 256, clock: systemClock, log: silentLog, version: ${JSON.stringify(version)} });
     const { recovery, state } = outbox;
     console.log(JSON.stringify({ recovery, ...state, events: [...state.events.values()] }));
@@ -172,7 +179,7 @@ test('a key that a later version adds costs nothing: neither an event, nor the s
     events: [{ eventId: 'A', sequence: 3, mood: 'unknown' }],
   });
   // And back: what it wrote is opened here.
-  expect(rig.open({ sinks }).state).toMatchObject({ streamId, position: 3 });
+  expect(harness.open({ sinks }).state).toMatchObject({ streamId, position: 3 });
 });
 
 interface Stored {
@@ -194,10 +201,10 @@ function writeOldState(directory: string): void {
 }
 
 test('an event that 0.1.0 found absent around a reset ends', () => {
-  using rig = createRig();
-  rig.open().close();
-  writeOldState(rig.directory);
-  const outbox = rig.open();
+  using harness = createHarness();
+  harness.open().close();
+  writeOldState(harness.directory);
+  const outbox = harness.open();
   expect(outbox.recovery).toBeNull();
   expect(outbox.state.streamId).toBe(stored.lifecycle.streamId);
   expect(outbox.state.position).toBe(stored.lifecycle.position);

@@ -6,7 +6,7 @@ import { writeSync } from 'node:fs';
 import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
 import { noProgress, openOutbox } from '../../src/outbox/outbox.ts';
-import { observe } from './rig.ts';
+import { observe } from './harness.ts';
 
 const directory = process.argv[2] ?? '';
 const outbox = openOutbox({

@@ -2,15 +2,15 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { noProgress } from '../../src/outbox/outbox.ts';
 import { type Backlog, createBacklog } from '../../src/relay/backlog.ts';
 import type { Waiting } from '../../src/relay/batch.ts';
-import { openRig, type Rig } from './rig.ts';
+import { type Harness, openHarness } from './harness.ts';
 
-let rig: Rig;
+let harness: Harness;
 let backlog: Backlog;
 beforeEach(() => {
-  rig = openRig();
-  backlog = createBacklog('scripted', rig.outbox);
+  harness = openHarness();
+  backlog = createBacklog('scripted', harness.outbox);
 });
-afterEach(() => rig.close());
+afterEach(() => harness.close());
 
 const held = (eventId: string): number[] => (backlog.queues.get(eventId) ?? []).map(({ position }) => position);
 const entries = (eventId: string): Waiting[] => [...(backlog.queues.get(eventId) ?? [])];
@@ -18,14 +18,14 @@ const entries = (eventId: string): Waiting[] => [...(backlog.queues.get(eventId)
 const deliver = (...eventIds: string[]): void => {
   const done = eventIds.flatMap(entries);
   backlog.remove(done);
-  rig.outbox.settle(
+  harness.outbox.settle(
     'scripted',
     done.map(({ position }) => ({ position, outcome: 'delivered' })),
     noProgress,
   );
 };
 const append = (...told: string[]): void => {
-  rig.append(...told);
+  harness.append(...told);
   for (const eventId of told) backlog.appended(eventId);
 };
 const times = (count: number, eventId: string): string[] => Array<string>(count).fill(eventId);
@@ -54,7 +54,7 @@ describe('what is held of the backlog', () => {
   });
 
   test('is at most a thousand records, few at first, and the rest is known to be there', async () => {
-    await rig.appendMany([...times(900, 'a'), ...times(900, 'b')]);
+    await harness.appendMany([...times(900, 'a'), ...times(900, 'b')]);
     const counts: number[] = [];
     for (let load = 0; load < 40; load += 1) {
       backlog.load();
@@ -69,7 +69,7 @@ describe('what is held of the backlog', () => {
   });
 
   test('makes room for others by leaving what is idle on disk, and gets that again', async () => {
-    await rig.appendMany(times(2_000, 'a'));
+    await harness.appendMany(times(2_000, 'a'));
     backlog.load();
     deliver('a');
     backlog.load();
@@ -85,7 +85,7 @@ describe('what is held of the backlog', () => {
   });
 
   test('never makes room by what is not idle, nor by the only entry of an event', async () => {
-    await rig.appendMany(times(2_000, 'a'));
+    await harness.appendMany(times(2_000, 'a'));
     backlog.load();
     deliver('a');
     backlog.load();
@@ -97,7 +97,7 @@ describe('what is held of the backlog', () => {
 
 describe('what is urgent', () => {
   test('is held whatever waits before it', async () => {
-    await rig.appendMany(times(500, 'a'));
+    await harness.appendMany(times(500, 'a'));
     append('b');
     backlog.load();
     expect(held('b')).toEqual([]);
@@ -118,13 +118,13 @@ describe('what is urgent', () => {
   });
 
   test('and more than fits is completed later', async () => {
-    await rig.appendMany(times(150, 'a'));
+    await harness.appendMany(times(150, 'a'));
     backlog.load();
     deliver('a');
     backlog.loadEvents(['a']);
     deliver('a');
     while (backlog.hasMore() && backlog.load().length > 0) deliver('a');
-    expect(rig.counters()).toMatchObject({ pending: 0, delivered: 150 });
+    expect(harness.counters()).toMatchObject({ pending: 0, delivered: 150 });
   });
 });
 
@@ -136,7 +136,7 @@ test('looking again finds what came back to an event that is held, in its place'
   expect(held('a')).toEqual([last?.position]);
   backlog.lookAgain(() => false);
   backlog.load();
-  rig.outbox.settle('scripted', [{ position: 3, outcome: 'delivered' }], noProgress);
+  harness.outbox.settle('scripted', [{ position: 3, outcome: 'delivered' }], noProgress);
   if (last) backlog.remove([last]);
   backlog.load();
   expect(held('a')).toEqual([1, 2]);
@@ -145,7 +145,7 @@ test('looking again finds what came back to an event that is held, in its place'
 test('looking again drops what is gone from the outbox, unless it is on its way', () => {
   append('a', 'a', 'b', 'b');
   backlog.load();
-  rig.outbox.settle(
+  harness.outbox.settle(
     'scripted',
     [1, 3, 4].map((position) => ({ position, outcome: 'delivered' })),
     noProgress,

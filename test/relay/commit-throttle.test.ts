@@ -4,7 +4,7 @@ import { silentLog } from '../../src/log.ts';
 import { createCommitThrottle } from '../../src/relay/commit-throttle.ts';
 import { createRelay, type RelayOptions } from '../../src/relay/relay.ts';
 import { settled } from '../support/fake-clock.ts';
-import { openRig } from './rig.ts';
+import { openHarness } from './harness.ts';
 import { delivered } from './scripted-sink.ts';
 
 const cases = [
@@ -37,12 +37,12 @@ test('as many outcomes as fill a transaction are written without a rest', () => 
 });
 
 test('what was delivered is written when the disk has rested, though another batch does not come back', async () => {
-  const rig = openRig({ batchBy: 'event', inFlight: 3 });
-  rig.sink.does(() => 'later');
+  const harness = openHarness({ batchBy: 'event', inFlight: 3 });
+  harness.sink.does(() => 'later');
   let spentMs = 0;
   let writes = 0;
-  const { outbox } = rig;
-  const clock = { ...rig.clock, monotonicMs: () => rig.clock.monotonicMs() + spentMs };
+  const { outbox } = harness;
+  const clock = { ...harness.clock, monotonicMs: () => harness.clock.monotonicMs() + spentMs };
   const slow: RelayOptions['outbox'] = {
     get state() {
       return outbox.state;
@@ -57,22 +57,22 @@ test('what was delivered is written when the disk has rested, though another bat
       spentMs += 10;
     },
   };
-  rig.append('first', 'second', 'never back');
-  const relay = createRelay({ sink: rig.sink, outbox: slow, clock, log: silentLog, isUrgent });
-  const drained = relay.drainOnce(rig.stop.signal);
+  harness.append('first', 'second', 'never back');
+  const relay = createRelay({ sink: harness.sink, outbox: slow, clock, log: silentLog, isUrgent });
+  const drained = relay.drainOnce(harness.stop.signal);
   await settled();
-  rig.sink.sent[0]?.answer(delivered);
+  harness.sink.sent[0]?.answer(delivered);
   await settled();
-  rig.sink.sent[1]?.answer(delivered);
+  harness.sink.sent[1]?.answer(delivered);
   await settled();
   expect(writes).toBe(1);
-  await rig.clock.advance(89);
+  await harness.clock.advance(89);
   expect(writes).toBe(1);
-  await rig.clock.advance(1);
+  await harness.clock.advance(1);
   expect(writes).toBe(2);
-  expect(rig.counters()).toEqual({ pending: 1, delivered: 2, dead: 0 });
-  rig.sink.sent[2]?.answer(delivered);
+  expect(harness.counters()).toEqual({ pending: 1, delivered: 2, dead: 0 });
+  harness.sink.sent[2]?.answer(delivered);
   await drained;
   relay.close();
-  rig.close();
+  harness.close();
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Delivery, Entry } from '../../src/sinks/sink.ts';
-import { openRig, type Rig } from './rig.ts';
+import { type Harness, openHarness } from './harness.ts';
 import { delivered, poison, tooLarge, unavailable } from './scripted-sink.ts';
 
 /** What the destination makes of one record, wherever it comes. */
@@ -88,46 +88,49 @@ test('whatever a sink answers, every record is delivered in order per event, or 
       const hub = destination(fateOf);
       let broken: unknown = null;
 
-      const begin = (rig: Rig): Promise<void> => {
+      const begin = (harness: Harness): Promise<void> => {
         let sends = 0;
-        rig.sink.send = async (batch, signal) => {
+        harness.sink.send = async (batch, signal) => {
           sends += 1;
           try {
             const finish = hub.take(batch, batchBy);
-            await rig.clock.sleep(at(answerMs, sends), signal);
+            await harness.clock.sleep(at(answerMs, sends), signal);
             return signal.aborted ? unavailable : finish();
           } catch (error) {
             broken ??= error;
             throw error;
           }
         };
-        return rig.relay.run(rig.stop.signal);
+        return harness.relay.run(harness.stop.signal);
       };
 
-      let rig = openRig({ batchBy, inFlight, limits: { records: most, bytes: 20_000 } }, { random: () => random });
-      let running = begin(rig);
+      let harness = openHarness(
+        { batchBy, inFlight, limits: { records: most, bytes: 20_000 } },
+        { random: () => random },
+      );
+      let running = begin(harness);
       try {
         for (const [index, { event, urgent }] of records.entries()) {
           if (index === story.restartAfter) {
-            rig.stop.abort();
-            await rig.clock.advance(2_000);
+            harness.stop.abort();
+            await harness.clock.advance(2_000);
             await running;
             hub.forgetFlying();
-            rig = rig.restart();
-            running = begin(rig);
+            harness = harness.restart();
+            running = begin(harness);
           }
-          rig.append({ eventId: event, eventType: urgent ? 'Preempt' : 'Freeze' });
-          await rig.clock.advance(at(appendMs, index));
+          harness.append({ eventId: event, eventType: urgent ? 'Preempt' : 'Freeze' });
+          await harness.clock.advance(at(appendMs, index));
         }
         // A refusal is believed once another record got through: new events bring that proof.
-        for (let more = 0; more < 60 && rig.counters().pending > 0; more += 1) {
-          rig.append(`proof-${more}`);
-          await rig.clock.advance(600_000);
+        for (let more = 0; more < 60 && harness.counters().pending > 0; more += 1) {
+          harness.append(`proof-${more}`);
+          await harness.clock.advance(600_000);
         }
         expect(broken).toBeNull();
 
         const refused = records.filter(({ fate }) => fate === 'poison' || fate === 'too-large').length;
-        expect(rig.counters()).toMatchObject({ pending: 0, dead: refused });
+        expect(harness.counters()).toMatchObject({ pending: 0, dead: refused });
         for (const event of 'abcdef') {
           const ours = records.flatMap((record, index) => (record.event === event ? [index + 1] : []));
           const wanted = ours.filter((position) => ['good', 'fails-once', 'fails-thrice'].includes(fateOf(position)));
@@ -135,10 +138,10 @@ test('whatever a sink answers, every record is delivered in order per event, or 
           expect([...new Set(hub.arrived.get(event) ?? [])]).toEqual(wanted);
         }
       } finally {
-        rig.stop.abort();
-        await rig.clock.advance(2_000);
+        harness.stop.abort();
+        await harness.clock.advance(2_000);
         await running;
-        rig.close();
+        harness.close();
       }
     }),
     { numRuns: 60 },

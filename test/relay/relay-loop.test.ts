@@ -2,191 +2,191 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { noProgress } from '../../src/outbox/outbox.ts';
 import { settled } from '../support/fake-clock.ts';
 import { until } from '../support/until.ts';
-import { openRig, preempt, type Rig } from './rig.ts';
+import { type Harness, openHarness, preempt } from './harness.ts';
 import { delivered, poison, unavailable } from './scripted-sink.ts';
 
-const rigs: Rig[] = [];
-const rigWith = (...options: Parameters<typeof openRig>): Rig => {
-  const rig = openRig(...options);
-  rigs.push(rig);
-  return rig;
+const rigs: Harness[] = [];
+const rigWith = (...options: Parameters<typeof openHarness>): Harness => {
+  const harness = openHarness(...options);
+  rigs.push(harness);
+  return harness;
 };
 afterEach(() => {
-  for (const rig of rigs.splice(0)) rig.close();
+  for (const harness of rigs.splice(0)) harness.close();
 });
 
 describe('the loop', () => {
   test('sends what is appended while it runs, and stops when it is told', async () => {
-    const rig = rigWith();
-    const running = rig.relay.run(rig.stop.signal);
+    const harness = rigWith();
+    const running = harness.relay.run(harness.stop.signal);
     await settled();
-    rig.append('a');
-    await until(() => rig.counters().delivered === 1);
-    rig.append('b');
-    await until(() => rig.counters().delivered === 2);
-    rig.stop.abort();
+    harness.append('a');
+    await until(() => harness.counters().delivered === 1);
+    harness.append('b');
+    await until(() => harness.counters().delivered === 2);
+    harness.stop.abort();
     await running;
   });
 
   test('asks a failing sink again when it is time', async () => {
-    const rig = rigWith();
-    rig.sink.does((_batch, attempt) => (attempt < 3 ? unavailable : delivered));
-    const running = rig.relay.run(rig.stop.signal);
-    rig.append('a');
-    await rig.clock.advance(2_000);
-    await rig.clock.advance(3_999);
-    expect(rig.sink.sent).toHaveLength(2);
-    await rig.clock.advance(1);
-    expect(rig.sink.arrived).toEqual([1]);
-    rig.stop.abort();
+    const harness = rigWith();
+    harness.sink.does((_batch, attempt) => (attempt < 3 ? unavailable : delivered));
+    const running = harness.relay.run(harness.stop.signal);
+    harness.append('a');
+    await harness.clock.advance(2_000);
+    await harness.clock.advance(3_999);
+    expect(harness.sink.sent).toHaveLength(2);
+    await harness.clock.advance(1);
+    expect(harness.sink.arrived).toEqual([1]);
+    harness.stop.abort();
     await running;
   });
 
   test('finds within a minute what nobody told it about, or at once when it is woken', async () => {
-    const rig = rigWith();
-    const deaf = rig.outbox.onAppended;
-    rig.relay.close();
-    const running = rig.relay.run(rig.stop.signal);
+    const harness = rigWith();
+    const deaf = harness.outbox.onAppended;
+    harness.relay.close();
+    const running = harness.relay.run(harness.stop.signal);
     await settled();
-    rig.append('a');
+    harness.append('a');
     await settled();
-    expect(rig.sink.sent).toHaveLength(0);
-    await rig.clock.advance(60_000);
-    expect(rig.sink.arrived).toEqual([1]);
-    rig.append('b');
-    rig.relay.wake();
+    expect(harness.sink.sent).toHaveLength(0);
+    await harness.clock.advance(60_000);
+    expect(harness.sink.arrived).toEqual([1]);
+    harness.append('b');
+    harness.relay.wake();
     await settled();
-    expect(rig.sink.arrived).toEqual([1, 2]);
+    expect(harness.sink.arrived).toEqual([1, 2]);
     expect(deaf).toBeDefined();
-    rig.stop.abort();
+    harness.stop.abort();
     await running;
   });
 
   test('that is stopped settles what the sink still takes, and keeps the rest as it was', async () => {
-    const rig = rigWith({ batchBy: 'event', inFlight: 2 });
-    rig.sink.does(() => 'later');
-    rig.append('a', 'b', 'c');
-    const running = rig.relay.run(rig.stop.signal);
+    const harness = rigWith({ batchBy: 'event', inFlight: 2 });
+    harness.sink.does(() => 'later');
+    harness.append('a', 'b', 'c');
+    const running = harness.relay.run(harness.stop.signal);
     await settled();
-    rig.stop.abort();
-    expect(rig.sink.sent.map(({ signal }) => signal.aborted)).toEqual([true, true]);
-    rig.sink.sent[0]?.answer(delivered);
-    rig.sink.sent[1]?.answer(unavailable);
+    harness.stop.abort();
+    expect(harness.sink.sent.map(({ signal }) => signal.aborted)).toEqual([true, true]);
+    harness.sink.sent[0]?.answer(delivered);
+    harness.sink.sent[1]?.answer(unavailable);
     await running;
-    expect(rig.counters()).toEqual({ pending: 2, delivered: 1, dead: 0 });
-    expect(rig.relay.health()).toMatchObject({ step: 0, state: 'waiting', inFlight: 0 });
+    expect(harness.counters()).toEqual({ pending: 2, delivered: 1, dead: 0 });
+    expect(harness.relay.health()).toMatchObject({ step: 0, state: 'waiting', inFlight: 0 });
   });
 
   test('joins a drain that is under way', async () => {
-    const rig = rigWith();
-    rig.append('a');
-    expect(await Promise.all([rig.drain(), rig.drain()])).toHaveLength(2);
-    expect(rig.sink.sent).toHaveLength(1);
+    const harness = rigWith();
+    harness.append('a');
+    expect(await Promise.all([harness.drain(), harness.drain()])).toHaveLength(2);
+    expect(harness.sink.sent).toHaveLength(1);
   });
 
   test('does not let another VM wait for what one VM was refused', async () => {
-    const rig = rigWith();
-    rig.append('a');
-    rig.sink.does(() => unavailable);
-    await rig.drainFor(70_000);
-    rig.sink.does(() => delivered);
-    rig.outbox.archive('another VM');
-    rig.append('b');
-    const { state } = await rig.drain();
+    const harness = rigWith();
+    harness.append('a');
+    harness.sink.does(() => unavailable);
+    await harness.drainFor(70_000);
+    harness.sink.does(() => delivered);
+    harness.outbox.archive('another VM');
+    harness.append('b');
+    const { state } = await harness.drain();
     expect(state).toBe('empty');
-    expect(rig.relay.health()).toMatchObject({ state: 'idle', step: 0 });
+    expect(harness.relay.health()).toMatchObject({ state: 'idle', step: 0 });
   });
 
   test('drops what belongs to a stream that was archived', async () => {
-    const rig = rigWith({ batchBy: 'event', inFlight: 3 });
-    rig.sink.does(() => 'later');
-    rig.append('a', 'a', preempt);
-    const drained = rig.drain();
+    const harness = rigWith({ batchBy: 'event', inFlight: 3 });
+    harness.sink.does(() => 'later');
+    harness.append('a', 'a', preempt);
+    const drained = harness.drain();
     await settled();
-    rig.outbox.archive('another VM');
-    rig.append('b');
-    await until(() => rig.sink.sent.length === 3);
-    expect(rig.sink.sent[2]?.records.map(({ eventId, position }) => [eventId, position])).toEqual([['b', 1]]);
-    rig.sink.sent[0]?.answer(unavailable);
-    rig.sink.sent[1]?.answer(delivered);
+    harness.outbox.archive('another VM');
+    harness.append('b');
+    await until(() => harness.sink.sent.length === 3);
+    expect(harness.sink.sent[2]?.records.map(({ eventId, position }) => [eventId, position])).toEqual([['b', 1]]);
+    harness.sink.sent[0]?.answer(unavailable);
+    harness.sink.sent[1]?.answer(delivered);
     await settled();
-    expect(rig.counters()).toEqual({ pending: 1, delivered: 0, dead: 0 });
-    rig.sink.sent[2]?.answer(delivered);
+    expect(harness.counters()).toEqual({ pending: 1, delivered: 0, dead: 0 });
+    harness.sink.sent[2]?.answer(delivered);
     expect((await drained).state).toBe('empty');
-    expect(rig.sink.sent).toHaveLength(3);
-    expect(rig.relay.health()).toMatchObject({ state: 'idle', step: 0 });
+    expect(harness.sink.sent).toHaveLength(3);
+    expect(harness.relay.health()).toMatchObject({ state: 'idle', step: 0 });
   });
 
   test('forgets a refused record that is gone from the outbox', async () => {
-    const rig = rigWith();
-    rig.sink.does(() => poison);
-    rig.append('a');
-    await rig.drain();
-    expect(rig.relay.health()).toMatchObject({ state: 'failing' });
-    rig.outbox.settle('scripted', [{ position: 1, outcome: 'dead', code: 'expired', reason: '' }], noProgress);
-    rig.relay.wake();
-    expect((await rig.drain()).state).toBe('empty');
-    expect(rig.relay.health()).toMatchObject({ state: 'idle' });
+    const harness = rigWith();
+    harness.sink.does(() => poison);
+    harness.append('a');
+    await harness.drain();
+    expect(harness.relay.health()).toMatchObject({ state: 'failing' });
+    harness.outbox.settle('scripted', [{ position: 1, outcome: 'dead', code: 'expired', reason: '' }], noProgress);
+    harness.relay.wake();
+    expect((await harness.drain()).state).toBe('empty');
+    expect(harness.relay.health()).toMatchObject({ state: 'idle' });
   });
 });
 
 describe('flushing before an end', () => {
   test('sends what is left', async () => {
-    const rig = rigWith();
-    rig.append('a', 'b');
-    expect(await rig.relay.flush(5_000)).toBe(true);
-    expect(rig.sink.arrived).toEqual([1, 2]);
-    expect(rig.clock.sleepers()).toBe(0);
+    const harness = rigWith();
+    harness.append('a', 'b');
+    expect(await harness.relay.flush(5_000)).toBe(true);
+    expect(harness.sink.arrived).toEqual([1, 2]);
+    expect(harness.clock.sleepers()).toBe(0);
   });
 
   test('does not wait for a sink that fails', async () => {
-    const rig = rigWith();
-    rig.sink.does(() => unavailable);
-    rig.append('a');
-    expect(await rig.relay.flush(5_000)).toBe(false);
-    expect(rig.clock.monotonicMs()).toBe(1_000);
+    const harness = rigWith();
+    harness.sink.does(() => unavailable);
+    harness.append('a');
+    expect(await harness.relay.flush(5_000)).toBe(false);
+    expect(harness.clock.monotonicMs()).toBe(1_000);
   });
 
   test('ends when the time is over, also while the loop runs', async () => {
-    const rig = rigWith();
-    rig.sink.does(() => 'later');
-    rig.append('a');
-    const running = rig.relay.run(rig.stop.signal);
-    const flushed = rig.relay.flush(5_000);
-    await rig.clock.advance(5_000);
+    const harness = rigWith();
+    harness.sink.does(() => 'later');
+    harness.append('a');
+    const running = harness.relay.run(harness.stop.signal);
+    const flushed = harness.relay.flush(5_000);
+    await harness.clock.advance(5_000);
     expect(await flushed).toBe(false);
-    rig.stop.abort();
-    await rig.clock.advance(1_000);
+    harness.stop.abort();
+    await harness.clock.advance(1_000);
     await running;
   });
 
   test('waits for an event that is held for a moment', async () => {
-    const rig = rigWith();
-    rig.sink.does((batch, attempt) =>
+    const harness = rigWith();
+    harness.sink.does((batch, attempt) =>
       attempt < 3 && batch.some(({ record }) => record.eventId === 'bad') ? unavailable : delivered,
     );
-    rig.append('bad', 'good');
-    await rig.drain();
-    await rig.clock.advance(2_000);
-    rig.sink.does((batch) => (batch.some(({ record }) => record.eventId === 'bad') ? unavailable : delivered));
-    await rig.drainFor(10_000);
-    expect(rig.sink.arrived).toEqual([2]);
-    rig.sink.does(() => delivered);
-    await rig.clock.advance(300_000);
-    expect(await rig.relay.flush(5_000)).toBe(true);
-    expect(rig.sink.arrived).toEqual([2, 1]);
+    harness.append('bad', 'good');
+    await harness.drain();
+    await harness.clock.advance(2_000);
+    harness.sink.does((batch) => (batch.some(({ record }) => record.eventId === 'bad') ? unavailable : delivered));
+    await harness.drainFor(10_000);
+    expect(harness.sink.arrived).toEqual([2]);
+    harness.sink.does(() => delivered);
+    await harness.clock.advance(300_000);
+    expect(await harness.relay.flush(5_000)).toBe(true);
+    expect(harness.sink.arrived).toEqual([2, 1]);
   });
 
   test('that did not begin leaves nothing on its way', async () => {
-    const rig = rigWith();
-    rig.sink.does(() => 'later');
-    rig.append('a');
-    const flushed = rig.relay.flush(5_000);
-    await rig.clock.advance(5_000);
+    const harness = rigWith();
+    harness.sink.does(() => 'later');
+    harness.append('a');
+    const flushed = harness.relay.flush(5_000);
+    await harness.clock.advance(5_000);
     expect(await flushed).toBe(false);
-    expect(rig.sink.sent[0]?.signal.aborted).toBe(true);
-    await rig.clock.advance(1_000);
-    expect(rig.relay.health()).toMatchObject({ inFlight: 0 });
-    expect(rig.counters()).toMatchObject({ pending: 1 });
+    expect(harness.sink.sent[0]?.signal.aborted).toBe(true);
+    await harness.clock.advance(1_000);
+    expect(harness.relay.health()).toMatchObject({ inFlight: 0 });
+    expect(harness.counters()).toMatchObject({ pending: 1 });
   });
 });

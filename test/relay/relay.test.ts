@@ -1,170 +1,170 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { settled } from '../support/fake-clock.ts';
 import { until } from '../support/until.ts';
-import { openRig, positions, type Rig, range, seconds } from './rig.ts';
+import { type Harness, openHarness, positions, range, seconds } from './harness.ts';
 import { delivered, forbidden, unavailable } from './scripted-sink.ts';
 
-const rigs: Rig[] = [];
-const rigWith = (...options: Parameters<typeof openRig>): Rig => {
-  const rig = openRig(...options);
-  rigs.push(rig);
-  return rig;
+const rigs: Harness[] = [];
+const rigWith = (...options: Parameters<typeof openHarness>): Harness => {
+  const harness = openHarness(...options);
+  rigs.push(harness);
+  return harness;
 };
 afterEach(() => {
-  for (const rig of rigs.splice(0)) rig.close();
+  for (const harness of rigs.splice(0)) harness.close();
 });
 
 describe('a sink that is well', () => {
   test('gets a record at once, and is asked for nothing more', async () => {
-    const rig = rigWith();
-    rig.append('a');
-    expect(await rig.drain()).toEqual({ state: 'empty', waitMs: Number.POSITIVE_INFINITY });
-    expect(positions(rig)).toEqual([[1]]);
-    expect(rig.counters()).toEqual({ pending: 0, delivered: 1, dead: 0 });
-    await rig.drain();
-    expect(rig.sink.sent).toHaveLength(1);
+    const harness = rigWith();
+    harness.append('a');
+    expect(await harness.drain()).toEqual({ state: 'empty', waitMs: Number.POSITIVE_INFINITY });
+    expect(positions(harness)).toEqual([[1]]);
+    expect(harness.counters()).toEqual({ pending: 0, delivered: 1, dead: 0 });
+    await harness.drain();
+    expect(harness.sink.sent).toHaveLength(1);
   });
 
   test('gets the bytes that were appended', async () => {
-    const rig = rigWith();
-    rig.append({ eventId: 'a', description: 'Ünïcode — 例' });
-    const [row] = rig.outbox.pending('scripted', { limit: 1 });
+    const harness = rigWith();
+    harness.append({ eventId: 'a', description: 'Ünïcode — 例' });
+    const [row] = harness.outbox.pending('scripted', { limit: 1 });
     let bytes = '';
-    rig.sink.does(([entry]) => {
+    harness.sink.does(([entry]) => {
       bytes = entry?.json.toString() ?? '';
       return delivered;
     });
-    await rig.drain();
+    await harness.drain();
     expect(bytes).toBe(row?.json.toString());
   });
 
   test('gets what comes in while a batch is on its way in the next one, without delay', async () => {
-    const rig = rigWith();
-    rig.sink.does((_batch, attempt) => (attempt === 1 ? 'later' : delivered));
-    rig.append('a');
-    const drained = rig.drain();
+    const harness = rigWith();
+    harness.sink.does((_batch, attempt) => (attempt === 1 ? 'later' : delivered));
+    harness.append('a');
+    const drained = harness.drain();
     await settled();
-    rig.append('b');
-    rig.append('c', 'b');
+    harness.append('b');
+    harness.append('c', 'b');
     await settled();
-    expect(positions(rig)).toEqual([[1]]);
-    rig.sink.sent[0]?.answer(delivered);
+    expect(positions(harness)).toEqual([[1]]);
+    harness.sink.sent[0]?.answer(delivered);
     await drained;
-    expect(positions(rig)).toEqual([[1], [2, 3, 4]]);
-    expect(rig.clock.monotonicMs()).toBe(1_000);
+    expect(positions(harness)).toEqual([[1], [2, 3, 4]]);
+    expect(harness.clock.monotonicMs()).toBe(1_000);
   });
 
   test('has as many batches on their way as it takes, none of them with an event of another', async () => {
-    const rig = rigWith({ batchBy: 'event', inFlight: 3 });
-    rig.sink.does(() => 'later');
-    rig.append('a', 'b', 'a', 'c', 'd');
-    const drained = rig.drain();
+    const harness = rigWith({ batchBy: 'event', inFlight: 3 });
+    harness.sink.does(() => 'later');
+    harness.append('a', 'b', 'a', 'c', 'd');
+    const drained = harness.drain();
     await settled();
-    expect(positions(rig)).toEqual([[1, 3], [2], [4]]);
-    expect(rig.relay.health()).toMatchObject({ state: 'sending', inFlight: 3 });
-    rig.append('a');
+    expect(positions(harness)).toEqual([[1, 3], [2], [4]]);
+    expect(harness.relay.health()).toMatchObject({ state: 'sending', inFlight: 3 });
+    harness.append('a');
     await settled();
-    expect(rig.sink.sent).toHaveLength(3);
-    rig.sink.sent[0]?.answer(delivered);
-    await until(() => rig.sink.sent.length === 4);
-    expect(positions(rig).at(-1)).toEqual([5]);
-    for (const { answer } of rig.sink.sent) answer(delivered);
-    await until(() => rig.sink.sent.length === 5);
-    expect(positions(rig).at(-1)).toEqual([6]);
-    rig.sink.sent[4]?.answer(delivered);
+    expect(harness.sink.sent).toHaveLength(3);
+    harness.sink.sent[0]?.answer(delivered);
+    await until(() => harness.sink.sent.length === 4);
+    expect(positions(harness).at(-1)).toEqual([5]);
+    for (const { answer } of harness.sink.sent) answer(delivered);
+    await until(() => harness.sink.sent.length === 5);
+    expect(positions(harness).at(-1)).toEqual([6]);
+    harness.sink.sent[4]?.answer(delivered);
     expect((await drained).state).toBe('empty');
   });
 
   test('gets a large backlog in order, and never more of it in memory than a thousand records', async () => {
-    const rig = rigWith({ limits: { records: 300, bytes: 10_000_000 } });
+    const harness = rigWith({ limits: { records: 300, bytes: 10_000_000 } });
     const told = range(1, 3_500).map((index) => `event-${index % 700}`);
-    await rig.appendMany(told);
+    await harness.appendMany(told);
     const asked: number[] = [];
-    const { pending } = rig.outbox;
-    rig.outbox.pending = (sink, query) => {
+    const { pending } = harness.outbox;
+    harness.outbox.pending = (sink, query) => {
       asked.push(query.limit);
-      return pending.call(rig.outbox, sink, query);
+      return pending.call(harness.outbox, sink, query);
     };
-    await rig.drain();
-    const arrivedOf = (event: number) => rig.sink.arrived.filter((position) => position % 700 === event);
+    await harness.drain();
+    const arrivedOf = (event: number) => harness.sink.arrived.filter((position) => position % 700 === event);
     for (const event of [0, 1, 350, 699])
       expect(arrivedOf(event)).toEqual(range(1, 3_500).filter((each) => each % 700 === event));
     expect(Math.max(...asked)).toBeLessThanOrEqual(1_000);
-    expect(rig.counters()).toEqual({ pending: 0, delivered: 3_500, dead: 0 });
+    expect(harness.counters()).toEqual({ pending: 0, delivered: 3_500, dead: 0 });
   });
 
   test('gets a backlog of one event in order, however much of it there is', async () => {
-    const rig = rigWith({ batchBy: 'event', inFlight: 4 });
-    await rig.appendMany([...Array<string>(2_500).fill('a'), 'b']);
-    await rig.drain();
-    expect(rig.sink.arrived.filter((position) => position <= 2_500)).toEqual(range(1, 2_500));
-    expect(rig.sink.arrived).toContain(2_501);
+    const harness = rigWith({ batchBy: 'event', inFlight: 4 });
+    await harness.appendMany([...Array<string>(2_500).fill('a'), 'b']);
+    await harness.drain();
+    expect(harness.sink.arrived.filter((position) => position <= 2_500)).toEqual(range(1, 2_500));
+    expect(harness.sink.arrived).toContain(2_501);
   });
 });
 
 describe('a sink that is down', () => {
   test('is left alone longer each time, and gets one record when it is asked again', async () => {
-    const rig = rigWith();
-    rig.append('a', 'b', 'c');
-    rig.sink.does(() => unavailable);
-    await rig.drainFor(70_000);
-    expect(seconds(rig)).toEqual([0, 2, 6, 14, 30, 62]);
-    expect(positions(rig)).toEqual([[1, 2, 3], [1], [2], [3], [1], [2]]);
-    expect(rig.relay.health()).toMatchObject({ state: 'failing', step: 6, lastErrorCode: 'http-503' });
+    const harness = rigWith();
+    harness.append('a', 'b', 'c');
+    harness.sink.does(() => unavailable);
+    await harness.drainFor(70_000);
+    expect(seconds(harness)).toEqual([0, 2, 6, 14, 30, 62]);
+    expect(positions(harness)).toEqual([[1, 2, 3], [1], [2], [3], [1], [2]]);
+    expect(harness.relay.health()).toMatchObject({ state: 'failing', step: 6, lastErrorCode: 'http-503' });
   });
 
   test('loses nothing and gets everything in order when it is back, a little more each time', async () => {
-    const rig = rigWith();
-    rig.append(...Array<string>(20).fill('a'));
-    rig.sink.does((_batch, attempt) => (attempt < 4 ? unavailable : delivered));
-    await rig.drainFor(60_000);
-    expect(rig.sink.arrived).toEqual(range(1, 20));
+    const harness = rigWith();
+    harness.append(...Array<string>(20).fill('a'));
+    harness.sink.does((_batch, attempt) => (attempt < 4 ? unavailable : delivered));
+    await harness.drainFor(60_000);
+    expect(harness.sink.arrived).toEqual(range(1, 20));
     expect(
-      positions(rig)
+      positions(harness)
         .slice(3)
         .map((batch) => batch.length),
     ).toEqual([1, 2, 4, 8, 5]);
-    expect(rig.relay.health()).toMatchObject({ state: 'idle', step: 0, retryAt: null });
-    expect(rig.lines).toEqual([
+    expect(harness.relay.health()).toMatchObject({ state: 'idle', step: 0, retryAt: null });
+    expect(harness.lines).toEqual([
       'scripted is failing: the service is down',
       expect.stringMatching(/^scripted is back after 14 s.$/),
     ]);
   });
 
   test('is not asked by what comes in meanwhile', async () => {
-    const rig = rigWith();
-    rig.sink.does(() => unavailable);
-    rig.append('a');
-    await rig.drain();
-    rig.append('b');
-    expect(await rig.drain()).toEqual({ state: 'waiting', waitMs: 2_000 });
-    expect(rig.sink.sent).toHaveLength(1);
+    const harness = rigWith();
+    harness.sink.does(() => unavailable);
+    harness.append('a');
+    await harness.drain();
+    harness.append('b');
+    expect(await harness.drain()).toEqual({ state: 'waiting', waitMs: 2_000 });
+    expect(harness.sink.sent).toHaveLength(1);
   });
 
   test('with sixteen batches on their way has failed once, not sixteen times', async () => {
-    const rig = rigWith({ batchBy: 'event', inFlight: 16 });
-    rig.sink.does(() => unavailable);
-    rig.append(...range(1, 16).map((index) => `event-${index}`));
-    await rig.drain();
-    expect(rig.sink.sent).toHaveLength(16);
-    expect(rig.relay.health()).toMatchObject({ step: 1 });
+    const harness = rigWith({ batchBy: 'event', inFlight: 16 });
+    harness.sink.does(() => unavailable);
+    harness.append(...range(1, 16).map((index) => `event-${index}`));
+    await harness.drain();
+    expect(harness.sink.sent).toHaveLength(16);
+    expect(harness.relay.health()).toMatchObject({ step: 1 });
   });
 
   test('and asks for patience is left alone for as long as it says, but no longer than 15 minutes', async () => {
-    const rig = rigWith();
-    rig.append('a');
-    rig.sink.does((_batch, attempt) => ({ ...unavailable, retryAfterMs: attempt === 1 ? 90_000 : 3_600_000 }));
-    await rig.drainFor(1_200_000);
-    expect(seconds(rig)).toEqual([0, 90, 990]);
+    const harness = rigWith();
+    harness.append('a');
+    harness.sink.does((_batch, attempt) => ({ ...unavailable, retryAfterMs: attempt === 1 ? 90_000 : 3_600_000 }));
+    await harness.drainFor(1_200_000);
+    expect(seconds(harness)).toEqual([0, 90, 990]);
   });
 
   test('because a role is missing is asked slowly, and nothing is lost', async () => {
-    const rig = rigWith();
-    rig.append('a');
-    rig.sink.does((_batch, attempt) => (attempt < 3 ? forbidden : delivered));
-    await rig.drainFor(600_000);
-    expect(seconds(rig)).toEqual([0, 60, 120]);
-    expect(rig.counters()).toEqual({ pending: 0, delivered: 1, dead: 0 });
+    const harness = rigWith();
+    harness.append('a');
+    harness.sink.does((_batch, attempt) => (attempt < 3 ? forbidden : delivered));
+    await harness.drainFor(600_000);
+    expect(seconds(harness)).toEqual([0, 60, 120]);
+    expect(harness.counters()).toEqual({ pending: 0, delivered: 1, dead: 0 });
   });
 
   test('is left alone after a restart as well, for as long as was said before', async () => {
@@ -173,13 +173,13 @@ describe('a sink that is down', () => {
     before.sink.does(() => unavailable);
     await before.drainFor(20_000);
     expect(before.relay.health().step).toBe(4);
-    const rig = before.restart();
-    rigs.splice(0, rigs.length, rig);
-    expect(rig.relay.health()).toMatchObject({ state: 'failing', step: 4 });
-    expect(await rig.drain()).toEqual({ state: 'waiting', waitMs: 10_000 });
-    rig.sink.does(() => delivered);
-    await rig.drainFor(10_000);
-    expect(positions(rig).slice(-2)).toEqual([[2], [1]]);
+    const harness = before.restart();
+    rigs.splice(0, rigs.length, harness);
+    expect(harness.relay.health()).toMatchObject({ state: 'failing', step: 4 });
+    expect(await harness.drain()).toEqual({ state: 'waiting', waitMs: 10_000 });
+    harness.sink.does(() => delivered);
+    await harness.drainFor(10_000);
+    expect(positions(harness).slice(-2)).toEqual([[2], [1]]);
   });
 
   test.each([
@@ -191,42 +191,42 @@ describe('a sink that is down', () => {
     before.sink.does(() => unavailable);
     await before.drain();
     before.clock.stepWall(stepMs);
-    const rig = before.restart();
-    rigs.splice(0, rigs.length, rig);
-    expect(await rig.drain()).toMatchObject({ waitMs: waitMs || 4_000 });
+    const harness = before.restart();
+    rigs.splice(0, rigs.length, harness);
+    expect(await harness.drain()).toMatchObject({ waitMs: waitMs || 4_000 });
   });
 
   test('is not stalled by a clock that is set back while it waits', async () => {
-    const rig = rigWith();
-    rig.append('a');
-    rig.sink.does((_batch, attempt) => (attempt === 1 ? unavailable : delivered));
-    await rig.drain();
-    rig.clock.stepWall(-86_400_000);
-    await rig.clock.advance(2_000);
-    expect((await rig.drain()).state).toBe('empty');
+    const harness = rigWith();
+    harness.append('a');
+    harness.sink.does((_batch, attempt) => (attempt === 1 ? unavailable : delivered));
+    await harness.drain();
+    harness.clock.stepWall(-86_400_000);
+    await harness.clock.advance(2_000);
+    expect((await harness.drain()).state).toBe('empty');
   });
 
   test('that says nothing at all is given up after a minute', async () => {
-    const rig = rigWith();
-    rig.append('a');
-    rig.sink.does((_batch, attempt) => (attempt === 1 ? 'later' : delivered));
-    const drained = rig.drain();
-    await rig.clock.advance(60_000);
+    const harness = rigWith();
+    harness.append('a');
+    harness.sink.does((_batch, attempt) => (attempt === 1 ? 'later' : delivered));
+    const drained = harness.drain();
+    await harness.clock.advance(60_000);
     expect((await drained).state).toBe('waiting');
-    expect(rig.relay.health()).toMatchObject({ state: 'failing', lastErrorCode: 'deadline-exceeded' });
-    await rig.drainFor(10_000);
-    expect(rig.sink.arrived).toEqual([1]);
+    expect(harness.relay.health()).toMatchObject({ state: 'failing', lastErrorCode: 'deadline-exceeded' });
+    await harness.drainFor(10_000);
+    expect(harness.sink.arrived).toEqual([1]);
   });
 
   test('that throws is said in the log and asked again', async () => {
-    const rig = rigWith();
-    rig.append('a');
-    rig.sink.does((_batch, attempt) => {
+    const harness = rigWith();
+    harness.append('a');
+    harness.sink.does((_batch, attempt) => {
       if (attempt === 1) throw new Error('a bug');
       return delivered;
     });
-    await rig.drainFor(10_000);
-    expect(rig.sink.arrived).toEqual([1]);
-    expect(rig.lines[0]).toMatch(/threw/);
+    await harness.drainFor(10_000);
+    expect(harness.sink.arrived).toEqual([1]);
+    expect(harness.lines[0]).toMatch(/threw/);
   });
 });

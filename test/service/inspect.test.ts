@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { inspect } from '../../src/service/inspect.ts';
 import type { Places } from '../../src/service/places.ts';
-import { createRig } from './rig.ts';
+import { createHarness } from './harness.ts';
 
 /** As of an account that was removed and made again. */
 function renumber(...files: readonly string[]): void {
@@ -35,36 +35,36 @@ test.for(unguarded)(
   'a $name is no guard of the configuration: rights are given anew, nothing is restarted',
   async ({ spoil, needsRoot }, { skip }) => {
     if (needsRoot && process.geteuid?.() !== 0) skip('only root can give files away');
-    using rig = createRig();
-    const { places } = rig;
-    await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+    using harness = createHarness();
+    const { places } = harness;
+    await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
     const isGuarded = () => inspect(places, null).isGuarded;
     expect(isGuarded()).toBe(true);
     spoil(places);
     expect(isGuarded()).toBe(false);
-    rig.forgetCalls();
-    expect(await rig.install({})).toMatchObject({ outcome: 'ready-already', changed: true });
-    expect([isGuarded(), rig.calls()]).toEqual([true, []]);
+    harness.forgetCalls();
+    expect(await harness.install({})).toMatchObject({ outcome: 'ready-already', changed: true });
+    expect([isGuarded(), harness.calls()]).toEqual([true, []]);
   },
 );
 
 test('a folder of the configuration that is a link, guarded where it leads, is left as it is', async () => {
-  using rig = createRig();
-  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
-  const { settings } = rig.places;
-  const elsewhere = join(rig.root, 'elsewhere');
+  using harness = createHarness();
+  await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
+  const { settings } = harness.places;
+  const elsewhere = join(harness.root, 'elsewhere');
   renameSync(settings, elsewhere);
   symlinkSync(elsewhere, settings);
-  expect(await rig.install({})).toMatchObject({ outcome: 'ready-already', changed: false });
+  expect(await harness.install({})).toMatchObject({ outcome: 'ready-already', changed: false });
   expect(lstatSync(settings).isSymbolicLink()).toBe(true);
 });
 
 test('others than root and the service may not read the hash of the configuration', async () => {
-  using rig = createRig();
-  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
-  const { mode, gid } = lstatSync(rig.places.record);
+  using harness = createHarness();
+  await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
+  const { mode, gid } = lstatSync(harness.places.record);
   const [, , , group] =
-    readFileSync(rig.places.passwd, 'utf8')
+    readFileSync(harness.places.passwd, 'utf8')
       .split('\n')
       .find((line) => line.startsWith('scheduled'))
       ?.split(':') ?? [];

@@ -19,16 +19,16 @@ import { expect, test } from 'vitest';
 import { disable } from '../../src/service/disable.ts';
 import { readInstallationRecord } from '../../src/service/inspect.ts';
 import { install } from '../../src/service/install.ts';
+import { createHarness, refusalOf, treeOf } from './harness.ts';
 import { inMountNamespace, noMounting } from './mounting.ts';
-import { createRig, refusalOf, treeOf } from './rig.ts';
 
 test('a first installation puts everything in its place and starts it', async () => {
-  using rig = createRig();
-  const { places } = rig;
-  const done = await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+  using harness = createHarness();
+  const { places } = harness;
+  const done = await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
   expect(done).toMatchObject({ outcome: 'becomes-ready', folder: '1.0.0', from: null, wasThere: false });
   expect(done.says).toBe('Polling; no event under way.');
-  expect(rig.runs()).toContain('1.0.0');
+  expect(harness.runs()).toContain('1.0.0');
   expect(readlinkSync(places.current)).toBe('versions/1.0.0');
   expect(readlinkSync(places.command)).toBe('/opt/scheduled-events-bridge/current/scheduled-events-bridge');
   expect(readFileSync(places.unit, 'utf8')).toContain('of version 1.0.0');
@@ -38,19 +38,19 @@ test('a first installation puts everything in its place and starts it', async ()
   expect(lstatSync(join(places.versions, '1.0.0/LICENSE')).mode & 0o7777).toBe(0o644);
   expect(lstatSync(places.remover).mode & 0o7777).toBe(0o755);
   expect(existsSync(places.lock)).toBe(false);
-  expect(rig.calls()).toEqual(['daemon-reload', 'enable', 'reset-failed', 'restart']);
+  expect(harness.calls()).toEqual(['daemon-reload', 'enable', 'reset-failed', 'restart']);
 });
 
 test.each([
   { name: 'is made', before: () => {} },
   { name: 'was left by an older installation', before: (home: string) => mkdirSync(home, { mode: 0o700 }) },
 ])('whatever the umask of root, the account of the service gets to what $name', async ({ before }) => {
-  using rig = createRig();
-  const { home, versions } = rig.places;
+  using harness = createHarness();
+  const { home, versions } = harness.places;
   const umask = process.umask(0o077);
   try {
     before(home);
-    await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+    await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
   } finally {
     process.umask(umask);
   }
@@ -61,51 +61,53 @@ test.each([
 
 test('what is ready is installed, also where systemd has no time to tell of it', async () => {
   const marks: (() => void)[] = [];
-  using rig = createRig({
+  using harness = createHarness({
     reach: () => {
       for (const mark of marks) mark();
       return { kind: 'connected' };
     },
   });
-  marks.push(() => rig.mark('show-fails'));
-  expect(await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() })).toMatchObject({
+  marks.push(() => harness.mark('show-fails'));
+  expect(
+    await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() }),
+  ).toMatchObject({
     outcome: 'becomes-ready',
     says: '',
   });
 });
 
 test('the same again changes nothing and restarts nothing', async () => {
-  using rig = createRig();
-  const order = { from: rig.package('1.0.0'), configuration: rig.configuration() };
-  await rig.install(order);
-  const before = treeOf(rig.root);
-  const inode = statSync(rig.places.configuration).ino;
-  rig.forgetCalls();
-  expect(await rig.install(order)).toMatchObject({ outcome: 'ready-already', changed: false, wasThere: true });
-  expect(await rig.install({ from: order.from })).toMatchObject({ outcome: 'ready-already', changed: false });
-  expect(rig.calls()).toEqual([]);
-  expect(treeOf(rig.root)).toEqual(before);
-  expect(statSync(rig.places.configuration).ino).toBe(inode);
+  using harness = createHarness();
+  const order = { from: harness.package('1.0.0'), configuration: harness.configuration() };
+  await harness.install(order);
+  const before = treeOf(harness.root);
+  const inode = statSync(harness.places.configuration).ino;
+  harness.forgetCalls();
+  expect(await harness.install(order)).toMatchObject({ outcome: 'ready-already', changed: false, wasThere: true });
+  expect(await harness.install({ from: order.from })).toMatchObject({ outcome: 'ready-already', changed: false });
+  expect(harness.calls()).toEqual([]);
+  expect(treeOf(harness.root)).toEqual(before);
+  expect(statSync(harness.places.configuration).ino).toBe(inode);
 });
 
 test('another configuration alone is written and the service restarted', async () => {
-  using rig = createRig();
-  const from = rig.package('1.0.0');
-  await rig.install({ from, configuration: rig.configuration('a') });
-  rig.forgetCalls();
-  const done = await rig.install({ configuration: rig.configuration('b'), enable: 'as-it-is' });
+  using harness = createHarness();
+  const from = harness.package('1.0.0');
+  await harness.install({ from, configuration: harness.configuration('a') });
+  harness.forgetCalls();
+  const done = await harness.install({ configuration: harness.configuration('b'), enable: 'as-it-is' });
   expect(done).toMatchObject({ outcome: 'becomes-ready', folder: '1.0.0', changed: true });
-  expect(rig.calls()).toEqual(['reset-failed', 'restart']);
-  expect(readFileSync(rig.places.configuration, 'utf8')).toBe(readFileSync(rig.configuration('b'), 'utf8'));
-  expect(existsSync(rig.places.keptConfiguration)).toBe(false);
+  expect(harness.calls()).toEqual(['reset-failed', 'restart']);
+  expect(readFileSync(harness.places.configuration, 'utf8')).toBe(readFileSync(harness.configuration('b'), 'utf8'));
+  expect(existsSync(harness.places.keptConfiguration)).toBe(false);
 });
 
 test('a configuration that was changed by hand is restarted with, too', async () => {
-  using rig = createRig();
-  const from = rig.package('1.0.0');
-  await rig.install({ from, configuration: rig.configuration('a') });
-  writeFileSync(rig.places.configuration, readFileSync(rig.configuration('b')));
-  expect(await rig.install({ from })).toMatchObject({ outcome: 'becomes-ready' });
+  using harness = createHarness();
+  const from = harness.package('1.0.0');
+  await harness.install({ from, configuration: harness.configuration('a') });
+  writeFileSync(harness.places.configuration, readFileSync(harness.configuration('b')));
+  expect(await harness.install({ from })).toMatchObject({ outcome: 'becomes-ready' });
 });
 
 const badConfigurations = [
@@ -128,139 +130,144 @@ const badConfigurations = [
 ];
 
 test.each(badConfigurations)('a configuration $name is refused and nothing is changed', async ({ text, says }) => {
-  using rig = createRig();
-  const bad = rig.file('bad.json', text);
-  const untouched = treeOf(rig.root);
-  const first = await refusalOf(rig.install({ from: rig.package('1.0.0'), configuration: bad }));
+  using harness = createHarness();
+  const bad = harness.file('bad.json', text);
+  const untouched = treeOf(harness.root);
+  const first = await refusalOf(harness.install({ from: harness.package('1.0.0'), configuration: bad }));
   expect([first.reason, first.message]).toEqual(['badConfiguration', expect.stringMatching(says)]);
-  expect(treeOf(rig.root)).toEqual(untouched);
-  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
-  const installed = treeOf(rig.root);
-  rig.forgetCalls();
-  const later = await refusalOf(rig.install({ from: rig.package('2.0.0'), configuration: bad }));
+  expect(treeOf(harness.root)).toEqual(untouched);
+  await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
+  const installed = treeOf(harness.root);
+  harness.forgetCalls();
+  const later = await refusalOf(harness.install({ from: harness.package('2.0.0'), configuration: bad }));
   expect(later.reason).toBe('badConfiguration');
   const refused = { version: '2.0.0', because: later.message.split('\n')[0] };
-  expect(readInstallationRecord(rig.places)?.refused).toEqual(refused);
-  const isLedger = (path: string): boolean => rig.places.record.endsWith(path);
+  expect(readInstallationRecord(harness.places)?.refused).toEqual(refused);
+  const isLedger = (path: string): boolean => harness.places.record.endsWith(path);
   const withoutLedger = (tree: Record<string, string>) => Object.entries(tree).filter(([path]) => !isLedger(path));
-  expect(withoutLedger(treeOf(rig.root))).toEqual(withoutLedger(installed));
-  expect(rig.calls()).toEqual([]);
+  expect(withoutLedger(treeOf(harness.root))).toEqual(withoutLedger(installed));
+  expect(harness.calls()).toEqual([]);
 });
 
 test('a configuration file that is not there is refused', async () => {
-  using rig = createRig();
+  using harness = createHarness();
   const { reason, message } = await refusalOf(
-    rig.install({ from: rig.package('1.0.0'), configuration: '/no/config.json' }),
+    harness.install({ from: harness.package('1.0.0'), configuration: '/no/config.json' }),
   );
   expect([reason, message]).toEqual(['badConfiguration', expect.stringContaining('there is no such file')]);
 });
 
 test('a configuration that nobody can get at is refused', async () => {
-  using rig = createRig();
-  const loop = join(rig.root, 'loop.json');
+  using harness = createHarness();
+  const loop = join(harness.root, 'loop.json');
   symlinkSync(loop, loop);
-  const { reason, message } = await refusalOf(rig.install({ from: rig.package('1.0.0'), configuration: loop }));
+  const { reason, message } = await refusalOf(harness.install({ from: harness.package('1.0.0'), configuration: loop }));
   expect([reason, message]).toEqual(['badConfiguration', expect.stringMatching(/cannot be read: ELOOP/)]);
 });
 
 test('a configuration that comes through a pipe, and one that changes while it is looked at, are refused', async () => {
-  using rig = createRig();
-  const from = rig.package('1.0.0');
-  const pipe = rig.configuration('pipe');
+  using harness = createHarness();
+  const from = harness.package('1.0.0');
+  const pipe = harness.configuration('pipe');
   rmSync(pipe);
   spawnSync('mkfifo', [pipe]);
-  expect((await refusalOf(rig.install({ from, configuration: pipe }))).message).toContain('it is no regular file');
-  expect((await refusalOf(rig.install({ from, configuration: rig.root }))).message).toContain('it is a directory');
-  const moving = rig.configuration('a');
+  expect((await refusalOf(harness.install({ from, configuration: pipe }))).message).toContain('it is no regular file');
+  expect((await refusalOf(harness.install({ from, configuration: harness.root }))).message).toContain(
+    'it is a directory',
+  );
+  const moving = harness.configuration('a');
   const checkConfiguration = (file: string) => {
-    const checked = rig.machine.checkConfiguration(file);
+    const checked = harness.machine.checkConfiguration(file);
     writeFileSync(file, '{"sinks":{"stdout":{}},"http":{"port":"never looked at"}}');
     return checked;
   };
   const order = { from, key: null, configuration: moving, enable: 'always', start: true } as const;
-  const { reason, message } = await refusalOf(install({ ...rig.machine, checkConfiguration }, order));
+  const { reason, message } = await refusalOf(install({ ...harness.machine, checkConfiguration }, order));
   expect([reason, message]).toEqual(['badConfiguration', expect.stringContaining('was changed while it was read')]);
-  expect(existsSync(rig.places.configuration)).toBe(false);
+  expect(existsSync(harness.places.configuration)).toBe(false);
 });
 
 test.each([0o600, 0o644])(
   'a configuration that was there before, with the rights %o, is given to the service alone',
   async (mode) => {
-    using rig = createRig();
-    const { settings, configuration } = rig.places;
+    using harness = createHarness();
+    const { settings, configuration } = harness.places;
     mkdirSync(settings);
     chmodSync(settings, 0o755);
-    writeFileSync(configuration, readFileSync(rig.configuration()), { mode });
-    expect(await rig.install({ from: rig.package('1.0.0') })).toMatchObject({ outcome: 'becomes-ready' });
+    writeFileSync(configuration, readFileSync(harness.configuration()), { mode });
+    expect(await harness.install({ from: harness.package('1.0.0') })).toMatchObject({ outcome: 'becomes-ready' });
     const rights = () => [settings, configuration].map((path) => (lstatSync(path).mode & 0o7777).toString(8));
     expect(rights()).toEqual(['750', '640']);
   },
 );
 
 test('without a configuration it is installed, neither enabled nor started; configuring it starts it', async () => {
-  using rig = createRig();
-  expect(await rig.install({ from: rig.package('1.0.0') })).toMatchObject({ outcome: 'waits', folder: '1.0.0' });
-  expect(rig.calls()).toEqual(['daemon-reload']);
-  expect(await rig.install({ configuration: rig.configuration(), enable: 'as-it-is' })).toMatchObject({
+  using harness = createHarness();
+  expect(await harness.install({ from: harness.package('1.0.0') })).toMatchObject({
+    outcome: 'waits',
+    folder: '1.0.0',
+  });
+  expect(harness.calls()).toEqual(['daemon-reload']);
+  expect(await harness.install({ configuration: harness.configuration(), enable: 'as-it-is' })).toMatchObject({
     outcome: 'becomes-ready',
   });
-  expect(rig.calls()).toEqual(['daemon-reload', 'enable', 'reset-failed', 'restart']);
+  expect(harness.calls()).toEqual(['daemon-reload', 'enable', 'reset-failed', 'restart']);
 });
 
 test('a new version runs instead, and the one before is kept', async () => {
-  using rig = createRig();
-  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+  using harness = createHarness();
+  await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
   for (const version of ['1.1.0', '2.0.0']) {
-    const done = await rig.install({ from: rig.package(version), enable: 'as-it-is' });
+    const done = await harness.install({ from: harness.package(version), enable: 'as-it-is' });
     expect(done).toMatchObject({ outcome: 'becomes-ready', folder: version });
-    expect(rig.runs()).toContain(version);
+    expect(harness.runs()).toContain(version);
   }
-  expect(readdirSync(rig.places.versions)).toEqual(['1.1.0', '2.0.0']);
-  expect(readFileSync(rig.places.unit, 'utf8')).toContain('of version 2.0.0');
+  expect(readdirSync(harness.places.versions)).toEqual(['1.1.0', '2.0.0']);
+  expect(readFileSync(harness.places.unit, 'utf8')).toContain('of version 2.0.0');
 });
 
 test('an older version is installed as well when it is asked for', async () => {
-  using rig = createRig();
-  await rig.install({ from: rig.package('2.0.0'), configuration: rig.configuration() });
-  expect(await rig.install({ from: rig.package('1.0.0') })).toMatchObject({ folder: '1.0.0', from: '2.0.0' });
-  expect(rig.runs()).toContain('1.0.0');
-  expect(readdirSync(rig.places.versions)).toEqual(['1.0.0', '2.0.0']);
+  using harness = createHarness();
+  await harness.install({ from: harness.package('2.0.0'), configuration: harness.configuration() });
+  expect(await harness.install({ from: harness.package('1.0.0') })).toMatchObject({ folder: '1.0.0', from: '2.0.0' });
+  expect(harness.runs()).toContain('1.0.0');
+  expect(readdirSync(harness.places.versions)).toEqual(['1.0.0', '2.0.0']);
 });
 
 test('an update where nothing is installed installs', async () => {
-  using rig = createRig();
-  const done = await rig.install({
-    from: rig.package('1.0.0'),
-    configuration: rig.configuration(),
+  using harness = createHarness();
+  const done = await harness.install({
+    from: harness.package('1.0.0'),
+    configuration: harness.configuration(),
     enable: 'as-it-is',
   });
   expect(done).toMatchObject({ outcome: 'becomes-ready', wasThere: false });
-  expect(rig.calls()).toContain('enable');
+  expect(harness.calls()).toContain('enable');
 });
 
 test('a service that was disabled stays so through an update, and is enabled when that is asked for', async () => {
-  using rig = createRig();
-  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+  using harness = createHarness();
+  await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
 
-  await disable(rig.machine);
-  expect(rig.runs()).toBeNull();
-  rig.forgetCalls();
-  expect(await rig.install({ from: rig.package('2.0.0'), enable: 'as-it-is' })).toMatchObject({
+  await disable(harness.machine);
+  expect(harness.runs()).toBeNull();
+  harness.forgetCalls();
+  expect(await harness.install({ from: harness.package('2.0.0'), enable: 'as-it-is' })).toMatchObject({
     outcome: 'rests',
     folder: '2.0.0',
   });
-  expect(rig.calls()).toEqual(['daemon-reload']);
-  expect(await rig.install({})).toMatchObject({ outcome: 'becomes-ready' });
-  expect(rig.runs()).toContain('2.0.0');
+  expect(harness.calls()).toEqual(['daemon-reload']);
+  expect(await harness.install({})).toMatchObject({ outcome: 'becomes-ready' });
+  expect(harness.runs()).toContain('2.0.0');
 });
 
 test('another build of the same version gets a folder of its own', async () => {
-  using rig = createRig();
-  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
-  const { folder } = await rig.install({ from: rig.package('1.0.0', { build: 2 }) });
+  using harness = createHarness();
+  await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
+  const { folder } = await harness.install({ from: harness.package('1.0.0', { build: 2 }) });
   expect(folder).toMatch(/^1\.0\.0\+[0-9a-f]{8}$/);
-  expect(rig.runs()).toContain('build 2');
-  expect(await rig.install({ from: rig.package('1.0.0', { build: 2 }) })).toMatchObject({
+  expect(harness.runs()).toContain('build 2');
+  expect(await harness.install({ from: harness.package('1.0.0', { build: 2 }) })).toMatchObject({
     outcome: 'ready-already',
     folder,
   });
@@ -271,30 +278,36 @@ test.each([
   { name: 'cannot be executed', damage: (folder: string) => chmodSync(join(folder, 'node'), 0o644) },
   { name: 'cannot be entered by its account', damage: (folder: string) => chmodSync(folder, 0o700) },
 ])('an installed version that $name is not taken for the one of the package', async ({ damage }) => {
-  using rig = createRig();
-  const from = rig.package('1.0.0');
-  await rig.install({ from, configuration: rig.configuration() });
-  damage(join(rig.places.versions, '1.0.0'));
-  expect((await rig.install({ from })).folder).toMatch(/^1\.0\.0\+/);
+  using harness = createHarness();
+  const from = harness.package('1.0.0');
+  await harness.install({ from, configuration: harness.configuration() });
+  damage(join(harness.places.versions, '1.0.0'));
+  expect((await harness.install({ from })).folder).toMatch(/^1\.0\.0\+/);
 });
 
 test('in an image everything is laid down and enabled, and nothing is started', async () => {
-  using rig = createRig({ facts: { isLive: false } });
-  const done = await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration(), start: false });
+  using harness = createHarness({ facts: { isLive: false } });
+  const done = await harness.install({
+    from: harness.package('1.0.0'),
+    configuration: harness.configuration(),
+    start: false,
+  });
   expect(done).toMatchObject({ outcome: 'later' });
-  expect(rig.calls()).toEqual(['enable']);
-  expect(existsSync(rig.places.state)).toBe(false);
+  expect(harness.calls()).toEqual(['enable']);
+  expect(existsSync(harness.places.state)).toBe(false);
 });
 
 test('a command of the same name that is somebody else’s is left alone', async () => {
-  using rig = createRig();
-  mkdirSync(join(rig.root, 'usr/local/bin'), { recursive: true });
-  writeFileSync(rig.places.command, 'not ours');
-  expect(await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() })).toMatchObject({
+  using harness = createHarness();
+  mkdirSync(join(harness.root, 'usr/local/bin'), { recursive: true });
+  writeFileSync(harness.places.command, 'not ours');
+  expect(
+    await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() }),
+  ).toMatchObject({
     command: 'foreign',
   });
-  await rig.uninstall({ keepState: true });
-  expect(readFileSync(rig.places.command, 'utf8')).toBe('not ours');
+  await harness.uninstall({ keepState: true });
+  expect(readFileSync(harness.places.command, 'utf8')).toBe('not ours');
 });
 
 test.skipIf(noMounting)(
@@ -324,18 +337,18 @@ test.skipIf(noMounting)(
 
 test('files of a package that a package manager keeps are linked, all others are copied', async () => {
   const isRoot = process.geteuid?.() === 0;
-  using rig = createRig();
-  const [from, packaged] = [rig.package('1.0.0'), rig.places.packaged];
+  using harness = createHarness();
+  const [from, packaged] = [harness.package('1.0.0'), harness.places.packaged];
   rmSync(packaged, { recursive: true, force: true });
   cpSync(from, packaged, { recursive: true });
-  await rig.install({ from, configuration: rig.configuration() });
-  expect(statSync(join(rig.places.versions, '1.0.0/node')).nlink).toBe(1);
-  await rig.uninstall();
+  await harness.install({ from, configuration: harness.configuration() });
+  expect(statSync(join(harness.places.versions, '1.0.0/node')).nlink).toBe(1);
+  await harness.uninstall();
   // Somebody could change them afterwards.
   if (isRoot) chownSync(join(packaged, 'LICENSE'), 4711, 4711);
   chmodSync(join(packaged, 'install.sh'), 0o777);
-  await rig.install({ from: packaged, configuration: rig.configuration() });
-  const links = (file: string) => statSync(join(rig.places.versions, '1.0.0', file)).nlink;
+  await harness.install({ from: packaged, configuration: harness.configuration() });
+  const links = (file: string) => statSync(join(harness.places.versions, '1.0.0', file)).nlink;
   expect(['node', 'LICENSE', 'install.sh'].map(links)).toEqual([isRoot ? 2 : 1, 1, 1]);
 });
 
@@ -365,18 +378,18 @@ test.for<Planted>([
   },
 ])('an installation folder that is $name is refused', async ({ make, skip }, { skip: skipTest }) => {
   if (skip) skipTest(skip);
-  using rig = createRig();
-  make(rig.places.home, join(rig.root, 'var'));
+  using harness = createHarness();
+  make(harness.places.home, join(harness.root, 'var'));
   const { reason, message } = await refusalOf(
-    rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() }),
+    harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() }),
   );
   expect([reason, message]).toEqual(['notDone', expect.stringContaining('only root can write')]);
 });
 
 test('there is nothing to enable or configure where nothing is installed', async () => {
-  using rig = createRig();
-  for (const order of [{}, { configuration: rig.configuration() }]) {
-    expect(await refusalOf(rig.install(order))).toMatchObject({
+  using harness = createHarness();
+  for (const order of [{}, { configuration: harness.configuration() }]) {
+    expect(await refusalOf(harness.install(order))).toMatchObject({
       reason: 'notDone',
       message: expect.stringContaining('is not installed here'),
     });
@@ -384,7 +397,7 @@ test('there is nothing to enable or configure where nothing is installed', async
 });
 
 test('the folder of a package may be named from where one stands', async () => {
-  using rig = createRig();
-  const from = relative(process.cwd(), rig.package('1.0.0'));
-  expect(await rig.install({ from, configuration: rig.configuration() })).toMatchObject({ folder: '1.0.0' });
+  using harness = createHarness();
+  const from = relative(process.cwd(), harness.package('1.0.0'));
+  expect(await harness.install({ from, configuration: harness.configuration() })).toMatchObject({ folder: '1.0.0' });
 });

@@ -7,24 +7,24 @@ import { inspect } from '../../src/service/inspect.ts';
 import { readPackage, sha256 } from '../../src/service/package.ts';
 import { plan, type Step } from '../../src/service/plan.ts';
 import { createSystemd } from '../../src/service/systemd.ts';
-import { createRig, type Rig, refusalOf, treeOf } from './rig.ts';
+import { createHarness, type Harness, refusalOf, treeOf } from './harness.ts';
 
-const first = (rig: Rig) => ({ from: rig.package('1.0.0'), configuration: rig.configuration('a') });
-const second = (rig: Rig) => ({ from: rig.package('2.0.0'), configuration: rig.configuration('b') });
+const first = (harness: Harness) => ({ from: harness.package('1.0.0'), configuration: harness.configuration('a') });
+const second = (harness: Harness) => ({ from: harness.package('2.0.0'), configuration: harness.configuration('b') });
 
 /** Does the first `count` steps of an update, and no more: as an installer that is killed then. */
-async function killedAfter(rig: Rig, count: number, from: string, file: string): Promise<readonly Step[]> {
-  const systemd = createSystemd(rig.machine.env);
+async function killedAfter(harness: Harness, count: number, from: string, file: string): Promise<readonly Step[]> {
+  const systemd = createSystemd(harness.machine.env);
   const [desired, configuration] = [readPackage(from), readFileSync(file)];
   const running = { folder: desired.version, unit: desired.unitSha256, configuration: sha256(configuration) };
   const wantedState = { running, ownUnit: running.unit, namesVersion: true, enable: 'always', start: true } as const;
-  const { steps } = plan(inspect(rig.places, await systemd.unit()), wantedState);
-  await apply(steps.slice(0, count), rig.machine, systemd, { package: desired, configuration });
+  const { steps } = plan(inspect(harness.places, await systemd.unit()), wantedState);
+  await apply(steps.slice(0, count), harness.machine, systemd, { package: desired, configuration });
   return steps;
 }
 
 /** Everything but what the stand-in of systemd keeps. */
-const installed = (rig: Rig) => treeOf(rig.root);
+const installed = (harness: Harness) => treeOf(harness.root);
 
 const firstSteps = [
   'place',
@@ -52,17 +52,17 @@ const secondSteps = [
 describe('an installer that is killed and run again', () => {
   const uncut = { first: {}, second: {} };
   beforeAll(async () => {
-    using rig = createRig();
-    await rig.install(first(rig));
-    uncut.first = installed(rig);
-    await rig.install(second(rig));
-    uncut.second = installed(rig);
+    using harness = createHarness();
+    await harness.install(first(harness));
+    uncut.first = installed(harness);
+    await harness.install(second(harness));
+    uncut.second = installed(harness);
   });
 
   test.each(firstSteps.map((name, after) => ({ name, after: after + 1 })))(
     'comes to the same first installation after $name',
     async ({ after, name }) => {
-      using cut = createRig();
+      using cut = createHarness();
       const { from, configuration } = first(cut);
       const steps = await killedAfter(cut, after, from, configuration);
       expect(steps[after - 1]?.do).toBe(name);
@@ -75,7 +75,7 @@ describe('an installer that is killed and run again', () => {
   test.each(secondSteps.map((name, after) => ({ name, after: after + 1 })))(
     'comes to the same update after $name',
     async ({ after, name }) => {
-      using cut = createRig();
+      using cut = createHarness();
       await cut.install(first(cut));
       const { from, configuration } = second(cut);
       const steps = await killedAfter(cut, after, from, configuration);
@@ -88,28 +88,28 @@ describe('an installer that is killed and run again', () => {
   test.each(secondSteps.map((name, after) => ({ name, after: after + 1 })))(
     'goes back to what was ready after $name of a version that never is',
     async ({ after }) => {
-      using rig = createRig();
-      await rig.install(first(rig));
-      const from = rig.package('2.0.0', { behaviour: 'dies' });
-      await killedAfter(rig, after, from, rig.configuration('b'));
-      const { message } = await refusalOf(rig.install({ from, configuration: rig.configuration('b') }));
+      using harness = createHarness();
+      await harness.install(first(harness));
+      const from = harness.package('2.0.0', { behaviour: 'dies' });
+      await killedAfter(harness, after, from, harness.configuration('b'));
+      const { message } = await refusalOf(harness.install({ from, configuration: harness.configuration('b') }));
       expect(message).toContain('Back to version 1.0.0, which is ready');
-      expect(rig.runs()).toContain('1.0.0');
-      expect(readFileSync(rig.places.configuration, 'utf8')).toContain('a becomes-ready');
+      expect(harness.runs()).toContain('1.0.0');
+      expect(readFileSync(harness.places.configuration, 'utf8')).toContain('a becomes-ready');
     },
   );
 
   test('is no trouble to one that wants the old version again', async () => {
-    using rig = createRig();
-    await rig.install(first(rig));
-    const before = installed(rig);
-    await killedAfter(rig, 99, rig.package('2.0.0', { behaviour: 'dies' }), rig.configuration('b'));
-    expect(await rig.install(first(rig))).toMatchObject({ outcome: 'becomes-ready', folder: '1.0.0' });
-    expect(installed(rig)).toEqual(before);
+    using harness = createHarness();
+    await harness.install(first(harness));
+    const before = installed(harness);
+    await killedAfter(harness, 99, harness.package('2.0.0', { behaviour: 'dies' }), harness.configuration('b'));
+    expect(await harness.install(first(harness))).toMatchObject({ outcome: 'becomes-ready', folder: '1.0.0' });
+    expect(installed(harness)).toEqual(before);
   });
 
   test('leaves unfinished files that the next one does not stumble over', async () => {
-    using cut = createRig();
+    using cut = createHarness();
     const { places } = cut;
     for (const folder of [join(places.versions, '.staging'), places.settings])
       mkdirSync(folder, { recursive: true, mode: 0o755 });
@@ -121,12 +121,12 @@ describe('an installer that is killed and run again', () => {
   });
 
   test('goes on going back when it was killed while it did', async () => {
-    using rig = createRig();
-    await rig.install(first(rig));
-    const from = rig.package('2.0.0', { behaviour: 'dies' });
-    await killedAfter(rig, 99, from, rig.configuration('b'));
-    const systemd = createSystemd(rig.machine.env);
-    const observed = inspect(rig.places, await systemd.unit());
+    using harness = createHarness();
+    await harness.install(first(harness));
+    const from = harness.package('2.0.0', { behaviour: 'dies' });
+    await killedAfter(harness, 99, from, harness.configuration('b'));
+    const systemd = createSystemd(harness.machine.env);
+    const observed = inspect(harness.places, await systemd.unit());
     const ready = observed.record?.ready;
     expect(ready?.folder).toBe('1.0.0');
     const { steps } = planFallBack(observed, ready ?? { folder: '', unit: '', configuration: null });
@@ -138,10 +138,12 @@ describe('an installer that is killed and run again', () => {
       'restart',
     ]);
     for (let count = 1; count <= steps.length; count += 1) {
-      await apply(steps.slice(0, count), rig.machine, systemd, { package: null, configuration: null });
-      expect(inspect(rig.places, await systemd.unit()).record?.ready.folder).toBe('1.0.0');
+      await apply(steps.slice(0, count), harness.machine, systemd, { package: null, configuration: null });
+      expect(inspect(harness.places, await systemd.unit()).record?.ready.folder).toBe('1.0.0');
     }
-    expect(await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration('a') })).toMatchObject({
+    expect(
+      await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration('a') }),
+    ).toMatchObject({
       folder: '1.0.0',
     });
   });

@@ -2,14 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { faultsIn, folderFor, isPlaced, readPackage } from '../../src/service/package.ts';
-import { createRig, type Rig } from './rig.ts';
+import { createHarness, type Harness } from './harness.ts';
 
 /** A package with its manifest changed. */
 function changed(
-  rig: Rig,
+  harness: Harness,
   change: (manifest: Record<string, unknown> & { files: Record<string, unknown>[] }) => unknown,
 ): string {
-  const from = rig.package('1.0.0');
+  const from = harness.package('1.0.0');
   const file = join(from, 'manifest.json');
   const manifest = JSON.parse(readFileSync(file, 'utf8'));
   writeFileSync(file, JSON.stringify(change(manifest) ?? manifest));
@@ -57,22 +57,22 @@ const bad: readonly { readonly name: string; readonly change: Parameters<typeof 
   ];
 
 test.each(bad)('a manifest $name is refused', ({ change, says }) => {
-  using rig = createRig();
-  expect(() => readPackage(changed(rig, change))).toThrow(says);
+  using harness = createHarness();
+  expect(() => readPackage(changed(harness, change))).toThrow(says);
 });
 
 test('a folder without a manifest is no package, nor is one with half a manifest', () => {
-  using rig = createRig();
-  expect(() => readPackage(rig.root)).toThrow(/holds no package/);
-  const from = rig.package('1.0.0');
+  using harness = createHarness();
+  expect(() => readPackage(harness.root)).toThrow(/holds no package/);
+  const from = harness.package('1.0.0');
   writeFileSync(join(from, 'manifest.json'), '{"name":');
   expect(() => readPackage(from)).toThrow(/it is no JSON/);
 });
 
 test('rights are taken as text or as a number, and files may be in folders', () => {
-  using rig = createRig();
+  using harness = createHarness();
   const { files } = readPackage(
-    changed(rig, (manifest) => {
+    changed(harness, (manifest) => {
       for (const [n, mode] of [0o755, 0o644, '0755', '0644', undefined].entries())
         withFile({ path: `folder/..file${n}`, mode })(manifest);
     }),
@@ -87,8 +87,8 @@ test('rights are taken as text or as a number, and files may be in folders', () 
 });
 
 test('what is wrong with a file is told: missing, no file, longer, other', () => {
-  using rig = createRig();
-  const from = rig.package('1.0.0');
+  using harness = createHarness();
+  const from = harness.package('1.0.0');
   const desired = readPackage(from);
   expect(faultsIn(from, desired)).toEqual([]);
   rmSync(join(from, 'LICENSE'));
@@ -103,16 +103,16 @@ test('what is wrong with a file is told: missing, no file, longer, other', () =>
 });
 
 test('a folder with another build of the version is not the one', () => {
-  using rig = createRig();
-  const [one, other] = [rig.package('1.0.0'), rig.package('1.0.0', { build: 2 })];
+  using harness = createHarness();
+  const [one, other] = [harness.package('1.0.0'), harness.package('1.0.0', { build: 2 })];
   expect(isPlaced(one, readPackage(one))).toBe(true);
   expect(isPlaced(one, readPackage(other))).toBe(false);
-  expect(isPlaced(mkdtempSync(join(rig.root, 'empty-')), readPackage(one))).toBe(false);
+  expect(isPlaced(mkdtempSync(join(harness.root, 'empty-')), readPackage(one))).toBe(false);
 });
 
 test('a build gets the name of its version, and one of its own where that is taken', () => {
-  using rig = createRig();
-  const desired = readPackage(rig.package('1.0.0'));
+  using harness = createHarness();
+  const desired = readPackage(harness.package('1.0.0'));
   const own = `1.0.0+${desired.manifestSha256.slice(0, 8)}`;
   const named = (standing: Record<string, 'this' | 'other'>) =>
     folderFor(desired, (name) => standing[name] ?? 'absent');

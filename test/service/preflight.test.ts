@@ -5,7 +5,7 @@ import { type Facts, factsOf } from '../../src/service/machine.ts';
 import { placesIn } from '../../src/service/places.ts';
 import { preflight } from '../../src/service/preflight.ts';
 import { refusals } from '../../src/service/refusals.ts';
-import { createRig, fitFacts, type PackageOptions, refusalOf, treeOf } from './rig.ts';
+import { createHarness, fitFacts, type PackageOptions, refusalOf, treeOf } from './harness.ts';
 
 const cases: readonly {
   readonly name: string;
@@ -69,15 +69,15 @@ test.each(cases)('$name is refused', ({ facts, reason, says }) => {
 });
 
 test.each(cases)('$name is refused before anything is changed', async ({ facts, reason }) => {
-  using rig = createRig({ facts });
-  const before = treeOf(rig.root);
-  const from = rig.package('1.0.0');
-  const refusal = await refusalOf(rig.install({ from, configuration: rig.configuration() })).catch(() => null);
+  using harness = createHarness({ facts });
+  const before = treeOf(harness.root);
+  const from = harness.package('1.0.0');
+  const refusal = await refusalOf(harness.install({ from, configuration: harness.configuration() })).catch(() => null);
   // The stand-ins of a package are so small that there is always room.
   if (refusal === null) expect(facts).toHaveProperty('freeForVersions');
   else {
     expect(refusal.reason).toBe(reason);
-    expect(treeOf(rig.root)).toEqual(before);
+    expect(treeOf(harness.root)).toEqual(before);
   }
 });
 
@@ -93,8 +93,8 @@ test('a version that is there already needs no room', () => {
 });
 
 test('this machine is looked at without harm', () => {
-  using rig = createRig();
-  const facts = factsOf(rig.places, rig.machine.env);
+  using harness = createHarness();
+  const facts = factsOf(harness.places, harness.machine.env);
   expect(facts).toMatchObject({
     operatingSystem: process.platform,
     processor: process.arch,
@@ -103,10 +103,10 @@ test('this machine is looked at without harm', () => {
   });
   expect(facts.programs).toContain('systemctl');
   expect(facts.freeForState).toBeGreaterThan(0);
-  rmSync(rig.places.systemdRuns, { recursive: true });
-  mkdirSync(dirname(rig.places.arcAgent), { recursive: true });
-  writeFileSync(rig.places.arcAgent, '');
-  expect(factsOf(rig.places, { PATH: '' })).toMatchObject({ isLive: false, isArc: true, programs: [] });
+  rmSync(harness.places.systemdRuns, { recursive: true });
+  mkdirSync(dirname(harness.places.arcAgent), { recursive: true });
+  writeFileSync(harness.places.arcAgent, '');
+  expect(factsOf(harness.places, { PATH: '' })).toMatchObject({ isLive: false, isArc: true, programs: [] });
   expect(placesIn().lock).toBe('/run/scheduled-events-bridge-install.lock');
 });
 
@@ -158,14 +158,14 @@ const badPackages: readonly (PackageOptions & {
 test.each(badPackages)(
   'a package with $name is refused, and what was copied is gone',
   async ({ reason, tells, spoil, name: _, ...options }) => {
-    using rig = createRig();
-    const from = rig.package('1.0.0', options);
+    using harness = createHarness();
+    const from = harness.package('1.0.0', options);
     spoil?.(from);
-    const refusal = await refusalOf(rig.install({ from, configuration: rig.configuration() }));
+    const refusal = await refusalOf(harness.install({ from, configuration: harness.configuration() }));
     expect([refusal.reason, refusal.message]).toEqual([reason, expect.stringMatching(tells)]);
-    expect(existsSync(join(rig.places.versions, '.staging'))).toBe(false);
-    expect(existsSync(rig.places.configuration)).toBe(false);
-    expect(existsSync(rig.places.current)).toBe(false);
+    expect(existsSync(join(harness.places.versions, '.staging'))).toBe(false);
+    expect(existsSync(harness.places.configuration)).toBe(false);
+    expect(existsSync(harness.places.current)).toBe(false);
   },
 );
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Reach } from '../../src/service/machine.ts';
 import { whyUnreached } from '../../src/service/reach.ts';
-import { createRig } from './rig.ts';
+import { createHarness } from './harness.ts';
 
 const none: Reach = { kind: 'no-connection', reason: 'No connection to http://169.254.169.254 came about.' };
 const [waiting, connected, untold]: readonly Reach[] = [{ kind: 'waiting' }, { kind: 'connected' }, { kind: 'untold' }];
@@ -23,48 +23,52 @@ const ways: readonly { name: string; reach: (ms: number) => Reach | undefined; a
 
 test.each(ways)('the way to the metadata service of a service that $name', async ({ reach, asked, why }) => {
   let greetings = 0;
-  using rig = createRig();
+  using harness = createHarness();
   const greet = async () => {
     greetings += 1;
-    return { ok: true, reach: reach(rig.clock.monotonicMs()) ?? none } as const;
+    return { ok: true, reach: reach(harness.clock.monotonicMs()) ?? none } as const;
   };
-  expect([await whyUnreached({ clock: rig.clock, greet }, '/state'), greetings]).toEqual([why, asked]);
+  expect([await whyUnreached({ clock: harness.clock, greet }, '/state'), greetings]).toEqual([why, asked]);
 });
 
 test('a service that does not answer any more is not said to have no connection', async () => {
-  using rig = createRig();
+  using harness = createHarness();
   const greet = async () => ({ ok: false, says: 'it takes no question' }) as const;
-  expect(await whyUnreached({ clock: rig.clock, greet }, '/state')).toBeNull();
+  expect(await whyUnreached({ clock: harness.clock, greet }, '/state')).toBeNull();
 });
 
 test('a version that gets no connection stays, is enabled, and is told of each time that it is wanted', async () => {
-  using rig = createRig({ reach: () => none });
-  const order = { from: rig.package('1.0.0'), configuration: rig.configuration() };
-  expect(await rig.install(order)).toMatchObject({ outcome: 'becomes-ready', unreached: none.reason });
-  rig.forgetCalls();
-  expect(await rig.install(order)).toMatchObject({ outcome: 'ready-already', changed: false, unreached: none.reason });
-  expect(rig.calls()).toEqual([]);
-  const update = await rig.install({ from: rig.package('2.0.0'), enable: 'as-it-is' });
+  using harness = createHarness({ reach: () => none });
+  const order = { from: harness.package('1.0.0'), configuration: harness.configuration() };
+  expect(await harness.install(order)).toMatchObject({ outcome: 'becomes-ready', unreached: none.reason });
+  harness.forgetCalls();
+  expect(await harness.install(order)).toMatchObject({
+    outcome: 'ready-already',
+    changed: false,
+    unreached: none.reason,
+  });
+  expect(harness.calls()).toEqual([]);
+  const update = await harness.install({ from: harness.package('2.0.0'), enable: 'as-it-is' });
   expect(update).toMatchObject({ folder: '2.0.0', unreached: none.reason });
-  expect(rig.runs()).toContain('2.0.0');
+  expect(harness.runs()).toContain('2.0.0');
 });
 
 test('another installer need not wait while the service is asked about the metadata service', async () => {
   const isLocked: boolean[] = [];
-  using rig = createRig({
+  using harness = createHarness({
     reach: () => {
-      isLocked.push(existsSync(rig.places.lock));
+      isLocked.push(existsSync(harness.places.lock));
       return none;
     },
   });
-  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+  await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
   // The first question is for readiness, on which it depends what is there at the end.
   expect(isLocked).toEqual([true, ...Array.from({ length: 16 }, () => false)]);
 });
 
 test('where nothing is started nobody is asked about the metadata service', async () => {
-  using rig = createRig({ reach: () => none });
-  const waits = await rig.install({ from: rig.package('1.0.0') });
-  const later = await rig.install({ configuration: rig.configuration(), start: false });
-  expect([waits.unreached, later.unreached, rig.greetings]).toEqual([null, null, []]);
+  using harness = createHarness({ reach: () => none });
+  const waits = await harness.install({ from: harness.package('1.0.0') });
+  const later = await harness.install({ configuration: harness.configuration(), start: false });
+  expect([waits.unreached, later.unreached, harness.greetings]).toEqual([null, null, []]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type ReadinessProbe, verdictOf, waitUntilReady } from '../../src/service/ready.ts';
 import { stateIn, type UnitState } from '../../src/service/systemd.ts';
-import { createRig } from './rig.ts';
+import { createHarness } from './harness.ts';
 
 const up: UnitState = {
   active: 'active',
@@ -91,11 +91,11 @@ test.each(cases)('the verdict where $name', ({ seen, tells }) => {
 
 /** A service whose state is proven with the n-th question. */
 async function waited(proofs: readonly string[], unit: UnitState) {
-  using rig = createRig();
+  using harness = createHarness();
   let asked = 0;
   const readiness = await waitUntilReady(
     {
-      clock: rig.clock,
+      clock: harness.clock,
       greet: async () => {
         const says = proofs[Math.min(asked, proofs.length - 1)] ?? '';
         asked += 1;

@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createRig, type Rig, refusalOf, treeOf } from './rig.ts';
+import { createHarness, type Harness, refusalOf, treeOf } from './harness.ts';
 
 const [builder, stranger] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -11,19 +11,19 @@ const publicPem = (key: KeyObject): string => key.export({ format: 'pem', type: 
 const signatureIn = (from: string) => join(from, 'manifest.json.sig');
 
 /** A package that the builder has signed. */
-function signedPackage(rig: Rig, version = '2.0.0'): string {
-  const from = rig.package(version);
+function signedPackage(harness: Harness, version = '2.0.0'): string {
+  const from = harness.package(version);
   writeFileSync(signatureIn(from), sign(null, readFileSync(join(from, 'manifest.json')), builder.privateKey));
   return from;
 }
 
 test('with a key a package of its owner is installed, and its signature is asked for each time', async () => {
-  using rig = createRig();
-  const key = rig.file('key.pem', publicPem(builder.publicKey));
-  const order = { from: signedPackage(rig), key, configuration: rig.configuration() };
-  expect(await rig.install(order)).toMatchObject({ outcome: 'becomes-ready', folder: '2.0.0' });
+  using harness = createHarness();
+  const key = harness.file('key.pem', publicPem(builder.publicKey));
+  const order = { from: signedPackage(harness), key, configuration: harness.configuration() };
+  expect(await harness.install(order)).toMatchObject({ outcome: 'becomes-ready', folder: '2.0.0' });
   rmSync(signatureIn(order.from));
-  expect(await refusalOf(rig.install(order))).toMatchObject({ reason: 'missing' });
+  expect(await refusalOf(harness.install(order))).toMatchObject({ reason: 'missing' });
 });
 
 const foreign: readonly { name: string; spoil: (from: string) => void; says: RegExp }[] = [
@@ -50,17 +50,19 @@ const foreign: readonly { name: string; spoil: (from: string) => void; says: Reg
 ];
 
 test.each(foreign)('with a key a package that $name is refused before anything is changed', async ({ spoil, says }) => {
-  using rig = createRig();
-  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
-  const key = rig.file('key.pem', publicPem(builder.publicKey));
-  const from = signedPackage(rig);
+  using harness = createHarness();
+  await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
+  const key = harness.file('key.pem', publicPem(builder.publicKey));
+  const from = signedPackage(harness);
   spoil(from);
-  const before = treeOf(rig.root);
-  rig.forgetCalls();
-  const { reason, message } = await refusalOf(rig.install({ from, key, configuration: rig.configuration('b') }));
+  const before = treeOf(harness.root);
+  harness.forgetCalls();
+  const { reason, message } = await refusalOf(
+    harness.install({ from, key, configuration: harness.configuration('b') }),
+  );
   expect([reason, message]).toEqual(['missing', expect.stringMatching(says)]);
   expect(message.split('\n')).toHaveLength(1);
-  expect([treeOf(rig.root), rig.calls()]).toEqual([before, []]);
+  expect([treeOf(harness.root), harness.calls()]).toEqual([before, []]);
 });
 
 const uselessKeys: readonly { name: string; text: string | null; says: RegExp }[] = [
@@ -75,8 +77,8 @@ const uselessKeys: readonly { name: string; text: string | null; says: RegExp }[
 ];
 
 test.each(uselessKeys)('a key that $name is refused, and so is the package', async ({ text, says }) => {
-  using rig = createRig();
-  const key = text === null ? join(rig.root, 'gone.pem') : rig.file('key.pem', text);
-  const { reason, message } = await refusalOf(rig.install({ from: signedPackage(rig), key }));
+  using harness = createHarness();
+  const key = text === null ? join(harness.root, 'gone.pem') : harness.file('key.pem', text);
+  const { reason, message } = await refusalOf(harness.install({ from: signedPackage(harness), key }));
   expect([reason, message]).toEqual(['missing', expect.stringMatching(says)]);
 });

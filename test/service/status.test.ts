@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { servicePage } from '../../src/cli/service/page.ts';
 import { disable } from '../../src/service/disable.ts';
 import { serviceStatus } from '../../src/service/status.ts';
-import { createRig, refusalOf } from './rig.ts';
+import { createHarness, refusalOf } from './harness.ts';
 
 test('where nothing is installed the status says so', async () => {
-  using rig = createRig();
-  expect(await serviceStatus(rig.machine)).toMatchObject({
+  using harness = createHarness();
+  expect(await serviceStatus(harness.machine)).toMatchObject({
     installed: false,
     version: null,
     enabled: false,
@@ -16,10 +16,10 @@ test('where nothing is installed the status says so', async () => {
 });
 
 test('the status tells version, the one to fall back to, how it runs and what it says', async () => {
-  using rig = createRig();
-  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
-  await rig.install({ from: rig.package('2.0.0') });
-  expect(await serviceStatus(rig.machine)).toMatchObject({
+  using harness = createHarness();
+  await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
+  await harness.install({ from: harness.package('2.0.0') });
+  expect(await serviceStatus(harness.machine)).toMatchObject({
     installed: true,
     version: '2.0.0',
     previous: '1.0.0',
@@ -34,25 +34,25 @@ test('the status tells version, the one to fall back to, how it runs and what it
 });
 
 test('after an update that was cut off the status names the version that was ready, which is what the next one falls back to', async () => {
-  using rig = createRig();
-  const configuration = rig.configuration();
-  for (const version of ['1.0.0', '2.0.0']) await rig.install({ from: rig.package(version), configuration });
-  const record = readFileSync(rig.places.record, 'utf8');
-  await rig.install({ from: rig.package('3.0.0') });
-  writeFileSync(rig.places.record, record.replace('"isSettled": true', '"isSettled": false'));
-  expect(await serviceStatus(rig.machine)).toMatchObject({ version: '3.0.0', previous: '2.0.0' });
+  using harness = createHarness();
+  const configuration = harness.configuration();
+  for (const version of ['1.0.0', '2.0.0']) await harness.install({ from: harness.package(version), configuration });
+  const record = readFileSync(harness.places.record, 'utf8');
+  await harness.install({ from: harness.package('3.0.0') });
+  writeFileSync(harness.places.record, record.replace('"isSettled": true', '"isSettled": false'));
+  expect(await serviceStatus(harness.machine)).toMatchObject({ version: '3.0.0', previous: '2.0.0' });
 });
 
 test('a version that did not become ready is named until a version is installed, whatever else is changed', async () => {
-  using rig = createRig();
+  using harness = createHarness();
   const status = async () => {
-    const observed = await serviceStatus(rig.machine);
+    const observed = await serviceStatus(harness.machine);
     return { refused: observed.refused, page: servicePage(observed) };
   };
-  const order = { from: rig.package('1.0.0'), configuration: rig.configuration() };
-  await rig.install(order);
+  const order = { from: harness.package('1.0.0'), configuration: harness.configuration() };
+  await harness.install(order);
   expect(await status()).toMatchObject({ refused: null, page: expect.not.stringContaining('was to be installed') });
-  await refusalOf(rig.install({ from: rig.package('2.0.0', { behaviour: 'dies' }) }));
+  await refusalOf(harness.install({ from: harness.package('2.0.0', { behaviour: 'dies' }) }));
   const refused = {
     version: '2.0.0',
     because: expect.stringMatching(/^Version 2\.0\.0 did not become ready: .* Back to/),
@@ -61,53 +61,53 @@ test('a version that did not become ready is named until a version is installed,
     refused,
     page: expect.stringContaining('Version 2.0.0 was to be installed and is not what runs: Version 2.0.0 did not'),
   });
-  await rig.install({ configuration: rig.configuration('b') });
+  await harness.install({ configuration: harness.configuration('b') });
   expect(await status()).toMatchObject({ refused });
-  await rig.install(order);
+  await harness.install(order);
   expect(await status()).toMatchObject({ refused: null });
 });
 
 test('a version that is refused before it is started is named as well, and so is none of the same number', async () => {
-  using rig = createRig();
-  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
-  await refusalOf(rig.install({ from: rig.package('1.0.0', { build: 2, says: '7.7.7' }) }));
-  expect(await serviceStatus(rig.machine)).toMatchObject({ refused: null });
-  await refusalOf(rig.install({ from: rig.package('2.0.0', { says: '7.7.7' }) }));
-  expect(await serviceStatus(rig.machine)).toMatchObject({
+  using harness = createHarness();
+  await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
+  await refusalOf(harness.install({ from: harness.package('1.0.0', { build: 2, says: '7.7.7' }) }));
+  expect(await serviceStatus(harness.machine)).toMatchObject({ refused: null });
+  await refusalOf(harness.install({ from: harness.package('2.0.0', { says: '7.7.7' }) }));
+  expect(await serviceStatus(harness.machine)).toMatchObject({
     version: '1.0.0',
     refused: { version: '2.0.0', because: expect.stringContaining('7.7.7') },
   });
 });
 
 test('a configuration that was changed by hand shows, and what is wrong with it', async () => {
-  using rig = createRig();
-  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
-  writeFileSync(rig.places.configuration, '{}');
-  const { isAsItWasReady, configuration } = await serviceStatus(rig.machine);
+  using harness = createHarness();
+  await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
+  writeFileSync(harness.places.configuration, '{}');
+  const { isAsItWasReady, configuration } = await serviceStatus(harness.machine);
   expect(isAsItWasReady).toBe(false);
   expect(configuration.problems).toEqual([expect.stringContaining('There is no sink')]);
 });
 
 test('whoever is not root is told what others may see', async () => {
-  using rig = createRig({ facts: {} });
-  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
-  const other = { ...rig.machine, facts: () => ({ ...rig.machine.facts(), isRoot: false }) };
+  using harness = createHarness({ facts: {} });
+  await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
+  const other = { ...harness.machine, facts: () => ({ ...harness.machine.facts(), isRoot: false }) };
   expect((await serviceStatus(other)).configuration).toMatchObject({ isThere: null, problems: null });
 });
 
 test('what was installed and not started since is not what became ready', async () => {
-  using rig = createRig();
-  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
-  await disable(rig.machine);
-  expect(await serviceStatus(rig.machine)).toMatchObject({ version: '1.0.0', isAsItWasReady: true });
-  await rig.install({ from: rig.package('2.0.0'), enable: 'as-it-is' });
-  expect(await serviceStatus(rig.machine)).toMatchObject({ version: '2.0.0', isAsItWasReady: false });
+  using harness = createHarness();
+  await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
+  await disable(harness.machine);
+  expect(await serviceStatus(harness.machine)).toMatchObject({ version: '1.0.0', isAsItWasReady: true });
+  await harness.install({ from: harness.package('2.0.0'), enable: 'as-it-is' });
+  expect(await serviceStatus(harness.machine)).toMatchObject({ version: '2.0.0', isAsItWasReady: false });
 });
 
 test('in an image the status is told without a service manager', async () => {
-  using rig = createRig({ facts: { isLive: false } });
-  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration(), start: false });
-  expect(await serviceStatus(rig.machine)).toMatchObject({
+  using harness = createHarness({ facts: { isLive: false } });
+  await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration(), start: false });
+  expect(await serviceStatus(harness.machine)).toMatchObject({
     installed: true,
     enabled: true,
     service: null,
@@ -116,28 +116,32 @@ test('in an image the status is told without a service manager', async () => {
 });
 
 test('a ledger that was damaged is none', async () => {
-  using rig = createRig();
-  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+  using harness = createHarness();
+  await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
   for (const text of ['{', '[]', 'null', '{"ready":{"folder":"../..","unit":"a","configuration":"b"}}']) {
-    writeFileSync(rig.places.record, text);
-    expect(await serviceStatus(rig.machine)).toMatchObject({ installed: true, isAsItWasReady: null, previous: null });
+    writeFileSync(harness.places.record, text);
+    expect(await serviceStatus(harness.machine)).toMatchObject({
+      installed: true,
+      isAsItWasReady: null,
+      previous: null,
+    });
   }
 });
 
 test('there is nothing to disable where nothing is installed', async () => {
-  using rig = createRig();
-  expect(await refusalOf(disable(rig.machine))).toMatchObject({
+  using harness = createHarness();
+  expect(await refusalOf(disable(harness.machine))).toMatchObject({
     reason: 'notDone',
     message: expect.stringContaining('not installed'),
   });
 });
 
 test('disabling stops it and leaves it stopped', async () => {
-  using rig = createRig();
-  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
-  rig.forgetCalls();
-  await disable(rig.machine);
-  expect(rig.calls()).toEqual(['disable', 'stop']);
-  expect(await serviceStatus(rig.machine)).toMatchObject({ enabled: false, service: { active: 'inactive' } });
-  rmSync(rig.places.record);
+  using harness = createHarness();
+  await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
+  harness.forgetCalls();
+  await disable(harness.machine);
+  expect(harness.calls()).toEqual(['disable', 'stop']);
+  expect(await serviceStatus(harness.machine)).toMatchObject({ enabled: false, service: { active: 'inactive' } });
+  rmSync(harness.places.record);
 });

@@ -1,19 +1,19 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { basename } from 'node:path';
-import { createRig } from './rig.ts';
+import { createHarness } from './harness.ts';
 
 // Uninstalls twice where the places are mount points, and prints what it said: in a mount namespace of its own, which ends with it.
-using rig = createRig();
-const mounted = [rig.places.state, rig.places.home];
+using harness = createHarness();
+const mounted = [harness.places.state, harness.places.home];
 for (const place of mounted) {
   mkdirSync(place);
   spawnSync('mount', ['-t', 'tmpfs', '-o', 'mode=755', 'none', place]);
 }
-await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
+await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
 const told = [];
 for (let time = 0; time < 2; time += 1) {
-  const { state, left, troubles } = await rig.uninstall();
+  const { state, left, troubles } = await harness.uninstall();
   told.push({
     emptied: troubles
       .filter((trouble) => /is empty and stays/.test(trouble))

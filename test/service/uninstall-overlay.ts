@@ -1,15 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { createRig } from './rig.ts';
+import { createHarness } from './harness.ts';
 
 // Uninstalls what lies in the lower layer of an overlay, as in an image that is booted on one, and prints what it said: in a mount
 // namespace of its own, which ends with it.
-using rig = createRig();
-const { home, versions } = rig.places;
-await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
-await rig.install({ from: rig.package('2.0.0') });
-const layers = join(rig.root, 'layers');
+using harness = createHarness();
+const { home, versions } = harness.places;
+await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
+await harness.install({ from: harness.package('2.0.0') });
+const layers = join(harness.root, 'layers');
 spawnSync('mkdir', [layers]);
 spawnSync('mount', ['-t', 'tmpfs', 'none', layers]);
 const [lower, upper, work] = ['lower', 'upper', 'work'].map((name) => join(layers, name));
@@ -23,7 +23,7 @@ try {
 } catch (error) {
   tried = String((error as NodeJS.ErrnoException).code);
 }
-const { left } = await rig.uninstall();
+const { left } = await harness.uninstall();
 const isThere = existsSync(join(versions, '1.0.0')) || existsSync(join(versions, '2.0.0'));
 for (const place of [home, layers]) spawnSync('umount', [place]);
 process.stdout.write(JSON.stringify({ renaming: tried, left, isThere }));

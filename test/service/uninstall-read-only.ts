@@ -1,15 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { createRig } from './rig.ts';
+import { createHarness } from './harness.ts';
 
 // Uninstalls where the state is empty and nothing can be removed beside it, and prints what went wrong: in a mount namespace of its own.
-using rig = createRig();
-const above = dirname(rig.places.state);
-mkdirSync(rig.places.state, { recursive: true });
+using harness = createHarness();
+const above = dirname(harness.places.state);
+mkdirSync(harness.places.state, { recursive: true });
 spawnSync('mount', ['--bind', above, above]);
 spawnSync('mount', ['-o', 'remount,bind,ro', above]);
-const told = await rig.uninstall().then(
+const told = await harness.uninstall().then(
   ({ troubles }) => troubles.join(' '),
   (error: unknown) => (error instanceof Error ? error.message : String(error)),
 );

@@ -12,25 +12,25 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createHarness, type Harness, refusalOf, treeOf } from './harness.ts';
 import { inMountNamespace, noMounting } from './mounting.ts';
-import { createRig, type Rig, refusalOf, treeOf } from './rig.ts';
 
-async function installedRig(): Promise<Rig> {
-  const rig = createRig();
-  await rig.install({ from: rig.package('1.0.0'), configuration: rig.configuration() });
-  await rig.install({ from: rig.package('2.0.0') });
-  return rig;
+async function installedHarness(): Promise<Harness> {
+  const harness = createHarness();
+  await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
+  await harness.install({ from: harness.package('2.0.0') });
+  return harness;
 }
 
 /** The folders that a machine has before: what an installation adds to them is what counts. */
-function withoutEmptyFolders(rig: Rig): Record<string, string> {
-  return Object.fromEntries(Object.entries(treeOf(rig.root)).filter(([, what]) => !what.endsWith(' folder')));
+function withoutEmptyFolders(harness: Harness): Record<string, string> {
+  return Object.fromEntries(Object.entries(treeOf(harness.root)).filter(([, what]) => !what.endsWith(' folder')));
 }
 
 test('uninstalling leaves, on request, the state and its account, and nothing else', async () => {
-  using fresh = createRig();
-  using rig = await installedRig();
-  const gone = await rig.uninstall({ keepState: true });
+  using fresh = createHarness();
+  using harness = await installedHarness();
+  const gone = await harness.uninstall({ keepState: true });
   expect(gone).toEqual({
     wasThere: true,
     hasAccount: true,
@@ -39,27 +39,27 @@ test('uninstalling leaves, on request, the state and its account, and nothing el
     left: [],
     troubles: [],
   });
-  expect(rig.runs()).toBeNull();
-  expect(existsSync(rig.places.state)).toBe(true);
-  expect(readFileSync(rig.places.passwd, 'utf8')).toContain('scheduled-events-bridge');
-  const [left, before] = [rig, fresh].map(withoutEmptyFolders);
+  expect(harness.runs()).toBeNull();
+  expect(existsSync(harness.places.state)).toBe(true);
+  expect(readFileSync(harness.places.passwd, 'utf8')).toContain('scheduled-events-bridge');
+  const [left, before] = [harness, fresh].map(withoutEmptyFolders);
   for (const file of ['/etc/passwd', '/etc/group']) for (const tree of [left, before]) delete tree?.[file];
   expect(left).toEqual(before);
-  for (const place of [rig.places.home, rig.places.settings, rig.places.cache, rig.places.lock])
+  for (const place of [harness.places.home, harness.places.settings, harness.places.cache, harness.places.lock])
     expect(existsSync(place)).toBe(false);
 });
 
 test('uninstalling leaves nothing at all', async () => {
-  using fresh = createRig();
-  using rig = await installedRig();
-  expect(await rig.uninstall()).toMatchObject({ state: 'removed' });
-  expect(withoutEmptyFolders(rig)).toEqual(withoutEmptyFolders(fresh));
-  expect(existsSync(rig.places.state)).toBe(false);
+  using fresh = createHarness();
+  using harness = await installedHarness();
+  expect(await harness.uninstall()).toMatchObject({ state: 'removed' });
+  expect(withoutEmptyFolders(harness)).toEqual(withoutEmptyFolders(fresh));
+  expect(existsSync(harness.places.state)).toBe(false);
 });
 
 test('uninstalling keeps, on request, the configuration and its account; the next installation runs with it', async () => {
-  using rig = await installedRig();
-  const gone = await rig.uninstall({ keepConfiguration: true });
+  using harness = await installedHarness();
+  const gone = await harness.uninstall({ keepConfiguration: true });
   expect(gone).toEqual({
     wasThere: true,
     hasAccount: true,
@@ -68,49 +68,49 @@ test('uninstalling keeps, on request, the configuration and its account; the nex
     left: [],
     troubles: [],
   });
-  expect(readFileSync(rig.places.passwd, 'utf8')).toContain('scheduled-events-bridge');
-  expect(lstatSync(rig.places.configuration).mode & 0o7777).toBe(0o640);
-  expect(await rig.install({ from: rig.package('1.0.0') })).toMatchObject({ outcome: 'becomes-ready' });
-  await rig.uninstall();
-  expect(existsSync(rig.places.settings)).toBe(false);
-  expect(readFileSync(rig.places.passwd, 'utf8')).not.toContain('scheduled-events-bridge');
+  expect(readFileSync(harness.places.passwd, 'utf8')).toContain('scheduled-events-bridge');
+  expect(lstatSync(harness.places.configuration).mode & 0o7777).toBe(0o640);
+  expect(await harness.install({ from: harness.package('1.0.0') })).toMatchObject({ outcome: 'becomes-ready' });
+  await harness.uninstall();
+  expect(existsSync(harness.places.settings)).toBe(false);
+  expect(readFileSync(harness.places.passwd, 'utf8')).not.toContain('scheduled-events-bridge');
 });
 
 test('the account goes where there is neither state nor configuration to keep', async () => {
-  using rig = createRig();
-  await rig.install({ from: rig.package('1.0.0') });
-  expect(readFileSync(rig.places.passwd, 'utf8')).toContain('scheduled-events-bridge');
+  using harness = createHarness();
+  await harness.install({ from: harness.package('1.0.0') });
+  expect(readFileSync(harness.places.passwd, 'utf8')).toContain('scheduled-events-bridge');
   const kept = { keepState: true, keepConfiguration: true };
-  expect(await rig.uninstall(kept)).toMatchObject({ state: 'absent', configuration: 'absent', hasAccount: false });
+  expect(await harness.uninstall(kept)).toMatchObject({ state: 'absent', configuration: 'absent', hasAccount: false });
 });
 
 test('what an installation that was cut off has left of a configuration goes also where the configuration is kept', async () => {
-  using rig = await installedRig();
+  using harness = await installedHarness();
   for (const name of ['.config.json.new', 'config.json.previous', '.config.json.previous.new']) {
-    writeFileSync(join(rig.places.settings, name), 'half of it');
+    writeFileSync(join(harness.places.settings, name), 'half of it');
   }
-  await rig.uninstall({ keepConfiguration: true });
-  expect(readdirSync(rig.places.settings)).toEqual(['config.json']);
+  await harness.uninstall({ keepConfiguration: true });
+  expect(readdirSync(harness.places.settings)).toEqual(['config.json']);
 });
 
 test('a folder of the configuration that is a link stays and is named', async () => {
-  using rig = await installedRig();
-  const { settings } = rig.places;
-  const elsewhere = join(rig.root, 'elsewhere');
+  using harness = await installedHarness();
+  const { settings } = harness.places;
+  const elsewhere = join(harness.root, 'elsewhere');
   renameSync(settings, elsewhere);
   symlinkSync(elsewhere, settings);
-  expect(await rig.uninstall()).toMatchObject({ left: [settings], configuration: 'removed' });
+  expect(await harness.uninstall()).toMatchObject({ left: [settings], configuration: 'removed' });
   expect(readdirSync(elsewhere)).toEqual([]);
 });
 
 test('a change of the unit that an administrator made stays and is named', async () => {
-  using rig = await installedRig();
-  const { dropIns } = rig.places;
+  using harness = await installedHarness();
+  const { dropIns } = harness.places;
   mkdirSync(dropIns);
   writeFileSync(join(dropIns, 'override.conf'), '[Service]\nEnvironment=A=b\n');
-  expect(await rig.uninstall()).toMatchObject({ left: [dropIns] });
+  expect(await harness.uninstall()).toMatchObject({ left: [dropIns] });
   rmSync(join(dropIns, 'override.conf'));
-  expect(await rig.uninstall()).toMatchObject({ left: [] });
+  expect(await harness.uninstall()).toMatchObject({ left: [] });
   expect(existsSync(dropIns)).toBe(false);
 });
 
@@ -134,91 +134,91 @@ test.skipIf(noMounting)(
 );
 
 test('the service is stopped before anything is taken from under it', async () => {
-  using rig = await installedRig();
-  rig.forgetCalls();
-  await rig.uninstall({ keepState: true });
-  expect(rig.calls()).toEqual(['stop', 'disable', 'reset-failed', 'daemon-reload']);
+  using harness = await installedHarness();
+  harness.forgetCalls();
+  await harness.uninstall({ keepState: true });
+  expect(harness.calls()).toEqual(['stop', 'disable', 'reset-failed', 'daemon-reload']);
 });
 
 test('uninstalling twice, or where nothing was installed, is no failure', async () => {
-  using rig = await installedRig();
-  await rig.uninstall();
-  expect(await rig.uninstall()).toMatchObject({ wasThere: false, left: [] });
-  using fresh = createRig();
+  using harness = await installedHarness();
+  await harness.uninstall();
+  expect(await harness.uninstall()).toMatchObject({ wasThere: false, left: [] });
+  using fresh = createHarness();
   expect(await fresh.uninstall({ keepState: true })).toMatchObject({ wasThere: false, state: 'absent' });
 });
 
 test('what somebody else has put into the folders stays and is named', async () => {
-  using rig = await installedRig();
-  const { home, versions, settings } = rig.places;
+  using harness = await installedHarness();
+  const { home, versions, settings } = harness.places;
   for (const file of [join(home, 'notes.txt'), join(settings, 'other.json')]) writeFileSync(file, 'kept');
   mkdirSync(join(versions, 'mine'));
   writeFileSync(join(versions, 'mine/data'), 'kept');
-  expect(await rig.uninstall()).toMatchObject({ left: [settings, versions, home] });
+  expect(await harness.uninstall()).toMatchObject({ left: [settings, versions, home] });
   for (const file of ['notes.txt', 'versions/mine/data']) expect(readFileSync(join(home, file), 'utf8')).toBe('kept');
   expect(readdirSync(home)).toEqual(['notes.txt', 'versions']);
   expect(readdirSync(settings)).toEqual(['other.json']);
 });
 
 test('the sample of a package is its package manager’s, and no reason to say that something is left', async () => {
-  using rig = await installedRig();
-  const { settings, sample } = rig.places;
+  using harness = await installedHarness();
+  const { settings, sample } = harness.places;
   writeFileSync(sample, '{}');
-  expect(await rig.uninstall()).toMatchObject({ left: [] });
+  expect(await harness.uninstall()).toMatchObject({ left: [] });
   expect(readdirSync(settings)).toEqual(['config.sample.json']);
   writeFileSync(join(settings, 'authority.pem'), '');
-  expect(await rig.uninstall()).toMatchObject({ left: [settings] });
+  expect(await harness.uninstall()).toMatchObject({ left: [settings] });
 });
 
 test('links in the state directory are removed and not followed', async () => {
-  using rig = await installedRig();
-  const { state } = rig.places;
-  const victim = join(rig.root, 'etc/victim');
+  using harness = await installedHarness();
+  const { state } = harness.places;
+  const victim = join(harness.root, 'etc/victim');
   mkdirSync(victim);
   writeFileSync(join(victim, 'file'), 'untouched');
   symlinkSync(victim, join(state, 'folder'));
   symlinkSync(join(victim, 'file'), join(state, 'outbox.sqlite'));
-  await rig.uninstall();
+  await harness.uninstall();
   expect(existsSync(state)).toBe(false);
   expect(readFileSync(join(victim, 'file'), 'utf8')).toBe('untouched');
 });
 
 test('a state directory that is itself a link loses the link alone', async () => {
-  using rig = await installedRig();
-  const { state } = rig.places;
-  const elsewhere = join(rig.root, 'data');
+  using harness = await installedHarness();
+  const { state } = harness.places;
+  const elsewhere = join(harness.root, 'data');
   renameSync(state, elsewhere);
   symlinkSync(elsewhere, state);
-  await rig.uninstall();
+  await harness.uninstall();
   expect(existsSync(state)).toBe(false);
   expect(existsSync(elsewhere)).toBe(true);
 });
 
 test('an installation that was cut off anywhere can be removed', async () => {
-  using rig = await installedRig();
-  rmSync(rig.places.current);
-  rmSync(rig.places.unit);
-  rmSync(rig.places.record);
-  mkdirSync(join(rig.places.versions, '.staging'));
-  writeFileSync(join(rig.places.settings, '.config.json.new'), '{');
-  expect(await rig.uninstall()).toMatchObject({ left: [], troubles: [] });
-  expect(existsSync(rig.places.home)).toBe(false);
+  using harness = await installedHarness();
+  rmSync(harness.places.current);
+  rmSync(harness.places.unit);
+  rmSync(harness.places.record);
+  mkdirSync(join(harness.places.versions, '.staging'));
+  writeFileSync(join(harness.places.settings, '.config.json.new'), '{');
+  expect(await harness.uninstall()).toMatchObject({ left: [], troubles: [] });
+  expect(existsSync(harness.places.home)).toBe(false);
 });
 
 test('remove.sh runs the uninstallation of the version that is installed', async () => {
-  using rig = await installedRig();
-  const program = join(rig.places.current, 'scheduled-events-bridge');
+  using harness = await installedHarness();
+  const program = join(harness.places.current, 'scheduled-events-bridge');
   writeFileSync(program, `#!/bin/sh\necho "$@"\n`);
-  const script = inRoot(rig, readFileSync(rig.places.remover, 'utf8'));
+  const script = inRoot(harness, readFileSync(harness.places.remover, 'utf8'));
   expect(spawnSync('sh', ['-c', script, 'remove.sh', '--keep-state'], { encoding: 'utf8' }).stdout).toBe(
     'service uninstall --keep-state\n',
   );
 });
 
 test('remove.sh removes the crumbs where the program has gone already', async () => {
-  using rig = await installedRig();
-  const { versions, home } = rig.places;
-  const script = inRoot(rig, readFileSync(rig.places.remover, 'utf8'));
+  using harness = await installedHarness();
+  const { versions, home } = harness.places;
+  const script = inRoot(harness, readFileSync(harness.places.remover, 'utf8'));
   rmSync(join(versions, '1.0.0'), { recursive: true });
   renameSync(join(versions, '2.0.0'), join(versions, '.staging'));
   expect(spawnSync('sh', ['-c', script]).status).toBe(0);
@@ -226,18 +226,18 @@ test('remove.sh removes the crumbs where the program has gone already', async ()
 });
 
 /** The script names places as the machine does. */
-const inRoot = ({ root }: Rig, script: string): string => script.replaceAll('/opt/', `${root}/opt/`);
+const inRoot = ({ root }: Harness, script: string): string => script.replaceAll('/opt/', `${root}/opt/`);
 
 test('where there is no service manager the files are removed all the same', async () => {
-  using rig = createRig({ facts: { isLive: false, programs: [] } });
-  mkdirSync(rig.places.home);
-  writeFileSync(rig.places.record, '{}');
-  expect(await rig.uninstall({ keepState: true })).toMatchObject({ wasThere: true, left: [] });
+  using harness = createHarness({ facts: { isLive: false, programs: [] } });
+  mkdirSync(harness.places.home);
+  writeFileSync(harness.places.record, '{}');
+  expect(await harness.uninstall({ keepState: true })).toMatchObject({ wasThere: true, left: [] });
 });
 
 test('only root may uninstall', async () => {
-  using rig = createRig({ facts: { isRoot: false } });
-  expect(await refusalOf(rig.uninstall({ keepState: true }))).toMatchObject({
+  using harness = createHarness({ facts: { isRoot: false } });
+  expect(await refusalOf(harness.uninstall({ keepState: true }))).toMatchObject({
     reason: 'notDone',
     message: expect.stringContaining('sudo'),
   });

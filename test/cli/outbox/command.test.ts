@@ -9,19 +9,19 @@ import { outboxHandlers } from '../../../src/outbox/handlers.ts';
 import { noProgress, type Outbox } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
 import { version } from '../../../src/version.ts';
-import { createRig, deliverAll, observe, positions, type Rig } from '../../outbox/rig.ts';
+import { createHarness, deliverAll, type Harness, observe, positions } from '../../outbox/harness.ts';
 import { runVerb } from './command-line.ts';
 
-const outboxVerb = (rig: Rig, ...args: readonly string[]) => {
+const outboxVerb = (harness: Harness, ...args: readonly string[]) => {
   const [sub = '', ...rest] = args;
-  return runVerb(addOutbox, ['outbox', sub, '--state-directory', rig.directory, ...rest]);
+  return runVerb(addOutbox, ['outbox', sub, '--state-directory', harness.directory, ...rest]);
 };
 
 const sinks = ['event-hubs', 'log-analytics'];
 
 /** Three records: 1 delivered, 2 a dead letter of the table, 3 waiting for both. */
-function filled(rig: Rig): Outbox {
-  const outbox = rig.open({ sinks });
+function filled(harness: Harness): Outbox {
+  const outbox = harness.open({ sinks });
   observe(outbox, { count: 2 });
   deliverAll(outbox, 'event-hubs');
   outbox.settle(
@@ -51,9 +51,9 @@ function serve(outbox: Outbox): AsyncDisposable {
 
 describe('what is looked at', () => {
   test('is listed newest last, with what it failed of', async () => {
-    using rig = createRig();
-    filled(rig);
-    expect((await outboxVerb(rig, 'list')).out).toBe(
+    using harness = createHarness();
+    filled(harness);
+    expect((await outboxVerb(harness, 'list')).out).toBe(
       [
         'POSITION  SINK           STATE    PHASE      OBSERVED AT               EVENT    TRIES  WHY',
         '       2  log-analytics  dead     Scheduled  2026-03-14T09:26:53.123Z  event-1      1  http-400: no column "Oops"',
@@ -62,16 +62,16 @@ describe('what is looked at', () => {
         '',
       ].join('\n'),
     );
-    expect((await outboxVerb(rig, 'list', '--state', 'dead', '--sink', 'event-hubs')).out).toBe('No records.\n');
-    expect((await outboxVerb(rig, 'list', '--limit', '1')).out).toMatch(
+    expect((await outboxVerb(harness, 'list', '--state', 'dead', '--sink', 'event-hubs')).out).toBe('No records.\n');
+    expect((await outboxVerb(harness, 'list', '--limit', '1')).out).toMatch(
       /\n2 older ones are not shown: --limit shows more\.\n$/,
     );
   });
 
   test('is listed as JSON with the version of its form', async () => {
-    using rig = createRig();
-    filled(rig);
-    const { out } = await outboxVerb(rig, 'list', '--json', '--limit', '2');
+    using harness = createHarness();
+    filled(harness);
+    const { out } = await outboxVerb(harness, 'list', '--json', '--limit', '2');
     expect(JSON.parse(out)).toEqual({
       listVersion: 1,
       bridgeVersion: version,
@@ -91,7 +91,7 @@ describe('what is looked at', () => {
       })),
     });
     expect(out.trimEnd()).not.toContain('\n');
-    expect(JSON.parse((await outboxVerb(rig, 'list', '--json', '--event', 'none')).out)).toMatchObject({
+    expect(JSON.parse((await outboxVerb(harness, 'list', '--json', '--event', 'none')).out)).toMatchObject({
       total: 0,
       entries: [],
     });
@@ -106,18 +106,18 @@ describe('what is looked at', () => {
     { args: ['--since', '2026-03-14', '--until', '2026-03-14T10:30+01:00'], found: [2, 3, 3] },
     { args: ['--since', '1m'], found: [] },
   ])('is found by $args', async ({ args, found }) => {
-    using rig = createRig();
-    filled(rig);
-    const { entries } = JSON.parse((await outboxVerb(rig, 'list', '--json', ...args)).out);
+    using harness = createHarness();
+    filled(harness);
+    const { entries } = JSON.parse((await outboxVerb(harness, 'list', '--json', ...args)).out);
     expect(entries.map(({ position }: { position: number }) => position)).toEqual(found);
-    const exported = (await outboxVerb(rig, 'export', ...args)).out.match(/"position":\d+/g) ?? [];
+    const exported = (await outboxVerb(harness, 'export', ...args)).out.match(/"position":\d+/g) ?? [];
     expect(exported.map((text) => Number(text.slice(11)))).toEqual([...new Set(found)]);
   });
 
   test('is shown as JSON with its record', async () => {
-    using rig = createRig();
-    filled(rig);
-    const { out } = await outboxVerb(rig, 'show', '2');
+    using harness = createHarness();
+    filled(harness);
+    const { out } = await outboxVerb(harness, 'show', '2');
     expect(JSON.parse(out)).toMatchObject({
       entryVersion: 1,
       position: 2,
@@ -127,17 +127,17 @@ describe('what is looked at', () => {
         { sink: 'log-analytics', state: 'dead', code: 'http-400' },
       ],
     });
-    expect(await outboxVerb(rig, 'show', '9')).toMatchObject({
+    expect(await outboxVerb(harness, 'show', '9')).toMatchObject({
       reason: 'notDone',
       says: 'There is no record at position 9: the newest is 3.',
     });
   });
 
   test('is exported one record a line', async () => {
-    using rig = createRig();
-    filled(rig);
+    using harness = createHarness();
+    filled(harness);
     const exported = async (...args: readonly string[]): Promise<number[]> => {
-      const { out } = await outboxVerb(rig, 'export', ...args);
+      const { out } = await outboxVerb(harness, 'export', ...args);
       return out
         .trimEnd()
         .split('\n')
@@ -192,40 +192,40 @@ const changes = [
 
 describe('what is changed', () => {
   test.for(changes)('by the service that runs: $args', async ({ args, says, hub, table, dead }) => {
-    using rig = createRig();
-    const outbox = filled(rig);
+    using harness = createHarness();
+    const outbox = filled(harness);
     await using _desk = serve(outbox);
-    expect(await outboxVerb(rig, ...args)).toEqual({ out: `${says}\n`, reason: null, says: '' });
+    expect(await outboxVerb(harness, ...args)).toEqual({ out: `${says}\n`, reason: null, says: '' });
     expect(positions(outbox, 'event-hubs')).toEqual(hub);
     expect(positions(outbox, 'log-analytics')).toEqual(table);
     expect(outbox.counters()['log-analytics']?.dead).toBe(dead);
   });
 
   test.for(changes)('where none runs: $args', async ({ args, says, hub, table, dead }) => {
-    using rig = createRig();
-    filled(rig).close();
-    expect(await outboxVerb(rig, ...args)).toEqual({ out: `${says}\n`, reason: null, says: '' });
-    const outbox = rig.open({ sinks });
+    using harness = createHarness();
+    filled(harness).close();
+    expect(await outboxVerb(harness, ...args)).toEqual({ out: `${says}\n`, reason: null, says: '' });
+    const outbox = harness.open({ sinks });
     expect(positions(outbox, 'event-hubs')).toEqual(hub);
     expect(positions(outbox, 'log-analytics')).toEqual(table);
     expect(outbox.counters()['log-analytics']?.dead).toBe(dead);
-    expect(rig.lines).toEqual([]);
+    expect(harness.lines).toEqual([]);
   });
 
   test('is nothing without a terminal to ask at, unless it is said to be meant', async () => {
-    using rig = createRig();
-    filled(rig).close();
-    const { reason, says } = await outboxVerb(rig, 'purge', '--state', 'pending');
+    using harness = createHarness();
+    filled(harness).close();
+    const { reason, says } = await outboxVerb(harness, 'purge', '--state', 'pending');
     expect(reason).toBe('usage');
     expect(says).toBe(
       '1 record that waits for Event Hubs and 1 record that waits for Log Analytics will be given up for ever; outbox export --state pending saves them first. There is no terminal to ask at: say --yes if that is meant.',
     );
-    expect(readOutbox(rig.directory)?.sinks[0]?.counters.pending).toBe(1);
+    expect(readOutbox(harness.directory)?.sinks[0]?.counters.pending).toBe(1);
   });
 
   test('is told when the service does what it cannot do now', async () => {
-    using rig = createRig();
-    const outbox = filled(rig);
+    using harness = createHarness();
+    const outbox = filled(harness);
     const desk = {
       requests: () => outbox.requests(),
       answer: (number: number, answer: unknown) => outbox.answer(number, answer),
@@ -241,7 +241,7 @@ describe('what is changed', () => {
       clock: systemClock,
       log: silentLog,
     }).run(stop.signal);
-    expect(await outboxVerb(rig, 'retry', '--all')).toMatchObject({
+    expect(await outboxVerb(harness, 'retry', '--all')).toMatchObject({
       reason: 'notDone',
       says: 'The disk takes no writes, so nothing can be changed: no room',
     });
@@ -250,14 +250,14 @@ describe('what is changed', () => {
   });
 
   test.skipIf(process.getuid?.() !== 0)('by root leaves no file of root in the directory of the service', async () => {
-    using rig = createRig();
-    filled(rig).close();
+    using harness = createHarness();
+    filled(harness).close();
     const nobody = 65_534;
-    for (const name of readdirSync(rig.directory)) chownSync(join(rig.directory, name), nobody, nobody);
-    chownSync(rig.directory, nobody, nobody);
+    for (const name of readdirSync(harness.directory)) chownSync(join(harness.directory, name), nobody, nobody);
+    chownSync(harness.directory, nobody, nobody);
     for (const args of [['list'], ['retry', '--all'], ['purge', '--state', 'pending', '--yes']]) {
-      expect(await outboxVerb(rig, ...args)).toMatchObject({ reason: null });
-      const owners = readdirSync(rig.directory).map((name) => statSync(join(rig.directory, name)).uid);
+      expect(await outboxVerb(harness, ...args)).toMatchObject({ reason: null });
+      const owners = readdirSync(harness.directory).map((name) => statSync(join(harness.directory, name)).uid);
       expect(new Set(owners)).toEqual(new Set([nobody]));
     }
     expect(process.geteuid?.()).toBe(0);
@@ -280,9 +280,9 @@ test.for([
   { args: ['purge'], reason: 'commander', says: /--state <state>' not specified/ },
   { args: ['show', 'two'], reason: 'commander', says: /expected a position/ },
 ])('$args is answered with what is wrong with it', async ({ args, reason, says }) => {
-  using rig = createRig();
-  filled(rig);
-  const ended = await outboxVerb(rig, ...args);
+  using harness = createHarness();
+  filled(harness);
+  const ended = await outboxVerb(harness, ...args);
   expect(ended.reason).toBe(reason);
   expect(ended.says).toMatch(says);
 });
@@ -296,12 +296,12 @@ test.for(['list', 'show', 'retry', 'purge', 'export'])('outbox %s has help with 
 test.for(['list', 'show 1', 'retry --all', 'purge --state dead --yes', 'export'])(
   'outbox %s where there is none says so and makes none',
   async (command) => {
-    using rig = createRig();
+    using harness = createHarness();
     const [sub = '', ...rest] = command.split(' ');
-    expect(await outboxVerb(rig, sub, ...rest)).toMatchObject({
+    expect(await outboxVerb(harness, sub, ...rest)).toMatchObject({
       reason: 'noOutbox',
       says: expect.stringMatching(/^There is no outbox in /),
     });
-    expect(readdirSync(rig.directory)).toEqual([]);
+    expect(readdirSync(harness.directory)).toEqual([]);
   },
 );

@@ -6,107 +6,130 @@ import { exitCodes } from '../../../src/cli/exit-codes.ts';
 import { addServiceOf } from '../../../src/cli/service/command.ts';
 import { checkConfiguration, thisMachine } from '../../../src/cli/service/machine.ts';
 import { orFail } from '../../../src/cli/service/refused.ts';
-import { createRig, type Rig } from '../../service/rig.ts';
+import { createHarness, type Harness } from '../../service/harness.ts';
 import { type Ended, runVerb } from '../outbox/command-line.ts';
 
 /** Runs a verb of `service` on the machine of a rig. */
 async function service(
-  rig: Rig,
+  harness: Harness,
   ...args: readonly string[]
 ): Promise<Ended & { readonly code: number; readonly said: string }> {
-  rig.said.length = 0;
+  harness.said.length = 0;
   const ended = await runVerb(
-    addServiceOf(async () => rig.machine),
+    addServiceOf(async () => harness.machine),
     ['service', ...args],
   );
   const code = ended.reason === null ? 0 : ended.reason === 'commander' ? 2 : exitCodes[ended.reason].code;
-  return { ...ended, code, said: [...rig.said, ended.out].join('\n') };
+  return { ...ended, code, said: [...harness.said, ended.out].join('\n') };
 }
 
 test('service install says that it is ready, and that restarts may wait from now on', async () => {
-  using rig = createRig();
-  const { code, said } = await service(rig, 'install', '--from', rig.package('1.0.0'), '--config', rig.configuration());
+  using harness = createHarness();
+  const { code, said } = await service(
+    harness,
+    'install',
+    '--from',
+    harness.package('1.0.0'),
+    '--config',
+    harness.configuration(),
+  );
   expect(code).toBe(0);
   expect(said).toContain('Version 1.0.0 runs and is ready. It says: Polling; no event under way.');
   expect(said).toMatch(/From now on restarts .* that users ask for may wait up to 15 minutes/);
 });
 
 test('service install in an image starts nothing', async () => {
-  using rig = createRig({ facts: { isLive: false } });
+  using harness = createHarness({ facts: { isLive: false } });
   const { code, said } = await service(
-    rig,
+    harness,
     'install',
     '--from',
-    rig.package('1.0.0'),
+    harness.package('1.0.0'),
     '--config',
-    rig.configuration(),
+    harness.configuration(),
     '--no-start',
   );
   expect([code, said]).toEqual([0, expect.stringContaining('starts with the machine')]);
   expect(said).toMatch(/From its first start on restarts .* may wait up to 15 minutes/);
-  expect(rig.runs()).toBeNull();
+  expect(harness.runs()).toBeNull();
 });
 
 test('restarts are told of with an update that is the first installation, and not where nobody watches yet', async () => {
-  using rig = createRig();
-  const waiting = await service(rig, 'install', '--from', rig.package('1.0.0'));
+  using harness = createHarness();
+  const waiting = await service(harness, 'install', '--from', harness.package('1.0.0'));
   expect(waiting.said).toMatch(/^Version 1\.0\.0 is installed, and waits for its configuration/);
   expect(waiting.said).not.toContain('15 minutes');
-  await service(rig, 'uninstall');
-  const first = await service(rig, 'update', '--from', rig.package('2.0.0'), '--config', rig.configuration());
+  await service(harness, 'uninstall');
+  const first = await service(
+    harness,
+    'update',
+    '--from',
+    harness.package('2.0.0'),
+    '--config',
+    harness.configuration(),
+  );
   expect(first.said).toContain('15 minutes');
-  const second = await service(rig, 'update', '--from', rig.package('3.0.0'));
+  const second = await service(harness, 'update', '--from', harness.package('3.0.0'));
   expect(second.said).not.toContain('15 minutes');
-  expect((await service(rig, 'install', '--from', rig.package('3.0.0'))).said).toContain('15 minutes');
+  expect((await service(harness, 'install', '--from', harness.package('3.0.0'))).said).toContain('15 minutes');
 });
 
 test('service update, configure, disable and enable say what became of it', async () => {
-  using rig = createRig();
-  await service(rig, 'install', '--from', rig.package('1.0.0'));
-  expect((await service(rig, 'configure', '--config', rig.configuration('a'))).said).toContain(
+  using harness = createHarness();
+  await service(harness, 'install', '--from', harness.package('1.0.0'));
+  expect((await service(harness, 'configure', '--config', harness.configuration('a'))).said).toContain(
     'Version 1.0.0 runs and is ready.',
   );
-  expect((await service(rig, 'update', '--from', rig.package('2.0.0'))).said).toContain(
+  expect((await service(harness, 'update', '--from', harness.package('2.0.0'))).said).toContain(
     'Version 2.0.0 runs and is ready, after 1.0.0.',
   );
-  expect((await service(rig, 'update', '--from', rig.package('2.0.0'))).said).toContain('nothing was changed');
-  expect((await service(rig, 'disable')).said).toContain('does not start with the machine');
-  expect((await service(rig, 'update', '--from', rig.package('3.0.0'))).said).toContain('was disabled and stays so');
-  expect((await service(rig, 'enable')).said).toContain('Version 3.0.0 runs and is ready.');
+  expect((await service(harness, 'update', '--from', harness.package('2.0.0'))).said).toContain('nothing was changed');
+  expect((await service(harness, 'disable')).said).toContain('does not start with the machine');
+  expect((await service(harness, 'update', '--from', harness.package('3.0.0'))).said).toContain(
+    'was disabled and stays so',
+  );
+  expect((await service(harness, 'enable')).said).toContain('Version 3.0.0 runs and is ready.');
 });
 
 test('service uninstall says that Scheduled Events stays on for a day, until when, and what is kept', async () => {
-  using rig = createRig();
-  await service(rig, 'install', '--from', rig.package('1.0.0'), '--config', rig.configuration());
-  const { code, said } = await service(rig, 'uninstall', '--keep-state');
+  using harness = createHarness();
+  await service(harness, 'install', '--from', harness.package('1.0.0'), '--config', harness.configuration());
+  const { code, said } = await service(harness, 'uninstall', '--keep-state');
   expect(code).toBe(0);
   expect(said).toMatch(/nobody has asked for them for 24 h, which will be about 2026-01-02 12:0\d UTC/);
   expect(said).toMatch(/state is kept in .*scheduled-events-bridge, .*: the next installation goes on with it\./);
-  const again = await service(rig, 'uninstall');
+  const again = await service(harness, 'uninstall');
   expect([again.code, again.said]).toEqual([
     0,
     expect.stringMatching(/^The service is not installed\.\nThe state in .* is removed/),
   ]);
 });
 
-const refused: readonly { name: string; facts: Parameters<typeof createRig>[0]; code: number }[] = [
+const refused: readonly { name: string; facts: Parameters<typeof createHarness>[0]; code: number }[] = [
   { name: 'a machine without systemd', facts: { facts: { programs: [] } }, code: 51 },
   { name: 'a full disk', facts: { facts: { freeForState: 0 } }, code: 52 },
   { name: 'a user that is not root', facts: { facts: { isRoot: false } }, code: 22 },
 ];
 
 test.each(refused)('service install on $name ends with its exit code and one clear line', async ({ facts, code }) => {
-  using rig = createRig(facts);
-  const ended = await service(rig, 'install', '--from', rig.package('1.0.0'), '--config', rig.configuration());
+  using harness = createHarness(facts);
+  const ended = await service(
+    harness,
+    'install',
+    '--from',
+    harness.package('1.0.0'),
+    '--config',
+    harness.configuration(),
+  );
   expect([ended.code, ended.says.split('\n').length, ended.said.trim()]).toEqual([code, 1, '']);
 });
 
 test('service install with a wrong configuration ends with 53, service update with a version that is never ready with 22', async () => {
-  using rig = createRig();
-  const wrong = rig.file('wrong.json', '{}');
-  expect((await service(rig, 'install', '--from', rig.package('1.0.0'), '--config', wrong)).code).toBe(53);
-  await service(rig, 'install', '--from', rig.package('1.0.0'), '--config', rig.configuration());
-  const ended = await service(rig, 'update', '--from', rig.package('2.0.0', { behaviour: 'dies' }));
+  using harness = createHarness();
+  const wrong = harness.file('wrong.json', '{}');
+  expect((await service(harness, 'install', '--from', harness.package('1.0.0'), '--config', wrong)).code).toBe(53);
+  await service(harness, 'install', '--from', harness.package('1.0.0'), '--config', harness.configuration());
+  const ended = await service(harness, 'update', '--from', harness.package('2.0.0', { behaviour: 'dies' }));
   expect([ended.code, ended.says]).toEqual([
     22,
     expect.stringMatching(/^Version 2\.0\.0 did not become ready: .*Back to version 1\.0\.0/),
@@ -115,15 +138,15 @@ test('service install with a wrong configuration ends with 53, service update wi
 
 test('a service that gets no connection to the metadata service is installed all the same; 55 and the first line say so', async () => {
   const reason = 'No connection to http://169.254.169.254 came about within 10 s: check the firewall.';
-  using rig = createRig({ reach: () => ({ kind: 'no-connection', reason }) });
+  using harness = createHarness({ reach: () => ({ kind: 'no-connection', reason }) });
   const blind = [
-    ['install', '--from', rig.package('1.0.0'), '--config', rig.configuration('a')],
-    ['update', '--from', rig.package('2.0.0')],
-    ['configure', '--config', rig.configuration('b')],
+    ['install', '--from', harness.package('1.0.0'), '--config', harness.configuration('a')],
+    ['update', '--from', harness.package('2.0.0')],
+    ['configure', '--config', harness.configuration('b')],
     ['enable'],
   ];
   for (const args of blind) {
-    const { code, says, said } = await service(rig, ...args);
+    const { code, says, said } = await service(harness, ...args);
     expect([code, said.split('\n')[0]]).toEqual([55, expect.stringMatching(/^Version .\.0\.0 .*runs/)]);
     expect(says.split('\n')).toEqual([expect.stringContaining(reason)]);
     expect(says).toContain(
@@ -131,17 +154,17 @@ test('a service that gets no connection to the metadata service is installed all
     );
     expect(says).toMatch(/what root reaches does not count, the account scheduled-events-bridge has to get through/);
   }
-  expect(await service(rig, 'status')).toMatchObject({
+  expect(await service(harness, 'status')).toMatchObject({
     code: 0,
     out: expect.stringContaining('starts with the machine'),
   });
 });
 
 test('service status tells a person and a program, and fails where a service that should run does not', async () => {
-  using rig = createRig();
-  expect(await service(rig, 'status')).toMatchObject({ code: 0, out: 'The service is not installed here.\n' });
-  await service(rig, 'install', '--from', rig.package('1.0.0'), '--config', rig.configuration());
-  const page = await service(rig, 'status');
+  using harness = createHarness();
+  expect(await service(harness, 'status')).toMatchObject({ code: 0, out: 'The service is not installed here.\n' });
+  await service(harness, 'install', '--from', harness.package('1.0.0'), '--config', harness.configuration());
+  const page = await service(harness, 'status');
   expect(page.code).toBe(0);
   expect(page.out.split('\n')).toEqual([
     'scheduled-events-bridge 1.0.0',
@@ -150,11 +173,14 @@ test('service status tells a person and a program, and fails where a service tha
     'Configuration: /etc/scheduled-events-bridge/config.json.',
     '',
   ]);
-  expect(JSON.parse((await service(rig, 'status', '--json')).out)).toMatchObject({ installed: true, version: '1.0.0' });
-  await rig.machine.greet(rig.places.state);
-  rig.stopService();
-  writeFileSync(rig.places.configuration, '{}');
-  const stopped = await service(rig, 'status');
+  expect(JSON.parse((await service(harness, 'status', '--json')).out)).toMatchObject({
+    installed: true,
+    version: '1.0.0',
+  });
+  await harness.machine.greet(harness.places.state);
+  harness.stopService();
+  writeFileSync(harness.places.configuration, '{}');
+  const stopped = await service(harness, 'status');
   expect([stopped.code, stopped.out]).toEqual([20, expect.stringContaining('is inactive (dead)')]);
   expect(stopped.out).toContain('is wrong: There is no sink');
   expect(stopped.out).toContain('This is not what became ready last');
@@ -170,17 +196,17 @@ test('programs of the system are found whatever the path of who asks, those of t
 });
 
 test('whoever interrupts an installation is told that it goes on, and it does', async () => {
-  using rig = createRig();
+  using harness = createHarness();
   const stop = new AbortController();
   const greet = (stateDirectory: string) => {
     stop.abort();
-    return rig.machine.greet(stateDirectory);
+    return harness.machine.greet(stateDirectory);
   };
   const program = new Command().exitOverride();
-  addServiceOf(async () => ({ ...rig.machine, greet }))(program, { env: {}, stop: stop.signal, print: () => {} });
-  const args = ['service', 'install', '--from', rig.package('1.0.0'), '--config', rig.configuration()];
+  addServiceOf(async () => ({ ...harness.machine, greet }))(program, { env: {}, stop: stop.signal, print: () => {} });
+  const args = ['service', 'install', '--from', harness.package('1.0.0'), '--config', harness.configuration()];
   await program.parseAsync(['node', 'main.ts', ...args]);
-  expect(rig.said).toEqual([
+  expect(harness.said).toEqual([
     expect.stringMatching(/^It goes on to its end/),
     expect.stringContaining('Version 1.0.0 runs and is ready'),
     expect.anything(),
@@ -189,15 +215,15 @@ test('whoever interrupts an installation is told that it goes on, and it does', 
 });
 
 test.each(['disable', 'uninstall'])('whoever interrupts service %s is told that it goes on', async (verb) => {
-  using rig = createRig();
-  await service(rig, 'install', '--from', rig.package('1.0.0'), '--config', rig.configuration());
+  using harness = createHarness();
+  await service(harness, 'install', '--from', harness.package('1.0.0'), '--config', harness.configuration());
   const stop = new AbortController();
   const facts = () => {
     stop.abort();
-    return rig.machine.facts();
+    return harness.machine.facts();
   };
   const said: string[] = [];
-  const machine = { ...rig.machine, facts, say: (sentence: string) => void said.push(sentence) };
+  const machine = { ...harness.machine, facts, say: (sentence: string) => void said.push(sentence) };
   const program = new Command().exitOverride();
   addServiceOf(async () => machine)(program, { env: {}, stop: stop.signal, print: () => {} });
   await program.parseAsync(['node', 'main.ts', 'service', verb]);
@@ -208,41 +234,41 @@ test.each(['disable', 'uninstall'])('whoever interrupts service %s is told that 
 });
 
 test('whoever interrupts what is over is told nothing', async () => {
-  using rig = createRig();
-  await service(rig, 'install', '--from', rig.package('1.0.0'), '--config', rig.configuration());
+  using harness = createHarness();
+  await service(harness, 'install', '--from', harness.package('1.0.0'), '--config', harness.configuration());
   const stop = new AbortController();
   const program = new Command().exitOverride();
-  addServiceOf(async () => rig.machine)(program, { env: {}, stop: stop.signal, print: () => {} });
+  addServiceOf(async () => harness.machine)(program, { env: {}, stop: stop.signal, print: () => {} });
   await program.parseAsync(['node', 'main.ts', 'service', 'disable']);
   stop.abort();
-  expect(rig.said.at(-1)).toMatch(/^The service is stopped/);
+  expect(harness.said.at(-1)).toMatch(/^The service is stopped/);
 });
 
 test('service uninstall keeps the configuration on request, and does not promise that the account goes', async () => {
-  using rig = createRig();
-  await service(rig, 'install', '--from', rig.package('1.0.0'), '--config', rig.configuration());
-  const { code, said } = await service(rig, 'uninstall', '--keep-configuration');
+  using harness = createHarness();
+  await service(harness, 'install', '--from', harness.package('1.0.0'), '--config', harness.configuration());
+  const { code, said } = await service(harness, 'uninstall', '--keep-configuration');
   expect(code).toBe(0);
   expect(said).toMatch(/The state in \S+ is removed, with what was not delivered\.\n/);
   expect(said).toMatch(/The configuration is kept in \S+config\.json: the next installation runs with it\./);
 });
 
 test('service uninstall does not say that an account has gone that stays', async () => {
-  using rig = createRig();
-  await service(rig, 'install', '--from', rig.package('1.0.0'), '--config', rig.configuration());
-  rig.mark('account-stays');
-  const { code, said } = await service(rig, 'uninstall');
+  using harness = createHarness();
+  await service(harness, 'install', '--from', harness.package('1.0.0'), '--config', harness.configuration());
+  harness.mark('account-stays');
+  const { code, said } = await service(harness, 'uninstall');
   expect(code).toBe(0);
   expect(said).toMatch(/The state in \S+ is removed, with what was not delivered\.\n/);
   expect(said).toMatch(/The account \S+ could not be removed \(userdel: user is currently used by process 7\)/);
 });
 
 test('a package that its builder has not signed is refused with 52 where a key is given', async () => {
-  using rig = createRig();
+  using harness = createHarness();
   const { publicKey } = generateKeyPairSync('ed25519');
-  const key = rig.file('key.pem', publicKey.export({ format: 'pem', type: 'spki' }).toString());
+  const key = harness.file('key.pem', publicKey.export({ format: 'pem', type: 'spki' }).toString());
   for (const verb of ['install', 'update']) {
-    const { code, says } = await service(rig, verb, '--from', rig.package('1.0.0'), '--key', key);
+    const { code, says } = await service(harness, verb, '--from', harness.package('1.0.0'), '--key', key);
     expect([verb, code, says]).toEqual([verb, 52, expect.stringContaining('the package is not signed')]);
   }
 });
@@ -263,9 +289,9 @@ test('a disk that refuses is told in one line, with the code for what is missing
 });
 
 test('the help of each verb tells its exit codes in order, and 55 only where a service may be started', async () => {
-  using rig = createRig();
+  using harness = createHarness();
   const codes = async (verb: string) => {
-    const { out } = await service(rig, verb, '--help');
+    const { out } = await service(harness, verb, '--help');
     return [...out.matchAll(/^ {2}(\d+) {2}/gm)].map(([, code]) => Number(code));
   };
   for (const verb of ['install', 'update', 'configure', 'enable']) {
@@ -275,12 +301,12 @@ test('the help of each verb tells its exit codes in order, and 55 only where a s
 });
 
 test('a package has to be named, and a configuration to configure', async () => {
-  using rig = createRig();
-  for (const args of [['install'], ['update'], ['configure']]) expect((await service(rig, ...args)).code).toBe(2);
+  using harness = createHarness();
+  for (const args of [['install'], ['update'], ['configure']]) expect((await service(harness, ...args)).code).toBe(2);
 });
 
 test('a configuration is looked at without the environment of the command, and may hold secrets', () => {
-  using rig = createRig();
+  using harness = createHarness();
   const sinks = {
     eventHubs: {
       eventHubName: 'h',
@@ -289,7 +315,7 @@ test('a configuration is looked at without the environment of the command, and m
   };
   process.env.SCHEDULED_EVENTS_BRIDGE_SINKS_STDOUT = 'nonsense';
   try {
-    expect(checkConfiguration(rig.file('secret.json', JSON.stringify({ sinks })))).toEqual({
+    expect(checkConfiguration(harness.file('secret.json', JSON.stringify({ sinks })))).toEqual({
       stateDirectory: '/var/lib/scheduled-events-bridge',
     });
   } finally {

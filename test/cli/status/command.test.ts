@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { addStatus } from '../../../src/cli/status/command.ts';
 import type { Status } from '../../../src/cli/status/status.ts';
 import { noProgress, type Outbox } from '../../../src/outbox/outbox.ts';
-import { createRig, deliverAll, observe, type Rig } from '../../outbox/rig.ts';
+import { createHarness, deliverAll, type Harness, observe } from '../../outbox/harness.ts';
 import { serveStatusOf } from '../../support/served-status.ts';
 import { observerNamed } from '../../support/story.ts';
 import { runVerb } from '../outbox/command-line.ts';
@@ -16,8 +16,8 @@ const status = (directory: string, ...more: readonly string[]) =>
 const json = async (directory: string): Promise<Status> => JSON.parse((await status(directory, '--json')).out);
 
 /** An outbox with a document of just now, one open event and a record that the table refuses. */
-function busy(rig: Rig): Outbox {
-  const outbox = rig.open({ sinks: ['event-hubs', 'log-analytics'] });
+function busy(harness: Harness): Outbox {
+  const outbox = harness.open({ sinks: ['event-hubs', 'log-analytics'] });
   outbox.rememberObserver(observerNamed('web_3'), null);
   observe(outbox, { eventId: 'EVENT-1' });
   outbox.append({ ...outbox.state, lastDocumentAt: new Date().toISOString(), incarnation: 7 }, []);
@@ -38,10 +38,10 @@ function busy(rig: Rig): Outbox {
 const closing = (served: { close(): Promise<void> }) => ({ [Symbol.asyncDispose]: served.close });
 
 test('the JSON has a stable shape, while the service runs and after it stopped', async () => {
-  using rig = createRig();
-  const outbox = busy(rig);
-  const served = await serveStatusOf(outbox, rig.directory);
-  const running = await json(rig.directory);
+  using harness = createHarness();
+  const outbox = busy(harness);
+  const served = await serveStatusOf(outbox, harness.directory);
+  const running = await json(harness.directory);
   expect(running).toEqual({
     verdict: {
       needsPerson: true,
@@ -71,7 +71,7 @@ test('the JSON has a stable shape, while the service runs and after it stopped',
       connectJitterSeconds: 0,
       senders: [],
     },
-    stateDirectory: rig.directory,
+    stateDirectory: harness.directory,
     observer: {
       vmName: 'web_3',
       vmId: expect.any(String),
@@ -127,7 +127,7 @@ test('the JSON has a stable shape, while the service runs and after it stopped',
   });
   await served.close();
   outbox.close();
-  const after = await json(rig.directory);
+  const after = await json(harness.directory);
   expect(after).toMatchObject({
     running: false,
     answer: 'nobody',
@@ -139,45 +139,45 @@ test('the JSON has a stable shape, while the service runs and after it stopped',
 });
 
 test('the page begins with the verdict, and the exit code says whether a person is needed', async () => {
-  using rig = createRig();
-  const outbox = busy(rig);
-  await using _ = closing(await serveStatusOf(outbox, rig.directory));
-  const refused = await status(rig.directory);
+  using harness = createHarness();
+  const outbox = busy(harness);
+  await using _ = closing(await serveStatusOf(outbox, harness.directory));
+  const refused = await status(harness.directory);
   expect(refused.out).toMatch(/^Log Analytics has taken nothing since/);
   expect(refused.reason).toBe('needsPerson');
   deliverAll(outbox, 'log-analytics');
-  expect(await status(rig.directory)).toMatchObject({
+  expect(await status(harness.directory)).toMatchObject({
     out: expect.stringMatching(/^Running; both destinations are up to date\. Freeze of this VM at any moment\.\n/),
     reason: null,
   });
 });
 
 test('a service that answers is believed, also where its files are gone', async () => {
-  using rig = createRig();
-  const outbox = busy(rig);
-  await using _ = closing(await serveStatusOf(outbox, rig.directory));
-  for (const name of readdirSync(rig.directory)) if (/sqlite/.test(name)) rmSync(join(rig.directory, name));
-  expect(await json(rig.directory)).toMatchObject({ running: true, answer: 'answered', outbox: { position: 1 } });
+  using harness = createHarness();
+  const outbox = busy(harness);
+  await using _ = closing(await serveStatusOf(outbox, harness.directory));
+  for (const name of readdirSync(harness.directory)) if (/sqlite/.test(name)) rmSync(join(harness.directory, name));
+  expect(await json(harness.directory)).toMatchObject({ running: true, answer: 'answered', outbox: { position: 1 } });
 });
 
 test('a process that holds the directory and does not listen is not called well', async () => {
-  using rig = createRig();
-  deliverAll(busy(rig), 'log-analytics');
-  const { out, reason } = await status(rig.directory);
+  using harness = createHarness();
+  deliverAll(busy(harness), 'log-analytics');
+  const { out, reason } = await status(harness.directory);
   expect(out).toMatch(/^Unknown: a process holds .* and cannot be asked how it is\./);
   expect(reason).toBe('needsPerson');
 });
 
 test('the configuration says where the outbox is and how large it may be', async () => {
-  using rig = createRig();
-  busy(rig);
-  const config = join(rig.directory, 'config.json');
+  using harness = createHarness();
+  busy(harness);
+  const config = join(harness.directory, 'config.json');
   writeFileSync(
     config,
-    JSON.stringify({ stateDirectory: rig.directory, outbox: { maxMegabytes: 32 }, sinks: { stdout: {} } }),
+    JSON.stringify({ stateDirectory: harness.directory, outbox: { maxMegabytes: 32 }, sinks: { stdout: {} } }),
   );
   const { out } = await runVerb(addStatus, ['status', '--config', config, '--json']);
-  expect(JSON.parse(out)).toMatchObject({ stateDirectory: rig.directory, outbox: { maxBytes: 32 * 2 ** 20 } });
+  expect(JSON.parse(out)).toMatchObject({ stateDirectory: harness.directory, outbox: { maxBytes: 32 * 2 ** 20 } });
   writeFileSync(config, '{"http":{"port":-1}}');
   expect(await runVerb(addStatus, ['status', '--config', config])).toMatchObject({
     reason: 'configuration',
@@ -188,13 +188,13 @@ test('the configuration says where the outbox is and how large it may be', async
 test.for([
   {
     name: 'no outbox, where a service was',
-    spoil: (rig: Rig) => rmSync(join(rig.directory, 'outbox.sqlite')),
+    spoil: (harness: Harness) => rmSync(join(harness.directory, 'outbox.sqlite')),
     reason: 'noOutbox',
     says: /^A service was started with .*, but there is no outbox in it: .* Run check/,
   },
   {
     name: 'no outbox, where no service was',
-    spoil: ({ directory }: Rig) => {
+    spoil: ({ directory }: Harness) => {
       for (const file of ['outbox.sqlite', 'lock.sqlite']) rmSync(join(directory, file));
     },
     reason: 'noOutbox',
@@ -202,7 +202,7 @@ test.for([
   },
   {
     name: 'a file in the place of the state directory',
-    spoil: ({ directory }: Rig) => {
+    spoil: ({ directory }: Harness) => {
       rmSync(directory, { recursive: true });
       writeFileSync(directory, '');
     },
@@ -211,7 +211,7 @@ test.for([
   },
   {
     name: 'an outbox that lacks a column',
-    spoil: ({ directory }: Rig) => {
+    spoil: ({ directory }: Harness) => {
       const db = new DatabaseSync(join(directory, 'outbox.sqlite'));
       db.exec('ALTER TABLE approvals DROP COLUMN cause');
       db.close();
@@ -221,20 +221,21 @@ test.for([
   },
   {
     name: 'an outbox that is another program’s',
-    spoil: (rig: Rig) => writeFileSync(join(rig.directory, 'outbox.sqlite'), 'not a database '.repeat(1000)),
+    spoil: (harness: Harness) =>
+      writeFileSync(join(harness.directory, 'outbox.sqlite'), 'not a database '.repeat(1000)),
     reason: 'noOutbox',
     says: /^The outbox in .* is damaged \(.*\): start the bridge/,
   },
   {
     name: 'an outbox of length zero',
-    spoil: (rig: Rig) => writeFileSync(join(rig.directory, 'outbox.sqlite'), ''),
+    spoil: (harness: Harness) => writeFileSync(join(harness.directory, 'outbox.sqlite'), ''),
     reason: 'noOutbox',
     says: /is damaged/,
   },
   {
     name: 'an outbox of a newer major',
-    spoil: (rig: Rig) => {
-      const db = new DatabaseSync(join(rig.directory, 'outbox.sqlite'));
+    spoil: (harness: Harness) => {
+      const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
       db.exec('PRAGMA user_version = 2000');
       db.close();
     },
@@ -242,10 +243,10 @@ test.for([
     says: /has format 2; this version reads format 1 and has not touched it\. Install/,
   },
 ])('$name is told in one sentence', async ({ spoil, reason, says }) => {
-  using rig = createRig();
-  rig.open().close();
-  spoil(rig);
-  const ended = await status(rig.directory);
+  using harness = createHarness();
+  harness.open().close();
+  spoil(harness);
+  const ended = await status(harness.directory);
   expect(ended).toMatchObject({ reason, out: '' });
   expect(ended.says).toMatch(says);
   expect(ended.says).not.toContain('\n');

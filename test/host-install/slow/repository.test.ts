@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { makeRepository } from '../../../infra/package/repository.ts';
-import { lacking } from '../../infra/package/rig.ts';
+import { lacking } from '../../infra/package/harness.ts';
 import { temporaryDirectory } from '../../support/bridge-process.ts';
 import { whyNoMachine } from '../image.ts';
 import { type VersionName, versions } from '../packages.ts';

@@ -8,7 +8,7 @@ import { deployedBy } from '../../support/bicep/deployed.ts';
 import { evaluateFile } from '../../support/bicep/evaluate.ts';
 import { textOf } from '../../support/bicep/files.ts';
 import { createProject } from '../../support/bicep/project.ts';
-import { moment, newFolder } from './rig.ts';
+import { moment, newFolder } from './harness.ts';
 
 const commands = applicationCommands();
 const telling = (name: string, code = 0): string =>

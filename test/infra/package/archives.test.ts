@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { PackedFile } from '../../../infra/package/packed-file.ts';
 import { gzipOf, tar } from '../../../infra/package/tar.ts';
 import { zip } from '../../../infra/package/zip.ts';
-import { lacking, moment, newFolder, printed } from './rig.ts';
+import { lacking, moment, newFolder, printed } from './harness.ts';
 
 const files: readonly PackedFile[] = [
   { path: 'run.sh', mode: 0o755, content: Buffer.from('#!/bin/sh\n') },

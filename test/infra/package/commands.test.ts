@@ -6,7 +6,7 @@ import { bashCompletion, fishCompletion, zshCompletion } from '../../../infra/pa
 import { manPage } from '../../../infra/package/commands/man-page.ts';
 import { allOf, commandTable } from '../../../infra/package/commands/table.ts';
 import { exitCodes } from '../../../src/cli/exit-codes.ts';
-import { lacking, moment, newFolder } from './rig.ts';
+import { lacking, moment, newFolder } from './harness.ts';
 
 const product = 'scheduled-events-bridge';
 const table = commandTable();

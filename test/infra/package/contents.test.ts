@@ -7,7 +7,7 @@ import { signatureOf } from '../../../infra/package/manifest.ts';
 import { type PlatformName, platformNames } from '../../../infra/package/platforms.ts';
 import { faultsOfPackage } from '../../../infra/package/verify.ts';
 import { faultsIn, readPackage } from '../../../src/service/package.ts';
-import { lacking, moment, printed, smallProgram, smallRuntime, unpacked } from './rig.ts';
+import { lacking, moment, printed, smallProgram, smallRuntime, unpacked } from './harness.ts';
 
 const ours = generateKeyPairSync('ed25519');
 const other = generateKeyPairSync('ed25519');

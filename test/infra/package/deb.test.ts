@@ -7,7 +7,7 @@ import { debOf } from '../../../infra/package/deb.ts';
 import { asPackageVersion } from '../../../infra/package/distribution.ts';
 import type { PlatformName } from '../../../infra/package/platforms.ts';
 import { readPackage } from '../../../src/service/package.ts';
-import { lacking, moment, newFolder, printed, smallProgram, smallRuntime } from './rig.ts';
+import { lacking, moment, newFolder, printed, smallProgram, smallRuntime } from './harness.ts';
 
 const at = moment;
 

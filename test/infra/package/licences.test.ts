@@ -5,7 +5,7 @@ import type { Bundled, BundledPackage } from '../../../infra/package/bundled.ts'
 import { root } from '../../../infra/package/contents.ts';
 import { textBeside, thirdPartyLicences } from '../../../infra/package/licences.ts';
 import { sourcesHere } from '../../../infra/package/make-packages.ts';
-import { newFolder } from './rig.ts';
+import { newFolder } from './harness.ts';
 
 const node = { version: '24.0.1', licence: 'The text of Node' };
 let bundled: Bundled;

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { newFolder } from './rig.ts';
+import { newFolder } from './harness.ts';
 
 export type Script = 'deb/postinst' | 'deb/prerm' | 'deb/postrm' | 'rpm/post' | 'rpm/preun' | 'rpm/postun';
 

@@ -11,7 +11,7 @@ import { platformNames, platforms } from '../../../infra/package/platforms.ts';
 import { whyNoRpm } from '../../../infra/package/rpm.ts';
 import { budget, overBudget, sizeTable } from '../../../infra/package/sizes.ts';
 import { faultsOfPackage } from '../../../infra/package/verify.ts';
-import { lacking, moment, newFolder, printed, smallProgram, smallRuntime } from './rig.ts';
+import { lacking, moment, newFolder, printed, smallProgram, smallRuntime } from './harness.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
 const small: Sources = {

@@ -11,7 +11,7 @@ import { debOf } from '../../../infra/package/deb.ts';
 import { main } from '../../../infra/package/main.ts';
 import { rpmOf } from '../../../infra/package/rpm.ts';
 import { readPackage } from '../../../src/service/package.ts';
-import { lacking, moment, printed, smallProgram, smallRuntime } from './rig.ts';
+import { lacking, moment, printed, smallProgram, smallRuntime } from './harness.ts';
 
 const product = 'scheduled-events-bridge';
 const missing = lacking('gpg', 'apt-ftparchive', 'apt-get', 'createrepo_c', 'rpmbuild', 'rpmsign');

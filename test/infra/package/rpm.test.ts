@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentsOf } from '../../../infra/package/contents.ts';
 import type { PlatformName } from '../../../infra/package/platforms.ts';
 import { rpmOf, whyNoRpm } from '../../../infra/package/rpm.ts';
-import { moment, printed, smallProgram, smallRuntime } from './rig.ts';
+import { moment, printed, smallProgram, smallRuntime } from './harness.ts';
 
 const noRpm = await whyNoRpm();
 if (noRpm !== null) console.log(`  skipped: packages for rpm: ${noRpm}`);

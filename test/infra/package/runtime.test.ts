@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { platforms } from '../../../infra/package/platforms.ts';
 import { type Fetch, type Lock, runtimeFor } from '../../../infra/package/runtime.ts';
 import { gzipOf, tar } from '../../../infra/package/tar.ts';
-import { lacking, moment, newFolder, printed } from './rig.ts';
+import { lacking, moment, newFolder, printed } from './harness.ts';
 
 const root = join(import.meta.dirname, '../../..');
 

@@ -2,7 +2,7 @@ import { Spec, Validation } from '@cyclonedx/cyclonedx-library';
 import { expect, test } from 'vitest';
 import { sourcesHere } from '../../../infra/package/make-packages.ts';
 import { sbom } from '../../../infra/package/sbom.ts';
-import { moment, smallRuntime } from './rig.ts';
+import { moment, smallRuntime } from './harness.ts';
 
 test('the schema of CycloneDX 1.6 finds nothing wrong with the bill of materials', async () => {
   const { version, bundled } = (await sourcesHere()).program;

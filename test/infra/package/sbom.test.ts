@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Bundled } from '../../../infra/package/bundled.ts';
 import { sourcesHere } from '../../../infra/package/make-packages.ts';
 import { sbom } from '../../../infra/package/sbom.ts';
-import { moment, smallProgram, smallRuntime } from './rig.ts';
+import { moment, smallProgram, smallRuntime } from './harness.ts';
 
 interface Component {
   readonly 'bom-ref': string;

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, w
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { contentsOf } from '../../../infra/package/contents.ts';
-import { lacking, moment, newFolder, printed, smallProgram, smallRuntime, tellingNode, unpacked } from './rig.ts';
+import { lacking, moment, newFolder, printed, smallProgram, smallRuntime, tellingNode, unpacked } from './harness.ts';
 
 const scripts = join(import.meta.dirname, '../../../infra/package/scripts');
 const all = readdirSync(scripts, { recursive: true, withFileTypes: true })

@@ -15,7 +15,7 @@ import { type ScriptedSink, scriptedSink } from './scripted-sink.ts';
 export type Told = string | (Partial<LifecycleRecord> & { readonly eventId: string });
 
 /** A relay between a real outbox on disk and a scripted sink, in a time that the test owns. */
-export interface Rig {
+export interface Harness {
   readonly clock: FakeClock;
   readonly sink: ScriptedSink;
   readonly outbox: Outbox;
@@ -32,14 +32,14 @@ export interface Rig {
   drainFor(forMs: number): Promise<void>;
   counters(): { readonly pending: number; readonly delivered: number; readonly dead: number };
   /** A process that died and came back: a new relay and a new outbox over the same file. */
-  restart(): Rig;
+  restart(): Harness;
   close(): void;
 }
 
-export function openRig(
+export function openHarness(
   sinkOptions: Parameters<typeof scriptedSink>[0] = {},
   relayOptions: Partial<Pick<RelayOptions, 'random' | 'deadlineMs'>> = {},
-): Rig {
+): Harness {
   const clock = createFakeClock('2026-03-14T09:00:00.000Z');
   const sink = scriptedSink({ ...sinkOptions, monotonicMs: clock.monotonicMs });
   const directory = mkdtempSync(join(tmpdir(), 'relay-'));
@@ -51,7 +51,7 @@ function assemble(parts: {
   readonly sink: ScriptedSink;
   readonly directory: string;
   readonly relayOptions: Partial<RelayOptions>;
-}): Rig {
+}): Harness {
   const { clock, sink, directory, relayOptions } = parts;
   const lines: string[] = [];
   const say = (_fields: object, message: string): void => {
@@ -132,10 +132,10 @@ function assemble(parts: {
 }
 
 /** What the sink was given, send by send. */
-export const positions = ({ sink }: Rig): (readonly number[])[] => sink.sent.map((sent) => sent.positions);
+export const positions = ({ sink }: Harness): (readonly number[])[] => sink.sent.map((sent) => sent.positions);
 
 /** When the sink was asked, in seconds from the begin of the test. */
-export const seconds = ({ sink }: Rig): number[] => sink.sent.map(({ at }) => (at - 1_000) / 1_000);
+export const seconds = ({ sink }: Harness): number[] => sink.sent.map(({ at }) => (at - 1_000) / 1_000);
 
 export const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index);

@@ -31,10 +31,10 @@ interface RigOptions {
   readonly reach?: (ms: number) => Reach;
 }
 
-export type Rig = ReturnType<typeof createRig>;
+export type Harness = ReturnType<typeof createHarness>;
 
 /** A machine in a folder, with programs of its own in its path and a clock on which waiting takes no time. */
-export function createRig({ facts = {}, reach = () => ({ kind: 'connected' }) }: RigOptions = {}) {
+export function createHarness({ facts = {}, reach = () => ({ kind: 'connected' }) }: RigOptions = {}) {
   const directory = temporaryDirectory('service');
   const root = join(directory.path, 'root');
   const states = join(directory.path, 'units');
@@ -69,7 +69,7 @@ export function createRig({ facts = {}, reach = () => ({ kind: 'connected' }) }:
 
   const calls = (): string[] =>
     existsSync(join(states, 'calls')) ? readFileSync(join(states, 'calls'), 'utf8').trimEnd().split('\n') : [];
-  const rig = {
+  const harness = {
     root,
     places,
     machine,
@@ -113,7 +113,7 @@ export function createRig({ facts = {}, reach = () => ({ kind: 'connected' }) }:
     },
     [Symbol.dispose]: directory[Symbol.dispose],
   };
-  return rig;
+  return harness;
 }
 
 export const fitFacts: Facts = {

@@ -17,7 +17,7 @@ export interface Line {
   readonly message: string;
 }
 
-export interface Rig extends Disposable {
+export interface Harness extends Disposable {
   readonly directory: string;
   readonly clock: FakeClock;
   readonly lines: Line[];
@@ -25,7 +25,7 @@ export interface Rig extends Disposable {
 }
 
 /** A state directory of its own, a clock, and a log that is remembered. Everything opened is closed at the end. */
-export function createRig(directory = mkdtempSync(join(tmpdir(), 'outbox-'))): Rig {
+export function createHarness(directory = mkdtempSync(join(tmpdir(), 'outbox-'))): Harness {
   const clock = createFakeClock();
   const lines: Line[] = [];
   const opened: Outbox[] = [];

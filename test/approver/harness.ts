@@ -10,7 +10,7 @@ import { createFakeClock, type FakeClock, settled } from '../support/fake-clock.
 import { observerNamed } from '../support/story.ts';
 
 /** A service that approves, on a real outbox: documents, the answers of Azure and the time are the test's. */
-export interface ApproverRig {
+export interface ApproverHarness {
   readonly approver: Approver;
   readonly outbox: Outbox;
   readonly clock: FakeClock;
@@ -24,7 +24,7 @@ export interface ApproverRig {
   /** `Approved: accepted`, for each approval. */
   approvals(): readonly string[];
   /** As after kill -9: the file stays, and another process opens it. */
-  killed(options?: Partial<RigOptions>): ApproverRig;
+  killed(options?: Partial<RigOptions>): ApproverHarness;
   close(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ export interface RigOptions {
 
 const off = { userInitiated: false, freezeUpToSeconds: null, onBehalfOf: [], onBehalfAfterSeconds: 60 };
 
-export function openApprover(directory: string, given: Partial<RigOptions> = {}): ApproverRig {
+export function openApprover(directory: string, given: Partial<RigOptions> = {}): ApproverHarness {
   const {
     clock = createFakeClock(),
     answer = { outcome: 'accepted', reason: null },
