@@ -11,7 +11,7 @@ export interface ApproveAnswer {
   /** Azure accepted it. */
   readonly ok: boolean;
   /** For the person who asked. */
-  readonly says: string;
+  readonly message: string;
   /** Null: nothing was sent. */
   readonly outcome: ApprovalAnswer['outcome'] | null;
 }
@@ -37,17 +37,17 @@ export async function approveManually(
   const ids = (view.document()?.events ?? []).map(({ eventId }) => eventId).join(', ') || 'none';
   const other = event && asked.terms && differenceBetween(asked.terms, view.termsOf(event));
   const trouble = [
-    { is: isClosing(), says: 'The service is about to stop: ask again when it runs.' },
-    { is: !view.isFresh(), says: tellsNothing },
-    { is: !isCertain(), says: 'The metadata service has not told yet which VM this is: ask again.' },
-    { is: !event, says: `No event ${asked.eventId} is listed. Listed: ${ids}.` },
+    { is: isClosing(), message: 'The service is about to stop: ask again when it runs.' },
+    { is: !view.isFresh(), message: tellsNothing },
+    { is: !isCertain(), message: 'The metadata service has not told yet which VM this is: ask again.' },
+    { is: !event, message: `No event ${asked.eventId} is listed. Listed: ${ids}.` },
     {
       is: event?.eventStatus !== 'Scheduled',
-      says: `The event is ${event?.eventStatus ?? 'of no status'}: only what is Scheduled can be approved.`,
+      message: `The event is ${event?.eventStatus ?? 'of no status'}: only what is Scheduled can be approved.`,
     },
-    { is: Boolean(other), says: `By now the event ${other}. Look again, then ask again.` },
+    { is: Boolean(other), message: `By now the event ${other}. Look again, then ask again.` },
   ].find(({ is }) => is);
-  if (trouble || !event) return refusal(trouble?.says ?? '');
+  if (trouble || !event) return refusal(trouble?.message ?? '');
   const already = carryOut.underWay(keyOf(event));
   if (already) return answerOf(await already, event);
   const wasApproved = isApproved(keyOf(event));
@@ -62,13 +62,13 @@ const tellsNothing =
   'The metadata service has told nothing for 5 s, so nobody knows what is scheduled now: see `status`.';
 
 /** Nothing was sent. */
-export const refusal = (says: string): ApproveAnswer => ({ ok: false, says, outcome: null });
+export const refusal = (message: string): ApproveAnswer => ({ ok: false, message, outcome: null });
 
 function answerOf(
   { outcome, reason }: ApprovalAnswer,
   { eventType, resources }: Pick<ScheduledEvent, 'eventType' | 'resources'>,
 ): ApproveAnswer {
-  if (outcome !== 'accepted') return { ok: false, says: reason, outcome };
+  if (outcome !== 'accepted') return { ok: false, message: reason, outcome };
   const whom = resources?.join(', ') || 'the VMs it names';
-  return { ok: true, says: `Azure accepted it: the ${eventType ?? 'event'} starts now for ${whom}.`, outcome };
+  return { ok: true, message: `Azure accepted it: the ${eventType ?? 'event'} starts now for ${whom}.`, outcome };
 }

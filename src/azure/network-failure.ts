@@ -132,11 +132,11 @@ function proxyFailure(message: string, to: Destination): Failure | null {
   const status = /Proxy response \((\d{3})\)/.exec(message)?.[1];
   if (!status) return null;
   const proxy = to.proxy === null ? 'The proxy' : `The proxy ${to.proxy}`;
-  const says =
+  const refusal =
     status === '407'
       ? `${asksForCredentials}.`
       : `refuses the connection (HTTP ${status}): let it allow CONNECT to ${to.host}, port 443.`;
-  return retry('configuration', 'proxy-refused', `${proxy} ${says}`);
+  return retry('configuration', 'proxy-refused', `${proxy} ${refusal}`);
 }
 
 /** Said by our own WebSockets: undici has no words for it. */

@@ -58,11 +58,11 @@ async function approve(eventId: string, options: ApproveOptions, commandContext:
     throw new Failure('notDone', `Its status is ${event.eventStatus}: only what is Scheduled can be approved.`);
   }
   if (!options.yes) await confirm(ask, stop);
-  const { ok, says, outcome } = await carryOut(config, log, { eventId: event.eventId, terms }, stop);
-  if (ok) return print(`${says}\n`);
+  const { ok, message, outcome } = await carryOut(config, log, { eventId: event.eventId, terms }, stop);
+  if (ok) return print(`${message}\n`);
   const what = { refused: 'It was not approved', 'outcome-unknown': 'Perhaps it was approved' };
   const verdict = outcome === null || outcome === 'accepted' ? 'Nothing was sent' : what[outcome];
-  throw new Failure('notDone', `${verdict}: ${says}`);
+  throw new Failure('notDone', `${verdict}: ${message}`);
 }
 
 const listedTwice =

@@ -30,16 +30,16 @@ async function emitTest(
 ): Promise<void> {
   const { directory } = stateDirectoryOf(options, env);
   const answer = await ask(directory, stop);
-  if (!answer.ok) throw new Failure('notDone', answer.says);
+  if (!answer.ok) throw new Failure('notDone', answer.message);
   print(options.json ? `${JSON.stringify(answer)}\n` : whereToFind(answer));
 }
 
 /** What the service answers. */
 type EmitTestAnswer =
-  | { readonly ok: false; readonly says: string }
+  | { readonly ok: false; readonly message: string }
   | {
       readonly ok: true;
-      readonly says: string;
+      readonly message: string;
       readonly eventId: string;
       readonly recordId: string;
       readonly transitionId: string;
@@ -68,8 +68,8 @@ const unanswered = {
     `The service with the state directory ${directory} did not answer within ${answerMs / 1000} s, so that it is not known whether a test record was made: status tells how it is, for instance that its disk is full.`,
 };
 
-const whereToFind = ({ says, eventId, recordId }: Extract<EmitTestAnswer, { ok: true }>): string =>
-  `${says}
+const whereToFind = ({ message, eventId, recordId }: Extract<EmitTestAnswer, { ok: true }>): string =>
+  `${message}
   event id        ${eventId}
   record id       ${recordId}
   Event Hubs      the message with the id ${recordId}; partition key ${eventId.toLowerCase()}
@@ -97,7 +97,7 @@ export function createEmitTest({
     if (known === null) {
       return {
         ok: false,
-        says: 'This VM does not know its own name yet, since the instance metadata cannot be read: check says why.',
+        message: 'This VM does not know its own name yet, since the instance metadata cannot be read: check says why.',
       };
     }
     const { state, record } = testRecord(outbox.state, {
@@ -111,7 +111,7 @@ export function createEmitTest({
     const { eventId, recordId, transitionId, streamId, position } = record;
     const where =
       outbox.storage.trouble === null ? 'is in the outbox' : 'is in memory, since the disk takes no writes,';
-    const says = `A test record ${where} and goes to every sink: status tells whether it arrived.`;
-    return { ok: true, says, eventId, recordId, transitionId, streamId, position };
+    const message = `A test record ${where} and goes to every sink: status tells whether it arrived.`;
+    return { ok: true, message, eventId, recordId, transitionId, streamId, position };
   };
 }

@@ -22,7 +22,7 @@ export const exitCodes = {
   logAnalyticsFailed: { code: 13, meaning: 'Log Analytics cannot be reached, or refuses' },
   diskFailed: { code: 14, meaning: 'the state directory or what is in it is unusable, or records are in memory only' },
   clockFailed: { code: 15, meaning: 'the clock is too far off' },
-  needsPerson: {
+  actionRequired: {
     code: 20,
     meaning:
       'operator action required, or the health is not known; the first line of `status` says what is wrong and how to fix it',

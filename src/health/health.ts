@@ -71,13 +71,13 @@ export function startHealth(options: HealthOptions): Health {
       log,
       routes: {
         '/livez': () => {
-          const { ok, says } = liveness(condition());
-          return ok ? textAnswer(200, 'alive') : textAnswer(503, ...says);
+          const { ok, message } = liveness(condition());
+          return ok ? textAnswer(200, 'alive') : textAnswer(503, ...message);
         },
         '/readyz': () => {
           const now = condition();
-          const { ok, says } = readiness(now);
-          return ok ? textAnswer(200, 'ready', ...remarks(now)) : textAnswer(503, ...says);
+          const { ok, message } = readiness(now);
+          return ok ? textAnswer(200, 'ready', ...remarks(now)) : textAnswer(503, ...message);
         },
         '/healthz': () => jsonAnswer(200, richHealth(condition())),
         '/metrics': async () => {

@@ -19,7 +19,7 @@ export interface PollFigures {
 /** `isProblem`: operator action required. Otherwise it is reported only. */
 export interface Remark {
   readonly isProblem: boolean;
-  readonly says: string;
+  readonly message: string;
 }
 
 /** The metadata service is a millisecond away: without a document for longer the VM is blind. */
@@ -41,7 +41,7 @@ export function pollRemark(poll: PollFigures): Remark | null {
   if (isAwaited) {
     return {
       isProblem: false,
-      says: `not watching yet: the first answer of the metadata service may take ${inWords(poll.answerSeconds)} (${inWords(upSeconds)} so far)`,
+      message: `not watching yet: the first answer of the metadata service may take ${inWords(poll.answerSeconds)} (${inWords(upSeconds)} so far)`,
     };
   }
   if (blindSeconds > documentLimitSeconds) {
@@ -49,15 +49,15 @@ export function pollRemark(poll: PollFigures): Remark | null {
     const ago = documentAgeSeconds === null ? ' ago' : '';
     return {
       isProblem: true,
-      says: `No document from the metadata service ${since}${inWords(blindSeconds)}${ago}: ${reasonOf(poll)}`,
+      message: `No document from the metadata service ${since}${inWords(blindSeconds)}${ago}: ${reasonOf(poll)}`,
     };
   }
-  if (documentAgeSeconds === null) return { isProblem: false, says: `starting: no document yet${because(poll)}` };
-  if (failing !== null) return { isProblem: false, says: `the last poll failed${because(poll)}` };
+  if (documentAgeSeconds === null) return { isProblem: false, message: `starting: no document yet${because(poll)}` };
+  if (failing !== null) return { isProblem: false, message: `the last poll failed${because(poll)}` };
   if (!isLate(poll)) return null;
   return {
     isProblem: false,
-    says: `the last poll ended ${inWords(poll.ageSeconds)} ago, with an interval of ${poll.intervalSeconds} s: the metadata service is slow to answer`,
+    message: `the last poll ended ${inWords(poll.ageSeconds)} ago, with an interval of ${poll.intervalSeconds} s: the metadata service is slow to answer`,
   };
 }
 

@@ -8,7 +8,7 @@ import type { OutboxFigures } from './snapshot.ts';
 /** A judgement, with a sentence for each thing that is wrong. */
 export interface Verdict {
   readonly ok: boolean;
-  readonly says: readonly string[];
+  readonly message: readonly string[];
 }
 
 /** Everything that is judged, at one moment. */
@@ -28,7 +28,7 @@ export interface Condition {
 
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
-const judged = (says: readonly string[]): Verdict => ({ ok: says.length === 0, says });
+const judged = (message: readonly string[]): Verdict => ({ ok: message.length === 0, message });
 
 /** Whether the process should go on living: all its loops progress. */
 export const liveness = ({ loops }: Pick<Condition, 'loops'>): Verdict =>
@@ -45,11 +45,11 @@ export const liveness = ({ loops }: Pick<Condition, 'loops'>): Verdict =>
 export function readiness(condition: Pick<Condition, 'loops' | 'poll' | 'storage'>): Verdict {
   const { poll, storage } = condition;
   const remark = pollRemark(poll);
-  const says = [...liveness(condition).says];
-  if (remark?.isProblem) says.push(remark.says);
-  else if (poll.documentAgeSeconds === null) says.push(sentence(remark?.says ?? 'no document yet'));
-  if (storage.trouble !== null || storage.undurable > 0) says.push(storageWords(storage));
-  return judged(says);
+  const message = [...liveness(condition).message];
+  if (remark?.isProblem) message.push(remark.message);
+  else if (poll.documentAgeSeconds === null) message.push(sentence(remark?.message ?? 'no document yet'));
+  if (storage.trouble !== null || storage.undurable > 0) message.push(storageWords(storage));
+  return judged(message);
 }
 
 /** What is worth saying of one that is ready: a late poll, destinations that do not take what waits for them, senders that keep failing. */
@@ -60,7 +60,7 @@ export function remarks({ poll, sinks, senders, connectJitterSeconds, at }: Cond
     const figures = { configured, waiting: counters.pending, oldestWaitingAt: oldestPendingAt, progress };
     return sinkClause(name, figures, at, name === 'event-hubs' ? connectJitterSeconds : 0);
   });
-  const late = remark === null || remark.isProblem ? null : remark.says;
+  const late = remark === null || remark.isProblem ? null : remark.message;
   return [late, ...clauses, ...senders.map(senderClause)].filter((clause) => clause !== null);
 }
 
@@ -79,12 +79,12 @@ function storageWords({ trouble, undurable }: Outbox['storage']): string {
 export function richHealth(condition: Condition): {
   readonly ApplicationHealthState: 'Healthy' | 'Unhealthy';
   readonly status: 'ok' | 'warning' | 'unready';
-  readonly says: readonly string[];
+  readonly message: readonly string[];
   readonly customMetrics: string;
 } {
-  const { ok, says: problems } = readiness(condition);
+  const { ok, message: problems } = readiness(condition);
   const { openEvents, version } = condition;
-  const says = [...problems, ...remarks(condition)];
+  const message = [...problems, ...remarks(condition)];
   const sinks = condition.sinks.map(({ name, configured, counters, progress, oldestPendingAt }) => {
     const { pending, dead } = counters;
     const state = sinkState({ configured, waiting: pending, oldestWaitingAt: oldestPendingAt, progress }, true);
@@ -94,15 +94,15 @@ export function richHealth(condition: Condition): {
   });
   return {
     ApplicationHealthState: ok ? 'Healthy' : 'Unhealthy',
-    status: !ok ? 'unready' : says.length > 0 ? 'warning' : 'ok',
-    says,
-    customMetrics: JSON.stringify({ says, version, openEvents, sinks: Object.fromEntries(sinks) }),
+    status: !ok ? 'unready' : message.length > 0 ? 'warning' : 'ok',
+    message,
+    customMetrics: JSON.stringify({ message, version, openEvents, sinks: Object.fromEntries(sinks) }),
   };
 }
 
 /** One sentence for `systemctl status`. */
 export function statusLine(condition: Condition): string {
-  const [first] = readiness(condition).says;
+  const [first] = readiness(condition).message;
   if (first !== undefined) return first;
   const { openEvents, sinks } = condition;
   const waiting = sinks.reduce((sum, { counters }) => sum + counters.pending, 0);

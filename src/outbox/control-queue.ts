@@ -5,7 +5,7 @@ import type { FiledRequest, Outbox } from './outbox.ts';
 /** What every answer holds: whether it was done, and a sentence for the person who asked. */
 export interface Answer {
   readonly ok: boolean;
-  readonly says: string;
+  readonly message: string;
   readonly [field: string]: unknown;
 }
 
@@ -92,4 +92,4 @@ export function createControlQueue({
   };
 }
 
-const refusal = (says: string): Answer => ({ ok: false, says });
+const refusal = (message: string): Answer => ({ ok: false, message });

@@ -5,7 +5,7 @@ import type { Chosen, Outbox, Purged } from './outbox.ts';
 export interface OutboxAnswer {
   readonly ok: boolean;
   /** For the person who asked. */
-  readonly says: string;
+  readonly message: string;
   /** Deliveries that were changed: one record for two sinks is two. */
   readonly deliveries: number;
 }
@@ -37,7 +37,7 @@ export function outboxHandlers(
     const { trouble } = outbox.storage;
     if (trouble)
       return { ...refusal(`The disk takes no writes, so nothing can be changed: ${trouble.reason}`), deliveries };
-    return { ok: true, says: done(deliveries, asked), deliveries };
+    return { ok: true, message: done(deliveries, asked), deliveries };
   };
 
   return {
@@ -98,4 +98,4 @@ const counted = (n: number, what: string): string => {
   return `${n} ${n === 1 ? what : many}`;
 };
 
-const refusal = (says: string): OutboxAnswer => ({ ok: false, says, deliveries: 0 });
+const refusal = (message: string): OutboxAnswer => ({ ok: false, message, deliveries: 0 });

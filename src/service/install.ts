@@ -44,7 +44,7 @@ export interface Done {
   /** The unit that an administrator has written, which was kept; null: there is none. */
   readonly editedUnit: string | null;
   /** What the service says of itself; empty where it was not started. */
-  readonly says: string;
+  readonly message: string;
   /** Why it gets no connection to the metadata service; null where it does, or was not started. */
   readonly unreached: string | null;
 }
@@ -71,7 +71,7 @@ export async function install(machine: Machine, order: Order): Promise<Done> {
     }
   });
   if (brought.outcome !== 'becomes-ready' && brought.outcome !== 'ready-already') {
-    return { ...brought, says: '', unreached: null };
+    return { ...brought, message: '', unreached: null };
   }
   // Nothing is changed any more: another installer need not wait for this.
   const unreached = await whyUnreached(machine, places.state);
@@ -79,7 +79,7 @@ export async function install(machine: Machine, order: Order): Promise<Done> {
   const unit = await createSystemd(env)
     .unit()
     .catch(() => null);
-  return { ...brought, unreached, says: unit?.says ?? '' };
+  return { ...brought, unreached, message: unit?.message ?? '' };
 }
 
 async function bringPackage(machine: Machine, order: Order, wantedPackage: Package | null, facts: Facts) {
@@ -164,7 +164,7 @@ interface Work {
   readonly before: string | null;
 }
 
-async function bring(work: Work): Promise<Omit<Done, 'says' | 'unreached'>> {
+async function bring(work: Work): Promise<Omit<Done, 'message' | 'unreached'>> {
   const { machine, systemd, observed, desired, material, before } = work;
   const planned = plan(observed, desired);
   const { steps, outcome, fallBackTo } = planned;

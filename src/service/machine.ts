@@ -10,7 +10,9 @@ export type CheckedConfiguration =
   | { readonly stateDirectory: string; readonly problems?: never };
 
 /** Whether the service that runs answered, and with that wrote its state. `says` completes "because …". */
-export type PingResult = { readonly ok: true; readonly reach: Reach } | { readonly ok: false; readonly says: string };
+export type PingResult =
+  | { readonly ok: true; readonly reach: Reach }
+  | { readonly ok: false; readonly message: string };
 
 /**
  * How the service that runs stands to the metadata service, as it tells itself: a firewall may let root through and not its account.

@@ -93,7 +93,7 @@ export async function waitUntilReady(
     if (verdict.kind === 'steady') {
       const greeting = await greet(stateDirectory);
       if (greeting.ok) return { ready: true };
-      unproven = greeting.says;
+      unproven = greeting.message;
     }
     const isOver = clock.monotonicMs() - (looks[0]?.atMs ?? 0) >= patienceMs;
     if (verdict.kind === 'not-ready' || (verdict.kind === 'steady' && isOver)) {

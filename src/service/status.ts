@@ -23,7 +23,7 @@ export interface ServiceStatus {
   readonly isAsItWasReady: boolean | null;
   readonly enabled: boolean;
   /** Null where systemd does not run, or cannot be asked. */
-  readonly service: null | Pick<UnitState, 'active' | 'sub' | 'pid' | 'restarts' | 'since' | 'says'>;
+  readonly service: null | Pick<UnitState, 'active' | 'sub' | 'pid' | 'restarts' | 'since' | 'message'>;
   readonly configuration: {
     readonly file: string;
     /** This and the problems are null for who is not root, and may not look at it. */
@@ -56,7 +56,7 @@ export async function serviceStatus(machine: Machine): Promise<ServiceStatus> {
       pid: unit.pid,
       restarts: unit.restarts,
       since: unit.since,
-      says: unit.says,
+      message: unit.message,
     },
     configuration: {
       file: fromRoot(places, places.configuration),

@@ -17,7 +17,7 @@ export interface UnitState {
   /** Started again by systemd, since a person or the installer started it. */
   readonly restarts: number;
   /** The sentence that the service tells of itself. */
-  readonly says: string;
+  readonly message: string;
   /** How the last main process ended. */
   readonly exitStatus: number;
   readonly result: string;
@@ -102,7 +102,7 @@ export function stateIn(shown: string): UnitState {
     invocation: text('InvocationID') || null,
     pid: number('MainPID') || null,
     restarts: number('NRestarts'),
-    says: text('StatusText'),
+    message: text('StatusText'),
     exitStatus: number('ExecMainStatus'),
     result: text('Result'),
     isStale: text('NeedDaemonReload') === 'yes' || text('LoadState') === 'not-found',

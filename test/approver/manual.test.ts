@@ -42,7 +42,11 @@ describe('approving by hand', () => {
       expect([posts, approvals()]).toEqual([[eventId], ['Approved: accepted']]);
       expect(records().at(-1)).toMatchObject({ phase: 'Approved', eventType: listed.eventType });
     });
-    expect(answer).toMatchObject({ ok: true, outcome: 'accepted', says: expect.stringContaining('Azure accepted it') });
+    expect(answer).toMatchObject({
+      ok: true,
+      outcome: 'accepted',
+      message: expect.stringContaining('Azure accepted it'),
+    });
   });
 
   test('finds the event in whatever letters, and while it names the VMs that were shown', async () => {
@@ -90,15 +94,15 @@ describe('approving by hand', () => {
     ['nothing in particular', [preempt], null, 'no EventId'],
     ['what is no text', [preempt], { eventId: 5 }, 'no EventId'],
     ['nothing at all', [preempt], { eventId: ' ' }, 'no EventId'],
-  ])('does not take %s', async (_, events, argument, says) => {
+  ])('does not take %s', async (_, events, argument, message) => {
     const answer = await whenAsked(events, argument, {}, ({ posts, approvals }) =>
       expect([posts, approvals()]).toEqual([[], []]),
     );
-    expect(answer).toEqual({ ok: false, outcome: null, says: expect.stringContaining(says) });
+    expect(answer).toEqual({ ok: false, outcome: null, message: expect.stringContaining(message) });
   });
 
   test.each([
-    [false, { ok: false, outcome: null, says: expect.stringContaining('listed more than once') }],
+    [false, { ok: false, outcome: null, message: expect.stringContaining('listed more than once') }],
     [true, { ok: true, outcome: 'accepted' }],
   ])('takes an event that is listed twice only where the person was told so: %s', async (listedTwice, answer) => {
     using directory = temporaryDirectory('by-hand');
@@ -144,7 +148,7 @@ describe('approving by hand', () => {
     const told = await whenAsked([preempt], { eventId }, { answer }, ({ approvals }) =>
       expect(approvals()).toEqual([`Approved: ${answer.outcome}`]),
     );
-    expect(told).toEqual({ ok: false, outcome: answer.outcome, says: answer.reason });
+    expect(told).toEqual({ ok: false, outcome: answer.outcome, message: answer.reason });
   });
 
   test('asked for twice at once, it is one approval, and both hear of it', async () => {

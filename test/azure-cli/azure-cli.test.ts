@@ -100,16 +100,16 @@ test.for(remedyLines.filter((line) => !hasParentheses(line)))('PowerShell calls 
 });
 
 test.for([
-  { line: 'az vm show --name $name', says: /PowerShell/ },
-  { line: 'az vm show --name "web', says: /PowerShell cannot read/ },
-  { line: 'az vm show && az vm list', says: /PowerShell cannot read|more than one command/ },
-  { line: `az rest --body '{"a":1}'`, says: /az\.cmd does not get/ },
-  { line: 'az vm list --query "length(@)"', says: /az\.cmd does not get/ },
-  { line: 'az vm show --ids @(1,2)', says: /expression/ },
+  { line: 'az vm show --name $name', message: /PowerShell/ },
+  { line: 'az vm show --name "web', message: /PowerShell cannot read/ },
+  { line: 'az vm show && az vm list', message: /PowerShell cannot read|more than one command/ },
+  { line: `az rest --body '{"a":1}'`, message: /az\.cmd does not get/ },
+  { line: 'az vm list --query "length(@)"', message: /az\.cmd does not get/ },
+  { line: 'az vm show --ids @(1,2)', message: /expression/ },
   // Quotes that bash takes too do not help: https://github.com/Azure/azure-cli/blob/dev/doc/quoting-issues-with-powershell.md
-  { line: 'az vm show --resource-group "rg(test)"', says: /az\.cmd does not get/ },
-])('a line that PowerShell would change is reported: $line', ({ line, says }) => {
-  expect(() => powerShell.callsOf(line)).toThrow(says);
+  { line: 'az vm show --resource-group "rg(test)"', message: /az\.cmd does not get/ },
+])('a line that PowerShell would change is reported: $line', ({ line, message }) => {
+  expect(() => powerShell.callsOf(line)).toThrow(message);
 });
 
 describe('a command of an extension', () => {
@@ -149,19 +149,19 @@ if (missing !== null) {
 }
 
 /** Lines with one fault each, and what the CLI says of it. */
-const faults: readonly { readonly line: string; readonly says: RegExp }[] = [
-  { line: 'az vm shwo --resource-group rg --name x', says: /'shwo' is misspelled or not recognized/ },
-  { line: 'az policy remediations list', says: /'remediations' is misspelled or not recognized/ },
-  { line: 'az monitor data-collection rule list', says: /'data-collection' is misspelled or not recognized/ },
-  { line: 'az vm show --resource-group rg --name x --expnad y', says: /unrecognized arguments: --expnad y/ },
-  { line: 'az vm show --resource-group rg', says: /--name .* required/ },
-  { line: 'az policy assignment delete --scope /x', says: /required: -n\/--name/ },
-  { line: 'az rest --method gte --url /x', says: /'gte' is not a valid value for '--method'/ },
-  { line: 'az vm list --query "[?x"', says: /argument --query: invalid/ },
-  { line: 'az vm show --ids web_3', says: /invalid resource ID: web_3/ },
-  { line: 'az sig delete --resource-group rg --gallery-name', says: /--gallery-name: expected one argument/ },
-  { line: 'az vm list-sizes --location westeurope', says: /has been deprecated/ },
-  { line: 'az vmss aplication --help', says: /'aplication' is misspelled or not recognized/ },
+const faults: readonly { readonly line: string; readonly message: RegExp }[] = [
+  { line: 'az vm shwo --resource-group rg --name x', message: /'shwo' is misspelled or not recognized/ },
+  { line: 'az policy remediations list', message: /'remediations' is misspelled or not recognized/ },
+  { line: 'az monitor data-collection rule list', message: /'data-collection' is misspelled or not recognized/ },
+  { line: 'az vm show --resource-group rg --name x --expnad y', message: /unrecognized arguments: --expnad y/ },
+  { line: 'az vm show --resource-group rg', message: /--name .* required/ },
+  { line: 'az policy assignment delete --scope /x', message: /required: -n\/--name/ },
+  { line: 'az rest --method gte --url /x', message: /'gte' is not a valid value for '--method'/ },
+  { line: 'az vm list --query "[?x"', message: /argument --query: invalid/ },
+  { line: 'az vm show --ids web_3', message: /invalid resource ID: web_3/ },
+  { line: 'az sig delete --resource-group rg --gallery-name', message: /--gallery-name: expected one argument/ },
+  { line: 'az vm list-sizes --location westeurope', message: /has been deprecated/ },
+  { line: 'az vmss aplication --help', message: /'aplication' is misspelled or not recognized/ },
 ];
 
 describe.skipIf(missing !== null)('the parser of the Azure CLI', () => {
@@ -174,12 +174,14 @@ describe.skipIf(missing !== null)('the parser of the Azure CLI', () => {
   }, 300_000);
 
   test('accepts every line of documents and messages, and knows every command that is named', () => {
-    const refused = parsed.flatMap(({ of }, index) => (refusals[index] === null ? [] : { of, says: refusals[index] }));
+    const refused = parsed.flatMap(({ of }, index) =>
+      refusals[index] === null ? [] : { of, message: refusals[index] },
+    );
     expect(refused).toEqual([]);
     expect(parsed.length).toBeGreaterThan(70);
   });
 
-  test.for(faults.map((fault, index) => ({ ...fault, index })))('refuses $line', ({ says, index }) => {
-    expect(refusals[parsed.length + index]).toMatch(says);
+  test.for(faults.map((fault, index) => ({ ...fault, index })))('refuses $line', ({ message, index }) => {
+    expect(refusals[parsed.length + index]).toMatch(message);
   });
 });

@@ -10,39 +10,39 @@ const cases = [
     name: 'a silent endpoint of Azure',
     status: null,
     endpoint: ofAzure,
-    says: /firewall .* blocks 169\.254\.169\.254/,
+    message: /firewall .* blocks 169\.254\.169\.254/,
   },
   {
     name: 'a silent endpoint that was configured',
     status: null,
     endpoint: moved,
-    says: /127\.0\.0\.1.*imds\.endpoint/,
+    message: /127\.0\.0\.1.*imds\.endpoint/,
   },
-  { name: 'a 404 of Azure, which passes', status: 404, endpoint: ofAzure, says: /being updated/ },
+  { name: 'a 404 of Azure, which passes', status: 404, endpoint: ofAzure, message: /being updated/ },
   {
     name: 'a 404 of a path that was configured wrong, which does not',
     status: 404,
     endpoint: moved,
-    says: /^http:\/\/127\.0\.0\.1:8080\/vm\/web_3 has no token endpoint .*imds\.endpoint/,
+    message: /^http:\/\/127\.0\.0\.1:8080\/vm\/web_3 has no token endpoint .*imds\.endpoint/,
   },
-  { name: 'a refusal by the proxy agent', status: 403, endpoint: ofAzure, says: /Metadata Security Protocol/ },
+  { name: 'a refusal by the proxy agent', status: 403, endpoint: ofAzure, message: /Metadata Security Protocol/ },
 ];
 
 test.for([
-  { name: 'that has none', said: 'Identity not found', says: /: assign an identity to this VM/ },
+  { name: 'that has none', said: 'Identity not found', message: /: assign an identity to this VM/ },
   {
     name: 'that has several',
     said: 'Multiple user assigned identities exist',
-    says: /: name the one to use in identity/,
+    message: /: name the one to use in identity/,
   },
-])('what mends a VM $name: that alone', ({ said, says }) => {
+])('what mends a VM $name: that alone', ({ said, message }) => {
   const { reason } = tokenFailure(answer(400, said), { clientId: null, endpoint: ofAzure });
-  expect(reason).toMatch(says);
+  expect(reason).toMatch(message);
   expect(reason).not.toMatch(/az vm identity assign.*name the one|name the one.*az vm/);
 });
 
-test.for(cases)('what is said of a token that did not come: $name', ({ status, endpoint, says }) => {
+test.for(cases)('what is said of a token that did not come: $name', ({ status, endpoint, message }) => {
   const { reason } = tokenFailure(answer(status), { clientId: null, endpoint });
-  expect(reason).toMatch(says);
+  expect(reason).toMatch(message);
   if (!endpoint.isOfAzure) expect(reason).not.toContain('169.254');
 });

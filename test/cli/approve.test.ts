@@ -62,7 +62,7 @@ interface Told {
   readonly printed: string;
   /** Null: done. */
   readonly reason: ExitReason | null;
-  readonly says: string;
+  readonly message: string;
 }
 
 /** What the command does; `ask` is the person at the terminal. */
@@ -84,10 +84,10 @@ async function approve(
   addApproveWith(ask)(program, { env: {}, stop: never, print: (text) => (printed += text) });
   try {
     await program.parseAsync([approveRequest, ...args, '--config', file], { from: 'user' });
-    return { printed, reason: null, says: '' };
+    return { printed, reason: null, message: '' };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    return { printed, reason: error.reason, says: error.message };
+    return { printed, reason: error.reason, message: error.message };
   }
 }
 
@@ -177,8 +177,8 @@ describe('the command approve', () => {
     const directory = place('service');
     const outbox = serve(directory);
     const eventId = schedule({ resources: ['web_1'] });
-    const { printed, reason, says } = await approve(directory, [eventId, '--yes']);
-    expect([reason, says]).toEqual([null, '']);
+    const { printed, reason, message } = await approve(directory, [eventId, '--yes']);
+    expect([reason, message]).toEqual([null, '']);
     expect(printed).toContain('This VM is not among them.');
     expect(printed).toContain('Azure accepted it');
     expect(approvalsOf(eventId)).toBe(1);
@@ -202,8 +202,8 @@ describe('the command approve', () => {
 
   test('approves nothing without --yes where nobody can be asked', async () => {
     const eventId = schedule();
-    const { reason, says } = await approve(place('nobody'), [eventId]);
-    expect([reason, says, approvalsOf(eventId)]).toEqual(['usage', expect.stringContaining('--yes'), 0]);
+    const { reason, message } = await approve(place('nobody'), [eventId]);
+    expect([reason, message, approvalsOf(eventId)]).toEqual(['usage', expect.stringContaining('--yes'), 0]);
   });
 
   test('approves nothing when the event names other VMs by the time the person has answered', async () => {
@@ -212,24 +212,24 @@ describe('the command approve', () => {
       azure.imds.update(eventId, { resources: ['web_0', 'web_1'] });
       return 'y';
     };
-    const { reason, says } = await approve(place('changed'), [eventId], { ask });
+    const { reason, message } = await approve(place('changed'), [eventId], { ask });
     expect([reason, approvalsOf(eventId)]).toEqual(['notDone', 0]);
-    expect(says).toContain('By now the event names other VMs: web_0, web_1');
+    expect(message).toContain('By now the event names other VMs: web_0, web_1');
   });
 
   test('says which events there are when this one is not listed', async () => {
     const eventId = schedule();
-    const { reason, says } = await approve(place('unlisted'), ['other', '--yes']);
+    const { reason, message } = await approve(place('unlisted'), ['other', '--yes']);
     expect(reason).toBe('notDone');
-    expect(says).toContain('Azure lists no event other. Listed:');
-    expect(says).toContain(eventId);
+    expect(message).toContain('Azure lists no event other. Listed:');
+    expect(message).toContain(eventId);
   });
 
   test('says that an event has started already', async () => {
     const eventId = schedule();
     azure.imds.start(eventId);
-    const { reason, says } = await approve(place('started'), [eventId, '--yes']);
-    expect([reason, says]).toEqual(['notDone', expect.stringContaining('Its status is Started')]);
+    const { reason, message } = await approve(place('started'), [eventId, '--yes']);
+    expect([reason, message]).toEqual(['notDone', expect.stringContaining('Its status is Started')]);
   });
 
   test('says that the event has left by the time the person has answered', async () => {
@@ -238,8 +238,8 @@ describe('the command approve', () => {
       azure.imds.remove(eventId);
       return 'y';
     };
-    const { reason, says } = await approve(place('left'), [eventId], { ask });
-    expect([reason, says]).toEqual(['notDone', expect.stringContaining(`Nothing was sent: No event ${eventId}`)]);
+    const { reason, message } = await approve(place('left'), [eventId], { ask });
+    expect([reason, message]).toEqual(['notDone', expect.stringContaining(`Nothing was sent: No event ${eventId}`)]);
   });
 
   test.each([
@@ -253,14 +253,14 @@ describe('the command approve', () => {
     const asked: unknown[] = [];
     const handler = (argument: unknown): unknown => {
       asked.push(argument);
-      return { ok: false, says: 'Because.', outcome };
+      return { ok: false, message: 'Because.', outcome };
     };
     const running = createControlQueue({ outbox, handlers: { [approveRequest]: handler }, clock, log }).run(
       stop.signal,
     );
     const eventId = schedule({ resources: ['web_0'] });
-    const { reason, says } = await approve(directory, [eventId, '--yes']);
-    expect([reason, says]).toEqual(['notDone', told]);
+    const { reason, message } = await approve(directory, [eventId, '--yes']);
+    expect([reason, message]).toEqual(['notDone', told]);
     const terms = { eventType: 'Redeploy', resources: ['web_0'], listedTwice: false };
     expect(asked).toMatchObject([{ eventId, terms }]);
     stop.abort();
@@ -280,8 +280,10 @@ describe('the command approve', () => {
   });
 
   test('tells that the metadata service cannot be reached', async () => {
-    const { reason, says } = await approve(place('unreachable'), ['any', '--yes'], { endpoint: 'http://127.0.0.1:9' });
-    expect([reason, says]).toEqual(['imdsFailed', expect.stringContaining('What is scheduled cannot be read')]);
+    const { reason, message } = await approve(place('unreachable'), ['any', '--yes'], {
+      endpoint: 'http://127.0.0.1:9',
+    });
+    expect([reason, message]).toEqual(['imdsFailed', expect.stringContaining('What is scheduled cannot be read')]);
   });
 
   test('approves nothing where no service has ever run, since nothing could tell of it', async () => {

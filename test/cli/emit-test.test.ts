@@ -51,7 +51,7 @@ async function emitTest(path: string, ...more: readonly string[]): Promise<strin
 const refusal = (path: string) =>
   emitTest(path).then(
     () => null,
-    (error) => error instanceof Failure && { code: exitCodes[error.reason].code, says: error.message },
+    (error) => error instanceof Failure && { code: exitCodes[error.reason].code, message: error.message },
   );
 
 test('the service takes a test into its outbox, and the command tells by which ids to find it', async () => {
@@ -78,14 +78,17 @@ test('a test of a VM that does not know its name is refused with the reason', as
   const outbox = serve(directory.path, null);
   expect(await refusal(directory.path)).toEqual({
     code: 22,
-    says: expect.stringContaining('does not know its own name'),
+    message: expect.stringContaining('does not know its own name'),
   });
   expect(outbox.state.position).toBe(0);
 });
 
 test('where no service runs it says so, and how to start one', async () => {
   using directory = temporaryDirectory('emit-none');
-  expect(await refusal(directory.path)).toEqual({ code: 21, says: expect.stringContaining('There is no outbox in') });
+  expect(await refusal(directory.path)).toEqual({
+    code: 21,
+    message: expect.stringContaining('There is no outbox in'),
+  });
   open(directory.path).close();
-  expect(await refusal(directory.path)).toEqual({ code: 22, says: expect.stringContaining('systemctl start') });
+  expect(await refusal(directory.path)).toEqual({ code: 22, message: expect.stringContaining('systemctl start') });
 });

@@ -101,7 +101,7 @@ describe('in a pod of Kubernetes', () => {
     const eventId = azure.imds.schedule({ eventType: 'Reboot', eventSource: 'User', resources: ['web_0'] });
     const how = { timeoutMs: 10_000, signal: never, clock: systemClock };
     const answer = await askService(directory.path, approveRequest, { eventId, terms: {} }, how);
-    expect(answer).toMatchObject({ answered: true, answer: { ok: false, says: notInCluster } });
+    expect(answer).toMatchObject({ answered: true, answer: { ok: false, message: notInCluster } });
     expect(azure.imds.approvals).toEqual([]);
     stop.abort();
     await running;

@@ -34,29 +34,29 @@ test('version prints the version of package.json', async () => {
   expect((await run(['--version'])).out).toBe(`${version}\n`);
 });
 
-const mistakes: readonly { args: readonly string[]; env?: NodeJS.ProcessEnv; says: RegExp; ends: ExitReason }[] = [
-  { args: [], says: /^Usage: scheduled-events-bridge /, ends: 'usage' },
+const mistakes: readonly { args: readonly string[]; env?: NodeJS.ProcessEnv; message: RegExp; ends: ExitReason }[] = [
+  { args: [], message: /^Usage: scheduled-events-bridge /, ends: 'usage' },
   {
     args: ['runn'],
-    says: /^error: unknown command 'runn' \(Did you mean run\?\) \(--help shows what there is\)\n$/,
+    message: /^error: unknown command 'runn' \(Did you mean run\?\) \(--help shows what there is\)\n$/,
     ends: 'usage',
   },
-  { args: ['version', '--fast'], says: /^error: unknown option '--fast'.*\n$/, ends: 'usage' },
+  { args: ['version', '--fast'], message: /^error: unknown option '--fast'.*\n$/, ends: 'usage' },
   {
     args: ['simulate', '--speed', '0'],
-    says: /^error: .*expected a number from 0\.1 to 100000\..*\n$/,
+    message: /^error: .*expected a number from 0\.1 to 100000\..*\n$/,
     ends: 'usage',
   },
-  { args: ['simulate', 'frezee'], says: /^There is no scenario "frezee"; did you mean freeze\?\n$/, ends: 'usage' },
+  { args: ['simulate', 'frezee'], message: /^There is no scenario "frezee"; did you mean freeze\?\n$/, ends: 'usage' },
   {
     args: ['run', '--config', '/no/such.json'],
-    says: /^The configuration is wrong: There is no configuration file .*\n$/,
+    message: /^The configuration is wrong: There is no configuration file .*\n$/,
     ends: 'configuration',
   },
   {
     args: ['run'],
     env: { SCHEDULED_EVENTS_BRIDGE_LOG_LEVEL: 'loud', SCHEDULED_EVENTS_BRIDGE_CONFIG: '/dev/null' },
-    says: /^The configuration is wrong: \/dev\/null is not JSON: it is empty; expected at least \{\}\.\n$/,
+    message: /^The configuration is wrong: \/dev\/null is not JSON: it is empty; expected at least \{\}\.\n$/,
     ends: 'configuration',
   },
   {
@@ -66,20 +66,20 @@ const mistakes: readonly { args: readonly string[]; env?: NodeJS.ProcessEnv; say
       SCHEDULED_EVENTS_BRIDGE_HTTP_PORT: '-1',
       SCHEDULED_EVENTS_BRIDGE_SINKS_STDOUT: '{}',
     },
-    says: /^The configuration has \d problems:\n {2}- http\.port is -1 in .*\n {2}- log\.level is "loud" in /,
+    message: /^The configuration has \d problems:\n {2}- http\.port is -1 in .*\n {2}- log\.level is "loud" in /,
     ends: 'configuration',
   },
   {
     args: ['run'],
     env: { SCHEDULED_EVENTS_BRIDGE_SINKS_STDOUT: '{}', SCHEDULED_EVENTS_BRIDGE_TLS_CA_FILE: '/no/such.pem' },
-    says: /^tls\.caFile is "\/no\/such\.pem": there is no such file; expected a PEM file of certificates\.\n$/,
+    message: /^tls\.caFile is "\/no\/such\.pem": there is no such file; expected a PEM file of certificates\.\n$/,
     ends: 'configuration',
   },
 ];
 
-test.for(mistakes)('$args is answered with what is wrong and code $ends', async ({ args, env = {}, says, ends }) => {
+test.for(mistakes)('$args is answered with what is wrong and code $ends', async ({ args, env = {}, message, ends }) => {
   const { out, err, code } = await run(args, env);
-  expect(err).toMatch(says);
+  expect(err).toMatch(message);
   expect(out).toBe('');
   expect(code).toBe(exitCodes[ends].code);
 });

@@ -40,8 +40,8 @@ interface Trouble {
   /** Makes the trouble. What it gives back is laid over the configuration, or ends the trouble. */
   readonly make: (state: string) => Promise<Made> | Made;
   readonly what: string;
-  readonly says: RegExp;
-  readonly mend?: RegExp;
+  readonly message: RegExp;
+  readonly remedy?: RegExp;
   readonly code: number;
   readonly args?: readonly string[];
 }
@@ -91,16 +91,16 @@ const troubles: readonly Trouble[] = [
     name: 'the hub has another name',
     make: () => withHub({ eventHubName: 'vm-lifecycel' }),
     what: 'eventHubs.send',
-    says: /does not know the event hub vm-lifecycel .*check sinks\.eventHubs\.eventHubName/,
-    mend: /^az rest .*--name simulated .*\/eventhubs\?/,
+    message: /does not know the event hub vm-lifecycel .*check sinks\.eventHubs\.eventHubName/,
+    remedy: /^az rest .*--name simulated .*\/eventhubs\?/,
     code: 12,
   },
   {
     name: 'the role on the hub is missing',
     make: () => azure.eventHubs.fault('unauthorized') ?? {},
     what: 'eventHubs.send',
-    says: /identity of this VM may not send .*30 min/,
-    mend: new RegExp(
+    message: /identity of this VM may not send .*30 min/,
+    remedy: new RegExp(
       `^az role assignment create --role "Azure Event Hubs Data Sender" --assignee-object-id ${guid} --assignee-principal-type ServicePrincipal --scope "\\$\\(az resource list --subscription ${guid} .*--name simulated .*\\)/eventhubs/vm-lifecycle"$`,
     ),
     code: 12,
@@ -113,16 +113,16 @@ const troubles: readonly Trouble[] = [
       return { configuration: { sinks: { eventHubs: { ...hub, connectionString } } } };
     },
     what: 'eventHubs.send',
-    says: /^The access policy in sinks\.eventHubs\.connectionString may not send/,
-    mend: /^az rest .*\[0\]\.id" --output tsv\)\/authorizationRules\?/,
+    message: /^The access policy in sinks\.eventHubs\.connectionString may not send/,
+    remedy: /^az rest .*\[0\]\.id" --output tsv\)\/authorizationRules\?/,
     code: 12,
   },
   {
     name: 'the role on the rule is missing',
     make: () => azure.logAnalytics.authorize([]) ?? {},
     what: 'logAnalytics.write',
-    says: /may not write .*HTTP 403.*30 min/,
-    mend: new RegExp(
+    message: /may not write .*HTTP 403.*30 min/,
+    remedy: new RegExp(
       `^az role assignment create --role "Monitoring Metrics Publisher" --assignee-object-id ${guid} .*immutableId=='dcr-0{32}'`,
     ),
     code: 13,
@@ -131,16 +131,16 @@ const troubles: readonly Trouble[] = [
     name: 'the rule is another one',
     make: () => withRule({ ruleId: `dcr-${'1'.repeat(32)}` }),
     what: 'logAnalytics.write',
-    says: /does not know .*HTTP 404.*ruleId/,
-    mend: /^az rest .*dataCollectionRules/,
+    message: /does not know .*HTTP 404.*ruleId/,
+    remedy: /^az rest .*dataCollectionRules/,
     code: 13,
   },
   {
     name: 'the rule has no such stream',
     make: () => withRule({ streamName: 'Custom-Other_CL' }),
     what: 'logAnalytics.write',
-    says: /does not know the stream Custom-Other_CL/,
-    mend: /streamDeclarations/,
+    message: /does not know the stream Custom-Other_CL/,
+    remedy: /streamDeclarations/,
     code: 13,
   },
   {
@@ -154,15 +154,15 @@ const troubles: readonly Trouble[] = [
     },
     args: ['--json', '--write'],
     what: 'logAnalytics.probe',
-    says: /malformed .*has the columns that this version writes/,
+    message: /malformed .*has the columns that this version writes/,
     code: 13,
   },
   {
     name: 'the authority of the certificate is not trusted',
     make: () => ({ configuration: { tls: {} } }),
     what: 'eventHubs.tls',
-    says: /authority that this VM does not trust .*tls\.caFile/,
-    mend: /^openssl s_client /,
+    message: /authority that this VM does not trust .*tls\.caFile/,
+    remedy: /^openssl s_client /,
     code: 12,
   },
   {
@@ -172,14 +172,14 @@ const troubles: readonly Trouble[] = [
       return { configuration: { ...withRule({ endpoint }).configuration, tls: { caFile } }, end: () => server.close() };
     },
     what: 'logAnalytics.tls',
-    says: /not valid at this time \(CERT_HAS_EXPIRED\): renew it, or set the clock/,
+    message: /not valid at this time \(CERT_HAS_EXPIRED\): renew it, or set the clock/,
     code: 13,
   },
   {
     name: 'the proxy is down',
     make: () => ({ configuration: overWebSockets('http://127.0.0.1:1') }),
     what: 'eventHubs.name',
-    says: /Nothing listens at the proxy 127\.0\.0\.1:1,.*proxy\.url/,
+    message: /Nothing listens at the proxy 127\.0\.0\.1:1,.*proxy\.url/,
     code: 12,
   },
   {
@@ -189,7 +189,7 @@ const troubles: readonly Trouble[] = [
       return { configuration: overWebSockets(proxy.url), end: proxy.close };
     },
     what: 'eventHubs.name',
-    says: /The proxy 127\.0\.0\.1:\d+ refuses .*\(HTTP 403\): let it allow CONNECT to localhost/,
+    message: /The proxy 127\.0\.0\.1:\d+ refuses .*\(HTTP 403\): let it allow CONNECT to localhost/,
     code: 12,
   },
   {
@@ -198,8 +198,8 @@ const troubles: readonly Trouble[] = [
       azure.imds.assignIdentities(['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222']) ??
       {},
     what: 'identity.token',
-    says: /Multiple user assigned identities.*identity\.clientId/,
-    mend: /^az vmss? identity show .*userAssignedIdentities/,
+    message: /Multiple user assigned identities.*identity\.clientId/,
+    remedy: /^az vmss? identity show .*userAssignedIdentities/,
     code: 11,
   },
   {
@@ -209,24 +209,24 @@ const troubles: readonly Trouble[] = [
       return { configuration: { identity: { clientId: '33333333-3333-4333-8333-333333333333' } } };
     },
     what: 'identity.token',
-    says: /Identity not found/,
-    mend: /^az vmss identity assign .*--name web --identities "\$\(az identity list .*33333333-/,
+    message: /Identity not found/,
+    remedy: /^az vmss identity assign .*--name web --identities "\$\(az identity list .*33333333-/,
     code: 11,
   },
   {
     name: 'the clock is a day behind',
     make: () => azure.imds.shiftDate(dayMs) ?? {},
     what: 'clock.offset',
-    says: /is 24 h behind that of Azure: tokens and certificates/,
-    mend: /chronyc makestep/,
+    message: /is 24 h behind that of Azure: tokens and certificates/,
+    remedy: /chronyc makestep/,
     code: 15,
   },
   {
     name: 'nothing is at the address of the metadata service',
     make: () => ({ configuration: { imds: { endpoint: 'http://127.0.0.1:1' } } }),
     what: 'imds.instance',
-    says: /Nothing listens at http:\/\/127\.0\.0\.1:1: check imds\.endpoint/,
-    mend: /^curl .*http:\/\/127\.0\.0\.1:1\/metadata\/instance/,
+    message: /Nothing listens at http:\/\/127\.0\.0\.1:1: check imds\.endpoint/,
+    remedy: /^curl .*http:\/\/127\.0\.0\.1:1\/metadata\/instance/,
     code: 10,
   },
   {
@@ -237,8 +237,8 @@ const troubles: readonly Trouble[] = [
       return {};
     },
     what: 'imds.document',
-    says: /Metadata Security Protocol, its rules must allow this program/,
-    mend: /securityProfile\.proxyAgentSettings$/,
+    message: /Metadata Security Protocol, its rules must allow this program/,
+    remedy: /securityProfile\.proxyAgentSettings$/,
     code: 10,
   },
   {
@@ -248,36 +248,39 @@ const troubles: readonly Trouble[] = [
       return {};
     },
     what: 'state.outbox',
-    says: /is damaged .*mends that by itself.*corrupt-<time>/,
-    mend: /^sudo systemctl start /,
+    message: /is damaged .*mends that by itself.*corrupt-<time>/,
+    remedy: /^sudo systemctl start /,
     code: 14,
   },
   {
     name: 'the certificate file is not there',
     make: () => ({ configuration: { tls: { caFile: '/no/such.pem' } } }),
     what: 'configuration.read',
-    says: /tls\.caFile is "\/no\/such\.pem": there is no such file/,
+    message: /tls\.caFile is "\/no\/such\.pem": there is no such file/,
     code: 78,
   },
 ];
 
-test.for(troubles)('check names the cause and the remedy: $name', async ({ make, what, says, mend, code, args }) => {
-  using directory = temporaryDirectory('state');
-  const { configuration, end } = await make(directory.path);
-  try {
-    const whole = configurationFor(azure, 'web_0', directory.path, configuration);
-    const checked = await runCheck(whole, args ? { args } : {});
-    const line = checked.line(what);
-    expect(line).toMatchObject({ verdict: 'problem', says: expect.stringMatching(says) });
-    if (mend) expect(line.mend).toMatch(mend);
-    expect(checked.report).toMatchObject({ verdict: 'problem', exitCode: code });
-    expect(checked.code).toBe(code);
-    expect(checked.err).toMatch(/^check found .*\n$/);
-    expect(checked.out + checked.err).not.toMatch(/undefined|\[object|SharedAccessKey=/);
-  } finally {
-    await end?.();
-  }
-});
+test.for(troubles)(
+  'check names the cause and the remedy: $name',
+  async ({ make, what, message, remedy, code, args }) => {
+    using directory = temporaryDirectory('state');
+    const { configuration, end } = await make(directory.path);
+    try {
+      const whole = configurationFor(azure, 'web_0', directory.path, configuration);
+      const checked = await runCheck(whole, args ? { args } : {});
+      const line = checked.line(what);
+      expect(line).toMatchObject({ verdict: 'problem', message: expect.stringMatching(message) });
+      if (remedy) expect(line.remedy).toMatch(remedy);
+      expect(checked.report).toMatchObject({ verdict: 'problem', exitCode: code });
+      expect(checked.code).toBe(code);
+      expect(checked.err).toMatch(/^check found .*\n$/);
+      expect(checked.out + checked.err).not.toMatch(/undefined|\[object|SharedAccessKey=/);
+    } finally {
+      await end?.();
+    }
+  },
+);
 
 test('where all is well, check proves it, and with --write a test record arrives in both sinks', async () => {
   using directory = temporaryDirectory('state');
@@ -358,7 +361,10 @@ describe('beside a service that runs', () => {
     const service = startBridge(configuration);
     await until(() => (azure.imds.polls.web_0 ?? 0) > 1 && service.log.length > 0, { what: 'polls' });
     const { line, code } = await runCheck(configuration);
-    expect(line('state.service')).toMatchObject({ verdict: 'ok', says: expect.stringMatching(/A service runs .*75/) });
+    expect(line('state.service')).toMatchObject({
+      verdict: 'ok',
+      message: expect.stringMatching(/A service runs .*75/),
+    });
     expect(line('state.outbox').verdict).toBe('ok');
     expect(code).toBe(0);
     const second = startBridge(configuration);
@@ -369,7 +375,7 @@ describe('beside a service that runs', () => {
     const after = await runCheck(configuration);
     expect(after.line('state.service')).toMatchObject({
       verdict: 'warning',
-      says: expect.stringMatching(/^No service/),
+      message: expect.stringMatching(/^No service/),
     });
   });
 });
@@ -379,7 +385,10 @@ test.skipIf(noMount !== null)(`a full disk is told as one${noMount ? ` (skipped:
   using disk = mountSmallDisk(8);
   disk.fill();
   const { line, code } = await runCheck(configurationFor(azure, 'web_0', disk.path));
-  expect(line('disk.directory')).toMatchObject({ verdict: 'problem', says: expect.stringMatching(/the disk is full/) });
-  expect(line('disk.space')).toMatchObject({ verdict: 'problem', mend: `df -h ${disk.path}` });
+  expect(line('disk.directory')).toMatchObject({
+    verdict: 'problem',
+    message: expect.stringMatching(/the disk is full/),
+  });
+  expect(line('disk.space')).toMatchObject({ verdict: 'problem', remedy: `df -h ${disk.path}` });
   expect(code).toBe(14);
 });

@@ -13,8 +13,8 @@ test('where the instance metadata fails, check knows the VM by the name in the c
     const whole = configurationFor(azure, 'web_0', directory.path, { observer });
     const { code, line } = await runCheck(whole, { args: ['--json', '--write'] });
     const known = /404.*observer\.vmName and observer\.vmId of the configuration: this VM is web_0, vmId 9/;
-    expect(line('imds.instance')).toMatchObject({ verdict: 'warning', says: expect.stringMatching(known) });
-    expect(line('imds.names').says).toMatch(/our own name is web_0\.$/);
+    expect(line('imds.instance')).toMatchObject({ verdict: 'warning', message: expect.stringMatching(known) });
+    expect(line('imds.names').message).toMatch(/our own name is web_0\.$/);
     expect(JSON.parse(String(azure.eventHubs.events().at(-1)?.body))).toMatchObject(observer);
     expect(code).toBe(0);
   } finally {

@@ -58,7 +58,7 @@ describe('an operator at a bridge that runs, and at one that stopped', () => {
       },
       { everyMs: 100, timeoutMs: 30_000 },
     );
-    expect(refusing.reason).toBe('needsPerson');
+    expect(refusing.reason).toBe('actionRequired');
     expect(refusing.out.split('\n')[0]).toContain('Monitoring Metrics Publisher');
     expect(refusing.out).toMatch(/Freeze +Scheduled +not before .* this VM/);
     expect(await statusOf(directory.path)).toMatchObject({ running: true, observer: { vmName: 'web_0' } });
@@ -72,7 +72,7 @@ describe('an operator at a bridge that runs, and at one that stopped', () => {
 
     azure.logAnalytics.fault(null);
     const again = startBridge(configurationFor(azure, 'web_0', directory.path));
-    await until(async () => (await statusOf(directory.path)).verdict.says.startsWith('Running; both destinations'), {
+    await until(async () => (await statusOf(directory.path)).verdict.message.startsWith('Running; both destinations'), {
       everyMs: 100,
       timeoutMs: 90_000,
     });

@@ -9,7 +9,7 @@ const situations: readonly Situation[] = [
   {
     name: 'a key is misspelled',
     make: (stage) => stage.configure({ sinks: { eventHub: {} } }),
-    says: /^The configuration is wrong: .*sinks\.eventHub.*eventHubs/,
+    message: /^The configuration is wrong: .*sinks\.eventHub.*eventHubs/,
     status: 78,
     check: 78,
     checkSays: /PROBLEM +read .*did you mean .*eventHubs/i,
@@ -18,7 +18,7 @@ const situations: readonly Situation[] = [
   {
     name: 'no destination is configured',
     make: (stage) => stage.configure({ sinks: {} }),
-    says: /^The configuration is wrong: There is no sink/,
+    message: /^The configuration is wrong: There is no sink/,
     status: 78,
     check: 78,
     ready: null,
@@ -35,7 +35,7 @@ const situations: readonly Situation[] = [
       db.exec('PRAGMA user_version = 2000');
       db.close();
     },
-    says: /has format 2; this version reads format 1 and has not touched it\. Install/,
+    message: /has format 2; this version reads format 1 and has not touched it\. Install/,
     status: 76,
     check: 76,
     ready: null,

@@ -16,7 +16,7 @@ interface Late {
   readonly name: string;
   /** What the bridge is configured with, and what goes wrong. */
   readonly with: (azure: AzureSimulator) => Promise<BridgeConfiguration> | BridgeConfiguration;
-  readonly says: RegExp;
+  readonly message: RegExp;
   readonly page?: RegExp;
   readonly check: number;
   readonly checkSays: RegExp;
@@ -47,7 +47,8 @@ const late: readonly Late[] = [
   {
     name: 'the hub is down',
     with: async (azure) => hubAt(azure, await freePort()),
-    says: /^Event Hubs has taken nothing for \d+ (s|min), 1 record waits for it; next attempt (now|in \d+ (s|min)): .*outbox retry --now --sink event-hubs/,
+    message:
+      /^Event Hubs has taken nothing for \d+ (s|min), 1 record waits for it; next attempt (now|in \d+ (s|min)): .*outbox retry --now --sink event-hubs/,
     page: /^Event Hubs +retrying +1 +\d+ (s|min) +\d\d:\d\d UTC \((in )?\d+ (s|min)/m,
     check: 12,
     checkSays: /PROBLEM +tcp /,
@@ -55,7 +56,8 @@ const late: readonly Late[] = [
   {
     name: 'the TLS handshake with the hub hangs',
     with: async (azure) => hubAt(azure, await mutePort()),
-    says: /^Event Hubs has taken nothing for \d+ (s|min), 1 record waits for it(; next attempt|: the attempt under way)/,
+    message:
+      /^Event Hubs has taken nothing for \d+ (s|min), 1 record waits for it(; next attempt|: the attempt under way)/,
     check: 12,
     checkSays: /PROBLEM +tls /,
   },
@@ -68,7 +70,7 @@ const late: readonly Late[] = [
       }),
       proxy: { url: `http://127.0.0.1:${await freePort()}` },
     }),
-    says: /^Event Hubs has taken nothing for \d+ (s|min), 1 record waits for it.*proxy/,
+    message: /^Event Hubs has taken nothing for \d+ (s|min), 1 record waits for it.*proxy/,
     check: 12,
     checkSays: /PROBLEM +name .*proxy/,
   },
@@ -82,7 +84,7 @@ const late: readonly Late[] = [
         sinks: { eventHubs: { fullyQualifiedNamespace, eventHubName, customEndpoint }, logAnalytics: table(azure) },
       };
     },
-    says: /^Event Hubs has taken nothing for .*\(1 more below\.\)$/,
+    message: /^Event Hubs has taken nothing for .*\(1 more below\.\)$/,
     page: /^ {2}- Log Analytics has taken nothing for /m,
     check: 13,
     checkSays: /PROBLEM +backlog .*Event Hubs has taken nothing for/,
@@ -94,7 +96,7 @@ const late: readonly Late[] = [
       const { fullyQualifiedNamespace, eventHubName, customEndpoint } = azure.eventHubs;
       return { sinks: { eventHubs: { fullyQualifiedNamespace, eventHubName, customEndpoint } } };
     },
-    says: /^Event Hubs has taken nothing (for|since) /,
+    message: /^Event Hubs has taken nothing (for|since) /,
     check: 20,
     checkSays: /ok +send [\s\S]*PROBLEM +backlog /,
   },
@@ -125,7 +127,7 @@ describe('what an operator is told two minutes after', { concurrent: true }, () 
 
   test.for(late.map((one, index) => ({ ...one, index })))(
     '$name',
-    async ({ index, says, page, check, checkSays, name }) => {
+    async ({ index, message, page, check, checkSays, name }) => {
       const stage = stages[index]?.stage;
       if (!stage) throw new Error('no stage');
       if (index === 0) {
@@ -133,7 +135,7 @@ describe('what an operator is told two minutes after', { concurrent: true }, () 
         await play(stage, {
           name: 'at first no action is needed',
           make: () => {},
-          says: /^Running; Event Hubs failed, retrying (now|in \d+ s); no action needed yet: /,
+          message: /^Running; Event Hubs failed, retrying (now|in \d+ s); no action needed yet: /,
           status: 0,
           check: 12,
           ready: /^ready\nevent-hubs is retrying \(.*\), 1 waiting\n$/,
@@ -150,7 +152,7 @@ describe('what an operator is told two minutes after', { concurrent: true }, () 
       await play(stage, {
         name,
         make,
-        says,
+        message,
         ...(page && { page }),
         status: 20,
         check,

@@ -64,7 +64,8 @@ describe('what an operator is told when the metadata service', () => {
     await play(of('refuses').stage, {
       name: 'refused',
       make: isBlind,
-      says: /^No document from the metadata service since the start, \d+ (s|min) ago: Nothing listens at http:.*Run check/,
+      message:
+        /^No document from the metadata service since the start, \d+ (s|min) ago: Nothing listens at http:.*Run check/,
       status: 20,
       check: 10,
       checkSays: /\$ curl .*\/metadata\/scheduledevents\?api-version=/,
@@ -78,7 +79,7 @@ describe('what an operator is told when the metadata service', () => {
     await play(stage, {
       name,
       make: isBlind,
-      says: new RegExp(
+      message: new RegExp(
         `^No document from the metadata service for \\d+ (s|min): .*(${why.source}).*Run check`,
         why.flags,
       ),
@@ -116,7 +117,8 @@ describe('what an operator is told', () => {
         await stage.untilStatus('twelve seconds', ({ service }) => (service?.poll.upSeconds ?? 0) > 12);
         stage.configure({ imds: { ...imds, firstTimeoutSeconds: 1 } }); // check does not wait that long
       },
-      says: /^Running; not watching yet: the first answer of the metadata service may take 2 min \(\d\d s so far\)\.$/,
+      message:
+        /^Running; not watching yet: the first answer of the metadata service may take 2 min \(\d\d s so far\)\.$/,
       status: 0,
       check: 10,
       checkSays: /WARNING +service .*not watching yet/,
@@ -131,7 +133,8 @@ describe('what an operator is told', () => {
         azure.imds.fault('scheduledevents', 'hang');
         await stage.untilStatus('a late poll', ({ service }) => (service?.poll.ageSeconds ?? 0) > 3.1);
       },
-      says: /^Running; the last poll ended \d+ s ago, with an interval of 1 s: the metadata service is slow to answer\.$/,
+      message:
+        /^Running; the last poll ended \d+ s ago, with an interval of 1 s: the metadata service is slow to answer\.$/,
       status: 0,
       check: 10,
       checkSays: /WARNING +service .*the last poll ended/,
@@ -146,7 +149,7 @@ describe('what an operator is told', () => {
         await stage.start();
         await stage.untilStatus('the offset', ({ document }) => document?.clockOffsetSeconds !== null);
       },
-      says: /^The clock of this VM is 24 h ahead of Azure's, so tokens and certificates are refused\. Set it/,
+      message: /^The clock of this VM is 24 h ahead of Azure's, so tokens and certificates are refused\. Set it/,
       status: 20,
       check: 15,
       ready: /^ready\n$/,

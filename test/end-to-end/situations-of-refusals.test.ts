@@ -25,7 +25,8 @@ const refusals: readonly Situation[] = [
       announce(stage.azure, 'web_0');
       await isRefused(stage, 0);
     },
-    says: /^Event Hubs has taken nothing since \d\d:\d\d UTC: .*grant the role 'Azure Event Hubs Data Sender'.*check prints the command.*outbox retry --now --sink event-hubs/,
+    message:
+      /^Event Hubs has taken nothing since \d\d:\d\d UTC: .*grant the role 'Azure Event Hubs Data Sender'.*check prints the command.*outbox retry --now --sink event-hubs/,
     page: /^Event Hubs +refused +1 /m,
     status: 20,
     check: 12,
@@ -56,7 +57,7 @@ const refusals: readonly Situation[] = [
       announce(stage.azure, 'web_0');
       await isRefused(stage, 1);
     },
-    says: /^Log Analytics has taken nothing since \d\d:\d\d UTC: .*403.*outbox retry --now --sink log-analytics/,
+    message: /^Log Analytics has taken nothing since \d\d:\d\d UTC: .*403.*outbox retry --now --sink log-analytics/,
     page: /^Event Hubs +idle +0 .*\nLog Analytics +refused +1 /m,
     status: 20,
     check: 13,
@@ -76,7 +77,7 @@ const refusals: readonly Situation[] = [
       await isRefused(stage, 0);
       await isRefused(stage, 1);
     },
-    says: /^Event Hubs has taken nothing since .*\(1 more below\.\)$/,
+    message: /^Event Hubs has taken nothing since .*\(1 more below\.\)$/,
     page: /^Operator action required too:\n {2}- Log Analytics has taken nothing since/m,
     status: 20,
     check: 12,
@@ -102,7 +103,7 @@ const refusals: readonly Situation[] = [
       await stage.command(['outbox', 'retry', '--now']);
       await stage.untilStatus('another failure', ({ sinks }) => sinks[0]?.lastError?.code === 'not-found');
     },
-    says: /^Event Hubs has taken nothing since .*does not know the event hub vm-lifecycel/,
+    message: /^Event Hubs has taken nothing since .*does not know the event hub vm-lifecycel/,
     status: 20,
     check: 12,
     checkSays: /\$ az rest --method get .*eventhubs/,
@@ -123,7 +124,7 @@ const refusals: readonly Situation[] = [
         sinks.every(({ waiting, lastError }) => waiting > 0 && lastError?.code.startsWith('token-') === true),
       );
     },
-    says: /^Event Hubs has taken nothing since .*identity/,
+    message: /^Event Hubs has taken nothing since .*identity/,
     status: 20,
     check: 11,
     checkSays: /\$ az (vm|vmss) identity assign/,

@@ -64,7 +64,8 @@ const situations = (disk: () => SmallDisk): readonly Situation[] => [
         return (service?.inMemoryOnly ?? 0) > 1 && events.length === 0;
       });
     },
-    says: /^\d+ records are in memory only since \d\d:\d\d UTC: do not restart the service, that would lose them\. The disk of .* is full .*free some space/,
+    message:
+      /^\d+ records are in memory only since \d\d:\d\d UTC: do not restart the service, that would lose them\. The disk of .* is full .*free some space/,
     page: /^Events +none listed/m,
     status: 20,
     check: 14,
@@ -90,7 +91,8 @@ const situations = (disk: () => SmallDisk): readonly Situation[] => [
       announce(stage.azure);
       await stage.untilStatus('a record in memory', ({ service }) => service?.inMemoryOnly === 1);
     },
-    says: /^1 record is in memory only since \d\d:\d\d UTC: do not restart the service, that would lose it\. The disk of .* is mounted read-only: mount it writable/,
+    message:
+      /^1 record is in memory only since \d\d:\d\d UTC: do not restart the service, that would lose it\. The disk of .* is mounted read-only: mount it writable/,
     page: /^Service +running for \d+ (s|min)/m,
     status: 20,
     check: 14,
@@ -114,7 +116,7 @@ const situations = (disk: () => SmallDisk): readonly Situation[] => [
         rmSync(join(stage.directory, file), { force: true });
       writeFileSync(join(stage.directory, 'outbox.sqlite'), 'no database '.repeat(1_000));
     },
-    says: /^The outbox in .* is damaged \(.*\): start the bridge/,
+    message: /^The outbox in .* is damaged \(.*\): start the bridge/,
     status: 21,
     check: 14,
     checkSays: /PROBLEM +outbox .*is damaged/,
@@ -126,7 +128,7 @@ const situations = (disk: () => SmallDisk): readonly Situation[] => [
       await stage.start();
       await seesDocuments(stage);
     },
-    says: /^Running; both destinations are up to date\.$/,
+    message: /^Running; both destinations are up to date\.$/,
     page: /A damaged outbox was replaced \d\d:\d\d UTC: .*; it is kept in .*corrupt-/,
     status: 0,
     check: 0,
@@ -141,7 +143,7 @@ const situations = (disk: () => SmallDisk): readonly Situation[] => [
       await stage.untilStatus('files again', ({ service }) => service?.storageTrouble === null);
       expect((await stage.status()).answer).toBe('answered');
     },
-    says: /^Running; both destinations are up to date\.$/,
+    message: /^Running; both destinations are up to date\.$/,
     status: 0,
     check: 0,
     ready: /^ready\n$/,

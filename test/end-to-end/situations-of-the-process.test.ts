@@ -26,7 +26,7 @@ const situations: readonly Situation[] = [
   {
     name: 'it was never started',
     make: () => {},
-    says: /^There is no outbox in .*: the bridge has not run with this state directory yet/,
+    message: /^There is no outbox in .*: the bridge has not run with this state directory yet/,
     status: 21,
     check: 0,
     checkSays: /No service has run with /,
@@ -41,7 +41,7 @@ const situations: readonly Situation[] = [
       await isUpToDate(stage);
     },
     ...well,
-    says: /^Running; both destinations are up to date\. Redeploy of this VM not before \d\d:\d\d UTC\.$/,
+    message: /^Running; both destinations are up to date\. Redeploy of this VM not before \d\d:\d\d UTC\.$/,
     page: /^Redeploy +Scheduled +not before \d\d:\d\d UTC \(in 1[12] min\) +this VM/m,
   },
   {
@@ -53,7 +53,7 @@ const situations: readonly Situation[] = [
       await isUpToDate(stage);
     },
     ...well,
-    says: /^Running; both destinations are up to date\. Redeploy of this VM is under way\.$/,
+    message: /^Running; both destinations are up to date\. Redeploy of this VM is under way\.$/,
   },
   {
     name: 'it is over',
@@ -76,7 +76,7 @@ const situations: readonly Situation[] = [
       stage.bridge.kill('SIGKILL');
       await Promise.all([approving, stage.bridge.exited]);
     },
-    says: /^Not running: /,
+    message: /^Not running: /,
     page: /The approval of [0-9A-F-]{36}, begun \d\d:\d\d UTC, has no outcome yet\./,
     status: 20,
     check: 0,
@@ -102,7 +102,7 @@ const situations: readonly Situation[] = [
         stage.azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore: minutes(30) });
       await stage.untilStatus('what waits', ({ sinks }) => (sinks[0]?.waiting ?? 0) > 1);
     },
-    says: /^Running; \d+ deliveries are under way\. Freeze of this VM not before/,
+    message: /^Running; \d+ deliveries are under way\. Freeze of this VM not before/,
     status: 0,
     check: 0,
     checkSays: /ok +backlog .*records? waits? for Event Hubs \(delivering\)/,
@@ -122,7 +122,8 @@ const situations: readonly Situation[] = [
       await stage.untilStatus('the dead letter', ({ sinks }) => sinks[1]?.deadLetters === 1);
       await isUpToDate(stage);
     },
-    says: /^Log Analytics refused single records, 1 dead letter: outbox list --state dead .* outbox retry --all --sink log-analytics/,
+    message:
+      /^Log Analytics refused single records, 1 dead letter: outbox list --state dead .* outbox retry --all --sink log-analytics/,
     status: 20,
     check: 0,
     checkSays: /WARNING +backlog .*1 dead letter/,
@@ -141,7 +142,7 @@ const situations: readonly Situation[] = [
   {
     name: 'the process is stopped',
     make: (stage) => stage.bridge.kill('SIGSTOP'),
-    says: /^Not responding: .* did not answer within 2 s.* stopped .*kill -CONT.* restart/,
+    message: /^Not responding: .* did not answer within 2 s.* stopped .*kill -CONT.* restart/,
     status: 20,
     check: 20,
     checkSays: /PROBLEM +service .*Not responding/,
@@ -168,7 +169,8 @@ const situations: readonly Situation[] = [
       for (const { EventId } of stage.azure.imds.document.Events) stage.azure.imds.remove(EventId);
       await isIdle(stage);
     },
-    says: /^A sender process failed 3 times in the last 10 min: The process that sends to the event hub .* ended \(SIGKILL/,
+    message:
+      /^A sender process failed 3 times in the last 10 min: The process that sends to the event hub .* ended \(SIGKILL/,
     status: 20,
     check: 20,
     checkSays: /PROBLEM +service .*A sender process failed 3 times/,
@@ -181,7 +183,7 @@ const situations: readonly Situation[] = [
       stage.bridge.kill('SIGTERM');
       expect(await stage.bridge.exited).toMatchObject({ code: 0 });
     },
-    says: /^Not running: nothing has been watched since \d\d:\d\d UTC\. Start the service .*systemctl start/,
+    message: /^Not running: nothing has been watched since \d\d:\d\d UTC\. Start the service .*systemctl start/,
     status: 20,
     check: 0,
     checkSays: /WARNING +service .*No service runs/,
@@ -195,7 +197,7 @@ const situations: readonly Situation[] = [
       await stage.bridge.exited;
       expect(readdirSync(stage.directory)).toContain('status.sock');
     },
-    says: /^Not running: nothing has been watched since /,
+    message: /^Not running: nothing has been watched since /,
     page: /^Last document +\d+ s ago \(.*, as stored\)/m,
     status: 20,
     check: 0,

@@ -61,37 +61,37 @@ const cases: readonly {
   live?: false;
   /** Of `/healthz`. */
   status: 'ok' | 'warning' | 'unready';
-  says: RegExp;
+  message: RegExp;
 }[] = [
   {
     name: 'all is well',
     but: {},
     status: 'ok',
-    says: /^Polling; no event under way; nothing is waiting for delivery\.$/,
+    message: /^Polling; no event under way; nothing is waiting for delivery\.$/,
   },
   {
     name: 'a delivery under way is no trouble',
     but: { sinks: [{ ...idle, counters: { ...noCounters, pending: 1 }, oldestPendingAt: '2026-03-14T09:29:50.000Z' }] },
     status: 'ok',
-    says: /^Polling; no event under way; 1 waiting for delivery\.$/,
+    message: /^Polling; no event under way; 1 waiting for delivery\.$/,
   },
   {
     name: 'a sink that refuses is neither dead nor unready, and not called well',
     but: { sinks: [failing('http-403', '2026-03-14T09:29:50.000Z')], openEvents: 1 },
     status: 'warning',
-    says: /^Polling; 1 event under way; event-hubs is refused \(http-403\), 4 waiting\.$/,
+    message: /^Polling; 1 event under way; event-hubs is refused \(http-403\), 4 waiting\.$/,
   },
   {
     name: 'a sink that has failed for more than two minutes is said to have taken nothing for so long',
     but: { sinks: [failing('connection-refused', '2026-03-14T09:27:30.000Z')] },
     status: 'warning',
-    says: /event-hubs is retrying \(connection-refused\), nothing delivered for 3 min, 4 waiting\.$/,
+    message: /event-hubs is retrying \(connection-refused\), nothing delivered for 3 min, 4 waiting\.$/,
   },
   {
     name: 'a send that gets no answer for more than two minutes is not called well',
     but: { sinks: [{ ...idle, counters: { ...noCounters, pending: 1 }, oldestPendingAt: '2026-03-14T09:27:50.000Z' }] },
     status: 'warning',
-    says: /event-hubs is delivering, nothing delivered for 2 min, 1 waiting\.$/,
+    message: /event-hubs is delivering, nothing delivered for 2 min, 1 waiting\.$/,
   },
   {
     name: 'a record may wait for a connection for as long as is configured',
@@ -100,74 +100,77 @@ const cases: readonly {
       connectJitterSeconds: 60,
     },
     status: 'ok',
-    says: /1 waiting for delivery\.$/,
+    message: /1 waiting for delivery\.$/,
   },
   {
     name: 'two deaths of a sender process in ten minutes are no trouble',
     but: { senders: [sender(2)] },
     status: 'ok',
-    says: /nothing is waiting for delivery\.$/,
+    message: /nothing is waiting for delivery\.$/,
   },
   {
     name: 'three deaths of a sender process in ten minutes are a warning, with nothing waiting',
     but: { senders: [sender(3)] },
     status: 'warning',
-    says: /^Polling; no event under way; the sender process event-hubs failed 3 times in the last 10 min \(sender-exited\)\.$/,
+    message:
+      /^Polling; no event under way; the sender process event-hubs failed 3 times in the last 10 min \(sender-exited\)\.$/,
   },
   {
     name: 'a loop that is stuck is named, with its limit and the reason for it',
     but: { loops: [loop('poll', 500), loop('event-hubs', 100_001)] },
     live: false,
     status: 'unready',
-    says: /^The loop event-hubs has made no turn for 100 s; it may take 100 s, since a send takes its time\. Restart/,
+    message:
+      /^The loop event-hubs has made no turn for 100 s; it may take 100 s, since a send takes its time\. Restart/,
   },
   {
     name: 'before the first document it is not ready, and the reason is that of the last poll',
     but: { poll: { ...poll, upSeconds: 4, documentAgeSeconds: null, failing: hangs } },
     status: 'unready',
-    says: /^Starting: no document yet: It did not answer within 10 s\./,
+    message: /^Starting: no document yet: It did not answer within 10 s\./,
   },
   {
     name: 'a poll that is late by more than three intervals is said',
     but: { poll: { ...poll, ageSeconds: 3.1, documentAgeSeconds: 3.1 } },
     status: 'warning',
-    says: /the last poll ended 3 s ago, with an interval of 1 s: the metadata service is slow to answer\.$/,
+    message: /the last poll ended 3 s ago, with an interval of 1 s: the metadata service is slow to answer\.$/,
   },
   {
     name: 'without a document for nine seconds it is ready, and the failure is said',
     but: { poll: { ...poll, documentAgeSeconds: 9.9, failing: hangs } },
     status: 'warning',
-    says: /the last poll failed: It did not answer within 10 s\./,
+    message: /the last poll failed: It did not answer within 10 s\./,
   },
   {
     name: 'without a document for more than ten seconds it is not ready',
     but: { poll: { ...poll, documentAgeSeconds: 10.1, failing: hangs } },
     status: 'unready',
-    says: /^No document from the metadata service for 10 s: It did not/,
+    message: /^No document from the metadata service for 10 s: It did not/,
   },
   {
     name: 'a disk that takes no writes makes it unready, not dead',
     but: { storage: { trouble: full, undurable: 2 } },
     status: 'unready',
-    says: /^The outbox cannot be written since noon \(no space left\)\. 2 records are in memory only: do not restart the service\./,
+    message:
+      /^The outbox cannot be written since noon \(no space left\)\. 2 records are in memory only: do not restart the service\./,
   },
 ];
 
-test.for(cases)('$name', ({ but, live = true, status, says }) => {
+test.for(cases)('$name', ({ but, live = true, status, message }) => {
   const condition = { ...well, ...but };
   const isReady = status !== 'unready';
   expect(liveness(condition).ok).toBe(live);
   expect(readiness(condition).ok).toBe(isReady);
-  expect(statusLine(condition)).toMatch(says);
+  expect(statusLine(condition)).toMatch(message);
   const health = richHealth(condition);
   expect(health).toMatchObject({ ApplicationHealthState: isReady ? 'Healthy' : 'Unhealthy', status });
-  expect(health.says.length > 0).toBe(status !== 'ok');
+  expect(health.message.length > 0).toBe(status !== 'ok');
 });
 
 test('the rich health state holds each sink in a string of JSON, the code of its failure only while it fails', () => {
   const metrics = (condition: Condition) => JSON.parse(richHealth(condition).customMetrics);
   const sink = { state: 'idle', pending: 0, deadLetters: 0 };
-  expect(metrics(well)).toEqual({ says: [], version: '1.2.3', openEvents: 0, sinks: { 'event-hubs': sink } });
+  expect(metrics(well)).toEqual({ message: [], version: '1.2.3', openEvents: 0, sinks: { 'event-hubs': sink } });
   const refused = failing('http-403', '2026-03-14T09:29:50.000Z');
   expect(metrics({ ...well, sinks: [{ ...refused, counters: { ...refused.counters, dead: 2 } }] }).sinks).toEqual({
     'event-hubs': { state: 'refused', pending: 4, deadLetters: 2, code: 'http-403' },

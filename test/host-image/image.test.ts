@@ -72,7 +72,7 @@ describe.skipIf(why)(`the container image${why}`, () => {
     const eventId = azure.imds.schedule({ eventType: 'Reboot', resources: ['web_0'], notBefore: inFifteenMinutes() });
     await until(() => onTheHub(azure).length === 1 && inTheTable(azure).length === 1, { ...soon, what: 'the record' });
     const status = await engine.docker('exec', 'first', 'node', 'scheduled-events-bridge.cjs', 'status', '--json');
-    expect(JSON.parse(status.stdout)).toMatchObject({ running: true, verdict: { needsPerson: false } });
+    expect(JSON.parse(status.stdout)).toMatchObject({ running: true, verdict: { actionRequired: false } });
     expect(await engine.must('exec', 'first', 'id', '-u')).toBe('65532');
     const rights = await engine.must('exec', 'first', 'stat', '--format', '%u %a', state, '/var/lib');
     expect(rights.split('\n')).toEqual(['65532 700', '0 755']);

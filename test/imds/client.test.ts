@@ -1,27 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { createImds, type Imds, type ImdsOptions } from '../../src/imds/client.ts';
+import type { ImdsOptions } from '../../src/imds/client.ts';
 import type { Seen } from '../../src/lifecycle/scheduled-event.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { until } from '../support/until.ts';
 import { fixture } from './fixture.ts';
-import { bytes, http, type RawAnswer, type RawServer, raw, startRawServer } from './raw-server.ts';
+import { imdsAt } from './imds-at.ts';
+import { bytes, http, type RawAnswer, raw, startRawServer } from './raw-server.ts';
 
 const never = new AbortController().signal;
 const scheduled = fixture('live-migration-2-scheduled');
-
-/** Not disposed by itself: the last line of each test closes it. */
-function imdsAt(server: Pick<RawServer, 'url'>, options: Partial<ImdsOptions> = {}): Imds {
-  return createImds({
-    endpoint: server.url,
-    apiVersion: '2020-07-01',
-    timeoutMs: 5000,
-    firstTimeoutMs: 5000,
-    warm: () => true,
-    clock: systemClock,
-    ...options,
-  });
-}
 
 async function seenWhen(answer: RawAnswer | null, options: Partial<ImdsOptions> = {}): Promise<Seen> {
   await using server = await startRawServer();
@@ -145,100 +132,121 @@ describe('faults', () => {
   const huge = `{"DocumentIncarnation":1,"Events":[],"Padding":"${'x'.repeat(2 * 1024 * 1024)}"}`;
   const lengthOf = (more: number): string => `HTTP/1.1 200 OK\r\nContent-Length: ${scheduled.length + more}\r\n\r\n`;
 
-  const faults: readonly { fault: string; answer: RawAnswer; code: string; says: RegExp; retryAfterMs?: number }[] = [
-    { fault: '400', answer: http(400, '{"error":"Bad request"}'), code: 'http-400', says: /"Bad request"/ },
-    { fault: '404', answer: http(404), code: 'http-404', says: /imds\.endpoint/ },
-    { fault: '405', answer: http(405), code: 'http-405', says: /GET/ },
-    { fault: '410', answer: http(410), code: 'http-410', says: /70 s/ },
-    {
-      fault: '429 with seconds',
-      answer: http(429, '', { 'Retry-After': '3' }),
-      code: 'http-429',
-      says: /five requests/,
-      retryAfterMs: 3000,
-    },
-    {
-      fault: '503 with a date',
-      answer: http(503, '', {
-        Date: 'Sun, 01 Mar 2026 12:00:00 GMT',
-        'Retry-After': 'Sun, 01 Mar 2026 13:00:00 GMT',
-      }),
-      code: 'http-503',
-      says: /asked again/,
-      retryAfterMs: 3_600_000,
-    },
-    { fault: '500', answer: http(500, '{"DocumentIncarnation":1,"Events":[]}'), code: 'http-500', says: /its own/ },
-    { fault: '200 without a body', answer: http(200), code: 'empty-body', says: /no observation/ },
-    { fault: '204', answer: http(204), code: 'http-204', says: /no observation/ },
-    { fault: 'half the JSON', answer: http(200, scheduled.slice(0, 99)), code: 'truncated', says: /99 characters/ },
-    { fault: 'a page', answer: http(200, '<html>Sign in</html>'), code: 'not-json', says: /<html>/ },
-    { fault: 'JSON without Events', answer: http(200, '{"DocumentIncarnation":1}'), code: 'no-events', says: /Events/ },
-    {
-      fault: 'JSON without DocumentIncarnation',
-      answer: http(200, '{"Events":[]}'),
-      code: 'no-incarnation',
-      says: /DocumentIncarnation/,
-    },
-    { fault: 'null', answer: http(200, 'null'), code: 'not-an-object', says: /no observation/ },
-    {
-      fault: 'a document in Latin-1',
-      answer: raw(Buffer.from(scheduled.replace('"Platform"', '"Plattf\u00f6rm"'), 'latin1')),
-      code: 'not-utf8',
-      says: /not valid UTF-8/,
-    },
-    {
-      fault: 'an empty document with a byte that is none',
-      answer: raw(Buffer.from('{"DocumentIncarnation":9,"Events":[],"\u00ff":1}', 'latin1')),
-      code: 'not-utf8',
-      says: /no observation/,
-    },
-    {
-      fault: 'a redirect',
-      answer: http(302, '', { Location: 'http://login.invalid/' }),
-      code: 'http-302',
-      says: /login\.invalid/,
-    },
-    { fault: 'a body of 2 MB', answer: http(200, huge), code: 'too-large', says: /1 MB/ },
-    {
-      fault: 'a body of 2 MB that names no length',
-      answer: bytes(`HTTP/1.1 200 OK\r\n\r\n${huge}`),
-      code: 'too-large',
-      says: /1 MB/,
-    },
-    { fault: 'a reset', answer: bytes('', 'reset'), code: 'connection-reset', says: /without an answer/ },
-    { fault: 'an end without an answer', answer: bytes(''), code: 'connection-reset', says: /without an answer/ },
-    {
-      fault: 'an end in the middle of the headers',
-      answer: bytes('HTTP/1.1 200 OK\r\nContent-Le'),
-      code: 'connection-reset',
-      says: /without an answer/,
-    },
-    {
-      fault: 'an end in the middle of the body',
-      answer: bytes(lengthOf(100) + scheduled),
-      code: 'cut-off',
-      says: /middle of the answer/,
-    },
-    {
-      fault: 'a reset in the middle of the body',
-      answer: bytes(lengthOf(100) + scheduled, 'reset'),
-      code: 'cut-off',
-      says: /middle of the answer/,
-    },
-    {
-      fault: 'chunks that end in the middle',
-      answer: bytes(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n${scheduled}`),
-      code: 'cut-off',
-      says: /middle of the answer/,
-    },
-    { fault: 'another protocol', answer: bytes('SSH-2.0-OpenSSH_9.6\r\n\r\n'), code: 'not-http', says: /speak HTTP/ },
-    {
-      fault: 'endless headers',
-      answer: bytes(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(200_000)}\r\n\r\n`),
-      code: 'not-http',
-      says: /speak HTTP/,
-    },
-  ];
+  const faults: readonly { fault: string; answer: RawAnswer; code: string; message: RegExp; retryAfterMs?: number }[] =
+    [
+      { fault: '400', answer: http(400, '{"error":"Bad request"}'), code: 'http-400', message: /"Bad request"/ },
+      { fault: '404', answer: http(404), code: 'http-404', message: /imds\.endpoint/ },
+      { fault: '405', answer: http(405), code: 'http-405', message: /GET/ },
+      { fault: '410', answer: http(410), code: 'http-410', message: /70 s/ },
+      {
+        fault: '429 with seconds',
+        answer: http(429, '', { 'Retry-After': '3' }),
+        code: 'http-429',
+        message: /five requests/,
+        retryAfterMs: 3000,
+      },
+      {
+        fault: '503 with a date',
+        answer: http(503, '', {
+          Date: 'Sun, 01 Mar 2026 12:00:00 GMT',
+          'Retry-After': 'Sun, 01 Mar 2026 13:00:00 GMT',
+        }),
+        code: 'http-503',
+        message: /asked again/,
+        retryAfterMs: 3_600_000,
+      },
+      {
+        fault: '500',
+        answer: http(500, '{"DocumentIncarnation":1,"Events":[]}'),
+        code: 'http-500',
+        message: /its own/,
+      },
+      { fault: '200 without a body', answer: http(200), code: 'empty-body', message: /no observation/ },
+      { fault: '204', answer: http(204), code: 'http-204', message: /no observation/ },
+      {
+        fault: 'half the JSON',
+        answer: http(200, scheduled.slice(0, 99)),
+        code: 'truncated',
+        message: /99 characters/,
+      },
+      { fault: 'a page', answer: http(200, '<html>Sign in</html>'), code: 'not-json', message: /<html>/ },
+      {
+        fault: 'JSON without Events',
+        answer: http(200, '{"DocumentIncarnation":1}'),
+        code: 'no-events',
+        message: /Events/,
+      },
+      {
+        fault: 'JSON without DocumentIncarnation',
+        answer: http(200, '{"Events":[]}'),
+        code: 'no-incarnation',
+        message: /DocumentIncarnation/,
+      },
+      { fault: 'null', answer: http(200, 'null'), code: 'not-an-object', message: /no observation/ },
+      {
+        fault: 'a document in Latin-1',
+        answer: raw(Buffer.from(scheduled.replace('"Platform"', '"Plattf\u00f6rm"'), 'latin1')),
+        code: 'not-utf8',
+        message: /not valid UTF-8/,
+      },
+      {
+        fault: 'an empty document with a byte that is none',
+        answer: raw(Buffer.from('{"DocumentIncarnation":9,"Events":[],"\u00ff":1}', 'latin1')),
+        code: 'not-utf8',
+        message: /no observation/,
+      },
+      {
+        fault: 'a redirect',
+        answer: http(302, '', { Location: 'http://login.invalid/' }),
+        code: 'http-302',
+        message: /login\.invalid/,
+      },
+      { fault: 'a body of 2 MB', answer: http(200, huge), code: 'too-large', message: /1 MB/ },
+      {
+        fault: 'a body of 2 MB that names no length',
+        answer: bytes(`HTTP/1.1 200 OK\r\n\r\n${huge}`),
+        code: 'too-large',
+        message: /1 MB/,
+      },
+      { fault: 'a reset', answer: bytes('', 'reset'), code: 'connection-reset', message: /without an answer/ },
+      { fault: 'an end without an answer', answer: bytes(''), code: 'connection-reset', message: /without an answer/ },
+      {
+        fault: 'an end in the middle of the headers',
+        answer: bytes('HTTP/1.1 200 OK\r\nContent-Le'),
+        code: 'connection-reset',
+        message: /without an answer/,
+      },
+      {
+        fault: 'an end in the middle of the body',
+        answer: bytes(lengthOf(100) + scheduled),
+        code: 'cut-off',
+        message: /middle of the answer/,
+      },
+      {
+        fault: 'a reset in the middle of the body',
+        answer: bytes(lengthOf(100) + scheduled, 'reset'),
+        code: 'cut-off',
+        message: /middle of the answer/,
+      },
+      {
+        fault: 'chunks that end in the middle',
+        answer: bytes(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfff\r\n${scheduled}`),
+        code: 'cut-off',
+        message: /middle of the answer/,
+      },
+      {
+        fault: 'another protocol',
+        answer: bytes('SSH-2.0-OpenSSH_9.6\r\n\r\n'),
+        code: 'not-http',
+        message: /speak HTTP/,
+      },
+      {
+        fault: 'endless headers',
+        answer: bytes(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(200_000)}\r\n\r\n`),
+        code: 'not-http',
+        message: /speak HTTP/,
+      },
+    ];
 
   test.each(faults)('$fault is no observation, and the next good answer is understood', async (given) => {
     await using server = await startRawServer();
@@ -249,7 +257,7 @@ describe('faults', () => {
     expect(await imds.observe(never)).toEqual({
       kind: 'unavailable',
       code: given.code,
-      reason: expect.stringMatching(given.says),
+      reason: expect.stringMatching(given.message),
       retryAfterMs: given.retryAfterMs ?? null,
     });
     server.answer(http(200, fixture('live-migration-3-started')));
@@ -316,67 +324,6 @@ describe('an endpoint that has to be found first', () => {
     });
     expect(await imds.observe(never)).toMatchObject({ code: 'unreachable', reason: 'No address answers.' });
     expect((await imds.observe(never)).kind).toBe('document');
-    await imds.close();
-  });
-});
-
-describe('instance metadata', () => {
-  const metadata = { compute: { name: 'web_0', vmId: '02aab8a4-74ef-476e-8182-f6d2ba4166a6' } };
-  const refusal = (...known: readonly string[]): string =>
-    JSON.stringify({ error: 'Bad request. api-version is invalid.', 'newest-versions': known });
-  const knowing =
-    (...known: readonly string[]): RawAnswer =>
-    (socket, request) => {
-      const asked = /api-version=([\d-]+)/.exec(request.line)?.[1] ?? '';
-      (known.includes(asked) ? http(200, JSON.stringify(metadata)) : http(400, refusal(...known)))(socket, request);
-    };
-
-  test('is asked for with the newest version that has all there is to tell', async () => {
-    await using server = await startRawServer();
-    server.answer(knowing('2023-11-15'));
-    const imds = imdsAt({ url: `${server.url}/vm/web_0` });
-    expect(await imds.instance(never)).toEqual({ kind: 'metadata', metadata, apiVersion: '2023-11-15' });
-    expect(server.requests[0]?.line).toBe('GET /vm/web_0/metadata/instance?api-version=2023-11-15 HTTP/1.1');
-    expect(server.requests[0]?.headers.metadata).toBe('true');
-    await until(() => server.open() === 0);
-    await imds.close();
-  });
-
-  test('an older host is asked with the newest version that it lists', async () => {
-    await using server = await startRawServer();
-    server.answer(knowing('2020-12-01', '2021-02-01', '2021-05-01'));
-    const imds = imdsAt(server);
-    expect(await imds.instance(never)).toEqual({ kind: 'metadata', metadata, apiVersion: '2021-05-01' });
-    expect(server.requests).toHaveLength(2);
-    await imds.close();
-  });
-
-  test.each<{ what: string; answer: RawAnswer; code: string }>([
-    { what: 'a host that is too old', answer: knowing('2020-12-01'), code: 'http-400' },
-    { what: 'an error', answer: http(500), code: 'http-500' },
-    { what: 'no JSON', answer: http(200, 'web_0'), code: 'not-json' },
-    { what: 'an empty answer', answer: http(200), code: 'not-json' },
-    { what: 'a broken connection', answer: bytes('', 'reset'), code: 'connection-reset' },
-  ])('$what is an answer without metadata', async ({ answer, code }) => {
-    await using server = await startRawServer();
-    server.answer(answer);
-    const imds = imdsAt(server);
-    expect(await imds.instance(never)).toMatchObject({ kind: 'unavailable', code });
-    await imds.close();
-  });
-
-  test('does not hold up a poll while it waits', async () => {
-    await using server = await startRawServer();
-    server.answer((socket, request) => {
-      if (request.line.includes('scheduledevents')) http(200, scheduled)(socket, request);
-    });
-    const imds = imdsAt(server);
-    const stop = new AbortController();
-    const asking = imds.instance(stop.signal);
-    await until(() => server.requests.length === 1);
-    expect((await imds.observe(never)).kind).toBe('document');
-    stop.abort();
-    expect(await asking).toMatchObject({ code: 'aborted' });
     await imds.close();
   });
 });

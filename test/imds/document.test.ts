@@ -225,44 +225,59 @@ describe('entries', () => {
 });
 
 describe('bodies that are no document', () => {
-  test.each<{ why: string; body: string; code: string; says: RegExp }>([
-    { why: 'nothing', body: '', code: 'empty-body', says: /empty body/ },
-    { why: 'blanks', body: ' \r\n ', code: 'empty-body', says: /empty body/ },
+  test.each<{ why: string; body: string; code: string; message: RegExp }>([
+    { why: 'nothing', body: '', code: 'empty-body', message: /empty body/ },
+    { why: 'blanks', body: ' \r\n ', code: 'empty-body', message: /empty body/ },
     {
       why: 'half of it',
       body: fixture('live-migration-2-scheduled').slice(0, 200),
       code: 'truncated',
-      says: /200 char/,
+      message: /200 char/,
     },
-    { why: 'a page', body: '<!DOCTYPE html>\n<html>', code: 'not-json', says: /begins with "<!DOCTYPE html> <html>"/ },
-    { why: 'broken JSON', body: '{"DocumentIncarnation": }', code: 'not-json', says: /not JSON/ },
-    { why: 'brackets', body: '['.repeat(1_001), code: 'too-deep', says: /deeper than 1000 levels/ },
+    {
+      why: 'a page',
+      body: '<!DOCTYPE html>\n<html>',
+      code: 'not-json',
+      message: /begins with "<!DOCTYPE html> <html>"/,
+    },
+    { why: 'broken JSON', body: '{"DocumentIncarnation": }', code: 'not-json', message: /not JSON/ },
+    { why: 'brackets', body: '['.repeat(1_001), code: 'too-deep', message: /deeper than 1000 levels/ },
     {
       why: 'an event for each VM of a region',
       body: JSON.stringify({ DocumentIncarnation: 1, Events: Array(1_001).fill({ EventId: 'a' }) }),
       code: 'too-many-events',
-      says: /lists more than 1000 events/,
+      message: /lists more than 1000 events/,
     },
-    { why: 'null', body: 'null', code: 'not-an-object', says: /"null"/ },
-    { why: 'a list', body: '[]', code: 'not-an-object', says: /not a document/ },
-    { why: 'text', body: '"Events"', code: 'not-an-object', says: /not a document/ },
-    { why: 'an error', body: '{"error":"Bad request"}', code: 'no-events', says: /Bad request/ },
-    { why: 'no list', body: '{"DocumentIncarnation":1}', code: 'no-events', says: /no list of Events/ },
-    { why: 'a list that is none', body: '{"DocumentIncarnation":1,"Events":{}}', code: 'no-events', says: /no list/ },
-    { why: 'Events null', body: '{"DocumentIncarnation":1,"Events":null}', code: 'no-events', says: /no list/ },
-    { why: 'no counter', body: '{"Events":[]}', code: 'no-incarnation', says: /DocumentIncarnation/ },
+    { why: 'null', body: 'null', code: 'not-an-object', message: /"null"/ },
+    { why: 'a list', body: '[]', code: 'not-an-object', message: /not a document/ },
+    { why: 'text', body: '"Events"', code: 'not-an-object', message: /not a document/ },
+    { why: 'an error', body: '{"error":"Bad request"}', code: 'no-events', message: /Bad request/ },
+    { why: 'no list', body: '{"DocumentIncarnation":1}', code: 'no-events', message: /no list of Events/ },
+    {
+      why: 'a list that is none',
+      body: '{"DocumentIncarnation":1,"Events":{}}',
+      code: 'no-events',
+      message: /no list/,
+    },
+    { why: 'Events null', body: '{"DocumentIncarnation":1,"Events":null}', code: 'no-events', message: /no list/ },
+    { why: 'no counter', body: '{"Events":[]}', code: 'no-incarnation', message: /DocumentIncarnation/ },
     {
       why: 'a counter of words',
       body: '{"Events":[],"DocumentIncarnation":"1"}',
       code: 'no-incarnation',
-      says: /whole/,
+      message: /whole/,
     },
-    { why: 'a broken counter', body: '{"Events":[],"DocumentIncarnation":1.5}', code: 'no-incarnation', says: /whole/ },
-    { why: 'infinity', body: '{"Events":[],"DocumentIncarnation":1e999}', code: 'no-incarnation', says: /whole/ },
-  ])('a body of $why', ({ body, code, says }) => {
+    {
+      why: 'a broken counter',
+      body: '{"Events":[],"DocumentIncarnation":1.5}',
+      code: 'no-incarnation',
+      message: /whole/,
+    },
+    { why: 'infinity', body: '{"Events":[],"DocumentIncarnation":1e999}', code: 'no-incarnation', message: /whole/ },
+  ])('a body of $why', ({ body, code, message }) => {
     const parsed = parseDocument(body, newest) as Extract<ParsedDocument, { kind: 'no-document' }>;
     expect(parsed).toMatchObject({ kind: 'no-document', code });
-    expect(parsed.reason).toMatch(says);
+    expect(parsed.reason).toMatch(message);
     expect(parsed.reason).toMatch(/it counts as no observation\.$/);
   });
 

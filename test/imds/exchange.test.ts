@@ -84,10 +84,10 @@ describe('an answer', () => {
 describe('a deadline', () => {
   const unending: RawAnswer = bytes('HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\nhalf', 'nothing');
 
-  test.each<{ what: string; answer: RawAnswer | null; says: RegExp }>([
-    { what: 'silence', answer: null, says: /did not answer within 10 s/ },
-    { what: 'a body that does not end', answer: unending, says: /did not end within 10 s/ },
-  ])('ends $what; the connection is not used again', async ({ answer, says }) => {
+  test.each<{ what: string; answer: RawAnswer | null; message: RegExp }>([
+    { what: 'silence', answer: null, message: /did not answer within 10 s/ },
+    { what: 'a body that does not end', answer: unending, message: /did not end within 10 s/ },
+  ])('ends $what; the connection is not used again', async ({ answer, message }) => {
     await using server = await startRawServer();
     const clock = createFakeClock();
     const asked = { time: 0 };
@@ -112,7 +112,7 @@ describe('a deadline', () => {
     await clock.advance(9_999);
     expect(isOver).toBe(false);
     await clock.advance(1);
-    expect(await asking).toMatchObject({ kind: 'failure', code: 'timeout', reason: expect.stringMatching(says) });
+    expect(await asking).toMatchObject({ kind: 'failure', code: 'timeout', reason: expect.stringMatching(message) });
     await until(() => server.open() === 0, { what: 'the connection to be thrown away' });
     server.answer(http(200, 'good'));
     expect(await ask(connection)).toMatchObject({ body: 'good' });

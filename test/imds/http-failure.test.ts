@@ -18,11 +18,11 @@ test.each([
   ['UND_ERR_HEADERS_OVERFLOW', 'not-http', /does not speak HTTP/],
   ['UND_ERR_DESTROYED', 'aborted', /stops/],
   ['EFUTURE', 'network-error', /failed with EFUTURE/],
-])('%s is called %s', (code, called, says) => {
+])('%s is called %s', (code, called, message) => {
   expect(failureOfNetwork(error(code), { origin, hasBegun: false })).toMatchObject({
     kind: 'failure',
     code: called,
-    reason: expect.stringMatching(says),
+    reason: expect.stringMatching(message),
   });
 });
 

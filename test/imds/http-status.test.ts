@@ -26,8 +26,8 @@ describe('what an operator reads about a status', () => {
     [418, 'http-4xx', /imds\.endpoint/],
     [599, 'http-5xx', /problem of its own/],
     [999, 'http-9xx', /problem of its own/],
-  ])('%i is called %s', (status, code, says) => {
-    expect(meaning(status)).toMatchObject({ code, reason: expect.stringMatching(says) });
+  ])('%i is called %s', (status, code, message) => {
+    expect(meaning(status)).toMatchObject({ code, reason: expect.stringMatching(message) });
     expect(meaning(status).reason).toContain(`HTTP ${status}`);
   });
 });

@@ -35,9 +35,9 @@ describe('a command that asks the service', () => {
     const asking = askService(harness.directory, 'retry', { sink: 'hub' }, patient);
     const [request] = await until(() => (outbox.requests().length > 0 ? outbox.requests() : null));
     expect(request).toMatchObject({ number: 1, verb: 'retry', argument: { sink: 'hub' } });
-    outbox.answer(1, { ok: true, says: 'done' });
+    outbox.answer(1, { ok: true, message: 'done' });
     expect(outbox.requests()).toEqual([]);
-    expect(await asking).toEqual({ answered: true, answer: { ok: true, says: 'done' } });
+    expect(await asking).toEqual({ answered: true, answer: { ok: true, message: 'done' } });
   });
 
   test('takes the request back when nobody answers in time or the person gives up', async () => {

@@ -33,30 +33,34 @@ function openDesk(handlers: Handlers) {
 
 describe('the request desk', () => {
   test('looks once a second and answers what the handler of the verb answers', async () => {
-    const desk = openDesk({ double: (argument) => ({ ok: true, says: `${Number(argument) * 2}` }) });
+    const desk = openDesk({ double: (argument) => ({ ok: true, message: `${Number(argument) * 2}` }) });
     desk.file('double', 21);
     await desk.clock.advance(5_000);
-    expect([...desk.answers]).toEqual([[1, { ok: true, says: '42' }]]);
+    expect([...desk.answers]).toEqual([[1, { ok: true, message: '42' }]]);
     desk.file('double', 1);
     expect(desk.answers.size).toBe(1);
     await desk.clock.advance(5_000);
-    expect(desk.answers.get(2)).toEqual({ ok: true, says: '2' });
+    expect(desk.answers.get(2)).toEqual({ ok: true, message: '2' });
   });
 
   test.each([-6 * 60_000, 6 * 60_000])('does not do now what was wanted by a clock %i ms away', async (ms) => {
-    const desk = openDesk({ wish: () => ({ ok: true, says: 'done' }) });
+    const desk = openDesk({ wish: () => ({ ok: true, message: 'done' }) });
     desk.file('wish', null, new Date(desk.clock.now().getTime() + ms).toISOString());
     await desk.clock.advance(5_000);
-    expect(desk.answers.get(1)).toMatchObject({ ok: false, says: expect.stringContaining('ask again') });
+    expect(desk.answers.get(1)).toMatchObject({ ok: false, message: expect.stringContaining('ask again') });
   });
 
   const refusals = [
-    { what: 'a verb that it does not know', verb: 'dance', says: /does not know "dance".*another version/ },
-    { what: 'the name of something every object has', verb: 'toString', says: /does not know "toString"/ },
-    { what: 'a verb whose handler throws', verb: 'fail', says: /failed at it: the hub is gone\. Its log tells more/ },
-    { what: 'a verb whose handler rejects', verb: 'reject', says: /failed at it: too late/ },
+    { what: 'a verb that it does not know', verb: 'dance', message: /does not know "dance".*another version/ },
+    { what: 'the name of something every object has', verb: 'toString', message: /does not know "toString"/ },
+    {
+      what: 'a verb whose handler throws',
+      verb: 'fail',
+      message: /failed at it: the hub is gone\. Its log tells more/,
+    },
+    { what: 'a verb whose handler rejects', verb: 'reject', message: /failed at it: too late/ },
   ];
-  test.for(refusals)('answers $what with a sentence, and goes on', async ({ verb, says }) => {
+  test.for(refusals)('answers $what with a sentence, and goes on', async ({ verb, message }) => {
     const desk = openDesk({
       fail() {
         throw new Error('the hub is gone');
@@ -67,7 +71,7 @@ describe('the request desk', () => {
     desk.file(verb);
     desk.file('fine');
     await desk.clock.advance(5_000);
-    expect(desk.answers.get(1)).toEqual({ ok: false, says: expect.stringMatching(says) });
+    expect(desk.answers.get(1)).toEqual({ ok: false, message: expect.stringMatching(message) });
     expect(desk.answers.get(2)).toBe('fine');
   });
 
@@ -97,7 +101,7 @@ describe('the request desk', () => {
     const desk = openDesk({ purge: (argument) => asked.push(argument) });
     desk.file('purge', 'all', '2025-12-31T23:54:59.000Z');
     await desk.clock.advance(5_000);
-    expect(desk.answers.get(1)).toMatchObject({ ok: false, says: expect.stringContaining('was not carried out') });
+    expect(desk.answers.get(1)).toMatchObject({ ok: false, message: expect.stringContaining('was not carried out') });
     expect(asked).toEqual([]);
   });
 

@@ -17,53 +17,57 @@ function withOneDead(harness: Harness) {
 }
 
 const asked = [
-  { verb: 'retry', argument: {}, says: '1 dead letter will be sent again, with the same id.', changed: 1 },
+  { verb: 'retry', argument: {}, message: '1 dead letter will be sent again, with the same id.', changed: 1 },
   {
     verb: 'retry',
     argument: { sink: 'table' },
-    says: 'No dead letters. 3 deliveries waiting: outbox retry --now tries at once.',
+    message: 'No dead letters. 3 deliveries waiting: outbox retry --now tries at once.',
     changed: 0,
   },
   {
     verb: 'retry',
     argument: { sink: 'hub', position: 2 },
-    says: 'No dead letter at position 2. 2 deliveries waiting: outbox retry --now tries at once.',
+    message: 'No dead letter at position 2. 2 deliveries waiting: outbox retry --now tries at once.',
     changed: 0,
   },
-  { verb: 'purge', argument: { state: 'dead' }, says: '1 delivery given up.', changed: 1 },
-  { verb: 'purge', argument: { state: 'pending' }, says: '5 deliveries given up.', changed: 5 },
+  { verb: 'purge', argument: { state: 'dead' }, message: '1 delivery given up.', changed: 1 },
+  { verb: 'purge', argument: { state: 'pending' }, message: '5 deliveries given up.', changed: 5 },
   {
     verb: 'purge',
     argument: { state: 'pending', position: 9 },
-    says: 'There was nothing to give up; nothing is changed.',
+    message: 'There was nothing to give up; nothing is changed.',
     changed: 0,
   },
 ] as const;
 
 const refused = [
-  { verb: 'retry', argument: null, says: /not understood/ },
-  { verb: 'retry', argument: 'all', says: /not understood/ },
-  { verb: 'retry', argument: { sink: 7 }, says: /not understood/ },
-  { verb: 'retry', argument: { position: 1.5 }, says: /not understood/ },
-  { verb: 'retry', argument: { sink: 'nobody' }, says: /no destination "nobody"; there is hub and table\./ },
-  { verb: 'purge', argument: {}, says: /which state/ },
-  { verb: 'purge', argument: { state: 'delivered' }, says: /which state/ },
-  { verb: 'purge', argument: undefined, says: /which state/ },
+  { verb: 'retry', argument: null, message: /not understood/ },
+  { verb: 'retry', argument: 'all', message: /not understood/ },
+  { verb: 'retry', argument: { sink: 7 }, message: /not understood/ },
+  { verb: 'retry', argument: { position: 1.5 }, message: /not understood/ },
+  { verb: 'retry', argument: { sink: 'nobody' }, message: /no destination "nobody"; there is hub and table\./ },
+  { verb: 'purge', argument: {}, message: /which state/ },
+  { verb: 'purge', argument: { state: 'delivered' }, message: /which state/ },
+  { verb: 'purge', argument: undefined, message: /which state/ },
 ] as const;
 
 describe('asked by another process', () => {
-  test.for(asked)('$verb $argument: $says', async ({ verb, argument, says, changed }) => {
+  test.for(asked)('$verb $argument: $says', async ({ verb, argument, message, changed }) => {
     using harness = createHarness();
     const { handlers, changes } = withOneDead(harness);
-    expect(await handlers[verb](argument)).toEqual({ ok: true, says, deliveries: changed });
+    expect(await handlers[verb](argument)).toEqual({ ok: true, message, deliveries: changed });
     expect(changes()).toBe(changed > 0 ? 1 : 0);
   });
 
   test.for(refused)('to $verb $argument, which is no request, the outbox stays as it is', async (row) => {
     using harness = createHarness();
     const { outbox, handlers } = withOneDead(harness);
-    const { verb, argument, says } = row;
-    expect(await handlers[verb](argument)).toEqual({ ok: false, says: expect.stringMatching(says), deliveries: 0 });
+    const { verb, argument, message } = row;
+    expect(await handlers[verb](argument)).toEqual({
+      ok: false,
+      message: expect.stringMatching(message),
+      deliveries: 0,
+    });
     expect(outbox.counters().hub).toMatchObject({ dead: 1, pending: 2, expired: 0 });
   });
 
@@ -74,7 +78,7 @@ describe('asked by another process', () => {
     const answer = await handlers.retry({});
     expect(answer).toEqual({
       ok: false,
-      says: 'The disk takes no writes, so nothing can be changed: database is locked',
+      message: 'The disk takes no writes, so nothing can be changed: database is locked',
       deliveries: 0,
     });
   });
@@ -90,7 +94,7 @@ describe('asked by another process', () => {
     }, 0);
     const answer = await outboxHandlers(outbox).purge({ state: 'pending' });
     clearInterval(ticking);
-    expect(answer).toMatchObject({ ok: true, says: '4500 deliveries given up.' });
+    expect(answer).toMatchObject({ ok: true, message: '4500 deliveries given up.' });
     expect(turns).toBeGreaterThan(0);
     expect(positions(outbox, 'hub')).toEqual([]);
   });

@@ -42,16 +42,16 @@ const deaths = [
   {
     deed: 'throws in a timer',
     code: 'sender-exited',
-    says: /exit code 1, TypeError: Cannot read properties of undefined/,
+    message: /exit code 1, TypeError: Cannot read properties of undefined/,
   },
-  { deed: 'rejects unheard', code: 'sender-exited', says: /Error: nobody listens/ },
-  { deed: 'fills its heap', code: 'sender-out-of-memory', says: /more than its 128 MB/ },
-  { deed: 'keeps buffers', code: 'sender-out-of-memory', says: /more than its 128 MB/ },
-  { deed: 'keeps buffers without a pause', code: 'sender-out-of-memory', says: /more than its 128 MB/ },
-  { deed: 'loops', code: 'sender-hung', says: /did nothing for 3 s/ },
-  { deed: 'is stopped', code: 'sender-hung', says: /did nothing for 3 s/ },
-  { deed: 'is killed', code: 'sender-exited', says: /\(SIGKILL, for instance by the kernel for lack of memory\)/ },
-  { deed: 'ends', code: 'sender-exited', says: /\(exit code 7\)/ },
+  { deed: 'rejects unheard', code: 'sender-exited', message: /Error: nobody listens/ },
+  { deed: 'fills its heap', code: 'sender-out-of-memory', message: /more than its 128 MB/ },
+  { deed: 'keeps buffers', code: 'sender-out-of-memory', message: /more than its 128 MB/ },
+  { deed: 'keeps buffers without a pause', code: 'sender-out-of-memory', message: /more than its 128 MB/ },
+  { deed: 'loops', code: 'sender-hung', message: /did nothing for 3 s/ },
+  { deed: 'is stopped', code: 'sender-hung', message: /did nothing for 3 s/ },
+  { deed: 'is killed', code: 'sender-exited', message: /\(SIGKILL, for instance by the kernel for lack of memory\)/ },
+  { deed: 'ends', code: 'sender-exited', message: /\(exit code 7\)/ },
 ];
 
 describe('a process that dies of what it does', () => {
@@ -59,15 +59,15 @@ describe('a process that dies of what it does', () => {
     const hungMs = death.code === 'sender-hung' ? 3000 : limits.hungMs;
     const { sender, warnings } = open({ limits: { ...limits, hungMs } });
     await expect(send(sender, death.deed)).rejects.toMatchObject({
-      failure: { kind: 'retry', cause: 'transient', code: death.code, reason: expect.stringMatching(death.says) },
+      failure: { kind: 'retry', cause: 'transient', code: death.code, reason: expect.stringMatching(death.message) },
     });
-    await until(() => warnings.some((line) => death.says.test(line)), { what: 'the line in the log' });
+    await until(() => warnings.some((line) => death.message.test(line)), { what: 'the line in the log' });
     expect(await send(sender, 'is well')).toEqual({ kind: 'delivered' });
     expect(sender.facts).toMatchObject({
       starts: 2,
       deaths: { [death.code]: 1 },
       recentDeaths: 1,
-      lastDeath: { code: death.code, reason: expect.stringMatching(death.says) },
+      lastDeath: { code: death.code, reason: expect.stringMatching(death.message) },
     });
   });
 
@@ -95,11 +95,11 @@ test('a sender of another version than the bridge does not start, and its failur
   const program = openProgram(join(root, 'src/main.ts'));
   const args = [senderVerb, 'event-hubs', '0.0.1'];
   const { sender, warnings } = open({ fork: (more) => forkChild({ program, args, env: process.env, ...more }) });
-  const says = `replaced by version ${manifest.version} while version 0.0.1 is running. Restart the service.`;
+  const message = `replaced by version ${manifest.version} while version 0.0.1 is running. Restart the service.`;
   await expect(send(sender, 'is well')).rejects.toMatchObject({
-    failure: { kind: 'retry', code: 'sender-other-version', reason: expect.stringContaining(says) },
+    failure: { kind: 'retry', code: 'sender-other-version', reason: expect.stringContaining(message) },
   });
-  await until(() => warnings.some((line) => line.includes(says)), { what: 'the line in the log' });
+  await until(() => warnings.some((line) => line.includes(message)), { what: 'the line in the log' });
 });
 
 test.skipIf(process.platform !== 'linux').for([

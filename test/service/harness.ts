@@ -62,7 +62,7 @@ export function createHarness({ facts = {}, reach = () => ({ kind: 'connected' }
     greet: async (stateDirectory) => {
       greetings.push(clock.monotonicMs());
       const held = existsSync(join(stateDirectory, 'held'));
-      return held ? { ok: true, reach: reach(clock.monotonicMs()) } : { ok: false, says: 'it takes no question' };
+      return held ? { ok: true, reach: reach(clock.monotonicMs()) } : { ok: false, message: 'it takes no question' };
     },
     facts: () => ({ ...fitFacts, ...facts }),
   };
@@ -150,7 +150,7 @@ export interface PackageOptions {
   /** The first line of the runtime: what executes it. */
   readonly interpreter?: string;
   /** What its program says that it is. */
-  readonly says?: string;
+  readonly message?: string;
 }
 
 /** Small files stand for the runtime and the program; the manifest is as in a real one. */
@@ -160,11 +160,11 @@ function makePackage(folder: string, version: string, options: PackageOptions): 
     build = 1,
     platform = 'linux-x64',
     interpreter = '/bin/sh',
-    says = version,
+    message = version,
   } = options;
   const files: Record<string, string> = {
     node: `#!${interpreter}\nsed -n 's/^version //p' "$1"\n`,
-    [`${serviceName}.cjs`]: `version ${serviceName} ${says} (build ${build})\n${behaviour}\n`,
+    [`${serviceName}.cjs`]: `version ${serviceName} ${message} (build ${build})\n${behaviour}\n`,
     [serviceName]: '#!/bin/sh\nexit 0\n',
     [unitName]: `[Service]\n# of version ${version}\nExecStart=/opt/${serviceName}/current/node\n`,
     'install.sh': '#!/bin/sh\nexit 0\n',

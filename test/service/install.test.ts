@@ -14,7 +14,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { disable } from '../../src/service/disable.ts';
 import { readInstallationRecord } from '../../src/service/inspect.ts';
@@ -27,7 +27,7 @@ test('a first installation puts everything in its place and starts it', async ()
   const { places } = harness;
   const done = await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
   expect(done).toMatchObject({ outcome: 'becomes-ready', folder: '1.0.0', from: null, wasThere: false });
-  expect(done.says).toBe('Polling; no event under way.');
+  expect(done.message).toBe('Polling; no event under way.');
   expect(harness.runs()).toContain('1.0.0');
   expect(readlinkSync(places.current)).toBe('versions/1.0.0');
   expect(readlinkSync(places.command)).toBe('/opt/scheduled-events-bridge/current/scheduled-events-bridge');
@@ -72,7 +72,7 @@ test('what is ready is installed, also where systemd has no time to tell of it',
     await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() }),
   ).toMatchObject({
     outcome: 'becomes-ready',
-    says: '',
+    message: '',
   });
 });
 
@@ -111,30 +111,30 @@ test('a configuration that was changed by hand is restarted with, too', async ()
 });
 
 const badConfigurations = [
-  { name: 'that is no JSON', text: '{', says: /is not JSON/ },
+  { name: 'that is no JSON', text: '{', message: /is not JSON/ },
   {
     name: 'with an unknown key',
     text: '{"sinks":{"stdout":{}},"imds":{"polInterval":1}}',
-    says: /imds.polInterval is not an option/,
+    message: /imds.polInterval is not an option/,
   },
   {
     name: 'with several mistakes',
     text: '{"http":{"port":-1},"log":{"level":"loud"}}',
-    says: /has 3 problems: .*\n {2}- /,
+    message: /has 3 problems: .*\n {2}- /,
   },
   {
     name: 'with its state elsewhere',
     text: '{"sinks":{"stdout":{}},"stateDirectory":"/mnt/state"}',
-    says: /may write to .*scheduled-events-bridge only.* mount that there/,
+    message: /may write to .*scheduled-events-bridge only.* mount that there/,
   },
 ];
 
-test.each(badConfigurations)('a configuration $name is refused and nothing is changed', async ({ text, says }) => {
+test.each(badConfigurations)('a configuration $name is refused and nothing is changed', async ({ text, message }) => {
   using harness = createHarness();
   const bad = harness.file('bad.json', text);
   const untouched = treeOf(harness.root);
   const first = await refusalOf(harness.install({ from: harness.package('1.0.0'), configuration: bad }));
-  expect([first.reason, first.message]).toEqual(['badConfiguration', expect.stringMatching(says)]);
+  expect([first.reason, first.message]).toEqual(['badConfiguration', expect.stringMatching(message)]);
   expect(treeOf(harness.root)).toEqual(untouched);
   await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
   const installed = treeOf(harness.root);
@@ -322,7 +322,7 @@ test.skipIf(noMounting)(
         { outcome: 'becomes-ready', changed: true, command: 'no-place' },
         { outcome: 'ready-already', changed: false, command: 'no-place' },
       ],
-      says: expect.stringMatching(/read-only file system: the command is .opt.scheduled-events-bridge.current/),
+      message: expect.stringMatching(/read-only file system: the command is .opt.scheduled-events-bridge.current/),
     });
   },
 );
@@ -384,20 +384,4 @@ test.for<Planted>([
     harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() }),
   );
   expect([reason, message]).toEqual(['notDone', expect.stringContaining('only root can write')]);
-});
-
-test('there is nothing to enable or configure where nothing is installed', async () => {
-  using harness = createHarness();
-  for (const order of [{}, { configuration: harness.configuration() }]) {
-    expect(await refusalOf(harness.install(order))).toMatchObject({
-      reason: 'notDone',
-      message: expect.stringContaining('is not installed here'),
-    });
-  }
-});
-
-test('the folder of a package may be named from where one stands', async () => {
-  using harness = createHarness();
-  const from = relative(process.cwd(), harness.package('1.0.0'));
-  expect(await harness.install({ from, configuration: harness.configuration() })).toMatchObject({ folder: '1.0.0' });
 });

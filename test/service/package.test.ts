@@ -20,45 +20,48 @@ const withFile = (file: Record<string, unknown>) => (manifest: { files: Record<s
   manifest.files.push({ path: 'more', sha256: 'a'.repeat(64), bytes: 1, mode: '0644', ...file });
 };
 
-const bad: readonly { readonly name: string; readonly change: Parameters<typeof changed>[1]; readonly says: RegExp }[] =
-  [
-    {
-      name: 'that is of something else',
-      change: (manifest) => ({ ...manifest, name: 'other' }),
-      says: /it is of "other"/,
-    },
-    { name: 'without files', change: (manifest) => ({ ...manifest, files: null }), says: /lists no files/ },
-    { name: 'without a version', change: (manifest) => ({ ...manifest, version: 1 }), says: /no version/ },
-    {
-      name: 'with a version that leads elsewhere',
-      change: (manifest) => ({ ...manifest, version: '../../etc' }),
-      says: /no version/,
-    },
-    { name: 'without a platform', change: (manifest) => ({ ...manifest, platform: undefined }), says: /no platform/ },
-    {
-      name: 'without a runtime',
-      change: (manifest) => ({ ...manifest, files: manifest.files.filter(({ path }) => path !== 'node') }),
-      says: /lists no node/,
-    },
-    {
-      name: 'with a file above the folder',
-      change: withFile({ path: '../more' }),
-      says: /its file .*no path in the folder/,
-    },
-    {
-      name: 'with a file somewhere above the folder',
-      change: withFile({ path: 'a/../../more' }),
-      says: /no path in the folder/,
-    },
-    { name: 'with an absolute file', change: withFile({ path: '/etc/passwd' }), says: /no path in the folder/ },
-    { name: 'with a file that is the folder', change: withFile({ path: '.' }), says: /no path in the folder/ },
-    { name: 'with a checksum that is none', change: withFile({ sha256: 'A' }), says: /no SHA-256/ },
-    { name: 'with a file without a size', change: withFile({ bytes: '1' }), says: /no size/ },
-  ];
+const bad: readonly {
+  readonly name: string;
+  readonly change: Parameters<typeof changed>[1];
+  readonly message: RegExp;
+}[] = [
+  {
+    name: 'that is of something else',
+    change: (manifest) => ({ ...manifest, name: 'other' }),
+    message: /it is of "other"/,
+  },
+  { name: 'without files', change: (manifest) => ({ ...manifest, files: null }), message: /lists no files/ },
+  { name: 'without a version', change: (manifest) => ({ ...manifest, version: 1 }), message: /no version/ },
+  {
+    name: 'with a version that leads elsewhere',
+    change: (manifest) => ({ ...manifest, version: '../../etc' }),
+    message: /no version/,
+  },
+  { name: 'without a platform', change: (manifest) => ({ ...manifest, platform: undefined }), message: /no platform/ },
+  {
+    name: 'without a runtime',
+    change: (manifest) => ({ ...manifest, files: manifest.files.filter(({ path }) => path !== 'node') }),
+    message: /lists no node/,
+  },
+  {
+    name: 'with a file above the folder',
+    change: withFile({ path: '../more' }),
+    message: /its file .*no path in the folder/,
+  },
+  {
+    name: 'with a file somewhere above the folder',
+    change: withFile({ path: 'a/../../more' }),
+    message: /no path in the folder/,
+  },
+  { name: 'with an absolute file', change: withFile({ path: '/etc/passwd' }), message: /no path in the folder/ },
+  { name: 'with a file that is the folder', change: withFile({ path: '.' }), message: /no path in the folder/ },
+  { name: 'with a checksum that is none', change: withFile({ sha256: 'A' }), message: /no SHA-256/ },
+  { name: 'with a file without a size', change: withFile({ bytes: '1' }), message: /no size/ },
+];
 
-test.each(bad)('a manifest $name is refused', ({ change, says }) => {
+test.each(bad)('a manifest $name is refused', ({ change, message }) => {
   using harness = createHarness();
-  expect(() => readPackage(changed(harness, change))).toThrow(says);
+  expect(() => readPackage(changed(harness, change))).toThrow(message);
 });
 
 test('a folder without a manifest is no package, nor is one with half a manifest', () => {

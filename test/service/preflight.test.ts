@@ -11,61 +11,61 @@ const cases: readonly {
   readonly name: string;
   readonly facts: Partial<Facts>;
   readonly reason: string;
-  readonly says: RegExp;
+  readonly message: RegExp;
 }[] = [
-  { name: 'Windows', facts: { operatingSystem: 'win32' }, reason: 'unsupported', says: /on Linux only/ },
-  { name: 'a user that is not root', facts: { isRoot: false }, reason: 'notDone', says: /sudo/ },
+  { name: 'Windows', facts: { operatingSystem: 'win32' }, reason: 'unsupported', message: /on Linux only/ },
+  { name: 'a user that is not root', facts: { isRoot: false }, reason: 'notDone', message: /sudo/ },
   {
     name: 'another processor',
     facts: { processor: 'arm64' },
     reason: 'unsupported',
-    says: /for linux-x64, and this machine is linux-arm64/,
+    message: /for linux-x64, and this machine is linux-arm64/,
   },
-  { name: 'musl instead of glibc', facts: { glibc: null }, reason: 'unsupported', says: /musl/ },
+  { name: 'musl instead of glibc', facts: { glibc: null }, reason: 'unsupported', message: /musl/ },
   {
     name: 'an old glibc',
     facts: { glibc: '2.27' },
     reason: 'unsupported',
-    says: /has glibc 2\.27, and the package needs 2\.28/,
+    message: /has glibc 2\.27, and the package needs 2\.28/,
   },
-  { name: 'an older major of glibc', facts: { glibc: '1.99' }, reason: 'unsupported', says: /has glibc 1\.99/ },
-  { name: 'a machine of Azure Arc', facts: { isArc: true }, reason: 'unsupported', says: /Azure Arc/ },
-  { name: 'no systemd', facts: { programs: ['useradd'] }, reason: 'unsupported', says: /no systemd/ },
+  { name: 'an older major of glibc', facts: { glibc: '1.99' }, reason: 'unsupported', message: /has glibc 1\.99/ },
+  { name: 'a machine of Azure Arc', facts: { isArc: true }, reason: 'unsupported', message: /Azure Arc/ },
+  { name: 'no systemd', facts: { programs: ['useradd'] }, reason: 'unsupported', message: /no systemd/ },
   {
     name: 'a systemd that does not run',
     facts: { isLive: false },
     reason: 'unsupported',
-    says: /does not run .*--no-start/,
+    message: /does not run .*--no-start/,
   },
   {
     name: 'no systemd-notify',
     facts: { programs: ['systemctl', 'useradd'] },
     reason: 'missing',
-    says: /missing: systemd-notify/,
+    message: /missing: systemd-notify/,
   },
   {
     name: 'too little room for the version',
     facts: { freeForVersions: 100 * 2 ** 20 },
     reason: 'missing',
-    says: /room in \/opt: 100 MB free, and 184 MB/,
+    message: /room in \/opt: 100 MB free, and 184 MB/,
   },
   {
     name: 'too little room for the state',
     facts: { freeForState: 2 ** 20 },
     reason: 'missing',
-    says: /room for the state .*: 1 MB free/,
+    message: /room for the state .*: 1 MB free/,
   },
   {
     name: 'a state directory that is a link',
     facts: { isStateLinked: true },
     reason: 'notDone',
-    says: /\/var\/lib\/scheduled-events-bridge is a symbolic link.*mount --bind/,
+    message: /\/var\/lib\/scheduled-events-bridge is a symbolic link.*mount --bind/,
   },
 ];
 const need = { platform: 'linux-x64', bytes: 120 * 2 ** 20, starts: true };
 
-test.each(cases)('$name is refused', ({ facts, reason, says }) => {
-  expect(preflight({ ...fitFacts, ...facts }, need)).toMatchObject({ reason, message: expect.stringMatching(says) });
+test.each(cases)('$name is refused', ({ facts, reason, message }) => {
+  expect(preflight({ ...fitFacts, ...facts }, need)).toMatchObject({ reason, message: expect.stringMatching(message) });
 });
 
 test.each(cases)('$name is refused before anything is changed', async ({ facts, reason }) => {
@@ -131,7 +131,7 @@ const badPackages: readonly (PackageOptions & {
   },
   {
     name: 'a program of another version',
-    says: '0.9.0',
+    message: '0.9.0',
     reason: 'missing',
     tells: /says that it is 1\.0\.0, and its program says/,
   },

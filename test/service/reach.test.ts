@@ -33,7 +33,7 @@ test.each(ways)('the way to the metadata service of a service that $name', async
 
 test('a service that does not answer any more is not said to have no connection', async () => {
   using harness = createHarness();
-  const greet = async () => ({ ok: false, says: 'it takes no question' }) as const;
+  const greet = async () => ({ ok: false, message: 'it takes no question' }) as const;
   expect(await whyUnreached({ clock: harness.clock, greet }, '/state')).toBeNull();
 });
 

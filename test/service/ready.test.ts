@@ -10,7 +10,7 @@ const up: UnitState = {
   invocation: 'new',
   pid: 7,
   restarts: 0,
-  says: '',
+  message: '',
   exitStatus: 0,
   result: 'success',
   isStale: false,
@@ -97,9 +97,9 @@ async function waited(proofs: readonly string[], unit: UnitState) {
     {
       clock: harness.clock,
       greet: async () => {
-        const says = proofs[Math.min(asked, proofs.length - 1)] ?? '';
+        const message = proofs[Math.min(asked, proofs.length - 1)] ?? '';
         asked += 1;
-        return says === '' ? { ok: true, reach: { kind: 'connected' } } : { ok: false, says };
+        return message === '' ? { ok: true, reach: { kind: 'connected' } } : { ok: false, message };
       },
     },
     { unit: async () => unit, lastWords: async () => ['{"msg":"No room."}', 'plain'] },
@@ -128,7 +128,7 @@ test('what systemctl shows is read by name, whatever the order', () => {
     'StatusText=Polling; a=b\nMainPID=0\nActiveState=inactive\nInvocationID=\nNRestarts=[not set]\nLoadState=not-found\n';
   expect(stateIn(shown)).toMatchObject({
     active: 'inactive',
-    says: 'Polling; a=b',
+    message: 'Polling; a=b',
     pid: null,
     invocation: null,
     restarts: 0,

@@ -26,13 +26,13 @@ test('with a key a package of its owner is installed, and its signature is asked
   expect(await refusalOf(harness.install(order))).toMatchObject({ reason: 'missing' });
 });
 
-const foreign: readonly { name: string; spoil: (from: string) => void; says: RegExp }[] = [
-  { name: 'nobody has signed', spoil: (from) => rmSync(signatureIn(from)), says: /manifest\.json\.sig is missing/ },
+const foreign: readonly { name: string; spoil: (from: string) => void; message: RegExp }[] = [
+  { name: 'nobody has signed', spoil: (from) => rmSync(signatureIn(from)), message: /manifest\.json\.sig is missing/ },
   {
     name: 'somebody else has signed',
     spoil: (from) =>
       writeFileSync(signatureIn(from), sign(null, readFileSync(join(from, 'manifest.json')), stranger.privateKey)),
-    says: /is not by the owner of this key/,
+    message: /is not by the owner of this key/,
   },
   {
     name: 'was changed after it was signed',
@@ -40,45 +40,48 @@ const foreign: readonly { name: string; spoil: (from: string) => void; says: Reg
       const manifest = join(from, 'manifest.json');
       writeFileSync(manifest, `${readFileSync(manifest, 'utf8')}\n`);
     },
-    says: /is not by the owner of this key/,
+    message: /is not by the owner of this key/,
   },
   {
     name: 'has a signature of no use',
     spoil: (from) => writeFileSync(signatureIn(from), 'x'),
-    says: /not by the owner/,
+    message: /not by the owner/,
   },
 ];
 
-test.each(foreign)('with a key a package that $name is refused before anything is changed', async ({ spoil, says }) => {
-  using harness = createHarness();
-  await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
-  const key = harness.file('key.pem', publicPem(builder.publicKey));
-  const from = signedPackage(harness);
-  spoil(from);
-  const before = treeOf(harness.root);
-  harness.forgetCalls();
-  const { reason, message } = await refusalOf(
-    harness.install({ from, key, configuration: harness.configuration('b') }),
-  );
-  expect([reason, message]).toEqual(['missing', expect.stringMatching(says)]);
-  expect(message.split('\n')).toHaveLength(1);
-  expect([treeOf(harness.root), harness.calls()]).toEqual([before, []]);
-});
+test.each(foreign)(
+  'with a key a package that $name is refused before anything is changed',
+  async ({ spoil, message: expected }) => {
+    using harness = createHarness();
+    await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
+    const key = harness.file('key.pem', publicPem(builder.publicKey));
+    const from = signedPackage(harness);
+    spoil(from);
+    const before = treeOf(harness.root);
+    harness.forgetCalls();
+    const { reason, message } = await refusalOf(
+      harness.install({ from, key, configuration: harness.configuration('b') }),
+    );
+    expect([reason, message]).toEqual(['missing', expect.stringMatching(expected)]);
+    expect(message.split('\n')).toHaveLength(1);
+    expect([treeOf(harness.root), harness.calls()]).toEqual([before, []]);
+  },
+);
 
-const uselessKeys: readonly { name: string; text: string | null; says: RegExp }[] = [
-  { name: 'is not there', text: null, says: /ENOENT/ },
-  { name: 'is no PEM', text: 'key', says: /holds no key in PEM/ },
-  { name: 'is of another kind', text: publicPem(rsa.publicKey), says: /of the kind rsa/ },
+const uselessKeys: readonly { name: string; text: string | null; message: RegExp }[] = [
+  { name: 'is not there', text: null, message: /ENOENT/ },
+  { name: 'is no PEM', text: 'key', message: /holds no key in PEM/ },
+  { name: 'is of another kind', text: publicPem(rsa.publicKey), message: /of the kind rsa/ },
   {
     name: 'is the private one',
     text: builder.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
-    says: /private key, which is to stay/,
+    message: /private key, which is to stay/,
   },
 ];
 
-test.each(uselessKeys)('a key that $name is refused, and so is the package', async ({ text, says }) => {
+test.each(uselessKeys)('a key that $name is refused, and so is the package', async ({ text, message: expected }) => {
   using harness = createHarness();
   const key = text === null ? join(harness.root, 'gone.pem') : harness.file('key.pem', text);
   const { reason, message } = await refusalOf(harness.install({ from: signedPackage(harness), key }));
-  expect([reason, message]).toEqual(['missing', expect.stringMatching(says)]);
+  expect([reason, message]).toEqual(['missing', expect.stringMatching(expected)]);
 });

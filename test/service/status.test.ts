@@ -26,7 +26,7 @@ test('the status tells version, the one to fall back to, how it runs and what it
     versions: ['1.0.0', '2.0.0'],
     isAsItWasReady: true,
     enabled: true,
-    service: { active: 'active', sub: 'running', pid: 4711, says: 'Polling; no event under way.' },
+    service: { active: 'active', sub: 'running', pid: 4711, message: 'Polling; no event under way.' },
     configuration: { file: '/etc/scheduled-events-bridge/config.json', isThere: true, problems: [] },
     stateDirectory: '/var/lib/scheduled-events-bridge',
     command: 'ours',
@@ -70,9 +70,9 @@ test('a version that did not become ready is named until a version is installed,
 test('a version that is refused before it is started is named as well, and so is none of the same number', async () => {
   using harness = createHarness();
   await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
-  await refusalOf(harness.install({ from: harness.package('1.0.0', { build: 2, says: '7.7.7' }) }));
+  await refusalOf(harness.install({ from: harness.package('1.0.0', { build: 2, message: '7.7.7' }) }));
   expect(await serviceStatus(harness.machine)).toMatchObject({ refused: null });
-  await refusalOf(harness.install({ from: harness.package('2.0.0', { says: '7.7.7' }) }));
+  await refusalOf(harness.install({ from: harness.package('2.0.0', { message: '7.7.7' }) }));
   expect(await serviceStatus(harness.machine)).toMatchObject({
     version: '1.0.0',
     refused: { version: '2.0.0', because: expect.stringContaining('7.7.7') },

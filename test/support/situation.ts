@@ -7,7 +7,7 @@ export interface Situation {
   /** Brings it about, with a real fault, and waits until it is so. */
   readonly make: (stage: Stage) => Promise<unknown> | unknown;
   /** The first line of `status`. */
-  readonly says: RegExp;
+  readonly message: RegExp;
   /** Somewhere on the page of `status`. */
   readonly page?: RegExp;
   /** Exit codes. */
@@ -23,7 +23,7 @@ export interface Situation {
 
 /** Makes it, and asks everything that tells how the bridge is. */
 export async function play(stage: Stage, situation: Situation): Promise<void> {
-  const { make, says, page = /./, check, checkSays = /./, ready, health } = situation;
+  const { make, message, page = /./, check, checkSays = /./, ready, health } = situation;
   await make(stage);
   const [status, checked, readyz, healthz] = await Promise.all([
     stage.command(['status']),
@@ -32,7 +32,7 @@ export async function play(stage: Stage, situation: Situation): Promise<void> {
     stage.http('/healthz'),
   ]);
   const first = (status.out || status.err).split('\n', 1)[0];
-  expect({ first, code: status.code }).toEqual({ first: expect.stringMatching(says), code: situation.status });
+  expect({ first, code: status.code }).toEqual({ first: expect.stringMatching(message), code: situation.status });
   expect(status.out + status.err).toMatch(page);
   expect({ out: checked.out, code: checked.code }).toEqual({ out: expect.stringMatching(checkSays), code: check });
   if (ready === null) expect(readyz).toBeNull();
@@ -45,7 +45,7 @@ export async function play(stage: Stage, situation: Situation): Promise<void> {
 
 /** All is well: what every situation has to differ from, and end in. */
 export const well = {
-  says: /^Running; (both destinations are|Standard output is|Event Hubs is|Log Analytics is) up to date\.$/,
+  message: /^Running; (both destinations are|Standard output is|Event Hubs is|Log Analytics is) up to date\.$/,
   status: 0,
   check: 0,
   checkSays: /^All is well: /m,

@@ -9,8 +9,8 @@ reason; below it, after $, the command that fixes it or shows more, for bash or 
 problem; warnings and what is not proven end with 0. It runs beside the service and changes nothing, except that asking the
 metadata service for events turns them on for this VM, as the service does.
 
---json prints one object: reportVersion (1), bridgeVersion, at, offline, verdict (ok, warning, problem), exitCode, counts, and
-findings: a list of what, verdict (ok, warning, problem, not-proven), says, and mend (a command or null).
+--json prints one object: reportVersion (2), bridgeVersion, at, offline, verdict (ok, warning, problem), exitCode, counts, and
+findings: a list of what, verdict (ok, warning, problem, not-proven), message, and remedy (a command or null).
 `;
 
 /** `check`: verifies what the service needs, and reports problems and how to fix them. */
@@ -36,7 +36,7 @@ export const addCheck: Verb = (program, commandContext) => {
     'logAnalyticsFailed',
     'diskFailed',
     'clockFailed',
-    'needsPerson',
+    'actionRequired',
     'newerOutbox',
     'configuration',
   ).action((options: CheckOptions) => check(options, commandContext));

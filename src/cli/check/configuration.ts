@@ -20,7 +20,7 @@ export function seeFile(path: string, platform: NodeJS.Platform): FileSeen {
 
 /** What is wrong with a configuration that cannot be used. */
 export const problemFindings = (problems: readonly string[]): readonly Finding[] =>
-  problems.map((says) => problem('configuration.read', says));
+  problems.map((message) => problem('configuration.read', message));
 
 export function configurationFindings(
   loaded: Extract<LoadedConfig, { config: Config }>,
@@ -34,7 +34,7 @@ export function configurationFindings(
     ok('configuration.read', `${from} makes a complete configuration: records go to ${sinks.join(', ')}.`),
     readers(on.file, secretsIn(config, on.env)),
     ...environment(on.env),
-    ...on.warnings.map((says) => warning('configuration.environment', says)),
+    ...on.warnings.map((message) => warning('configuration.environment', message)),
   ];
 }
 
@@ -63,13 +63,14 @@ function readers(file: FileSeen | null, secrets: readonly string[]): Finding {
     return notProven(what, `${held}. Who can read ${path} is not looked at on Windows.`, `icacls "${path}"`);
   const can = (bit: number): boolean => (mode & bit) !== 0;
   const who = can(0o004) ? 'everybody' : can(0o040) ? `${owner} and its group` : owner;
-  const says = `${path} can be read by ${who} (mode ${mode.toString(8).padStart(3, '0')}). ${held}.`;
+  const message = `${path} can be read by ${who} (mode ${mode.toString(8).padStart(3, '0')}). ${held}.`;
   if (can(0o002) || can(0o020)) {
     const writers = can(0o002) ? 'Everybody' : 'Its group';
-    return warning(what, `${says} ${writers} can change it, and with it where records go.`, `chmod go-w ${path}`);
+    return warning(what, `${message} ${writers} can change it, and with it where records go.`, `chmod go-w ${path}`);
   }
-  if (secrets.length > 0 && can(0o040)) return warning(what, `${says} Its group can read that.`, `chmod g-r ${path}`);
-  return ok(what, says);
+  if (secrets.length > 0 && can(0o040))
+    return warning(what, `${message} Its group can read that.`, `chmod g-r ${path}`);
+  return ok(what, message);
 }
 
 function environment(env: NodeJS.ProcessEnv): readonly Finding[] {

@@ -19,16 +19,16 @@ export function deliveryFinding({ sinks, at, running }: Pick<Status, 'sinks' | '
   const configured = sinks.filter(({ state }) => state !== 'not-configured');
   const held = configured.flatMap((sink) => undelivered(sink, { at, running }) ?? []);
   if (held.length > 0 && running !== false) {
-    const mend = 'sudo scheduled-events-bridge outbox retry --now';
-    return { ...problem(what, held.join(' '), mend), exit: 'needsPerson' };
+    const remedy = 'sudo scheduled-events-bridge outbox retry --now';
+    return { ...problem(what, held.join(' '), remedy), exit: 'actionRequired' };
   }
   const dead = configured.flatMap((sink) => deadLetters(sink) ?? []);
   if (dead.length > 0) return warning(what, dead.join(' '), 'sudo scheduled-events-bridge outbox list --state dead');
   const waiting = configured.filter(({ waiting: count }) => count > 0);
   if (waiting.length === 0) return ok(what, 'Nothing waits for a destination.');
-  const says = waiting.map((sink) => waits(sink)).join(' ');
+  const message = waiting.map((sink) => waits(sink)).join(' ');
   const isUnderWay = waiting.every(({ state }) => state === 'delivering');
-  return isUnderWay ? ok(what, says) : warning(what, says);
+  return isUnderWay ? ok(what, message) : warning(what, message);
 }
 
 function waits({ name, waiting, state, oldestAgeSeconds, lastError }: StatusSink): string {

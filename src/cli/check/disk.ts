@@ -141,8 +141,8 @@ function directory(seen: DiskSeen, { nameOf }: On): Finding {
   const { directory: path, exists, owner: uid, mode, trouble, network, account } = seen;
   const isDenied = trouble !== null && ['EACCES', 'EPERM'].includes(trouble.code);
   if (trouble && ['ENOSPC', 'EDQUOT'].includes(trouble.code)) {
-    const says = `Nothing can be written in ${path}: the disk is full. Records are kept in memory until there is room.`;
-    return problem(what, says, `df -h ${path}`);
+    const message = `Nothing can be written in ${path}: the disk is full. Records are kept in memory until there is room.`;
+    return problem(what, message, `df -h ${path}`);
   }
   if (isDenied && exists && account !== uid) {
     return notProven(
@@ -153,12 +153,12 @@ function directory(seen: DiskSeen, { nameOf }: On): Finding {
   if (trouble) return problem(what, `Nothing can be written in the state directory: ${trouble.reason}.`);
   if (!exists) return ok(what, `${path} is not there yet: the service makes it at its first start.`);
   if (account !== null && uid !== 0 && (mode & 0o300) !== 0o300) {
-    const says = `${path} may not be written by ${nameOf(uid)}, to whom it belongs (mode ${mode.toString(8)}).`;
-    return problem(what, says, `sudo chmod u+rwx ${path}`);
+    const message = `${path} may not be written by ${nameOf(uid)}, to whom it belongs (mode ${mode.toString(8)}).`;
+    return problem(what, message, `sudo chmod u+rwx ${path}`);
   }
   if (network !== null) {
-    const says = `${path} is on a network file system (${network}): the outbox needs a disk of this VM, where a lock is a lock.`;
-    return warning(what, says);
+    const message = `${path} is on a network file system (${network}): the outbox needs a disk of this VM, where a lock is a lock.`;
+    return warning(what, message);
   }
   return ok(what, `${path} is writable and owned by ${nameOf(uid)}; run the service as ${nameOf(uid)} or as root.`);
 }
@@ -170,30 +170,30 @@ function owner({ directory: path, exists, owner: uid, foreign, account }: DiskSe
   const [first] = foreign;
   if (!first) return ok(what, `Everything in it belongs to ${nameOf(uid)} too.`);
   const files = foreign.map(({ file }) => file).join(', ');
-  const says = `${files} ${foreign.length === 1 ? 'belongs' : 'belong'} to ${nameOf(first.owner)}, the directory to ${nameOf(uid)}, as after a start by hand as another account: the service may not write them.`;
+  const message = `${files} ${foreign.length === 1 ? 'belongs' : 'belong'} to ${nameOf(first.owner)}, the directory to ${nameOf(uid)}, as after a start by hand as another account: the service may not write them.`;
   // Root may write them all, and is what a directory of root says that the service runs as.
-  return uid === 0 ? warning(what, says) : problem(what, says, `sudo chown -R ${nameOf(uid)} ${path}`);
+  return uid === 0 ? warning(what, message) : problem(what, message, `sudo chown -R ${nameOf(uid)} ${path}`);
 }
 
 function space({ directory: path, freeBytes, ownBytes }: DiskSeen, { maxMegabytes }: On): Finding {
   const what = 'disk.space';
   const limit = limitBytes({ maxMegabytes, freeBytes, ownBytes, usedBytes: ownBytes });
-  const says = `${megabytes(freeBytes)} are free on the disk of ${path}, so that the outbox may take ${megabytes(limit)}`;
+  const message = `${megabytes(freeBytes)} are free on the disk of ${path}, so that the outbox may take ${megabytes(limit)}`;
   if (freeBytes < leastFreeBytes) {
     return problem(
       what,
-      `${says}: too little to work with. Free some, or set stateDirectory to another disk.`,
+      `${message}: too little to work with. Free some, or set stateDirectory to another disk.`,
       `df -h ${path}`,
     );
   }
   if (limit < Math.min(ampleBytes, maxMegabytes * 2 ** 20)) {
     return warning(
       what,
-      `${says}: it takes at most 5 % of what is free. In a long outage the oldest records would be given up.`,
+      `${message}: it takes at most 5 % of what is free. In a long outage the oldest records would be given up.`,
       `df -h ${path}`,
     );
   }
-  return ok(what, `${says}.`);
+  return ok(what, `${message}.`);
 }
 
 const megabytes = (bytes: number): string =>

@@ -11,9 +11,9 @@ export interface Finding {
   readonly what: CheckId;
   readonly verdict: Verdict;
   /** One sentence, or two, for the operator. */
-  readonly says: string;
+  readonly message: string;
   /** The exact command that mends it, or that shows what has to be known next. One line. */
-  readonly mend?: string;
+  readonly remedy?: string;
   /** How the command ends for it, where that is not what its class says. */
   readonly exit?: ExitReason;
 }
@@ -29,9 +29,9 @@ export const classes = {
   eventHubs: 'eventHubsFailed',
   logAnalytics: 'logAnalyticsFailed',
   stdout: 'configuration',
-  delivery: 'needsPerson',
+  delivery: 'actionRequired',
   approve: 'configuration',
-  installation: 'needsPerson',
+  installation: 'actionRequired',
 } as const satisfies Record<string, ExitReason>;
 export type Class = keyof typeof classes;
 
@@ -71,22 +71,24 @@ export const checkIds = {
 } as const satisfies Record<`${Class}.${string}`, string>;
 export type CheckId = keyof typeof checkIds;
 
-export const ok = (what: CheckId, says: string, mend?: string): Finding => finding(what, 'ok', says, mend);
-export const warning = (what: CheckId, says: string, mend?: string): Finding => finding(what, 'warning', says, mend);
-export const problem = (what: CheckId, says: string, mend?: string): Finding => finding(what, 'problem', says, mend);
-export const notProven = (what: CheckId, says: string, mend?: string): Finding =>
-  finding(what, 'not-proven', says, mend);
+export const ok = (what: CheckId, message: string, remedy?: string): Finding => finding(what, 'ok', message, remedy);
+export const warning = (what: CheckId, message: string, remedy?: string): Finding =>
+  finding(what, 'warning', message, remedy);
+export const problem = (what: CheckId, message: string, remedy?: string): Finding =>
+  finding(what, 'problem', message, remedy);
+export const notProven = (what: CheckId, message: string, remedy?: string): Finding =>
+  finding(what, 'not-proven', message, remedy);
 
 /** What a reason says of the service, which tries again: a check tries once. */
 const triesAgain = /; it is (tried|sent|asked) again( later)?/g;
 
 /** On one line, whatever was quoted in it. */
-export function finding(what: CheckId, verdict: Verdict, says: string, mend?: string): Finding {
+export function finding(what: CheckId, verdict: Verdict, message: string, remedy?: string): Finding {
   return {
     what,
     verdict,
-    says: says.replace(/\s+/g, ' ').replace(triesAgain, ''),
-    ...(mend !== undefined && { mend }),
+    message: message.replace(/\s+/g, ' ').replace(triesAgain, ''),
+    ...(remedy !== undefined && { remedy }),
   };
 }
 

@@ -49,9 +49,9 @@ export const imdsFindings = (imds: ImdsSeen): readonly Finding[] => [
 
 function instance({ answer, endpoint, vm, isNameConfigured, stored }: ImdsSeen): Finding {
   const what = 'imds.instance';
-  const mend =
+  const remedy =
     answer.kind === 'unavailable' ? mendOf(answer.code, endpoint, 'instance?api-version=2021-02-01', vm) : undefined;
-  if (answer.kind === 'unavailable' && !isNameConfigured) return problem(what, answer.reason, mend);
+  if (answer.kind === 'unavailable' && !isNameConfigured) return problem(what, answer.reason, remedy);
   if (vm === null) {
     return problem(
       what,
@@ -60,18 +60,18 @@ function instance({ answer, endpoint, vm, isNameConfigured, stored }: ImdsSeen):
   }
   const where = [vm.vmSize, vm.location, vm.zone && `zone ${vm.zone}`].filter(Boolean).join(', ');
   const who = `this VM is ${vm.vmName}, vmId ${vm.vmId}${where && `, ${where}`}`;
-  const says =
+  const message =
     answer.kind === 'unavailable'
       ? `${answer.reason} The service uses observer.vmName and observer.vmId of the configuration: ${who}.`
       : `${endpoint} answers (api-version ${answer.apiVersion}): ${who}.`;
   if (stored !== null && stored.vmId.toLowerCase() !== vm.vmId.toLowerCase()) {
     return warning(
       what,
-      `${says} The outbox is that of ${stored.vmName}, vmId ${stored.vmId}, as on a copied disk: the service moves it away unsent and begins a new one.`,
-      mend,
+      `${message} The outbox is that of ${stored.vmName}, vmId ${stored.vmId}, as on a copied disk: the service moves it away unsent and begins a new one.`,
+      remedy,
     );
   }
-  return answer.kind === 'unavailable' ? warning(what, says, mend) : ok(what, says);
+  return answer.kind === 'unavailable' ? warning(what, message, remedy) : ok(what, message);
 }
 
 function document({ seen, endpoint, apiVersion, vm }: ImdsSeen): Finding {
@@ -82,9 +82,9 @@ function document({ seen, endpoint, apiVersion, vm }: ImdsSeen): Finding {
   if (seen.kind === 'unchanged') return ok('imds.document', 'Scheduled events are answered.');
   const { incarnation, events, unreadable } = seen.document;
   const count = events.length === 1 ? '1 event' : `${events.length === 0 ? 'no' : events.length} events`;
-  const says = `Scheduled events are answered in api-version ${seen.imdsApiVersion}: incarnation ${incarnation}, ${count}.`;
-  if (unreadable === 0) return ok('imds.document', says);
-  return warning('imds.document', `${says} ${unreadable} more cannot be read: they have no EventId.`);
+  const message = `Scheduled events are answered in api-version ${seen.imdsApiVersion}: incarnation ${incarnation}, ${count}.`;
+  if (unreadable === 0) return ok('imds.document', message);
+  return warning('imds.document', `${message} ${unreadable} more cannot be read: they have no EventId.`);
 }
 
 /** More of them would fill the screen. */
@@ -98,13 +98,13 @@ function names({ seen, vm }: ImdsSeen): Finding {
   if (events.length === 0) return ok(what, `The document names nobody; our own name is ${vm.vmName}.`);
   const told = events.slice(0, mostEvents).map((event) => tell(event, vm.vmName));
   const more = events.length > mostEvents ? `; and ${events.length - mostEvents} more` : '';
-  const says = `${told.join('; ')}${more}. Our own name is ${vm.vmName}.`;
+  const message = `${told.join('; ')}${more}. Our own name is ${vm.vmName}.`;
   return isMisnamed(seen.document, vm)
     ? warning(
         what,
-        `${says} Unless this VM is in an availability set it is told of its own events only, and the names should be ours: then compare observer.vmName, if it is set, with the name of the VM in Azure.`,
+        `${message} Unless this VM is in an availability set it is told of its own events only, and the names should be ours: then compare observer.vmName, if it is set, with the name of the VM in Azure.`,
       )
-    : ok(what, says);
+    : ok(what, message);
 }
 
 const tell = ({ eventType, eventStatus, resources }: ScheduledEvent, vmName: string): string =>
@@ -132,9 +132,9 @@ function neighbours({ answer, vm, witnessRate }: ImdsSeen): Finding {
     const set = vm.vmScaleSetName === null ? '' : ` of the scale set ${vm.vmScaleSetName}`;
     return ok(what, `As a rule the VMs of a placement group${set} are told of each other's events; ${share}.`);
   }
-  const says =
+  const message =
     'No neighbour can witness for this VM, unless it is in an availability set, of which the metadata tell nothing: they name no scale set and no placement group.';
-  return witnessRate > 0 ? warning(what, `${says} Then scope.witnessRate has no effect.`) : ok(what, says);
+  return witnessRate > 0 ? warning(what, `${message} Then scope.witnessRate has no effect.`) : ok(what, message);
 }
 
 /** What shows whether the VM or this program is refused: the same request by another program. */

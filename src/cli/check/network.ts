@@ -36,10 +36,10 @@ function reached(what: CheckId, step: Step, way: NetworkPath, seen: ProbeResult,
   if (step === 'tcp') return ok(what, `A connection to ${host}:${port} took ${seen.connectMs} ms.`);
   const { issuer = '', validTo = '' } = seen.certificate ?? {};
   const until = Date.parse(validTo);
-  const says = `The certificate of ${host} is trusted: issued by ${issuer}, valid until ${Number.isNaN(until) ? validTo : new Date(until).toISOString().slice(0, 10)}.`;
+  const message = `The certificate of ${host} is trusted: issued by ${issuer}, valid until ${Number.isNaN(until) ? validTo : new Date(until).toISOString().slice(0, 10)}.`;
   return until - now.getTime() < soonMs
-    ? warning(what, `${says} That is soon: see that it is renewed.`)
-    : ok(what, says);
+    ? warning(what, `${message} That is soon: see that it is renewed.`)
+    : ok(what, message);
 }
 
 const listed = (addresses: readonly string[]): string =>

@@ -3,7 +3,7 @@ import { wrap } from '../wrap.ts';
 import { type Class, type Finding, type Judgement, judge, type Verdict } from './finding.ts';
 
 /** How a reader knows the form; the number grows when something that was there is gone. */
-export const reportVersion = 1;
+export const reportVersion = 2;
 
 /** What `--json` prints: one object. */
 export interface Report {
@@ -16,7 +16,7 @@ export interface Report {
   readonly verdict: Judgement['verdict'];
   readonly exitCode: number;
   readonly counts: Judgement['counts'];
-  readonly findings: readonly { readonly what: string; verdict: Verdict; says: string; mend: string | null }[];
+  readonly findings: readonly { readonly what: string; verdict: Verdict; message: string; remedy: string | null }[];
 }
 
 export function reportOf(
@@ -32,7 +32,12 @@ export function reportOf(
     verdict,
     exitCode,
     counts,
-    findings: findings.map(({ what, verdict: one, says, mend }) => ({ what, verdict: one, says, mend: mend ?? null })),
+    findings: findings.map(({ what, verdict: one, message, remedy }) => ({
+      what,
+      verdict: one,
+      message,
+      remedy: remedy ?? null,
+    })),
   };
 }
 
@@ -56,9 +61,9 @@ const saysColumn = 25;
 /** A class as a person reads it: a heading, the lines of each finding, and below them the command that mends. */
 export function classText(name: Class, findings: readonly Finding[], format: TextFormat = plainFormat): string {
   if (findings.length === 0) return '';
-  const lines = findings.flatMap(({ what, verdict, says, mend }) => [
-    `  ${styled(styles[verdict], words[verdict].padEnd(11), format)}${what.slice(name.length + 1).padEnd(12)}${wrapped(says, saysColumn, format)}`,
-    ...(mend === undefined ? [] : [commandLine(mend, format)]),
+  const lines = findings.flatMap(({ what, verdict, message, remedy }) => [
+    `  ${styled(styles[verdict], words[verdict].padEnd(11), format)}${what.slice(name.length + 1).padEnd(12)}${wrapped(message, saysColumn, format)}`,
+    ...(remedy === undefined ? [] : [commandLine(remedy, format)]),
   ]);
   return `${styled('bold', name, format)}\n${lines.join('\n')}\n`;
 }

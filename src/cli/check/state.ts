@@ -42,7 +42,8 @@ const restart = 'sudo systemctl restart scheduled-events-bridge';
 function service(seen: StateSeen, { directory, status, isAnswered }: StateContext): Finding {
   const what = 'state.service';
   if (status instanceof Failure) {
-    if (status.reason === 'needsPerson') return { ...problem(what, status.message, restart), exit: 'needsPerson' };
+    if (status.reason === 'actionRequired')
+      return { ...problem(what, status.message, restart), exit: 'actionRequired' };
     if (seen.running === null) return notProven(what, `This user may not see whether a service holds ${directory}.`);
     if (seen.running) return warning(what, `A service holds ${directory} and cannot be asked how it is.`, restart);
     if (seen.report === null && seen.error === null) return ok(what, `No service has run with ${directory} yet.`);
@@ -62,7 +63,7 @@ function service(seen: StateSeen, { directory, status, isAnswered }: StateContex
     const lastSeen = document.lastSeenAt === null ? '' : ` The last document on disk is of ${document.lastSeenAt}.`;
     return {
       ...problem(what, notResponding({ stateDirectory: directory, lastSeen }), restart),
-      exit: 'needsPerson',
+      exit: 'actionRequired',
     };
   }
   if (facts === null) {
@@ -87,21 +88,21 @@ function polling(
   const what = 'state.service';
   const runs = `A service runs with ${directory} (pid ${pid}, version ${version})`;
   const [first] = stuck;
-  if (first !== undefined) return { ...problem(what, `${runs}. ${first}`, restart), exit: 'needsPerson' };
+  if (first !== undefined) return { ...problem(what, `${runs}. ${first}`, restart), exit: 'actionRequired' };
   const remark = pollRemark(poll);
   const [failing] = senders.flatMap((sender) => senderProblem(sender) ?? []);
   if (failing !== undefined && !remark?.isProblem) {
     const log = 'sudo journalctl -u scheduled-events-bridge';
-    return { ...problem(what, `${runs}. ${failing}`, log), exit: 'needsPerson' };
+    return { ...problem(what, `${runs}. ${failing}`, log), exit: 'actionRequired' };
   }
   if (remark === null) {
     const age = inWords(poll.documentAgeSeconds ?? 0);
     return ok(what, `${runs}; its last document is ${age} old. A second one would be refused (exit code 75).`);
   }
-  if (!remark.isProblem) return warning(what, `${runs}; ${remark.says}.`);
-  if (!isAnswered) return warning(what, `${runs}. ${remark.says} See imds.document.`);
-  const says = `${runs}. ${remark.says} The metadata service answers this check, so the service is at fault: look at its log, and restart it.`;
-  return { ...problem(what, says, restart), exit: 'needsPerson' };
+  if (!remark.isProblem) return warning(what, `${runs}; ${remark.message}.`);
+  if (!isAnswered) return warning(what, `${runs}. ${remark.message} See imds.document.`);
+  const message = `${runs}. ${remark.message} The metadata service answers this check, so the service is at fault: look at its log, and restart it.`;
+  return { ...problem(what, message, restart), exit: 'actionRequired' };
 }
 
 /** Only the running process knows. */
@@ -126,11 +127,11 @@ function outbox({ report, error, running }: StateSeen, { directory }: StateConte
   if (report === null && running) return problem(what, noOutboxOfService(directory));
   if (report === null) return ok(what, `There is no outbox yet: the service makes ${path} at its first start.`);
   const { position, bytes, recovery } = report;
-  const says = `${path} is sound: ${position === 1 ? '1 record' : `${position} records`} in its stream, ${(bytes / 2 ** 20).toFixed(1)} MB on disk.`;
-  if (recovery === null) return ok(what, says);
+  const message = `${path} is sound: ${position === 1 ? '1 record' : `${position} records`} in its stream, ${(bytes / 2 ** 20).toFixed(1)} MB on disk.`;
+  if (recovery === null) return ok(what, message);
   return warning(
     what,
-    `${says} The one before was of no use since ${recovery.at} (${recovery.reason}) and lies in ${recovery.movedTo}; that folder can be removed when nobody needs it.`,
+    `${message} The one before was of no use since ${recovery.at} (${recovery.reason}) and lies in ${recovery.movedTo}; that folder can be removed when nobody needs it.`,
   );
 }
 

@@ -90,9 +90,12 @@ async function changeHere(directory: string, { verb, argument }: ChangeRequest):
 const ampleMegabytes = 65_536;
 
 function accepted(answer: unknown): string {
-  const { ok, says } = (typeof answer === 'object' && answer !== null ? answer : {}) as Record<string, unknown>;
-  if (ok === true && typeof says === 'string') return says;
-  throw new Failure('notDone', typeof says === 'string' ? says : 'The service gave an answer that is not understood.');
+  const { ok, message } = (typeof answer === 'object' && answer !== null ? answer : {}) as Record<string, unknown>;
+  if (ok === true && typeof message === 'string') return message;
+  throw new Failure(
+    'notDone',
+    typeof message === 'string' ? message : 'The service gave an answer that is not understood.',
+  );
 }
 
 function unanswered(why: Extract<Asked, { answered: false }>['why'], directory: string, stop: AbortSignal): Failure {

@@ -10,18 +10,18 @@ export const tryNowRequest = 'try-now';
 /** In the service: attempts delivery at once, whatever the backoff and a Retry-After say. */
 export const createTryNow =
   (outbox: Pick<Outbox, 'backlog'>, relays: ReadonlyMap<string, Pick<Relay, 'resume' | 'wake'>>) =>
-  (argument: unknown): { readonly ok: boolean; readonly says: string } => {
+  (argument: unknown): { readonly ok: boolean; readonly message: string } => {
     const { sink } = (argument ?? {}) as { readonly sink?: unknown };
     const waiting = outbox.backlog().filter((one) => sink === undefined || one.sink === sink);
-    if (waiting.length === 0) return { ok: false, says: `There is no destination "${String(sink)}".` };
+    if (waiting.length === 0) return { ok: false, message: `There is no destination "${String(sink)}".` };
     for (const { sink: name } of waiting) {
       relays.get(name)?.resume(() => true);
       relays.get(name)?.wake();
     }
     const held = waiting.filter(({ pending }) => pending > 0);
-    if (held.length === 0) return { ok: true, says: 'Nothing is waiting for delivery.' };
+    if (held.length === 0) return { ok: true, message: 'Nothing is waiting for delivery.' };
     const names = held.map(({ sink: name, pending }) => `${pending} for ${sinkName(name)}`).join(', ');
-    return { ok: true, says: `Trying now: ${names}. status shows what comes of it.` };
+    return { ok: true, message: `Trying now: ${names}. status shows what comes of it.` };
   };
 
 /**

@@ -15,7 +15,7 @@ export interface CodeMeaning {
   readonly code: string;
   /** Who has to act: see the page. Empty for the metadata service, which is asked again whatever it says. */
   readonly cause: string;
-  readonly says: string;
+  readonly message: string;
 }
 
 const hub: Destination = {
@@ -66,7 +66,7 @@ const networkErrors: readonly object[] = [
 const tableStatuses = [400, 401, 403, 404, 407, 408, 413, 429, 500, 503, 302];
 const tokenStatuses = [null, 400, 403, 404, 410, 429, 500, 418];
 
-const toRow = ({ code, cause, reason }: Failure): CodeMeaning => ({ code, cause, says: reason });
+const toRow = ({ code, cause, reason }: Failure): CodeMeaning => ({ code, cause, message: reason });
 
 const exit: Exit = { code: 1, signal: null, said: '', notStarted: null };
 const limits = { does: 'sends to the event hub vm-lifecycle', hungSeconds: 15, memoryMegabytes: 128 };
@@ -77,7 +77,7 @@ const senderCodes: readonly CodeMeaning[] = [
   toRow(goneFailure(exit, 'memory', limits)),
   toRow(goneFailure({ ...exit, notStarted: new Error('…') }, null, limits)),
   toRow(goneFailure({ ...exit, said: otherVersion('…', '…') }, null, limits)),
-  { code: 'sender-threw', cause: 'transient', says: 'Internal error in the process that sends: please report it.' },
+  { code: 'sender-threw', cause: 'transient', message: 'Internal error in the process that sends: please report it.' },
 ];
 
 /** What our own deadlines, and the sinks themselves, say: these are made where they happen. */
@@ -85,18 +85,19 @@ const ownCodes: readonly CodeMeaning[] = [
   ...(['token', 'connect', 'send', 'upload', 'check', 'close'] as const).map((operation) => ({
     code: `${operation}-timeout`,
     cause: 'transient',
-    says: `No answer within our own deadline (${operation}); it is tried again. If it stays, look at what stands between, for instance a firewall.`,
+    message: `No answer within our own deadline (${operation}); it is tried again. If it stays, look at what stands between, for instance a firewall.`,
   })),
   {
     code: 'bad-address',
     cause: 'configuration',
-    says: 'The address of the event hub is unusable: check sinks.eventHubs.fullyQualifiedNamespace or connectionString, eventHubName and customEndpoint.',
+    message:
+      'The address of the event hub is unusable: check sinks.eventHubs.fullyQualifiedNamespace or connectionString, eventHubName and customEndpoint.',
   },
   ...senderCodes,
   {
     code: 'batch-too-large',
     cause: 'too-large',
-    says: 'A batch is over what one call takes; it is sent in smaller ones.',
+    message: 'A batch is over what one call takes; it is sent in smaller ones.',
   },
 ];
 
@@ -134,7 +135,7 @@ export function imdsFailures(): readonly CodeMeaning[] {
   const row = ({ code, reason }: { readonly code: string; readonly reason: string }): CodeMeaning => ({
     code,
     cause: '',
-    says: reason,
+    message: reason,
   });
   return unique([
     ...imdsErrors.map((code) =>
@@ -156,12 +157,13 @@ export function imdsFailures(): readonly CodeMeaning[] {
     {
       code: 'unreachable',
       cause: '',
-      says: 'With imds.endpoint "auto": neither the link-local address nor one of DHCP option 245 can be reached.',
+      message: 'With imds.endpoint "auto": neither the link-local address nor one of DHCP option 245 can be reached.',
     },
     {
       code: 'no-identity',
       cause: '',
-      says: 'The instance metadata names no vmId or no name for this VM: set observer.vmId and observer.vmName if the endpoint is not that of Azure.',
+      message:
+        'The instance metadata names no vmId or no name for this VM: set observer.vmId and observer.vmName if the endpoint is not that of Azure.',
     },
   ]);
 }

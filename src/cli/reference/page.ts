@@ -150,11 +150,11 @@ function failures(rows: readonly CodeMeaning[]): string {
   return classed
     ? table(
         ['code', 'class', 'what it says'],
-        rows.map(({ code, cause, says }) => [`\`${code}\``, cause, says]),
+        rows.map(({ code, cause, message }) => [`\`${code}\``, cause, message]),
       )
     : table(
         ['code', 'what it says'],
-        rows.map(({ code, says }) => [`\`${code}\``, says]),
+        rows.map(({ code, message }) => [`\`${code}\``, message]),
       );
 }
 

@@ -21,7 +21,7 @@ export const addServiceOf =
       .command('service')
       .description('install the bridge as a service of this machine, update, configure, look at and remove it')
       .helpCommand(false);
-    describeVerb(service, ...inOrder(...reasons, 'unreachable', 'needsPerson'));
+    describeVerb(service, ...inOrder(...reasons, 'unreachable', 'actionRequired'));
     const machine = (): Promise<Machine> => open(commandContext);
     for (const add of [addInstall, addUpdate, addConfigure, addEnable, addDisable, addUninstall, addStatus]) {
       add(service, machine, commandContext);
@@ -173,7 +173,7 @@ const addStatus: Sub = (service, machine, { print }) => {
     service,
     'status',
     'tell what is installed and whether it runs; the bridge itself is told of by "status"',
-    'needsPerson',
+    'actionRequired',
   )
     .option('--json', 'print everything as one JSON document')
     .action(async ({ json }: { json?: true }) => {
@@ -183,6 +183,6 @@ const addStatus: Sub = (service, machine, { print }) => {
       const status = await orFail(() => serviceStatus(here));
       print(json ? `${JSON.stringify(status, null, 2)}\n` : servicePage(status));
       const isDown = status.enabled && status.service?.active !== 'active';
-      if (status.installed && (isDown || status.refused !== null)) throw new Failure('needsPerson', '');
+      if (status.installed && (isDown || status.refused !== null)) throw new Failure('actionRequired', '');
     });
 };

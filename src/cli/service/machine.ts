@@ -62,11 +62,11 @@ async function greet(directory: string): Promise<PingResult> {
     );
     // An older version answers that it does not know the request: written down it proves as much.
     if (asked.answered) return { ok: true, reach: reachIn(asked.answer) };
-    return { ok: false, says: why[asked.why](directory) };
+    return { ok: false, message: why[asked.why](directory) };
   } catch (error) {
     return {
       ok: false,
-      says: `its state in ${directory} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+      message: `its state in ${directory} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
     };
   }
 }

@@ -11,7 +11,7 @@ export function servicePage(status: ServiceStatus): string {
     `${serviceName} ${version}${previous === null ? '' : `, with ${previous} to fall back to`}`,
     serviceLine(service, enabled),
     ...(refused === null ? [] : [refusedSentence(refused, version ?? '')]),
-    ...(service?.says ? [`It says: ${service.says}`] : []),
+    ...(service?.message ? [`It says: ${service.message}`] : []),
     configurationLine(configuration),
     ...(editedUnit === null ? [] : [editedUnitSentence(editedUnit)]),
     ...(isAsItWasReady !== false

@@ -14,9 +14,9 @@ const noConnection: readonly string[] = ['connection-refused', 'no-route', 'conn
 /** Answers the installer, in the service. */
 export const createPing =
   ({ counts }: Pick<RuntimeStats, 'counts'>, clock: Clock) =>
-  (): { readonly ok: true; readonly says: string; readonly reach: Reach } => ({
+  (): { readonly ok: true; readonly message: string; readonly reach: Reach } => ({
     ok: true,
-    says: 'I am here.',
+    message: 'I am here.',
     reach: reachOf(counts(), clock.monotonicMs()),
   });
 

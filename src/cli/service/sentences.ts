@@ -7,11 +7,11 @@ import type { Uninstalled } from '../../service/uninstall.ts';
 
 /** What `install`, `update`, `configure` and `enable` tell when it is done. */
 export function doneSentences(done: Done, places: Places): string[] {
-  const { outcome, folder, from, changed, says, command, editedUnit } = done;
+  const { outcome, folder, from, changed, message, command, editedUnit } = done;
   const came = from === null ? '' : `, after ${from}`;
   const sentence = {
     'ready-already': `Version ${folder} is installed and runs as configured; ${changed ? 'it was not restarted' : 'nothing was changed'}.`,
-    'becomes-ready': `Version ${folder} runs and is ready${came}. It says: ${says || 'nothing yet'}`,
+    'becomes-ready': `Version ${folder} runs and is ready${came}. It says: ${message || 'nothing yet'}`,
     waits: `Version ${folder} is installed${came}, and waits for its configuration: write a file, then "${serviceName} service configure --config FILE". It is to be ${places.configuration}.`,
     masked: `Version ${folder} is installed${came}. The unit is masked, so that it does not start: systemctl unmask ${serviceName}, then "${serviceName} service enable".`,
     rests: `Version ${folder} is installed${came}. The service was disabled and stays so: "${serviceName} service enable" starts it.`,

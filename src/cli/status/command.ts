@@ -12,7 +12,7 @@ export const addStatus: Verb = (program, { env, print }) => {
         'show the health of the bridge, what is wrong and how to fix it; while it runs and after it stopped',
       ),
   ).option('--json', 'print everything as one JSON document');
-  describeVerb(command, 'needsPerson', 'noOutbox', 'notDone', 'newerOutbox', 'configuration').action(
+  describeVerb(command, 'actionRequired', 'noOutbox', 'notDone', 'newerOutbox', 'configuration').action(
     async (options: StateDirOptions & { readonly json?: true }) => {
       const { directory, maxMegabytes } = stateDirectoryOf(options, env);
       const { readStatus } = await import('./status.ts');
@@ -22,7 +22,7 @@ export const addStatus: Verb = (program, { env, print }) => {
         const { statusPage } = await import('./page.ts');
         print(statusPage(status));
       }
-      if (status.verdict.needsPerson) throw new Failure('needsPerson', '');
+      if (status.verdict.actionRequired) throw new Failure('actionRequired', '');
     },
   );
 };

@@ -9,7 +9,7 @@ export function statusPage(status: Status): string {
   const { verdict, events, sinks } = status;
   const now = new Date(status.at);
   return [
-    `${verdict.says}\n`,
+    `${verdict.message}\n`,
     list('Operator action required too:', verdict.problems.slice(1)),
     aligned(headRows(status)),
     events.length === 0 ? '' : aligned([eventHead, ...events.map((event) => eventRow(event, now))]),
@@ -86,8 +86,8 @@ function sinkRow(sink: StatusSink, now: Date): string[] {
 const nextAttempt = (at: string, now: Date): string => (new Date(at) <= now ? 'now' : moment(at, now));
 
 /** Its last error stands in what was said above. */
-const isSaid = ({ lastError }: StatusSink, { says, problems }: Verdict): boolean =>
-  lastError !== null && [says, ...problems].some((said) => said.includes(plain(lastError.reason)));
+const isSaid = ({ lastError }: StatusSink, { message, problems }: Verdict): boolean =>
+  lastError !== null && [message, ...problems].some((said) => said.includes(plain(lastError.reason)));
 
 /** Of one that delivers again, the last error is history; the JSON has it. */
 function errorLine({ name, state, lastError }: StatusSink, now: Date): string[] {

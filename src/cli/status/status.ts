@@ -90,7 +90,8 @@ function storedIn(directory: string, { kind }: ServiceAnswer): OutboxFigures {
   try {
     return foundIn(directory, readOutbox);
   } catch (error) {
-    if (kind === 'silent') throw new Failure('needsPerson', notResponding({ stateDirectory: directory, lastSeen: '' }));
+    if (kind === 'silent')
+      throw new Failure('actionRequired', notResponding({ stateDirectory: directory, lastSeen: '' }));
     throw error;
   }
 }

@@ -8,9 +8,9 @@ import type { Facts, StatusEvent, StatusSink } from './facts.ts';
 /** What is wrong and how to fix it. */
 export interface Verdict {
   /** The exit code tells it too. */
-  readonly needsPerson: boolean;
+  readonly actionRequired: boolean;
   /** One sentence or two: what matters most. */
-  readonly says: string;
+  readonly message: string;
   /** Every operator action required, most important first; each says how to fix it. */
   readonly problems: readonly string[];
   /** Worth knowing; no action needed. */
@@ -44,9 +44,9 @@ export function judge(facts: Facts): Verdict {
   const problems = questions.map((ask) => ask(facts)).filter((problem) => problem !== null);
   const notes = notesOf(facts);
   const [first, ...others] = problems;
-  if (first === undefined) return { needsPerson: false, says: noProblem(facts), problems, notes };
+  if (first === undefined) return { actionRequired: false, message: noProblem(facts), problems, notes };
   const more = others.length === 0 ? '' : ` (${others.length} more below.)`;
-  return { needsPerson: true, says: first + more, problems, notes };
+  return { actionRequired: true, message: first + more, problems, notes };
 }
 
 type Question = (facts: Facts) => string | null;
@@ -108,7 +108,7 @@ function roomWords({ readOnlyDisk, freeBytes }: Facts['outbox'], directory: stri
 const silence: Question = ({ service }) => {
   const remark = service && pollRemark(service.poll);
   return remark?.isProblem
-    ? `${plain(remark.says)} Events go unseen meanwhile. Run check: it asks the metadata service itself and prints the command that shows more.`
+    ? `${plain(remark.message)} Events go unseen meanwhile. Run check: it asks the metadata service itself and prints the command that shows more.`
     : null;
 };
 
@@ -203,7 +203,7 @@ function noProblem({ service, sinks, events, at }: Facts): string {
   if (service === null) return 'Unknown.'; // each way to it is a problem above
   if (service.stopping) return `Stopping: ${waitingWords(sinks)}.`;
   const remark = pollRemark(service.poll);
-  if (remark !== null) return `Running; ${plain(remark.says)}`.replace(/[^.]$/, '$&.');
+  if (remark !== null) return `Running; ${plain(remark.message)}`.replace(/[^.]$/, '$&.');
   const retrying = sinks.find(({ state }) => state === 'retrying');
   if (retrying) {
     return `Running; ${sinkName(retrying.name)} failed, retrying ${attempt(retrying.retryAt, at)}; no action needed yet: ${reasonOf(retrying)}`;

@@ -5,22 +5,22 @@ const nothing = { userInitiated: false, freezeUpToSeconds: null, onBehalfOf: [],
 const off = { switchOffFile: '/state/approve.disabled', isSwitchedOff: false };
 
 test.for([
-  { name: 'nothing', policy: nothing, says: /^Nothing is approved by itself/ },
+  { name: 'nothing', policy: nothing, message: /^Nothing is approved by itself/ },
   {
     name: 'short freezes',
     policy: { ...nothing, freezeUpToSeconds: 10 },
-    says: /is every Freeze .*up to 10 s; Preempt/,
+    message: /is every Freeze .*up to 10 s; Preempt/,
   },
   {
     name: 'everything that there is',
     policy: { userInitiated: true, freezeUpToSeconds: 5, onBehalfOf: ['web_1', 'web_2'], onBehalfAfterSeconds: 90 },
-    says: /every Reboot and Redeploy .* every Freeze .* and what a user asked for of web_1, web_2, when .* 90 s/,
+    message: /every Reboot and Redeploy .* every Freeze .* and what a user asked for of web_1, web_2, when .* 90 s/,
   },
-])('what would be approved is said in words: $name', ({ policy, says }) => {
-  expect(approveFinding(policy, off)).toMatchObject({ verdict: 'ok', says: expect.stringMatching(says) });
+])('what would be approved is said in words: $name', ({ policy, message }) => {
+  expect(approveFinding(policy, off)).toMatchObject({ verdict: 'ok', message: expect.stringMatching(message) });
 });
 
 test('a policy that is switched off by its file is a warning, with the way back', () => {
   const found = approveFinding({ ...nothing, userInitiated: true }, { ...off, isSwitchedOff: true });
-  expect(found).toMatchObject({ verdict: 'warning', mend: 'rm /state/approve.disabled' });
+  expect(found).toMatchObject({ verdict: 'warning', remedy: 'rm /state/approve.disabled' });
 });

@@ -2,17 +2,17 @@ import { expect, test } from 'vitest';
 import { clockFinding } from '../../../src/cli/check/clock.ts';
 
 test.for([
-  { offset: 0, verdict: 'ok', says: /within two seconds/ },
-  { offset: -2, verdict: 'ok', says: /within two seconds/ },
-  { offset: 3, verdict: 'warning', says: /3 s behind/ },
-  { offset: -300, verdict: 'warning', says: /5 min ahead of/ },
-  { offset: 301, verdict: 'problem', says: /5 min behind .*refused/ },
-  { offset: -86_400, verdict: 'problem', says: /24 h ahead of/ },
-  { offset: 864_000, verdict: 'problem', says: /10 days behind/ },
-  { offset: null, verdict: 'not-proven', says: /did not tell/ },
-])('a clock that is $offset s off is told as $verdict', ({ offset, verdict, says }) => {
+  { offset: 0, verdict: 'ok', message: /within two seconds/ },
+  { offset: -2, verdict: 'ok', message: /within two seconds/ },
+  { offset: 3, verdict: 'warning', message: /3 s behind/ },
+  { offset: -300, verdict: 'warning', message: /5 min ahead of/ },
+  { offset: 301, verdict: 'problem', message: /5 min behind .*refused/ },
+  { offset: -86_400, verdict: 'problem', message: /24 h ahead of/ },
+  { offset: 864_000, verdict: 'problem', message: /10 days behind/ },
+  { offset: null, verdict: 'not-proven', message: /did not tell/ },
+])('a clock that is $offset s off is told as $verdict', ({ offset, verdict, message }) => {
   const found = clockFinding(offset, 'linux');
-  expect(found).toMatchObject({ verdict, says: expect.stringMatching(says) });
-  expect(found.mend !== undefined).toBe(verdict === 'warning' || verdict === 'problem');
-  if (found.mend) expect(clockFinding(offset, 'win32').mend).toBe('w32tm /resync /force');
+  expect(found).toMatchObject({ verdict, message: expect.stringMatching(message) });
+  expect(found.remedy !== undefined).toBe(verdict === 'warning' || verdict === 'problem');
+  if (found.remedy) expect(clockFinding(offset, 'win32').remedy).toBe('w32tm /resync /force');
 });

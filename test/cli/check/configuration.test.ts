@@ -20,56 +20,56 @@ test.for([
     name: 'everybody, and it holds no secret',
     mode: 0o644,
     verdict: 'ok',
-    says: /by everybody \(mode 644\)\. It holds no secret/,
+    message: /by everybody \(mode 644\)\. It holds no secret/,
   },
   {
     name: 'nobody else',
     mode: 0o600,
     secret: true,
     verdict: 'ok',
-    says: /by bridge .*It holds a secret, sinks\.eventHubs\.connectionString/,
+    message: /by bridge .*It holds a secret, sinks\.eventHubs\.connectionString/,
   },
   {
     name: 'its group, and it holds a secret',
     mode: 0o640,
     secret: true,
     verdict: 'warning',
-    says: /group can read that/,
-    mend: 'chmod g-r /c.json',
+    message: /group can read that/,
+    remedy: 'chmod g-r /c.json',
   },
   {
     name: 'everybody can change it',
     mode: 0o646,
     verdict: 'warning',
-    says: /Everybody can change it/,
-    mend: 'chmod go-w /c.json',
+    message: /Everybody can change it/,
+    remedy: 'chmod go-w /c.json',
   },
   {
     name: 'its group can change it',
     mode: 0o660,
     verdict: 'warning',
-    says: /Its group can change it/,
-    mend: 'chmod go-w /c.json',
+    message: /Its group can change it/,
+    remedy: 'chmod go-w /c.json',
   },
   {
     name: 'Windows keeps that to itself',
     mode: null,
     verdict: 'not-proven',
-    says: /Windows/,
-    mend: 'icacls "/c.json"',
+    message: /Windows/,
+    remedy: 'icacls "/c.json"',
   },
-])('who can read the configuration: $name', ({ mode, secret, verdict, says, mend }) => {
+])('who can read the configuration: $name', ({ mode, secret, verdict, message, remedy }) => {
   const found = findings(mode, { secret: secret === true }).find(({ what }) => what === 'configuration.readers');
-  expect(found).toMatchObject({ verdict, says: expect.stringMatching(says) });
-  expect(found?.mend).toBe(mend);
+  expect(found).toMatchObject({ verdict, message: expect.stringMatching(message) });
+  expect(found?.remedy).toBe(remedy);
 });
 
 test.for([
   ['http://ada:s3cret@proxy:3128', 'It holds a secret, proxy.url'],
   ['http://ada@proxy:3128', 'It holds no secret'],
-] as const)('the file with the proxy %s: %s', ([proxy, says]) => {
+] as const)('the file with the proxy %s: %s', ([proxy, message]) => {
   const found = findings(0o600, { proxy });
-  expect(found.find(({ what }) => what === 'configuration.readers')?.says).toContain(says);
+  expect(found.find(({ what }) => what === 'configuration.readers')?.message).toContain(message);
   expect(JSON.stringify(found)).not.toContain('s3cret');
 });
 
@@ -78,6 +78,6 @@ test('a secret of a variable is not one of the file, and variables are named wit
   expect(found.find(({ what }) => what === 'configuration.readers')).toMatchObject({ verdict: 'ok' });
   const environment = found.filter(({ what }) => what === 'configuration.environment');
   expect(environment.map(({ verdict }) => verdict)).toEqual(['ok', 'warning']);
-  expect(environment[0]?.says).toContain(variable);
+  expect(environment[0]?.message).toContain(variable);
   expect(JSON.stringify(found)).not.toContain('s3cret');
 });

@@ -32,52 +32,52 @@ afterAll(() => {
 });
 
 const to = destinationOf({ endpoint: 'https://x.example', ruleId: 'dcr-0', streamName: 'Custom-X_CL' });
-const cases: readonly { name: string; way: () => Partial<NetworkPath>; verdicts: string[]; says: RegExp }[] = [
+const cases: readonly { name: string; way: () => Partial<NetworkPath>; verdicts: string[]; message: RegExp }[] = [
   {
     name: 'an open port without TLS',
     way: () => ({ port: silent, tls: false }),
     verdicts: ['ok', 'ok'],
-    says: /took \d+ ms/,
+    message: /took \d+ ms/,
   },
   {
     name: 'a name that is none',
     way: () => ({ host: 'no.such.invalid' }),
     verdicts: ['problem', 'not-proven', 'not-proven'],
-    says: /does not resolve|does not answer/,
+    message: /does not resolve|does not answer/,
   },
   {
     name: 'a closed port',
     way: () => ({ port: 1 }),
     verdicts: ['ok', 'problem', 'not-proven'],
-    says: /Nothing listens/,
+    message: /Nothing listens/,
   },
   {
     name: 'a port that says nothing',
     way: () => ({ port: silent }),
     verdicts: ['ok', 'ok', 'problem'],
-    says: /does not answer/,
+    message: /does not answer/,
   },
   {
     name: 'a port that speaks something else',
     way: () => ({ port: plain }),
     verdicts: ['ok', 'ok', 'problem'],
-    says: /No TLS connection|broke/,
+    message: /No TLS connection|broke/,
   },
   {
     name: 'a certificate of a stranger',
     way: () => ({ host: 'localhost', port: secure }),
     verdicts: ['ok', 'ok', 'problem'],
-    says: /does not trust/,
+    message: /does not trust/,
   },
 ];
 
-test.for(cases)('how far the way to a sink is open: $name', async ({ way, verdicts, says }) => {
+test.for(cases)('how far the way to a sink is open: $name', async ({ way, verdicts, message }) => {
   const whole: NetworkPath = { host: '127.0.0.1', port: silent, tls: true, proxy: null, ...way() };
   const seen = await probe(whole, 1_000, never);
   const findings = networkFindings('logAnalytics', { way: whole, seen, to, now: new Date() });
   expect(findings.map(({ verdict }) => verdict)).toEqual(verdicts);
   const telling = findings.find(({ verdict }) => verdict === 'problem') ?? findings.at(-1);
-  expect(telling?.says).toMatch(says);
+  expect(telling?.message).toMatch(message);
 });
 
 test('a way through a proxy shows the proxy its credentials and the destination nothing of them', async () => {
@@ -96,7 +96,7 @@ test('a certificate that ends within days is a warning', () => {
   const at = (day: string) => networkFindings('eventHubs', { way, seen, to, now: new Date(day) }).at(-1);
   expect(at('2026-03-14')).toMatchObject({
     verdict: 'warning',
-    says: expect.stringMatching(/until 2026-03-15\. That is soon/),
+    message: expect.stringMatching(/until 2026-03-15\. That is soon/),
   });
-  expect(at('2026-02-14')).toMatchObject({ verdict: 'ok', says: expect.stringMatching(/issued by An authority/) });
+  expect(at('2026-02-14')).toMatchObject({ verdict: 'ok', message: expect.stringMatching(/issued by An authority/) });
 });

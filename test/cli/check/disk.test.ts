@@ -24,105 +24,105 @@ const rows: readonly {
   with: Partial<DiskSeen>;
   what: string;
   verdict: string;
-  says: RegExp;
-  mend?: string;
+  message: RegExp;
+  remedy?: string;
 }[] = [
   {
     name: 'all is well',
     with: {},
     what: 'disk.directory',
     verdict: 'ok',
-    says: /owned by bridge; run the service as bridge or as root/,
+    message: /owned by bridge; run the service as bridge or as root/,
   },
-  { name: 'it is not there yet', with: { exists: false }, what: 'disk.directory', verdict: 'ok', says: /makes it/ },
+  { name: 'it is not there yet', with: { exists: false }, what: 'disk.directory', verdict: 'ok', message: /makes it/ },
   {
     name: 'it is full',
     with: { trouble: { code: 'ENOSPC', reason: 'x' } },
     what: 'disk.directory',
     verdict: 'problem',
-    says: /the disk is full\. Records are kept in memory/,
-    mend: 'df -h /state',
+    message: /the disk is full\. Records are kept in memory/,
+    remedy: 'df -h /state',
   },
   {
     name: 'its owner may not write',
     with: { trouble: denied, account: 900 },
     what: 'disk.directory',
     verdict: 'problem',
-    says: /EACCES/,
+    message: /EACCES/,
   },
   {
     name: 'it is read-only',
     with: { trouble: { code: 'EROFS', reason: 'read-only' } },
     what: 'disk.directory',
     verdict: 'problem',
-    says: /read-only/,
+    message: /read-only/,
   },
   {
     name: 'a person may not write',
     with: { trouble: denied, account: 1000 },
     what: 'disk.directory',
     verdict: 'not-proven',
-    says: /check runs as ada.*Run check as bridge or as root/,
+    message: /check runs as ada.*Run check as bridge or as root/,
   },
   {
     name: 'root sees what the owner may not',
     with: { mode: 0o500 },
     what: 'disk.directory',
     verdict: 'problem',
-    says: /may not be written by bridge/,
-    mend: 'sudo chmod u+rwx /state',
+    message: /may not be written by bridge/,
+    remedy: 'sudo chmod u+rwx /state',
   },
   {
     name: 'it is far away',
     with: { network: 'NFS' },
     what: 'disk.directory',
     verdict: 'warning',
-    says: /network file system \(NFS\)/,
+    message: /network file system \(NFS\)/,
   },
   {
     name: 'a file is of another account',
     with: { foreign: [{ file: 'outbox.sqlite', owner: 0 }] },
     what: 'disk.owner',
     verdict: 'problem',
-    says: /^outbox\.sqlite belongs to root, the directory to bridge/,
-    mend: 'sudo chown -R bridge /state',
+    message: /^outbox\.sqlite belongs to root, the directory to bridge/,
+    remedy: 'sudo chown -R bridge /state',
   },
   {
     name: 'a file is of another account than root',
     with: { owner: 0, foreign: [{ file: 'outbox.sqlite', owner: 900 }] },
     what: 'disk.owner',
     verdict: 'warning',
-    says: /bridge/,
+    message: /bridge/,
   },
   {
     name: 'there is room',
     with: {},
     what: 'disk.space',
     verdict: 'ok',
-    says: /^10\.0 GB are free .* may take 256 MB\.$/,
+    message: /^10\.0 GB are free .* may take 256 MB\.$/,
   },
   {
     name: 'there is little room',
     with: { freeBytes: 100 * 2 ** 20 },
     what: 'disk.space',
     verdict: 'warning',
-    says: /may take 5\.0 MB: .*5 %/,
-    mend: 'df -h /state',
+    message: /may take 5\.0 MB: .*5 %/,
+    remedy: 'df -h /state',
   },
   {
     name: 'there is no room',
     with: { freeBytes: 2 ** 20 },
     what: 'disk.space',
     verdict: 'problem',
-    says: /too little to work with/,
-    mend: 'df -h /state',
+    message: /too little to work with/,
+    remedy: 'df -h /state',
   },
 ];
 
-test.for(rows)('what the state directory proves: $name', ({ with: given, what, verdict, says, mend }) => {
+test.for(rows)('what the state directory proves: $name', ({ with: given, what, verdict, message, remedy }) => {
   const found = diskFindings({ ...whole, ...given }, { maxMegabytes: 256, nameOf }).find((one) => one.what === what);
-  expect(found).toMatchObject({ verdict, says: expect.stringMatching(says) });
-  expect(found?.mend).toBe(mend);
+  expect(found).toMatchObject({ verdict, message: expect.stringMatching(message) });
+  expect(found?.remedy).toBe(remedy);
 });
 
 test('looking at a state directory leaves nothing behind and makes nothing', () => {

@@ -64,57 +64,57 @@ function found(code: string, more: Partial<SendSeen> & { settings?: Partial<Even
 const space =
   '$(az resource list --subscription <subscription> --resource-type Microsoft.EventHub/namespaces --name x --query "[0].id" --output tsv)';
 test.for([
-  { name: 'it may send', code: 'ok', verdict: 'ok', mend: undefined },
-  { name: 'there is no token', code: 'token-timeout', verdict: 'not-proven', mend: undefined },
+  { name: 'it may send', code: 'ok', verdict: 'ok', remedy: undefined },
+  { name: 'there is no token', code: 'token-timeout', verdict: 'not-proven', remedy: undefined },
   {
     name: 'the way is closed',
     code: 'connection-refused',
     more: { wayIsOpen: false },
     verdict: 'not-proven',
-    mend: undefined,
+    remedy: undefined,
   },
   {
     name: 'the role is missing',
     code: 'unauthorized',
     verdict: 'problem',
-    mend: `az role assignment create --role "Azure Event Hubs Data Sender" --assignee-object-id oid --assignee-principal-type ServicePrincipal --scope "${space}/eventhubs/vm-lifecycle"`,
+    remedy: `az role assignment create --role "Azure Event Hubs Data Sender" --assignee-object-id oid --assignee-principal-type ServicePrincipal --scope "${space}/eventhubs/vm-lifecycle"`,
   },
   {
     name: 'the policy may not send',
     code: 'unauthorized',
     more: { settings: byKey('x.servicebus.windows.net') },
     verdict: 'problem',
-    mend: `az rest --method get --url "${space}/eventhubs/vm-lifecycle/authorizationRules?api-version=2024-01-01" --query "value[].{name:name, rights:properties.rights}"`,
+    remedy: `az rest --method get --url "${space}/eventhubs/vm-lifecycle/authorizationRules?api-version=2024-01-01" --query "value[].{name:name, rights:properties.rights}"`,
   },
   {
     name: 'the hub is not there',
     code: 'not-found',
     verdict: 'problem',
-    mend: `az rest --method get --url "${space}/eventhubs?api-version=2024-01-01" --query "value[].name" --output tsv`,
+    remedy: `az rest --method get --url "${space}/eventhubs?api-version=2024-01-01" --query "value[].name" --output tsv`,
   },
   {
     name: 'the firewall is in the way',
     code: 'network-refused',
     verdict: 'problem',
-    mend: `az rest --method get --url "${space}/networkRuleSets/default?api-version=2024-01-01"`,
+    remedy: `az rest --method get --url "${space}/networkRuleSets/default?api-version=2024-01-01"`,
   },
   {
     name: 'the hub is switched off',
     code: 'disabled',
     verdict: 'problem',
-    mend: `az resource update --ids "${space}/eventhubs/vm-lifecycle" --set properties.status=Active`,
+    remedy: `az resource update --ids "${space}/eventhubs/vm-lifecycle" --set properties.status=Active`,
   },
-  { name: 'the service is busy', code: 'server-busy', verdict: 'problem', mend: undefined },
-])('the right to send to the event hub: $name', ({ code, more, verdict, mend }) => {
+  { name: 'the service is busy', code: 'server-busy', verdict: 'problem', remedy: undefined },
+])('the right to send to the event hub: $name', ({ code, more, verdict, remedy }) => {
   const { send } = found(code, more ?? {});
   expect(send?.verdict).toBe(verdict);
-  expect(send?.mend).toBe(mend);
+  expect(send?.remedy).toBe(remedy);
   expect(JSON.stringify(send)).not.toContain('s3cret');
 });
 
 test('a test record that is refused is a problem in the words of the sink', () => {
   const refused = { kind: 'retry', cause: 'throttled', code: 'server-busy', reason: 'Busy.' } as const;
-  expect(found('ok', { write: true, probe: refused }).probe).toMatchObject({ verdict: 'problem', says: 'Busy.' });
+  expect(found('ok', { write: true, probe: refused }).probe).toMatchObject({ verdict: 'problem', message: 'Busy.' });
   expect(found('ok', { write: true }).probe).toMatchObject({ verdict: 'not-proven' });
   expect(found('ok').probe).toBeUndefined();
 });

@@ -32,7 +32,7 @@ test.for([
     wanted: null,
     what: 'identity.token',
     verdict: 'ok',
-    says: /No identity is needed/,
+    message: /No identity is needed/,
   },
   {
     name: 'the one of the VM',
@@ -40,7 +40,7 @@ test.for([
     wanted: null,
     what: 'identity.which',
     verdict: 'ok',
-    says: /^The system-assigned .*object id o/,
+    message: /^The system-assigned .*object id o/,
   },
   {
     name: 'the only user-assigned one',
@@ -48,7 +48,7 @@ test.for([
     wanted: null,
     what: 'identity.which',
     verdict: 'ok',
-    says: /^The only identity of this VM, bridge: .*identity\.clientId/,
+    message: /^The only identity of this VM, bridge: .*identity\.clientId/,
   },
   {
     name: 'the one that is named',
@@ -56,7 +56,7 @@ test.for([
     wanted: clientId.toUpperCase(),
     what: 'identity.which',
     verdict: 'ok',
-    says: /^The identity bridge/,
+    message: /^The identity bridge/,
   },
   {
     name: 'another one than the one that is named',
@@ -64,7 +64,7 @@ test.for([
     wanted: '22222222-2222-4222-8222-222222222222',
     what: 'identity.which',
     verdict: 'problem',
-    says: /another identity than identity\.clientId names/,
+    message: /another identity than identity\.clientId names/,
   },
   {
     name: 'a token that tells nothing',
@@ -72,11 +72,11 @@ test.for([
     wanted: null,
     what: 'identity.which',
     verdict: 'not-proven',
-    says: /tell nothing/,
+    message: /tell nothing/,
   },
-])('which identity it is: $name', ({ tokens, wanted, what, verdict, says }) => {
+])('which identity it is: $name', ({ tokens, wanted, what, verdict, message }) => {
   const found = identityFindings({ clientId: wanted }, tokens, vm).find((one) => one.what === what);
-  expect(found).toMatchObject({ verdict, says: expect.stringMatching(says) });
+  expect(found).toMatchObject({ verdict, message: expect.stringMatching(message) });
 });
 
 test.for([
@@ -85,55 +85,57 @@ test.for([
     of: vm,
     failure: refused('token-no-identity'),
     wanted: null,
-    mend: 'az vm identity assign --subscription s --resource-group rg --name web_3',
+    remedy: 'az vm identity assign --subscription s --resource-group rg --name web_3',
   },
   {
     name: 'none, in a scale set',
     of: inSet,
     failure: refused('token-no-identity'),
     wanted: null,
-    mend: 'az vmss identity assign --subscription s --resource-group rg --name web',
+    remedy: 'az vmss identity assign --subscription s --resource-group rg --name web',
   },
   {
     name: 'several',
     of: vm,
     failure: refused('token-no-identity', '"Multiple user assigned…"'),
     wanted: null,
-    mend: 'az vm identity show --subscription s --resource-group rg --name web_3 --query userAssignedIdentities',
+    remedy: 'az vm identity show --subscription s --resource-group rg --name web_3 --query userAssignedIdentities',
   },
   {
     name: 'not the one that is named',
     of: vm,
     failure: refused('token-no-identity'),
     wanted: clientId,
-    mend: `az vm identity assign --subscription s --resource-group rg --name web_3 --identities "$(az identity list --subscription s --query "[?clientId=='${clientId}'].id" --output tsv)"`,
+    remedy: `az vm identity assign --subscription s --resource-group rg --name web_3 --identities "$(az identity list --subscription s --query "[?clientId=='${clientId}'].id" --output tsv)"`,
   },
   {
     name: 'refused by the proxy agent',
     of: null,
     failure: refused('token-refused'),
     wanted: null,
-    mend: 'az vm show --subscription <subscription> --resource-group <resource group> --name <VM> --query securityProfile.proxyAgentSettings',
+    remedy:
+      'az vm show --subscription <subscription> --resource-group <resource group> --name <VM> --query securityProfile.proxyAgentSettings',
   },
   {
     name: 'refused by the proxy agent, in a scale set, whose model has the settings',
     of: inSet,
     failure: refused('token-refused'),
     wanted: null,
-    mend: 'az vmss show --subscription s --resource-group rg --name web --query virtualMachineProfile.securityProfile.proxyAgentSettings',
+    remedy:
+      'az vmss show --subscription s --resource-group rg --name web --query virtualMachineProfile.securityProfile.proxyAgentSettings',
   },
   {
     name: 'none, in a resource group with parentheses',
     of: { ...vm, resourceGroup: 'web(test)' },
     failure: refused('token-no-identity'),
     wanted: null,
-    mend: 'az vm identity assign --subscription s --resource-group "web(test)" --name web_3',
+    remedy: 'az vm identity assign --subscription s --resource-group "web(test)" --name web_3',
   },
-  { name: 'no answer', of: vm, failure: refused('token-unreachable'), wanted: null, mend: undefined },
-])('what mends a VM without a token: $name', ({ of, failure, wanted, mend }) => {
+  { name: 'no answer', of: vm, failure: refused('token-unreachable'), wanted: null, remedy: undefined },
+])('what mends a VM without a token: $name', ({ of, failure, wanted, remedy }) => {
   const [token, which] = identityFindings({ clientId: wanted }, [failure], of);
   expect(token).toMatchObject({ verdict: 'problem', what: 'identity.token' });
-  expect(token?.mend).toBe(mend);
+  expect(token?.remedy).toBe(remedy);
   expect(which?.verdict).toBe('not-proven');
 });
 

@@ -42,163 +42,176 @@ const rows: readonly {
   with: Partial<ImdsSeen>;
   what: string;
   verdict: string;
-  says: RegExp;
-  mend?: RegExp;
+  message: RegExp;
+  remedy?: RegExp;
 }[] = [
-  { name: 'it answers', with: {}, what: 'imds.instance', verdict: 'ok', says: /2023-11-15.*web_3, vmId V1\.$/ },
-  { name: 'it names nobody', with: { vm: null }, what: 'imds.instance', verdict: 'problem', says: /observer\.vmId/ },
+  { name: 'it answers', with: {}, what: 'imds.instance', verdict: 'ok', message: /2023-11-15.*web_3, vmId V1\.$/ },
+  { name: 'it names nobody', with: { vm: null }, what: 'imds.instance', verdict: 'problem', message: /observer\.vmId/ },
   {
     name: 'it is not there',
     with: { answer: nothing('no-route'), vm: null, endpoint: 'auto' },
     what: 'imds.instance',
     verdict: 'problem',
-    says: /^Why\.$/,
-    mend: /^curl .*http:\/\/169\.254\.169\.254\/metadata/,
+    message: /^Why\.$/,
+    remedy: /^curl .*http:\/\/169\.254\.169\.254\/metadata/,
   },
   {
     name: 'it is not there, and the configuration names this VM',
     with: { answer: nothing('no-route'), vm: alone, isNameConfigured: true },
     what: 'imds.instance',
     verdict: 'warning',
-    says: /^Why\. The service uses observer\.vmName and observer\.vmId of the configuration: this VM is web_3, vmId V1\.$/,
-    mend: /^curl .*\/metadata\/instance/,
+    message:
+      /^Why\. The service uses observer\.vmName and observer\.vmId of the configuration: this VM is web_3, vmId V1\.$/,
+    remedy: /^curl .*\/metadata\/instance/,
   },
   {
     name: 'it is not there, and only the outbox knows this VM',
     with: { answer: nothing('no-route'), vm: alone, stored: alone },
     what: 'imds.instance',
     verdict: 'problem',
-    says: /^Why\.$/,
-    mend: /^curl /,
+    message: /^Why\.$/,
+    remedy: /^curl /,
   },
   {
     name: 'documents are not answered',
     with: { seen: nothing('timeout'), endpoint: 'http://127.0.0.1:8080/vm/web_3/', apiVersion: '2019-08-01' },
     what: 'imds.document',
     verdict: 'problem',
-    says: /^Why\.$/,
-    mend: /^curl .*"http:\/\/127\.0\.0\.1:8080\/vm\/web_3\/metadata\/scheduledevents\?api-version=2019-08-01"$/,
+    message: /^Why\.$/,
+    remedy: /^curl .*"http:\/\/127\.0\.0\.1:8080\/vm\/web_3\/metadata\/scheduledevents\?api-version=2019-08-01"$/,
   },
   {
     name: 'the proxy agent refuses',
     with: { seen: nothing('http-403') },
     what: 'imds.document',
     verdict: 'problem',
-    says: /^Why\.$/,
-    mend: /^az vm show .*--name web_3 --query securityProfile\.proxyAgentSettings$/,
+    message: /^Why\.$/,
+    remedy: /^az vm show .*--name web_3 --query securityProfile\.proxyAgentSettings$/,
   },
   {
     name: 'the disk is a copy of that of another VM',
     with: { stored: { ...alone, vmId: 'V0', vmName: 'web_0' } },
     what: 'imds.instance',
     verdict: 'warning',
-    says: /outbox is that of web_0, vmId V0, as on a copied disk/,
+    message: /outbox is that of web_0, vmId V0, as on a copied disk/,
   },
   {
     name: 'the stored id is spelled otherwise',
     with: { stored: { ...alone, vmId: 'v1' } },
     what: 'imds.instance',
     verdict: 'ok',
-    says: /./,
+    message: /./,
   },
   {
     name: 'a document',
     with: { seen: seen([event(['web_3'])]) },
     what: 'imds.document',
     verdict: 'ok',
-    says: /2020-07-01: incarnation 7, 1 event\.$/,
+    message: /2020-07-01: incarnation 7, 1 event\.$/,
   },
   {
     name: 'an entry without an id',
     with: { seen: seen([], 2) },
     what: 'imds.document',
     verdict: 'warning',
-    says: /2 more cannot be read/,
+    message: /2 more cannot be read/,
   },
-  { name: 'nobody is named', with: {}, what: 'imds.names', verdict: 'ok', says: /names nobody; our own name is web_3/ },
+  {
+    name: 'nobody is named',
+    with: {},
+    what: 'imds.names',
+    verdict: 'ok',
+    message: /names nobody; our own name is web_3/,
+  },
   {
     name: 'we are named',
     with: { seen: seen([event(['WEB_3', 'web_4'])]) },
     what: 'imds.names',
     verdict: 'ok',
-    says: /^Freeze Scheduled of WEB_3, web_4 \(this VM\)\. Our own name is web_3\.$/,
+    message: /^Freeze Scheduled of WEB_3, web_4 \(this VM\)\. Our own name is web_3\.$/,
   },
   {
     name: 'a neighbour is named',
     with: { seen: seen([event(['web_30'])]) },
     what: 'imds.names',
     verdict: 'ok',
-    says: /of web_30\. Our own/,
+    message: /of web_30\. Our own/,
   },
-  { name: 'many events', with: { seen: seen(many) }, what: 'imds.names', verdict: 'ok', says: /web_4; and 2 more\./ },
+  {
+    name: 'many events',
+    with: { seen: seen(many) },
+    what: 'imds.names',
+    verdict: 'ok',
+    message: /web_4; and 2 more\./,
+  },
   {
     name: 'a VM outside of any set is shown another name',
     with: { vm: alone, seen: seen([event(['web_30'])]) },
     what: 'imds.names',
     verdict: 'warning',
-    says: /names should be ours.*observer\.vmName/,
+    message: /names should be ours.*observer\.vmName/,
   },
   {
     name: 'names that cannot be read prove nothing',
     with: { vm: alone, seen: seen([event(null)]) },
     what: 'imds.names',
     verdict: 'ok',
-    says: /of nobody/,
+    message: /of nobody/,
   },
   {
     name: 'we do not know our name',
     with: { vm: null, seen: seen([event(['web_30'])]) },
     what: 'imds.names',
     verdict: 'not-proven',
-    says: /names web_30\.$/,
+    message: /names web_30\.$/,
   },
   {
     name: 'there is no document',
     with: { seen: nothing('timeout') },
     what: 'imds.names',
     verdict: 'not-proven',
-    says: /no document/,
+    message: /no document/,
   },
   {
     name: 'a scale set',
     with: {},
     what: 'imds.neighbours',
     verdict: 'ok',
-    says: /VMs of a placement group of the scale set web are told .*witnessRate is 0/,
+    message: /VMs of a placement group of the scale set web are told .*witnessRate is 0/,
   },
   {
     name: 'a scale set whose VMs witness',
     with: { witnessRate: 0.1 },
     what: 'imds.neighbours',
     verdict: 'ok',
-    says: /a share of 0\.1/,
+    message: /a share of 0\.1/,
   },
   {
     name: 'nobody beside it',
     with: { vm: alone },
     what: 'imds.neighbours',
     verdict: 'ok',
-    says: /^No neighbour can witness for this VM/,
+    message: /^No neighbour can witness for this VM/,
   },
   {
     name: 'it is not there, so a scale set is not known of',
     with: { answer: nothing('no-route'), vm: alone, isNameConfigured: true },
     what: 'imds.neighbours',
     verdict: 'not-proven',
-    says: /^Without the instance metadata/,
+    message: /^Without the instance metadata/,
   },
   {
     name: 'nobody beside it, and a share set',
     with: { vm: alone, witnessRate: 0.1 },
     what: 'imds.neighbours',
     verdict: 'warning',
-    says: /Then scope\.witnessRate has no effect/,
+    message: /Then scope\.witnessRate has no effect/,
   },
 ];
 
-test.for(rows)('what the metadata service proves: $name', ({ with: given, what, verdict, says, mend }) => {
+test.for(rows)('what the metadata service proves: $name', ({ with: given, what, verdict, message, remedy }) => {
   const found = imdsFindings({ ...whole, ...given }).find((one) => one.what === what);
-  expect(found).toMatchObject({ verdict, says: expect.stringMatching(says) });
-  if (mend) expect(found?.mend).toMatch(mend);
-  else expect(found?.mend).toBeUndefined();
+  expect(found).toMatchObject({ verdict, message: expect.stringMatching(message) });
+  if (remedy) expect(found?.remedy).toMatch(remedy);
+  else expect(found?.remedy).toBeUndefined();
 });

@@ -18,8 +18,8 @@ test('check warns of a version that was to be installed and does not run, and sa
   expect(installationFindings({ ready, refused })).toMatchObject([
     {
       verdict: 'warning',
-      says: expect.stringMatching(/^Version 2\.0\.0 was to be installed, and 1\.0\.0 was ready last: .*it ended\.$/),
-      mend: 'sudo scheduled-events-bridge service status',
+      message: expect.stringMatching(/^Version 2\.0\.0 was to be installed, and 1\.0\.0 was ready last: .*it ended\.$/),
+      remedy: 'sudo scheduled-events-bridge service status',
     },
   ]);
 });

@@ -22,46 +22,46 @@ test.for([
     name: 'nothing was refused',
     more: {},
     verdict: 'not-proven',
-    says: /probably may write .*check --write/,
-    mend: undefined,
+    message: /probably may write .*check --write/,
+    remedy: undefined,
   },
   {
     name: 'there is no token',
     more: refusal('token-timeout'),
     verdict: 'not-proven',
-    says: /identity\.token/,
-    mend: undefined,
+    message: /identity\.token/,
+    remedy: undefined,
   },
   {
     name: 'the way is closed',
     more: { ...refusal('x'), wayIsOpen: false },
     verdict: 'not-proven',
-    says: /not open/,
-    mend: undefined,
+    message: /not open/,
+    remedy: undefined,
   },
   {
     name: 'the role is missing',
     more: refusal('http-403'),
     verdict: 'problem',
-    says: /Why/,
-    mend: `${assign} "$(az rest --method get --url "/subscriptions/<subscription>/providers/Microsoft.Insights/dataCollectionRules?api-version=2024-03-11" --query "value[?properties.immutableId=='${ruleId}'].id" --output tsv)"`,
+    message: /Why/,
+    remedy: `${assign} "$(az rest --method get --url "/subscriptions/<subscription>/providers/Microsoft.Insights/dataCollectionRules?api-version=2024-03-11" --query "value[?properties.immutableId=='${ruleId}'].id" --output tsv)"`,
   },
   {
     name: 'the role is missing, and the service names the rule',
     more: refusal('http-403', denied),
     verdict: 'problem',
-    says: /Why/,
-    mend: `${assign} "${ruleResource}"`,
+    message: /Why/,
+    remedy: `${assign} "${ruleResource}"`,
   },
-])('the right to write to Log Analytics: $name', ({ more, verdict, says, mend }) => {
+])('the right to write to Log Analytics: $name', ({ more, verdict, message, remedy }) => {
   const right = found('logAnalytics.write', more);
-  expect(right).toMatchObject({ verdict, says: expect.stringMatching(says) });
-  expect(right?.mend).toBe(mend);
+  expect(right).toMatchObject({ verdict, message: expect.stringMatching(message) });
+  expect(right?.remedy).toBe(remedy);
 });
 
 test('an endpoint of another rule needs no role, but the right endpoint', () => {
   const said = denied.replace('IsDcrDceBindingValid: ,', 'IsDcrDceBindingValid: False,');
-  expect(found('logAnalytics.write', refusal('http-403', said))?.mend).toMatch(/^az rest .*dataCollectionRules/);
+  expect(found('logAnalytics.write', refusal('http-403', said))?.remedy).toMatch(/^az rest .*dataCollectionRules/);
 });
 
 test('only an accepted row proves right and columns, and even that shows not all of them', () => {
@@ -70,11 +70,11 @@ test('only an accepted row proves right and columns, and even that shows not all
   expect(found('logAnalytics.write', accepted)).toMatchObject({ verdict: 'ok' });
   expect(found('logAnalytics.columns', accepted)).toMatchObject({
     verdict: 'ok',
-    mend: expect.stringContaining(`"VmLifecycle_CL | where RecordId == '${entry.record.recordId}'"`),
+    remedy: expect.stringContaining(`"VmLifecycle_CL | where RecordId == '${entry.record.recordId}'"`),
   });
   expect(found('logAnalytics.columns')).toMatchObject({
     verdict: 'not-proven',
-    says: expect.stringMatching(/--write/),
+    message: expect.stringMatching(/--write/),
   });
   expect(found('logAnalytics.probe')).toBeUndefined();
 });
@@ -82,7 +82,7 @@ test('only an accepted row proves right and columns, and even that shows not all
 test('a row that is malformed in the eyes of the rule is a problem, and says nothing good of the columns', () => {
   const delivery = { kind: 'rejected', cause: 'poison', code: 'http-400', reason: 'Malformed.' } as const;
   const refused = { write: true, probe: { entry: sampleEntry(), delivery } };
-  expect(found('logAnalytics.probe', refused)).toMatchObject({ verdict: 'problem', says: 'Malformed.' });
+  expect(found('logAnalytics.probe', refused)).toMatchObject({ verdict: 'problem', message: 'Malformed.' });
   expect(found('logAnalytics.columns', refused)).toMatchObject({ verdict: 'not-proven' });
 });
 

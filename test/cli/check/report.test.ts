@@ -54,18 +54,18 @@ test('colour changes nothing but the colour', () => {
 });
 
 test.for([
-  { of: findings, says: '1 problem, 1 warning, 1 not proven, 1 ok. Begin with eventHubs.send (exit code 12).\n' },
-  { of: findings.slice(0, 2), says: 'No problem: 1 warning, 1 ok.\n' },
-  { of: findings.slice(0, 1), says: 'All is well: 1 ok.\n' },
-])('the verdict of a check reads $says', ({ of, says }) => {
-  expect(verdictText(of, { offline: false })).toBe(says);
+  { of: findings, message: '1 problem, 1 warning, 1 not proven, 1 ok. Begin with eventHubs.send (exit code 12).\n' },
+  { of: findings.slice(0, 2), message: 'No problem: 1 warning, 1 ok.\n' },
+  { of: findings.slice(0, 1), message: 'All is well: 1 ok.\n' },
+])('the verdict of a check reads $says', ({ of, message }) => {
+  expect(verdictText(of, { offline: false })).toBe(message);
   expect(verdictText(of, { offline: true })).toContain('(--offline)');
 });
 
 test('the JSON of a check has the form that is promised', () => {
   const at = new Date('2026-03-14T09:26:53.123Z');
   expect(reportOf(findings, { bridgeVersion: '0.1.0', at, offline: false })).toEqual({
-    reportVersion: 1,
+    reportVersion: 2,
     bridgeVersion: '0.1.0',
     at: '2026-03-14T09:26:53.123Z',
     offline: false,
@@ -73,10 +73,10 @@ test('the JSON of a check has the form that is promised', () => {
     exitCode: 12,
     counts: { ok: 1, warning: 1, problem: 1, 'not-proven': 1 },
     findings: [
-      { what: 'disk.space', verdict: 'ok', says: 'There is room.', mend: null },
-      { what: 'state.service', verdict: 'warning', says: 'No service runs.', mend: null },
-      { what: 'eventHubs.send', verdict: 'problem', says: 'No role.', mend: 'az role assignment create' },
-      { what: 'clock.offset', verdict: 'not-proven', says: 'No time.', mend: null },
+      { what: 'disk.space', verdict: 'ok', message: 'There is room.', remedy: null },
+      { what: 'state.service', verdict: 'warning', message: 'No service runs.', remedy: null },
+      { what: 'eventHubs.send', verdict: 'problem', message: 'No role.', remedy: 'az role assignment create' },
+      { what: 'clock.offset', verdict: 'not-proven', message: 'No time.', remedy: null },
     ],
   });
 });

@@ -33,8 +33,8 @@ const look = async (directory: string, isAnswered: boolean | null = null) => {
 test('before the first start there is nothing, and nothing is made', async () => {
   using directory = temporaryDirectory('check-state');
   expect(await look(directory.path)).toMatchObject({
-    service: { verdict: 'ok', says: expect.stringMatching(/^No service has run/) },
-    outbox: { verdict: 'ok', says: expect.stringMatching(/^There is no outbox yet/) },
+    service: { verdict: 'ok', message: expect.stringMatching(/^No service has run/) },
+    outbox: { verdict: 'ok', message: expect.stringMatching(/^There is no outbox yet/) },
   });
   expect(readdirSync(directory.path)).toEqual([]);
 });
@@ -43,18 +43,21 @@ test('an outbox is looked at while its service writes it, and after', async () =
   using directory = temporaryDirectory('check-state');
   const outbox = openIn(directory.path);
   expect(await look(directory.path)).toMatchObject({
-    service: { verdict: 'warning', says: expect.stringMatching(/cannot be asked how it is/) },
-    outbox: { verdict: 'ok', says: expect.stringMatching(/outbox\.sqlite is sound: 0 records/) },
+    service: { verdict: 'warning', message: expect.stringMatching(/cannot be asked how it is/) },
+    outbox: { verdict: 'ok', message: expect.stringMatching(/outbox\.sqlite is sound: 0 records/) },
   });
   const served = await serveStatusOf(outbox, directory.path);
   expect(await look(directory.path)).toMatchObject({
-    service: { verdict: 'ok', says: expect.stringMatching(/^A service runs with .*; its last document is 0 s old\./) },
+    service: {
+      verdict: 'ok',
+      message: expect.stringMatching(/^A service runs with .*; its last document is 0 s old\./),
+    },
   });
   await served.close();
   outbox.close();
   expect((await look(directory.path)).service).toMatchObject({
     verdict: 'warning',
-    says: expect.stringMatching(/^No service/),
+    message: expect.stringMatching(/^No service/),
   });
 });
 
@@ -66,8 +69,8 @@ test('an outbox with one bad page is damaged, though its first page is sound', a
   writeSync(openSync(path, 'r+'), Buffer.alloc(4096, 0xff), 0, 4096, 4096 * (pages - 1));
   expect((await look(directory.path)).outbox).toMatchObject({
     verdict: 'problem',
-    says: expect.stringMatching(/is damaged .*mends that by itself/),
-    mend: 'sudo systemctl start scheduled-events-bridge',
+    message: expect.stringMatching(/is damaged .*mends that by itself/),
+    remedy: 'sudo systemctl start scheduled-events-bridge',
   });
 });
 
@@ -77,7 +80,7 @@ test('an outbox that took the place of a damaged one is a warning that says wher
   openIn(directory.path).close();
   expect((await look(directory.path)).outbox).toMatchObject({
     verdict: 'warning',
-    says: expect.stringMatching(/lies in .*corrupt-/),
+    message: expect.stringMatching(/lies in .*corrupt-/),
   });
 });
 
@@ -89,29 +92,29 @@ const rows = [
     seen: { ...none, running: null },
     what: 'state.service',
     verdict: 'not-proven',
-    says: /may not see whether a service holds/,
+    message: /may not see whether a service holds/,
   },
   {
     name: 'a service that could make no outbox',
     seen: { ...none, running: true },
     what: 'state.outbox',
     verdict: 'problem',
-    says: /^A service was started with \/s, but there is no outbox in it/,
+    message: /^A service was started with \/s, but there is no outbox in it/,
   },
   {
     name: 'a newer version wrote the outbox',
     seen: { ...none, error: tooNew },
     what: 'state.outbox',
     verdict: 'problem',
-    says: /Install version 2\.0\.0/,
+    message: /Install version 2\.0\.0/,
   },
 ];
 
-test.for(rows)('what the state file proves: $name', ({ seen, what, verdict, says }) => {
+test.for(rows)('what the state file proves: $name', ({ seen, what, verdict, message }) => {
   const status = new Failure('noOutbox', 'There is no outbox.');
   const on = { directory: '/s', status, isAnswered: null };
   const found = stateFindings(seen, on).find((one) => one.what === what);
-  expect(found).toMatchObject({ verdict, says: expect.stringMatching(says) });
+  expect(found).toMatchObject({ verdict, message: expect.stringMatching(message) });
 });
 
 const hangs = { code: 'timeout', reason: 'It did not answer within 10 s.' };
@@ -122,51 +125,51 @@ const ofService: readonly {
   isAnswered?: boolean;
   what?: string;
   verdict: string;
-  says: RegExp;
+  message: RegExp;
 }[] = [
   {
     name: 'one that polls',
     given: facts(),
     verdict: 'ok',
-    says: /\(pid 4711, version 1\.2\.3\); its last document is 0 s old/,
+    message: /\(pid 4711, version 1\.2\.3\); its last document is 0 s old/,
   },
   {
     name: 'one whose poll is late by more than three intervals',
     given: facts({ service: service({ poll: poll({ ageSeconds: 5, documentAgeSeconds: 5 }) }) }),
     verdict: 'warning',
-    says: /the last poll ended 5 s ago/,
+    message: /the last poll ended 5 s ago/,
   },
   {
     name: 'one without documents, where this check has none either',
     given: blind,
     isAnswered: false,
     verdict: 'warning',
-    says: /No document from the metadata service for 30 s: .* See imds\.document\.$/,
+    message: /No document from the metadata service for 30 s: .* See imds\.document\.$/,
   },
   {
     name: 'one without documents, where this check gets them',
     given: blind,
     isAnswered: true,
     verdict: 'problem',
-    says: /The metadata service answers this check, so the service is at fault/,
+    message: /The metadata service answers this check, so the service is at fault/,
   },
   {
     name: 'one that does not answer',
     given: facts(unanswered('silent', true)),
     verdict: 'problem',
-    says: /^Not responding/,
+    message: /^Not responding/,
   },
   {
     name: 'one that may not be asked',
     given: facts(unanswered('denied', true)),
     verdict: 'not-proven',
-    says: /may not ask/,
+    message: /may not ask/,
   },
   {
     name: 'one of an older version',
     given: facts(unanswered('nobody', true)),
     verdict: 'warning',
-    says: /cannot be asked how it is/,
+    message: /cannot be asked how it is/,
   },
   {
     name: 'one that keeps records in memory',
@@ -178,19 +181,20 @@ const ofService: readonly {
     }),
     what: 'state.memory',
     verdict: 'problem',
-    says: /^Nothing can be written in \/s since 2026-03-14T09:00:00\.000Z: I\/O\. 3 in memory only: do not restart the service/,
+    message:
+      /^Nothing can be written in \/s since 2026-03-14T09:00:00\.000Z: I\/O\. 3 in memory only: do not restart the service/,
   },
   {
     name: 'one whose records are all on disk',
     given: facts(),
     what: 'state.memory',
     verdict: 'ok',
-    says: /^No record/,
+    message: /^No record/,
   },
 ];
 
-test.for(ofService)('a service: $name', ({ given, isAnswered = null, what = 'state.service', verdict, says }) => {
+test.for(ofService)('a service: $name', ({ given, isAnswered = null, what = 'state.service', verdict, message }) => {
   const status = { verdict: judge(given), ...given };
   const found = stateFindings(none, { directory: '/s', status, isAnswered }).find((one) => one.what === what);
-  expect(found).toMatchObject({ verdict, says: expect.stringMatching(says) });
+  expect(found).toMatchObject({ verdict, message: expect.stringMatching(message) });
 });

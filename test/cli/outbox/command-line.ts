@@ -6,7 +6,7 @@ import { type ExitReason, Failure } from '../../../src/cli/exit-codes.ts';
 export interface Ended {
   readonly out: string;
   readonly reason: ExitReason | 'commander' | null;
-  readonly says: string;
+  readonly message: string;
 }
 
 /** Runs one verb in this process, as the program would. */
@@ -22,11 +22,11 @@ export async function runVerb(verb: Verb, args: readonly string[], env: NodeJS.P
   verb(program, { env, stop: new AbortController().signal, print });
   try {
     await program.parseAsync(['node', 'main.ts', ...args]);
-    return { out, reason: null, says: '' };
+    return { out, reason: null, message: '' };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    if (error instanceof Failure) return { out, reason: error.reason, says: error.message };
+    if (error instanceof Failure) return { out, reason: error.reason, message: error.message };
     if (error.constructor.name !== 'CommanderError') throw error;
-    return { out, reason: 'commander', says: error.message };
+    return { out, reason: 'commander', message: error.message };
   }
 }

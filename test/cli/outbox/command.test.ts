@@ -129,7 +129,7 @@ describe('what is looked at', () => {
     });
     expect(await outboxVerb(harness, 'show', '9')).toMatchObject({
       reason: 'notDone',
-      says: 'There is no record at position 9: the newest is 3.',
+      message: 'There is no record at position 9: the newest is 3.',
     });
   });
 
@@ -153,37 +153,37 @@ describe('what is looked at', () => {
 const changes = [
   {
     args: ['retry', '--all'],
-    says: '1 dead letter will be sent again, with the same id.',
+    message: '1 dead letter will be sent again, with the same id.',
     hub: [3],
     table: [2, 3],
     dead: 0,
   },
   {
     args: ['retry', '2'],
-    says: '1 dead letter will be sent again, with the same id.',
+    message: '1 dead letter will be sent again, with the same id.',
     hub: [3],
     table: [2, 3],
     dead: 0,
   },
   {
     args: ['retry', '--all', '--sink', 'event-hubs'],
-    says: 'No dead letters. 1 delivery waiting: outbox retry --now tries at once.',
+    message: 'No dead letters. 1 delivery waiting: outbox retry --now tries at once.',
     hub: [3],
     table: [3],
     dead: 1,
   },
-  { args: ['purge', '--state', 'dead', '--yes'], says: '1 delivery given up.', hub: [3], table: [3], dead: 0 },
-  { args: ['purge', '--state', 'pending', '--yes'], says: '2 deliveries given up.', hub: [], table: [], dead: 1 },
+  { args: ['purge', '--state', 'dead', '--yes'], message: '1 delivery given up.', hub: [3], table: [3], dead: 0 },
+  { args: ['purge', '--state', 'pending', '--yes'], message: '2 deliveries given up.', hub: [], table: [], dead: 1 },
   {
     args: ['purge', '3', '--state', 'pending', '--sink', 'log-analytics', '--yes'],
-    says: '1 delivery given up.',
+    message: '1 delivery given up.',
     hub: [3],
     table: [],
     dead: 1,
   },
   {
     args: ['purge', '2', '--state', 'pending'],
-    says: 'There is nothing waiting to give up.',
+    message: 'There is nothing waiting to give up.',
     hub: [3],
     table: [3],
     dead: 1,
@@ -191,20 +191,20 @@ const changes = [
 ];
 
 describe('what is changed', () => {
-  test.for(changes)('by the service that runs: $args', async ({ args, says, hub, table, dead }) => {
+  test.for(changes)('by the service that runs: $args', async ({ args, message, hub, table, dead }) => {
     using harness = createHarness();
     const outbox = filled(harness);
     await using _desk = serve(outbox);
-    expect(await outboxVerb(harness, ...args)).toEqual({ out: `${says}\n`, reason: null, says: '' });
+    expect(await outboxVerb(harness, ...args)).toEqual({ out: `${message}\n`, reason: null, message: '' });
     expect(positions(outbox, 'event-hubs')).toEqual(hub);
     expect(positions(outbox, 'log-analytics')).toEqual(table);
     expect(outbox.counters()['log-analytics']?.dead).toBe(dead);
   });
 
-  test.for(changes)('where none runs: $args', async ({ args, says, hub, table, dead }) => {
+  test.for(changes)('where none runs: $args', async ({ args, message, hub, table, dead }) => {
     using harness = createHarness();
     filled(harness).close();
-    expect(await outboxVerb(harness, ...args)).toEqual({ out: `${says}\n`, reason: null, says: '' });
+    expect(await outboxVerb(harness, ...args)).toEqual({ out: `${message}\n`, reason: null, message: '' });
     const outbox = harness.open({ sinks });
     expect(positions(outbox, 'event-hubs')).toEqual(hub);
     expect(positions(outbox, 'log-analytics')).toEqual(table);
@@ -215,9 +215,9 @@ describe('what is changed', () => {
   test('is nothing without a terminal to ask at, unless it is said to be meant', async () => {
     using harness = createHarness();
     filled(harness).close();
-    const { reason, says } = await outboxVerb(harness, 'purge', '--state', 'pending');
+    const { reason, message } = await outboxVerb(harness, 'purge', '--state', 'pending');
     expect(reason).toBe('usage');
-    expect(says).toBe(
+    expect(message).toBe(
       '1 record that waits for Event Hubs and 1 record that waits for Log Analytics will be given up for ever; outbox export --state pending saves them first. There is no terminal to ask at: say --yes if that is meant.',
     );
     expect(readOutbox(harness.directory)?.sinks[0]?.counters.pending).toBe(1);
@@ -243,7 +243,7 @@ describe('what is changed', () => {
     }).run(stop.signal);
     expect(await outboxVerb(harness, 'retry', '--all')).toMatchObject({
       reason: 'notDone',
-      says: 'The disk takes no writes, so nothing can be changed: no room',
+      message: 'The disk takes no writes, so nothing can be changed: no room',
     });
     stop.abort();
     await running;
@@ -265,26 +265,26 @@ describe('what is changed', () => {
 });
 
 test.for([
-  { args: ['retry'], reason: 'usage', says: /^Say what to retry: a POSITION/ },
-  { args: ['retry', '--all', '--now'], reason: 'usage', says: /^Say what to retry/ },
-  { args: ['retry', '2', '--all'], reason: 'usage', says: /^Say what to retry/ },
-  { args: ['retry', '0'], reason: 'commander', says: /expected a position, 1 or more/ },
-  { args: ['list', '--state', 'odd'], reason: 'commander', says: /Allowed choices are pending, dead/ },
+  { args: ['retry'], reason: 'usage', message: /^Say what to retry: a POSITION/ },
+  { args: ['retry', '--all', '--now'], reason: 'usage', message: /^Say what to retry/ },
+  { args: ['retry', '2', '--all'], reason: 'usage', message: /^Say what to retry/ },
+  { args: ['retry', '0'], reason: 'commander', message: /expected a position, 1 or more/ },
+  { args: ['list', '--state', 'odd'], reason: 'commander', message: /Allowed choices are pending, dead/ },
   {
     args: ['list', '--sink', 'hub'],
     reason: 'usage',
-    says: /^There is no destination "hub"; there is event-hubs and log-analytics\.$/,
+    message: /^There is no destination "hub"; there is event-hubs and log-analytics\.$/,
   },
-  { args: ['list', '--since', 'yesterday'], reason: 'commander', says: /expected a time like 2026-01-31T09:00Z/ },
-  { args: ['list', '--until', '2026-02-31T99:00Z'], reason: 'commander', says: /expected a time like/ },
-  { args: ['purge'], reason: 'commander', says: /--state <state>' not specified/ },
-  { args: ['show', 'two'], reason: 'commander', says: /expected a position/ },
-])('$args is answered with what is wrong with it', async ({ args, reason, says }) => {
+  { args: ['list', '--since', 'yesterday'], reason: 'commander', message: /expected a time like 2026-01-31T09:00Z/ },
+  { args: ['list', '--until', '2026-02-31T99:00Z'], reason: 'commander', message: /expected a time like/ },
+  { args: ['purge'], reason: 'commander', message: /--state <state>' not specified/ },
+  { args: ['show', 'two'], reason: 'commander', message: /expected a position/ },
+])('$args is answered with what is wrong with it', async ({ args, reason, message }) => {
   using harness = createHarness();
   filled(harness);
   const ended = await outboxVerb(harness, ...args);
   expect(ended.reason).toBe(reason);
-  expect(ended.says).toMatch(says);
+  expect(ended.message).toMatch(message);
 });
 
 test.for(['list', 'show', 'retry', 'purge', 'export'])('outbox %s has help with its exit codes', async (sub) => {
@@ -300,7 +300,7 @@ test.for(['list', 'show 1', 'retry --all', 'purge --state dead --yes', 'export']
     const [sub = '', ...rest] = command.split(' ');
     expect(await outboxVerb(harness, sub, ...rest)).toMatchObject({
       reason: 'noOutbox',
-      says: expect.stringMatching(/^There is no outbox in /),
+      message: expect.stringMatching(/^There is no outbox in /),
     });
     expect(readdirSync(harness.directory)).toEqual([]);
   },

@@ -19,12 +19,12 @@ test('what waits is sent at once, however long the destination was to be left al
   isGranted = true;
   await harness.clock.advance(5_000);
   const tryNow = createTryNow(harness.outbox, new Map([[harness.sink.name, harness.relay]]));
-  expect(tryNow({})).toEqual({ ok: true, says: expect.stringMatching(/^Trying now: 1 for .*status shows/) });
+  expect(tryNow({})).toEqual({ ok: true, message: expect.stringMatching(/^Trying now: 1 for .*status shows/) });
   await harness.drain();
   expect(harness.counters()).toMatchObject({ pending: 0, delivered: 1 });
   expect(seconds(harness).at(-1)).toBe(last + 5);
-  expect(tryNow({})).toEqual({ ok: true, says: 'Nothing is waiting for delivery.' });
-  expect(tryNow({ sink: 'nobody' })).toEqual({ ok: false, says: 'There is no destination "nobody".' });
+  expect(tryNow({})).toEqual({ ok: true, message: 'Nothing is waiting for delivery.' });
+  expect(tryNow({ sink: 'nobody' })).toEqual({ ok: false, message: 'There is no destination "nobody".' });
   harness.close();
 });
 
@@ -36,6 +36,6 @@ test('where no service runs it is said that the next start tries by itself', asy
   const args = ['outbox', 'retry', '--now', '--state-directory', harness.directory];
   expect(await runVerb(addOutbox, args)).toMatchObject({
     reason: 'notDone',
-    says: 'No service runs, so nothing can be sent: start it, and it tries at once.',
+    message: 'No service runs, so nothing can be sent: start it, and it tries at once.',
   });
 });

@@ -121,7 +121,7 @@ test.each(refused)('service install on $name ends with its exit code and one cle
     '--config',
     harness.configuration(),
   );
-  expect([ended.code, ended.says.split('\n').length, ended.said.trim()]).toEqual([code, 1, '']);
+  expect([ended.code, ended.message.split('\n').length, ended.said.trim()]).toEqual([code, 1, '']);
 });
 
 test('service install with a wrong configuration ends with 53, service update with a version that is never ready with 22', async () => {
@@ -130,7 +130,7 @@ test('service install with a wrong configuration ends with 53, service update wi
   expect((await service(harness, 'install', '--from', harness.package('1.0.0'), '--config', wrong)).code).toBe(53);
   await service(harness, 'install', '--from', harness.package('1.0.0'), '--config', harness.configuration());
   const ended = await service(harness, 'update', '--from', harness.package('2.0.0', { behaviour: 'dies' }));
-  expect([ended.code, ended.says]).toEqual([
+  expect([ended.code, ended.message]).toEqual([
     22,
     expect.stringMatching(/^Version 2\.0\.0 did not become ready: .*Back to version 1\.0\.0/),
   ]);
@@ -146,13 +146,13 @@ test('a service that gets no connection to the metadata service is installed all
     ['enable'],
   ];
   for (const args of blind) {
-    const { code, says, said } = await service(harness, ...args);
+    const { code, message, said } = await service(harness, ...args);
     expect([code, said.split('\n')[0]]).toEqual([55, expect.stringMatching(/^Version .\.0\.0 .*runs/)]);
-    expect(says.split('\n')).toEqual([expect.stringContaining(reason)]);
-    expect(says).toContain(
+    expect(message.split('\n')).toEqual([expect.stringContaining(reason)]);
+    expect(message).toContain(
       '"sudo -u scheduled-events-bridge /opt/scheduled-events-bridge/current/scheduled-events-bridge check"',
     );
-    expect(says).toMatch(/what root reaches does not count, the account scheduled-events-bridge has to get through/);
+    expect(message).toMatch(/what root reaches does not count, the account scheduled-events-bridge has to get through/);
   }
   expect(await service(harness, 'status')).toMatchObject({
     code: 0,
@@ -268,8 +268,8 @@ test('a package that its builder has not signed is refused with 52 where a key i
   const { publicKey } = generateKeyPairSync('ed25519');
   const key = harness.file('key.pem', publicKey.export({ format: 'pem', type: 'spki' }).toString());
   for (const verb of ['install', 'update']) {
-    const { code, says } = await service(harness, verb, '--from', harness.package('1.0.0'), '--key', key);
-    expect([verb, code, says]).toEqual([verb, 52, expect.stringContaining('the package is not signed')]);
+    const { code, message } = await service(harness, verb, '--from', harness.package('1.0.0'), '--key', key);
+    expect([verb, code, message]).toEqual([verb, 52, expect.stringContaining('the package is not signed')]);
   }
 });
 

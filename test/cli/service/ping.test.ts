@@ -48,7 +48,7 @@ test.each(cases)('what the installer reads in the answer of a service that $name
 
 test('an answer of another version tells nothing of the metadata service', () => {
   for (const answer of [
-    { ok: false, says: 'does not know "greet"' },
+    { ok: false, message: 'does not know "greet"' },
     null,
     'x',
     { reach: null },

@@ -27,41 +27,47 @@ async function refusal(args: readonly string[]): Promise<unknown> {
   return error instanceof Error ? error.message : error;
 }
 
-const refused: readonly { args: readonly string[]; says: string }[] = [
-  { args: ['--list', '--vm', 'a'], says: "option '--list' cannot be used with option '--vm <name>'" },
-  { args: ['--list', '--write-config', 'x'], says: "option '--list' cannot be used with option '--write-config" },
-  { args: ['--record', 'x', '--json'], says: "option '--record <file>' cannot be used with option '--json'" },
-  { args: ['--record', 'x', '--port', '0'], says: "option '--record <file>' cannot be used with option '--port" },
+const refused: readonly { args: readonly string[]; message: string }[] = [
+  { args: ['--list', '--vm', 'a'], message: "option '--list' cannot be used with option '--vm <name>'" },
+  { args: ['--list', '--write-config', 'x'], message: "option '--list' cannot be used with option '--write-config" },
+  { args: ['--record', 'x', '--json'], message: "option '--record <file>' cannot be used with option '--json'" },
+  { args: ['--record', 'x', '--port', '0'], message: "option '--record <file>' cannot be used with option '--port" },
   {
     args: ['--record', 'x', '--replay', 'y'],
-    says: "option '--record <file>' cannot be used with option '--replay <file>'",
+    message: "option '--record <file>' cannot be used with option '--replay <file>'",
   },
-  { args: ['--record', 'x', '--speed', '2'], says: "option '--record <file>' cannot be used with option '--speed" },
-  { args: ['--record', 'x', '--freeze', '1'], says: "option '--record <file>' cannot be used with option '--freeze" },
-  { args: ['--replay', 'x', '--vms', '2'], says: "option '--replay <file>' cannot be used with option '--vms" },
-  { args: ['--vm', 'a', '--vms', '2'], says: "option '--vm <name>' cannot be used with option '--vms <count>'" },
-  { args: ['freeze', '--list'], says: 'A scenario and --list do not go together: leave out "freeze" or --list.' },
-  { args: ['freeze', '--replay', 'x'], says: 'A scenario and --replay do not go together' },
-  { args: ['--repeat'], says: '--repeat needs a scenario to repeat' },
-  { args: ['--endpoint', 'http://x'], says: '--endpoint is where --record looks: give --record FILE too.' },
-  { args: ['--record', 'x', '--endpoint', 'https://x'], says: 'expected an http:// URL, perhaps with a path prefix.' },
-  { args: ['--speed', ''], says: 'expected a number from 0.1 to 100000.' },
-  { args: ['--vms', '1.5'], says: 'expected a whole number from 1 to 10000.' },
-  { args: ['--port', '65531'], says: 'expected a whole number from 0 to 65530.' },
-  { args: ['--host', '0.0.0.0'], says: 'expected the name or address by which clients reach this machine' },
-  { args: ['--host', 'vm:80'], says: 'expected a host name or an IP address, without a port.' },
-  { args: ['--write-config', broken], says: 'name another directory.' },
-  { args: ['frezee'], says: 'There is no scenario "frezee"; did you mean freeze?' },
-  { args: ['xyzxyz'], says: 'There is no scenario "xyzxyz"; there are freeze, ' },
-  { args: ['--record', broken], says: 'exists and is not overwritten: name a new file, or remove this one.' },
-  { args: ['--record', join(folder, 'no', 'such')], says: 'cannot be written (ENOENT): name another one.' },
-  { args: ['--replay', join(folder, 'none')], says: 'simulate --record makes one.' },
-  { args: ['--replay', folder], says: 'cannot be read (EISDIR).' },
-  { args: ['--replay', broken], says: 'broken.jsonl, line 1 is not the beginning of a recording; expected a file' },
-  { args: ['--freeze', '0'], says: 'expected a whole number from 1 to' },
-  { args: ['--freeze', String(process.pid)], says: 'is this process itself: give that of a bridge.' },
+  { args: ['--record', 'x', '--speed', '2'], message: "option '--record <file>' cannot be used with option '--speed" },
+  {
+    args: ['--record', 'x', '--freeze', '1'],
+    message: "option '--record <file>' cannot be used with option '--freeze",
+  },
+  { args: ['--replay', 'x', '--vms', '2'], message: "option '--replay <file>' cannot be used with option '--vms" },
+  { args: ['--vm', 'a', '--vms', '2'], message: "option '--vm <name>' cannot be used with option '--vms <count>'" },
+  { args: ['freeze', '--list'], message: 'A scenario and --list do not go together: leave out "freeze" or --list.' },
+  { args: ['freeze', '--replay', 'x'], message: 'A scenario and --replay do not go together' },
+  { args: ['--repeat'], message: '--repeat needs a scenario to repeat' },
+  { args: ['--endpoint', 'http://x'], message: '--endpoint is where --record looks: give --record FILE too.' },
+  {
+    args: ['--record', 'x', '--endpoint', 'https://x'],
+    message: 'expected an http:// URL, perhaps with a path prefix.',
+  },
+  { args: ['--speed', ''], message: 'expected a number from 0.1 to 100000.' },
+  { args: ['--vms', '1.5'], message: 'expected a whole number from 1 to 10000.' },
+  { args: ['--port', '65531'], message: 'expected a whole number from 0 to 65530.' },
+  { args: ['--host', '0.0.0.0'], message: 'expected the name or address by which clients reach this machine' },
+  { args: ['--host', 'vm:80'], message: 'expected a host name or an IP address, without a port.' },
+  { args: ['--write-config', broken], message: 'name another directory.' },
+  { args: ['frezee'], message: 'There is no scenario "frezee"; did you mean freeze?' },
+  { args: ['xyzxyz'], message: 'There is no scenario "xyzxyz"; there are freeze, ' },
+  { args: ['--record', broken], message: 'exists and is not overwritten: name a new file, or remove this one.' },
+  { args: ['--record', join(folder, 'no', 'such')], message: 'cannot be written (ENOENT): name another one.' },
+  { args: ['--replay', join(folder, 'none')], message: 'simulate --record makes one.' },
+  { args: ['--replay', folder], message: 'cannot be read (EISDIR).' },
+  { args: ['--replay', broken], message: 'broken.jsonl, line 1 is not the beginning of a recording; expected a file' },
+  { args: ['--freeze', '0'], message: 'expected a whole number from 1 to' },
+  { args: ['--freeze', String(process.pid)], message: 'is this process itself: give that of a bridge.' },
 ];
 
-test.for(refused)('simulate $args is refused in one sentence', async ({ args, says }) => {
-  expect(await refusal(args)).toContain(says);
+test.for(refused)('simulate $args is refused in one sentence', async ({ args, message }) => {
+  expect(await refusal(args)).toContain(message);
 });

@@ -44,8 +44,8 @@ test('the JSON has a stable shape, while the service runs and after it stopped',
   const running = await json(harness.directory);
   expect(running).toEqual({
     verdict: {
-      needsPerson: true,
-      says: expect.stringMatching(/^Log Analytics has taken nothing since .*: Grant the role\./),
+      actionRequired: true,
+      message: expect.stringMatching(/^Log Analytics has taken nothing since .*: Grant the role\./),
       problems: [expect.any(String)],
       notes: [expect.stringMatching(/^The approval of EVENT-1/)],
     },
@@ -135,7 +135,7 @@ test('the JSON has a stable shape, while the service runs and after it stopped',
     events: running.events,
     approvals: running.approvals,
   });
-  expect(after.verdict.says).toMatch(/^Not running: /);
+  expect(after.verdict.message).toMatch(/^Not running: /);
 });
 
 test('the page begins with the verdict, and the exit code says whether a person is needed', async () => {
@@ -144,7 +144,7 @@ test('the page begins with the verdict, and the exit code says whether a person 
   await using _ = closing(await serveStatusOf(outbox, harness.directory));
   const refused = await status(harness.directory);
   expect(refused.out).toMatch(/^Log Analytics has taken nothing since/);
-  expect(refused.reason).toBe('needsPerson');
+  expect(refused.reason).toBe('actionRequired');
   deliverAll(outbox, 'log-analytics');
   expect(await status(harness.directory)).toMatchObject({
     out: expect.stringMatching(/^Running; both destinations are up to date\. Freeze of this VM at any moment\.\n/),
@@ -165,7 +165,7 @@ test('a process that holds the directory and does not listen is not called well'
   deliverAll(busy(harness), 'log-analytics');
   const { out, reason } = await status(harness.directory);
   expect(out).toMatch(/^Unknown: a process holds .* and cannot be asked how it is\./);
-  expect(reason).toBe('needsPerson');
+  expect(reason).toBe('actionRequired');
 });
 
 test('the configuration says where the outbox is and how large it may be', async () => {
@@ -181,7 +181,7 @@ test('the configuration says where the outbox is and how large it may be', async
   writeFileSync(config, '{"http":{"port":-1}}');
   expect(await runVerb(addStatus, ['status', '--config', config])).toMatchObject({
     reason: 'configuration',
-    says: expect.stringMatching(/^The configuration is wrong: .* with --state-directory\.$/),
+    message: expect.stringMatching(/^The configuration is wrong: .* with --state-directory\.$/),
   });
 });
 
@@ -190,7 +190,7 @@ test.for([
     name: 'no outbox, where a service was',
     spoil: (harness: Harness) => rmSync(join(harness.directory, 'outbox.sqlite')),
     reason: 'noOutbox',
-    says: /^A service was started with .*, but there is no outbox in it: .* Run check/,
+    message: /^A service was started with .*, but there is no outbox in it: .* Run check/,
   },
   {
     name: 'no outbox, where no service was',
@@ -198,7 +198,7 @@ test.for([
       for (const file of ['outbox.sqlite', 'lock.sqlite']) rmSync(join(directory, file));
     },
     reason: 'noOutbox',
-    says: /^There is no outbox in .*: the bridge has not run with this state directory yet/,
+    message: /^There is no outbox in .*: the bridge has not run with this state directory yet/,
   },
   {
     name: 'a file in the place of the state directory',
@@ -207,7 +207,7 @@ test.for([
       writeFileSync(directory, '');
     },
     reason: 'noOutbox',
-    says: /^There is no outbox in .*: it is a file, where the state directory should be\. Move it away/,
+    message: /^There is no outbox in .*: it is a file, where the state directory should be\. Move it away/,
   },
   {
     name: 'an outbox that lacks a column',
@@ -217,20 +217,20 @@ test.for([
       db.close();
     },
     reason: 'noOutbox',
-    says: /^The outbox in .* is damaged \(no such column: cause\): start the bridge/,
+    message: /^The outbox in .* is damaged \(no such column: cause\): start the bridge/,
   },
   {
     name: 'an outbox that is another program’s',
     spoil: (harness: Harness) =>
       writeFileSync(join(harness.directory, 'outbox.sqlite'), 'not a database '.repeat(1000)),
     reason: 'noOutbox',
-    says: /^The outbox in .* is damaged \(.*\): start the bridge/,
+    message: /^The outbox in .* is damaged \(.*\): start the bridge/,
   },
   {
     name: 'an outbox of length zero',
     spoil: (harness: Harness) => writeFileSync(join(harness.directory, 'outbox.sqlite'), ''),
     reason: 'noOutbox',
-    says: /is damaged/,
+    message: /is damaged/,
   },
   {
     name: 'an outbox of a newer major',
@@ -240,16 +240,16 @@ test.for([
       db.close();
     },
     reason: 'newerOutbox',
-    says: /has format 2; this version reads format 1 and has not touched it\. Install/,
+    message: /has format 2; this version reads format 1 and has not touched it\. Install/,
   },
-])('$name is told in one sentence', async ({ spoil, reason, says }) => {
+])('$name is told in one sentence', async ({ spoil, reason, message }) => {
   using harness = createHarness();
   harness.open().close();
   spoil(harness);
   const ended = await status(harness.directory);
   expect(ended).toMatchObject({ reason, out: '' });
-  expect(ended.says).toMatch(says);
-  expect(ended.says).not.toContain('\n');
+  expect(ended.message).toMatch(message);
+  expect(ended.message).not.toContain('\n');
 });
 
 test('a directory that is not there has no outbox, and is not made', async () => {

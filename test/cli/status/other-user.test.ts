@@ -52,10 +52,10 @@ describe.skipIf(process.getuid?.() !== 0)('a user who may only read the state di
     expect(running).toMatchObject({
       running: true,
       answer: 'denied',
-      verdict: { says: expect.stringMatching(/^Unknown: this user may not ask the service/) },
+      verdict: { message: expect.stringMatching(/^Unknown: this user may not ask the service/) },
       sinks: [{ name: 'event-hubs', waiting: 1, deadLetters: 1 }],
     });
-    expect(asked.reason).toBe('needsPerson');
+    expect(asked.reason).toBe('actionRequired');
     await served.close();
     outbox.close();
     const stopped = JSON.parse((await asNobody(addStatus, ['status', '--json'], harness)).out);
@@ -70,7 +70,7 @@ describe.skipIf(process.getuid?.() !== 0)('a user who may only read the state di
     const outbox = filledBy(harness);
     expect((await asNobody(addOutbox, ['outbox', 'list', '--state', 'dead'], harness)).out).toContain('http-400: no');
     const ask = ['outbox', 'retry', '--all'];
-    const refusal = { reason: 'notDone', says: expect.stringMatching(/ as .* or as root\.$/) };
+    const refusal = { reason: 'notDone', message: expect.stringMatching(/ as .* or as root\.$/) };
     expect(await asNobody(addOutbox, ask, harness)).toMatchObject(refusal);
     outbox.close();
     expect(await asNobody(addOutbox, ask, harness)).toMatchObject(refusal);
@@ -87,7 +87,7 @@ describe.skipIf(process.getuid?.() !== 0)('a user who may only read the state di
     ] as const) {
       expect(await asNobody(verb, [name], harness)).toMatchObject({
         reason: 'notDone',
-        says: expect.stringMatching(/ may not do that in .*: do it as /),
+        message: expect.stringMatching(/ may not do that in .*: do it as /),
       });
     }
   });

@@ -40,23 +40,23 @@ const unreachable = { at: '2026-03-14T09:29:00.000Z', code: 'connection-closed',
 interface Case {
   readonly name: string;
   readonly given: Facts;
-  readonly says: RegExp;
+  readonly message: RegExp;
   readonly problems?: number;
 }
 
 const cases: readonly Case[] = [
-  { name: 'all is well', given: facts(), says: /^Running; both destinations are up to date\.$/ },
+  { name: 'all is well', given: facts(), message: /^Running; both destinations are up to date\.$/ },
   {
     name: 'one destination',
     given: facts({ sinks: [sink('event-hubs'), sink('stdout', { state: 'not-configured', waiting: 3 })] }),
-    says: /^Running; Event Hubs is up to date\.$/,
+    message: /^Running; Event Hubs is up to date\.$/,
   },
   {
     name: 'records on their way',
     given: facts({
       sinks: [sink('event-hubs', { state: 'delivering', waiting: 2, oldestAgeSeconds: 3 }), sink('log-analytics')],
     }),
-    says: /^Running; 2 deliveries are under way\.$/,
+    message: /^Running; 2 deliveries are under way\.$/,
   },
   {
     name: 'a destination that fails for the moment',
@@ -71,7 +71,7 @@ const cases: readonly Case[] = [
         }),
       ],
     }),
-    says: /^Running; Event Hubs failed, retrying in 60 s; no action needed yet: The connection broke\.$/,
+    message: /^Running; Event Hubs failed, retrying in 60 s; no action needed yet: The connection broke\.$/,
   },
   {
     name: 'one that has failed for more than two minutes',
@@ -86,13 +86,15 @@ const cases: readonly Case[] = [
         }),
       ],
     }),
-    says: /^Event Hubs has taken nothing for 11 min, 4 records wait for it; next attempt in 34 s: The connection broke\. \(check shows where it fails; outbox retry --now --sink event-hubs tries at once\.\)$/,
+    message:
+      /^Event Hubs has taken nothing for 11 min, 4 records wait for it; next attempt in 34 s: The connection broke\. \(check shows where it fails; outbox retry --now --sink event-hubs tries at once\.\)$/,
     problems: 1,
   },
   {
     name: 'a send without an answer for more than two minutes',
     given: facts({ sinks: [sink('event-hubs', { state: 'delivering', waiting: 1, lateSeconds: 130 })] }),
-    says: /^Event Hubs has taken nothing for 2 min, 1 record waits for it: the attempt under way has had no answer\. Run check/,
+    message:
+      /^Event Hubs has taken nothing for 2 min, 1 record waits for it: the attempt under way has had no answer\. Run check/,
     problems: 1,
   },
   {
@@ -109,7 +111,8 @@ const cases: readonly Case[] = [
         }),
       ],
     }),
-    says: /^Log Analytics has taken nothing since 02:14 UTC: The identity may not write: grant the role\. \(check prints the command that fixes it; outbox retry --now --sink log-analytics tries at once\.\)$/,
+    message:
+      /^Log Analytics has taken nothing since 02:14 UTC: The identity may not write: grant the role\. \(check prints the command that fixes it; outbox retry --now --sink log-analytics tries at once\.\)$/,
     problems: 1,
   },
   {
@@ -119,111 +122,116 @@ const cases: readonly Case[] = [
         sink('event-hubs', { state: 'refused', lastSuccessAt: '2026-03-13T23:59:00.000Z', lastError: forbidden }),
       ],
     }),
-    says: /^Event Hubs has taken nothing since 2026-03-13 23:59 UTC: /,
+    message: /^Event Hubs has taken nothing since 2026-03-13 23:59 UTC: /,
     problems: 1,
   },
   {
     name: 'a sender process that died three times in ten minutes, with nothing waiting',
     given: facts({ service: service({ senders: [dying(2, 'log-analytics'), dying(3, 'event-hubs')] }) }),
-    says: /^A sender process failed 3 times in the last 10 min: The process that sends to event-hubs ended \(SIGKILL\)\. Look at the log .*journalctl -u scheduled-events-bridge.* free memory of the VM\.$/,
+    message:
+      /^A sender process failed 3 times in the last 10 min: The process that sends to event-hubs ended \(SIGKILL\)\. Look at the log .*journalctl -u scheduled-events-bridge.* free memory of the VM\.$/,
     problems: 1,
   },
   {
     name: 'dead letters',
     given: facts({ sinks: [sink('log-analytics', { deadLetters: 3 })] }),
-    says: /^Log Analytics refused single records, 3 dead letters: outbox list --state dead shows why; when that is fixed, outbox retry --all --sink log-analytics sends them again\.$/,
+    message:
+      /^Log Analytics refused single records, 3 dead letters: outbox list --state dead shows why; when that is fixed, outbox retry --all --sink log-analytics sends them again\.$/,
     problems: 1,
   },
   {
     name: 'a service that does not run, and more',
     given: facts({ ...unanswered('nobody', false), sinks: [sink('event-hubs', { deadLetters: 1 })] }),
-    says: /^Not running: nothing has been watched since 09:29 UTC\. Start the service .*systemctl start scheduled-events-bridge.* \(1 more below\.\)$/,
+    message:
+      /^Not running: nothing has been watched since 09:29 UTC\. Start the service .*systemctl start scheduled-events-bridge.* \(1 more below\.\)$/,
     problems: 2,
   },
   {
     name: 'a lock that this user may not look at',
     given: facts(unanswered('nobody', null)),
-    says: /^Unknown: this user may not ask .* Run status as the user of the service, or as root\.$/,
+    message: /^Unknown: this user may not ask .* Run status as the user of the service, or as root\.$/,
     problems: 1,
   },
   {
     name: 'a socket that this user may not use',
     given: facts(unanswered('denied', true)),
-    says: /^Unknown: this user may not ask /,
+    message: /^Unknown: this user may not ask /,
     problems: 1,
   },
   {
     name: 'a process that holds the directory and cannot be asked',
     given: facts(unanswered('nobody', true)),
-    says: /^Unknown: a process holds .* cannot be asked how it is\. .*older version/,
+    message: /^Unknown: a process holds .* cannot be asked how it is\. .*older version/,
     problems: 1,
   },
   {
     name: 'a process that does not answer',
     given: facts(unanswered('silent', true)),
-    says: /^Not responding: .* did not answer within 2 s\. It is stopped \(SIGSTOP.*kill -CONT.*systemctl restart/,
+    message: /^Not responding: .* did not answer within 2 s\. It is stopped \(SIGSTOP.*kill -CONT.*systemctl restart/,
     problems: 1,
   },
   {
     name: 'a service on its way out',
     given: facts({ service: service({ stopping: true }), sinks: [sink('event-hubs', { waiting: 2 })] }),
-    says: /^Stopping: 2 deliveries are under way\.$/,
+    message: /^Stopping: 2 deliveries are under way\.$/,
   },
   {
     name: 'a poll that is late by more than three intervals',
     given: facts({ service: service({ poll: poll({ ageSeconds: 4, documentAgeSeconds: 4 }) }) }),
-    says: /^Running; the last poll ended 4 s ago, with an interval of 1 s: the metadata service is slow to answer\.$/,
+    message:
+      /^Running; the last poll ended 4 s ago, with an interval of 1 s: the metadata service is slow to answer\.$/,
   },
   {
     name: 'a longer interval',
     given: facts({ service: service({ poll: poll({ intervalSeconds: 3, ageSeconds: 4, documentAgeSeconds: 4 }) }) }),
-    says: /^Running; both destinations are up to date\.$/,
+    message: /^Running; both destinations are up to date\.$/,
   },
   {
     name: 'no document for more than ten seconds',
     given: facts({ service: service({ poll: poll({ documentAgeSeconds: 14, failing: refusedThere }) }) }),
-    says: /^No document from the metadata service for 14 s: Nothing listens there\. Events go unseen meanwhile\. Run check/,
+    message:
+      /^No document from the metadata service for 14 s: Nothing listens there\. Events go unseen meanwhile\. Run check/,
     problems: 1,
   },
   {
     name: 'no answer to the poll under way for more than ten seconds',
     given: facts({ service: service({ poll: poll({ ageSeconds: 11, documentAgeSeconds: 11 }) }) }),
-    says: /^No document from the metadata service for 11 s: it has not answered the last poll for 11 s\./,
+    message: /^No document from the metadata service for 11 s: it has not answered the last poll for 11 s\./,
     problems: 1,
   },
   {
     name: 'a poll loop that is past every deadline',
     given: facts({ service: service({ poll: poll({ ageSeconds: 40, documentAgeSeconds: 40 }) }) }),
-    says: /although an answer may take 10 s: restart the service, and please report it\./,
+    message: /although an answer may take 10 s: restart the service, and please report it\./,
     problems: 1,
   },
   {
     name: 'polls that end in a mistake of the program',
     given: facts({ service: service({ poll: poll({ documentAgeSeconds: 40 }) }) }),
-    says: /polls end in an internal error; see the log/,
+    message: /polls end in an internal error; see the log/,
     problems: 1,
   },
   {
     name: 'a first start',
     given: facts({ service: service({ poll: first({ upSeconds: 20 }) }) }),
-    says: /^Running; not watching yet: the first answer of the metadata service may take 2 min \(20 s so far\)\.$/,
+    message: /^Running; not watching yet: the first answer of the metadata service may take 2 min \(20 s so far\)\.$/,
   },
   {
     name: 'a first answer that never came',
     given: facts({ service: service({ poll: first({ upSeconds: 900, ageSeconds: 900 }) }) }),
-    says: /^No document from the metadata service since the start, 15 min ago: /,
+    message: /^No document from the metadata service since the start, 15 min ago: /,
     problems: 1,
   },
   {
     name: 'a metadata service that refuses from the start',
     given: facts({ service: service({ poll: first({ upSeconds: 11, failing: refusedThere }) }) }),
-    says: /^No document from the metadata service since the start, 11 s ago: Nothing listens there\./,
+    message: /^No document from the metadata service since the start, 11 s ago: Nothing listens there\./,
     problems: 1,
   },
   {
     name: 'a loop that is stuck',
     given: facts({ service: service({ stuck: ['The loop event-hubs has made no turn for 300 s.'] }) }),
-    says: /^The loop event-hubs has made no turn/,
+    message: /^The loop event-hubs has made no turn/,
     problems: 1,
   },
   {
@@ -232,13 +240,15 @@ const cases: readonly Case[] = [
       service: service({ inMemoryOnly: 2, storageTrouble: fullDisk }),
       outbox: { freeBytes: 0 },
     }),
-    says: /^2 records are in memory only since 09:14 UTC: do not restart the service, that would lose them\. The disk of .* is full \(0 KB free\): free some space/,
+    message:
+      /^2 records are in memory only since 09:14 UTC: do not restart the service, that would lose them\. The disk of .* is full \(0 KB free\): free some space/,
     problems: 1,
   },
   {
     name: 'a disk that takes no writes, before there is a record',
     given: facts({ service: service({ storageTrouble: { ...fullDisk, code: 'EIO', reason: 'disk I/O error' } }) }),
-    says: /^Nothing can be written in \/var\/lib\/scheduled-events-bridge since 09:14 UTC, .* disk I\/O error: check the disk/,
+    message:
+      /^Nothing can be written in \/var\/lib\/scheduled-events-bridge since 09:14 UTC, .* disk I\/O error: check the disk/,
     problems: 1,
   },
   {
@@ -246,56 +256,56 @@ const cases: readonly Case[] = [
     given: facts({
       events: [event('Freeze', 'Scheduled', '2026-03-14T09:35:00.000Z'), event('Reboot', 'Scheduled', null)],
     }),
-    says: /^Running; both destinations are up to date\. Reboot of this VM at any moment\.$/,
+    message: /^Running; both destinations are up to date\. Reboot of this VM at any moment\.$/,
   },
   {
     name: 'an impact under way',
     given: facts({
       events: [event('Redeploy', 'Scheduled', '2026-03-14T09:31:00.000Z'), event('Freeze', 'Started', null)],
     }),
-    says: /^Running; both destinations are up to date\. Freeze of this VM is under way\.$/,
+    message: /^Running; both destinations are up to date\. Freeze of this VM is under way\.$/,
   },
   {
     name: 'a clock that is off by a day',
     given: facts({ document: { clockOffsetSeconds: -86_400 } }),
-    says: /^The clock of this VM is 24 h ahead of Azure's, so .*timedatectl/,
+    message: /^The clock of this VM is 24 h ahead of Azure's, so .*timedatectl/,
     problems: 1,
   },
   {
     name: 'a full disk',
     given: facts({ outbox: { freeBytes: 100_000 } }),
-    says: /^The disk of \/var\/lib\/scheduled-events-bridge is full \(98 KB free\): free some space/,
+    message: /^The disk of \/var\/lib\/scheduled-events-bridge is full \(98 KB free\): free some space/,
     problems: 1,
   },
   {
     name: 'a disk that has little room left',
     given: facts({ outbox: { freeBytes: 5 * 2 ** 20 } }),
-    says: /is nearly full \(5\.0 MB free\): free some space/,
+    message: /is nearly full \(5\.0 MB free\): free some space/,
     problems: 1,
   },
   {
     name: 'a disk that is mounted read-only',
     given: facts({ outbox: { readOnlyDisk: true } }),
-    says: /is mounted read-only: mount it writable/,
+    message: /is mounted read-only: mount it writable/,
     problems: 1,
   },
   {
     name: 'an outbox that is nearly full',
     given: facts({ outbox: { bytes: 200 * 2 ** 20 } }),
-    says: /^The outbox takes 200 MB of its 256 MB: fix the destination/,
+    message: /^The outbox takes 200 MB of its 256 MB: fix the destination/,
     problems: 1,
   },
 ];
 
-test.for(cases)('$name: the first line says what matters most', ({ given, says, problems = 0 }) => {
+test.for(cases)('$name: the first line says what matters most', ({ given, message, problems = 0 }) => {
   const verdict = judge(given);
-  expect(verdict.says).toMatch(says);
+  expect(verdict.message).toMatch(message);
   expect(verdict.problems).toHaveLength(problems);
-  expect(verdict.needsPerson).toBe(problems > 0);
+  expect(verdict.actionRequired).toBe(problems > 0);
 });
 
 test('what is worth knowing needs nobody', () => {
-  const { needsPerson, notes } = judge(
+  const { actionRequired, notes } = judge(
     facts({
       sinks: [sink('event-hubs', { counters: { ...noCounters, accepted: 2, expired: 2 } })],
       approvals: [{ eventId: 'E-1', cause: 'by hand', intendedAt: '2026-03-14T09:29:00.000Z' }],
@@ -305,7 +315,7 @@ test('what is worth knowing needs nobody', () => {
       },
     }),
   );
-  expect(needsPerson).toBe(false);
+  expect(actionRequired).toBe(false);
   expect(notes).toEqual([
     '2 records were discarded before Event Hubs had them.',
     'A damaged outbox was replaced 2026-03-13 08:00 UTC: a page was damaged; it is kept in /state/corrupt-1.',

@@ -67,18 +67,28 @@ test('notices go with the licence', () => {
 });
 
 const refused = [
-  { name: 'no licence', licence: null, files: { LICENSE: 'Some text' }, says: 'bad 1.0.0 says no licence' },
+  { name: 'no licence', licence: null, files: { LICENSE: 'Some text' }, message: 'bad 1.0.0 says no licence' },
   {
     name: 'a licence that was not looked at',
     licence: 'GPL-3.0-only',
     files: { LICENSE: 'Some text' },
-    says: 'bad 1.0.0 is under GPL-3.0-only',
+    message: 'bad 1.0.0 is under GPL-3.0-only',
   },
-  { name: 'no text', licence: 'MIT', files: { 'README.md': 'MIT' }, says: 'bad 1.0.0 brings no text of its licence' },
-  { name: 'an empty text', licence: 'MIT', files: { LICENSE: '\n' }, says: 'bad 1.0.0 brings no text of its licence' },
+  {
+    name: 'no text',
+    licence: 'MIT',
+    files: { 'README.md': 'MIT' },
+    message: 'bad 1.0.0 brings no text of its licence',
+  },
+  {
+    name: 'an empty text',
+    licence: 'MIT',
+    files: { LICENSE: '\n' },
+    message: 'bad 1.0.0 brings no text of its licence',
+  },
 ];
 
-test.each(refused)('a library with $name stops the packaging', ({ licence, files, says }) => {
+test.each(refused)('a library with $name stops the packaging', ({ licence, files, message }) => {
   const good = { name: 'good', licence: 'MIT', files: { LICENSE: 'Some text' } };
-  expect(installed(good, { name: 'bad', licence, files })).toThrow(`cannot be passed on: ${says}. Allowed are`);
+  expect(installed(good, { name: 'bad', licence, files })).toThrow(`cannot be passed on: ${message}. Allowed are`);
 });

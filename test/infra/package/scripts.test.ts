@@ -124,40 +124,46 @@ test('what is set for other Nodes of the machine does not reach this one', () =>
 const machine = (system: string, processor: string): string =>
   uname.replace('Linux', system).replace('x86_64', processor);
 
-const unfit: readonly (Around & { name: string; status: number; says: string })[] = [
+const unfit: readonly (Around & { name: string; status: number; message: string })[] = [
   {
     name: 'another processor',
     uname: machine('Linux', 'aarch64'),
     status: 51,
-    says: 'The package is for linux-x64, and this machine is linux-arm64: take the package for it',
+    message: 'The package is for linux-x64, and this machine is linux-arm64: take the package for it',
   },
   {
     name: 'a processor that no package is for',
     uname: machine('Linux', 'riscv64'),
     status: 51,
-    says: 'this machine is Linux on riscv64',
+    message: 'this machine is Linux on riscv64',
   },
-  { name: 'another system', uname: machine('FreeBSD', 'amd64'), status: 51, says: 'this machine is FreeBSD on amd64' },
+  {
+    name: 'another system',
+    uname: machine('FreeBSD', 'amd64'),
+    status: 51,
+    message: 'this machine is FreeBSD on amd64',
+  },
   {
     name: 'an old C library',
     node: '#!/bin/sh\necho "node: /lib64/libm.so.6: version \'GLIBC_2.27\' not found" >&2\nexit 1\n',
     status: 51,
-    says: "needs glibc 2.28 and libstdc++ of GCC 7 or newer, as Ubuntu 20.04, Debian 10 and RHEL 8 have them; on this machine it says: node: /lib64/libm.so.6: version 'GLIBC_2.27' not found",
+    message:
+      "needs glibc 2.28 and libstdc++ of GCC 7 or newer, as Ubuntu 20.04, Debian 10 and RHEL 8 have them; on this machine it says: node: /lib64/libm.so.6: version 'GLIBC_2.27' not found",
   },
   {
     name: 'another C library',
     // What a shell says of a program whose loader is not there.
     node: '#!/bin/sh\nexit 127\n',
     status: 51,
-    says: 'needs the GNU C library, and this machine has another one (Alpine has musl)',
+    message: 'needs the GNU C library, and this machine has another one (Alpine has musl)',
   },
 ];
 
-test.each(unfit)('a machine with $name is refused before anything is done', ({ status, says, ...around }) => {
+test.each(unfit)('a machine with $name is refused before anything is done', ({ status, message, ...around }) => {
   const { run, at } = packageWith(around);
   for (const script of ['install.sh', 'update.sh']) {
     const refused = run(at(script), ['config.json']);
-    expect(refused.stderr.split('\n')[0]).toContain(says);
+    expect(refused.stderr.split('\n')[0]).toContain(message);
     expect([refused.status, refused.told]).toEqual([status, []]);
   }
 });
