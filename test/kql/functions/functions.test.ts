@@ -66,9 +66,9 @@ test('records, sights and steps have every column of a record', () => {
 test('the columns of timeline and coverage are those that others read', () => {
   expect(columnsOf('VmEventTimeline').join(' ')).toBe(
     'EventId EventType EventSource VmName VmId ResourceId SubscriptionId ResourceGroup VmScaleSetName PlacementGroupId Location ' +
-      'Zone FaultDomain VmSize VmPriority Tags Description NotBefore DurationInSeconds FirstSeenAt ScheduledAt StartedAt EndedAt ' +
+      'Zone FaultDomain VmSize VmPriority Tags Description NotBefore DurationInSeconds FirstSeenAt ScheduledAt StartedAt StartSeen EndedAt ' +
       'Outcome Evidence IsOpen PresumedEnded NoticeSeconds StartedSeconds ObservedPauseMs ObservedPauseTotalMs ' +
-      'ObservedOutageSeconds PhysicalHost PreviousPhysicalHost ApprovedAt SeenFrom Witness LastObservedAt AffectedResourceCount',
+      'ObservedOutageSeconds OutageFrom OutageUntil PhysicalHost PreviousPhysicalHost ApprovedAt SeenFrom Witness LastObservedAt AffectedResourceCount',
   );
   expect(columnsOf('VmBridgeCoverage').join(' ')).toBe(
     'Computer VmName VmId ResourceId SubscriptionId ResourceGroup VmScaleSetName Location BridgeVersion ConfigHash StreamId ' +
