@@ -42,15 +42,15 @@ const faults: readonly Fault[] = [
   },
   {
     fault: 'a join of a kind that is not there',
-    query: 'no-notice',
-    from: 'kind = leftanti',
-    to: 'kind = leftantisemi_',
+    query: 'position-gaps',
+    from: 'kind = leftouter Latest',
+    to: 'kind = leftoutside Latest',
     says: 'KS005 Expected one of: ',
   },
   {
     fault: 'a join that does not say its kind',
-    query: 'no-notice',
-    from: 'join kind = leftanti ',
+    query: 'position-gaps',
+    from: 'join kind = leftouter ',
     to: 'join ',
     says: 'a join without its kind drops rows without a word',
   },
@@ -141,7 +141,36 @@ test('a query of another service is found', () => {
 
 /** These are bound without a complaint, and say something else. */
 const wrong: readonly Omit<Fault, 'says'>[] = [
-  { fault: 'a join that keeps what it should leave out', query: 'no-notice', from: 'leftanti', to: 'leftsemi' },
+  { fault: 'what another VM had seen announced', query: 'no-notice', from: 'isnull(IsAnnounced) and ', to: '' },
+  { fault: 'a host that fails early left out', query: 'no-notice', from: 'IsEarly or ', to: '' },
+  { fault: 'approvals counted as early', query: 'notice-given', from: 'isnotnull(ApprovedAt)', to: 'false' },
+  { fault: 'only what was seen to begin', query: 'stuck', from: 'coalesce(StartedAt, NotBefore)', to: 'StartedAt' },
+  {
+    fault: 'the time of the first step',
+    query: 'daily-trend',
+    from: 'min(FirstSeenAt + (AzureAt - ObservedAt))',
+    to: 'min(AzureAt)',
+  },
+  { fault: 'every copy counted', query: 'pipeline-latency', from: 'min(LatencySeconds)', to: 'max(LatencySeconds)' },
+  { fault: 'an end seen days later', query: 'outages-with-warning', from: 'BeginsAt + 6h)', to: 'BeginsAt + 30d)' },
+  {
+    fault: 'the window of Azure taken for the outage',
+    query: 'two-fault-domains-at-once',
+    from: 'UpAt = OutageUntil',
+    to: 'UpAt = EndedAt',
+  },
+  {
+    fault: 'events that did not begin',
+    query: 'blast-radius',
+    from: 'isnotnull(BeganAt) and Outcome != "Canceled"',
+    to: 'true',
+  },
+  {
+    fault: 'two streams counted as one',
+    query: 'pipeline-integrity',
+    from: '    StreamId,\n    Event,',
+    to: '    Event,',
+  },
   {
     fault: 'a lookup that drops VMs without the agent',
     query: 'not-back',

@@ -1,4 +1,4 @@
-import type { Stage, Tables } from '../stage.ts';
+import { clock, type Stage, type Tables } from '../stage.ts';
 
 /** What a query says of something that happened. */
 export interface QueryCase {
@@ -15,6 +15,15 @@ export interface QueryCase {
   /** Empty: the query must find nothing. */
   readonly rows: readonly string[];
 }
+
+/** The bridge of a VM approved its event so many minutes after noon: as its first record of the event, in the phase that says so. */
+export const approvedBy =
+  (vm: string, minutes: number, answer = 'accepted'): NonNullable<QueryCase['change']> =>
+  (tables) => {
+    const [first] = tables.VmLifecycle_CL.filter(({ VmName }) => VmName === vm);
+    const said = { Phase: 'Approved', Evidence: [answer], RecordId: 'approval', TransitionId: 'approval' };
+    return adding({ VmLifecycle_CL: [{ ...first, ...said, ObservedAt: clock(minutes) }] })(tables);
+  };
 
 /** The tables with more rows in them. */
 export const adding =

@@ -1,5 +1,5 @@
 import { rollingMaintenance } from '../../../../src/azure-simulator/scenarios/index.ts';
-import { play } from '../stage.ts';
+import { made, play, seconds } from '../stage.ts';
 import type { QueryCase } from './case.ts';
 
 /** VMs of the scale set `web`, each in a fault domain. */
@@ -10,13 +10,74 @@ const four = inDomains('0', '1', '0', '1');
 const all = Object.keys(four);
 const spot = { vmSize: 'Standard_D8s_v5', zone: '2', priority: 'Spot' };
 
+const minute = 60;
+
+/** A migration that is withdrawn seven minutes before its time. */
+const calledOff = made(
+  'called off',
+  { afterSeconds: 0, do: 'schedule', event: 'one', eventType: 'Freeze', noticeSeconds: 15 * minute, on: [0, 1, 2] },
+  { afterSeconds: 8 * minute, do: 'remove', event: 'one' },
+);
+
+/** A reboot of three VMs of which one is taken out of the event before it begins. */
+const leftByOne = made(
+  'left by one',
+  { afterSeconds: 0, do: 'schedule', event: 'one', eventType: 'Reboot', noticeSeconds: 15 * minute, on: [0, 1, 2] },
+  { afterSeconds: 5 * minute, do: 'change', event: 'one', on: [0, 1] },
+  { afterSeconds: 10 * minute, do: 'start', event: 'one' },
+  { afterSeconds: 8 * minute, do: 'remove', event: 'one' },
+);
+
+/** A redeploy that is announced a week ahead. */
+const weekAhead = made(
+  'week ahead',
+  { afterSeconds: 0, do: 'schedule', event: 'one', eventType: 'Redeploy', noticeSeconds: 7 * 24 * 60 * minute },
+  { afterSeconds: 7 * 24 * 60 * minute, do: 'start', event: 'one' },
+  { afterSeconds: 8 * minute, do: 'remove', event: 'one' },
+);
+
+/** A reboot of two VMs. */
+const together = made(
+  'together',
+  { afterSeconds: 0, do: 'schedule', event: 'one', eventType: 'Reboot', noticeSeconds: 15 * minute, on: [0, 1] },
+  { afterSeconds: 15 * minute, do: 'start', event: 'one' },
+  { afterSeconds: 8 * minute, do: 'remove', event: 'one' },
+);
+
 export const groupCases: readonly QueryCase[] = [
   {
     query: 'blast-radius',
     of: 'maintenance that goes through a set of four, two at a time',
     stage: { vms: four, plays: [play(rollingMaintenance(4, 2), 0, ...all)], askedAt: 60 },
-    show: ['StartedAt', 'EventType', 'ScaleSet', 'Vms', 'SharePercent', 'FaultDomains', 'Names'],
-    rows: ['12:16:30 | Reboot | web | 2 | 50 | 0 | web_0 web_2', '12:31:30 | Reboot | web | 2 | 50 | 1 | web_1 web_3'],
+    show: ['BeganAt', 'EventType', 'ScaleSet', 'Vms', 'SharePercent', 'FaultDomains', 'Names'],
+    rows: ['12:14:59 | Reboot | web | 2 | 50 | 0 | web_0 web_2', '12:29:59 | Reboot | web | 2 | 50 | 1 | web_1 web_3'],
+  },
+  {
+    query: 'blast-radius',
+    of: 'a migration of three VMs that was called off, and a reboot that one of three had left before it began',
+    stage: {
+      vms: four,
+      plays: [play(calledOff, 0, 'web_0', 'web_1', 'web_2'), play(leftByOne, 60, 'web_1', 'web_2', 'web_3')],
+      askedAt: 120,
+    },
+    show: ['EventType', 'Vms', 'OfVms', 'SharePercent', 'Names'],
+    rows: ['Reboot | 2 | 4 | 50 | web_1 web_2'],
+  },
+  {
+    query: 'blast-radius',
+    of: 'two of an availability set, whose size nobody tells, and two of a set of four of which one was deleted before',
+    stage: {
+      vms: {
+        ...four,
+        web_3: { ...four.web_3, leavesAt: seconds(-30) },
+        'app-0': { scaleSet: null },
+        'app-1': { scaleSet: null },
+      },
+      plays: [play(together, 360, 'web_0', 'web_1'), play(together, 420, 'app-0', 'app-1')],
+      askedAt: 480,
+    },
+    show: ['BeganAt', 'ScaleSet', 'Vms', 'OfVms', 'SharePercent'],
+    rows: ['18:15:00 | web | 2 | 3 | 67', '19:15:00 | - | 2 | - | -'],
   },
   {
     query: 'blast-radius',
@@ -60,17 +121,24 @@ export const groupCases: readonly QueryCase[] = [
   },
   {
     query: 'two-fault-domains-at-once',
-    of: 'two VMs in two fault domains, two minutes apart',
-    stage: { vms: inDomains('0', '1'), plays: [play('reboot', 0, 'web_0'), play('reboot', 2, 'web_1')], askedAt: 60 },
+    of: 'two VMs in two fault domains, one minute apart, each down for a minute and a half',
+    stage: { vms: inDomains('0', '1'), plays: [play('reboot', 0, 'web_0'), play('reboot', 1, 'web_1')], askedAt: 60 },
     show: ['From', 'Until', 'ScaleSet', 'FaultDomains', 'OneDomain', 'OtherDomain'],
-    rows: ['12:17:00 | 12:23:10 | web | 0 and 1 | web_0 | web_1'],
+    rows: ['12:16:00 | 12:16:31 | web | 0 and 1 | web_0 | web_1'],
   },
   {
     query: 'two-fault-domains-at-once',
-    of: 'the same while it lasts',
-    stage: { vms: inDomains('0', '1'), plays: [play('reboot', 0, 'web_0'), play('reboot', 2, 'web_1')], askedAt: 20 },
+    of: 'a VM that goes down two minutes after the other, which is back and listed still',
+    stage: { vms: inDomains('0', '1'), plays: [play('reboot', 0, 'web_0'), play('reboot', 2, 'web_1')], askedAt: 60 },
+    show: ['FaultDomains'],
+    rows: [],
+  },
+  {
+    query: 'two-fault-domains-at-once',
+    of: 'both while it lasts',
+    stage: { vms: inDomains('0', '1'), plays: [play('reboot', 0, 'web_0'), play('reboot', 1, 'web_1')], askedAt: 16.2 },
     show: ['From', 'Until', 'FaultDomains'],
-    rows: ['12:17:00 | - | 0 and 1'],
+    rows: ['12:16:00 | - | 0 and 1'],
   },
   {
     query: 'two-fault-domains-at-once',
@@ -125,6 +193,13 @@ export const groupCases: readonly QueryCase[] = [
     },
     show: ['EventType', 'Total', 'UsualADay', 'UnusualDays'],
     rows: ['Freeze | 6 | 0 | 2026-03-01', 'Reboot | 1 | 0 | none'],
+  },
+  {
+    query: 'daily-trend',
+    of: 'a reboot that was announced before the month that is looked at, and began in it',
+    stage: { vms: four, plays: [play(weekAhead, -30, 'web_0')], askedAt: 31.5 * 24 * 60, heartbeatMinutes: 1440 },
+    show: ['EventType'],
+    rows: [],
   },
   {
     query: 'daily-trend',

@@ -1,5 +1,5 @@
 import { made, play, seconds } from '../stage.ts';
-import type { QueryCase } from './case.ts';
+import { approvedBy, type QueryCase } from './case.ts';
 
 const minute = 60;
 
@@ -17,6 +17,14 @@ const spreads = made(
   { afterSeconds: 0, do: 'schedule', event: 'one', eventType: 'Reboot', noticeSeconds: 15 * minute, on: [0] },
   { afterSeconds: 15 * minute, do: 'start', event: 'one' },
   { afterSeconds: minute, do: 'change', event: 'one', on: [0, 1] },
+  { afterSeconds: 8 * minute, do: 'remove', event: 'one' },
+);
+
+/** A host that fails half an hour after a redeploy was announced for two days later. */
+const early = made(
+  'early',
+  { afterSeconds: 0, do: 'schedule', event: 'one', eventType: 'Redeploy', noticeSeconds: 2 * 24 * 60 * minute },
+  { afterSeconds: 30 * minute, do: 'start', event: 'one' },
   { afterSeconds: 8 * minute, do: 'remove', event: 'one' },
 );
 
@@ -56,11 +64,26 @@ export const noticeCases: readonly QueryCase[] = [
       plays: [play(short, 0, 'web_0'), play('approved', 30, 'web_1')],
       askedAt: 60,
     },
-    show: ['VmName', 'EventType', 'NoticeSeconds', 'MinimumSeconds', 'Because'],
+    show: ['VmName', 'EventType', 'NoticeSeconds', 'MinimumSeconds', 'EarlySeconds', 'Because'],
     rows: [
-      'web_1 | Reboot | 20 | 900 | began before NotBefore: somebody approved it, or Azure did not wait',
-      'web_0 | Reboot | 300 | 900 | announced late',
+      'web_1 | Reboot | 20 | 900 | 880 | began before NotBefore: the host failed, or somebody approved it',
+      'web_0 | Reboot | 300 | 900 | - | announced late',
     ],
+  },
+  {
+    query: 'notice-below-minimum',
+    of: 'a redeploy that began two days before its announced time, with half an hour of warning',
+    stage: { vms: { web_0: {} }, plays: [play(early, 0, 'web_0')], askedAt: 60 },
+    show: ['VmName', 'NoticeSeconds', 'MinimumSeconds', 'EarlySeconds', 'Because'],
+    rows: ['web_0 | 1800 | 600 | 171000 | began before NotBefore: the host failed, or somebody approved it'],
+  },
+  {
+    query: 'notice-given',
+    of: 'a redeploy that a bridge approved',
+    stage: { vms: { web_0: {} }, plays: [play(early, 0, 'web_0')], askedAt: 60 },
+    change: approvedBy('web_0', 29),
+    show: ['EventType', 'Vms', 'Approved', 'Early', 'NotMeasured', 'BelowMinimum', 'P50Seconds'],
+    rows: ['Redeploy | 1 | 1 | 0 | 0 | 0 | -'],
   },
   {
     query: 'notice-below-minimum',
@@ -89,8 +112,27 @@ export const noticeCases: readonly QueryCase[] = [
     query: 'no-notice',
     of: 'the same without a neighbour: the VM found the event when it was back',
     stage: { vms: { web_0: {} }, plays: [play('hardware-failure', 0, 'web_0')], askedAt: 60 },
-    show: ['VmName', 'EventType', 'Watched', 'StartedAt'],
-    rows: ['web_0 | Reboot | false | 12:02:00'],
+    show: ['VmName', 'Why', 'EventType', 'Watched', 'BeganAt'],
+    rows: ['web_0 | not announced | Reboot | false | 11:59:59'],
+  },
+  {
+    query: 'no-notice',
+    of: 'a redeploy that began two days before its announced time, and one that was canceled in its place',
+    stage: {
+      vms: { web_0: {}, web_1: {} },
+      plays: [play(early, 0, 'web_0'), play('canceled', 0, 'web_1')],
+      askedAt: 60,
+    },
+    show: ['VmName', 'Why', 'BeganAt', 'NotBefore', 'Outcome'],
+    rows: ['web_0 | before its time | 12:30:00 | 03-03 12:00:00 | Completed'],
+  },
+  {
+    query: 'no-notice',
+    of: 'a redeploy that began two days early because a bridge approved it',
+    stage: { vms: { web_0: {} }, plays: [play(early, 0, 'web_0')], askedAt: 60 },
+    change: approvedBy('web_0', 29),
+    show: ['VmName'],
+    rows: [],
   },
   {
     query: 'no-notice',

@@ -1,4 +1,4 @@
-import { agentSays, made, play, seconds } from '../stage.ts';
+import { agentSays, clock, made, play, seconds } from '../stage.ts';
 import { adding, type QueryCase } from './case.ts';
 
 const minute = 60;
@@ -124,8 +124,15 @@ export const nowCases: readonly QueryCase[] = [
     query: 'stuck',
     of: 'a reboot that began 46 minutes ago and was last heard of after it',
     stage: { vms: one, plays: [play(stuck, 0, 'web_0')], askedAt: 61 },
-    show: ['VmName', 'StartedAt', 'MinutesSinceStart', 'LastHeardAt', 'IsSilent'],
-    rows: ['web_0 | 12:15:00 | 46 | 13:00:00 | false'],
+    show: ['Stage', 'VmName', 'StartedAt', 'MinutesSince', 'LastHeardAt', 'IsHeardSince'],
+    rows: ['begun | web_0 | 12:15:00 | 46 | 13:00:00 | true'],
+  },
+  {
+    query: 'stuck',
+    of: 'a reboot for which the VM went down before it could tell, two hours ago',
+    stage: { vms: { web_0: { leavesAt: seconds(15) - 5 } }, plays: [play('reboot', 0, 'web_0')], askedAt: 135 },
+    show: ['Stage', 'VmName', 'NotBefore', 'StartedAt', 'MinutesSince', 'LastHeardAt', 'IsHeardSince'],
+    rows: ['due | web_0 | 12:15:00 | - | 120 | 12:00:00 | false'],
   },
   {
     query: 'stuck',
@@ -153,8 +160,47 @@ export const nowCases: readonly QueryCase[] = [
       plays: [play('reboot', 0, 'web_0')],
       askedAt: 40,
     },
-    show: ['VmName', 'EventType', 'StartedAt', 'MinutesSinceStart', 'LastHeardAt'],
-    rows: ['web_0 | Reboot | 12:15:00 | 25 | 12:15:00'],
+    show: ['Why', 'VmName', 'EventType', 'StartedAt', 'MinutesSilent', 'LastHeardAt'],
+    rows: ['begun | web_0 | Reboot | 12:15:00 | 25 | 12:15:00'],
+  },
+  {
+    query: 'not-back',
+    of: 'a VM that went down five seconds before it could see the event begin, and one that was asked to stop then',
+    stage: {
+      vms: { web_0: { leavesAt: seconds(15) - 5 }, web_1: { leavesAt: seconds(15) - 5, saysGoodbye: true } },
+      plays: [play('reboot', 0, 'web_0'), play('reboot', 0, 'web_1')],
+      askedAt: 135,
+    },
+    show: ['Why', 'VmName', 'SilentSince', 'MinutesSilent', 'LastHeardAt'],
+    rows: [
+      'down at the announced time | web_0 | 12:15:00 | 120 | 12:00:00',
+      'down at the announced time | web_1 | 12:15:00 | 120 | 12:14:55',
+    ],
+  },
+  {
+    query: 'not-back',
+    of: 'a VM that is silent days before its announced day, and one that somebody stopped',
+    stage: {
+      vms: { web_0: { leavesAt: seconds(30) }, web_1: { leavesAt: seconds(30), saysGoodbye: true } },
+      plays: [play('degraded-host', 0, 'web_0'), play('degraded-host', 0, 'web_1')],
+      askedAt: 300,
+    },
+    show: ['Why', 'VmName', 'SilentSince', 'NotBefore'],
+    rows: ['silent before the announced time | web_0 | 12:00:00 | 03-08 12:00:00'],
+  },
+  {
+    query: 'not-back',
+    of: 'a VM whose bridge has started since, two minutes after it went down',
+    stage: { vms: { web_0: { leavesAt: seconds(15) + 5 } }, plays: [play('reboot', 0, 'web_0')], askedAt: 40 },
+    change: (tables) => ({
+      ...tables,
+      VmLifecycleBridge_CL: [
+        ...tables.VmLifecycleBridge_CL,
+        { ...tables.VmLifecycleBridge_CL[0], TimeGenerated: clock(17), State: 'starting' },
+      ],
+    }),
+    show: ['VmName'],
+    rows: [],
   },
   {
     query: 'not-back',

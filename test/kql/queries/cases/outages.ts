@@ -1,4 +1,4 @@
-import { healthSays, play, requested } from '../stage.ts';
+import { healthSays, play, requested, seconds } from '../stage.ts';
 import { adding, type QueryCase } from './case.ts';
 
 const two = { web_0: {}, web_1: {} };
@@ -25,6 +25,19 @@ export const outageCases: readonly QueryCase[] = [
     change: adding({ AzureActivity: [healthSays('web_0', 180)] }),
     show: ['OutageAt', 'HadWarning'],
     rows: ['15:00:00 | false'],
+  },
+  {
+    query: 'outages-with-warning',
+    of: 'an outage ten days after a freeze, whose end its bridge saw only then',
+    stage: {
+      vms: { web_0: { awayFrom: seconds(16), awayTo: seconds(14400) } },
+      plays: [play('freeze', 0, 'web_0')],
+      askedAt: 14460,
+      heartbeatMinutes: 1440,
+    },
+    change: adding({ AzureActivity: [healthSays('web_0', 14390)] }),
+    show: ['OutageAt', 'HadWarning'],
+    rows: ['03-11 11:50:00 | false'],
   },
   {
     query: 'outages-with-warning',

@@ -85,6 +85,17 @@ export const pipelineCases: readonly QueryCase[] = [
   },
   {
     query: 'pipeline-latency',
+    of: 'three records that arrive after ten seconds, and again after an hour',
+    stage: { vms: one, plays: freeze, askedAt: 120 },
+    change: (tables) => {
+      const prompt = arrivingAfter(10, 10, 10)(tables).VmLifecycle_CL;
+      return { ...tables, VmLifecycle_CL: [...arrivingAfter(3600, 3600, 3600)(tables).VmLifecycle_CL, ...prompt] };
+    },
+    show: ['Records', 'P95Seconds', 'LongestSeconds', 'UrgentP95Seconds'],
+    rows: ['3 | 10 | 10 | 10'],
+  },
+  {
+    query: 'pipeline-latency',
     of: 'tests',
     stage: { vms: one, plays: freeze, askedAt: 60 },
     change: asTests,
@@ -106,6 +117,34 @@ export const pipelineCases: readonly QueryCase[] = [
     change: without(({ VmName, Sequence }) => VmName === 'web_0' && Sequence === 1),
     show: ['Arrived', 'Records', 'Copies', 'MissingSteps', 'WithMissing'],
     rows: ['5 | 5 | 0 | 1 | web_0'],
+  },
+  {
+    query: 'pipeline-integrity',
+    of: 'a bridge that was updated in the middle of an event',
+    stage: { vms: one, plays: freeze, askedAt: 60 },
+    change: (tables) => ({
+      ...tables,
+      VmLifecycle_CL: tables.VmLifecycle_CL.map((row) => ({
+        ...row,
+        BridgeVersion: row.Sequence === 1 ? '1.0.0' : '1.1.0',
+      })),
+    }),
+    show: ['Arrived', 'Records', 'Copies', 'MissingSteps', 'WithMissing'],
+    rows: ['3 | 3 | 0 | 0 | none'],
+  },
+  {
+    query: 'pipeline-integrity',
+    of: 'a bridge that lost its state after three steps of an event, and told the second again as the first of another stream',
+    stage: { vms: one, plays: freeze, askedAt: 60 },
+    change: (tables) => ({
+      ...tables,
+      VmLifecycle_CL: [
+        { ...tables.VmLifecycle_CL[1], StreamId: 'another stream', Sequence: 1, Position: 1 },
+        ...tables.VmLifecycle_CL,
+      ],
+    }),
+    show: ['Arrived', 'Records', 'Copies', 'MissingSteps'],
+    rows: ['4 | 4 | 0 | 0'],
   },
   {
     query: 'pipeline-integrity',
