@@ -139,6 +139,11 @@ var queries = [
     body: loadTextContent('kql/queries/next-hour.kql')
   }
   {
+    name: 'due-in-order'
+    displayName: 'Due in two days, announced long ago'
+    body: loadTextContent('kql/queries/due-in-order.kql')
+  }
+  {
     name: 'in-progress'
     displayName: 'What Azure is doing now, or just did'
     body: loadTextContent('kql/queries/in-progress.kql')
@@ -152,6 +157,26 @@ var queries = [
     name: 'not-back'
     displayName: 'VMs that did not come back'
     body: loadTextContent('kql/queries/not-back.kql')
+  }
+  {
+    name: 'wave-progress'
+    displayName: 'How far Azure is with each scale set'
+    body: loadTextContent('kql/queries/wave-progress.kql')
+  }
+  {
+    name: 'vm-history'
+    displayName: 'What happened to a VM'
+    body: loadTextContent('kql/queries/vm-history.kql')
+  }
+  {
+    name: 'touched-between'
+    displayName: 'Whom Azure touched between two moments'
+    body: loadTextContent('kql/queries/touched-between.kql')
+  }
+  {
+    name: 'support-case'
+    displayName: 'What support needs to know of an event'
+    body: loadTextContent('kql/queries/support-case.kql')
   }
   {
     name: 'no-notice'
@@ -184,6 +209,11 @@ var queries = [
     body: loadTextContent('kql/queries/who-asked-for-it.kql')
   }
   {
+    name: 'approvals'
+    displayName: 'Approvals and what they saved'
+    body: loadTextContent('kql/queries/approvals.kql')
+  }
+  {
     name: 'announced-but-never-happened'
     displayName: 'Announced and never happened'
     body: loadTextContent('kql/queries/announced-but-never-happened.kql')
@@ -214,6 +244,16 @@ var queries = [
     body: loadTextContent('kql/queries/reboots-that-were-freezes.kql')
   }
   {
+    name: 'downtime-by-set'
+    displayName: 'Minutes lost by scale set'
+    body: loadTextContent('kql/queries/downtime-by-set.kql')
+  }
+  {
+    name: 'region-by-hour'
+    displayName: 'Seconds lost by region and hour'
+    body: loadTextContent('kql/queries/region-by-hour.kql')
+  }
+  {
     name: 'blast-radius'
     displayName: 'VMs in one event'
     body: loadTextContent('kql/queries/blast-radius.kql')
@@ -232,6 +272,11 @@ var queries = [
     name: 'spot-evictions'
     displayName: 'Spot evictions by size, zone and hour'
     body: loadTextContent('kql/queries/spot-evictions.kql')
+  }
+  {
+    name: 'spot-survival'
+    displayName: 'Spot evictions for 100 VM-days'
+    body: loadTextContent('kql/queries/spot-survival.kql')
   }
   {
     name: 'daily-trend'

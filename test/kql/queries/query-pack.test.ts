@@ -8,6 +8,8 @@ import { problemsOf } from './rules.ts';
 
 const fleet = kql.load(fleetTables);
 const goldens = join(import.meta.dirname, 'fleet');
+/** Nobody approves anything in the demo fleet, and nothing in it is due tomorrow. */
+const foundNothing: readonly string[] = ['approvals', 'due-in-order'];
 const nothing = { VmLifecycle_CL: [], VmLifecycleBridge_CL: [], Heartbeat: [], AzureActivity: [] };
 
 test('every case and every golden of the demo fleet belongs to a query of the pack', () => {
@@ -34,7 +36,7 @@ describe.each(queryNames)('the query %s', (name) => {
   test('answers of the demo fleet as the golden shows', async () => {
     const answer = kql.execute(textOf(name), { tables: fleet, now: fleetNow });
     expect(answer.columns).toEqual(kql.bind(textOf(name)).columns);
-    expect(answer.rows.length).toBeGreaterThan(0);
+    expect(answer.rows.length === 0).toBe(foundNothing.includes(name));
     await expect(tableText(answer)).toMatchFileSnapshot(join(goldens, `${name}.txt`));
   });
 

@@ -2,6 +2,7 @@ import { kql, linesOf, textOf } from '../pack.ts';
 import { clock, staged } from '../stage.ts';
 import type { QueryCase } from './case.ts';
 import { groupCases } from './groups.ts';
+import { historyCases } from './history.ts';
 import { impactCases } from './impact.ts';
 import { noticeCases } from './notice.ts';
 import { nowCases } from './now.ts';
@@ -13,6 +14,7 @@ export const cases: readonly QueryCase[] = [
   ...noticeCases,
   ...impactCases,
   ...groupCases,
+  ...historyCases,
   ...outageCases,
   ...pipelineCases,
 ];

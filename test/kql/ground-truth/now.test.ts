@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { around, differences, openFleet, type Row } from './answers.ts';
+import { isOpen, type Known, knownIn } from './known.ts';
+import { runningOf } from './sights.ts';
+import { day, hour, minute } from './truth.ts';
+
+/** What the pack says of what goes on and what is to come, against what truly happened. */
+describe.each([1, 2, 3])('what goes on in fleet %i', (seed) => {
+  const { fleet, ask } = openFleet(seed);
+  const { now } = fleet;
+  const known = knownIn(fleet);
+  const of = ({ event, vm }: Known): Row => ({ EventId: event.id, VmName: vm.name, Location: vm.location });
+  const dueAt = ({ event, isStartTold }: Known): number =>
+    (isStartTold ? event.startedAt : event.notBefore) ?? Infinity;
+
+  test('not-back finds the VMs that Azure took down and that are not back, whoever saw it, and no other', () => {
+    const gone = known.filter(({ event, vm }) =>
+      event.impacts.some(
+        ({ vm: name, kind, from, to }) =>
+          name === vm.name && kind === 'outage' && to === Infinity && from < now - 10 * minute,
+      ),
+    );
+    const rows = gone.map((each): Row => {
+      const isEarly = dueAt(each) > now;
+      const downAt = each.event.impacts[0]?.from ?? 0;
+      return {
+        ...of(each),
+        Why: isEarly ? 'silent before the announced time' : each.isStartTold ? 'begun' : 'down at the announced time',
+        SilentSince: isEarly ? around(downAt - hour / 2, hour / 2 + 5000) : around(dueAt(each)),
+      };
+    });
+    expect(rows).toHaveLength(3);
+    expect(differences(ask('not-back'), rows)).toEqual([]);
+  });
+
+  test('stuck finds what began, or was due, over half an hour ago and is listed still', () => {
+    const rows = known
+      .filter((each) => isOpen(each) && dueAt(each) < now - 30 * minute)
+      .map((each): Row => {
+        const isBack = runningOf(fleet, each.vm).some(({ from, to }) => from > dueAt(each) && to > now);
+        return { ...of(each), Stage: each.isStartTold ? 'begun' : 'due', IsHeardSince: isBack };
+      });
+    expect(rows.map(({ Stage }) => Stage).sort()).toEqual(['begun', 'due']);
+    expect(differences(ask('stuck'), rows)).toEqual([]);
+  });
+
+  test('upcoming lists what nobody saw begin', () => {
+    const rows = known
+      .filter((each) => isOpen(each) && !each.isStartTold)
+      .map((each): Row => ({ ...of(each), NotBefore: around(each.event.notBefore ?? 0, 0) }));
+    expect(rows.length).toBeGreaterThan(4);
+    expect(differences(ask('upcoming'), rows)).toEqual([]);
+  });
+
+  test('due-in-order lists what was announced long ago and is due within two days', () => {
+    const rows = known
+      .filter((each) => isOpen(each) && !each.isStartTold)
+      .filter(({ event: { notBefore, announcedAt } }) => {
+        const due = notBefore ?? Infinity;
+        return due > now && due < now + 2 * day && due - (announcedAt ?? due) > hour;
+      })
+      .map((each): Row => {
+        const { notBefore, announcedAt, type } = each.event;
+        return {
+          ...of(each),
+          EventType: type,
+          NotBefore: around(notBefore ?? 0, 0),
+          AnnouncedDaysAgo: around((now - (announcedAt ?? 0)) / day, 0.06),
+          Owner: each.vm.owner,
+        };
+      });
+    expect(rows).toHaveLength(2);
+    expect(differences(ask('due-in-order'), rows)).toEqual([]);
+    expect(ask('due-in-order').map(({ VmName }) => VmName)).toEqual(['web_5', 'app-4']);
+  });
+
+  test('wave-progress counts each VM of a set once, by what is done, goes on and is to come', () => {
+    const inWaves = known.filter(
+      ({ event, vm }) =>
+        event.source === 'Platform' && ['Reboot', 'Redeploy'].includes(event.type) && vm.scaleSet !== null,
+    );
+    const recent = inWaves.filter((each) => !each.isOver || each.event.removedAt > now - 3 * day);
+    const waves = Map.groupBy(recent, ({ event, vm }) => `${vm.group} ${event.type}`);
+    const rows = [...waves.values()].flatMap((wave): Row[] => {
+      const vms = Map.groupBy(wave, ({ vm }) => vm);
+      const [first] = wave;
+      if (vms.size < 2 || first === undefined) return [];
+      const latest = [...vms.values()].flatMap((each) => each.at(-1) ?? []);
+      const goesOn = latest.filter((each) => isOpen(each) && dueAt(each) < now);
+      const members = fleet.vms.filter(({ group, life }) => group === first.vm.group && life.to > now - 2 * day);
+      const Done = latest.filter((each) => !isOpen(each)).length;
+      return [
+        {
+          VmScaleSetName: first.vm.scaleSet,
+          Location: first.vm.location,
+          EventType: first.event.type,
+          OfVms: members.length,
+          Done,
+          Now: goesOn.length,
+          ToCome: latest.length - Done - goesOn.length,
+          NotAnnounced: members.length - latest.length,
+          FaultDomains: [...new Set(goesOn.map(({ vm }) => vm.faultDomain ?? ''))].sort(),
+        },
+      ];
+    });
+    expect(rows).toContainEqual(
+      expect.objectContaining({ VmScaleSetName: 'api', OfVms: 6, Done: 2, Now: 1, ToCome: 1 }),
+    );
+    expect(differences(ask('wave-progress'), rows)).toEqual([]);
+  });
+});
