@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { openKql } from '../../support/kql/index.ts';
+import { type GivenRow, openKql } from '../../support/kql/index.ts';
 import { root } from '../../support/source-tree.ts';
 import { textOf } from '../queries/pack.ts';
 import { fleetOf } from './fleet.ts';
@@ -28,10 +28,11 @@ export type Row = Readonly<Record<string, Wanted>>;
 
 const kql = openKql({ functionsFrom: [join(root, 'infra/kql/functions')] });
 
-/** A fleet with its tables, in which queries are asked. */
-export function openFleet(seed: number) {
+/** A fleet with its tables, in which queries are asked; `isLost` takes rows of records away. */
+export function openFleet(seed: number, isLost: (row: GivenRow) => boolean = () => false) {
   const fleet: Fleet = fleetOf(seed);
-  const tables = kql.load(tablesOf(fleet, seed));
+  const written = tablesOf(fleet, seed);
+  const tables = kql.load({ ...written, VmLifecycle_CL: written.VmLifecycle_CL.filter((row) => !isLost(row)) });
   const asked = new Date(fleet.now).toISOString();
 
   /** Rows of a query of the pack, or of what it becomes when a person replaces texts in it. */
