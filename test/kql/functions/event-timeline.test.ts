@@ -289,3 +289,80 @@ test('an approval that Azure accepted is in the timeline of every VM of the even
     'web_1 | - | true',
   ]);
 });
+
+/** It goes down with the start, which it sees two minutes later, after its reboot. */
+const rebooted: Look[] = [
+  nothing,
+  announced,
+  { events: [ofTwo], after: 14 * minute + 57 },
+  { events: [started(ofTwo)], after: 2 * minute, bootId: 'boot-2', incarnation: 7 },
+  { events: [], after: 5 * minute },
+];
+const asReboot = (looks: readonly Look[]): Look[] =>
+  looks.map((look) => ({ ...look, events: look.events.map((one) => event({ ...one, eventType: 'Reboot' })) }));
+
+test.each([
+  {
+    of: 'a VM that saw the start after its reboot, and a witness that saw it in time',
+    records: [
+      ...toldBy('web_0', asReboot(rebooted)),
+      ...toldBy('web_9', asReboot(whole), { witnessRate: 1, from: Date.parse(at(-1)) }),
+    ],
+    row: 'web_0 | itself | web_9 | 12:15:01 | true | 120 | 12:14:59 | 12:16:59',
+  },
+  {
+    of: 'the same without a witness',
+    records: toldBy('web_0', asReboot(rebooted)),
+    row: 'web_0 | itself | - | 12:16:59 | false | 120 | 12:14:59 | 12:16:59',
+  },
+  {
+    of: 'a VM that saw the start, went down ten seconds later and was back after a minute and a half',
+    records: toldBy(
+      'web_0',
+      asReboot([
+        nothing,
+        announced,
+        begun,
+        { events: [started(ofTwo)], after: 10 },
+        { events: [started(ofTwo)], after: 90, bootId: 'boot-2', incarnation: 3 },
+        over,
+      ]),
+    ),
+    row: 'web_0 | itself | - | 12:15:02 | true | 90 | 12:15:02 | 12:16:32',
+  },
+  {
+    of: 'a VM that saw no start, since the event was over when it was back',
+    records: toldBy(
+      'web_0',
+      asReboot([
+        nothing,
+        announced,
+        { events: [ofTwo], after: 15 * minute },
+        { events: [], after: 200, bootId: 'boot-2', incarnation: 9 },
+      ]),
+    ),
+    row: 'web_0 | itself | - | - | - | 200 | 12:15:02 | 12:18:22',
+  },
+])('the outage of $of', ({ records, row }) => {
+  const columns = 'VmName, SeenFrom, Witness, StartedAt, StartSeen, ObservedOutageSeconds, OutageFrom, OutageUntil';
+  expect(ask(`VmEventTimeline() | where VmName == "web_0" | project ${columns}`, { records })).toEqual([row]);
+});
+
+test('a bridge that lost its state saw the event first when it first reported it', () => {
+  const before = toldBy('web_0', [nothing, announced]);
+  const after = toldBy('web_0', [announced, { ...begun, after: 8 * minute }], { from: Date.parse(at(7 * minute)) });
+  const records = [...before, ...after.map((record) => ({ ...record, streamId: 'another stream' }))];
+  const columns = 'VmName, FirstSeenAt, ScheduledAt, StartedAt, NoticeSeconds';
+  expect(ask(`VmEventTimeline() | where VmName == "web_0" | project ${columns}`, { records })).toEqual([
+    'web_0 | 12:00:02 | 12:00:02 | 12:15:01 | -',
+  ]);
+});
+
+test('heartbeats are looked up where an event has no end: a bridge silent for days is not taken for one that never sends any', () => {
+  const open = toldBy('web_0', [nothing, { events: [distant] }]);
+  const presumed = (heartbeats: Row[]): string[] =>
+    ask('VmEventTimeline() | project IsOpen, PresumedEnded', { records: open, heartbeats, now: 3 * day });
+  expect(presumed(alive('web_0', 4))).toEqual(['false | true']);
+  expect(presumed(alive('web_0', 72))).toEqual(['true | false']);
+  expect(presumed(alive('web_7', 4))).toEqual(['true | false']);
+});
