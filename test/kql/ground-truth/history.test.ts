@@ -27,16 +27,16 @@ describe.each([1, 2, 3])('what has been in fleet %i', (seed) => {
             FirstSeenAt: firstSeenAt === null ? around(appearedAt(event)) : around(firstSeenAt, 1500),
             StartedAt: isStartSeen ? around(event.startedAt ?? 0) : around(event.startedAt ?? 0, 3 * minute),
             Outcome: isCanceled(event) ? 'Canceled' : isOver ? { among: ['Completed', 'Ended'] } : null,
-            Noticed:
+            Impact:
               awaySeconds !== null
-                ? `away ${Math.round(awaySeconds)} s`
+                ? `down ${Math.round(awaySeconds)} s`
                 : pausedSeconds !== null
                   ? `paused ${pausedSeconds.toFixed(1)} s`
                   : isOpen(each)
                     ? 'not over'
                     : isCanceled(event)
                       ? null
-                      : 'nothing measured',
+                      : 'none measured',
             ...(each.isStartTold ? {} : { StartedAt: null }),
           };
         });
@@ -67,8 +67,8 @@ describe.each([1, 2, 3])('what has been in fleet %i', (seed) => {
         Location: group[0]?.vm.location ?? '',
         ResourceGroup: group[0]?.vm.resourceGroup ?? '',
         Vms: group.length,
-        Away: away.length,
-        LongestAwaySeconds: away.length === 0 ? null : around(Math.max(...away), 0.01),
+        Down: away.length,
+        LongestDownSeconds: away.length === 0 ? null : around(Math.max(...away), 0.01),
         Paused: group.filter(({ pausedSeconds }) => pausedSeconds !== null).length,
         Names: [...new Set(group.map(({ vm }) => vm.name))].sort(),
       };

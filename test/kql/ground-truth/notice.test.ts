@@ -30,7 +30,7 @@ describe.each([1, 2, 3])('what was announced in fleet %i', (seed) => {
         (each): Row => ({
           EventId: each.event.id,
           VmName: each.vm.name,
-          Why: isEarly(each) ? 'before its time' : 'not announced',
+          Reason: isEarly(each) ? 'before its time' : 'not announced',
           BeganAt: around(impactOn(each.event, each.vm)?.from ?? 0, 6 * second),
         }),
       );

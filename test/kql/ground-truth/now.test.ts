@@ -25,7 +25,11 @@ describe.each([1, 2, 3])('what goes on in fleet %i', (seed) => {
       const downAt = each.event.impacts[0]?.from ?? 0;
       return {
         ...of(each),
-        Why: isEarly ? 'silent before the announced time' : each.isStartTold ? 'begun' : 'down at the announced time',
+        Reason: isEarly
+          ? 'silent before the announced time'
+          : each.isStartTold
+            ? 'started'
+            : 'down at the announced time',
         SilentSince: isEarly ? around(downAt - hour / 2, hour / 2 + 5000) : around(dueAt(each)),
       };
     });
@@ -38,9 +42,9 @@ describe.each([1, 2, 3])('what goes on in fleet %i', (seed) => {
       .filter((each) => isOpen(each) && dueAt(each) < now - 30 * minute)
       .map((each): Row => {
         const isBack = runningOf(fleet, each.vm).some(({ from, to }) => from > dueAt(each) && to > now);
-        return { ...of(each), Stage: each.isStartTold ? 'begun' : 'due', IsHeardSince: isBack };
+        return { ...of(each), Stage: each.isStartTold ? 'started' : 'due', IsHeardSince: isBack };
       });
-    expect(rows.map(({ Stage }) => Stage).sort()).toEqual(['begun', 'due']);
+    expect(rows.map(({ Stage }) => Stage).sort()).toEqual(['due', 'started']);
     expect(differences(ask('stuck'), rows)).toEqual([]);
   });
 
@@ -87,18 +91,20 @@ describe.each([1, 2, 3])('what goes on in fleet %i', (seed) => {
       if (vms.size < 2 || first === undefined) return [];
       const latest = [...vms.values()].flatMap((each) => each.at(-1) ?? []);
       const goesOn = latest.filter((each) => isOpen(each) && dueAt(each) < now);
-      const members = fleet.vms.filter(({ group, life }) => group === first.vm.group && life.to > now - 2 * day);
+      const others = fleet.vms.filter(
+        (vm) => vm.group === first.vm.group && vm.life.to > now - 6 * hour && !vms.has(vm),
+      );
       const Done = latest.filter((each) => !isOpen(each)).length;
       return [
         {
           VmScaleSetName: first.vm.scaleSet,
           Location: first.vm.location,
           EventType: first.event.type,
-          OfVms: members.length,
+          OfVms: latest.length + others.length,
           Done,
           Now: goesOn.length,
           ToCome: latest.length - Done - goesOn.length,
-          NotAnnounced: members.length - latest.length,
+          NotAnnounced: others.length,
           FaultDomains: [...new Set(goesOn.map(({ vm }) => vm.faultDomain ?? ''))].sort(),
         },
       ];

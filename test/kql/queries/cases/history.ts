@@ -31,12 +31,12 @@ export const historyCases: readonly QueryCase[] = [
       askedAt: 240,
     },
     edit: ['"web_11"', '"WEB_0"'],
-    show: ['FirstSeenAt', 'StartedAt', 'EventType', 'Outcome', 'Noticed', 'NoticeMinutes'],
+    show: ['FirstSeenAt', 'StartedAt', 'EventType', 'Outcome', 'Impact', 'NoticeMinutes'],
     rows: [
-      '15:00:00 | 15:15:00 | Freeze | Completed | nothing measured | 15',
+      '15:00:00 | 15:15:00 | Freeze | Completed | none measured | 15',
       '14:00:00 | - | Freeze | Canceled | - | 1440',
       '13:00:00 | 13:15:00 | Freeze | Completed | paused 7.0 s | 15',
-      '12:00:00 | 12:15:00 | Reboot | Completed | away 91 s | 15',
+      '12:00:00 | 12:15:00 | Reboot | Completed | down 91 s | 15',
     ],
   },
   {
@@ -64,14 +64,14 @@ export const historyCases: readonly QueryCase[] = [
       'let From = ago(1h);\nlet Until = now();',
       'let From = datetime(2026-03-01T12:16:00Z);\nlet Until = datetime(2026-03-01T12:20:00Z);',
     ],
-    show: ['EventType', 'Vms', 'Away', 'LongestAwaySeconds', 'Paused', 'LongestPauseSeconds', 'FirstAt', 'Names'],
+    show: ['EventType', 'Vms', 'Down', 'LongestDownSeconds', 'Paused', 'LongestPauseSeconds', 'FirstAt', 'Names'],
     rows: ['Reboot | 1 | 1 | 91 | 0 | 0 | 12:15:00 | web_0', 'Freeze | 1 | 0 | - | 1 | 7 | 12:18:00 | web_1'],
   },
   {
     query: 'touched-between',
     of: 'a VM that went down before it could tell, two hours ago, as the answer for the last hour',
     stage: { vms: { web_0: { leavesAt: seconds(15) - 5 } }, plays: [play('reboot', 0, 'web_0')], askedAt: 135 },
-    show: ['EventType', 'Vms', 'Away', 'Names'],
+    show: ['EventType', 'Vms', 'Down', 'Names'],
     rows: ['Reboot | 1 | 0 | web_0'],
   },
   {
@@ -89,7 +89,7 @@ export const historyCases: readonly QueryCase[] = [
       plays: [play('reboot', 0, 'web_0'), play('freeze', 0, 'web_1')],
       askedAt: 23 * 60,
     },
-    show: ['VmScaleSetName', 'Vms', 'Interruptions', 'Reboots', 'DownMinutes', 'P50BackSeconds', 'OfUserMinutes'],
+    show: ['VmScaleSetName', 'Vms', 'Interruptions', 'Reboots', 'DownMinutes', 'P50OutageSeconds', 'OfUserMinutes'],
     rows: ['web | 2 | 2 | 1 | 1.6 | 91 | 0'],
   },
   {

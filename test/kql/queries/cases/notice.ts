@@ -112,7 +112,7 @@ export const noticeCases: readonly QueryCase[] = [
     query: 'no-notice',
     of: 'the same without a neighbour: the VM found the event when it was back',
     stage: { vms: { web_0: {} }, plays: [play('hardware-failure', 0, 'web_0')], askedAt: 60 },
-    show: ['VmName', 'Why', 'EventType', 'Watched', 'BeganAt'],
+    show: ['VmName', 'Reason', 'EventType', 'Watched', 'BeganAt'],
     rows: ['web_0 | not announced | Reboot | false | 11:59:59'],
   },
   {
@@ -123,7 +123,7 @@ export const noticeCases: readonly QueryCase[] = [
       plays: [play(early, 0, 'web_0'), play('canceled', 0, 'web_1')],
       askedAt: 60,
     },
-    show: ['VmName', 'Why', 'BeganAt', 'NotBefore', 'Outcome'],
+    show: ['VmName', 'Reason', 'BeganAt', 'NotBefore', 'Outcome'],
     rows: ['web_0 | before its time | 12:30:00 | 03-03 12:00:00 | Completed'],
   },
   {

@@ -89,7 +89,7 @@ export const nowCases: readonly QueryCase[] = [
       askedAt: 20,
     },
     show: ['Stage', 'VmName', 'EventType', 'StartedAt', 'MinutesSinceStart', 'SaidToTake', 'SeenFrom'],
-    rows: ['begun | web_0 | Freeze | 12:15:00 | 5 | 5 s | itself'],
+    rows: ['started | web_0 | Freeze | 12:15:00 | 5 | 5 s | itself'],
   },
   {
     query: 'in-progress',
@@ -125,7 +125,7 @@ export const nowCases: readonly QueryCase[] = [
     of: 'a reboot that began 46 minutes ago and was last heard of after it',
     stage: { vms: one, plays: [play(stuck, 0, 'web_0')], askedAt: 61 },
     show: ['Stage', 'VmName', 'StartedAt', 'MinutesSince', 'LastHeardAt', 'IsHeardSince'],
-    rows: ['begun | web_0 | 12:15:00 | 46 | 13:00:00 | true'],
+    rows: ['started | web_0 | 12:15:00 | 46 | 13:00:00 | true'],
   },
   {
     query: 'stuck',
@@ -160,8 +160,8 @@ export const nowCases: readonly QueryCase[] = [
       plays: [play('reboot', 0, 'web_0')],
       askedAt: 40,
     },
-    show: ['Why', 'VmName', 'EventType', 'StartedAt', 'MinutesSilent', 'LastHeardAt'],
-    rows: ['begun | web_0 | Reboot | 12:15:00 | 25 | 12:15:00'],
+    show: ['Reason', 'VmName', 'EventType', 'StartedAt', 'MinutesSilent', 'LastHeardAt'],
+    rows: ['started | web_0 | Reboot | 12:15:00 | 25 | 12:15:00'],
   },
   {
     query: 'not-back',
@@ -171,7 +171,7 @@ export const nowCases: readonly QueryCase[] = [
       plays: [play('reboot', 0, 'web_0'), play('reboot', 0, 'web_1')],
       askedAt: 135,
     },
-    show: ['Why', 'VmName', 'SilentSince', 'MinutesSilent', 'LastHeardAt'],
+    show: ['Reason', 'VmName', 'SilentSince', 'MinutesSilent', 'LastHeardAt'],
     rows: [
       'down at the announced time | web_0 | 12:15:00 | 120 | 12:00:00',
       'down at the announced time | web_1 | 12:15:00 | 120 | 12:14:55',
@@ -185,7 +185,7 @@ export const nowCases: readonly QueryCase[] = [
       plays: [play('degraded-host', 0, 'web_0'), play('degraded-host', 0, 'web_1')],
       askedAt: 300,
     },
-    show: ['Why', 'VmName', 'SilentSince', 'NotBefore'],
+    show: ['Reason', 'VmName', 'SilentSince', 'NotBefore'],
     rows: ['silent before the announced time | web_0 | 12:00:00 | 03-08 12:00:00'],
   },
   {
