@@ -111,6 +111,13 @@ const faults: readonly Fault[] = [
     says: 'the first that it asks of VmLifecycle_CL is not the time',
   },
   {
+    fault: 'days of the agent of every VM',
+    query: 'not-back',
+    from: '    | where _ResourceId in~(Ids)\n',
+    to: '',
+    says: 'it reads hours of the agent of every VM',
+  },
+  {
     fault: 'a comment where the question should be',
     query: 'upcoming',
     from: 'how, and in how many minutes?',

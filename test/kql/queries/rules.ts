@@ -39,6 +39,11 @@ export function problemsOf(text: string, kql: Kql): string[] {
     ...tables
       .filter((table) => new RegExp(`\\b${table}\\b(?!\\s*\\|\\s*where TimeGenerated\\b)`).test(code))
       .map((table) => `the first that it asks of ${table} is not the time`),
+    ...[
+      ...code.matchAll(/\bHeartbeat\s*\|\s*where TimeGenerated > ago\((\d+)([mhd])\)(\s*\|\s*where _ResourceId in~)?/g),
+    ]
+      .filter(([, count, unit, ofSome]) => !ofSome && (unit === 'd' || (unit === 'h' && Number(count) > 1)))
+      .map(() => 'it reads hours of the agent of every VM, which writes a row a minute'),
     ...notHere.filter(([pattern]) => pattern.test(code)).map(([, problem]) => problem),
     ...[...withTexts.matchAll(/\b(Vm\w+)\(([^)]*)\)/g)].flatMap(([, name = '', back = '']) => lookback(name, back)),
     ...timeRange(text, withTexts),
