@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { readTree } from '../support/source-tree.ts';
 
 const tree = readTree(
+  'infra/README.md',
   'infra/content.bicep',
   'infra/{kql,alerts,workbooks}/**/*.*',
   'infra/params/*.bicepparam',
@@ -42,6 +43,16 @@ test.each(under('infra/kql/functions/'))(
     expect(second).toMatch(/^\/\/ \S.*\?/);
   },
 );
+
+test('the README names every query of the pack once, under what it is opened for', () => {
+  const [, table = ''] = textOf('infra/README.md').split('| to find out | open |');
+  const named = [...(table.split('\n\n')[0] ?? '').matchAll(/`([\w-]+)`/g)].map(([, name]) => name);
+  expect(named.sort()).toEqual(
+    under('infra/kql/queries/')
+      .map((path) => basename(path, '.kql'))
+      .sort(),
+  );
+});
 
 test.each(under('infra/kql/queries/'))('%s opens with the question that it answers', (path) => {
   expect(textOf(path).split('\n')[0]).toMatch(/^\/\/ \S.*\?$/);
