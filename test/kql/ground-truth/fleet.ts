@@ -41,6 +41,7 @@ const vm = (name: string, number: number, traits: Traits): Vm => ({
   unwatched: [],
   cutOff: null,
   saysGoodbye: false,
+  testedAt: null,
   hasAgent: false,
   ...traits,
 });
@@ -67,6 +68,7 @@ const batch = {
 /** What is particular to a VM, by group and name. */
 const particular: Readonly<Record<string, Partial<Vm>>> = {
   'web-west web_6': { stateLostAt: ago(5, 0, 10) },
+  'web-west web_0': { testedAt: ago(0, -2) },
   'web-west web_9': { isWitness: true },
   'web-north web_4': { cutOff: { from: ago(18), to: ago(15) } },
   'web-north web_5': { clockErrorMs: 300 * second },

@@ -48,6 +48,14 @@ describe.each([1, 2, 3])('what goes on in fleet %i', (seed) => {
     expect(differences(ask('stuck'), rows)).toEqual([]);
   });
 
+  test('in-progress shows what has started, and what is due and nobody saw start', () => {
+    const rows = known
+      .filter((each) => isOpen(each) && dueAt(each) < now)
+      .map((each): Row => ({ ...of(each), Stage: each.isStartTold ? 'started' : 'due', EndedAt: null }));
+    expect(rows).toHaveLength(3);
+    expect(differences(ask('in-progress'), rows)).toEqual([]);
+  });
+
   test('upcoming lists what nobody saw begin', () => {
     const rows = known
       .filter((each) => isOpen(each) && !each.isStartTold)

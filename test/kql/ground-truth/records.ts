@@ -30,14 +30,18 @@ export function recordsOf(fleet: Fleet): Made[] {
   return fleet.vms.flatMap((vm) => {
     const watch = watchOf(fleet, vm);
     const positions: [number, number] = [0, 0];
-    return [...fleet.events.flatMap((event) => ofEvent(event, vm, watch, fleet.now)), ...snapshotOf(fleet, vm, watch)]
+    return [
+      ...fleet.events.flatMap((event) => ofEvent(event, vm, watch, fleet.now)),
+      ...snapshotOf(fleet, vm, watch),
+      ...(vm.testedAt === null ? [] : [testOf(vm, vm.testedAt)]),
+    ]
       .toSorted((a, b) => a.at - b.at)
       .map(({ stream, row, at }) => {
         positions[stream] += 1;
         return {
           at,
           vm,
-          row: { ...row, ...observer(vm), Position: positions[stream], StreamId: streamOf(vm, stream) },
+          row: { ...observer(vm), ...row, Position: positions[stream], StreamId: streamOf(vm, stream) },
         };
       });
   });
@@ -176,6 +180,15 @@ function snapshotOf(fleet: Fleet, vm: Vm, watch: Watch): Unplaced[] {
     BridgeVersion: versionAt(vm, at),
   };
   return [{ at, stream: 1, row }];
+}
+
+/** What a command writes that tries out the way to the tables. */
+function testOf(vm: Vm, at: Ms): Unplaced {
+  const id = hash('test', vm.vmId);
+  const event = { EventId: id, EventType: 'Reboot', EventSource: 'Platform', Phase: 'Scheduled', Evidence: [] };
+  const times = { ObservedAt: told(vm, at), FirstSeenAt: told(vm, at), Sequence: 1 };
+  const row = { ...event, ...times, RecordId: id, TransitionId: id, AffectedResources: [vm.name], IsTest: true };
+  return { at, stream: 0, row: { ...row, ObserverAffected: true, BridgeVersion: versionAt(vm, at) } };
 }
 
 /** Who the VM is, on every record. */

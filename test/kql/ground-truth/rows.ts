@@ -24,11 +24,12 @@ const ingestionOutage = (now: Ms): Span & { readonly location: string } => ({
  */
 export function tablesOf(fleet: Fleet, seed: number): Tables {
   const random = randomOf(seed);
-  const arrived = [...recordsOf(fleet), ...testsOf(fleet)].flatMap((made) => arrivals(made, fleet, random));
+  const records = recordsOf(fleet);
+  const arrived = records.flatMap((made) => arrivals(made, fleet, random));
   return {
     VmLifecycle_CL: shuffled(arrived, random),
     VmLifecycleBridge_CL: shuffled(
-      fleet.vms.flatMap((vm) => heartbeatsOf(vm, fleet)),
+      fleet.vms.flatMap((vm) => heartbeatsOf(vm, fleet, records)),
       random,
     ),
     Heartbeat: fleet.vms.filter(({ hasAgent }) => hasAgent).flatMap((vm) => agentOf(vm, fleet)),
@@ -66,27 +67,8 @@ function sendingAt(at: Ms, vm: Vm, fleet: Fleet): Ms {
   return span === undefined ? Infinity : Math.max(ready, span.from + 5 * second);
 }
 
-/** A command tried out the way to the table. */
-function testsOf(fleet: Fleet): Made[] {
-  const [some] = recordsOf(fleet);
-  if (some === undefined) return [];
-  const at = fleet.now - 2 * hour;
-  const id = 'test-of-the-way';
-  const row = {
-    ...some.row,
-    RecordId: id,
-    TransitionId: id,
-    EventId: id,
-    Phase: 'Scheduled',
-    IsTest: true,
-    Position: 900,
-  };
-  return [
-    { at, vm: some.vm, row: { ...row, Sequence: 1, ObservedAt: told(some.vm, at), FirstSeenAt: told(some.vm, at) } },
-  ];
-}
-
-function heartbeatsOf(vm: Vm, fleet: Fleet): GivenRow[] {
+function heartbeatsOf(vm: Vm, fleet: Fleet, records: readonly Made[]): GivenRow[] {
+  const own = records.filter((made) => made.vm === vm);
   const { spans } = watchOf(fleet, vm);
   return spans.flatMap(({ from, to }, index) => {
     const end = Math.min(to, fleet.now);
@@ -108,9 +90,14 @@ function heartbeatsOf(vm: Vm, fleet: Fleet): GivenRow[] {
     ];
     return words
       .filter(({ at }) => at <= fleet.now && !(vm.cutOff !== null && at >= vm.cutOff.from && at < vm.cutOff.to))
-      .map(({ at, state, up }) => heartbeat(vm, at, state, up));
+      .map(({ at, state, up }) => ({
+        ...heartbeat(vm, at, state, up),
+        LastPosition: own.filter((made) => made.at < at && made.row.StreamId === streamAt(vm, at)).length,
+      }));
   });
 }
+
+const streamAt = (vm: Vm, at: Ms): string => streamOf(vm, vm.stateLostAt !== null && at >= vm.stateLostAt ? 1 : 0);
 
 const heartbeat = (vm: Vm, at: Ms, state: string, up: Ms): GivenRow => ({
   TimeGenerated: told(vm, at),
@@ -125,7 +112,7 @@ const heartbeat = (vm: Vm, at: Ms, state: string, up: Ms): GivenRow => ({
   State: state,
   StopReason: state === 'stopping' ? 'asked' : null,
   BridgeVersion: versionAt(vm, at),
-  StreamId: streamOf(vm, vm.stateLostAt !== null && at >= vm.stateLostAt ? 1 : 0),
+  StreamId: streamAt(vm, at),
   UptimeSeconds: Math.floor(up / second),
   Polls: Math.floor(up / second),
   FailedPolls: {},

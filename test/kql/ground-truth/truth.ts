@@ -54,6 +54,8 @@ export interface Vm {
   readonly cutOff: Span | null;
   /** When it goes down for good its bridge has time to say so. */
   readonly saysGoodbye: boolean;
+  /** A command wrote a test record then. */
+  readonly testedAt: Ms | null;
   /** It has the Azure Monitor agent. */
   readonly hasAgent: boolean;
 }

@@ -86,8 +86,8 @@ export const impactCases: readonly QueryCase[] = [
   },
   {
     query: 'noisiest-vms',
-    of: 'a migration that was called off',
-    stage: { vms: one, plays: [play('canceled', 0, 'web_0')], askedAt: 60 },
+    of: 'a migration that was called off, and one that is to come',
+    stage: { vms: two, plays: [play('canceled', 0, 'web_0'), play('freeze', 50, 'web_1')], askedAt: 60 },
     show: ['VmName'],
     rows: [],
   },
