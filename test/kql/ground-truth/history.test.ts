@@ -34,9 +34,11 @@ describe.each([1, 2, 3])('what has been in fleet %i', (seed) => {
                   ? `paused ${pausedSeconds.toFixed(1)} s`
                   : isOpen(each)
                     ? 'not over'
-                    : isCanceled(event)
-                      ? null
-                      : 'none measured',
+                    : each.isPresumedEnded
+                      ? 'end not seen'
+                      : isCanceled(event)
+                        ? null
+                        : 'none measured',
             ...(each.isStartTold ? {} : { StartedAt: null }),
           };
         });
@@ -155,13 +157,14 @@ describe.each([1, 2, 3])('what has been in fleet %i', (seed) => {
   });
 
   test('approvals tells what was answered, when the event began, and how much earlier than announced', () => {
-    const rows = fleet.events.flatMap(({ id, approval, notBefore, startedAt }): Row[] => {
+    const rows = fleet.events.flatMap(({ id, approval, notBefore, startedAt, vms }): Row[] => {
       if (approval === null) return [];
       const saved = ((notBefore ?? 0) - (startedAt ?? 0)) / minute;
       return [
         {
           EventId: id,
-          VmName: approval.by,
+          ApprovedBy: approval.by,
+          Vms: vms,
           Result: approval.result,
           ApprovedAt: around(approval.at, 1000),
           BeganAt: around(startedAt ?? 0),
@@ -170,7 +173,7 @@ describe.each([1, 2, 3])('what has been in fleet %i', (seed) => {
         },
       ];
     });
-    expect(rows).toHaveLength(3);
+    expect(rows).toHaveLength(4);
     expect(differences(ask('approvals'), rows)).toEqual([]);
   });
 

@@ -4,7 +4,7 @@ import { type Measured, measured, type Sight, sightsOf, type Watch, watchOf } fr
 import { type AzureEvent, appearedAt, type Fleet, isCanceled, type Ms, minute, second, type Vm } from './truth.ts';
 
 /** A record as a bridge makes it, before anything happens to it on its way. */
-export interface Made {
+export interface BridgeRecord {
   readonly at: Ms;
   readonly vm: Vm;
   readonly row: GivenRow;
@@ -21,12 +21,12 @@ export const resourceIdOf = ({ subscriptionId, resourceGroup, scaleSet, name }: 
 export const versionAt = (vm: Vm, at: Ms): string =>
   vm.versions.findLast((each) => each.at <= at)?.version ?? vm.versions[0]?.version ?? '';
 
-/** By the clock of the VM. */
-export const told = (vm: Vm, at: Ms): string => new Date(at + vm.clockErrorMs).toISOString();
+/** The time as the clock of the VM shows it. */
+export const localTime = (vm: Vm, at: Ms): string => new Date(at + vm.clockErrorMs).toISOString();
 const azure = (at: Ms): string => new Date(at).toISOString();
 
 /** The records of all bridges, as the contract of a record has them. */
-export function recordsOf(fleet: Fleet): Made[] {
+export function recordsOf(fleet: Fleet): BridgeRecord[] {
   return fleet.vms.flatMap((vm) => {
     const watch = watchOf(fleet, vm);
     const positions: [number, number] = [0, 0];
@@ -47,13 +47,13 @@ export function recordsOf(fleet: Fleet): Made[] {
   });
 }
 
-interface Unplaced {
+interface Unsequenced {
   readonly at: Ms;
   readonly stream: 0 | 1;
   readonly row: GivenRow;
 }
 
-function ofEvent(event: AzureEvent, vm: Vm, watch: Watch, now: Ms): Unplaced[] {
+function ofEvent(event: AzureEvent, vm: Vm, watch: Watch, now: Ms): Unsequenced[] {
   const sights = sightsOf(event, vm, watch, now);
   return sights.map((sight, index) => {
     const earlier = sights.slice(0, index + 1).filter(({ stream }) => stream === sight.stream);
@@ -85,9 +85,9 @@ function ofEvent(event: AzureEvent, vm: Vm, watch: Watch, now: Ms): Unplaced[] {
       Changes: [],
       Sequence: earlier.length,
       Repeat: 0,
-      ObservedAt: told(vm, sight.at),
-      FirstSeenAt: told(vm, first.at),
-      StartedAt: start === undefined ? null : told(vm, start.at),
+      ObservedAt: localTime(vm, sight.at),
+      FirstSeenAt: localTime(vm, first.at),
+      StartedAt: start === undefined ? null : localTime(vm, start.at),
       StartSeen: start === undefined ? null : !start.isAfterGap,
       NoticeSeconds: noticeOf(event, vm, watch, first, start, sight),
       StartedSeconds:
@@ -156,7 +156,7 @@ function noticeOf(
 }
 
 /** Five minutes after a stream began anew the bridge says which events it has in sight. */
-function snapshotOf(fleet: Fleet, vm: Vm, watch: Watch): Unplaced[] {
+function snapshotOf(fleet: Fleet, vm: Vm, watch: Watch): Unsequenced[] {
   const { stateLostAt } = vm;
   if (stateLostAt === null || stateLostAt > fleet.now) return [];
   const at = watch.next(stateLostAt + 5 * minute);
@@ -176,17 +176,17 @@ function snapshotOf(fleet: Fleet, vm: Vm, watch: Watch): Unplaced[] {
     EventsInSight: inSight.map((event) => event.id),
     ObserverAffected: false,
     Sequence: 1,
-    ObservedAt: told(vm, at),
+    ObservedAt: localTime(vm, at),
     BridgeVersion: versionAt(vm, at),
   };
   return [{ at, stream: 1, row }];
 }
 
 /** What a command writes that tries out the way to the tables. */
-function testOf(vm: Vm, at: Ms): Unplaced {
+function testOf(vm: Vm, at: Ms): Unsequenced {
   const id = hash('test', vm.vmId);
   const event = { EventId: id, EventType: 'Reboot', EventSource: 'Platform', Phase: 'Scheduled', Evidence: [] };
-  const times = { ObservedAt: told(vm, at), FirstSeenAt: told(vm, at), Sequence: 1 };
+  const times = { ObservedAt: localTime(vm, at), FirstSeenAt: localTime(vm, at), Sequence: 1 };
   const row = { ...event, ...times, RecordId: id, TransitionId: id, AffectedResources: [vm.name], IsTest: true };
   return { at, stream: 0, row: { ...row, ObserverAffected: true, BridgeVersion: versionAt(vm, at) } };
 }

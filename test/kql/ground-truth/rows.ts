@@ -1,5 +1,5 @@
 import type { GivenRow } from '../../support/kql/index.ts';
-import { type Made, recordsOf, resourceIdOf, streamOf, told, versionAt } from './records.ts';
+import { type BridgeRecord, localTime, recordsOf, resourceIdOf, streamOf, versionAt } from './records.ts';
 import { runningOf, watchOf } from './sights.ts';
 import { day, type Fleet, hour, type Ms, minute, randomOf, type Span, second, type Vm } from './truth.ts';
 
@@ -40,7 +40,7 @@ export function tablesOf(fleet: Fleet, seed: number): Tables {
 /** Seconds from a sight until it can be queried, as a rule. */
 export const usualDelay = { least: 2, most: 8 } as const;
 
-function arrivals({ at, vm, row }: Made, fleet: Fleet, random: (bound: number) => number): GivenRow[] {
+function arrivals({ at, vm, row }: BridgeRecord, fleet: Fleet, random: (bound: number) => number): GivenRow[] {
   const delay = (usualDelay.least + random(usualDelay.most - usualDelay.least)) * second;
   const sentAt = sendingAt(at, vm, fleet);
   if (sentAt === Infinity) return [];
@@ -67,7 +67,7 @@ function sendingAt(at: Ms, vm: Vm, fleet: Fleet): Ms {
   return span === undefined ? Infinity : Math.max(ready, span.from + 5 * second);
 }
 
-function heartbeatsOf(vm: Vm, fleet: Fleet, records: readonly Made[]): GivenRow[] {
+function heartbeatsOf(vm: Vm, fleet: Fleet, records: readonly BridgeRecord[]): GivenRow[] {
   const own = records.filter((made) => made.vm === vm);
   const { spans } = watchOf(fleet, vm);
   return spans.flatMap(({ from, to }, index) => {
@@ -100,7 +100,7 @@ function heartbeatsOf(vm: Vm, fleet: Fleet, records: readonly Made[]): GivenRow[
 const streamAt = (vm: Vm, at: Ms): string => streamOf(vm, vm.stateLostAt !== null && at >= vm.stateLostAt ? 1 : 0);
 
 const heartbeat = (vm: Vm, at: Ms, state: string, up: Ms): GivenRow => ({
-  TimeGenerated: told(vm, at),
+  TimeGenerated: localTime(vm, at),
   Computer: vm.name.replaceAll('_', '-'),
   VmId: vm.vmId,
   VmName: vm.name,

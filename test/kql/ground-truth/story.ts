@@ -142,6 +142,17 @@ export function storyOf(
       awayMs: 4 * second,
     },
     {
+      what: 'approved on behalf of another VM',
+      group: 'app',
+      vms: ['app-7'],
+      type: 'Freeze',
+      announcedAt: ago(4, 2),
+      notBefore: ago(4, 2, 15),
+      startedAt: ago(4, 2, 1),
+      approval: { by: 'app-9', at: ago(4, 2, 0.8), result: 'accepted' },
+      awayMs: 4 * second,
+    },
+    {
       what: 'approval refused',
       group: 'web-west',
       vms: ['web_8'],

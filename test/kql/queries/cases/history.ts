@@ -181,7 +181,7 @@ export const historyCases: readonly QueryCase[] = [
     of: 'a freeze that was approved and refused',
     stage: { vms: two, plays: [play('freeze', 0, 'web_0')], askedAt: 60 },
     change: approvedBy('web_0', 1, 'refused'),
-    show: ['ApprovedAt', 'VmName', 'EventType', 'Result', 'SavedMinutes', 'BeganAt', 'Outcome'],
+    show: ['ApprovedAt', 'ApprovedBy', 'EventType', 'Result', 'SavedMinutes', 'BeganAt', 'Outcome'],
     rows: ['12:01:00 | web_0 | Freeze | refused | - | 12:15:00 | Completed'],
   },
   {
@@ -189,14 +189,14 @@ export const historyCases: readonly QueryCase[] = [
     of: 'a reboot that was approved after nineteen seconds and began a second later',
     stage: { vms: two, plays: [play('approved', 0, 'web_0')], askedAt: 60 },
     change: approvedBy('web_0', 19 / 60),
-    show: ['ApprovedAt', 'VmName', 'Result', 'SavedMinutes', 'BeganAt'],
+    show: ['ApprovedAt', 'ApprovedBy', 'Result', 'SavedMinutes', 'BeganAt'],
     rows: ['12:00:19 | web_0 | accepted | 14.7 | 12:00:20'],
   },
   {
     query: 'approvals',
     of: 'a reboot that nobody approved',
     stage: { vms: two, plays: [play('reboot', 0, 'web_0')], askedAt: 60 },
-    show: ['VmName'],
+    show: ['ApprovedBy'],
     rows: [],
   },
   {
