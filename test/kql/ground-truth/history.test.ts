@@ -49,6 +49,7 @@ describe.each([1, 2, 3])('what has been in fleet %i', (seed) => {
 
   test.each([
     ['the last hour', now, hour],
+    ['the last half hour', now, hour / 2],
     ['the wave of three weeks ago', ago(20, 0, 30), 45 * minute],
     ['a quarter of an hour in which two fault domains were down', ago(9, 0, 14), 10 * minute],
     ['the day on which hosts failed early', ago(3, 3), 12 * hour],

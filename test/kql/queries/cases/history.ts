@@ -70,7 +70,7 @@ export const historyCases: readonly QueryCase[] = [
   {
     query: 'touched-between',
     of: 'a VM that went down before it could tell, two hours ago, as the answer for the last hour',
-    stage: { vms: { web_0: { leavesAt: seconds(15) - 5 } }, plays: [play('reboot', 0, 'web_0')], askedAt: 135 },
+    stage: { vms: { web_0: { leavesAt: seconds(15) - 5 } }, plays: [play('reboot', 0, 'web_0')], askedAt: 140 },
     show: ['EventType', 'Vms', 'Down', 'Names'],
     rows: ['Reboot | 1 | 0 | web_0'],
   },
