@@ -59,7 +59,7 @@ export const nowCases: readonly QueryCase[] = [
       plays: [play('reboot', -15, 'web_0'), play('freeze', 0, 'web_1'), play('freeze', 1, 'sql-1')],
       askedAt: 2,
     },
-    show: ['Owner', 'Name', 'NextAt', 'Begun', 'ToCome', 'OfVms', 'EventTypes', 'Vms'],
+    show: ['Owner', 'Name', 'NextAt', 'Started', 'ToCome', 'OfVms', 'EventTypes', 'Vms'],
     rows: [
       'web-team | web | 12:15:00 | 1 | 1 | 3 | Freeze Reboot | web_0 web_1',
       'data-team | sql-1 | 12:16:00 | 0 | 1 | 1 | Freeze | sql-1',
