@@ -16,7 +16,7 @@ export interface Stage {
   /** Default 60. */
   readonly heartbeatMinutes?: number;
 }
-type OfHeart = 'deadLetters' | 'hubBehindMinutes' | 'pollFailureShare' | 'saysGoodbye';
+type OfHeart = 'blind' | 'deadLetters' | 'expiredAt' | 'hubBehindMinutes' | 'pollFailureShare' | 'saysGoodbye';
 
 /** Rows by table; every table that a query of the pack reads is there. */
 export type Tables = Readonly<Record<TableName, readonly GivenRow[]>>;

@@ -69,6 +69,20 @@ export const pipelineCases: readonly QueryCase[] = [
   },
   {
     query: 'coverage',
+    of: 'a bridge without a valid document for 40 hours after a day of valid ones, and one that has discarded a record',
+    stage: {
+      vms: {
+        web_0: { blind: { from: new Date(clock(24 * 60)), to: new Date(clock(70 * 60)) } },
+        web_1: { expiredAt: [new Date(clock(60))] },
+        web_2: {},
+      },
+      askedAt: 64 * 60,
+    },
+    show: ['Problem', 'VmName', 'LastDocumentAgeSeconds'],
+    rows: ['no answer from the metadata service | web_0 | 144000', 'records discarded | web_1 | 0.5'],
+  },
+  {
+    query: 'coverage',
     of: 'a VM that is well',
     stage: { vms: one, plays: freeze, askedAt: 60 },
     change: adding({ Heartbeat: [agentSays('web_0', 59)] }),
