@@ -111,6 +111,13 @@ const faults: readonly Fault[] = [
     says: 'the first that it asks of VmLifecycle_CL is not the time',
   },
   {
+    fault: 'an expression in distinct',
+    query: 'no-notice',
+    from: 'summarize by Event, Vm = tolower(Name)',
+    to: 'distinct Event, Vm = tolower(Name)',
+    says: 'distinct is documented for columns only',
+  },
+  {
     fault: 'days of the agent of every VM',
     query: 'not-back',
     from: '    | where _ResourceId in~(Ids)\n',

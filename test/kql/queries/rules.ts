@@ -14,6 +14,7 @@ const notHere: readonly (readonly [RegExp, string])[] = [
   [/\bsearch\b/, 'search reads every table'],
   [/\bcontains\b/, 'contains reads every text to its end: has looks up words'],
   [/\b(arg|adx|workspace|app|externaldata)\s*\(/, 'it reaches into another service'],
+  [/\bdistinct\b[^|;)\n]*[=(]/, 'distinct is documented for columns only: summarize by an expression'],
   [/\bevaluate\b/, 'the columns of a plugin are not known before it runs'],
   [/\bjoin\b(?!\s+kind\s*=)/, 'a join without its kind drops rows without a word'],
   [/\blookup\b(?!\s+kind\s*=)/, 'a lookup without its kind: say which'],
