@@ -98,11 +98,11 @@ describe.each([1, 2, 3])('what goes on in fleet %i', (seed) => {
       const [first] = wave;
       if (vms.size < 2 || first === undefined) return [];
       const latest = [...vms.values()].flatMap((each) => each.at(-1) ?? []);
-      const goesOn = latest.filter((each) => isOpen(each) && dueAt(each) < now);
+      const goesOn = latest.filter((each) => !each.isOver && dueAt(each) < now);
       const others = fleet.vms.filter(
         (vm) => vm.group === first.vm.group && vm.life.to > now - 6 * hour && !vms.has(vm),
       );
-      const Done = latest.filter((each) => !isOpen(each)).length;
+      const Done = latest.filter(({ isOver }) => isOver).length;
       return [
         {
           VmScaleSetName: first.vm.scaleSet,

@@ -153,6 +153,17 @@ export const historyCases: readonly QueryCase[] = [
   },
   {
     query: 'wave-progress',
+    of: 'a set of two of which one VM is back and the other one has been gone for 30 hours',
+    stage: {
+      vms: { web_0: {}, web_1: { leavesAt: seconds(15) + 5 } },
+      plays: [play('reboot', 0, 'web_0'), play('reboot', 0, 'web_1')],
+      askedAt: 30 * 60,
+    },
+    show: ['Done', 'Now', 'ToCome', 'DonePercent'],
+    rows: ['1 | 1 | 0 | 50'],
+  },
+  {
+    query: 'wave-progress',
     of: 'a single VM that is rebooted, and one whose migration was called off',
     stage: { vms: two, plays: [play('reboot', 0, 'web_0'), play('canceled', 0, 'web_1')], askedAt: 60 },
     show: ['EventType'],
