@@ -1,5 +1,15 @@
-import type { Asked, Look, Merged, Panel, Show, Tab, Unit, Urgency, Words } from '../workbooks/panel.ts';
+import type { Asked, Choice, Chooses, Merged, Panel, Tab, Words } from '../workbooks/panel.ts';
+import type { Json } from './json.ts';
 import { variables } from './variables.ts';
+import { viewOf } from './views.ts';
+
+/** One variable for both: a click leads to the steps of the same event. */
+const variableOf: Readonly<Record<Choice, string>> = {
+  EventId: 'EventId',
+  UpcomingEventId: 'EventId',
+  Wave: 'Wave',
+  ResourceGroupId: 'ResourceGroupId',
+};
 
 /** How Grafana's data source for Azure Monitor writes what was chosen: `$__contains` is true for all where all are chosen. */
 const words: Words = {
@@ -7,8 +17,12 @@ const words: Words = {
   within: (column) => `$__timeFilter(${column})`,
   // Which subscriptions are looked at is said with the workspace: its VMs may be in any.
   chosen: (filters) =>
-    filters.filter(({ name }) => name !== 'Subscription').map(({ name, column }) => `$__contains(${column}, $${name})`),
-  event: "'$EventId'",
+    filters
+      .filter(({ name }) => name !== 'Subscription')
+      .map(({ name, column }) =>
+        name === 'VmName' ? `${column} contains '$VmName'` : `$__contains(${column}, $${name})`,
+      ),
+  clicked: (choice) => `'$${variableOf[choice]}'`,
 };
 
 /** A variable where its bare name would run into the text after it. */
@@ -16,11 +30,8 @@ const filled = (name: string): string => `\${${name}}`;
 
 const datasource = { type: 'grafana-azure-monitor-datasource', uid: filled('Source') };
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** The dashboard of Grafana that shows the tabs, a row each. */
 export function toGrafana(tabs: readonly Tab[]): Json {
-  const everything = tabs.flatMap(({ panels }) => panels);
   return {
     title: 'VM lifecycle',
     uid: 'vm-lifecycle-fleet',
@@ -30,20 +41,22 @@ export function toGrafana(tabs: readonly Tab[]): Json {
     time: { from: 'now-14d', to: 'now' },
     refresh: '5m',
     templating: { list: variables(datasource) },
-    panels: tabs.flatMap((tab, number) => row(tab, number, everything)),
+    panels: tabs.flatMap((tab, number) => row(tab, number, tabs)),
   };
 }
 
 const columns = 24;
 
+/** Ids of panels: a hundred for each tab, of which the first is that of its row. */
+const idOf = (tab: number, panel: number): number => 2 + tab * 100 + panel;
+
 /** The first row is open; the queries of the others are asked when they are opened. */
-function row({ name, panels }: Tab, number: number, everything: readonly Panel[]): Json[] {
-  const first = 1 + number * 100;
-  const head = { id: first, type: 'row', title: name, gridPos: { h: 1, w: columns, x: 0, y: number * 100 } };
+function row({ name, panels }: Tab, number: number, tabs: readonly Tab[]): Json[] {
+  const head = { id: idOf(number, -1), type: 'row', title: name, gridPos: { h: 1, w: columns, x: 0, y: number * 100 } };
   const placed = places(panels, number * 100 + 1).map(({ panel, gridPos }, index) => ({
-    id: first + 1 + index,
+    id: idOf(number, index),
     gridPos,
-    ...drawn(panel, everything),
+    ...drawn(panel, tabs),
   }));
   return number === 0
     ? [{ ...head, collapsed: false, panels: [] }, ...placed]
@@ -78,10 +91,10 @@ function places(panels: readonly Panel[], top: number): { readonly panel: Panel;
   });
 }
 
-function drawn({ title, empty, source, show }: Panel, everything: readonly Panel[]): Json {
-  const { transformations = [], fieldConfig, ...view } = shown(show);
-  const asked = questions(source, everything);
-  const format = show.as === 'lines' || (show.as === 'bars' && show.isTime) ? 'time_series' : 'table';
+function drawn({ title, empty, source, show }: Panel, tabs: readonly Tab[]): Json {
+  const { transformations = [], fieldConfig, ...view } = viewOf(show, (chooses) => linkTo(chooses, tabs));
+  const asked = questions(source, tabs);
+  const format = ['timeseries', 'state-timeline'].includes(view.type) ? 'time_series' : 'table';
   return {
     ...view,
     title,
@@ -93,29 +106,29 @@ function drawn({ title, empty, source, show }: Panel, everything: readonly Panel
 }
 
 /** What a panel asks; one that is put together of two asks what they ask. */
-function questions(source: Asked | Merged, everything: readonly Panel[]): Asked[] {
+function questions(source: Asked | Merged, tabs: readonly Tab[]): Asked[] {
   if (source.of !== 'panels') return [source];
   return [source.left, source.right].map((name) => {
-    const found = everything.find((panel) => panel.name === name)?.source;
+    const found = tabs.flatMap(({ panels }) => panels).find((panel) => panel.name === name)?.source;
     if (found === undefined || found.of === 'panels') throw new Error(`there is no panel ${name} with a query`);
     return found;
   });
 }
 
-const target = ({ of, query }: Asked, refId: string, resultFormat: string): Json =>
+const target = ({ of, query, overTime = query }: Asked, refId: string, resultFormat: string): Json =>
   of === 'workspace'
     ? {
         refId,
         datasource,
         queryType: 'Azure Log Analytics',
-        // The query says its times itself: what is announced now does not depend on the time that was chosen.
-        azureLogAnalytics: { resources: ['$Workspace'], query: query(words), resultFormat, dashboardTime: false },
+        // The time is set in the query: what is announced now does not depend on the chosen time.
+        azureLogAnalytics: { resources: ['$Workspace'], query: overTime(words), resultFormat, dashboardTime: false },
       }
     : {
         refId,
         datasource,
         queryType: 'Azure Resource Graph',
-        subscriptions: ['$Subscription'],
+        subscriptions: ['$Subscriptions'],
         azureResourceGraph: { query: query(words), resultFormat: 'table' },
       };
 
@@ -132,124 +145,20 @@ function joined({ on, keep, always, columns: shownColumns }: Merged): Json[] {
   ];
 }
 
-interface View {
-  readonly type: string;
-  readonly options: Json;
-  readonly fieldConfig: { readonly defaults: Json; readonly overrides: readonly Json[] };
-  readonly transformations?: readonly Json[];
+/** The same dashboard with another choice, and the panel alone that shows it, or its time alone where the choice has one. */
+function linkTo({ column, as, shownBy, zoom }: Chooses, tabs: readonly Tab[]): string {
+  const kept = ['Source', 'Subscription', 'Workspace', 'Subscriptions'].map((name) => filled(`${name}:queryparam`));
+  const chosen = `var-${variableOf[as]}=${filled(`__data.fields.${column}`)}`;
+  const time = zoom
+    ? [`from=${filled(`__data.fields.${zoom.from}`)}`, `to=${filled(`__data.fields.${zoom.to}`)}`]
+    : [filled('__url_time_range')];
+  return `?${[...kept, ...time, chosen, `viewPanel=${idOfPanel(shownBy, tabs)}`].join('&')}`;
 }
 
-const colours: Readonly<Record<Urgency, string>> = { act: 'red', watch: 'orange', fine: 'green' };
-
-/** The rows as they are, not reckoned together. */
-const everyRow = (field: string): Json => ({ values: true, calcs: [], limit: 25, fields: `/^${field}$/` });
-
-function shown(show: Show): View {
-  switch (show.as) {
-    case 'tiles':
-      return {
-        type: 'stat',
-        options: { reduceOptions: everyRow(show.value), textMode: 'value_and_name', colorMode: 'value' },
-        fieldConfig: { defaults: { displayName: `\${__data.fields.${show.title}}` }, overrides: [] },
-      };
-    case 'pie':
-      return {
-        type: 'piechart',
-        options: {
-          reduceOptions: everyRow(show.y[0]),
-          pieType: 'donut',
-          legend: { displayMode: 'table', values: ['value'] },
-        },
-        fieldConfig: { defaults: { displayName: `\${__data.fields.${show.x}}` }, overrides: [] },
-      };
-    case 'table':
-      return {
-        type: 'table',
-        options: { showHeader: true },
-        fieldConfig: {
-          defaults: { custom: { filterable: true } },
-          overrides: show.looks.flatMap((look) => override(look, look.column === show.chooses)),
-        },
-      };
-    case 'lines':
-    case 'bars':
-      return show.isTime ? overTime(show) : overNames(show);
+function idOfPanel(name: string, tabs: readonly Tab[]): number {
+  for (const [number, { panels }] of tabs.entries()) {
+    const place = panels.findIndex((panel) => panel.name === name);
+    if (place >= 0) return idOf(number, place);
   }
+  throw new Error(`there is no panel ${name}`);
 }
-
-const unitOf = (unit: Unit | undefined): Json => (unit === undefined ? {} : { unit });
-
-const overTime = ({ as, group, unit }: Extract<Show, { as: 'bars' | 'lines' }>): View => ({
-  type: 'timeseries',
-  options: { legend: { displayMode: 'list', placement: 'bottom' }, tooltip: { mode: 'multi' } },
-  fieldConfig: {
-    defaults: {
-      ...unitOf(unit),
-      ...(group === undefined ? {} : { displayName: `\${__field.labels.${group}}` }),
-      custom:
-        as === 'bars'
-          ? { drawStyle: 'bars', fillOpacity: 80, lineWidth: 0, stacking: { mode: 'normal' } }
-          : { drawStyle: 'line', fillOpacity: 10, showPoints: 'always' },
-    },
-    overrides: [],
-  },
-});
-
-const overNames = ({ x, y, group, unit }: Extract<Show, { as: 'bars' | 'lines' }>): View => ({
-  type: 'barchart',
-  options: {
-    stacking: group === undefined ? 'none' : 'normal',
-    legend: { displayMode: 'list', placement: 'bottom' },
-    ...(group === undefined ? { xField: x } : {}),
-  },
-  fieldConfig: { defaults: unitOf(unit), overrides: [] },
-  ...(group === undefined
-    ? {}
-    : {
-        transformations: [
-          {
-            id: 'groupingToMatrix',
-            options: { columnField: group, rowField: x, valueField: y[0], emptyValue: 'zero' },
-          },
-        ],
-      }),
-});
-
-const property = (id: string, value: unknown): Json => ({ id, value });
-
-function override({ column, label, unit, as, signs }: Look, chooses: boolean): Json[] {
-  const properties = [
-    ...(label === undefined ? [] : [property('displayName', label)]),
-    ...(unit === undefined ? [] : [property('unit', unit)]),
-    ...(as === undefined ? [] : lookOf[as]),
-    ...(signs === undefined ? [] : signed(signs)),
-    ...(chooses ? [property('links', [{ title: 'Follow this event', url: chosenEvent }])] : []),
-  ];
-  return properties.length === 0 ? [] : [{ matcher: { id: 'byName', options: column }, properties }];
-}
-
-/** The same dashboard with another event. */
-const kept = ['Source', 'Subscription', 'Workspace'].map((name) => filled(`${name}:queryparam`));
-const chosenEvent = `?${[...kept, filled('__url_time_range'), `var-EventId=${filled('__value.raw')}`].join('&')}`;
-
-const lookOf: Readonly<Record<NonNullable<Look['as']>, readonly Json[]>> = {
-  bar: [property('custom.cellOptions', { type: 'gauge', mode: 'basic' }), property('min', 0)],
-  heat: [
-    property('custom.cellOptions', { type: 'color-background', mode: 'gradient' }),
-    property('color', { mode: 'continuous-YlRd' }),
-  ],
-  time: [property('unit', 'dateTimeAsSystem')],
-  resource: [property('custom.width', 320)],
-};
-
-const signed = (signs: Readonly<Record<string, Urgency>>): Json[] => [
-  property('custom.cellOptions', { type: 'color-text' }),
-  property('mappings', [
-    {
-      type: 'value',
-      options: Object.fromEntries(
-        Object.entries(signs).map(([text, urgency]) => [text, { text, color: colours[urgency] }]),
-      ),
-    },
-  ]),
-];

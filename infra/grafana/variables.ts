@@ -1,8 +1,16 @@
-import { foundFilters, valuesOf } from '../workbooks/panel.ts';
+import { foundFilters, textFilter, valuesOf } from '../workbooks/panel.ts';
+import type { Json } from './json.ts';
 
-type Json = Readonly<Record<string, unknown>>;
+const text = (name: string, label: string, query: string): Json => ({
+  name,
+  label,
+  type: 'textbox',
+  query,
+  current: { text: query, value: query },
+  hide: 0,
+});
 
-/** What is chosen at the top of the dashboard; no id of a resource stands in it. */
+/** What is chosen at the top of the dashboard; it contains no resource ID. */
 export const variables = (datasource: Json): Json[] => [
   { name: 'Source', label: 'Data source', type: 'datasource', query: datasource.type, hide: 0 },
   {
@@ -21,8 +29,23 @@ export const variables = (datasource: Json): Json[] => [
     query: { refId: 'A', queryType: 'Azure Workspaces', subscription: '$Subscription' },
     refresh: 1,
   },
+  // Those that Azure Resource Graph is asked for: VMs may be in others than the workspace.
+  {
+    name: 'Subscriptions',
+    label: 'Subscriptions of the VMs',
+    type: 'query',
+    datasource,
+    query: { refId: 'A', queryType: 'Azure Subscriptions' },
+    multi: true,
+    includeAll: true,
+    current: { text: 'All', value: ['$__all'] },
+    refresh: 1,
+  },
   ...foundFilters.map((filter) => list(datasource, filter)),
-  { name: 'EventId', label: 'Event to follow', type: 'textbox', query: '', hide: 0 },
+  text(textFilter.name, textFilter.label, ''),
+  text('EventId', 'Event to follow', ''),
+  text('Wave', 'Wave to draw', 'latest'),
+  text('ResourceGroupId', 'Resource group to check', ''),
 ];
 
 /** Where all are chosen, `all` stands in the query: https://grafana.com/docs/grafana/latest/datasources/azure-monitor/query-editor/ */
@@ -45,5 +68,6 @@ const list = (datasource: Json, filter: (typeof foundFilters)[number]): Json => 
   includeAll: true,
   allValue: 'all',
   current: { text: 'All', value: ['$__all'] },
-  refresh: 2,
+  // When the dashboard is loaded: `On time range change` would ask again at each refresh.
+  refresh: 1,
 });

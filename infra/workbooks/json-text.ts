@@ -24,3 +24,14 @@ function lines(value: unknown, indent: string, before: number): string {
   });
   return `{\n${text.join(',\n')}\n${indent}}`;
 }
+
+/** JSON with a line for each value of the object, and for each item of a list in it: as small as a file can be whose changes are still seen. */
+export function jsonLines(value: Readonly<Record<string, unknown>>): string {
+  const entries = Object.entries(value).map(([key, item]) => {
+    const text = Array.isArray(item)
+      ? `[\n${item.map((each) => JSON.stringify(each)).join(',\n')}\n]`
+      : JSON.stringify(item);
+    return `${JSON.stringify(key)}: ${text}`;
+  });
+  return `{\n${entries.join(',\n')}\n}\n`;
+}

@@ -1,4 +1,7 @@
-/** What the dashboards of the fleet show, said once for the workbook and for Grafana. */
+/** What the dashboards of the fleet show, defined once for the workbook and for Grafana. */
+
+/** What a click on a row chooses. */
+export type Choice = 'EventId' | 'UpcomingEventId' | 'Wave' | 'ResourceGroupId';
 
 /** How a dashboard writes in KQL what its user has chosen. */
 export interface Words {
@@ -8,13 +11,13 @@ export interface Words {
   within(column: string): string;
   /** Conditions on what was chosen, of those filters that a dashboard has. */
   chosen(filters: readonly Filter[]): readonly string[];
-  /** Text literal: the id of the chosen event. */
-  readonly event: string;
+  /** Text literal: what a click chose. */
+  clicked(choice: Choice): string;
 }
 
 /** What can be chosen, with the column of KQL that it is compared with. */
 export interface Filter {
-  readonly name: 'Subscription' | 'Location' | 'VmScaleSet' | 'EventType';
+  readonly name: 'Subscription' | 'Location' | 'VmScaleSet' | 'EventType' | 'VmName';
   readonly column: string;
 }
 
@@ -25,9 +28,16 @@ export const foundFilters: readonly (Filter & { readonly label: string })[] = [
   { name: 'VmScaleSet', column: 'VmScaleSetName', label: 'Scale sets' },
 ];
 
-export const eventFilters: readonly Filter[] = [...foundFilters, { name: 'Subscription', column: 'SubscriptionId' }];
+/** Text that the name of a VM contains; empty for all. */
+export const textFilter = { name: 'VmName', column: 'VmName', label: 'VM name contains' } as const;
 
-/** The values of a column that there were since `start`, a datetime of KQL. */
+export const eventFilters: readonly Filter[] = [
+  ...foundFilters,
+  { name: 'Subscription', column: 'SubscriptionId' },
+  textFilter,
+];
+
+/** The values of a column since `start`, a datetime of KQL. */
 export const valuesOf = ({ column }: Pick<Filter, 'column'>, start: Words['start']): readonly string[] => [
   `VmLifecycleRecords(now() - ${start})`,
   `| where isnotempty(${column})`,
@@ -43,15 +53,33 @@ export type Unit = 's' | 'ms';
 /** How urgent a cell is. */
 export type Urgency = 'act' | 'watch' | 'fine';
 
+/** A part of a bar, with the column that holds its length. */
+export interface Part {
+  readonly column: string;
+  /** A name of `colours`. */
+  readonly meaning: string;
+}
+
 /** A column of a table. Columns that are not named are shown as they are, under their own names. */
 export interface Look {
   readonly column: string;
+  /** Further columns that look the same and share one scale of colours. */
+  readonly andColumns?: readonly string[];
   readonly label?: string;
   readonly unit?: Unit;
-  /** A number as the length of a bar, or as the depth of a colour. */
-  readonly as?: 'bar' | 'heat' | 'time' | 'resource';
+  /** A number as the length of a bar, or as the depth of a colour; a text in the colour of the type of event in it. */
+  readonly as?: 'bar' | 'heat' | 'time' | 'resource' | 'event type' | 'hidden';
+  /** One bar of several parts, which are as long as the page is wide where their sum is the same in every row. */
+  readonly parts?: readonly Part[];
   /** A sign before the text, by the text of the cell; any other text has none. */
   readonly signs?: Readonly<Record<string, Urgency>>;
+}
+
+export interface TileText {
+  readonly name: string;
+  readonly meaning: string;
+  /** How urgent it is that the number is not 0. */
+  readonly ifAny: Urgency;
 }
 
 export type Show =
@@ -62,36 +90,57 @@ export type Show =
       readonly meaning: string;
       /** Column with an urgency, or nothing. */
       readonly urgency: string;
+      /** The tiles that the query gives. */
+      readonly tiles: readonly TileText[];
     }
   | {
-      readonly as: 'bars' | 'lines';
+      readonly as: 'bars' | 'lines' | 'area';
       readonly x: string;
       readonly isTime: boolean;
       readonly y: readonly string[];
       readonly group?: string;
       readonly unit?: Unit;
+      /** Names in the legend that have a fixed colour. */
+      readonly names?: readonly string[];
     }
-  | { readonly as: 'pie'; readonly x: string; readonly y: readonly [string] }
+  | { readonly as: 'pie'; readonly x: string; readonly y: readonly [string]; readonly names: readonly string[] }
   | {
       readonly as: 'table';
       readonly looks: readonly Look[];
-      /** Column whose value becomes the chosen event when a row is clicked. */
-      readonly chooses?: string;
+      readonly chooses?: Chooses;
+      /** States of a lane over time, where a dashboard can draw them: text by number. The query is `overTime`. */
+      readonly lanes?: Readonly<Record<number, string>>;
     };
+
+/** A click on a row chooses the value of a column. */
+export interface Chooses {
+  readonly column: string;
+  readonly as: Choice;
+  /** What is chosen before anything was clicked. Default: nothing. */
+  readonly first?: string;
+  /** Column that is clicked where only cells can be. Default: the column itself. */
+  readonly clickOn?: string;
+  /** Panel that shows what was chosen. */
+  readonly shownBy: string;
+  /** Columns with the beginning and end of what was chosen, in milliseconds since 1970, to which the time of a dashboard is set. */
+  readonly zoom?: { readonly from: string; readonly to: string };
+}
 
 /** A question to the workspace, or to Azure Resource Graph. */
 export interface Asked {
   readonly of: 'workspace' | 'resource graph';
   readonly query: (words: Words) => string;
+  /** The same as states over time, for `lanes`: a time, a lane, a number. */
+  readonly overTime?: (words: Words) => string;
 }
 
-/** The answers of two other panels of the same tab put together, by the column `on` of both. */
+/** The answers of two other panels of the same tab joined on the column `on` of both. */
 export interface Merged {
   readonly of: 'panels';
   readonly left: string;
   readonly right: string;
   readonly on: string;
-  /** All rows of the left panel with what the right one knows of them, or those that the right one does not know. */
+  /** All rows of the left panel with their match in the right one, or those without a match. */
   readonly keep: 'left' | 'left without right';
   /** A column of each that is never empty. */
   readonly always: { readonly left: string; readonly right: string };
@@ -110,8 +159,8 @@ export interface Panel {
   readonly width?: 33 | 50 | 67 | 100;
   readonly source: Asked | Merged;
   readonly show: Show;
-  /** Shown only when an event is chosen. */
-  readonly needsEvent?: boolean;
+  /** Shown only when this is chosen. */
+  readonly needs?: Choice;
 }
 
 export interface Tab {
@@ -129,27 +178,3 @@ export const askedOfGraph = (query: (words: Words) => readonly string[]): Asked 
   of: 'resource graph',
   query: (words) => query(words).join('\n'),
 });
-
-const where = (conditions: readonly string[]): string[] => conditions.map((condition) => `| where ${condition}`);
-
-/** What every event meant for every VM, of the events that came in sight in the chosen time. */
-export const eventsInTime = (words: Words): string[] => [
-  `VmEventTimeline(now() - ${words.start})`,
-  ...where([words.within('FirstSeenAt'), ...words.chosen(eventFilters)]),
-];
-
-/** What is announced or in progress, whatever time was chosen. */
-export const openEvents = (words: Words): string[] => [
-  'VmEventTimeline()',
-  ...where(['IsOpen', ...words.chosen(eventFilters)]),
-];
-
-/** The bridges of the chosen VMs, as they are now. */
-export const bridges = (words: Words): string[] => ['VmBridgeCoverage()', ...where(words.chosen(vmFilters))];
-
-/** As `materialize (…)` after a `let`. */
-export const kept = (lines: readonly string[]): string[] => [
-  'materialize (',
-  ...lines.map((line) => `    ${line}`),
-  '    );',
-];

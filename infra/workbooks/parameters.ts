@@ -1,13 +1,13 @@
-import { foundFilters, valuesOf } from './panel.ts';
+import { foundFilters, textFilter, valuesOf } from './panel.ts';
 import type { Parameter, ParametersContent } from './workbook-json.ts';
 
-/** What people choose at the top of the workbook. The ids are of no meaning, but have to stay the same. */
+/** What people choose at the top of the workbook. The ids mean nothing, but have to stay the same. */
 
 const workspace = 'microsoft.operationalinsights/workspaces';
 const graph = { queryType: 1, resourceType: 'microsoft.resourcegraph/resources' } as const;
 const id = (number: number): string => `5f3f0d0c-6f0e-4c53-9a0f-6a1d6f3c9b${String(number).padStart(2, '0')}`;
 
-/** As many as are wanted, all at first. Where all are chosen, `*` stands in the query. */
+/** Any number of values, all at first. Where all are chosen, `*` stands in the query. */
 const list = (number: number, filter: (typeof foundFilters)[number]): Parameter => ({
   id: id(number),
   version: 'KqlParameterItem/1.0',
@@ -71,6 +71,15 @@ export const parameters: ParametersContent = {
       },
     },
     ...foundFilters.map((filter, index) => list(4 + index, filter)),
+    {
+      id: id(7),
+      version: 'KqlParameterItem/1.0',
+      name: textFilter.name,
+      label: textFilter.label,
+      type: 1,
+      isRequired: false,
+      value: '',
+    },
   ],
   style: 'pills',
   queryType: 0,

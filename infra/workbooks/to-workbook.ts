@@ -1,17 +1,14 @@
-import type { Look, Merged, Panel, Show, Tab, Unit, Urgency, Words } from './panel.ts';
+import { coloured } from './colours.ts';
+import { grid, numberFormat, tiles } from './grid.ts';
+import type { Chooses, Merged, Panel, Show, Tab, Words } from './panel.ts';
 import { parameters } from './parameters.ts';
 import {
   type ChartSettings,
   type Condition,
-  type Formatter,
-  formatters,
-  type GridSettings,
   type Item,
   type Merge,
-  type NumberFormat,
   type QueryContent,
   queryTypes,
-  type TileSettings,
   type Workbook,
 } from './workbook-json.ts';
 
@@ -20,12 +17,13 @@ const words: Words = {
   start: '{TimeRange:start}',
   within: (column) => `${column} {TimeRange}`,
   chosen: (filters) =>
-    filters.map(({ name, column }) =>
-      name === 'Subscription'
+    filters.map(({ name, column }) => {
+      if (name === 'VmName') return `${column} contains '{VmName}'`;
+      return name === 'Subscription'
         ? `'value::all' in({Subscription}) or strcat('/subscriptions/', ${column}) in~({Subscription})`
-        : `'*' in({${name}}) or ${column} in~({${name}})`,
-    ),
-  event: "'{EventId}'",
+        : `'*' in({${name}}) or ${column} in~({${name}})`;
+    }),
+  clicked: (choice) => `'{${choice}}'`,
 };
 
 /** The workbook of Azure Monitor that shows the tabs. */
@@ -68,9 +66,9 @@ function step(panel: Panel, tab: Tab, number: number): Item {
     type: 3,
     content: { ...question(panel, number), ...shown(panel.show) },
     ...(panel.width === undefined ? {} : { customWidth: String(panel.width) }),
-    ...(panel.needsEvent
-      ? { conditionalVisibilities: [onTab, { parameterName: 'EventId', comparison: 'isNotEqualTo' }] }
-      : { conditionalVisibility: onTab }),
+    ...(panel.needs === undefined
+      ? { conditionalVisibility: onTab }
+      : { conditionalVisibilities: [onTab, { parameterName: panel.needs, comparison: 'isNotEqualTo' }] }),
     name: panel.name,
   };
 }
@@ -91,8 +89,7 @@ function question({ title, empty, source, show }: Panel, number: number): Omit<Q
   }
   return {
     ...asked,
-    // The query says its times itself: what is announced now does not depend on the time that was chosen.
-    timeContext: { durationMs: 0 },
+    // Without a timeContext the time is set in the query: what is announced now does not depend on the chosen time.
     queryType: queryTypes.logs,
     resourceType: 'microsoft.operationalinsights/workspaces',
     crossComponentResources: ['{Workspace}'],
@@ -118,99 +115,56 @@ const merge = ({ left, right, on, keep, columns }: Merged, id: string): Merge =>
   })),
 });
 
-function shown(
-  show: Show,
-): Pick<
-  QueryContent,
-  'visualization' | 'tileSettings' | 'gridSettings' | 'chartSettings' | 'exportFieldName' | 'exportParameterName'
-> {
+function shown(show: Show): Omit<QueryContent, 'version' | 'query' | 'size' | 'title' | 'noDataMessage' | 'queryType'> {
   switch (show.as) {
     case 'tiles':
       return { visualization: 'tiles', tileSettings: tiles(show) };
     case 'table':
       return {
-        ...(show.chooses === undefined ? {} : { exportFieldName: show.chooses, exportParameterName: 'EventId' }),
+        ...(show.chooses === undefined ? {} : exported(show.chooses)),
+        showExportToExcel: true,
+        exportToExcelOptions: 'all',
         visualization: 'table',
         gridSettings: grid(show.looks),
       };
     case 'pie':
-      return { visualization: 'piechart', chartSettings: { xAxis: show.x, yAxis: show.y, showLegend: true } };
+      return {
+        visualization: 'piechart',
+        chartSettings: { xAxis: show.x, yAxis: show.y, showLegend: true, ...seriesColours(show.names) },
+      };
     case 'bars':
-      return { visualization: show.isTime ? 'barchart' : 'categoricalbar', chartSettings: chart(show) };
+      return { visualization: barsOf(show), chartSettings: chart(show) };
     case 'lines':
       return { visualization: 'linechart', chartSettings: chart(show) };
+    case 'area':
+      return { visualization: 'areachart', chartSettings: chart(show) };
   }
 }
 
-const numberUnits: Readonly<Record<Unit, number>> = { ms: 23, s: 24 };
-const plainNumber = 17;
-
-const numberFormat = (unit: Unit | undefined): NumberFormat => ({
-  unit: unit === undefined ? plainNumber : numberUnits[unit],
-  options: { style: 'decimal', maximumFractionDigits: 1 },
+const exported = ({ column, as, first }: Chooses) => ({
+  exportFieldName: column,
+  exportParameterName: as,
+  ...(first === undefined ? {} : { exportDefaultValue: first }),
 });
 
-const chart = ({ x, y, group, unit }: Extract<Show, { as: 'bars' | 'lines' }>): ChartSettings => ({
+/** Figures that do not add up, as percentiles, stand side by side. */
+const barsOf = ({ isTime, group }: Chart): QueryContent['visualization'] => {
+  if (isTime) return 'barchart';
+  return group === undefined ? 'unstackedbar' : 'categoricalbar';
+};
+
+type Chart = Extract<Show, { as: 'bars' | 'lines' | 'area' }>;
+
+const chart = ({ x, y, group, unit, names }: Chart): ChartSettings => ({
   xAxis: x,
   yAxis: y,
   ...(group === undefined ? {} : { group, createOtherGroup: 10 }),
   showLegend: true,
+  ...seriesColours(names ?? []),
   ...(unit === undefined ? {} : { ySettings: { numberFormatSettings: numberFormat(unit) } }),
 });
 
-const icons: Readonly<Record<Urgency, string>> = { act: '4', watch: '2', fine: 'success' };
-
-const signed = (column: string, signs: Readonly<Record<string, Urgency>>): Formatter => ({
-  columnMatch: column,
-  formatter: formatters.thresholds,
-  formatOptions: {
-    thresholdsOptions: 'icons',
-    thresholdsGrid: [
-      ...Object.entries(signs).map(([text, urgency]) => ({
-        operator: '==',
-        thresholdValue: text,
-        representation: icons[urgency],
-        text: '{0}{1}',
-      })),
-      { operator: 'Default', representation: 'Blank', text: '{0}{1}' },
-    ],
-  },
-});
-
-const tiles = ({ title, value, meaning, urgency }: Extract<Show, { as: 'tiles' }>): TileSettings => ({
-  titleContent: { columnMatch: title, formatter: formatters.text },
-  subtitleContent: { columnMatch: meaning, formatter: formatters.text },
-  leftContent: { columnMatch: value, formatter: formatters.bigNumber, numberFormat: numberFormat(undefined) },
-  secondaryContent: signed(urgency, { act: 'act', watch: 'watch', fine: 'fine' }),
-  showBorder: true,
-});
-
-const grid = (looks: readonly Look[]): GridSettings => ({
-  formatters: looks.flatMap(formatter),
-  filter: true,
-  labelSettings: looks.flatMap(({ column, label }) => (label === undefined ? [] : [{ columnId: column, label }])),
-});
-
-function formatter({ column, unit, as, signs }: Look): Formatter[] {
-  if (signs) return [signed(column, signs)];
-  switch (as) {
-    case 'time':
-      return [{ columnMatch: column, formatter: formatters.time, dateFormat: { formatName: 'shortDateTimePattern' } }];
-    case 'resource':
-      return [
-        {
-          columnMatch: column,
-          formatter: formatters.resource,
-          formatOptions: { linkTarget: 'Resource', showIcon: true },
-        },
-      ];
-    case 'bar':
-      return [{ columnMatch: column, formatter: formatters.bar, formatOptions: { palette: 'blue' } }];
-    case 'heat':
-      return [{ columnMatch: column, formatter: formatters.heat, formatOptions: { palette: 'orange' } }];
-    default:
-      return unit === undefined
-        ? []
-        : [{ columnMatch: column, formatter: formatters.text, numberFormat: numberFormat(unit) }];
-  }
-}
+const seriesColours = (names: readonly string[]): Pick<ChartSettings, 'seriesLabelSettings'> =>
+  names.length === 0
+    ? {}
+    : { seriesLabelSettings: coloured(names).map(([seriesName, { workbook }]) => ({ seriesName, color: workbook })) };

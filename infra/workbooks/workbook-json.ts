@@ -55,8 +55,8 @@ export interface Parameter {
   readonly version: 'KqlParameterItem/1.0';
   readonly name: string;
   readonly label: string;
-  /** 2 list, 4 time, 5 resource, 6 subscription. */
-  readonly type: 2 | 4 | 5 | 6;
+  /** 1 text, 2 list, 4 time, 5 resource, 6 subscription. */
+  readonly type: 1 | 2 | 4 | 5 | 6;
   readonly isRequired: boolean;
   readonly multiSelect?: boolean;
   readonly quote?: string;
@@ -65,7 +65,7 @@ export interface Parameter {
   readonly crossComponentResources?: readonly string[];
   readonly value?: unknown;
   readonly defaultValue?: string;
-  readonly typeSettings: Readonly<Record<string, unknown>>;
+  readonly typeSettings?: Readonly<Record<string, unknown>>;
   readonly queryType?: number;
   readonly resourceType?: string;
 }
@@ -79,13 +79,23 @@ export interface QueryContent {
   readonly size: number;
   readonly title: string;
   readonly noDataMessage: string;
-  readonly timeContext?: { readonly durationMs: number };
   readonly exportFieldName?: string;
   readonly exportParameterName?: string;
+  readonly exportDefaultValue?: string;
+  readonly showExportToExcel?: boolean;
+  readonly exportToExcelOptions?: 'all';
   readonly queryType: number;
   readonly resourceType?: string;
   readonly crossComponentResources?: readonly string[];
-  readonly visualization: 'tiles' | 'table' | 'barchart' | 'categoricalbar' | 'linechart' | 'piechart';
+  readonly visualization:
+    | 'tiles'
+    | 'table'
+    | 'barchart'
+    | 'categoricalbar'
+    | 'unstackedbar'
+    | 'linechart'
+    | 'areachart'
+    | 'piechart';
   readonly tileSettings?: TileSettings;
   readonly gridSettings?: GridSettings;
   readonly chartSettings?: ChartSettings;
@@ -104,15 +114,21 @@ export interface Threshold {
 }
 
 export interface Formatter {
+  /** Name of a column, or a regular expression for several, which then share one scale of colours. */
   readonly columnMatch: string;
   readonly formatter: number;
   readonly formatOptions?: {
-    readonly thresholdsOptions?: 'icons';
+    readonly thresholdsOptions?: 'icons' | 'colors';
     readonly thresholdsGrid?: readonly Threshold[];
     readonly palette?: string;
     readonly linkTarget?: string;
     readonly linkColumn?: string;
     readonly showIcon?: boolean;
+    readonly customColumnWidthSetting?: string;
+    readonly compositeBarSettings?: {
+      readonly labelText: string;
+      readonly columnSettings: readonly { readonly columnName: string; readonly color: string }[];
+    };
   };
   readonly numberFormat?: NumberFormat;
   readonly dateFormat?: { readonly formatName: string };
@@ -138,6 +154,7 @@ export interface ChartSettings {
   readonly group?: string;
   readonly createOtherGroup?: number;
   readonly showLegend?: boolean;
+  readonly seriesLabelSettings?: readonly { readonly seriesName: string; readonly color: string }[];
   readonly ySettings?: { readonly numberFormatSettings: NumberFormat };
 }
 
@@ -163,10 +180,12 @@ export interface Merge {
 export const formatters = {
   text: 1,
   bar: 4,
+  hidden: 5,
   time: 6,
   link: 7,
   heat: 8,
   bigNumber: 12,
   resource: 13,
   thresholds: 18,
+  compositeBar: 22,
 } as const;

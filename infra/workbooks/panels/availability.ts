@@ -1,5 +1,6 @@
-import { asked, askedOfGraph, bridges, type Look, type Tab, type Words } from '../panel.ts';
-import { resource, seconds, time } from './looks.ts';
+import { asked, askedOfGraph, eventFilters, type Look, type Tab, type Words } from '../panel.ts';
+import { eventType, hidden, resource, seconds, time } from './looks.ts';
+import { bridges, where } from './sources.ts';
 
 /** https://learn.microsoft.com/azure/virtual-machines/resource-graph-availability */
 const availability = (words: Words): string[] => [
@@ -9,14 +10,30 @@ const availability = (words: Words): string[] => [
   '    ResourceId = tolower(tostring(properties.targetResourceId)),',
   '    State = tostring(properties.availabilityState)',
   '| where ResourceId has "/microsoft.compute/"',
-  ...words.chosen([{ name: 'Location', column: 'location' }]).map((condition) => `| where ${condition}`),
+  ...where(words.chosen([{ name: 'Location', column: 'location' }])),
 ];
 
-const state: Look = {
-  column: 'State',
-  signs: { Unavailable: 'act', Unknown: 'watch', Degraded: 'watch' },
-};
+/** VMs as Azure lists them, with `ResourceGroupId`, which is the same as in `groupOf`. */
+const azureVms = (words: Words): string[] => [
+  'Resources',
+  '| where type =~ "microsoft.compute/virtualmachines"',
+  '| extend Size = tostring(properties.hardwareProfile.vmSize)',
+  '| union (',
+  '    ComputeResources',
+  '    | where type =~ "microsoft.compute/virtualmachinescalesets/virtualmachines"',
+  '    | extend Size = tostring(sku.name)',
+  '    )',
+  ...where(words.chosen([{ name: 'Location', column: 'location' }])),
+  '| extend ResourceId = tolower(id)',
+  groupOf,
+];
+
+/** `/subscriptions/…/resourcegroups/…`: within the limit of 10,000 rows where all VMs are not. */
+const groupOf = '| extend ResourceGroupId = tostring(split(ResourceId, "/providers/")[0])';
+
+const state: Look = { column: 'State', signs: { Unavailable: 'act', Unknown: 'watch', Degraded: 'watch' } };
 const since = time('Since', 'Since');
+const hour = 'yyyy-MM-dd HH';
 
 export const availabilityTab: Tab = {
   name: 'Availability',
@@ -24,14 +41,14 @@ export const availabilityTab: Tab = {
     {
       name: 'states',
       title: 'What does Azure itself say of its VMs?',
-      empty: 'Azure Resource Graph tells of no VM.',
+      empty: 'Azure Resource Graph lists no VM.',
       width: 33,
       source: askedOfGraph((words) => [
         ...availability(words),
         '| summarize VMs = count() by State',
         '| order by VMs desc',
       ]),
-      show: { as: 'pie', x: 'State', y: ['VMs'] },
+      show: { as: 'pie', x: 'State', y: ['VMs'], names: ['Available', 'Unavailable', 'Degraded', 'Unknown'] },
     },
     {
       name: 'not-available',
@@ -42,33 +59,33 @@ export const availabilityTab: Tab = {
         ...availability(words),
         '| where State !~ "Available"',
         '| extend Since = todatetime(properties.occurredTime)',
-        '| project ResourceId, State, Since, Location = location',
+        `| extend Outage = strcat(ResourceId, " ", format_datetime(Since, "${hour}"))`,
+        '| project ResourceId, State, Since, Location = location, Outage',
         '| order by Since asc',
       ]),
-      show: {
-        as: 'table',
-        looks: [resource, state, since],
-      },
+      show: { as: 'table', looks: [resource, state, since, hidden('Outage')] },
     },
     {
       name: 'was-it-announced',
-      title: 'Of these, what had been announced?',
+      title: 'Of these, which outage began during an event?',
       empty: 'All are available.',
       source: {
         of: 'panels',
         left: 'not-available',
-        right: 'last-announced',
-        on: 'ResourceId',
+        right: 'events-by-hour',
+        on: 'Outage',
         keep: 'left',
-        always: { left: 'State', right: 'HeardAt' },
+        always: { left: 'State', right: 'EventType' },
         columns: [
           { from: 'left', column: 'ResourceId' },
           { from: 'left', column: 'State' },
           { from: 'left', column: 'Since' },
-          { from: 'right', column: 'Event' },
+          { from: 'right', column: 'EventType' },
           { from: 'right', column: 'AnnouncedAt' },
+          { from: 'right', column: 'BeganAt' },
+          { from: 'right', column: 'EndedAt' },
           { from: 'right', column: 'Notice' },
-          { from: 'right', column: 'HeardAt' },
+          { from: 'right', column: 'EventId' },
         ],
       },
       show: {
@@ -77,22 +94,53 @@ export const availabilityTab: Tab = {
           resource,
           state,
           since,
-          { column: 'Event', label: 'Last announced' },
+          { ...eventType, label: 'Event at that time' },
           time('AnnouncedAt', 'Announced'),
+          time('BeganAt', 'Began'),
+          time('EndedAt', 'Ended'),
           seconds('Notice', 'Notice'),
-          time('HeardAt', 'Bridge last heard'),
+          { column: 'EventId', label: 'Event ID' },
+        ],
+      },
+    },
+    {
+      name: 'groups-with-bridges',
+      title: 'How many VMs of each resource group have a bridge? Click one to see those without.',
+      empty: 'Azure Resource Graph lists no VM.',
+      width: 50,
+      source: {
+        of: 'panels',
+        left: 'azure-groups',
+        right: 'bridge-groups',
+        on: 'ResourceGroupId',
+        keep: 'left',
+        always: { left: 'VMs', right: 'Bridges' },
+        columns: [
+          { from: 'left', column: 'ResourceGroupId' },
+          { from: 'left', column: 'VMs' },
+          { from: 'right', column: 'Bridges' },
+        ],
+      },
+      show: {
+        as: 'table',
+        chooses: { column: 'ResourceGroupId', as: 'ResourceGroupId', shownBy: 'without-bridge' },
+        looks: [
+          { column: 'ResourceGroupId', label: 'Resource group', as: 'resource' },
+          { column: 'VMs', label: 'VMs' },
+          { column: 'Bridges', label: 'With a bridge' },
         ],
       },
     },
     {
       name: 'without-bridge',
-      title: 'Which VMs have no bridge?',
-      empty: 'Every VM that Azure lists has one.',
+      title: 'Which VMs of that resource group have no bridge?',
+      empty: 'Every VM that Azure lists there has one.',
       width: 50,
+      needs: 'ResourceGroupId',
       source: {
         of: 'panels',
         left: 'azure-vms',
-        right: 'last-announced',
+        right: 'bridges-of-group',
         on: 'ResourceId',
         keep: 'left without right',
         always: { left: 'Location', right: 'HeardAt' },
@@ -105,53 +153,102 @@ export const availabilityTab: Tab = {
       show: { as: 'table', looks: [resource] },
     },
     {
-      name: 'azure-vms',
-      title: 'Which VMs does Azure list?',
+      name: 'events-by-hour',
+      title: 'Which events did VMs go through, by hour?',
+      empty: 'No event.',
+      source: asked((words) => [
+        `VmEventTimeline(max_of(14d, now() - ${words.start}))`,
+        ...where([
+          'isnotempty(ResourceId) and EventType != "Freeze" and Outcome != "Canceled"',
+          ...words.chosen(eventFilters),
+        ]),
+        '| extend BeganAt = coalesce(StartedAt, NotBefore)',
+        '| where BeganAt < now()',
+        // An outage is due to an event when it began during it, or a quarter of an hour beside it.
+        '| extend',
+        '    First = bin(BeganAt - 15m, 1h),',
+        '    Last = bin(min_of(coalesce(EndedAt, BeganAt + 1d), now()) + 15m, 1h)',
+        '| mv-expand Hour = range(First, Last, 1h) to typeof (datetime)',
+        '| summarize arg_max(BeganAt, EventType, FirstSeenAt, EndedAt, NoticeSeconds, EventId) by ResourceId, Hour',
+        `| extend Outage = strcat(tolower(ResourceId), " ", format_datetime(Hour, "${hour}"))`,
+        '| order by Hour desc',
+        '| project',
+        '    Outage,',
+        '    EventType,',
+        '    AnnouncedAt = FirstSeenAt,',
+        '    BeganAt,',
+        '    EndedAt,',
+        '    Notice = NoticeSeconds,',
+        '    EventId',
+      ]),
+      show: {
+        as: 'table',
+        looks: [
+          { column: 'Outage', label: 'VM and hour' },
+          eventType,
+          time('AnnouncedAt', 'Announced'),
+          time('BeganAt', 'Began'),
+          time('EndedAt', 'Ended'),
+          seconds('Notice', 'Notice'),
+          { column: 'EventId', label: 'Event ID' },
+        ],
+      },
+    },
+    {
+      name: 'azure-groups',
+      title: 'How many VMs does Azure list, by resource group?',
       empty: 'Azure Resource Graph lists no VM.',
       width: 50,
       source: askedOfGraph((words) => [
-        'Resources',
-        '| where type =~ "microsoft.compute/virtualmachines"',
-        '| extend Size = tostring(properties.hardwareProfile.vmSize)',
-        '| union (',
-        '    ComputeResources',
-        '    | where type =~ "microsoft.compute/virtualmachinescalesets/virtualmachines"',
-        '    | extend Size = tostring(sku.name)',
-        '    )',
-        ...words.chosen([{ name: 'Location', column: 'location' }]).map((condition) => `| where ${condition}`),
-        '| project ResourceId = tolower(id), Location = location, Size',
+        ...azureVms(words),
+        '| summarize VMs = count() by ResourceGroupId',
+        '| order by VMs desc',
+      ]),
+      show: { as: 'table', looks: [] },
+    },
+    {
+      name: 'bridge-groups',
+      title: 'How many VMs have a bridge, by resource group?',
+      empty: 'No bridge of the chosen VMs has reported.',
+      width: 50,
+      source: asked((words) => [
+        ...bridges(words),
+        '| extend ResourceId = tolower(ResourceId)',
+        groupOf,
+        '| summarize Bridges = count() by ResourceGroupId',
+        '| order by Bridges desc',
+      ]),
+      show: { as: 'table', looks: [] },
+    },
+    {
+      name: 'azure-vms',
+      title: 'Which VMs of that resource group does Azure list?',
+      empty: 'Azure Resource Graph lists no VM there.',
+      width: 50,
+      needs: 'ResourceGroupId',
+      source: askedOfGraph((words) => [
+        ...azureVms(words),
+        `| where ResourceGroupId == ${words.clicked('ResourceGroupId')}`,
+        '| project ResourceId, Location = location, Size',
         '| order by ResourceId asc',
       ]),
       show: { as: 'table', looks: [resource] },
     },
     {
-      name: 'last-announced',
-      title: 'What did the bridges tell of each VM?',
-      empty: 'No VM of the chosen ones has told anything.',
+      name: 'bridges-of-group',
+      title: 'Which VMs of that resource group have a bridge?',
+      empty: 'No bridge there has reported.',
+      width: 50,
+      needs: 'ResourceGroupId',
       source: asked((words) => [
-        'let Events = VmEventTimeline()',
-        '    | where isnotempty(ResourceId)',
-        '    | summarize arg_max(FirstSeenAt, EventType, NoticeSeconds) by ResourceId;',
         ...bridges(words),
-        '| lookup kind = leftouter Events on ResourceId',
-        '| project',
-        '    ResourceId,',
-        '    Event = EventType,',
-        '    AnnouncedAt = FirstSeenAt,',
-        '    Notice = NoticeSeconds,',
-        '    HeardAt = max_of(LastHeartbeatAt, LastRecordAt)',
-        '| order by AnnouncedAt desc',
+        '| extend ResourceId = tolower(ResourceId)',
+        groupOf,
+        `| where ResourceGroupId == ${words.clicked('ResourceGroupId')}`,
+        '| project ResourceId, HeardAt = coalesce(LastHeartbeatAt, LastRecordAt)',
+        '| order by ResourceId asc',
       ]),
-      show: {
-        as: 'table',
-        looks: [
-          resource,
-          { column: 'Event', label: 'Last announced' },
-          time('AnnouncedAt', 'Announced'),
-          seconds('Notice', 'Notice'),
-          time('HeardAt', 'Bridge last heard'),
-        ],
-      },
+      show: { as: 'table', looks: [resource, time('HeardAt', 'Last heard')] },
     },
   ],
 };

@@ -1,31 +1,42 @@
-import { asked, bridges, eventsInTime, type Tab } from '../panel.ts';
-import { resource, scaleSet, seconds, time, vm } from './looks.ts';
+import { eventTypes } from '../colours.ts';
+import { asked, type Tab } from '../panel.ts';
+import { resource, scaleSet, seconds, vm } from './looks.ts';
+import { nameSets, ofSet } from './sets.ts';
+import { eventsInTime, fleet, kept } from './sources.ts';
 
 export const hotSpots: Tab = {
   name: 'Hot spots',
   panels: [
     {
       name: 'by-set',
-      title: 'Which scale sets are touched most?',
+      title: 'How often is a VM touched, by scale set? Times for 100 VMs',
       empty: 'No event in this time.',
-      width: 50,
       source: asked((words) => [
+        `let Known = ${[
+          ...fleet(words),
+          ...ofSet,
+          '| summarize OfVms = count() by SubscriptionId, ResourceGroup, ScaleSet, Location;',
+        ].join('\n    ')}`,
         ...eventsInTime(words),
-        '| extend ScaleSet = coalesce(VmScaleSetName, "none")',
-        '| summarize VMs = count() by ScaleSet, EventType',
-        '| order by ScaleSet asc',
+        ...ofSet,
+        '| summarize Touched = count(), Names = dcount(VmName) by SubscriptionId, ResourceGroup, ScaleSet, Location, EventType',
+        '| lookup kind = leftouter Known on SubscriptionId, ResourceGroup, ScaleSet, Location',
+        ...nameSets,
+        '| extend Times = round(100.0 * Touched / max_of(coalesce(OfVms, 0), Names), 1)',
+        '| order by Set asc',
+        '| project Set, EventType, Times',
       ]),
-      show: { as: 'bars', x: 'ScaleSet', isTime: false, y: ['VMs'], group: 'EventType' },
+      show: { as: 'bars', x: 'Set', isTime: false, y: ['Times'], group: 'EventType', names: eventTypes },
     },
     {
       name: 'per-hundred',
-      title: 'Which regions are rougher than others?',
-      empty: 'No VM of the chosen ones has told anything.',
+      title: 'In which regions is a VM touched most often?',
+      empty: 'No bridge of the chosen VMs has reported.',
       width: 50,
       source: asked((words) => [
         `let Events = ${eventsInTime(words).join('\n    ')}`,
         '    | summarize Touched = count() by Location;',
-        ...bridges(words),
+        ...fleet(words),
         '| summarize VMs = count() by Location',
         '| lookup kind = leftouter Events on Location',
         '| project',
@@ -46,50 +57,25 @@ export const hotSpots: Tab = {
     },
     {
       name: 'evictions-by-hour',
-      title: 'At which hours are Spot VMs taken away?',
+      title: 'At which hours (UTC) are Spot VMs taken away?',
       empty: 'No Spot VM was taken away in this time.',
       width: 50,
       source: asked((words) => [
-        ...eventsInTime(words),
-        '| where EventType =~ "Preempt"',
-        '| summarize VMs = count() by Hour = hourofday(FirstSeenAt), Location',
-        '| order by Hour asc',
-        '| project Hour = strcat(Hour, ":00"), Location, VMs',
+        `let Evictions = ${kept([
+          ...eventsInTime(words),
+          '| where EventType =~ "Preempt" and Outcome != "Canceled"',
+          '| where coalesce(StartedAt, NotBefore) < now()',
+          '| summarize VMs = count() by Hour = tolong(hourofday(coalesce(StartedAt, NotBefore))), Location',
+        ]).join('\n')}`,
+        // Hours without an eviction are part of the answer.
+        'range Hour from 0 to 23 step 1',
+        '| extend All = 1',
+        '| join kind = inner (Evictions | distinct Location | extend All = 1) on All',
+        '| join kind = leftouter Evictions on Hour, Location',
+        '| order by Hour asc, Location asc',
+        '| project Hour = strcat(Hour, ":00"), Location, VMs = coalesce(VMs, 0)',
       ]),
       show: { as: 'bars', x: 'Hour', isTime: false, y: ['VMs'], group: 'Location' },
-    },
-    {
-      name: 'at-once',
-      title: 'When were several VMs of one set gone at once?',
-      empty: 'Never three in a quarter of an hour.',
-      width: 50,
-      source: asked((words) => [
-        ...eventsInTime(words),
-        '| where isnotnull(StartedAt) and isnotempty(VmScaleSetName) and EventType !in("Freeze")',
-        '| summarize',
-        '    VMs = dcount(VmName),',
-        '    Domains = dcountif(FaultDomain, isnotempty(FaultDomain)),',
-        '    Events = make_set(EventType)',
-        '    by VmScaleSetName, Zone, QuarterHour = bin(StartedAt, 15m)',
-        '| where VMs >= 3',
-        '| top 10 by VMs desc',
-        '| project',
-        '    QuarterHour,',
-        '    VmScaleSetName,',
-        '    Zone,',
-        '    VMs,',
-        '    Domains,',
-        '    Events = strcat_array(Events, ", ")',
-      ]),
-      show: {
-        as: 'table',
-        looks: [
-          time('QuarterHour', 'From'),
-          scaleSet,
-          { column: 'VMs', as: 'bar' },
-          { column: 'Domains', label: 'Fault domains' },
-        ],
-      },
     },
     {
       name: 'noisiest',

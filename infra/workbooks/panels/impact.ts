@@ -1,26 +1,50 @@
-import { asked, eventsInTime, type Tab } from '../panel.ts';
-import { eventSource, eventType, seconds } from './looks.ts';
+import { eventTypes } from '../colours.ts';
+import { asked, type Tab } from '../panel.ts';
+import { eventSource, eventType, milliseconds, seconds } from './looks.ts';
+import { eventsInTime, fleet, indented } from './sources.ts';
+
+const hours = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '0'));
+
+/** Events that a VM measured on itself, with the seconds that it was paused or away. */
+const felt = [
+  '| where SeenFrom == "itself"',
+  '| extend Seconds = coalesce(ObservedOutageSeconds, 0.0) + coalesce(ObservedPauseTotalMs, 0) / 1000.0',
+  '| where Seconds > 0',
+];
 
 export const impact: Tab = {
   name: 'Impact',
   panels: [
     {
       name: 'pause-by-size',
-      title: 'How long does a freeze really last?',
+      title: 'How long does a freeze really last, beside what Azure said?',
       empty: 'No VM measured a freeze in this time.',
       width: 50,
       source: asked((words) => [
         ...eventsInTime(words),
         '| where EventType =~ "Freeze" and isnotnull(ObservedPauseMs)',
-        '| summarize percentiles(ObservedPauseMs, 50, 95, 99) by Size = replace_string(VmSize, "Standard_", "")',
+        '| summarize',
+        '    Said = maxif(DurationInSeconds, DurationInSeconds >= 0),',
+        '    Half = percentile(ObservedPauseMs / 1000.0, 50),',
+        '    Most = percentile(ObservedPauseMs / 1000.0, 95),',
+        '    Longest = max(ObservedPauseMs) / 1000.0',
+        '    by Size = replace_string(VmSize, "Standard_", "")',
+        '| order by Longest desc',
         '| project',
         '    Size,',
-        '    P50 = percentile_ObservedPauseMs_50,',
-        '    P95 = percentile_ObservedPauseMs_95,',
-        '    P99 = percentile_ObservedPauseMs_99',
-        '| order by P95 desc',
+        '    ["Azure said"] = todouble(Said),',
+        '    ["half up to"] = Half,',
+        '    ["95 % up to"] = Most,',
+        '    longest = Longest',
       ]),
-      show: { as: 'bars', x: 'Size', isTime: false, y: ['P50', 'P95', 'P99'], unit: 'ms' },
+      show: {
+        as: 'bars',
+        x: 'Size',
+        isTime: false,
+        y: ['Azure said', 'half up to', '95 % up to', 'longest'],
+        unit: 's',
+        names: ['Azure said', 'half up to', '95 % up to', 'longest'],
+      },
     },
     {
       name: 'worst-pause-by-day',
@@ -30,14 +54,84 @@ export const impact: Tab = {
       source: asked((words) => [
         ...eventsInTime(words),
         '| where EventType =~ "Freeze" and isnotnull(ObservedPauseMs)',
-        '| summarize P50 = percentile(ObservedPauseMs, 50), Longest = max(ObservedPauseMs) by Day = bin(FirstSeenAt, 1d)',
+        '| summarize ["half up to"] = percentile(ObservedPauseMs, 50), longest = max(ObservedPauseMs) by Day = bin(FirstSeenAt, 1d)',
         '| order by Day asc',
       ]),
-      show: { as: 'lines', x: 'Day', isTime: true, y: ['P50', 'Longest'], unit: 'ms' },
+      show: {
+        as: 'lines',
+        x: 'Day',
+        isTime: true,
+        y: ['half up to', 'longest'],
+        unit: 'ms',
+        names: ['half up to', 'longest'],
+      },
+    },
+    {
+      name: 'region-by-hour',
+      title: 'At which hours (UTC) do VMs notice Azure? Seconds paused or away, for 100 VMs',
+      empty: 'No VM measured a pause or an outage in this time.',
+      source: asked((words) => [
+        `let Known = ${fleet(words).join('\n    ')}`,
+        '    | summarize VMs = count() by Location;',
+        ...eventsInTime(words),
+        ...felt,
+        '| lookup kind = leftouter Known on Location',
+        '| extend',
+        '    Seconds = 100 * Seconds / coalesce(VMs, 1),',
+        '    Hour = hourofday(coalesce(OutageFrom, StartedAt, NotBefore))',
+        '| summarize',
+        ...hours.map(
+          (hour, number) => `    ["${hour}"] = round(sumif(Seconds, Hour == ${number}))${number < 23 ? ',' : ''}`,
+        ),
+        '    by Location',
+        '| order by Location asc',
+      ]),
+      show: { as: 'table', looks: [{ column: '00', andColumns: hours.slice(1), as: 'heat' }] },
+    },
+    {
+      name: 'vms-by-day',
+      title: 'How many of 1,000 VMs does Azure touch, day by day?',
+      empty: 'No event in this time.',
+      width: 50,
+      source: asked((words) => [
+        `let Known = toscalar (\n${indented([...fleet(words), '| count);']).join('\n')}`,
+        ...eventsInTime(words),
+        '| summarize VMs = round(1000.0 * count() / max_of(Known, 1), 1) by EventType, Day = bin(FirstSeenAt, 1d)',
+        '| order by Day asc',
+      ]),
+      show: { as: 'bars', x: 'Day', isTime: true, y: ['VMs'], group: 'EventType', names: eventTypes },
+    },
+    {
+      name: 'what-came-of-it',
+      title: 'How did events end, and what did VMs measure?',
+      empty: 'No event in this time.',
+      width: 50,
+      source: asked((words) => [
+        ...eventsInTime(words),
+        '| summarize',
+        '    VMs = count(),',
+        '    Canceled = countif(Outcome == "Canceled"),',
+        '    Notice = percentile(NoticeSeconds, 50),',
+        '    WorstPause = max(ObservedPauseMs),',
+        '    WorstOutage = max(ObservedOutageSeconds)',
+        '    by EventType, EventSource',
+        '| order by VMs desc',
+      ]),
+      show: {
+        as: 'table',
+        looks: [
+          eventType,
+          eventSource,
+          { column: 'VMs', as: 'bar' },
+          seconds('Notice', 'Usual notice'),
+          milliseconds('WorstPause', 'Longest pause'),
+          seconds('WorstOutage', 'Longest outage'),
+        ],
+      },
     },
     {
       name: 'said-and-measured',
-      title: 'Is what Azure says about durations true?',
+      title: 'Do measured durations agree with what Azure says?',
       empty: 'Nothing was measured in this time.',
       width: 50,
       source: asked((words) => [
@@ -58,9 +152,9 @@ export const impact: Tab = {
         as: 'table',
         looks: [
           eventType,
-          { column: 'Said', label: 'Said to take' },
+          { column: 'Said', label: 'Azure said' },
           { column: 'VMs', as: 'bar' },
-          seconds('Half', 'Half took up to'),
+          seconds('Half', 'Half up to'),
           seconds('P95', '95 % up to'),
           seconds('Longest', 'Longest'),
         ],
@@ -68,21 +162,25 @@ export const impact: Tab = {
     },
     {
       name: 'notice',
-      title: 'Is the notice as long as it is documented?',
+      title: 'Is the notice as long as it is documented? Approved events are not counted',
       empty: 'No event in this time.',
       width: 50,
       source: asked((words) => [
         ...eventsInTime(words),
         '| where isnotnull(NoticeSeconds)',
         '| extend Documented = case(EventType in~("Freeze", "Reboot"), 900, EventType =~ "Redeploy", 600, EventType =~ "Preempt", 30, EventType =~ "Terminate", 300, int(null))',
+        // Who approves an event shortens its notice.
+        '| extend IsGiven = isnull(ApprovedAt)',
         // A poll passes before an announcement is seen, and another before its start is.
         '| summarize',
-        '    VMs = count(),',
-        '    Shortest = min(NoticeSeconds),',
-        '    Half = percentile(NoticeSeconds, 50),',
-        '    Shorter = countif(NoticeSeconds < Documented - 5)',
+        '    Shortest = minif(NoticeSeconds, IsGiven),',
+        '    Half = percentile(iff(IsGiven, NoticeSeconds, real(null)), 50),',
+        '    VMs = countif(IsGiven),',
+        '    Shorter = countif(IsGiven and NoticeSeconds < Documented - 5),',
+        '    Approved = countif(not(IsGiven))',
         '    by EventType, EventSource, Documented',
         '| order by VMs desc',
+        '| project EventType, EventSource, Documented, Shortest, Half, VMs, Shorter, Approved',
       ]),
       show: {
         as: 'table',
@@ -91,9 +189,10 @@ export const impact: Tab = {
           eventSource,
           seconds('Documented', 'Documented'),
           seconds('Shortest', 'Shortest'),
-          seconds('Half', 'Half had up to'),
+          seconds('Half', 'Half up to'),
           { column: 'VMs', as: 'bar' },
-          { column: 'Shorter', label: 'Had less', as: 'heat' },
+          { column: 'Shorter', label: 'Less', as: 'heat' },
+          { column: 'Approved', label: 'Approved' },
         ],
       },
     },

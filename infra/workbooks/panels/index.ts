@@ -6,6 +6,7 @@ import { overview } from './overview.ts';
 import { pipeline } from './pipeline.ts';
 import { trace } from './trace.ts';
 import { upcoming } from './upcoming.ts';
+import { waves } from './waves.ts';
 
 /** The dashboards, tab by tab. To add a panel, add it to its tab and run `npm run workbook`. */
-export const tabs: readonly Tab[] = [overview, upcoming, impact, hotSpots, availabilityTab, trace, pipeline];
+export const tabs: readonly Tab[] = [overview, upcoming, waves, impact, hotSpots, availabilityTab, trace, pipeline];

@@ -1,82 +1,109 @@
-import { asked, bridges, eventsInTime, kept, openEvents, type Tab, type Urgency, type Words } from '../panel.ts';
-import { eventSource, eventType, milliseconds, seconds } from './looks.ts';
+import { asked, eventFilters, type Tab, type TileText, vmFilters, type Words } from '../panel.ts';
+import { eventId, eventSource, eventType, resource, scaleSet, seconds, time, vm } from './looks.ts';
+import { kept, where } from './sources.ts';
 
-interface Tile {
-  readonly of: 'Events' | 'Bridges';
-  readonly title: string;
-  readonly meaning: string;
+interface Tile extends TileText {
+  readonly of: 'Open' | 'Beats';
   readonly condition: string;
-  /** How urgent it is that the number is not 0. */
-  readonly ifAny: Urgency;
 }
+
+/** Started, or due and the VM not heard of since: it may be down before it can report the start. */
+const stuck = 'coalesce(StartedAt, NotBefore) < ago(30m) and (isnotnull(StartedAt) or LastHeardAt < NotBefore + 5m)';
 
 /** In the order in which they stand. */
 const tiles: readonly Tile[] = [
   {
-    of: 'Events',
-    title: 'In the next hour',
-    meaning: 'VMs that Azure may touch before the hour is over',
-    condition: 'isnull(StartedAt) and (isnull(NotBefore) or NotBefore < now() + 1h)',
+    of: 'Open',
+    name: 'In the next hour',
+    meaning: 'VMs that Azure may touch within the hour',
+    condition: 'State in("due", "within the hour")',
     ifAny: 'act',
   },
   {
-    of: 'Events',
-    title: 'Announced',
-    meaning: 'VMs with something ahead of them',
-    condition: 'isnull(StartedAt)',
+    of: 'Open',
+    name: 'Announced',
+    meaning: 'VMs with an event that has not started',
+    condition: 'State in("due", "within the hour", "announced")',
     ifAny: 'watch',
   },
   {
-    of: 'Events',
-    title: 'In progress',
-    meaning: 'VMs that Azure is at work on',
-    condition: 'isnotnull(StartedAt)',
+    of: 'Open',
+    name: 'In progress',
+    meaning: 'VMs with an event that started in the last 30 minutes',
+    condition: 'State == "in progress"',
     ifAny: 'watch',
   },
   {
-    of: 'Events',
-    title: 'Stuck',
-    meaning: 'of these for more than 30 minutes',
-    condition: 'StartedAt < ago(30m)',
+    of: 'Open',
+    name: 'Stuck',
+    meaning: 'VMs with an event that started or was due over 30 minutes ago',
+    condition: 'State == "stuck"',
     ifAny: 'act',
   },
   {
-    of: 'Bridges',
-    title: 'Bridges',
-    meaning: 'VMs that have told of themselves in 14 days',
+    of: 'Beats',
+    name: 'Bridges',
+    meaning: 'VMs with a heartbeat in the last 24 hours',
     condition: 'isnotempty(VmId)',
     ifAny: 'fine',
   },
   {
-    of: 'Bridges',
-    title: 'Silent',
-    meaning: 'bridges that should have given a sign of life',
-    condition: 'IsSilent',
+    of: 'Beats',
+    name: 'Silent',
+    meaning: 'of these, heartbeat overdue; for longer: tab Pipeline',
+    condition: 'State != "stopping" and TimeGenerated < now() - 2.5m * coalesce(IntervalMinutes, 60)',
     ifAny: 'act',
   },
 ];
 
-const tileRows = ({ of, title, meaning, condition, ifAny }: Tile, place: number): string[] => [
-  '    (',
-  `    ${of}`,
-  `    | where ${condition}`,
-  '    | summarize Value = count()',
-  '    | extend',
-  `        Place = ${place},`,
-  `        Tile = "${title}",`,
-  `        Meaning = "${meaning}",`,
-  `        IfAny = "${ifAny}"`,
-  place === tiles.length - 1 ? '    )' : '    ),',
+const list = (texts: readonly string[]): string => `dynamic([${texts.map((text) => JSON.stringify(text)).join(', ')}])`;
+
+/** A row for each tile, also where it counts nothing. */
+const tileRows: readonly string[] = [
+  `range Place from 0 to ${tiles.length - 1} step 1`,
+  '| lookup kind = leftouter (',
+  '    union',
+  ...tiles.flatMap(({ of, condition }, place) => [
+    '        (',
+    `        ${of}`,
+    `        | where ${condition}`,
+    `        | extend Place = ${place})${place === tiles.length - 1 ? '' : ','}`,
+  ]),
+  '    | summarize Value = count() by Place',
+  '    )',
+  '    on Place',
+  '| extend Value = coalesce(Value, 0)',
+  '| order by Place asc',
+  '| project',
+  `    Tile = tostring(${list(tiles.map(({ name }) => name))}[Place]),`,
+  '    Value,',
+  `    Meaning = tostring(${list(tiles.map(({ meaning }) => meaning))}[Place]),`,
+  `    Urgency = iff(Value > 0, tostring(${list(tiles.map(({ ifAny }) => ifAny))}[Place]), "fine")`,
 ];
 
-const tileQuery = (words: Words): string[] => [
-  `let Events = ${kept(openEvents(words)).join('\n')}`,
-  `let Bridges = ${kept(bridges(words)).join('\n')}`,
-  'union',
-  ...tiles.flatMap(tileRows),
-  '| extend Urgency = iff(Value > 0, IfAny, "fine")',
-  '| order by Place asc',
-  '| project Tile, Value, Meaning, Urgency',
+/**
+ * Table `Open`, the events that are not over. It reads the records of two days and the heartbeats of one, since it is asked again every few
+ * minutes: an event that was announced earlier is known from the heartbeat. A VM that was not heard of for a day is taken to be gone.
+ */
+const open = (words: Words): string[] => [
+  `let Open = ${kept([
+    'VmEventStates(ago(2d), ago(1d))',
+    '| where IsOpen and LastHeardAt > ago(1d)',
+    '| where not(EventType in("Preempt", "Terminate") and coalesce(NotBefore + 10m < now(), false))',
+    ...where(words.chosen(eventFilters)),
+    `| extend IsStuck = coalesce(${stuck}, false)`,
+    '| extend State = case(IsStuck, "stuck", isnotnull(StartedAt), "in progress", coalesce(NotBefore < now(), true), "due", NotBefore < now() + 1h, "within the hour", "announced")',
+  ]).join('\n')}`,
+];
+
+/** Table `Beats`, the last heartbeat of each bridge. */
+const beats = (words: Words): string[] => [
+  `let Beats = ${kept([
+    'VmLifecycleBridge_CL',
+    '| where TimeGenerated > ago(1d)',
+    ...where(['coalesce(IsTest, false) == false', ...words.chosen(vmFilters)]),
+    '| summarize arg_max(TimeGenerated, State, IntervalMinutes) by VmId',
+  ]).join('\n')}`,
 ];
 
 export const overview: Tab = {
@@ -85,48 +112,50 @@ export const overview: Tab = {
     {
       name: 'now',
       title: 'How is the fleet right now?',
-      empty: 'No VM of the chosen ones has told anything.',
-      source: asked(tileQuery),
-      show: { as: 'tiles', title: 'Tile', value: 'Value', meaning: 'Meaning', urgency: 'Urgency' },
+      empty: 'No bridge of the chosen VMs sent a heartbeat or a record in the last 24 hours.',
+      source: asked((words) => [...open(words), ...beats(words), ...tileRows]),
+      show: { as: 'tiles', title: 'Tile', value: 'Value', meaning: 'Meaning', urgency: 'Urgency', tiles },
     },
     {
-      name: 'vms-by-day',
-      title: 'How many VMs does Azure touch, day by day?',
-      empty: 'No event in this time.',
-      width: 50,
+      name: 'attention',
+      title: 'Which VMs are affected now or within the hour?',
+      empty: 'None.',
       source: asked((words) => [
-        ...eventsInTime(words),
-        '| summarize VMs = count() by EventType, Day = bin(FirstSeenAt, 1d)',
-        '| order by Day asc',
-      ]),
-      show: { as: 'bars', x: 'Day', isTime: true, y: ['VMs'], group: 'EventType' },
-    },
-    {
-      name: 'what-came-of-it',
-      title: 'What came of it?',
-      empty: 'No event in this time.',
-      width: 50,
-      source: asked((words) => [
-        ...eventsInTime(words),
-        '| summarize',
-        '    VMs = count(),',
-        '    Canceled = countif(Outcome == "Canceled"),',
-        '    Notice = percentile(NoticeSeconds, 50),',
-        '    WorstPause = max(ObservedPauseMs),',
-        '    WorstOutage = max(ObservedOutageSeconds)',
-        '    by EventType, EventSource',
-        '| order by VMs desc',
+        ...open(words),
+        'Open',
+        '| where State != "announced"',
+        '| extend DueAt = coalesce(StartedAt, NotBefore)',
+        '| order by DueAt asc, VmName asc',
+        '| project',
+        '    State,',
+        '    Since = iff(DueAt < now(), (now() - DueAt) / 1s, real(null)),',
+        '    Left = iff(DueAt < now(), real(null), (DueAt - now()) / 1s),',
+        '    EventType,',
+        '    EventSource,',
+        '    VmName,',
+        '    VmScaleSetName,',
+        '    Location,',
+        '    NotBefore,',
+        '    StartedAt,',
+        '    LastHeardAt,',
+        '    ResourceId,',
+        '    EventId',
       ]),
       show: {
         as: 'table',
         looks: [
+          { column: 'State', signs: { stuck: 'act', due: 'act', 'within the hour': 'watch', 'in progress': 'watch' } },
+          seconds('Since', 'Started or due since'),
+          seconds('Left', 'Time left'),
           eventType,
           eventSource,
-          { column: 'VMs', as: 'bar' },
-          { column: 'Canceled' },
-          seconds('Notice', 'Usual notice'),
-          milliseconds('WorstPause', 'Longest pause'),
-          seconds('WorstOutage', 'Longest outage'),
+          vm,
+          scaleSet,
+          time('NotBefore', 'Not before'),
+          time('StartedAt', 'Started'),
+          time('LastHeardAt', 'VM last heard'),
+          resource,
+          eventId,
         ],
       },
     },

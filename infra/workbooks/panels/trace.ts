@@ -1,5 +1,7 @@
-import { asked, eventsInTime, type Tab } from '../panel.ts';
+import { asked, type Tab } from '../panel.ts';
 import { eventId, eventSource, eventType, milliseconds, scaleSet, seconds, time, vm } from './looks.ts';
+import { eventsInTime } from './sources.ts';
+import { stepsOf } from './steps.ts';
 
 export const trace: Tab = {
   name: 'Trace',
@@ -32,7 +34,7 @@ export const trace: Tab = {
       ]),
       show: {
         as: 'table',
-        chooses: 'EventId',
+        chooses: { column: 'EventId', as: 'EventId', shownBy: 'steps' },
         looks: [
           time('FirstSeenAt', 'First seen'),
           eventType,
@@ -44,51 +46,22 @@ export const trace: Tab = {
         ],
       },
     },
-    {
-      name: 'steps',
-      title: 'What happened to this event, step by step?',
-      empty: 'Choose an event above.',
-      needsEvent: true,
-      source: asked((words) => [
-        `VmLifecycle(now() - ${words.start})`,
-        `| where EventId =~ ${words.event}`,
-        '| order by ObservedAt asc, Sequence asc',
-        '| project',
-        '    ObservedAt,',
-        '    Phase,',
-        '    VmName,',
-        '    SeenBy,',
-        '    NotBefore,',
-        '    Evidence = strcat_array(Evidence, ", "),',
-        '    Changes = iff(array_length(Changes) > 0, tostring(Changes), ""),',
-        '    Description',
-      ]),
-      show: {
-        as: 'table',
-        looks: [
-          time('ObservedAt', 'Seen'),
-          { column: 'Phase', signs: { Started: 'watch', Completed: 'fine', Canceled: 'fine' } },
-          { column: 'VmName', label: 'First seen by' },
-          { column: 'SeenBy', label: 'VMs that saw it' },
-          time('NotBefore', 'Not before'),
-        ],
-      },
-    },
+    stepsOf('EventId', { name: 'steps', title: 'What happened to this event, step by step?' }),
     {
       name: 'vms-of-event',
       title: 'What did it mean for each of its VMs?',
       empty: 'Choose an event above.',
-      needsEvent: true,
+      needs: 'EventId',
       source: asked((words) => [
-        `VmEventTimeline(now() - ${words.start})`,
-        `| where EventId =~ ${words.event}`,
+        `VmEventTimeline(max_of(14d, now() - ${words.start}))`,
+        `| where EventId =~ ${words.clicked('EventId')}`,
         '| order by FirstSeenAt asc',
         '| project',
         '    VmName,',
         '    VmScaleSetName,',
-        '    FirstSeenAt,',
-        '    StartedAt,',
-        '    EndedAt,',
+        '    FirstSeenAt = format_datetime(FirstSeenAt, "yyyy-MM-dd HH:mm:ss"),',
+        '    StartedAt = format_datetime(StartedAt, "yyyy-MM-dd HH:mm:ss"),',
+        '    EndedAt = format_datetime(EndedAt, "yyyy-MM-dd HH:mm:ss"),',
         '    Outcome,',
         '    NoticeSeconds,',
         '    ObservedPauseMs,',
@@ -103,15 +76,15 @@ export const trace: Tab = {
         looks: [
           vm,
           scaleSet,
-          time('FirstSeenAt', 'First seen'),
-          time('StartedAt', 'Started'),
-          time('EndedAt', 'Ended'),
+          { column: 'FirstSeenAt', label: 'First seen (UTC)' },
+          { column: 'StartedAt', label: 'Started (UTC)' },
+          { column: 'EndedAt', label: 'Ended (UTC)' },
           seconds('NoticeSeconds', 'Notice'),
           milliseconds('ObservedPauseMs', 'Longest pause'),
           seconds('ObservedOutageSeconds', 'Away'),
           { column: 'PreviousPhysicalHost', label: 'From host' },
           { column: 'PhysicalHost', label: 'To host' },
-          { column: 'SeenFrom', label: 'Told by' },
+          { column: 'SeenFrom', label: 'Reported by' },
         ],
       },
     },

@@ -1,19 +1,31 @@
-import { asked, openEvents, type Tab } from '../panel.ts';
+import { asked, type Tab } from '../panel.ts';
 import { eventId, eventSource, eventType, resource, scaleSet, seconds, time, vm } from './looks.ts';
+import { nameSets, ofSet } from './sets.ts';
+import { openEvents } from './sources.ts';
+import { stepsOf } from './steps.ts';
+
+/** Columns of the calendar, by the number of days from today. */
+const days = [
+  ['Today', 'Today'],
+  ['Tomorrow', 'Tomorrow'],
+  ...[2, 3, 4, 5, 6].map((day) => [`In${day}Days`, `In ${day} days`] as const),
+] as const;
 
 export const upcoming: Tab = {
   name: 'Upcoming',
   panels: [
     {
       name: 'announced',
-      title: 'Which VMs will Azure touch next, and how long is left?',
+      title: 'Which VMs will Azure touch next, and how long is left? Click an event to follow it below.',
       empty: 'Nothing is announced.',
       source: asked((words) => [
         ...openEvents(words),
         '| where isnull(StartedAt)',
-        '| extend Left = iff(isnull(NotBefore), real(null), max_of((NotBefore - now()) / 1s, 0.0))',
+        '| extend Left = iff(isnull(NotBefore), real(null), (NotBefore - now()) / 1s)',
+        '| extend State = case(isnull(NotBefore), "at any moment", Left < -1800, "stuck", Left < 0, "due", Left < 3600, "within the hour", "announced")',
         '| order by NotBefore asc',
         '| project',
+        '    State,',
         '    Left,',
         '    NotBefore,',
         '    EventType,',
@@ -29,19 +41,28 @@ export const upcoming: Tab = {
       ]),
       show: {
         as: 'table',
+        chooses: { column: 'EventId', as: 'UpcomingEventId', shownBy: 'steps-of-upcoming' },
         looks: [
+          {
+            column: 'State',
+            signs: { stuck: 'act', due: 'act', 'at any moment': 'act', 'within the hour': 'act', announced: 'watch' },
+          },
           seconds('Left', 'Time left'),
           time('NotBefore', 'Not before'),
           eventType,
           eventSource,
           vm,
           scaleSet,
-          { column: 'Said', label: 'Said to take' },
+          { column: 'Said', label: 'Expected duration' },
           resource,
           eventId,
         ],
       },
     },
+    stepsOf('UpcomingEventId', {
+      name: 'steps-of-upcoming',
+      title: 'What has happened to the event that was clicked above?',
+    }),
     {
       name: 'in-progress',
       title: 'What is Azure doing now, and since when?',
@@ -77,27 +98,53 @@ export const upcoming: Tab = {
           eventSource,
           vm,
           scaleSet,
-          { column: 'SeenFrom', label: 'Told by' },
-          time('LastObservedAt', 'Last word'),
+          { column: 'SeenFrom', label: 'Reported by' },
+          time('LastObservedAt', 'Last record'),
           resource,
           eventId,
         ],
       },
     },
     {
-      name: 'next-days',
-      title: 'When will it happen?',
+      name: 'calendar',
+      title: 'What is announced for which day? First time of the day (UTC), event, number of VMs',
       empty: 'Nothing is announced.',
       source: asked((words) => [
         ...openEvents(words),
         '| where isnull(StartedAt)',
-        '| extend Place = case(isnull(NotBefore), 0, NotBefore < now() + 15m, 1, NotBefore < now() + 1h, 2, NotBefore < now() + 1d, 3, 4)',
-        '| extend Within = case(Place == 0, "time unknown", Place == 1, "15 minutes", Place == 2, "an hour", Place == 3, "a day", "days to come")',
-        '| summarize VMs = count() by Place, Within, EventType',
-        '| order by Place asc',
-        '| project Within, EventType, VMs',
+        ...ofSet,
+        '| extend Name = iff(isempty(ScaleSet), VmName, ScaleSet)',
+        '| extend Day = iff(coalesce(NotBefore < now(), true), -1, min_of(datetime_diff("day", NotBefore, now()), 7))',
+        '| summarize At = min(NotBefore), VMs = dcount(VmName) by SubscriptionId, ResourceGroup, Location, ScaleSet, Name, Day, EventType',
+        '| order by At asc',
+        '| extend Text = strcat(format_datetime(At, "HH:mm "), EventType, iff(VMs > 1, strcat(" × ", VMs), ""))',
+        '| summarize',
+        '    First = min(At),',
+        '    Due = strcat_array(make_list_if(Text, Day == -1), ", "),',
+        ...days.map(([column], day) => `    ${column} = strcat_array(make_list_if(Text, Day == ${day}), ", "),`),
+        '    Later = strcat_array(make_list_if(strcat(format_datetime(At, "yyyy-MM-dd "), Text), Day == 7), ", ")',
+        '    by SubscriptionId, ResourceGroup, Location, ScaleSet, Name',
+        ...nameSets,
+        '| order by First asc, Name asc',
+        '| project',
+        '    Name = iff(isempty(ScaleSet), Name, Set),',
+        '    Due,',
+        ...days.map(([column]) => `    ${column},`),
+        '    Later',
       ]),
-      show: { as: 'bars', x: 'Within', isTime: false, y: ['VMs'], group: 'EventType' },
+      show: {
+        as: 'table',
+        looks: [
+          { column: 'Name', label: 'Scale set or VM' },
+          {
+            column: 'Due',
+            label: 'Due or time unknown',
+            andColumns: [...days.map(([column]) => column), 'Later'],
+            as: 'event type',
+          },
+          ...days.map(([column, label]) => ({ column, label })),
+        ],
+      },
     },
   ],
 };

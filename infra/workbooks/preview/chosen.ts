@@ -3,8 +3,8 @@ export interface Chosen {
   /** As long until now as the time range goes. */
   readonly days: number;
   readonly now: Date;
-  /** Id of the event that was clicked; empty where none was. */
-  readonly eventId: string;
+  /** What was clicked, by the name of the parameter. */
+  readonly clicked: Readonly<Record<string, string>>;
 }
 
 const dayMs = 86_400_000;
@@ -14,7 +14,7 @@ const dayMs = 86_400_000;
  * Throws where a parameter is named that the workbook does not have.
  * https://learn.microsoft.com/azure/azure-monitor/visualize/workbooks-time
  */
-export function withChosen(query: string, { days, now, eventId }: Chosen): string {
+export function withChosen(query: string, { days, now, clicked }: Chosen): string {
   const start = new Date(now.getTime() - days * dayMs).toISOString();
   const values: Readonly<Record<string, string>> = {
     TimeRange: `> ago(${days}d)`,
@@ -24,7 +24,8 @@ export function withChosen(query: string, { days, now, eventId }: Chosen): strin
     EventType: "'*'",
     Location: "'*'",
     VmScaleSet: "'*'",
-    EventId: eventId,
+    VmName: '',
+    ...clicked,
   };
   return query.replace(/\{(\w+(:\w+)?)\}/g, (parameter, name: string) => {
     const value = values[name];

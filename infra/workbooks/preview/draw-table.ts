@@ -2,29 +2,52 @@ import type { Cell } from '../../../test/support/kql/index.ts';
 import { type Formatter, formatters, type GridSettings, type TileSettings } from '../workbook-json.ts';
 import type { Answer } from './answer.ts';
 import { escaped, momentText, numberText } from './figures.ts';
+import { hexOf } from './palette.ts';
 
-const mostRows = 10;
+/** Rows that are drawn: of lanes more, since together they are one picture. */
+const mostRows = { table: 12, lanes: 40 } as const;
 
 /** Rows as an HTML table, formatted as the settings say. */
 export function drawTable({ formatters: given, labelSettings }: GridSettings, { columns, rows }: Answer): string {
-  const byColumn = new Map(given.map((formatter) => [formatter.columnMatch, formatter]));
+  const of = (column: string): Formatter | undefined => given.find((formatter) => isFor(formatter, column));
+  const shown = columns.filter(({ name }) => of(name)?.formatter !== formatters.hidden);
   const labels = new Map(labelSettings.map(({ columnId, label }) => [columnId, label]));
-  const head = columns.map(({ name, type }) => `<th${align(type)}>${escaped(labels.get(name) ?? name)}</th>`);
-  const body = rows.slice(0, mostRows).map((row) => {
-    const cells = columns.map(({ name, type }) => {
-      const most = Math.max(...rows.map((each) => Number(each[name] ?? 0)));
-      return `<td${align(type)}>${drawCell(row[name] ?? null, type, byColumn.get(name), most)}</td>`;
+  const head = shown.map(({ name, type }) => `<th${align(type)}>${escaped(labels.get(name) ?? name)}</th>`);
+  const most = (column: string): number => {
+    const formatter = of(column);
+    const together = formatter ? columns.filter(({ name }) => isFor(formatter, name)) : [];
+    return Math.max(...rows.flatMap((row) => together.map(({ name }) => Number(row[name] ?? 0))));
+  };
+  const mostOf = new Map(shown.map(({ name }) => [name, most(name)]));
+  const limit = given.some(({ formatter }) => formatter === formatters.compositeBar) ? mostRows.lanes : mostRows.table;
+  const body = rows.slice(0, limit).map((row) => {
+    const cells = shown.map(({ name, type }) => {
+      return `<td${align(type)}>${drawCell(row, name, type, of(name), mostOf.get(name) ?? 0)}</td>`;
     });
     return `<tr>${cells.join('')}</tr>`;
   });
-  const more = rows.length > mostRows ? `<p class="more">and ${rows.length - mostRows} more</p>` : '';
-  return `<div class="scroll"><table><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('')}</tbody></table></div>${more}`;
+  const more = rows.length > limit ? `<p class="more">and ${rows.length - limit} more</p>` : '';
+  const dense = shown.length > 20 ? ' class="dense"' : '';
+  return `<div class="scroll"><table${dense}><thead><tr>${head.join('')}</tr></thead><tbody>${body.join('')}</tbody></table></div>${more}`;
 }
+
+/** Whether settings are for a column: they name it, or are a regular expression for several. */
+export const isFor = ({ columnMatch }: Formatter, column: string): boolean =>
+  columnMatch.startsWith('^') ? new RegExp(columnMatch).test(column) : columnMatch === column;
 
 const isNumber = (type: string): boolean => ['int', 'long', 'real'].includes(type);
 const align = (type: string): string => (isNumber(type) ? ' class="number"' : '');
 
-function drawCell(value: Cell, type: string, formatter: Formatter | undefined, most: number): string {
+function drawCell(
+  row: Answer['rows'][number],
+  column: string,
+  type: string,
+  formatter: Formatter | undefined,
+  most: number,
+): string {
+  const value = row[column] ?? null;
+  const parts = formatter?.formatOptions?.compositeBarSettings?.columnSettings;
+  if (parts) return drawParts(parts, row);
   if (value === null || value === '') return '<span class="nothing">–</span>';
   const text = isNumber(type) ? numberText(Number(value), formatter?.numberFormat) : plain(value, type);
   const share = most > 0 ? Number(value) / most : 0;
@@ -32,14 +55,37 @@ function drawCell(value: Cell, type: string, formatter: Formatter | undefined, m
     case formatters.bar:
       return `<span class="bar"><i style="width:${(share * 64).toFixed(0)}px"></i>${text}</span>`;
     case formatters.heat:
-      return `<span class="heat" style="background:rgba(240,140,10,${(share * 0.55).toFixed(2)})">${text}</span>`;
+      return `<span class="heat" style="background:rgba(240,140,10,${(Math.sqrt(share) * 0.75).toFixed(2)})">${text}</span>`;
     case formatters.thresholds:
-      return `${sign(String(value), formatter)}${escaped(text)}`;
+      return formatter.formatOptions?.thresholdsOptions === 'colors'
+        ? drawColoured(text, formatter)
+        : `${sign(String(value), formatter)}${escaped(text)}`;
     case formatters.resource:
       return `<a title="${escaped(text)}">${escaped(shortId(text))}</a>`;
     default:
       return `<span class="text" title="${escaped(text)}">${escaped(text)}</span>`;
   }
+}
+
+type Parts = NonNullable<NonNullable<Formatter['formatOptions']>['compositeBarSettings']>['columnSettings'];
+
+/** One bar, each part as long as its share of the sum. Grey parts are empty time: the portal draws them grey. */
+function drawParts(parts: Parts, row: Answer['rows'][number]): string {
+  const lengths = parts.map(({ columnName, color }) => ({ color, length: Number(row[columnName] ?? 0) }));
+  const sum = lengths.reduce((total, { length }) => total + length, 0);
+  const drawn = lengths.map(({ color, length }) => {
+    const hex = color === 'gray' ? '#f1f2f4' : hexOf(color);
+    return `<i style="width:${((100 * length) / Math.max(sum, Number.EPSILON)).toFixed(2)}%;background:${hex}"></i>`;
+  });
+  return `<span class="parts">${drawn.join('')}</span>`;
+}
+
+function drawColoured(text: string, { formatOptions }: Formatter): string {
+  const matching = formatOptions?.thresholdsGrid?.find(
+    ({ operator, thresholdValue = '' }) => operator === 'contains' && text.includes(thresholdValue),
+  );
+  const style = matching ? ` style="background:${hexOf(matching.representation)}"` : '';
+  return `<span class="tag"${style}>${escaped(text)}</span>`;
 }
 
 function plain(value: Cell, type: string): string {

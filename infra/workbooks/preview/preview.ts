@@ -23,18 +23,32 @@ export function openDemoFleet(): DemoFleet {
 
 const days = 14;
 
-/** What every step shows of the demo fleet. Where a step lets choose an event, a reboot of several VMs is chosen. */
+/** What every step shows of the demo fleet, where somebody clicks a row of each step that lets choose one. */
 export function answerAll(steps: readonly Step[], { kql, tables, now }: DemoFleet): Answered[] {
-  const choosing = steps.filter(({ content }) => content.exportParameterName === 'EventId');
-  const before = answering(choosing, kql, { days, now, eventId: '' }, tables);
-  const eventId = choosing.map(({ name, content }) => exported(content.exportFieldName ?? '', before(name)))[0] ?? '';
-  const answerNamed = answering(steps, kql, { days, now, eventId }, tables);
+  const chosen = { days, now, clicked: clickedIn(steps) };
+  const before = answering(steps, kql, chosen, tables);
+  const clicked = Object.fromEntries(
+    steps.flatMap(({ name, content: { exportParameterName, exportFieldName = '' } }) =>
+      exportParameterName === undefined ? [] : [[exportParameterName, exported(exportFieldName, before(name))]],
+    ),
+  );
+  const answerNamed = answering(steps, kql, { ...chosen, clicked: { ...chosen.clicked, ...clicked } }, tables);
   return steps.map((step) => ({ step, answer: answerNamed(step.name) }));
 }
 
-function exported(column: string, { rows }: Answer): string {
-  const telling = rows.find(
-    ({ EventType, Outcome, VMs }) => EventType === 'Reboot' && Outcome === 'Completed' && Number(VMs) > 1,
+/** What is chosen before anything was clicked, by the name of the parameter. */
+export const clickedIn = (steps: readonly Step[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    steps.flatMap(({ content: { exportParameterName, exportDefaultValue = '' } }) =>
+      exportParameterName === undefined ? [] : [[exportParameterName, exportDefaultValue]],
+    ),
   );
-  return String((telling ?? rows[0])?.[column] ?? '');
+
+/** A reboot of several VMs where there is one, a wave that is over, a resource group in which a bridge is missing, else the first row. */
+function exported(column: string, { rows }: Answer): string {
+  const isTelling = ({ EventType, Outcome, VMs, Bridges, DonePercent }: Answer['rows'][number]): boolean =>
+    (EventType === 'Reboot' && Outcome === 'Completed' && Number(VMs) > 1) ||
+    (Bridges !== undefined && Number(Bridges) < Number(VMs)) ||
+    DonePercent === 100;
+  return String((rows.find(isTelling) ?? rows[0])?.[column] ?? '');
 }

@@ -34,7 +34,11 @@ td { white-space: nowrap; }
 td a { color: #0f5ea8; }
 .bar { display: inline-flex; align-items: center; gap: 8px; justify-content: flex-end; }
 .bar i { height: 10px; border-radius: 3px; background: #8db7e2; display: inline-block; }
-.heat { display: inline-block; min-width: 44px; border-radius: 4px; padding: 0 8px; }
+.parts { display: flex; width: 460px; height: 12px; border-radius: 3px; overflow: hidden; }
+.parts i { display: block; height: 100%; }
+.tag { border-radius: 4px; padding: 1px 7px; color: #fff; font-weight: 550; }
+.heat { display: inline-block; min-width: 36px; border-radius: 4px; padding: 0 5px; }
+.dense th, .dense td { padding-right: 3px; }
 .sign { display: inline-block; width: 9px; height: 9px; border-radius: 50%; margin-right: 7px; background: #c3c7ce; }
 .sign.act { background: var(--act); } .sign.watch { background: var(--watch); } .sign.fine { background: var(--fine); }
 .more, .empty { margin: 8px 0 0; color: var(--soft); font-size: 12px; }

@@ -62,7 +62,7 @@ test.for(asking(dashboard))('in Grafana a panel reads only columns that its quer
 test.for(asking(dashboard))('in Grafana what is drawn over time begins with a time: $title', (panel) => {
   const [target] = panel.targets ?? [];
   const overTime = target?.azureLogAnalytics?.resultFormat === 'time_series';
-  expect(overTime).toBe(panel.type === 'timeseries');
+  expect(overTime).toBe(['timeseries', 'state-timeline'].includes(panel.type));
   if (!overTime) return;
   const types = bind(queriesOf(panel)[0] ?? '').columns.map(({ type }) => type);
   expect(types.filter((type) => type === 'datetime')).toHaveLength(1);
@@ -119,6 +119,26 @@ const planted: readonly { readonly name: string; readonly rule: keyof typeof rul
     made: withPanel(first, (panel) => ({ ...panel, gridPos: { ...panel.gridPos, h: 20 } })),
   },
   {
+    name: 'tiles have no thresholds',
+    rule: 'every tile has a colour for what it counts, and only what needs somebody is red',
+    made: withPanel(first, (panel) => ({ ...panel, fieldConfig: { defaults: {}, overrides: [] } })),
+  },
+  {
+    name: 'many bridges are red',
+    rule: 'every tile has a colour for what it counts, and only what needs somebody is red',
+    made: JSON.parse(JSON.stringify(dashboard).replaceAll('"color":"green","value":1', '"color":"red","value":1')),
+  },
+  {
+    name: 'a freeze is red in one chart',
+    rule: 'one name has one colour',
+    made: JSON.parse(JSON.stringify(dashboard).replace('"fixedColor":"#4f9bd9"', '"fixedColor":"#c4314b"')),
+  },
+  {
+    name: 'a click leads nowhere',
+    rule: 'a click leads to a panel that is there',
+    made: JSON.parse(JSON.stringify(dashboard).replace(/viewPanel=\d+/, 'viewPanel=9999')),
+  },
+  {
     name: 'a panel is wider than the page',
     rule: 'panels fit into the width',
     made: withPanel(first, (panel) => ({ ...panel, gridPos: { ...panel.gridPos, x: 6 } })),
@@ -130,11 +150,27 @@ test.for(planted)('the rules for Grafana see it when $name', ({ rule, made }) =>
 });
 
 test('a tile of Grafana that reads a column that the query does not give is found', () => {
-  const made = withPanel(first, (panel) => ({
-    ...panel,
-    options: { ...panel.options, reduceOptions: { fields: '/^Count$/' } },
-  }));
-  expect(asking(made).flatMap(missing)).toEqual(['value: Count']);
+  const made = withPanel(first, (panel) =>
+    JSON.parse(JSON.stringify(panel).replace('"fieldName":"Value"', '"fieldName":"Count"')),
+  );
+  expect(asking(made).flatMap(missing)).toEqual(['rowsToFields: Count']);
+});
+
+test('every variable by which Azure Resource Graph is asked may have several values', () => {
+  const asked = new Set(
+    everyPanel(dashboard).flatMap(({ targets = [] }) => targets.flatMap(({ subscriptions = [] }) => subscriptions)),
+  );
+  expect([...asked]).toEqual(['$Subscriptions']);
+  expect(dashboard.templating.list.find(({ name }) => name === 'Subscriptions')).toMatchObject({
+    multi: true,
+    includeAll: true,
+  });
+});
+
+test('lists are read when the dashboard is loaded, not at each refresh', () => {
+  expect(dashboard.templating.list.filter(({ type }) => type === 'query').map(({ refresh }) => refresh)).not.toContain(
+    2,
+  );
 });
 
 test('a macro that the data source does not know is not passed on', () => {

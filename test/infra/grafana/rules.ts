@@ -14,6 +14,11 @@ export interface Target {
   readonly subscriptions?: readonly string[];
 }
 
+export interface Override {
+  readonly matcher: { readonly id: string; readonly options: string };
+  readonly properties: readonly { readonly id: string; readonly value: unknown }[];
+}
+
 export interface Panel {
   readonly id: number;
   readonly type: string;
@@ -21,9 +26,7 @@ export interface Panel {
   readonly gridPos: { readonly h: number; readonly w: number; readonly x: number; readonly y: number };
   readonly panels?: readonly Panel[];
   readonly targets?: readonly Target[];
-  readonly fieldConfig?: {
-    readonly overrides: readonly { readonly matcher: { readonly options: string } }[];
-  };
+  readonly fieldConfig?: { readonly overrides: readonly Override[] };
   readonly options?: { readonly xField?: string; readonly reduceOptions?: { readonly fields: string } };
   readonly transformations?: readonly { readonly id: string; readonly options: Readonly<Record<string, unknown>> }[];
 }
@@ -31,6 +34,8 @@ export interface Panel {
 export interface Variable {
   readonly name: string;
   readonly type: string;
+  /** 1: when the dashboard is loaded, 2: whenever its time changes, which a relative one does at each refresh. */
+  readonly refresh?: number;
   readonly query:
     | string
     | { readonly azureLogAnalytics?: { readonly query: string; readonly resources: readonly string[] } };
@@ -75,13 +80,38 @@ export const rules = {
     ),
   'every variable that is read is there': (dashboard) => {
     const known = dashboard.templating.list.map(({ name }) => name);
-    const read = [...JSON.stringify(dashboard).matchAll(/\$(?:\{(\w+)[:.}]|(\w+))/g)].map(
+    const read = [...JSON.stringify(dashboard).matchAll(/\$(?:\{(\w+)[:.}]|([A-Za-z_]\w*))/g)].map(
       ([, braced, bare]) => braced ?? bare ?? '',
     );
     return [...new Set(read)].filter((name) => !known.includes(name) && !builtIn.test(name));
   },
   'no panel lies over another': (dashboard) =>
     dashboard.panels.flatMap(({ panels }) => overlapping(panels ?? [])).concat(overlapping(dashboard.panels)),
+  'every tile has a colour for what it counts, and only what needs somebody is red': (dashboard) =>
+    asking(dashboard)
+      .filter(({ type }) => type === 'stat')
+      .flatMap(({ title, fieldConfig }) => {
+        const overrides = fieldConfig?.overrides ?? [];
+        const colourOf = ({ properties }: Override): string =>
+          JSON.stringify(properties.find(({ id }) => id === 'thresholds'));
+        const uncoloured = overrides.filter((each) => !/"color":"(red|orange|green)","value":1\b/.test(colourOf(each)));
+        const red = overrides.filter((each) => colourOf(each).includes('red')).map(({ matcher }) => matcher.options);
+        return [
+          ...(overrides.length === 0 ? [title] : []),
+          ...uncoloured.map(({ matcher }) => matcher.options),
+          ...red.filter((name) => !['In the next hour', 'Stuck', 'Silent'].includes(name)),
+        ];
+      }),
+  'one name has one colour': (dashboard) => {
+    const pairs = asking(dashboard).flatMap(({ fieldConfig }) => (fieldConfig?.overrides ?? []).flatMap(coloursIn));
+    const names = new Map(pairs.map(([name, colour]) => [name, colour]));
+    return pairs.filter(([name, colour]) => names.get(name) !== colour).map(([name]) => name);
+  },
+  'a click leads to a panel that is there': (dashboard) => {
+    const ids = everyPanel(dashboard).map(({ id }) => String(id));
+    const links = [...JSON.stringify(dashboard).matchAll(/viewPanel=(\w+)/g)].map(([, id = '']) => id);
+    return links.length === 0 ? ['no link'] : links.filter((id) => !ids.includes(id));
+  },
   'panels fit into the width': (dashboard) =>
     everyPanel(dashboard)
       .filter(({ gridPos: { x, w } }) => x + w > 24)
@@ -96,6 +126,18 @@ const overlapping = (panels: readonly Panel[]): string[] =>
       .map((other) => `${title} | ${other.title}`),
   );
 
+/** Names with the colour that an override gives them: of series, and of texts in cells. */
+function coloursIn({ matcher, properties }: Override): [string, string][] {
+  const text = JSON.stringify(properties);
+  const [, series] = /^\/(.+)\$\/$/.exec(matcher.options) ?? [];
+  const [, fixed] = /"fixedColor":"([^"]+)"/.exec(text) ?? [];
+  const cells = [...text.matchAll(/"pattern":"\^\(\.\*(\w+)\.\*\)\$","result":\{"text":"\$1","color":"([^"]+)"/g)];
+  return [
+    ...(series !== undefined && fixed !== undefined ? [[series, fixed] as [string, string]] : []),
+    ...cells.map(([, name = '', colour = '']): [string, string] => [name, colour]),
+  ];
+}
+
 /**
  * A query as the data source sends it, where all is chosen of every list: macros and variables replaced.
  * Throws where it uses one that is not known.
@@ -109,21 +151,36 @@ export function withMacros(query: string, from: Date, to: Date): string {
     .replaceAll('$__timeFrom()', time(from))
     .replaceAll('$__timeTo()', time(to))
     .replaceAll('$EventId', '00000001-abcd-4000-8000-000000000000')
+    .replaceAll('$Wave', 'latest')
+    .replaceAll('$ResourceGroupId', '/subscriptions/s/resourcegroups/g')
+    .replaceAll('$VmName', '')
     .replace(/\$\w+/g, (name) => {
       throw new Error(`the data source does not know ${name}`);
     });
 }
 
-/** Columns that a panel reads by name, with where. */
-export function columnsRead({ fieldConfig, options, transformations = [] }: Panel): [string, string][] {
+/** Columns that a panel reads by name, with where. Tiles and series are named by what stands in a column. */
+export function columnsRead({ type, fieldConfig, options, transformations = [] }: Panel): [string, string][] {
   const reduced = options?.reduceOptions?.fields.replace(/^\/\^|\$\/$/g, '');
+  const overrides = type === 'table' ? (fieldConfig?.overrides ?? []) : [];
   const pairs: [string, unknown][] = [
-    ...(fieldConfig?.overrides ?? []).map(({ matcher }): [string, string] => ['override', matcher.options]),
+    ...overrides.flatMap(({ matcher: { id, options: name } }) =>
+      (id === 'byRegexp' ? name.replace(/^\/\^\(|\)\$\/$/g, '').split('|') : [name]).map((column): [string, string] => [
+        'override',
+        column,
+      ]),
+    ),
     ['x axis', options?.xField],
-    ['value', reduced],
-    ...transformations.flatMap(({ id, options: { byField, columnField, rowField, valueField } }) =>
-      [byField, columnField, rowField, valueField].map((column): [string, unknown] => [id, column]),
+    ['value', reduced === '' ? undefined : reduced],
+    ...transformations.flatMap(({ id, options: { byField, columnField, rowField, valueField, mappings = [] } }) =>
+      [byField, columnField, rowField, valueField, ...fieldsOf(mappings)].map((column): [string, unknown] => [
+        id,
+        column,
+      ]),
     ),
   ];
   return pairs.flatMap(([where, column]): [string, string][] => (typeof column === 'string' ? [[where, column]] : []));
 }
+
+const fieldsOf = (mappings: unknown): unknown[] =>
+  Array.isArray(mappings) ? mappings.map(({ fieldName }: { readonly fieldName: unknown }) => fieldName) : [];

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
+import { colours, eventTypes } from '../../../infra/workbooks/colours.ts';
 import { workbookPath } from '../../../infra/workbooks/dashboards.ts';
-import { jsonText } from '../../../infra/workbooks/json-text.ts';
-import { answering } from '../../../infra/workbooks/preview/answer.ts';
+import { jsonLines, jsonText } from '../../../infra/workbooks/json-text.ts';
+import { type Answer, answering } from '../../../infra/workbooks/preview/answer.ts';
 import { momentText, numberText } from '../../../infra/workbooks/preview/figures.ts';
 import { drawPage } from '../../../infra/workbooks/preview/page.ts';
 import { readWorkbook, type Step, stepsOf, tabsOf } from '../../../infra/workbooks/preview/read-workbook.ts';
-import { type Merge, queryTypes } from '../../../infra/workbooks/workbook-json.ts';
+import { type GridSettings, type Merge, queryTypes } from '../../../infra/workbooks/workbook-json.ts';
 import { openKql } from '../../support/kql/index.ts';
 
 const now = new Date('2026-03-15T12:00:00Z');
@@ -57,7 +58,7 @@ test.for([
 ] as const)('$name', ({ mergeType, rows }) => {
   const merging = asked('merged', JSON.stringify(merge(mergeType)), queryTypes.merge);
   const kql = openKql();
-  const answerNamed = answering([vms, told, merging], kql, { days: 14, now, eventId: '' }, {});
+  const answerNamed = answering([vms, told, merging], kql, { days: 14, now, clicked: {} }, {});
   expect(answerNamed('merged').rows).toEqual(rows);
 });
 
@@ -140,6 +141,91 @@ test('a chart is drawn with its names and figures, a table with its signs, bars 
   expect(drawn).toContain(momentText(rows[0]?.Day));
 });
 
+const tableOf = (formatters: GridSettings['formatters']): Step => ({
+  ...vms,
+  content: { ...vms.content, gridSettings: { formatters, filter: true, labelSettings: [] } },
+});
+const textOf = (step: Step, answer: Answer): string => drawPage(['Availability'], [{ step, answer }], '');
+
+test('a bar of several parts is drawn with the share and the colour of each', () => {
+  const columns = ['Vm', 'Lane', 'Notice', 'Away'].map((name) => ({ name, type: name === 'Vm' ? 'string' : 'real' }));
+  const step = tableOf([
+    {
+      columnMatch: 'Lane',
+      formatter: 22,
+      formatOptions: {
+        compositeBarSettings: {
+          labelText: '',
+          columnSettings: [
+            { columnName: 'Notice', color: 'blue' },
+            { columnName: 'Away', color: 'redBright' },
+          ],
+        },
+      },
+    },
+    { columnMatch: 'Notice', formatter: 5 },
+    { columnMatch: 'Away', formatter: 5 },
+  ]);
+  const drawn = textOf(step, { columns, rows: [{ Vm: 'web_0', Lane: null, Notice: 30, Away: 10 }] });
+  expect(drawn).toContain(
+    '<i style="width:75.00%;background:#4f9bd9"></i><i style="width:25.00%;background:#c4314b"></i>',
+  );
+  expect(drawn).not.toContain('<th class="number">Notice</th>');
+});
+
+test('columns of one regular expression share one scale of colours', () => {
+  const columns = ['00', '01'].map((name) => ({ name, type: 'long' }));
+  const drawn = textOf(tableOf([{ columnMatch: '^(00|01)$', formatter: 8 }]), {
+    columns,
+    rows: [{ '00': 4, '01': 100 }],
+  });
+  expect(drawn).toContain('rgba(240,140,10,0.15)">4<');
+  expect(drawn).toContain('rgba(240,140,10,0.75)">100<');
+});
+
+test('a cell has the colour of the worst event that it names', () => {
+  const drawn = textOf(
+    tableOf([
+      {
+        columnMatch: 'Today',
+        formatter: 18,
+        formatOptions: {
+          thresholdsOptions: 'colors',
+          thresholdsGrid: eventTypes.map((type) => ({
+            operator: 'contains',
+            thresholdValue: type,
+            representation: colours[type]?.workbook ?? '',
+            text: '{0}{1}',
+          })),
+        },
+      },
+    ]),
+    { columns: [{ name: 'Today', type: 'string' }], rows: [{ Today: '12:03 Freeze, 12:10 Reboot' }] },
+  );
+  expect(drawn).toContain('<span class="tag" style="background:#f0a30a">12:03 Freeze, 12:10 Reboot</span>');
+});
+
+test('a series has the colour that the settings give it', () => {
+  const step: Step = {
+    ...vms,
+    content: {
+      ...vms.content,
+      visualization: 'areachart',
+      chartSettings: {
+        xAxis: 'Time',
+        yAxis: ['away'],
+        seriesLabelSettings: [{ seriesName: 'away', color: 'redBright' }],
+      },
+    },
+  };
+  const columns = [
+    { name: 'Time', type: 'datetime' },
+    { name: 'away', type: 'long' },
+  ];
+  const rows = [0, 1].map((away) => ({ Time: `2026-03-15T10:0${away}:00.0000000Z`, away }));
+  expect(textOf(step, { columns, rows })).toMatch(/stroke="#c4314b"/);
+});
+
 test('what a row says is text on the page, never markup', () => {
   const step = {
     ...vms,
@@ -165,4 +251,11 @@ test.for([
 ])('as JSON text, $name', ({ value, text }) => {
   expect(jsonText(value)).toBe(text);
   expect(JSON.parse(jsonText(value))).toEqual(JSON.parse(JSON.stringify(value)));
+});
+
+test('the workbook has a line for each of its steps', () => {
+  const value = { version: 'x', items: [{ name: 'a', content: { size: 0 } }, { name: 'b' }] };
+  expect(jsonLines(value)).toBe(
+    '{\n"version": "x",\n"items": [\n{"name":"a","content":{"size":0}},\n{"name":"b"}\n]\n}\n',
+  );
 });

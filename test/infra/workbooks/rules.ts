@@ -20,7 +20,19 @@ const conditionsOf = ({ conditionalVisibility, conditionalVisibilities = [] }: I
 /** Names of the pipe's sources and operators, without blanks and comments: what is left of a query that asks nothing. */
 const opening = (query: string): string => query.replace(/^\s*\/\/.*$/gm, '').trim();
 
-const most = { steps: 30, graphQueries: 15, logQueries: 40, queryLength: 3_000, bytes: 100_000, name: 100 } as const;
+/**
+ * `stepsOfTab`: only the steps of one tab are asked, so each tab is held to what a workbook should have at most.
+ * `bytes`: Bicep loads 131,072 characters.
+ */
+const most = {
+  steps: 100,
+  stepsOfTab: 30,
+  graphQueries: 15,
+  logQueries: 40,
+  queryLength: 3_000,
+  bytes: 120_000,
+  name: 100,
+} as const;
 
 /**
  * The rules that Microsoft's own workbooks are held to; each gives what breaks it.
@@ -86,6 +98,10 @@ export const rules = {
       workbook.items.length > most.steps ? `${workbook.items.length} steps` : '',
       count(queryTypes.logs) > most.logQueries ? `${count(queryTypes.logs)} queries of the workspace` : '',
       count(queryTypes.graph) > most.graphQueries ? `${count(queryTypes.graph)} queries of Resource Graph` : '',
+      ...tabsOf(workbook).map((tab) => {
+        const shown = steps.filter((step) => step.tab === tab).length;
+        return shown > most.stepsOfTab ? `${shown} steps of the tab ${tab}` : '';
+      }),
     ].filter((what) => what !== '');
   },
   'the file is small': ({ text }) => (Buffer.byteLength(text) > most.bytes ? [`${Buffer.byteLength(text)} bytes`] : []),

@@ -1,0 +1,1 @@
+export type Json = Readonly<Record<string, unknown>>;
