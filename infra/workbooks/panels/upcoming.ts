@@ -35,7 +35,6 @@ export const upcoming: Tab = {
         '    Location,',
         '    Zone,',
         '    Said = iff(DurationInSeconds >= 0, strcat(DurationInSeconds, " s"), "unknown"),',
-        '    Description,',
         '    ResourceId,',
         '    EventId',
       ]),

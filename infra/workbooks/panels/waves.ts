@@ -67,7 +67,7 @@ const lanesAsParts = (words: Words): string[] => [
   'let First = toscalar (Lanes | summarize min(Announced));',
   'let Last = toscalar (Lanes | summarize max(Until));',
   'Lanes',
-  '| order by WorkFrom asc, VmName asc',
+  '| order by bin(WorkFrom, 1m) asc, VmName asc',
   '| project',
   '    VmName,',
   '    Domain = iff(isempty(FaultDomain), Zone, strcat(Zone, "/", FaultDomain)),',

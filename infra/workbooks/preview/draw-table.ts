@@ -93,12 +93,15 @@ function plain(value: Cell, type: string): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** The last names of a resource id: `shop / 13`. */
-const shortId = (id: string): string =>
-  (id.split('/providers/microsoft.compute/')[1] ?? id)
+/** The last names of a resource ID: `shop / 13`, or that of a resource group. */
+const shortId = (id: string): string => {
+  const [, ofProvider] = id.split('/providers/microsoft.compute/');
+  if (ofProvider === undefined) return id.split('/').at(-1) ?? id;
+  return ofProvider
     .split('/')
     .filter((_, index) => index % 2 === 1)
     .join(' / ');
+};
 
 const classOf: Readonly<Record<string, string>> = { '4': 'act', '2': 'watch', success: 'fine' };
 
