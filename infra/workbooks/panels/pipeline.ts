@@ -37,16 +37,16 @@ export const pipeline: Tab = {
       show: { as: 'bars', x: 'Set', isTime: false, y: ['VMs'], group: 'BridgeVersion' },
     },
     {
-      name: 'ailing',
+      name: 'problems',
       title: 'Which bridges need attention?',
       empty: 'All are well.',
       source: asked((words) => [
         ...bridges(words),
-        '| extend Ailment = case(IsSilent, "silent", IsBlind, "sees no events", DeadLetters > 0, "dead letters", OldestPendingSeconds > 900, "behind", PollFailureShare > 0.1, "polls fail", abs(ClockOffsetSeconds) >= 60, "clock is off", State =~ "stopping", "stopped", "")',
-        '| where isnotempty(Ailment)',
-        '| order by Ailment asc, LastHeartbeatAt asc',
+        '| extend Problem = case(IsSilent, "silent", IsBlind, "sees no events", DeadLetters > 0, "dead letters", OldestPendingSeconds > 900, "behind", PollFailureShare > 0.1, "polls fail", abs(ClockOffsetSeconds) >= 60, "clock is off", State =~ "stopping", "stopped", "")',
+        '| where isnotempty(Problem)',
+        '| order by Problem asc, LastHeartbeatAt asc',
         '| project',
-        '    Ailment,',
+        '    Problem,',
         '    VmName,',
         '    VmScaleSetName,',
         '    Location,',
@@ -63,7 +63,7 @@ export const pipeline: Tab = {
         as: 'table',
         looks: [
           {
-            column: 'Ailment',
+            column: 'Problem',
             signs: {
               silent: 'act',
               'sees no events': 'act',
@@ -137,9 +137,12 @@ export const pipeline: Tab = {
         looks: [
           { column: 'Missing', as: 'heat' },
           vm,
+          { column: 'FromPosition', label: 'From position' },
+          { column: 'ToPosition', label: 'To position' },
           { column: 'DeadLetters', label: 'Dead letters' },
           { column: 'Waiting', label: 'Still to be sent' },
           time('LastAt', 'Last heartbeat'),
+          { column: 'StreamId', label: 'Stream' },
           resource,
         ],
       },

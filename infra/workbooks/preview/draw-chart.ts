@@ -72,7 +72,7 @@ function axes(content: QueryContent, answer: Answer): EChartsOption {
     animation: false,
     textStyle: font,
     useUTC: true,
-    grid: { left: isLong ? 60 : 8, right: 28, top: 16, bottom: 34, containLabel: true },
+    grid: { left: isLong ? 90 : 8, right: 28, top: 16, bottom: 34, containLabel: true },
     legend: { bottom: 0, icon: 'roundRect', itemWidth: 10, itemHeight: 10, textStyle: font },
     xAxis: isContinuous
       ? { type: 'time', axisLabel: { ...font, hideOverlap: true, formatter: '{d} {MMM} {HH}:{mm}' } }

@@ -63,8 +63,8 @@ test('of the demo fleet the workbook tells what went wrong with it', () => {
   expect(tiles).toMatchObject({ Stuck: 1, Bridges: 104 });
   expect(rowsOf('in-progress').find(({ State }) => State === 'stuck')).toMatchObject({ VmName: 'web_20' });
   expect(rowsOf('gaps')).toMatchObject([{ VmName: 'web_9', Missing: 1 }]);
-  const ailing = rowsOf('ailing').map(({ VmName, Ailment }) => `${VmName} ${Ailment}`);
-  expect(ailing).toEqual(
+  const problems = rowsOf('problems').map(({ VmName, Problem }) => `${VmName} ${Problem}`);
+  expect(problems).toEqual(
     expect.arrayContaining(['web_12 polls fail', 'web_20 behind', 'web_9 dead letters', 'shop_3 stopped']),
   );
   expect(rowsOf('without-bridge').map(({ ResourceId }) => String(ResourceId).split('/').at(-1))).toEqual([
