@@ -70,13 +70,19 @@ interface Place {
   readonly y: number;
 }
 
+/** Lanes need a line for each VM. */
+function heightOf({ show }: Panel): number {
+  if (show.as === 'tiles') return 5;
+  return show.as === 'table' && show.lanes !== undefined ? 18 : 9;
+}
+
 /** Side by side while they fit, else below. */
 function places(panels: readonly Panel[], top: number): { readonly panel: Panel; readonly gridPos: Place }[] {
   let x = 0;
   let y = top;
   return panels.map((panel) => {
     const w = Math.round(((panel.width ?? 100) * columns) / 100);
-    const h = panel.show.as === 'tiles' ? 5 : 9;
+    const h = heightOf(panel);
     if (x + w > columns) {
       x = 0;
       y += h;

@@ -7,8 +7,15 @@ interface Tile extends TileText {
   readonly condition: string;
 }
 
-/** Started, or due and the VM not heard of since: it may be down before it can report the start. */
-const stuck = 'coalesce(StartedAt, NotBefore) < ago(30m) and (isnotnull(StartedAt) or LastHeardAt < NotBefore + 5m)';
+/**
+ * Started, or due and the VM not heard of since: it may be down before it can report the start. Or it fell silent before a planned reboot: its
+ * host may have failed early.
+ */
+const stuck = [
+  'StartedAt < ago(30m)',
+  'isnull(StartedAt) and NotBefore < ago(30m) and LastHeardAt < NotBefore + 5m',
+  'isnull(StartedAt) and EventType in("Reboot", "Redeploy") and SilentAt < now()',
+];
 
 /** In the order in which they stand. */
 const tiles: readonly Tile[] = [
@@ -36,7 +43,7 @@ const tiles: readonly Tile[] = [
   {
     of: 'Open',
     name: 'Stuck',
-    meaning: 'VMs with an event that started or was due over 30 minutes ago',
+    meaning: 'started or due over 30 minutes ago, or VM silent before a reboot',
     condition: 'State == "stuck"',
     ifAny: 'act',
   },
@@ -91,7 +98,7 @@ const open = (words: Words): string[] => [
     '| where IsOpen and LastHeardAt > ago(1d)',
     '| where not(EventType in("Preempt", "Terminate") and coalesce(NotBefore + 10m < now(), false))',
     ...where(words.chosen(eventFilters)),
-    `| extend IsStuck = coalesce(${stuck}, false)`,
+    `| extend IsStuck = ${stuck.map((condition) => `coalesce(${condition}, false)`).join(' or ')}`,
     '| extend State = case(IsStuck, "stuck", isnotnull(StartedAt), "in progress", coalesce(NotBefore < now(), true), "due", NotBefore < now() + 1h, "within the hour", "announced")',
   ]).join('\n')}`,
 ];

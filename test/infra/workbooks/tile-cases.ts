@@ -16,6 +16,17 @@ export const tiles: readonly {
     values: [0, 0, 0, 1, 1, 1],
   },
   {
+    name: 'a VM that falls silent two days before its redeploy is stuck: its host may have failed',
+    timeline: {
+      vms: web(1),
+      events: [{ vm: 'web_0', event: 'r', type: 'Redeploy', announced: '14 18:00:00', notBefore: '17 12:00:00' }],
+      heartbeats: hourly('web_0', '15', hoursOf(0, 7), {
+        next: { event: 'r', type: 'Redeploy', notBefore: '17 12:00:00' },
+      }),
+    },
+    values: [0, 0, 0, 1, 1, 1],
+  },
+  {
     name: 'an event that was announced five days ago is known from the last heartbeat',
     timeline: {
       vms: web(1),
