@@ -1,4 +1,14 @@
-import type { Asked, Choice, Chooses, Merged, Panel, Tab, Words } from '../workbooks/panel.ts';
+import {
+  type Asked,
+  type Choice,
+  type Chooses,
+  foundFilters,
+  type Merged,
+  type Panel,
+  type Tab,
+  textFilter,
+  type Words,
+} from '../workbooks/panel.ts';
 import type { Json } from './json.ts';
 import { variables } from './variables.ts';
 import { viewOf } from './views.ts';
@@ -151,12 +161,14 @@ function joined({ on, keep, always, columns: shownColumns }: Merged): Json[] {
   ];
 }
 
+const sources = ['Source', 'Subscription', 'Workspace', 'Subscriptions'].map((name) => ({ name }));
+
 /** The same dashboard with another choice, and the panel alone that shows it, or its time alone where the choice has one. */
 function linkTo({ column, as, shownBy, zoom }: Chooses, tabs: readonly Tab[]): string {
-  const kept = ['Source', 'Subscription', 'Workspace', 'Subscriptions'].map((name) => filled(`${name}:queryparam`));
+  const kept = [...sources, ...foundFilters, textFilter].map(({ name }) => filled(`${name}:queryparam`));
   const chosen = `var-${variableOf[as]}=${filled(`__data.fields.${column}`)}`;
   const time = zoom
-    ? [`from=${filled(`__data.fields.${zoom.from}`)}`, `to=${filled(`__data.fields.${zoom.to}`)}`]
+    ? [`from=${filled(`__data.fields.${zoom.from}.numeric`)}`, `to=${filled(`__data.fields.${zoom.to}.numeric`)}`]
     : [filled('__url_time_range')];
   return `?${[...kept, ...time, chosen, `viewPanel=${idOfPanel(shownBy, tabs)}`].join('&')}`;
 }

@@ -139,6 +139,11 @@ const planted: readonly { readonly name: string; readonly rule: keyof typeof rul
     made: JSON.parse(JSON.stringify(dashboard).replace(/viewPanel=\d+/, 'viewPanel=9999')),
   },
   {
+    name: 'a click forgets the chosen regions',
+    rule: 'a click keeps what was chosen at the top',
+    made: JSON.parse(JSON.stringify(dashboard).replaceAll('$' + '{Location:queryparam}&', '')),
+  },
+  {
     name: 'a panel is wider than the page',
     rule: 'panels fit into the width',
     made: withPanel(first, (panel) => ({ ...panel, gridPos: { ...panel.gridPos, x: 6 } })),

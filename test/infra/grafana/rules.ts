@@ -54,6 +54,8 @@ export const asking = (dashboard: Dashboard): Panel[] => everyPanel(dashboard).f
 
 const duplicates = <T>(values: readonly T[]): T[] => values.filter((value, index) => values.indexOf(value) !== index);
 const builtIn = /^__/;
+/** Variables that only a click sets. */
+const clicked = ['EventId', 'Wave', 'ResourceGroupId'];
 
 /** Each gives what breaks it. */
 export const rules = {
@@ -111,6 +113,14 @@ export const rules = {
     const ids = everyPanel(dashboard).map(({ id }) => String(id));
     const links = [...JSON.stringify(dashboard).matchAll(/viewPanel=(\w+)/g)].map(([, id = '']) => id);
     return links.length === 0 ? ['no link'] : links.filter((id) => !ids.includes(id));
+  },
+  'a click keeps what was chosen at the top': (dashboard) => {
+    const chosen = dashboard.templating.list.map(({ name }) => name);
+    const links = JSON.stringify(dashboard).match(/\?\$\{Source:queryparam\}[^"]+/g) ?? [];
+    return links.flatMap((link) => {
+      const given = [...link.matchAll(/\$\{(\w+):queryparam\}|var-(\w+)=/g)].map(([, kept, set]) => kept ?? set);
+      return chosen.filter((name) => !clicked.includes(name) && !given.includes(name));
+    });
   },
   'panels fit into the width': (dashboard) =>
     everyPanel(dashboard)
