@@ -131,11 +131,11 @@ describe('clients of the local Azure', () => {
     ]);
   });
 
-  const python = join(root, 'node_modules/.cache/strangers/bin/python');
+  const python = join(root, 'node_modules/.cache/third-party/bin/python');
   const noPython =
     spawnSync(python, ['-c', 'import azure.eventhub']).status === 0
       ? ''
-      : " (skipped: Microsoft's Python clients are not here; test/strangers/prepare fetches them)";
+      : " (skipped: Microsoft's Python clients are not here; test/third-party/prepare fetches them)";
   /** As if `websocket-client` were not installed: azure-eventhub does not depend on it. */
   const withoutWebSockets = 'import sys; sys.modules["websocket"] = None; exec(sys.argv[1])';
 

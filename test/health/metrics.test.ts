@@ -158,7 +158,7 @@ test('no label can hold an event, a record or a VM', () => {
 const fetched = 'node_modules/.cache/promtool';
 const promtool = existsSync(fetched) ? fetched : 'promtool';
 const whyNoPromtool = spawnSync(promtool, ['--version']).error
-  ? 'there is no promtool here (test/strangers/prepare fetches it on Debian)'
+  ? 'there is no promtool here (test/third-party/prepare fetches it on Debian)'
   : '';
 
 test('Prometheus itself finds nothing to say against the metrics', async (context) => {

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { partitionOfKey } from '../../src/azure-simulator/event-hubs/partition-key.ts';
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 
-/** Clients that share nothing with ours, not even the language. `test/strangers/prepare` fetches them. */
-const microsoft = { python: 'node_modules/.cache/strangers/bin/python', module: 'azure.eventhub' };
+/** Clients that share nothing with ours, not even the language. `test/third-party/prepare` fetches them. */
+const microsoft = { python: 'node_modules/.cache/third-party/bin/python', module: 'azure.eventhub' };
 const debian = { python: '/usr/bin/python3', module: 'proton' };
 
 /** Why a client cannot be run here; null when it can. */
@@ -14,7 +14,7 @@ function missing({ python, module }: typeof microsoft): string | null {
   const { status, stderr, error } = spawnSync(python, ['-c', `import ${module}`], { encoding: 'utf8' });
   if (status === 0) return null;
   const reason = error?.message ?? stderr.trim().split('\n').at(-1);
-  console.warn(`  skipped: what ${module} makes of the simulator (${reason}); test/strangers/prepare fetches it`);
+  console.warn(`  skipped: what ${module} makes of the simulator (${reason}); test/third-party/prepare fetches it`);
   return reason ?? `exit code ${status}`;
 }
 
