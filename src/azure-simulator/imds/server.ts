@@ -12,6 +12,7 @@ import { createGroupDocument, type GroupDocument, type IssuedStep } from './docu
 import { type Fault, playFault, write } from './faults.ts';
 import { createFeatureSwitch, type FeatureSwitch } from './feature-switch.ts';
 import { instanceMetadata, instanceVersions } from './instance.ts';
+import { answerPart } from './instance-part.ts';
 import { createRequestLimit } from './request-limit.ts';
 import { answerScheduledEvents } from './scheduled-events.ts';
 import { answerToken } from './token.ts';
@@ -19,8 +20,8 @@ import type { Vm, VmDefinition } from './vm.ts';
 import { createVms, type KnownVm } from './vms.ts';
 import type { WireDocument } from './wire.ts';
 
-/** The three endpoints that a bridge uses. */
-export type ImdsTarget = 'scheduledevents' | 'instance' | 'token';
+/** The endpoints that are stood in for; `instance` includes all that is below it. */
+export type ImdsTarget = 'scheduledevents' | 'instance' | 'token' | 'versions';
 
 /** The metadata service of a whole placement group: each VM under its own path prefix, all with one document. */
 export interface ImdsSimulator
@@ -57,8 +58,8 @@ export interface ImdsSimulator
   limitRate(requestsPerSecond: number | null): void;
   /** The versions of `/metadata/instance` that the host knows: an older host knows fewer. */
   knowInstanceVersions(versions: readonly string[]): void;
-  /** Client ids of the user-assigned identities of every VM; null (at start): any client id is accepted. */
-  assignIdentities(clientIds: readonly string[] | null): void;
+  /** Client ids or resource ids of the user-assigned identities of every VM; null (at start): any id is accepted. */
+  assignIdentities(ids: readonly string[] | null): void;
 }
 
 export interface ImdsOptions {
@@ -87,6 +88,7 @@ export async function startImds(options: ImdsOptions): Promise<{ imds: ImdsSimul
     scheduledevents: createFaultQueue<Fault>(),
     instance: createFaultQueue<Fault>(),
     token: createFaultQueue<Fault>(),
+    versions: createFaultQueue<Fault>(),
   };
   const polls: Record<string, number> = {};
   const counts = new Map<string, number>();
@@ -100,7 +102,7 @@ export async function startImds(options: ImdsOptions): Promise<{ imds: ImdsSimul
     group.start(eventId);
   };
 
-  const answer = async (target: ImdsTarget, { vm, view }: KnownVm, request: Request): Promise<Answer> => {
+  const answer = async ({ target, keys }: Route, { vm, view }: KnownVm, request: Request): Promise<Answer> => {
     if (limit.isExceeded(vm.name, now())) return tooManyRequests;
     const refusal = refuseForeign(request);
     if (refusal !== null) return refusal;
@@ -112,25 +114,26 @@ export async function startImds(options: ImdsOptions): Promise<{ imds: ImdsSimul
       return answerScheduledEvents(request, { group, view, etag, approve: (eventId) => approve(eventId, vm.name) });
     }
     if (request.method !== 'GET') return { status: 405, headers: { allow: 'GET' }, body: '' };
+    if (target === 'versions') return json(200, { apiVersions: ['2017-03-01', ...settings.versions] });
     const version = request.query.get('api-version') ?? '';
-    return settings.versions.includes(version)
-      ? json(200, instanceMetadata(vm, version))
-      : unknownVersion(settings.versions);
+    if (!settings.versions.includes(version)) return unknownVersion(settings.versions);
+    return answerPart(instanceMetadata(vm, version), keys, request.query.get('format') ?? 'json');
   };
 
   const handle = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(message.url ?? '/', 'http://imds');
-    const { vmName, target } = route(url.pathname);
+    const found = route(url.pathname);
     const body = await readBody(message);
     if (body === null) return;
-    if (target === null) return write(response, json(404, { error: 'Not found' }));
-    const known = vms.get(vmName);
+    if (found === null) return write(response, json(404, { error: 'Not found' }));
+    const { target } = found;
+    const known = vms.get(found.vmName);
     const { name } = known.vm;
     const method = message.method ?? 'GET';
     if (target === 'scheduledevents' && method === 'GET') polls[name] = (polls[name] ?? 0) + 1;
     for (const key of [target, `${target} ${name}`]) counts.set(key, (counts.get(key) ?? 0) + 1);
     const fault = faults[target].take();
-    const good = await answer(target, known, {
+    const good = await answer(found, known, {
       method,
       query: url.searchParams,
       headers: message.headers,
@@ -180,8 +183,8 @@ export async function startImds(options: ImdsOptions): Promise<{ imds: ImdsSimul
     knowInstanceVersions(versions) {
       settings.versions = versions;
     },
-    assignIdentities(clientIds) {
-      settings.identities = clientIds;
+    assignIdentities(ids) {
+      settings.identities = ids;
     },
   };
   return {
@@ -205,17 +208,32 @@ interface Settings {
 
 const tooManyRequests = json(429, { error: 'Too many requests' }, { 'retry-after': '1' });
 
+/** What each path is about. What is caught leads on into the instance metadata. */
 const targets: readonly (readonly [RegExp, ImdsTarget])[] = [
   [/^\/metadata\/scheduledevents\/?$/i, 'scheduledevents'],
-  [/^\/metadata\/instance\/?$/i, 'instance'],
+  [/^\/metadata\/instance((?:\/.*)?)$/i, 'instance'],
+  [/^\/metadata\/versions\/?$/i, 'versions'],
   [/^\/metadata\/identity\/oauth2\/token\/?$/i, 'token'],
 ];
 
-function route(pathname: string): { vmName: string | null; target: ImdsTarget | null } {
-  const prefixed = /^\/vm\/([^/]+)(\/.*)$/.exec(pathname);
-  const path = prefixed?.[2] ?? pathname;
-  const target = targets.find(([pattern]) => pattern.test(path))?.[1] ?? null;
-  if (prefixed?.[1] === undefined) return { vmName: null, target };
-  const vmName = decodePart(prefixed[1]);
-  return { vmName, target: vmName === null ? null : target };
+interface Route {
+  /** Null: the first VM. */
+  readonly vmName: string | null;
+  readonly target: ImdsTarget;
+  /** What follows in the path, decoded; null for a part that cannot be. */
+  readonly keys: readonly (string | null)[];
+}
+
+/** Null where nothing is. */
+function route(pathname: string): Route | null {
+  const [, prefix, path = ''] = /^(?:\/vm\/([^/]+))?(\/.*)$/.exec(pathname) ?? [];
+  const vmName = prefix === undefined ? null : decodePart(prefix);
+  const [pattern, target] = targets.find(([one]) => one.test(path)) ?? [];
+  if (pattern === undefined || target === undefined || (prefix !== undefined && vmName === null)) return null;
+  const below = pattern.exec(path)?.[1] ?? '';
+  const keys = below
+    .split('/')
+    .filter((key) => key !== '')
+    .map(decodePart);
+  return { vmName, target, keys };
 }

@@ -1,3 +1,4 @@
+import { guidOf } from '../guid-of.ts';
 import type { TokenIssuer } from '../token-issuer.ts';
 import { type Answer, json, type Request } from './answer.ts';
 import type { Vm } from './vm.ts';
@@ -6,7 +7,7 @@ import type { Vm } from './vm.ts';
  * `GET /metadata/identity/oauth2/token`.
  * https://learn.microsoft.com/entra/identity/managed-identities-azure-resources/how-to-use-vm-token
  *
- * @param identities client ids of the VM's user-assigned identities; null: any client id is one of them.
+ * @param identities client ids or resource ids of the VM's user-assigned identities; null: any id is one of them.
  */
 export async function answerToken(
   request: Request,
@@ -18,15 +19,16 @@ export async function answerToken(
   const resource = request.query.get('resource');
   if (request.query.get('api-version') === null) return refuse("Required query variable 'api-version' is missing");
   if (resource === null || resource === '') return refuse("Required query variable 'resource' is missing");
-  const clientId = request.query.get('client_id');
+  const named = namedIdentity(request.query);
   if (identities !== null) {
-    if (clientId !== null && !identities.includes(clientId)) return refuse('Identity not found');
-    if (clientId === null && identities.length > 1) {
+    if (named !== null && !identities.some((one) => isSame(one, named))) return refuse('Identity not found');
+    if (named === null && identities.length > 1) {
       return refuse(
         'Multiple user assigned identities exist, please specify the clientId / resourceId of the identity in the token request',
       );
     }
   }
+  const clientId = named?.startsWith('/') ? guidOf(named.toLowerCase()) : named;
   const issued = await issuer.issue({ resource, clientId, vmResourceId: vm.resourceId });
   return json(200, {
     access_token: issued.token,
@@ -39,6 +41,18 @@ export async function answerToken(
     token_type: 'Bearer',
   });
 }
+
+/**
+ * The identity that is asked for, by its client id, its object id or its resource id; null: the system-assigned one. Object and client
+ * id of an identity are the same here; the client id of one that is named by its resource id is derived from that.
+ */
+function namedIdentity(query: URLSearchParams): string | null {
+  const names = ['client_id', 'object_id', 'msi_res_id', 'mi_res_id'].map((name) => query.get(name));
+  return names.find((name) => name !== null) ?? null;
+}
+
+/** Letter case of ids does not matter. */
+const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 function refuse(description: string): Answer {
   return json(400, { error: 'invalid_request', error_description: description });

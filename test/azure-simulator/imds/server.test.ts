@@ -176,6 +176,63 @@ describe('the simulated instance metadata', () => {
     const known = (await (await get('/metadata/instance?api-version=2021-02-01')).json()) as { compute: object };
     expect(known.compute).not.toHaveProperty('physicalZone');
     expect(known.compute).toHaveProperty('vmScaleSetName', 'web');
+    expect(await (await get('/metadata/versions')).json()).toEqual({
+      apiVersions: ['2017-03-01', '2019-06-04', '2020-12-01', '2021-02-01', '2021-05-01'],
+    });
+  });
+
+  /** As the table of the document says: each version with the fields of `compute` that appeared in it. */
+  const appeared: readonly (readonly [version: string, fields: readonly string[]])[] = [
+    ['2017-08-01', ['placementGroupId', 'resourceGroupName', 'subscriptionId', 'tags']],
+    ['2017-12-01', ['vmScaleSetName', 'zone']],
+    ['2018-10-01', ['azEnvironment', 'provider']],
+    ['2019-03-11', ['resourceId']],
+    ['2019-06-01', ['storageProfile']],
+    ['2019-06-04', ['tagsList']],
+    ['2020-12-01', ['priority']],
+    ['2021-03-01', ['virtualMachineScaleSet']],
+    ['2023-11-15', ['physicalZone']],
+  ];
+  test('every published version is known and tells the fields that it has', async () => {
+    const { apiVersions } = (await (await get('/metadata/versions')).json()) as { apiVersions: string[] };
+    expect(apiVersions).toEqual([...apiVersions].sort());
+    expect(apiVersions).toEqual(expect.arrayContaining(['2017-04-02', '2019-08-01', '2019-08-15', '2025-04-07']));
+    expect(apiVersions).toHaveLength(35);
+    for (const version of apiVersions.slice(1)) {
+      const { compute } = (await (await get(`/metadata/instance?api-version=${version}`)).json()) as {
+        compute: object;
+      };
+      for (const [since, fields] of appeared) {
+        for (const field of fields)
+          expect([version, field, field in compute]).toEqual([version, field, version >= since]);
+      }
+    }
+  });
+
+  test.each([
+    ['/compute/name', 200, 'web_0'],
+    ['/compute/tags', 200, ''],
+    ['/network/interface/0/ipv4/ipAddress/0/privateIpAddress', 200, '10.0.0.4'],
+    ['/', 200, 'compute/\nnetwork/'],
+    ['/network/interface/0/', 200, 'ipv4/\nipv6/\nmacAddress'],
+    ['/compute/nothing', 404, expect.stringContaining('error')],
+    ['/compute/name/more', 404, expect.stringContaining('error')],
+    ['/compute/toString', 404, expect.stringContaining('error')],
+    ['/compute/%zz', 404, expect.stringContaining('error')],
+  ])('the text at %s: %i', async (part, status, text) => {
+    const answer = await get(`/metadata/instance${part}?api-version=2019-08-01&format=text`);
+    expect([answer.status, await answer.text()]).toEqual([status, text]);
+  });
+
+  test('a part is told as JSON, a single value only as text', async () => {
+    const part = (path: string, format = ''): Promise<Response> =>
+      get(`/vm/web_1/metadata/instance/${path}?api-version=2025-04-07${format}`);
+    expect(await (await part('compute')).json()).toMatchObject({ name: 'web_1', physicalZone: 'westeurope-az2' });
+    expect(await (await part('network/interface/0/ipv4/subnet', '&format=json')).json()).toEqual([
+      { address: '10.0.0.0', prefix: '24' },
+    ]);
+    expect((await part('compute/name')).status).toBe(400);
+    expect((await part('compute', '&format=xml')).status).toBe(400);
   });
 });
 
@@ -188,6 +245,22 @@ describe('the simulated token endpoint', () => {
     const token = (await answer.json()) as { access_token: string; client_id: string; expires_in: string };
     expect(token).toMatchObject({ client_id: 'me', token_type: 'Bearer', resource: 'https://monitor.azure.com' });
     expect(await issuer.refusal(token.access_token, ['https://monitor.azure.com'])).toBeNull();
+  });
+
+  const resourceId = '/subscriptions/1/resourceGroups/rg/providers/Microsoft.ManagedIdentity/userAssignedIdentities/me';
+  test('an identity is named by its client id, its object id or its resource id', async () => {
+    const tokenFor = async (name: string, id: string): Promise<Record<string, string> | number> => {
+      const answer = await get(`${path}${query}&${name}=${encodeURIComponent(id)}`);
+      return answer.ok ? ((await answer.json()) as Record<string, string>) : answer.status;
+    };
+    expect(await tokenFor('object_id', 'me')).toMatchObject({ client_id: 'me' });
+    const byResource = (await tokenFor('msi_res_id', resourceId)) as Record<string, string>;
+    expect(byResource.client_id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await tokenFor('mi_res_id', resourceId.toUpperCase())).toMatchObject({ client_id: byResource.client_id });
+    imds.assignIdentities([resourceId]);
+    expect(await tokenFor('msi_res_id', resourceId.toUpperCase())).toMatchObject({ client_id: byResource.client_id });
+    expect(await tokenFor('msi_res_id', `${resourceId}2`)).toBe(400);
+    expect(await tokenFor('object_id', 'me')).toBe(400);
   });
 
   test.each([
