@@ -44,7 +44,7 @@ export function misfit(rows: readonly Row[], columns: readonly Column[]): string
  * https://learn.microsoft.com/kusto/query/scalar-data-types/datetime#supported-formats
  */
 function timeOf(value: unknown): number {
-  const form = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,7})?)?)(Z|[+-]\d\d:\d\d)?)?$/;
+  const form = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d:\d\d)?)?$/;
   const [, date, time = '00:00', offset = 'Z'] = (typeof value === 'string' && form.exec(value)) || [];
   return Date.parse(`${date}T${time}${offset}`);
 }
