@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -6,6 +7,7 @@ import { createWebSocketStream, WebSocketServer } from 'ws';
 import type { Certificate } from '../certificate.ts';
 import type { ErrorLog } from '../errors.ts';
 import { listen } from '../listen.ts';
+import { pathOf } from '../path-of.ts';
 
 /** The three doors of a namespace. */
 export interface Listeners {
@@ -29,6 +31,8 @@ export interface ListenerOptions {
   /** Whether this connection is accepted and then left alone. */
   readonly mute: () => boolean;
   readonly accept: (stream: Duplex) => void;
+  /** HTTP at the WebSockets' port, as in Azure. */
+  readonly request: RequestListener;
 }
 
 /**
@@ -42,11 +46,14 @@ export async function openListeners({
   ports,
   mute,
   accept,
+  request,
 }: ListenerOptions): Promise<Listeners> {
   const { key, cert } = certificate;
   const tls = createTlsServer({ key, cert }, log.guard(accept));
-  const https = createHttpsServer({ key, cert }, (_, response) => response.writeHead(404).end());
-  const webSockets = new WebSocketServer({ server: https, path: '/$servicebus/websocket', perMessageDeflate: false });
+  const https = createHttpsServer({ key, cert }, log.guard(request));
+  const webSockets = new WebSocketServer({ server: https, perMessageDeflate: false });
+  // Clients ask for the path with a slash at the end (Rust) or for the whole URL (Java) as well.
+  webSockets.shouldHandle = ({ url }) => pathOf(url).toLowerCase() === '/$servicebus/websocket';
   webSockets.on(
     'connection',
     log.guard((webSocket) => accept(createWebSocketStream(webSocket))),

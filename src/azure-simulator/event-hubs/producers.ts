@@ -1,16 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Delivery, EventContext, Receiver } from 'rhea';
+import type { EventContext, Receiver } from 'rhea';
 import type { Address } from './address.ts';
-import { type Batch, openBatch } from './batch.ts';
+import { openBatch } from './batch.ts';
 import type { Broker, Peer } from './broker.ts';
-import type { EventHubsFault } from './faults.ts';
-import { busy, detached, forced, notFound, outOfRange, type Refusal, refusal, tooLarge } from './refusal.ts';
-import { bodyOf } from './stored-event.ts';
+import { notFound, outOfRange, type Refusal } from './refusal.ts';
+import { take } from './transfer.ts';
 
 type HubAddress = Extract<Address, { kind: 'hub' }>;
-
-/** The largest message that a link takes: what the SDK cuts its batches by. https://learn.microsoft.com/azure/event-hubs/event-hubs-quotas */
-export const maxMessageBytes = 1_048_576;
 
 /** Transfers in flight per link: what the service was seen to grant. */
 const credit = 300;
@@ -22,7 +17,8 @@ export interface Producers {
   receive(context: EventContext & { readonly format?: number }, address: HubAddress): Promise<void>;
 }
 
-export function createProducers({ hubs, fault, throttle }: Broker, peer: Peer): Producers {
+export function createProducers(broker: Broker, peer: Peer): Producers {
+  const { hubs, fault } = broker;
   const entityOf = ({ hub, partition }: HubAddress): string =>
     partition === null ? hub : `${hub}/Partitions/${partition}`;
 
@@ -54,52 +50,20 @@ export function createProducers({ hubs, fault, throttle }: Broker, peer: Peer): 
       // What was under way when the link was ended is lost with it.
       if (receiver === undefined || !receiver.is_open()) return;
       peer.links.used(receiver);
-      if (payload.length > maxMessageBytes) return delivery.reject(tooLarge(payload.length, maxMessageBytes));
-      const batch = openBatch(payload, format ?? 0);
-      const to = { partition: partition === null ? null : Number(partition), partitionKey: batch.partitionKey };
-      const store = (): void => hub.append(batch.events, to);
-      const played = fault('transfer', (one) => concerns(one, batch));
-      if (played !== null) return misbehave(played, { store, delivery, receiver, peer });
-      if (!throttle.admits(batch.events.length, payload.length)) return delivery.reject(busy);
-      store();
-      delivery.accept();
+      const transfer = {
+        batch: openBatch(payload, format ?? 0),
+        bytes: payload.length,
+        hub,
+        partition: partition === null ? null : Number(partition),
+      };
+      const outcomes = {
+        accept: () => receiver.is_open() && delivery.accept(),
+        reject: (why: Refusal) => delivery.reject(why),
+        detach: (why: Refusal) => receiver.close(why),
+        close: (why: Refusal) => peer.connection.close(why),
+        drop: peer.drop,
+      };
+      await take(transfer, outcomes, broker);
     },
   };
-}
-
-interface Transfer {
-  readonly store: () => void;
-  readonly delivery: Delivery;
-  readonly receiver: Receiver;
-  readonly peer: Peer;
-}
-
-async function misbehave(played: EventHubsFault, { store, delivery, receiver, peer }: Transfer): Promise<void> {
-  if (typeof played === 'object' && 'delayMs' in played) {
-    store();
-    await sleep(played.delayMs, undefined, { ref: false });
-    if (receiver.is_open()) delivery.accept();
-    return;
-  }
-  if (typeof played === 'object' && 'reject' in played) {
-    delivery.reject(refusal(played.reject, 'a fault refuses this transfer'));
-  } else if (played === 'server-busy') {
-    delivery.reject(busy);
-  } else if (played === 'detach') {
-    receiver.close(detached);
-  } else if (played === 'force-close') {
-    peer.connection.close(forced);
-  } else if (played === 'drop') {
-    peer.drop();
-  } else if (played === 'accept-then-drop') {
-    store();
-    peer.drop();
-  }
-  // What is left is 'silent': nothing is ever said about this transfer.
-}
-
-/** A refusal of certain bodies is played, and used up, only where such a body is in the batch. */
-function concerns(fault: EventHubsFault, batch: Batch): boolean {
-  if (typeof fault !== 'object' || !('reject' in fault) || fault.when === undefined) return true;
-  return batch.events.map(bodyOf).some(fault.when);
 }

@@ -10,7 +10,7 @@ export interface TokenCheck {
   readonly sharedAccessKey: SharedAccessKey;
 }
 
-export type PutToken =
+export type TokenVerdict =
   | { readonly accepted: true; readonly entityPath: string; readonly expiresAt: number }
   | { readonly accepted: false; readonly description: string };
 
@@ -26,12 +26,23 @@ export async function putToken(
   request: Request,
   { issuer, sharedAccessKey }: TokenCheck,
   now: number,
-): Promise<PutToken> {
+): Promise<TokenVerdict> {
   const asked = request.application_properties ?? {};
-  const refuse = (description: string): PutToken => ({ accepted: false, description });
   if (asked.operation !== 'put-token') return refuse(`InvalidOperation: ${asked.operation} is unknown`);
-  const audience = String(asked.name ?? '');
-  const token = String(request.body);
+  return judgeToken(String(request.body), String(asked.name ?? ''), { issuer, sharedAccessKey }, now);
+}
+
+/**
+ * Whether a token, a JWT or a signature, gives access to what the audience names.
+ *
+ * @param now milliseconds since the epoch.
+ */
+export async function judgeToken(
+  token: string,
+  audience: string,
+  { issuer, sharedAccessKey }: TokenCheck,
+  now: number,
+): Promise<TokenVerdict> {
   // Sniffed rather than read from `type`: Microsoft's Python client 5.11 sends signatures as type "jwt".
   const isSignature = token.startsWith('SharedAccessSignature ');
   const expiresAt = isSignature ? sasExpiry(token) : jwtExpiry(token);
@@ -40,6 +51,8 @@ export async function putToken(
   if (refusal !== null || expiresAt === null) return refuse(`InvalidSignature: ${refusal ?? 'it does not expire'}`);
   return { accepted: true, entityPath: audiencePath(audience), expiresAt };
 }
+
+const refuse = (description: string): TokenVerdict => ({ accepted: false, description });
 
 function jwtExpiry(token: string): number | null {
   try {

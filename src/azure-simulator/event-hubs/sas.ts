@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { decodePart } from '../decode-part.ts';
+import { audiencePath } from './address.ts';
 
 /** A shared access key, as a connection string names it. */
 export interface SharedAccessKey {
@@ -25,13 +26,14 @@ export function sasRefusal(token: string, audience: string, { name, key }: Share
   const expected = createHmac('sha256', key).update(`${scope}\n${expiry}`).digest();
   const given = Buffer.from(signed, 'base64');
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return 'the signature is wrong';
-  return covers(covered, audience) ? null : `the token is for ${covered}, not for ${audience}`;
+  const scopePath = audiencePath(covered.includes('://') ? covered : `sb://${covered}`);
+  return covers(scopePath, audiencePath(audience)) ? null : `the token is for ${covered}, not for ${audience}`;
 }
 
-/** A token covers what it names and all below it: `sb://ns/vm` is not above `sb://ns/vm-lifecycle`. */
-function covers(scope: string, audience: string): boolean {
-  const above = scope.toLowerCase().replace(/\/$/, '');
-  return audience.toLowerCase() === above || audience.toLowerCase().startsWith(`${above}/`);
+/** A token covers what it names and all below it: `vm` is not above `vm-lifecycle`, the namespace is above all. */
+function covers(scope: string, path: string): boolean {
+  const above = scope.replace(/\/$/, '');
+  return above === '' || path === above || path.startsWith(`${above}/`);
 }
 
 /** The fields of a token, still encoded for a URL: the signature is over the encoded scope. */

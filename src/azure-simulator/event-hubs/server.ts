@@ -3,11 +3,13 @@ import type { Certificate } from '../certificate.ts';
 import type { ErrorLog } from '../errors.ts';
 import { createFaultQueue } from '../fault-queue.ts';
 import { inUrl } from '../listen.ts';
+import { fullyQualifiedNamespace } from '../namespace.ts';
 import type { TokenIssuer } from '../token-issuer.ts';
 import type { Broker, Peer, PlayFault } from './broker.ts';
 import { realClock, type ServiceClock } from './clock.ts';
 import { createConsumers } from './consumers.ts';
 import { type EventHubsFault, occasionOf } from './faults.ts';
+import { answerSend } from './http-send.ts';
 import { createHubs, type HubDefinition } from './hubs.ts';
 import { type IdleLimits, idleLimits } from './links.ts';
 import { openListeners } from './listeners.ts';
@@ -21,7 +23,7 @@ export interface EventHubsSimulator {
   readonly fullyQualifiedNamespace: string;
   /** `sb://localhost:PORT`, AMQP over TLS: the SDK's customEndpointAddress. */
   readonly customEndpoint: string;
-  /** `wss://localhost:PORT`, AMQP over WebSockets. As a customEndpointAddress: `sb://localhost:PORT` of the same port. */
+  /** `wss://localhost:PORT`, AMQP over WebSockets. As a customEndpointAddress: `sb://localhost:PORT`; for sending by HTTP: `https://localhost:PORT`. */
   readonly websocketEndpoint: string;
   /** AMQP without TLS. */
   readonly plainPort: number;
@@ -102,10 +104,11 @@ export async function startEventHubs(
     ports: { tls: ports.tls ?? 0, plain: ports.plain ?? 0, webSocket: ports.webSocket ?? 0 },
     mute: () => fault('connect') !== null,
     accept: (stream) => servePeer(stream, broker),
+    request: (request, response) => answerSend(request, response, broker),
   });
 
   const eventHubs: EventHubsSimulator = {
-    fullyQualifiedNamespace: 'simulated.servicebus.windows.net',
+    fullyQualifiedNamespace,
     customEndpoint: `sb://${host}:${listeners.tlsPort}`,
     websocketEndpoint: `wss://${host}:${listeners.webSocketPort}`,
     plainPort: listeners.plainPort,

@@ -17,6 +17,8 @@ describe('a shared access signature', () => {
     ['for the hub itself', hub, sign()],
     ['for the namespace', `${hub}/Partitions/1`, sign({ scope: 'sb://localhost:5671/' })],
     ['in other letters', hub.toUpperCase(), sign()],
+    ['in another scheme', hub, sign({ scope: hub.replace('sb:', 'amqp:') })],
+    ['without a scheme', hub, sign({ scope: 'localhost:5671' })],
   ])('is accepted %s', (_, audience, token) => {
     expect(sasRefusal(token, audience, key)).toBeNull();
   });
@@ -24,6 +26,7 @@ describe('a shared access signature', () => {
   test.each([
     ['for another hub', sign({ scope: 'sb://localhost:5671/other' }), 'the token is for'],
     ['for a hub whose name begins like it', sign({ scope: 'sb://localhost:5671/vm' }), 'the token is for'],
+    ['for another hub, without a scheme', sign({ scope: 'localhost:5671/other' }), 'the token is for'],
     ['that cannot be decoded', 'SharedAccessSignature sr=%zz&sig=%zz&se=1&skn=%zz', 'the token is not well encoded'],
     ['made with another key', sign({ secret: 'b3RoZXI=' }), 'the signature is wrong'],
     ['of another key name', sign({ name: 'stranger' }), 'the shared access key name is unknown'],
