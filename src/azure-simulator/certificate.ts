@@ -4,8 +4,9 @@ import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
+import { fullyQualifiedNamespace } from './namespace.ts';
 
-/** A throw-away certificate authority and one server certificate, for loopback and for the host that it is made for. */
+/** A throw-away certificate authority and one server certificate: for loopback, the namespace and the host that it is made for. */
 export interface Certificate {
   /** PEM of the authority: what a client has to trust. */
   readonly ca: string;
@@ -20,13 +21,14 @@ export interface Certificate {
 export interface CertificateOptions {
   /** Keeps both: the next start with it uses the same ones. Default: a fresh temporary directory, gone after `remove`. */
   readonly directory?: string;
-  /** Besides `localhost` and the addresses of loopback. */
+  /** Besides `localhost`, the addresses of loopback and the namespace, which Microsoft's client for Go verifies at a custom endpoint too. */
   readonly host?: string;
 }
 
 export async function makeCertificate({ directory, host }: CertificateOptions = {}): Promise<Certificate> {
   const folder = directory ?? (await mkdtemp(join(tmpdir(), 'azure-simulator-')));
-  const hosts = [...new Set(['localhost', '127.0.0.1', '::1', ...(host === undefined ? [] : [host])])];
+  const always = ['localhost', '127.0.0.1', '::1', fullyQualifiedNamespace];
+  const hosts = [...new Set([...always, ...(host === undefined ? [] : [host])])];
   const caFile = join(folder, 'ca.pem');
   const pair = (await readPair(folder, hosts)) ?? (await writePair(folder, await generatePair(hosts)));
   return {

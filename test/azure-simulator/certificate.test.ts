@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { makeCertificate } from '../../src/azure-simulator/certificate.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 
-test('the server certificate is for localhost and signed by the authority whose PEM is written', async () => {
+test('the server certificate is for localhost and the namespace, and signed by the authority whose PEM is written', async () => {
   const made = await makeCertificate();
   const authority = new X509Certificate(readFileSync(made.caFile));
   const server = new X509Certificate(made.cert);
@@ -13,6 +13,7 @@ test('the server certificate is for localhost and signed by the authority whose 
   expect(server.verify(authority.publicKey)).toBe(true);
   expect(server.checkHost('localhost')).toBe('localhost');
   expect(server.checkIP('127.0.0.1')).toBe('127.0.0.1');
+  expect(server.checkHost('simulated.servicebus.windows.net')).toBe('simulated.servicebus.windows.net');
   await made.remove();
   expect(existsSync(made.caFile)).toBe(false);
 });

@@ -89,7 +89,7 @@ export function createConsumers(hubs: Hubs, fault: PlayFault): Consumers {
       for (const other of rivals(consumer)) end(other.sender, stolen(partition, epoch));
     }
     consumers.set(sender, consumer);
-    sender.set_source({ address: sender.source.address });
+    sender.set_source({ address: sender.source.address, ...filterOf(sender) });
     if (sender.target?.address) sender.set_target({ address: sender.target.address });
   };
 
@@ -158,10 +158,18 @@ function unreadable(sender: Sender): Refusal {
   return refusal('amqp:invalid-field', `The filter '${selectorOf(sender)}' is unknown.`);
 }
 
+const selectorFilter = 'apache.org:selector-filter:string';
+
+/** The filters that are in force, as the attach of the service names them: Microsoft's client for Rust goes on only where its own is. */
+function filterOf(sender: Sender): { readonly filter?: Readonly<Record<string, unknown>> } {
+  const { filter } = sender.source as { filter?: Readonly<Record<string, unknown>> | null };
+  const selector = filter?.[selectorFilter];
+  return selector === undefined ? {} : { filter: { [selectorFilter]: selector } };
+}
+
 /** The selector stands in a described value: rhea leaves the description around it. */
 function selectorOf(sender: Sender): string {
-  const { filter } = sender.source as { filter?: Readonly<Record<string, unknown>> | null };
-  const selector = filter?.['apache.org:selector-filter:string'];
+  const selector = filterOf(sender).filter?.[selectorFilter];
   const text = typeof selector === 'object' && selector !== null && 'value' in selector ? selector.value : selector;
   return typeof text === 'string' ? text : '';
 }

@@ -4,11 +4,12 @@ import { type Address, parseAddress } from './address.ts';
 import type { Broker, Peer } from './broker.ts';
 import { createGrants } from './grants.ts';
 import { createLinks, type Link } from './links.ts';
-import { createProducers, maxMessageBytes } from './producers.ts';
+import { createProducers } from './producers.ts';
 import { expired, notFound, unauthorized } from './refusal.ts';
 import { createRequests } from './requests.ts';
-import { speakLikeTheService } from './rhea-differences.ts';
+import { repeatSettleModes, speakLikeTheService } from './rhea-differences.ts';
 import { saslMechanisms } from './sasl.ts';
+import { maxMessageBytes } from './transfer.ts';
 
 /**
  * What OPEN says has to be given per connection: rhea ignores it on the container. The credit window is zero because
@@ -47,6 +48,7 @@ export function servePeer(stream: Duplex, broker: Broker): void {
 
   /** The client sends: events to the hub, or requests to one of the two service nodes. */
   const openIncoming = (receiver: Receiver): void => {
+    repeatSettleModes(receiver);
     const address = parseAddress(receiver.target?.address);
     if (address.kind === 'hub') producers.open(receiver, address);
     else if (isServiceNode(address)) requests.open(receiver);
@@ -55,6 +57,7 @@ export function servePeer(stream: Duplex, broker: Broker): void {
 
   /** The client receives: events of a partition, or answers of a service node. */
   const openOutgoing = (sender: Sender): void => {
+    repeatSettleModes(sender);
     const address = parseAddress(sender.source?.address);
     if (address.kind === 'partition') consumers.open(sender, address, peer);
     else if (isServiceNode(address)) openLike(sender);

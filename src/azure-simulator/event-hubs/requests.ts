@@ -14,7 +14,8 @@ export interface Requests {
 
 const credit = 100;
 
-export function createRequests({ hubs, tokens, fault, clock }: Broker, peer: Peer, grants: Grants): Requests {
+export function createRequests(broker: Broker, peer: Peer, grants: Grants): Requests {
+  const { tokens, fault, clock } = broker;
   const unauthorized = (description: string): Answer => refuse(401, 'com.microsoft:auth-failed', description);
 
   const authorize = async (message: Request): Promise<Answer | null> => {
@@ -57,7 +58,7 @@ export function createRequests({ hubs, tokens, fault, clock }: Broker, peer: Pee
       if (kind === 'cbs') {
         const answer = await authorize(message);
         if (answer) reply(context, message, '$cbs', answer);
-      } else reply(context, message, '$management', answerManagement(message, hubs, peer));
+      } else reply(context, message, '$management', await answerManagement(message, broker, peer));
     },
   };
 }

@@ -1,10 +1,27 @@
 import type { Connection } from 'rhea';
+import type { Link } from './links.ts';
 
 /** Where rhea, left to itself, does otherwise than the service, to the harm of some client. */
 export function speakLikeTheService(connection: Connection): void {
   tolerateLateFrames(connection);
+  tolerateGapsInDeliveryIds(connection);
   keepMessagesEncoded(connection);
   writeFullFrames(connection);
+}
+
+/**
+ * The attach of the service repeats the settle modes that the client asked for; rhea would answer with its defaults, which Microsoft's
+ * client for Go takes for a refusal. Links on which we receive always settle first.
+ */
+export function repeatSettleModes(link: Link): void {
+  const { attach } = (link as unknown as { local: { attach: SettleModes } }).local;
+  attach.snd_settle_mode = link.snd_settle_mode;
+  if (link.is_sender()) attach.rcv_settle_mode = link.rcv_settle_mode;
+}
+
+interface SettleModes {
+  snd_settle_mode?: 0 | 1 | 2 | undefined;
+  rcv_settle_mode?: 0 | 1 | undefined;
 }
 
 interface Frame<P = unknown> {
@@ -23,6 +40,34 @@ function tolerateLateFrames(connection: Connection): void {
       if (connection.remote_channel_map[frame.channel] !== undefined) handle(frame);
     };
   }
+}
+
+/**
+ * Microsoft's client for Rust counts the frames of a message as deliveries, so that the next one has a higher id than rhea expects. The
+ * protocol asks for ids that are unique in a session, not for ones without gaps.
+ * https://docs.oasis-open.org/amqp/core/v1.0/os/amqp-core-transport-v1.0-os.html#type-transfer
+ */
+function tolerateGapsInDeliveryIds(connection: Connection): void {
+  const handle: (frame: Frame<Transfer>) => void = connection.on_transfer.bind(connection);
+  connection.on_transfer = (frame: Frame<Transfer>) => {
+    const session: Session | undefined = connection.remote_channel_map[frame.channel];
+    const link = session?.remote.handles[frame.performative.handle];
+    if (link?._incomplete === undefined && session?.incoming.next_delivery_id !== undefined) {
+      session.incoming.next_delivery_id = frame.performative.delivery_id;
+    }
+    handle(frame);
+  };
+}
+
+/** As much of rhea's own objects as is looked into. */
+interface Session {
+  readonly remote: { readonly handles: Readonly<Record<number, { readonly _incomplete?: unknown }>> };
+  readonly incoming: { next_delivery_id?: number };
+}
+
+interface Transfer {
+  readonly handle: number;
+  readonly delivery_id: number;
 }
 
 /** Any but 0, the standard one. */

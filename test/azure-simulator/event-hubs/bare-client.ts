@@ -86,28 +86,35 @@ export function sharedAccessKey(connectionString: string): string {
 }
 
 /** Puts a token on the connection. @returns the status of the answer and its description. */
-export function putToken(
+export async function putToken(
   connection: Connection,
   token: string,
   path = 'vm-lifecycle',
 ): Promise<{ status: number; text: string }> {
+  const asked = { operation: 'put-token', type: 'jwt', name: `sb://localhost/${path}` };
+  const { status, text } = await ask(connection, '$cbs', asked, token);
+  return { status, text };
+}
+
+/** Asks a service node. @returns the status of the answer, its description and its body. */
+export function ask(
+  connection: Connection,
+  node: '$cbs' | '$management',
+  properties: Readonly<Record<string, string>>,
+  body?: string,
+): Promise<{ status: number; text: string; body: unknown }> {
   return new Promise((resolve) => {
-    const answers = connection.open_receiver({ source: '$cbs' });
+    const answers = connection.open_receiver({ source: node });
     answers.once('message', ({ message }) => {
-      const properties = message.application_properties as Record<string, unknown>;
-      resolve({ status: Number(properties['status-code']), text: String(properties['status-description']) });
+      const answer = message.application_properties as Record<string, unknown>;
+      const [status, text] = [answer['status-code'], answer['status-description']];
+      resolve({ status: Number(status), text: String(text), body: message.body });
       answers.close();
       sender.close();
     });
-    const sender = connection.open_sender('$cbs');
-    sender.once('sendable', () =>
-      sender.send({
-        body: token,
-        message_id: 'request-1',
-        // No reply_to: the Python SDK sends none either.
-        application_properties: { operation: 'put-token', type: 'jwt', name: `sb://localhost/${path}` },
-      }),
-    );
+    const sender = connection.open_sender(node);
+    // No reply_to: the Python SDK sends none either.
+    sender.once('sendable', () => sender.send({ body, message_id: 'request-1', application_properties: properties }));
   });
 }
 
@@ -120,10 +127,18 @@ export function attach(connection: Pick<Connection, 'open_sender'>, address: str
   });
 }
 
+export interface ReadOptions {
+  readonly partition?: number;
+  readonly credit?: number;
+  readonly hub?: string;
+  readonly snd_settle_mode?: 0 | 1 | 2;
+  readonly rcv_settle_mode?: 0 | 1;
+}
+
 /** Attaches to a partition to read, from its beginning. @returns the link, or the error that it was refused with. */
 export function read(
   connection: Pick<Connection, 'open_receiver'>,
-  { partition = 0, credit = 10, hub = 'vm-lifecycle' } = {},
+  { partition = 0, credit = 10, hub = 'vm-lifecycle', ...modes }: ReadOptions = {},
 ): Promise<Receiver | AmqpError> {
   return new Promise((resolve) => {
     const selector = rhea.types.wrap_described("amqp.annotation.x-opt-offset > '-1'", 0x468c_0000_0004);
@@ -133,6 +148,7 @@ export function read(
         filter: { 'apache.org:selector-filter:string': selector },
       },
       credit_window: 0,
+      ...modes,
     });
     receiver.once('receiver_open', () => {
       if (receiver.source?.address === undefined) return;

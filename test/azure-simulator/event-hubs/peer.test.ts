@@ -1,7 +1,8 @@
-import rhea, { type Connection, type Sender } from 'rhea';
+import rhea, { type Connection, type Receiver, type Sender } from 'rhea';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { batchFormat } from '../../../src/azure-simulator/event-hubs/batch.ts';
 import {
+  ask,
   attach,
   event,
   type Namespace,
@@ -104,6 +105,55 @@ describe('a bare AMQP client', () => {
     expect(await read(connection, { hub: 'none' })).toMatchObject({ condition: 'amqp:not-found' });
     const reader = await read(connection, { hub: 'other' });
     expect(reader).toHaveProperty('name');
+  });
+
+  test('is answered with the settle modes that it asked for', async () => {
+    const connection = await connectWithToken();
+    const sender = connection.open_sender({ target: 'vm-lifecycle', snd_settle_mode: 1 });
+    await new Promise((resolve) => sender.once('sendable', resolve));
+    expect(sender.snd_settle_mode).toBe(1);
+    const reader = (await read(connection, { snd_settle_mode: 1, rcv_settle_mode: 1 })) as Receiver;
+    expect([reader.snd_settle_mode, reader.rcv_settle_mode]).toEqual([1, 1]);
+  });
+
+  test('is answered with the filter that selects where it reads from, and with no other', async () => {
+    const reader = (await read(await connectWithToken(), { partition: 2 })) as Receiver;
+    expect(JSON.parse(JSON.stringify(reader.source))).toMatchObject({
+      filter: { 'apache.org:selector-filter:string': "amqp.annotation.x-opt-offset > '-1'" },
+    });
+    const { filter } = reader.source as unknown as { filter: Record<string, { descriptor?: unknown }> };
+    expect(Object.keys(filter)).toEqual(['apache.org:selector-filter:string']);
+    expect(String(filter['apache.org:selector-filter:string']?.descriptor)).toBe(String(0x468c_0000_0004));
+  });
+
+  test('reads the properties of a hub with a token in the request, and not with one for another hub', async () => {
+    const { eventHubs } = namespace;
+    const asked = { operation: 'READ', type: 'com.microsoft:partition', name: 'vm-lifecycle', partition: '3' };
+    const read = (security_token?: string) =>
+      ask(connect(), '$management', { ...asked, ...(security_token === undefined ? {} : { security_token }) });
+    expect(await read()).toMatchObject({
+      status: 401,
+      text: expect.stringContaining("'Manage' claim(s) are required"),
+    });
+    expect(await read(signature(eventHubs, 'other'))).toMatchObject({
+      status: 401,
+      text: expect.stringContaining('the token is for'),
+    });
+    expect(await read(signature(eventHubs))).toMatchObject({
+      status: 200,
+      body: { partition: '3', last_enqueued_sequence_number_epoch: 0 },
+    });
+  });
+
+  test('may skip delivery ids', async () => {
+    const sender = (await attach(await connectWithToken(), 'vm-lifecycle')) as Sender;
+    expect(await outcome(sender, event(200_000))).toBe('accepted');
+    const { outgoing } = sender.session as unknown as {
+      outgoing: { next_delivery_id: number; next_pending_delivery: number };
+    };
+    outgoing.next_delivery_id += 3;
+    outgoing.next_pending_delivery += 3;
+    expect(await outcome(sender, event(1))).toBe('accepted');
   });
 
   test('leaves room for another reader when it ends the session of five', async () => {
