@@ -10,7 +10,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['test/**/*.test.ts'], exclude: ['test/end-to-end/**', 'test/host-*/**'] },
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/end-to-end/**', 'test/host-*/**', 'test/third-party/**'],
+        },
       },
       {
         extends: true,
@@ -21,6 +25,7 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
+      { extends: true, test: { name: 'third-party', include: ['test/third-party/**/*.test.ts'] } },
     ],
     coverage: {
       provider: 'v8',

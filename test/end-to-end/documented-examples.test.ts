@@ -131,7 +131,7 @@ describe('clients of the local Azure', () => {
     ]);
   });
 
-  const python = join(root, 'node_modules/.cache/third-party/bin/python');
+  const python = join(root, 'node_modules/.cache/third-party/python/bin/python');
   const noPython =
     spawnSync(python, ['-c', 'import azure.eventhub']).status === 0
       ? ''

@@ -1,0 +1,87 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { AzureSimulator } from '../../src/azure-simulator/index.ts';
+
+const folder = import.meta.dirname;
+const cache = join(folder, '../../node_modules/.cache/third-party');
+
+/** Programs that share nothing with ours, not even the language. */
+export interface Client {
+  readonly language: 'python' | 'go' | 'java' | 'rust' | 'debian';
+  readonly command: readonly string[];
+  /** Has to be there. */
+  readonly needs: string;
+}
+
+export const clients = {
+  python: {
+    language: 'python',
+    command: [join(cache, 'python/bin/python')],
+    needs: join(cache, 'python/recipe'),
+  },
+  go: { language: 'go', command: [join(cache, 'go/clients')], needs: join(cache, 'go/recipe') },
+  java: {
+    language: 'java',
+    command: ['java', '-cp', [join(cache, 'java/classes'), join(cache, 'java/lib/*')].join(delimiter), 'Clients'],
+    needs: join(cache, 'java/recipe'),
+  },
+  rust: { language: 'rust', command: [join(cache, 'rust/clients')], needs: join(cache, 'rust/recipe') },
+} as const satisfies Record<string, Client>;
+
+/** Why a client cannot be run here, to be said where its tests are skipped; empty when it can. */
+export function whyNot({ language, needs }: Client): string {
+  if (existsSync(needs)) return '';
+  const missing = join(cache, `${language}.missing`);
+  const reason = existsSync(missing) ? readFileSync(missing, 'utf8').trim() : 'not fetched';
+  return ` (skipped: ${reason}; see test/third-party/prepare)`;
+}
+
+/** Runs a client on the simulator, as a program that is only told where it is. @returns what it saw at each of its checks. */
+export async function run(
+  azure: AzureSimulator,
+  { language, command }: Pick<Client, 'language' | 'command'>,
+  ...args: string[]
+): Promise<Record<string, unknown>> {
+  const { eventHubs, logAnalytics, caFile, imds } = azure;
+  const { fullyQualifiedNamespace, customEndpoint, websocketEndpoint, plainPort, connectionString } = eventHubs;
+  const { endpoint, ruleId, streamName } = logAnalytics;
+  const [program = '', ...rest] = command;
+  const options = language === 'java' ? javaOptions(caFile) : [];
+  const { stdout } = await promisify(execFile)(program, [...options, ...rest, ...args], {
+    env: {
+      ...process.env,
+      PYTHONUTF8: '1',
+      SSL_CERT_FILE: caFile,
+      AZURE_POD_IDENTITY_AUTHORITY_HOST: imds.url,
+      // For the libraries that read no such variable: they ask at the fixed address, through a proxy where there is one.
+      ...(language === 'go' || language === 'rust' ? { HTTP_PROXY: imds.url, NO_PROXY: '' } : {}),
+      SIMULATOR: JSON.stringify({
+        eventHubs: { fullyQualifiedNamespace, customEndpoint, websocketEndpoint, plainPort, connectionString },
+        logAnalytics: { endpoint, ruleId, streamName },
+        caFile,
+      }),
+    },
+    timeout: 150_000,
+  });
+  const lines = stdout.trim().split('\n');
+  console.info(lines.map((line) => `  ${[language, ...args].join(' ')}: ${line}`).join('\n'));
+  return Object.fromEntries(
+    lines.map((line) => {
+      const { check, saw } = JSON.parse(line) as { check: string; saw: unknown };
+      return [check, saw];
+    }),
+  );
+}
+
+/** Java reads authorities from a key store only. */
+function javaOptions(caFile: string): string[] {
+  const store = `${caFile}.p12`;
+  if (!existsSync(store)) {
+    const import_ = ['-importcert', '-noprompt', '-file', caFile, '-keystore', store, '-storepass', 'simulator'];
+    const { status, stdout, stderr } = spawnSync('keytool', import_, { encoding: 'utf8' });
+    if (status !== 0) throw new Error(`keytool: ${stdout} ${stderr}`);
+  }
+  return [`-Djavax.net.ssl.trustStore=${store}`, '-Djavax.net.ssl.trustStorePassword=simulator'];
+}
