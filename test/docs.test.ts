@@ -135,3 +135,47 @@ test('every relative link in a document leads somewhere', () => {
   );
   expect(broken).toEqual([]);
 });
+
+/** Each client in the table of those that were tried, with where its version is pinned. */
+const pinned: readonly (readonly [
+  names: readonly string[],
+  file: string,
+  pin: (name: string, version: string) => string,
+])[] = [
+  [
+    ['@azure/event-hubs', '@azure/monitor-ingestion', '@azure/identity'],
+    'package.json',
+    (name, version) => `"${name}": "${version}"`,
+  ],
+  [
+    ['azure-eventhub', 'azure-monitor-ingestion', 'azure-identity'],
+    'test/third-party/python/requirements.txt',
+    (name, version) => `${name}==${version}\n`,
+  ],
+  [
+    ['azeventhubs', 'azlogs', 'azidentity'],
+    'test/third-party/go/go.mod',
+    (name, version) => `/${name}${name === 'azeventhubs' ? '/v2' : ''} v${version}\n`,
+  ],
+  [
+    ['azure-messaging-eventhubs', 'azure-monitor-ingestion', 'azure-identity'],
+    'test/third-party/java/pom.xml',
+    (name, version) => `<artifactId>${name}</artifactId>\n      <version>${version}<`,
+  ],
+  [
+    ['azure_messaging_eventhubs', 'azure_identity'],
+    'test/third-party/rust/Cargo.lock',
+    (name, version) => `name = "${name}"\nversion = "${version}"\n`,
+  ],
+];
+
+test('the versions of clients that the page of clients names are those that are tested', () => {
+  const page = documents.get('infra/examples/local-azure.md') ?? '';
+  for (const [names, file, pin] of pinned) {
+    const row = page.split('\n').find((line) => line.startsWith(`| \`${names[0]}\``)) ?? '';
+    const versions = row.split('|')[2]?.trim().split(', ') ?? [];
+    expect([file, versions.length]).toEqual([file, names.length]);
+    const text = readFileSync(join(root, file), 'utf8');
+    for (const [at, name] of names.entries()) expect(text, file).toContain(pin(name, versions[at] ?? ''));
+  }
+});

@@ -1,45 +1,20 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
 import { delimiter, dirname, join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { temporaryDirectory } from '../support/bridge-process.ts';
+import {
+  blocksOf,
+  ended,
+  exampleOf,
+  inDirectory,
+  type Running,
+  ready,
+  run,
+  startAzure,
+} from '../support/documented-commands.ts';
 import { olderNode } from '../support/older-node.ts';
 import { root } from '../support/source-tree.ts';
 import { until } from '../support/until.ts';
-
-interface Running {
-  readonly out: () => string;
-  readonly err: () => string;
-  readonly child: ChildProcess;
-}
-
-/** Runs a command line of a document in a shell; it and all that it starts ends with the test. */
-function run(line: string, { env = process.env, shell = 'sh' } = {}): Running {
-  const child = spawn(shell, ['-c', line], { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  const exited = new Promise((resolve) => child.once('close', resolve));
-  onTestFinished(async () => {
-    if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
-    await exited;
-  });
-  const text = { out: '', err: '' };
-  child.stdout.on('data', (chunk) => (text.out += chunk));
-  child.stderr.on('data', (chunk) => (text.err += chunk));
-  return { child, out: () => text.out, err: () => text.err };
-}
-
-/** The fenced blocks of a document, with their language. */
-function blocksOf(path: string): { readonly language: string; readonly text: string }[] {
-  const found = readFileSync(join(root, path), 'utf8').matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm);
-  return [...found].map(([, language = '', text = '']) => ({ language, text }));
-}
-
-/** Where the documents name `local-azure`, the test has a directory of its own, and free ports. */
-const inDirectory = (command: string, directory: string): string =>
-  command.replaceAll('local-azure', directory).replace(/^npm start -- simulate\b.*$/m, (line) => `${line} --port 0`);
-
-/** Until it says that it waits for whoever looks. */
-const ready = (simulate: Running) =>
-  until(() => /first looks|say what/.test(simulate.out()), { timeoutMs: 30_000, what: `it; ${simulate.err()}` });
 
 test('the record in the README comes out of the commands above it', async () => {
   using directory = temporaryDirectory('readme');
@@ -101,34 +76,20 @@ test('the three commands for the example subscriber work, whichever Node.js is o
 });
 
 describe('clients of the local Azure', () => {
-  const document = 'infra/examples/local-azure.md';
-  const blocks = blocksOf(document);
-  const textOf = (language: string, word: string): string =>
-    blocks.find(({ language: is, text }) => is === language && text.includes(word))?.text ?? '';
-
-  /** The simulator as the document starts it; answers with what follows in a shell that has sourced the variables. */
-  async function startAzure(directory: string): Promise<(line: string, more?: NodeJS.ProcessEnv) => Running> {
-    const start = blocks.find(({ text }) => text.includes('simulate'))?.text ?? '';
-    await ready(run(inDirectory(start, directory)));
-    const source = inDirectory(blocks.find(({ text }) => text.startsWith('. '))?.text.trim() ?? '', directory);
-    return (line, more = {}) => run(`${source}\n${line}`, { env: { ...process.env, ...more } });
-  }
-  const ended = async ({ child, out, err }: Running): Promise<string> => {
-    await until(() => child.exitCode !== null, { timeoutMs: 60_000, what: `its end; ${err()}` });
-    expect({ code: child.exitCode, err: err() }).toEqual({ code: 0, err: '' });
-    return out();
-  };
-
   test('those in a shell answer with JSON', async () => {
     using directory = temporaryDirectory('shell-clients');
     const inShell = await startAzure(directory.path);
     const answers: unknown[] = [];
-    for (const line of textOf('bash', 'curl').trim().split('\n')) answers.push(JSON.parse(await ended(inShell(line))));
+    for (const line of exampleOf('bash', 'curl').trim().split('\n'))
+      answers.push(JSON.parse(await ended(inShell(line))));
     expect(answers).toEqual([
       { DocumentIncarnation: 1, Events: [] },
       { eventId: expect.stringMatching(/^[0-9A-F-]{36}$/) },
       [],
     ]);
+    await ended(inShell(exampleOf('bash', 'token=')));
+    const events = JSON.parse(await ended(inShell('curl --silent "$SIMULATOR_CONTROL/hub/events"')));
+    expect(events).toMatchObject([{ body: { phase: 'Scheduled' } }]);
   });
 
   const python = join(root, 'node_modules/.cache/third-party/python/bin/python');
@@ -146,14 +107,14 @@ describe('clients of the local Azure', () => {
       const inShell = await startAzure(directory.path);
       const inPython = (text: string): Running =>
         inShell(`exec "${python}" -c '${withoutWebSockets}' "$PROGRAM"`, { PROGRAM: text });
-      const reader = inPython(textOf('python', 'EventHubConsumerClient'));
+      const reader = inPython(exampleOf('python', 'EventHubConsumerClient'));
       const bridge = run(`npm start -- run --config ${directory.path}/bridge.json`);
-      await ended(inPython(textOf('python', 'LogsIngestionClient')));
+      await ended(inPython(exampleOf('python', 'LogsIngestionClient')));
       const row = await ended(inShell('curl --silent "$SIMULATOR_CONTROL/rows/$LOGS_INGESTION_STREAM"'));
       expect(JSON.parse(row)).toMatchObject([{ RecordId: 'mine', Phase: 'Scheduled' }]);
       const listed = (): string => bridge.err() + bridge.out();
       await until(() => listed().includes('The bridge runs'), { timeoutMs: 30_000 });
-      await ended(inShell(textOf('bash', 'curl').split('\n')[1] ?? ''));
+      await ended(inShell(exampleOf('bash', 'curl').split('\n')[1] ?? ''));
       await until(() => reader.out().includes("Scheduled Reboot ['web_0']\n"), {
         timeoutMs: 60_000,
         what: `a record; ${reader.err()}`,
@@ -164,7 +125,7 @@ describe('clients of the local Azure', () => {
   test.skipIf(noPython)(`without TransportType.Amqp azure-eventhub asks for websocket-client${noPython}`, async () => {
     using directory = temporaryDirectory('python-websockets');
     const inShell = await startAzure(directory.path);
-    const text = textOf('python', 'EventHubConsumerClient').replace(/^ +transport_type=.*\n/m, '');
+    const text = exampleOf('python', 'EventHubConsumerClient').replace(/^ +transport_type=.*\n/m, '');
     const program = `import logging; logging.basicConfig()\n${text}`;
     const reader = inShell(`exec "${python}" -c '${withoutWebSockets}' "$PROGRAM"`, { PROGRAM: program });
     await until(() => /websocket-client/.test(reader.err()), { timeoutMs: 60_000, what: reader.out() });

@@ -5,7 +5,8 @@ import { promisify } from 'node:util';
 import type { AzureSimulator } from '../../src/azure-simulator/index.ts';
 
 const folder = import.meta.dirname;
-const cache = join(folder, '../../node_modules/.cache/third-party');
+/** Where `prepare` puts what it builds, by language. */
+export const cache = join(folder, '../../node_modules/.cache/third-party');
 
 /** Programs that share nothing with ours, not even the language. */
 export interface Client {

@@ -1,45 +1,51 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { expect, onTestFinished, test } from 'vitest';
 import { createVm } from '../../src/azure-simulator/imds/vm.ts';
+import { ended, exampleOf, ready, run } from '../support/documented-commands.ts';
 import { clients, whyNot } from './clients.ts';
 
-/** A network in which the loopback interface has the address of Azure's metadata service; only root can make one, and only on Linux. */
-const network = [
-  '--net',
-  'sh',
-  '-c',
-  'ip link set lo up && ip address add 169.254.169.254/32 dev lo && exec "$@"',
-  'sh',
-];
-const noNetwork =
-  spawnSync('unshare', [...network, 'true']).status === 0 ? '' : ' (skipped: no network of its own can be made here)';
+const ip = (...args: string[]) => spawnSync('ip', ['netns', ...args], { encoding: 'utf8' });
+const probe = `azure-${process.pid}`;
+const { status, error, stderr } = ip('add', probe);
+const noNetwork = status === 0 ? '' : ` (skipped: ${error?.message ?? stderr.trim()})`;
+if (status === 0) ip('delete', probe);
 
-/** What each of two detectors calls the same fields. */
+/** With what each calls fields of the VM that the other does not tell. */
 const cases = [
-  ['Go', clients.go, ['detect'], { 'cloud.account.id': 'subscriptionId', 'azure.vm.scaleset.name': 'scaleSet' }],
-  ['Python', clients.python, ['test/third-party/python/detector.py'], { 'service.instance.id': 'vmId' }],
+  ['Go', clients.go, 'detect', { 'cloud.account.id': 'subscriptionId' }],
+  ['Python', clients.python, 'test/third-party/python/detector.py', { 'service.instance.id': 'vmId' }],
 ] as const;
 
-for (const [language, client, args, own] of cases) {
+for (const [language, client, argument, own] of cases) {
   const reason = noNetwork || whyNot(client);
-  test.skipIf(reason)(`OpenTelemetry's detector for ${language} knows the VM${reason}`, async () => {
-    const program = [process.execPath, join(import.meta.dirname, 'at-fixed-address.ts'), ...client.command, ...args];
-    const { stdout } = await promisify(execFile)('unshare', [...network, ...program], { timeout: 30_000 });
-    console.info(`  ${stdout.trim()}`);
-    const [line = ''] = stdout.split('\n');
-    const vm = createVm({ name: 'web_0' });
-    const names = {
-      'host.id': 'vmId',
-      'host.name': 'name',
-      'host.type': 'vmSize',
-      'cloud.region': 'location',
-      'cloud.resource_id': 'resourceId',
-      'os.type': 'osType',
-      ...own,
-    } as const;
-    const expected = Object.entries(names).map(([name, field]) => [name, vm[field]]);
-    expect(JSON.parse(line).saw).toMatchObject({ 'cloud.provider': 'azure', ...Object.fromEntries(expected) });
-  });
+  test.skipIf(reason)(
+    `OpenTelemetry's detector for ${language} knows the VM, in a network made as the page of clients shows${reason}`,
+    { timeout: 60_000 },
+    async () => {
+      const network = `azure-${language}-${process.pid}`;
+      onTestFinished(() => void ip('delete', network));
+      const lines = exampleOf('bash', 'ip netns')
+        .replaceAll(/\bazure\b/g, network)
+        .trim()
+        .split('\n');
+      await ended(run(lines.slice(0, -1).join(' && ')));
+      await ready(run(lines.at(-1) ?? ''));
+      const program = `SIMULATOR={} exec ip netns exec ${network} ${client.command.join(' ')} ${argument}`;
+      const out = await ended(run(program));
+      console.info(`  ${out.trim()}`);
+      const vm = createVm({ name: 'web_0' });
+      const names = {
+        'host.id': 'vmId',
+        'host.name': 'name',
+        'host.type': 'vmSize',
+        'cloud.region': 'location',
+        'cloud.resource_id': 'resourceId',
+        'azure.vm.scaleset.name': 'scaleSet',
+        'os.type': 'osType',
+        ...own,
+      } as const;
+      const expected = Object.entries(names).map(([name, field]) => [name, vm[field]]);
+      expect(JSON.parse(out).saw).toMatchObject({ 'cloud.provider': 'azure', ...Object.fromEntries(expected) });
+    },
+  );
 }

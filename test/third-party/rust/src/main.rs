@@ -6,8 +6,8 @@ use azure_identity::ManagedIdentityCredential;
 use azure_messaging_eventhubs::{
     error::ErrorKind,
     models::{AmqpTransport, ReceivedEventData, StartPositions},
-    ConsumerClient, EventDataBatchOptions, EventHubsError, EventProcessor, InMemoryCheckpointStore, OpenReceiverOptions,
-    ProducerClient, StartLocation, StartPosition,
+    ConsumerClient, EventDataBatchOptions, EventHubsError, EventProcessor, InMemoryCheckpointStore,
+    OpenReceiverOptions, ProducerClient, StartLocation, StartPosition,
 };
 use futures::{pin_mut, StreamExt};
 use serde_json::{json, Value};
@@ -42,22 +42,38 @@ impl Clients {
 
     async fn producer(&self) -> Result<ProducerClient> {
         let (endpoint, transport) = self.endpoint();
-        let builder = ProducerClient::builder().with_custom_endpoint(endpoint).with_transport(transport);
+        let builder = ProducerClient::builder()
+            .with_custom_endpoint(endpoint)
+            .with_transport(transport);
         if self.way == "connection string" {
-            return Ok(builder.open_with_connection_string(&self.text("connectionString"), Some(&self.hub)).await?);
+            return Ok(builder
+                .open_with_connection_string(&self.text("connectionString"), Some(&self.hub))
+                .await?);
         }
         let credential = ManagedIdentityCredential::new(None)?;
-        Ok(builder.open(&self.text("fullyQualifiedNamespace"), &self.hub, credential).await?)
+        Ok(builder
+            .open(&self.text("fullyQualifiedNamespace"), &self.hub, credential)
+            .await?)
     }
 
     async fn consumer(&self) -> Result<ConsumerClient> {
         let (endpoint, transport) = self.endpoint();
-        let builder = ConsumerClient::builder().with_custom_endpoint(endpoint).with_transport(transport);
+        let builder = ConsumerClient::builder()
+            .with_custom_endpoint(endpoint)
+            .with_transport(transport);
         if self.way == "connection string" {
-            return Ok(builder.open_with_connection_string(&self.text("connectionString"), Some(&self.hub)).await?);
+            return Ok(builder
+                .open_with_connection_string(&self.text("connectionString"), Some(&self.hub))
+                .await?);
         }
         let credential = ManagedIdentityCredential::new(None)?;
-        Ok(builder.open(&self.text("fullyQualifiedNamespace"), self.hub.clone(), credential).await?)
+        Ok(builder
+            .open(
+                &self.text("fullyQualifiedNamespace"),
+                self.hub.clone(),
+                credential,
+            )
+            .await?)
     }
 
     async fn event_hubs(&self) -> Result<()> {
@@ -65,7 +81,10 @@ impl Clients {
         let consumer = self.consumer().await?;
 
         let properties = producer.get_eventhub_properties().await?;
-        tell("properties", json!({ "name": properties.name, "partitions": properties.partition_ids }));
+        tell(
+            "properties",
+            json!({ "name": properties.name, "partitions": properties.partition_ids }),
+        );
 
         send(&producer, &["one", "two", "three"]).await?;
         let mut partition = String::new();
@@ -77,24 +96,44 @@ impl Clients {
         tell("a batch under a key", json!({ "partition": partition }));
 
         let events = read(&consumer, &partition, StartLocation::Earliest, false, 3).await?;
-        let saw: Vec<Value> =
-            events.iter().map(|event| json!([body(event), event.sequence_number(), event.partition_key()])).collect();
+        let saw: Vec<Value> = events
+            .iter()
+            .map(|event| json!([body(event), event.sequence_number(), event.partition_key()]))
+            .collect();
         tell("from the beginning", json!(saw));
         let offset = StartLocation::Offset(events[0].offset().clone().unwrap());
-        tell("from an offset", bodies(&read(&consumer, &partition, offset, false, 2).await?));
+        tell(
+            "from an offset",
+            bodies(&read(&consumer, &partition, offset, false, 2).await?),
+        );
         let number = StartLocation::SequenceNumber(events[1].sequence_number().unwrap());
-        tell("from a sequence number", bodies(&read(&consumer, &partition, number, true, 2).await?));
+        tell(
+            "from a sequence number",
+            bodies(&read(&consumer, &partition, number, true, 2).await?),
+        );
         tokio::time::sleep(StdDuration::from_millis(2)).await;
         send(&producer, &["four"]).await?;
         let time = StartLocation::EnqueuedTime(events[2].enqueued_time().unwrap());
-        tell("from a time", bodies(&read(&consumer, &partition, time, false, 1).await?));
+        tell(
+            "from a time",
+            bodies(&read(&consumer, &partition, time, false, 1).await?),
+        );
 
-        tell("from the end", bodies(&from_the_end(&producer, &consumer, &partition).await?));
-        tell("a lower owner level", json!(self.owner_level(&partition).await?));
+        tell(
+            "from the end",
+            bodies(&from_the_end(&producer, &consumer, &partition).await?),
+        );
+        tell(
+            "a lower owner level",
+            json!(self.owner_level(&partition).await?),
+        );
         let store = Arc::new(InMemoryCheckpointStore::new());
         self.process(store.clone(), &partition, 5).await?;
         send(&producer, &["six"]).await?;
-        tell("from a checkpoint", self.process(store, &partition, 1).await?);
+        tell(
+            "from a checkpoint",
+            self.process(store, &partition, 1).await?,
+        );
         send(&producer, &["x".repeat(200_000).as_str()]).await?;
         send(&producer, &["last"]).await?;
         Ok(())
@@ -104,34 +143,58 @@ impl Clients {
     async fn owner_level(&self, partition: &str) -> Result<String> {
         let (one, other) = (self.consumer().await?, self.consumer().await?);
         let own = |level| {
-            let start_position = Some(StartPosition { location: StartLocation::Earliest, inclusive: false });
-            Some(OpenReceiverOptions { owner_level: Some(level), start_position, ..Default::default() })
+            let start_position = Some(StartPosition {
+                location: StartLocation::Earliest,
+                inclusive: false,
+            });
+            Some(OpenReceiverOptions {
+                owner_level: Some(level),
+                start_position,
+                ..Default::default()
+            })
         };
-        let low = one.open_receiver_on_partition(partition.to_string(), own(1)).await?;
+        let low = one
+            .open_receiver_on_partition(partition.to_string(), own(1))
+            .await?;
         let low_events = low.stream_events();
         pin_mut!(low_events);
         for _ in 0..5 {
             low_events.next().await.ok_or("the low reader ended")??;
         }
-        let high = other.open_receiver_on_partition(partition.to_string(), own(2)).await?;
+        let high = other
+            .open_receiver_on_partition(partition.to_string(), own(2))
+            .await?;
         {
             let high_events = high.stream_events();
             pin_mut!(high_events);
             high_events.next().await.ok_or("the high reader ended")??;
         }
         Ok(match low_events.next().await {
-            Some(Err(EventHubsError { kind: ErrorKind::ConsumerDisconnected(_) })) => "ConsumerDisconnected".to_string(),
+            Some(Err(EventHubsError {
+                kind: ErrorKind::ConsumerDisconnected(_),
+            })) => "ConsumerDisconnected".to_string(),
             other => format!("{other:?}"),
         })
     }
 
     /// What a processor reads that begins where another has left its checkpoint.
-    async fn process(&self, store: Arc<InMemoryCheckpointStore>, partition: &str, count: usize) -> Result<Value> {
-        let default = StartPosition { location: StartLocation::Earliest, inclusive: false };
+    async fn process(
+        &self,
+        store: Arc<InMemoryCheckpointStore>,
+        partition: &str,
+        count: usize,
+    ) -> Result<Value> {
+        let default = StartPosition {
+            location: StartLocation::Earliest,
+            inclusive: false,
+        };
         let processor = EventProcessor::builder()
             .with_update_interval(Duration::seconds(1))
             .with_partition_expiration_duration(Duration::seconds(2))
-            .with_start_positions(StartPositions { default, ..Default::default() })
+            .with_start_positions(StartPositions {
+                default,
+                ..Default::default()
+            })
             .build(self.consumer().await?, store)
             .await?;
         let running = processor.clone();
@@ -159,7 +222,10 @@ impl Clients {
 }
 
 async fn send(producer: &ProducerClient, bodies: &[&str]) -> Result<()> {
-    let options = EventDataBatchOptions { partition_key: Some("käse".to_string()), ..Default::default() };
+    let options = EventDataBatchOptions {
+        partition_key: Some("käse".to_string()),
+        ..Default::default()
+    };
     let batch = producer.create_batch(Some(options)).await?;
     for body in bodies {
         batch.try_add_event_data(*body, None)?;
@@ -175,11 +241,16 @@ async fn read(
     count: usize,
 ) -> Result<Vec<ReceivedEventData>> {
     let options = OpenReceiverOptions {
-        start_position: Some(StartPosition { location, inclusive }),
+        start_position: Some(StartPosition {
+            location,
+            inclusive,
+        }),
         receive_timeout: Some(Duration::seconds(20)),
         ..Default::default()
     };
-    let receiver = consumer.open_receiver_on_partition(partition.to_string(), Some(options)).await?;
+    let receiver = consumer
+        .open_receiver_on_partition(partition.to_string(), Some(options))
+        .await?;
     let mut read = Vec::new();
     {
         let events = receiver.stream_events();
@@ -222,5 +293,11 @@ async fn main() -> Result<()> {
     let simulator: Value = serde_json::from_str(&std::env::var("SIMULATOR")?)?;
     let way = std::env::args().nth(1).ok_or("usage: clients WAY")?;
     let hub = format!("rust-{}", way.replace(' ', "-"));
-    Clients { address: simulator["eventHubs"].clone(), way, hub }.event_hubs().await
+    Clients {
+        address: simulator["eventHubs"].clone(),
+        way,
+        hub,
+    }
+    .event_hubs()
+    .await
 }
