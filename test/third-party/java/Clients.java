@@ -11,6 +11,7 @@ import com.azure.messaging.eventhubs.EventHubConsumerClient;
 import com.azure.messaging.eventhubs.EventHubProducerClient;
 import com.azure.messaging.eventhubs.EventProcessorClient;
 import com.azure.messaging.eventhubs.EventProcessorClientBuilder;
+import com.azure.messaging.eventhubs.LoadBalancingStrategy;
 import com.azure.messaging.eventhubs.models.Checkpoint;
 import com.azure.messaging.eventhubs.models.CreateBatchOptions;
 import com.azure.messaging.eventhubs.models.EventPosition;
@@ -45,7 +46,7 @@ import reactor.core.publisher.Mono;
  */
 public final class Clients {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     public static void main(String[] args) throws Exception {
         JsonNode simulator = JSON.readTree(System.getenv("SIMULATOR"));
@@ -150,7 +151,7 @@ public final class Clients {
         // Nothing tells when its link is attached.
         Thread.sleep(2000);
         send(producer, "five");
-        return List.of(first.get(20, TimeUnit.SECONDS).getData());
+        return List.of(first.get(60, TimeUnit.SECONDS).getData());
     }
 
     /** What becomes of a reader when one of a higher level takes its partition. */
@@ -162,9 +163,9 @@ public final class Clients {
             Disposable reader = own(low, partition, 1).subscribe(
                 event -> reads.countDown(),
                 error -> lost.complete(error instanceof AmqpException amqp ? String.valueOf(amqp.getErrorCondition()) : error.toString()));
-            reads.await(20, TimeUnit.SECONDS);
+            reads.await(60, TimeUnit.SECONDS);
             own(high, partition, 2).take(5).blockLast(PATIENCE);
-            String condition = lost.get(20, TimeUnit.SECONDS);
+            String condition = lost.get(60, TimeUnit.SECONDS);
             reader.dispose();
             return condition;
         }
@@ -180,6 +181,7 @@ public final class Clients {
         EventProcessorClientBuilder builder = new EventProcessorClientBuilder()
             .consumerGroup("$Default")
             .checkpointStore(store)
+            .loadBalancingStrategy(LoadBalancingStrategy.GREEDY)
             .loadBalancingUpdateInterval(Duration.ofSeconds(1))
             .partitionOwnershipExpirationInterval(Duration.ofSeconds(5))
             .initialPartitionEventPosition(partition -> EventPosition.earliest())
@@ -198,7 +200,7 @@ public final class Clients {
         EventProcessorClient processor = builder.buildEventProcessorClient();
         processor.start();
         List<String> bodies = new ArrayList<>();
-        while (bodies.size() < count) bodies.add(String.valueOf(seen.poll(20, TimeUnit.SECONDS)));
+        while (bodies.size() < count) bodies.add(String.valueOf(seen.poll(60, TimeUnit.SECONDS)));
         processor.stop();
         return bodies;
     }
