@@ -155,7 +155,7 @@ test('no label can hold an event, a record or a VM', () => {
 });
 
 /** Of the Debian package prometheus. */
-const fetched = 'node_modules/.cache/promtool';
+const fetched = 'node_modules/.cache/third-party/debian/promtool';
 const promtool = existsSync(fetched) ? fetched : 'promtool';
 const whyNoPromtool = spawnSync(promtool, ['--version']).error
   ? 'there is no promtool here (test/third-party/prepare fetches it on Debian)'

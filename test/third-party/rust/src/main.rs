@@ -7,7 +7,7 @@ use azure_messaging_eventhubs::{
     error::ErrorKind,
     models::{AmqpTransport, ReceivedEventData, StartPositions},
     ConsumerClient, EventDataBatchOptions, EventHubsError, EventProcessor, InMemoryCheckpointStore,
-    OpenReceiverOptions, ProducerClient, StartLocation, StartPosition,
+    OpenReceiverOptions, ProducerClient, RetryOptions, StartLocation, StartPosition,
 };
 use futures::{pin_mut, StreamExt};
 use serde_json::{json, Value};
@@ -42,7 +42,13 @@ impl Clients {
 
     async fn producer(&self) -> Result<ProducerClient> {
         let (endpoint, transport) = self.endpoint();
+        // A retry would hide that the simulator has refused something.
+        let retry_options = RetryOptions {
+            max_retries: 0,
+            ..Default::default()
+        };
         let builder = ProducerClient::builder()
+            .with_retry_options(retry_options)
             .with_custom_endpoint(endpoint)
             .with_transport(transport);
         if self.way == "connection string" {
