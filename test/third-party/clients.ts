@@ -67,7 +67,7 @@ export async function run(
     timeout: 150_000,
   });
   const lines = stdout.trim().split('\n');
-  console.info(lines.map((line) => `  ${[language, ...args].join(' ')}: ${line}`).join('\n'));
+  console.info(lines.map((line) => `  ${language} ${args.join(' ')}: ${line}`.slice(0, 200)).join('\n'));
   return Object.fromEntries(
     lines.map((line) => {
       const { check, saw } = JSON.parse(line) as { check: string; saw: unknown };

@@ -1,6 +1,6 @@
 // Microsoft's clients for Go, and OpenTelemetry's detector, against the simulator. A line of JSON for each check.
 //
-// Usage: clients event-hubs WAY | logs | detect, with the simulator's addresses in the environment variable SIMULATOR.
+// Usage: clients event-hubs WAY | logs | detect | identities CLIENT OBJECT RESOURCE, with the simulator's addresses in the environment variable SIMULATOR.
 package main
 
 import (
@@ -56,5 +56,7 @@ func main() {
 		logsIngestion()
 	case "detect":
 		detect()
+	case "identities":
+		identities(os.Args[2], os.Args[3], os.Args[4])
 	}
 }

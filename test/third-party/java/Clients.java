@@ -1,6 +1,7 @@
 import com.azure.core.amqp.AmqpTransportType;
 import com.azure.core.amqp.exception.AmqpException;
 import com.azure.core.credential.TokenCredential;
+import com.azure.core.credential.TokenRequestContext;
 import com.azure.core.exception.HttpResponseException;
 import com.azure.identity.ManagedIdentityCredentialBuilder;
 import com.azure.messaging.eventhubs.CheckpointStore;
@@ -35,6 +36,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -42,7 +44,7 @@ import reactor.core.publisher.Mono;
 /**
  * Microsoft's clients for Java against the simulator. A line of JSON for each check.
  *
- * Usage: Clients WAY, with the simulator's addresses in the environment variable SIMULATOR.
+ * Usage: Clients WAY | logs | identities CLIENT OBJECT RESOURCE, with the simulator's addresses in the environment variable SIMULATOR.
  */
 public final class Clients {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -52,6 +54,8 @@ public final class Clients {
         JsonNode simulator = JSON.readTree(System.getenv("SIMULATOR"));
         if (args[0].equals("logs")) {
             logsIngestion(simulator.get("logAnalytics"));
+        } else if (args[0].equals("identities")) {
+            identities(args[1], args[2], args[3]);
         } else {
             new Clients(simulator.get("eventHubs"), args[0]).eventHubs();
         }
@@ -233,6 +237,16 @@ public final class Clients {
             checkpoints.put(checkpoint.getPartitionId(), checkpoint);
             return Mono.empty();
         }
+    }
+
+    /** Tokens of an identity by its client id, of another by its object id and of a third by its resource id. */
+    private static void identities(String clientId, String objectId, String resourceId) throws Exception {
+        var scope = new TokenRequestContext().addScopes("https://eventhubs.azure.net/.default");
+        tell("tokens", Stream.of(
+            new ManagedIdentityCredentialBuilder().clientId(clientId),
+            new ManagedIdentityCredentialBuilder().objectId(objectId),
+            new ManagedIdentityCredentialBuilder().resourceId(resourceId)
+        ).map(builder -> builder.build().getTokenSync(scope).getToken()).toList());
     }
 
     private static void logsIngestion(JsonNode address) throws Exception {

@@ -1,8 +1,8 @@
 //! Microsoft's clients for Rust against the simulator. A line of JSON for each check.
 //!
-//! Usage: clients WAY, with the simulator's addresses in the environment variable SIMULATOR.
-use azure_core::time::Duration;
-use azure_identity::ManagedIdentityCredential;
+//! Usage: clients WAY | identities CLIENT OBJECT RESOURCE, with the simulator's addresses in the environment variable SIMULATOR.
+use azure_core::{credentials::TokenCredential, time::Duration};
+use azure_identity::{ManagedIdentityCredential, ManagedIdentityCredentialOptions, UserAssignedId};
 use azure_messaging_eventhubs::{
     error::ErrorKind,
     models::{AmqpTransport, ReceivedEventData, StartPositions},
@@ -294,10 +294,38 @@ fn bodies(events: &[ReceivedEventData]) -> Value {
     json!(events.iter().map(body).collect::<Vec<_>>())
 }
 
+/// Tokens of identities that are named by ids of different kinds.
+async fn identities(ids: [UserAssignedId; 3]) -> Result<()> {
+    let mut tokens = Vec::new();
+    for id in ids {
+        let options = ManagedIdentityCredentialOptions {
+            user_assigned_id: Some(id),
+            ..Default::default()
+        };
+        let credential = ManagedIdentityCredential::new(Some(options))?;
+        let token = credential
+            .get_token(&["https://eventhubs.azure.net/.default"], None)
+            .await?;
+        tokens.push(token.token.secret().to_string());
+    }
+    tell("tokens", json!(tokens));
+    Ok(())
+}
+
 #[tokio::main]
 async fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let [command, client, object, resource] = &args[..] {
+        assert_eq!(command, "identities");
+        return identities([
+            UserAssignedId::ClientId(client.clone()),
+            UserAssignedId::ObjectId(object.clone()),
+            UserAssignedId::ResourceId(resource.clone()),
+        ])
+        .await;
+    }
     let simulator: Value = serde_json::from_str(&std::env::var("SIMULATOR")?)?;
-    let way = std::env::args().nth(1).ok_or("usage: clients WAY")?;
+    let way = args.first().ok_or("usage: clients WAY")?.clone();
     let hub = format!("rust-{}", way.replace(' ', "-"));
     Clients {
         address: simulator["eventHubs"].clone(),
