@@ -7,7 +7,7 @@ import { createLinks, type Link } from './links.ts';
 import { createProducers } from './producers.ts';
 import { expired, notFound, unauthorized } from './refusal.ts';
 import { createRequests } from './requests.ts';
-import { repeatSettleModes, speakLikeTheService } from './rhea-differences.ts';
+import { answerDetachInKind, repeatSettleModes, speakLikeTheService } from './rhea-differences.ts';
 import { saslMechanisms } from './sasl.ts';
 import { maxMessageBytes } from './transfer.ts';
 
@@ -79,6 +79,7 @@ export function servePeer(stream: Duplex, broker: Broker): void {
   on(['message'], receive);
   on(['sender_flow', 'sendable', 'sender_draining'], ({ sender }) => sender && consumers.pump(sender));
   const forget = (link: Link): void => {
+    answerDetachInKind(link);
     links.forget(link);
     consumers.forget(link);
   };

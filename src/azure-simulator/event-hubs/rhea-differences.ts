@@ -14,14 +14,27 @@ export function speakLikeTheService(connection: Connection): void {
  * client for Go takes for a refusal. Links on which we receive always settle first.
  */
 export function repeatSettleModes(link: Link): void {
-  const { attach } = (link as unknown as { local: { attach: SettleModes } }).local;
+  const { attach } = (link as unknown as Inner).local;
   attach.snd_settle_mode = link.snd_settle_mode;
   if (link.is_sender()) attach.rcv_settle_mode = link.rcv_settle_mode;
 }
 
-interface SettleModes {
-  snd_settle_mode?: 0 | 1 | 2 | undefined;
-  rcv_settle_mode?: 0 | 1 | undefined;
+/**
+ * A detach without `closed` is answered with one without it; rhea would close the link, and the client would have to attach again to close
+ * its end as well, as Microsoft's for Rust did for every reader.
+ * https://docs.oasis-open.org/amqp/core/v1.0/os/amqp-core-transport-v1.0-os.html#section-link-resuming
+ */
+export function answerDetachInKind(link: Link): void {
+  const { detach } = (link as unknown as Inner).remote;
+  if (detach !== undefined && detach.closed !== true) link.close = link.detach;
+}
+
+/** As much of a link of rhea as its typings leave out. */
+interface Inner {
+  readonly local: {
+    readonly attach: { snd_settle_mode?: 0 | 1 | 2 | undefined; rcv_settle_mode?: 0 | 1 | undefined };
+  };
+  readonly remote: { readonly detach?: { readonly closed?: boolean } };
 }
 
 interface Frame<P = unknown> {

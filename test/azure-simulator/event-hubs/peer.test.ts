@@ -145,6 +145,19 @@ describe('a bare AMQP client', () => {
     });
   });
 
+  test('is answered with a detach that closes a link only where its own did', async () => {
+    const connection = await connectWithToken();
+    const detached = async (end: (reader: Receiver) => void): Promise<unknown> => {
+      const reader = (await read(connection)) as Receiver;
+      const gone = new Promise((resolve) => reader.once('receiver_close', resolve));
+      end(reader);
+      await gone;
+      return (reader as unknown as { remote: { detach: { closed?: boolean } } }).remote.detach.closed;
+    };
+    expect(await detached((reader) => reader.close())).toBe(true);
+    expect(await detached((reader) => reader.detach())).not.toBe(true);
+  });
+
   test('may skip delivery ids', async () => {
     const sender = (await attach(await connectWithToken(), 'vm-lifecycle')) as Sender;
     expect(await outcome(sender, event(200_000))).toBe('accepted');
