@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { AzureSimulator } from '../../src/azure-simulator/index.ts';
+import { farAway } from './far-away.ts';
 
 const folder = import.meta.dirname;
 /** Where `prepare` puts what it builds, by language. */
@@ -46,11 +47,16 @@ export async function run(
   ...args: string[]
 ): Promise<Record<string, unknown>> {
   const { eventHubs, logAnalytics, caFile, imds } = azure;
-  const { fullyQualifiedNamespace, customEndpoint, websocketEndpoint, plainPort, connectionString } = eventHubs;
+  const { fullyQualifiedNamespace, plainPort, connectionString } = eventHubs;
+  const near = [eventHubs.customEndpoint, eventHubs.websocketEndpoint];
+  const doors = await Promise.all(
+    near.map((one) => (language === 'rust' ? farAway(one) : { endpoint: one, close() {} })),
+  );
+  const [customEndpoint, websocketEndpoint] = doors.map(({ endpoint }) => endpoint);
   const { endpoint, ruleId, streamName } = logAnalytics;
   const [program = '', ...rest] = command;
   const options = language === 'java' ? javaOptions(caFile) : [];
-  const { stdout } = await promisify(execFile)(program, [...options, ...rest, ...args], {
+  const ran = promisify(execFile)(program, [...options, ...rest, ...args], {
     env: {
       ...process.env,
       PYTHONUTF8: '1',
@@ -65,6 +71,12 @@ export async function run(
       }),
     },
     timeout: 150_000,
+  });
+  const failed = (error: Error & { stdout: string }): never => {
+    throw new Error(`${error.message}\nafter ${error.stdout}`);
+  };
+  const { stdout } = await ran.catch(failed).finally(() => {
+    for (const door of doors) door.close();
   });
   const lines = stdout.trim().split('\n');
   console.info(lines.map((line) => `  ${language} ${args.join(' ')}: ${line}`.slice(0, 200)).join('\n'));
