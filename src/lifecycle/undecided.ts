@@ -37,7 +37,9 @@ export function bufferUndecided(
   const [first, second, third] = state.undecided.slice(-3);
   const isLasting =
     first && second && third && [second, third, newest].every((observation) => repeats(observation, first));
-  return { ...after, undecided: withinBounds(isLasting ? state.undecided.slice(0, -1) : state.undecided, newest) };
+  // In the place of its like: no bound can be passed.
+  if (isLasting) return { ...after, undecided: [...state.undecided.slice(0, -1), newest] };
+  return { ...after, undecided: withinBounds(state.undecided, newest) };
 }
 
 /** It shows what the other one shows, and the machine measured nothing since the look before. */

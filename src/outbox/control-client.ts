@@ -44,7 +44,7 @@ export async function askService(
       const isGone = isServiceRunning(directory) === false;
       const isOver = isGone || signal.aborted || clock.monotonicMs() >= deadline;
       const found = answerTo(db, number);
-      if (found) return { answered: true, answer: found.answer };
+      if (found) return { answered: true, answer: withMessage(found.answer) };
       // Taken back in the same instant in which it was answered: then there is an answer.
       if (isOver && withdrawRequest(db, number)) return { answered: false, why: isGone ? 'no-service' : 'no-answer' };
       if (isOver && !answerTo(db, number)) return { answered: false, why: 'no-answer' };
@@ -53,3 +53,7 @@ export async function askService(
     db.close();
   }
 }
+
+/** A service of 0.1.0 answers with its sentence in `says`. */
+const withMessage = (answer: unknown): unknown =>
+  typeof answer === 'object' && answer !== null && 'says' in answer ? { message: answer.says, ...answer } : answer;

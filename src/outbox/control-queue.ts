@@ -60,7 +60,7 @@ export function createControlQueue({
 
   const carryOut = async (request: FiledRequest): Promise<void> => {
     const answer = await answerOf(request);
-    outbox.answer(request.number, answer);
+    outbox.answer(request.number, withSays(answer));
     log.info(
       { part, verb: request.verb, argument: request.argument, answer },
       `Asked to ${request.verb} by a command.`,
@@ -93,3 +93,7 @@ export function createControlQueue({
 }
 
 const refusal = (message: string): Answer => ({ ok: false, message });
+
+/** A command of 0.1.0 reads the sentence from `says`. */
+const withSays = (answer: unknown): unknown =>
+  typeof answer === 'object' && answer !== null && 'message' in answer ? { ...answer, says: answer.message } : answer;

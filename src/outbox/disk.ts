@@ -11,7 +11,7 @@ import { openArchived, openReplaced, openSound, type Recovery } from './open.ts'
 import type { OutboxOptions, Storage } from './outbox.ts';
 import { createOutboxFile, type OutboxFile } from './outbox-file.ts';
 import { type Archived, createOutboxLog, type OutboxLog } from './outbox-log.ts';
-import { openPositionMark } from './position-mark.ts';
+import { openPositionMark, type PositionMark } from './position-mark.ts';
 import { compact, type Memory } from './prune.ts';
 import { createQuota, type Quota } from './quota.ts';
 import { openReadable, type ReadableOutbox } from './read-only.ts';
@@ -26,9 +26,8 @@ import type { StoredObserver } from './state-store.ts';
 /** After an error that is not about room the file is opened anew, but not more often than this. */
 const reopenEveryMs = 5_000;
 
-/** Remedies for one thing that could not be done: the reserve, room, and once more. */
+/** For one thing that could not be done: the reserve, room, and once more. */
 const mostRemedies = 3;
-
 /** The file as far as it can be had: written, only read, or not there at all. Nothing here throws but {@link openDisk}. */
 export interface Disk {
   /** What is known to be on disk; null while there is no file that can be read. */
@@ -82,6 +81,7 @@ class FileDisk implements Disk {
   readonly #outboxLog: OutboxLog;
   readonly #quota: Quota;
   #lock: Lock | null = null;
+  #mark: PositionMark | null = null;
   #file: OutboxFile | null = null;
   /** Of the file. */
   #identity: FileIdentity | null = null;
@@ -151,7 +151,8 @@ class FileDisk implements Disk {
         this.close();
         throw error;
       }
-      this.#markDegraded(error);
+      if (troubleOf(error).kind === 'full' && this.#reserve.free()) this.openFirst();
+      else this.#markDegraded(error);
     }
   }
 
@@ -184,7 +185,7 @@ class FileDisk implements Disk {
   }
 
   handOut(state: LifecycleState): void {
-    this.#file?.handOut(state);
+    this.#mark?.handedOut(state);
   }
 
   archive(reason: string): void {
@@ -218,6 +219,7 @@ class FileDisk implements Disk {
   close(): void {
     this.#playBack('TRUNCATE');
     this.#drop();
+    this.#mark?.close();
     this.#lock?.release();
     this.#lock = null;
   }
@@ -277,6 +279,8 @@ class FileDisk implements Disk {
     makeDirectory(this.#layout.directory);
     if (secureDirectory(this.#layout)) this.#outboxLog.closed();
     this.#takeLock();
+    this.#mark?.close();
+    this.#mark = openPositionMark(this.#layout.mark);
   }
 
   /** Takes the lock, again where it lost its name: another instance would not meet it there. */
@@ -298,8 +302,7 @@ class FileDisk implements Disk {
   /** Opens the file for writing, and if that fails, for reading. */
   #open(how: typeof openSound): void {
     this.#openedAt = this.#options.clock.monotonicMs();
-    // First: closing removes the log by its name, which may be another's by then.
-    this.#drop();
+    this.#drop(); // First: closing removes the log by its name, which may be another's by then.
     try {
       this.#openWritable(this.#archiveDue ? openArchived : how);
     } catch (error) {
@@ -312,12 +315,12 @@ class FileDisk implements Disk {
   #openWritable(how: typeof openSound): void {
     this.#prepare();
     const opened = how(this.#layout, this.#createOptions);
-    const mark = openPositionMark(this.#layout.mark);
     try {
-      this.#file = createOutboxFile(opened.db, opened.state, this.#options.sinks, mark);
+      this.#file = createOutboxFile(opened.db, opened.state, this.#options.sinks, (state) =>
+        this.#mark?.committed(state),
+      );
     } catch (error) {
       opened.db.close();
-      mark.close();
       throw error;
     }
     this.#identity = fileIdentityOf(this.#layout.outbox);
@@ -339,9 +342,7 @@ class FileDisk implements Disk {
   #playBack(mode: 'RESTART' | 'TRUNCATE'): void {
     try {
       this.#file?.db.exec(`PRAGMA wal_checkpoint(${mode})`);
-    } catch {
-      // What is in the log is safe there: the next start plays it back.
-    }
+    } catch {} // What is in the log is safe there: the next start plays it back.
   }
 
   #drop(): void {
@@ -355,10 +356,12 @@ class FileDisk implements Disk {
   /** Whether something was done about it, so that it is worth another try. */
   #remedy(error: unknown, remedies: number): boolean {
     const { kind, reason } = troubleOf(error);
-    if (kind === 'full' && this.#file) {
+    if (kind === 'full') {
       // Both at once: with free pages in the file, what comes next needs no more of the disk than its log has already.
       const isFreed = this.#reserve.free();
-      return this.#triedToMakeRoom(this.#file, remedies) || isFreed;
+      if (this.#file) return this.#triedToMakeRoom(this.#file, remedies) || isFreed;
+      this.#openedAt = Number.NEGATIVE_INFINITY;
+      return isFreed;
     }
     if (kind !== 'damaged' || remedies > 0) return false;
     try {
@@ -371,8 +374,7 @@ class FileDisk implements Disk {
 
   #triedToMakeRoom(file: OutboxFile, failures: number): boolean {
     try {
-      // The log begins anew at its front: on a full disk it cannot grow.
-      // First: what every sink has goes before anything else.
+      // First what every sink has. The log begins anew at its front: on a full disk it cannot grow.
       this.#memory.writeOutcomes(file);
       return this.#quota.makeFor(file, failures) > 0;
     } catch {

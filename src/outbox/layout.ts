@@ -8,7 +8,7 @@ export interface Layout {
   readonly replacement: string;
   readonly lock: string;
   readonly reserve: string;
-  /** The highest position that was handed out. */
+  /** The highest positions that were committed and sent from memory. */
   readonly mark: string;
   /** The outbox under another name, with the sound part of its log. */
   readonly sound: string;

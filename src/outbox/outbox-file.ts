@@ -3,7 +3,6 @@ import type { LifecycleState } from '../lifecycle/state.ts';
 import { writeConclusions } from './approvals.ts';
 import { add, type Change, type SinkProgress } from './counters.ts';
 import { type BufferedRecord, type FoundDelivery, type PendingQuery, prepareDeliveries } from './deliveries.ts';
-import type { PositionMark } from './position-mark.ts';
 import { type FiledRequest, prepareRequestReader, writeAnswer } from './requests.ts';
 import {
   areCountersRight,
@@ -47,7 +46,7 @@ export interface OutboxFile {
   requests(): FiledRequest[];
   /** Records of an append that takes several transactions. Invisible until {@link commit} has written the state. */
   writeChunk(records: readonly BufferedRecord[]): void;
-  /** The last records, what became of deliveries, counters, answers and the state: afterwards `unwritten` is all on disk. */
+  /** The last records, what became of deliveries, counters, answers and the state: afterwards `buffer` is all on disk. */
   commit(records: readonly BufferedRecord[], buffer: WriteBuffer, commit: Commit): void;
   /** What became of deliveries and how sinks stand, of records that are in the file: where no more records fit. */
   commitOutcomes(buffer: WriteBuffer, progress: Commit['progress']): void;
@@ -57,8 +56,6 @@ export interface OutboxFile {
   makeRoom<T>(work: () => T): T;
   /** Changes counters in the caller's transaction; `confirm` after its COMMIT. */
   count(changes: ReadonlyMap<string, Change>): { confirm(): void };
-  /** Records up to this position may be sent from memory now. */
-  handOut(state: LifecycleState): void;
   close(): void;
 }
 
@@ -67,7 +64,7 @@ export function createOutboxFile(
   db: DatabaseSync,
   stored: LifecycleState,
   sinkNames: readonly string[],
-  mark: PositionMark,
+  onCommit: (state: LifecycleState) => void,
 ): OutboxFile {
   let state = stored;
   let sinks = reconciled(db, sinkNames);
@@ -75,7 +72,7 @@ export function createOutboxFile(
   const requests = prepareRequestReader(db);
   const writeSink = prepareSinkWriter(db);
   const writeState = prepareStateWriter(db);
-  mark.committed(stored);
+  onCommit(stored);
   const insertTombstone =
     db.prepare(`INSERT OR REPLACE INTO tombstones (position, eventKey, recordId, phase, observedAt, expiredAt, sinks)
     VALUES (?, ?, ?, ?, ?, ?, ?)`);
@@ -164,7 +161,7 @@ export function createOutboxFile(
         if (observer) writeChecked(db, 'observer', JSON.stringify(observer));
         return sinksAfter;
       });
-      if (after.position !== state.position) mark.committed(after);
+      if (after.position !== state.position) onCommit(after);
       state = after;
       writtenUpTo = state.position;
     },
@@ -200,11 +197,7 @@ export function createOutboxFile(
         },
       };
     },
-    handOut: (wanted) => mark.handedOut(wanted),
-    close() {
-      db.close();
-      mark.close();
-    },
+    close: () => db.close(),
   };
 }
 

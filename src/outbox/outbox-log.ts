@@ -71,7 +71,7 @@ export function createOutboxLog({
     limited('expired', () => {
       log.error(
         { part, code: 'expired', records: unsaidExpired },
-        `The outbox is full: ${unsaidExpired} records of ended events were given up before every sink had them. Mend the sink that holds it up, or raise outbox.maxMegabytes.`,
+        `The outbox is full: ${unsaidExpired} records of ended events were discarded before every sink had them. Fix the sink that blocks it, or raise outbox.maxMegabytes.`,
       );
       unsaidExpired = 0;
     });
@@ -156,10 +156,10 @@ export function createOutboxLog({
       const fields = { part, code: 'fill', bytes, limitBytes };
       const share = `${Math.round((100 * bytes) / limitBytes)} % of its bound`;
       if (!isAlarming) return log.info(fields, `The outbox is down to ${share}`);
-      const consequence = 'when it is full, ended events are given up, oldest first';
+      const consequence = 'when it is full, ended events are discarded, oldest first';
       log.warn(
         fields,
-        `The outbox is at ${share}; ${consequence}. Mend the sink that holds it up, or raise outbox.maxMegabytes.`,
+        `The outbox is at ${share}; ${consequence}. Fix the sink that blocks it, or raise outbox.maxMegabytes.`,
       );
     },
   };

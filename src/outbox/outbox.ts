@@ -11,7 +11,7 @@
  * - Everything is bounded: the file, its log, what is kept in memory, what is kept of damaged files.
  *
  * On disk, in the state directory: `outbox.sqlite` with SQLite's `-wal` and `-shm`; `lock.sqlite`, empty, held for life;
- * `outbox.position`, the highest position that was handed out; `reserve.bin`, room for a full disk; `corrupt-<time>/` and
+ * `outbox.position`, the highest positions that were committed and sent; `reserve.bin`, room for a full disk; `corrupt-<time>/` and
  * `archived-<time>/`, three of each. The tables are in `schema/0001.ts`; what survives which death stands in the README beside
  * this file.
  */

@@ -15,7 +15,7 @@ export function resumed(
   if (handedOut <= stored.position) return stored;
   log.warn(
     { part: 'outbox', code: 'not-stored', from: stored.position + 1, to: handedOut },
-    `Records ${stored.position + 1} to ${handedOut} were only in memory when the bridge ended, because the outbox could not be written. Those that were not sent by then are lost; what Azure still shows is recorded again.`,
+    `Records up to position ${handedOut}, from ${stored.position + 1} on, were only in memory when the bridge ended, because the outbox could not be written. Those that were not sent by then are lost; what Azure still shows is recorded again.`,
   );
   return { ...stored, position: handedOut };
 }

@@ -40,6 +40,15 @@ describe('a command that asks the service', () => {
     expect(await asking).toEqual({ answered: true, answer: { ok: true, message: 'done' } });
   });
 
+  test('understands a service of 0.1.0, which has its sentence in `says`', async () => {
+    using harness = createHarness();
+    const outbox = harness.open();
+    const asking = askService(harness.directory, 'retry', {}, patient);
+    await until(() => outbox.requests().length > 0);
+    outbox.answer(1, { ok: true, says: 'done' });
+    expect(await asking).toMatchObject({ answered: true, answer: { ok: true, message: 'done' } });
+  });
+
   test('takes the request back when nobody answers in time or the person gives up', async () => {
     using harness = createHarness();
     const outbox = harness.open();

@@ -4,8 +4,8 @@ import { createControlQueue, type Handlers } from '../../src/outbox/control-queu
 import type { FiledRequest } from '../../src/outbox/outbox.ts';
 import { createFakeClock, settled } from '../support/fake-clock.ts';
 
-/** A desk over requests that a test files, with what it answered. */
-function openDesk(handlers: Handlers) {
+/** A queue over requests that a test files, with what it answered. */
+function openQueue(handlers: Handlers) {
   const clock = createFakeClock();
   const filed: FiledRequest[] = [];
   const answers = new Map<number, unknown>();
@@ -31,23 +31,24 @@ function openDesk(handlers: Handlers) {
   };
 }
 
-describe('the request desk', () => {
+describe('the control queue', () => {
   test('looks once a second and answers what the handler of the verb answers', async () => {
-    const desk = openDesk({ double: (argument) => ({ ok: true, message: `${Number(argument) * 2}` }) });
-    desk.file('double', 21);
-    await desk.clock.advance(5_000);
-    expect([...desk.answers]).toEqual([[1, { ok: true, message: '42' }]]);
-    desk.file('double', 1);
-    expect(desk.answers.size).toBe(1);
-    await desk.clock.advance(5_000);
-    expect(desk.answers.get(2)).toEqual({ ok: true, message: '2' });
+    const queue = openQueue({ double: (argument) => ({ ok: true, message: `${Number(argument) * 2}` }) });
+    queue.file('double', 21);
+    await queue.clock.advance(5_000);
+    // With `says`, which a command of 0.1.0 reads.
+    expect([...queue.answers]).toEqual([[1, { ok: true, message: '42', says: '42' }]]);
+    queue.file('double', 1);
+    expect(queue.answers.size).toBe(1);
+    await queue.clock.advance(5_000);
+    expect(queue.answers.get(2)).toMatchObject({ ok: true, message: '2' });
   });
 
   test.each([-6 * 60_000, 6 * 60_000])('does not do now what was wanted by a clock %i ms away', async (ms) => {
-    const desk = openDesk({ wish: () => ({ ok: true, message: 'done' }) });
-    desk.file('wish', null, new Date(desk.clock.now().getTime() + ms).toISOString());
-    await desk.clock.advance(5_000);
-    expect(desk.answers.get(1)).toMatchObject({ ok: false, message: expect.stringContaining('ask again') });
+    const queue = openQueue({ wish: () => ({ ok: true, message: 'done' }) });
+    queue.file('wish', null, new Date(queue.clock.now().getTime() + ms).toISOString());
+    await queue.clock.advance(5_000);
+    expect(queue.answers.get(1)).toMatchObject({ ok: false, message: expect.stringContaining('ask again') });
   });
 
   const refusals = [
@@ -61,63 +62,63 @@ describe('the request desk', () => {
     { what: 'a verb whose handler rejects', verb: 'reject', message: /failed at it: too late/ },
   ];
   test.for(refusals)('answers $what with a sentence, and goes on', async ({ verb, message }) => {
-    const desk = openDesk({
+    const queue = openQueue({
       fail() {
         throw new Error('the hub is gone');
       },
       reject: () => Promise.reject(new Error('too late')),
       fine: () => 'fine',
     });
-    desk.file(verb);
-    desk.file('fine');
-    await desk.clock.advance(5_000);
-    expect(desk.answers.get(1)).toEqual({ ok: false, message: expect.stringMatching(message) });
-    expect(desk.answers.get(2)).toBe('fine');
+    queue.file(verb);
+    queue.file('fine');
+    await queue.clock.advance(5_000);
+    expect(queue.answers.get(1)).toMatchObject({ ok: false, message: expect.stringMatching(message) });
+    expect(queue.answers.get(2)).toBe('fine');
   });
 
   test('carries a request out once, however long that takes, and others meanwhile', async () => {
     const asked: unknown[] = [];
     const slow = Promise.withResolvers<string>();
-    const desk = openDesk({
+    const queue = openQueue({
       slow(argument) {
         asked.push(argument);
         return slow.promise;
       },
       fast: () => 'at once',
     });
-    desk.file('slow', 'a');
-    await desk.clock.advance(15_000);
-    desk.file('fast');
-    await desk.clock.advance(5_000);
-    expect(desk.answers.get(2)).toBe('at once');
+    queue.file('slow', 'a');
+    await queue.clock.advance(15_000);
+    queue.file('fast');
+    await queue.clock.advance(5_000);
+    expect(queue.answers.get(2)).toBe('at once');
     slow.resolve('at last');
-    await desk.clock.advance(5_000);
-    expect(desk.answers.get(1)).toBe('at last');
+    await queue.clock.advance(5_000);
+    expect(queue.answers.get(1)).toBe('at last');
     expect(asked).toEqual(['a']);
   });
 
   test('does not do now what was wanted before it was down', async () => {
     const asked: unknown[] = [];
-    const desk = openDesk({ purge: (argument) => asked.push(argument) });
-    desk.file('purge', 'all', '2025-12-31T23:54:59.000Z');
-    await desk.clock.advance(5_000);
-    expect(desk.answers.get(1)).toMatchObject({ ok: false, message: expect.stringContaining('was not carried out') });
+    const queue = openQueue({ purge: (argument) => asked.push(argument) });
+    queue.file('purge', 'all', '2025-12-31T23:54:59.000Z');
+    await queue.clock.advance(5_000);
+    expect(queue.answers.get(1)).toMatchObject({ ok: false, message: expect.stringContaining('was not carried out') });
     expect(asked).toEqual([]);
   });
 
   test('ends when it is stopped, after what is under way, and waits two seconds at most for that', async () => {
     const slow = Promise.withResolvers<string>();
-    const desk = openDesk({ slow: () => slow.promise });
-    desk.file('slow');
-    await desk.clock.advance(5_000);
-    desk.stop();
+    const queue = openQueue({ slow: () => slow.promise });
+    queue.file('slow');
+    await queue.clock.advance(5_000);
+    queue.stop();
     await settled();
-    expect(desk.isEnded()).toBe(false);
+    expect(queue.isEnded()).toBe(false);
     slow.resolve('done');
-    await desk.running;
-    expect(desk.answers.get(1)).toBe('done');
+    await queue.running;
+    expect(queue.answers.get(1)).toBe('done');
 
-    const stuck = openDesk({ never: () => new Promise(() => {}) });
+    const stuck = openQueue({ never: () => new Promise(() => {}) });
     stuck.file('never');
     await stuck.clock.advance(5_000);
     stuck.stop();

@@ -1,5 +1,6 @@
-import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { imbalance } from '../../src/outbox/counters.ts';
 import { noProgress } from '../../src/outbox/outbox.ts';
@@ -111,6 +112,25 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
     expect(positions(outbox, 'hub')).toEqual(Array.from({ length: 20 }, (_, n) => 41 + n));
   });
 
+  test.each(['is its own', 'is that of 0.1.0'])('at start the reserve is freed, also where the outbox %s', (whose) => {
+    using disk = mountSmallDisk(24);
+    using harness = createHarness(join(disk.path, 'state'));
+    const before = harness.open();
+    if (whose === 'is its own') observe(before, { count: 2 });
+    before.close();
+    if (whose !== 'is its own') {
+      const file = readFileSync(join(import.meta.dirname, '../fixtures/outboxes/0.1.0.sqlite.gz'));
+      writeFileSync(join(harness.directory, 'outbox.sqlite'), gunzipSync(file));
+    }
+    disk.fill();
+    const outbox = harness.open();
+    expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
+    const { position } = outbox.state;
+    observe(outbox, { count: 4 });
+    expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
+    expect(readOutbox(harness.directory)?.position).toBe(position + 4);
+  });
+
   test('at start nothing is refused', () => {
     using disk = mountSmallDisk(1);
     using harness = createHarness(join(disk.path, 'state'));
@@ -123,6 +143,25 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
     expect(positions(outbox, 'hub')).toEqual([]);
     expect(imbalance(outbox.counters().hub ?? (undefined as never))).toBe(0);
   });
+});
+
+test('gives no position twice where the file cannot be opened for writing', () => {
+  using harness = createHarness();
+  const before = harness.open();
+  observe(before, { count: 2 });
+  before.close();
+  // SQLite cannot make its index here.
+  mkdirSync(join(harness.directory, 'outbox.sqlite-shm'));
+  const outbox = harness.open();
+  expect(outbox.storage.trouble).not.toBeNull();
+  observe(outbox, { count: 3 });
+  expect(positions(outbox, 'hub')).toEqual([1, 2, 3, 4, 5]);
+  using killed = createHarness();
+  cpSync(harness.directory, killed.directory, { recursive: true });
+  rmSync(join(killed.directory, 'outbox.sqlite-shm'), { recursive: true });
+  const after = killed.open();
+  expect(after.storage.trouble).toBeNull();
+  expect(observe(after)).toMatchObject([{ position: 6, streamId: outbox.state.streamId }]);
 });
 
 describe.skipIf(reason !== null)('on a disk that takes no writes', () => {

@@ -115,8 +115,12 @@ export const memoryOf = (eventId: string, rest: Partial<EventMemory> = {}): Even
 });
 
 /** Changes rows as a disk does: no trigger sees it. */
-export const damage = (db: DatabaseSync, sql: string): void =>
-  db.exec(`DROP TRIGGER events_without_crc; DROP TRIGGER meta_without_crc; ${sql}`);
+export function damage(db: DatabaseSync, sql: string): void {
+  const triggers = db.prepare(`SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'`).all();
+  for (const { name } of triggers) db.exec(`DROP TRIGGER ${name}`);
+  db.exec(sql);
+  for (const { sql: trigger } of triggers) db.exec(String(trigger));
+}
 
 /** One observation: `count` records about this event, which is open afterwards unless said otherwise. */
 export function observe(

@@ -103,6 +103,7 @@ test('a roll-back to 0.1.0 and forward again keep everything that either wrote',
   place(harness, '0.1.0');
   const newer = harness.open({ sinks });
   observe(newer, { eventId: 'NEWER-9' });
+  newer.rememberObserver(observerNamed('web_0'), 'boot-1');
   newer.close();
 
   const line = (): void => {};

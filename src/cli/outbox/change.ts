@@ -1,11 +1,12 @@
 import { systemClock } from '../../clock.ts';
-import { silentLog } from '../../log.ts';
+
 import { type Asked, askService } from '../../outbox/control-client.ts';
 import { outboxHandlers } from '../../outbox/handlers.ts';
 import { type Chosen, OutboxInUse, openOutbox, type Purged } from '../../outbox/outbox.ts';
 import { readOutbox } from '../../outbox/reader.ts';
 import { version } from '../../version.ts';
 import { Failure } from '../exit-codes.ts';
+import { openLog } from '../open-log.ts';
 import { asOwner } from './as-owner.ts';
 import { explainUnread, foundIn, noOutboxIn } from './read.ts';
 
@@ -72,7 +73,8 @@ async function changeHere(directory: string, { verb, argument }: ChangeRequest):
       sinks: sinks.map(({ name }) => name),
       maxMegabytes: ampleMegabytes,
       clock: systemClock,
-      log: silentLog,
+      // What it finds at its start, the service will not find again.
+      log: await openLog('warn'),
       version,
     });
     try {

@@ -2,11 +2,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { all } from '../sql.ts';
 import type { Migration } from './migrations.ts';
 
-/** Every column and index, each in one line. The text of tables is left out: a newer build may have added columns. */
+/** Every column, index and trigger, each in one line. The text of tables is left out: a newer build may have added columns. */
 const parts = `
   SELECT format('column %s.%s %s %d %d', t.name, c.name, c.type, c."notnull", c.pk) AS part
     FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c WHERE t.type = 'table'
-  UNION ALL SELECT format('index %s: %s', name, sql) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL`;
+  UNION ALL SELECT format('%s %s: %s', type, name, sql) FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL`;
 
 /**
  * What an outbox of this build's format has and this file has not. The schema is text on the first page: a flipped bit in
