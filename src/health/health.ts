@@ -36,7 +36,7 @@ export const healthRoutes = {
   '/readyz':
     '200 while the last valid document is at most 10 s old and records can be written to disk, else 503 and why. Sinks do not affect the status: the body is `ready`, and below it a line for a late poll, for each sink that does not take what waits for it and for each sender process that keeps failing.',
   '/healthz':
-    'Rich health state for the Application Health extension: always 200, ApplicationHealthState Healthy or Unhealthy as /readyz says. `status` is ok, warning (ready, but a poll is late, a sink does not take what waits for it or a sender process keeps failing) or unready; `says` has a sentence for each thing that is wrong, customMetrics the details of each sink. No cause to repair an instance automatically: a full disk or a silent metadata service would cost the VM.',
+    'Rich health state for the Application Health extension: always 200, ApplicationHealthState Healthy or Unhealthy as /readyz says. `status` is ok, warning (ready, but a poll is late, a sink does not take what waits for it or a sender process keeps failing) or unready; `messages` has a sentence for each thing that is wrong, customMetrics the details of each sink. No cause to repair an instance automatically: a full disk or a silent metadata service would cost the VM.',
   '/metrics': 'Metrics for Prometheus.',
 } as const;
 
@@ -71,13 +71,13 @@ export function startHealth(options: HealthOptions): Health {
       log,
       routes: {
         '/livez': () => {
-          const { ok, message } = liveness(condition());
-          return ok ? textAnswer(200, 'alive') : textAnswer(503, ...message);
+          const { ok, messages } = liveness(condition());
+          return ok ? textAnswer(200, 'alive') : textAnswer(503, ...messages);
         },
         '/readyz': () => {
           const now = condition();
-          const { ok, message } = readiness(now);
-          return ok ? textAnswer(200, 'ready', ...remarks(now)) : textAnswer(503, ...message);
+          const { ok, messages } = readiness(now);
+          return ok ? textAnswer(200, 'ready', ...remarks(now)) : textAnswer(503, ...messages);
         },
         '/healthz': () => jsonAnswer(200, richHealth(condition())),
         '/metrics': async () => {

@@ -1,5 +1,5 @@
 import { flag, type MetricFamily, perSink, spread, unixSeconds } from './metric-family.ts';
-import { mendDisk, mendSink, report } from './metric-remedies.ts';
+import { diskRemedy, report, sinkRemedy } from './metric-remedies.ts';
 
 /** Of each destination. */
 export const sinkMetrics: readonly MetricFamily[] = [
@@ -24,7 +24,7 @@ export const sinkMetrics: readonly MetricFamily[] = [
     kind: 'gauge',
     labels: ['sink'],
     help: 'Records that wait for the sink.',
-    toDo: mendSink,
+    toDo: sinkRemedy,
     read: perSink(({ pending }) => pending),
   },
   {
@@ -32,7 +32,7 @@ export const sinkMetrics: readonly MetricFamily[] = [
     kind: 'gauge',
     labels: ['sink'],
     help: 'Since when the oldest of them waits; absent while none does.',
-    toDo: mendSink,
+    toDo: sinkRemedy,
     read: perSink(({ oldestPendingSeconds }) => oldestPendingSeconds),
   },
   {
@@ -64,7 +64,7 @@ export const sinkMetrics: readonly MetricFamily[] = [
     kind: 'counter',
     labels: ['sink'],
     help: 'Records given up for lack of room before the sink had them, or lost with a damaged file.',
-    toDo: 'Mend the sink that held them up, or raise outbox.maxMegabytes.',
+    toDo: 'Fix the sink that blocked them, or raise outbox.maxMegabytes.',
     read: perSink(({ counters }) => counters?.expired ?? 0),
   },
   {
@@ -80,7 +80,7 @@ export const sinkMetrics: readonly MetricFamily[] = [
     kind: 'counter',
     labels: ['sink'],
     help: 'Records delivered from memory while the disk took no writes.',
-    toDo: mendDisk,
+    toDo: diskRemedy,
     read: perSink(({ counters }) => counters?.undurable ?? 0),
   },
   {
@@ -88,7 +88,7 @@ export const sinkMetrics: readonly MetricFamily[] = [
     kind: 'gauge',
     labels: ['sink'],
     help: 'Failed attempts since the last one that succeeded; 0 while the sink is well.',
-    toDo: mendSink,
+    toDo: sinkRemedy,
     read: perSink(({ relay }) => relay?.step ?? 0),
   },
   {
@@ -150,6 +150,6 @@ export const deliveryLatency = {
   kind: 'histogram',
   labels: ['sink'],
   help: 'Time from the observation of a step to its delivery; records of an outage are in it.',
-  toDo: mendSink,
+  toDo: sinkRemedy,
   buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 30, 60, 300, 900, 3600, 21_600, 86_400],
 } as const;

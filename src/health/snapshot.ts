@@ -77,7 +77,7 @@ export function takeSnapshot(sources: SnapshotSources): Snapshot {
     pid: process.pid,
     isStopping: stop.aborted,
     poll: pollFigures(sources),
-    stuck: liveness({ loops: runtimeStats.progress.loops() }).message,
+    stuck: liveness({ loops: runtimeStats.progress.loops() }).messages,
     storage: outbox.storage,
     connectJitterSeconds,
     senders: senderFacts(),

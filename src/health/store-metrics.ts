@@ -1,5 +1,5 @@
 import { flag, type MetricFamily, one, spread } from './metric-family.ts';
-import { mendDisk } from './metric-remedies.ts';
+import { diskRemedy } from './metric-remedies.ts';
 
 /** Of the outbox on disk. */
 export const storeMetrics: readonly MetricFamily[] = [
@@ -16,7 +16,7 @@ export const storeMetrics: readonly MetricFamily[] = [
     kind: 'gauge',
     labels: [],
     help: 'The most that it may take: outbox.maxMegabytes, at most 5 % of the free disk at start, never less than what is stored.',
-    toDo: 'When it is full, ended events are given up, oldest first: mend the sink that holds it up.',
+    toDo: 'When it is full, ended events are discarded, oldest first: fix the sink that blocks it.',
     read: ({ store }) => one(store.fill.limitBytes),
   },
   {
@@ -24,7 +24,7 @@ export const storeMetrics: readonly MetricFamily[] = [
     kind: 'gauge',
     labels: [],
     help: '0 while the disk takes no writes: records are then kept in memory and sent from there.',
-    toDo: mendDisk,
+    toDo: diskRemedy,
     read: ({ store }) => one(flag(store.storage.trouble === null)),
   },
   {
@@ -32,7 +32,7 @@ export const storeMetrics: readonly MetricFamily[] = [
     kind: 'gauge',
     labels: [],
     help: 'Records in memory only: they end with the process.',
-    toDo: mendDisk,
+    toDo: diskRemedy,
     read: ({ store }) => one(store.storage.undurable),
   },
   {
@@ -40,7 +40,7 @@ export const storeMetrics: readonly MetricFamily[] = [
     kind: 'counter',
     labels: ['code'],
     help: 'How often the outbox could not be written any more, by code.',
-    toDo: mendDisk,
+    toDo: diskRemedy,
     read: ({ store }) => spread('code', store.errors),
   },
   {

@@ -8,7 +8,7 @@ import type { OutboxFigures } from './snapshot.ts';
 /** A judgement, with a sentence for each thing that is wrong. */
 export interface Verdict {
   readonly ok: boolean;
-  readonly message: readonly string[];
+  readonly messages: readonly string[];
 }
 
 /** Everything that is judged, at one moment. */
@@ -28,7 +28,7 @@ export interface Condition {
 
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
-const judged = (message: readonly string[]): Verdict => ({ ok: message.length === 0, message });
+const judged = (messages: readonly string[]): Verdict => ({ ok: messages.length === 0, messages });
 
 /** Whether the process should go on living: all its loops progress. */
 export const liveness = ({ loops }: Pick<Condition, 'loops'>): Verdict =>
@@ -45,11 +45,11 @@ export const liveness = ({ loops }: Pick<Condition, 'loops'>): Verdict =>
 export function readiness(condition: Pick<Condition, 'loops' | 'poll' | 'storage'>): Verdict {
   const { poll, storage } = condition;
   const remark = pollRemark(poll);
-  const message = [...liveness(condition).message];
-  if (remark?.isProblem) message.push(remark.message);
-  else if (poll.documentAgeSeconds === null) message.push(sentence(remark?.message ?? 'no document yet'));
-  if (storage.trouble !== null || storage.undurable > 0) message.push(storageWords(storage));
-  return judged(message);
+  const messages = [...liveness(condition).messages];
+  if (remark?.isProblem) messages.push(remark.message);
+  else if (poll.documentAgeSeconds === null) messages.push(sentence(remark?.message ?? 'no document yet'));
+  if (storage.trouble !== null || storage.undurable > 0) messages.push(storageWords(storage));
+  return judged(messages);
 }
 
 /** What is worth saying of one that is ready: a late poll, destinations that do not take what waits for them, senders that keep failing. */
@@ -79,12 +79,12 @@ function storageWords({ trouble, undurable }: Outbox['storage']): string {
 export function richHealth(condition: Condition): {
   readonly ApplicationHealthState: 'Healthy' | 'Unhealthy';
   readonly status: 'ok' | 'warning' | 'unready';
-  readonly message: readonly string[];
+  readonly messages: readonly string[];
   readonly customMetrics: string;
 } {
-  const { ok, message: problems } = readiness(condition);
+  const { ok, messages: problems } = readiness(condition);
   const { openEvents, version } = condition;
-  const message = [...problems, ...remarks(condition)];
+  const messages = [...problems, ...remarks(condition)];
   const sinks = condition.sinks.map(({ name, configured, counters, progress, oldestPendingAt }) => {
     const { pending, dead } = counters;
     const state = sinkState({ configured, waiting: pending, oldestWaitingAt: oldestPendingAt, progress }, true);
@@ -94,15 +94,15 @@ export function richHealth(condition: Condition): {
   });
   return {
     ApplicationHealthState: ok ? 'Healthy' : 'Unhealthy',
-    status: !ok ? 'unready' : message.length > 0 ? 'warning' : 'ok',
-    message,
-    customMetrics: JSON.stringify({ message, version, openEvents, sinks: Object.fromEntries(sinks) }),
+    status: !ok ? 'unready' : messages.length > 0 ? 'warning' : 'ok',
+    messages,
+    customMetrics: JSON.stringify({ messages, version, openEvents, sinks: Object.fromEntries(sinks) }),
   };
 }
 
 /** One sentence for `systemctl status`. */
 export function statusLine(condition: Condition): string {
-  const [first] = readiness(condition).message;
+  const [first] = readiness(condition).messages;
   if (first !== undefined) return first;
   const { openEvents, sinks } = condition;
   const waiting = sinks.reduce((sum, { counters }) => sum + counters.pending, 0);

@@ -164,13 +164,13 @@ test.for(cases)('$name', ({ but, live = true, status, message }) => {
   expect(statusLine(condition)).toMatch(message);
   const health = richHealth(condition);
   expect(health).toMatchObject({ ApplicationHealthState: isReady ? 'Healthy' : 'Unhealthy', status });
-  expect(health.message.length > 0).toBe(status !== 'ok');
+  expect(health.messages.length > 0).toBe(status !== 'ok');
 });
 
 test('the rich health state holds each sink in a string of JSON, the code of its failure only while it fails', () => {
   const metrics = (condition: Condition) => JSON.parse(richHealth(condition).customMetrics);
   const sink = { state: 'idle', pending: 0, deadLetters: 0 };
-  expect(metrics(well)).toEqual({ message: [], version: '1.2.3', openEvents: 0, sinks: { 'event-hubs': sink } });
+  expect(metrics(well)).toEqual({ messages: [], version: '1.2.3', openEvents: 0, sinks: { 'event-hubs': sink } });
   const refused = failing('http-403', '2026-03-14T09:29:50.000Z');
   expect(metrics({ ...well, sinks: [{ ...refused, counters: { ...refused.counters, dead: 2 } }] }).sinks).toEqual({
     'event-hubs': { state: 'refused', pending: 4, deadLetters: 2, code: 'http-403' },
