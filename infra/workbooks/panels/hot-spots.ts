@@ -9,7 +9,7 @@ export const hotSpots: Tab = {
   panels: [
     {
       name: 'by-set',
-      title: 'How often is a VM touched, by scale set? Times for 100 VMs',
+      title: 'How often is a VM touched, by scale set? Times per 100 VMs',
       empty: 'No event in this time.',
       source: asked((words) => [
         `let Known = ${[
@@ -51,7 +51,7 @@ export const hotSpots: Tab = {
         looks: [
           { column: 'VMs' },
           { column: 'Touched', label: 'Times touched' },
-          { column: 'PerHundred', label: 'For 100 VMs', as: 'heat' },
+          { column: 'PerHundred', label: 'Per 100 VMs', as: 'heat' },
         ],
       },
     },

@@ -68,7 +68,7 @@ export const impact: Tab = {
     },
     {
       name: 'region-by-hour',
-      title: 'At which hours (UTC) do VMs notice Azure? Seconds paused or away, for 100 VMs',
+      title: 'At which hours (UTC) are VMs paused or away? Seconds per 100 VMs',
       empty: 'No VM measured a pause or an outage in this time.',
       source: asked((words) => [
         `let Known = ${fleet(words).join('\n    ')}`,

@@ -79,7 +79,7 @@ export const pipelineCases: readonly QueryCase[] = [
       askedAt: 64 * 60,
     },
     show: ['Problem', 'VmName', 'LastDocumentAgeSeconds'],
-    rows: ['no answer from the metadata service | web_0 | 144000', 'records discarded | web_1 | 0.5'],
+    rows: ['no answer from the metadata service | web_0 | 144000', 'records discarded, at some time | web_1 | 0.5'],
   },
   {
     query: 'coverage',
