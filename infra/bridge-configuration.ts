@@ -131,7 +131,7 @@ const exitHelp = [
 ] as const;
 
 /** What the command does to the world. */
-export interface Surroundings {
+export interface CommandContext {
   /** Text of a file; of standard input where there is no file. */
   readonly read: (file: string | null) => string;
   readonly write: (file: string, text: string) => void;
@@ -146,7 +146,7 @@ interface Options {
 }
 
 /** Carries out the command line; returns the exit code. */
-export function makeConfiguration(args: readonly string[], { read, write, print, say }: Surroundings): number {
+export function makeConfiguration(args: readonly string[], { read, write, print, say }: CommandContext): number {
   const program = new Command('bridge-configuration')
     .description('Makes the configuration of a bridge of the outputs of main.bicep.')
     .argument('[file]', 'outputs of the deployment, as JSON; without it they are read from standard input')

@@ -19,7 +19,7 @@ export interface Program {
   readonly bundled: Bundled;
 }
 
-interface Making {
+interface PackageContext {
   readonly platform: PlatformName;
   readonly program: Program;
   readonly runtime: Runtime;
@@ -29,7 +29,7 @@ interface Making {
 }
 
 /** Every file of the package for a platform, sorted, the manifest with them. Windows has no installer yet. */
-export function contentsOf({ platform, program, runtime, at, key }: Making): PackedFile[] {
+export function contentsOf({ platform, program, runtime, at, key }: PackageContext): PackedFile[] {
   const { version, bundle, bundled } = program;
   const plain = (path: string, content: Buffer | string): PackedFile => ({
     path,

@@ -13,7 +13,7 @@ import { overBudget, sizeTable } from './sizes.ts';
 import { faultsOfPackage } from './verify.ts';
 
 /** What the command does to the world but for the files that it makes. */
-interface Surroundings {
+interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
   readonly print: (text: string) => void;
   readonly say: (text: string) => void;
@@ -47,7 +47,7 @@ Exit codes:
 `;
 
 /** Carries out the command line; returns the exit code. */
-export async function main(args: readonly string[], { env, print, say, sources }: Surroundings): Promise<number> {
+export async function main(args: readonly string[], { env, print, say, sources }: CommandContext): Promise<number> {
   let problems: readonly string[] = [];
   const program = new Command('package')
     .description('Makes the packages that are handed out, and tells how large they are.')

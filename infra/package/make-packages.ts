@@ -22,7 +22,7 @@ export interface Artefact {
   readonly content: Buffer;
 }
 
-interface Making {
+interface PackageOptions {
   readonly program: Program;
   readonly runtime: Runtime;
   readonly at: Date;
@@ -45,7 +45,7 @@ async function makeProgram(lock: Lock): Promise<Program> {
 /** The archive for a platform, and the packages of the distributions with the same contents. */
 export async function artefactsFor(
   platform: PlatformName,
-  { program, runtime, at, key, whyNoRpm: noRpm }: Making,
+  { program, runtime, at, key, whyNoRpm: noRpm }: PackageOptions,
 ): Promise<{ readonly artefacts: readonly Artefact[]; readonly sizes: readonly Sizes[] }> {
   const { version: of, bundled } = program;
   const { program: runtimeName, debian, rpm } = platforms[platform];

@@ -58,7 +58,7 @@ async function approve(eventId: string, options: ApproveOptions, commandContext:
     throw new Failure('notDone', `Its status is ${event.eventStatus}: only what is Scheduled can be approved.`);
   }
   if (!options.yes) await confirm(ask, stop);
-  const { ok, message, outcome } = await carryOut(config, log, { eventId: event.eventId, terms }, stop);
+  const { ok, message, outcome } = await submit(config, log, { eventId: event.eventId, terms }, stop);
   if (ok) return print(`${message}\n`);
   const what = { refused: 'It was not approved', 'outcome-unknown': 'Perhaps it was approved' };
   const verdict = outcome === null || outcome === 'accepted' ? 'Nothing was sent' : what[outcome];
@@ -179,12 +179,7 @@ const askOnTerminal: AskPerson = async (question, signal) => {
 };
 
 /** Through the service that runs, else by this process. Only while the event is what was shown. */
-async function carryOut(
-  config: Config,
-  log: Log,
-  request: ApproveRequest,
-  signal: AbortSignal,
-): Promise<ApproveAnswer> {
+async function submit(config: Config, log: Log, request: ApproveRequest, signal: AbortSignal): Promise<ApproveAnswer> {
   const { stateDirectory: directory } = config;
   const { askService } = await import('../outbox/control-client.ts');
   const { explainUnread, noOutboxIn } = await import('./outbox/read.ts');

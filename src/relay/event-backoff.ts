@@ -63,7 +63,7 @@ const hopeless = { refusals: 10, ageMs: 24 * 3_600_000 } as const;
 
 /**
  * Whether a record is given up although nothing else shows whose fault it is: no other record got through since, and none
- * of another event was refused either, which would show that it is the destination. A day is time to mend that.
+ * of another event was refused either, which would show that it is the destination. A day is time to fix that.
  */
 export const isHopeless = (
   backoff: EventBackoff | undefined,

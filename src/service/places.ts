@@ -23,7 +23,7 @@ export function placesIn(root = '/') {
     /** A link to the present version's folder. */
     current: join(home, 'current'),
     remover: join(home, 'remove.sh'),
-    /** What ran last and was ready: see `Ledger`. Readable by the service, and not by others: it has a hash of the configuration. */
+    /** What ran last and was ready: see `InstallationRecord`. Readable by the service, and not by others: it has a hash of the configuration. */
     record: join(home, 'installed.json'),
     command: at('usr/local/bin', serviceName),
     /**

@@ -22,7 +22,7 @@ const stateBytes = 16 * 2 ** 20;
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MB`;
 
-/** Why it cannot be installed on this machine; null where it can. What nobody can mend comes first. */
+/** Why it cannot be installed on this machine; null where it can. What nobody can fix comes first. */
 export function preflight(facts: Facts, { platform, bytes, starts }: Need): Refusal | null {
   const { operatingSystem, processor, glibc, programs } = facts;
   const here = `${operatingSystem}-${processor}`;

@@ -184,14 +184,14 @@ function parserOf(views: readonly View[], vm: Vm): Parse {
   };
 }
 
-interface Sight {
+interface Sighting {
   readonly vm: Vm;
   /** View of the entity tag that the client holds. */
   readonly served: number | null;
   readonly parse: Parse;
 }
 
-function see(poll: Poll, view: number | null, { vm, served, parse }: Sight): Seen {
+function see(poll: Poll, view: number | null, { vm, served, parse }: Sighting): Seen {
   if (view === null) {
     return { kind: 'unavailable', code: poll.failure ?? 'timeout', reason: 'The model says so.', retryAfterMs: null };
   }

@@ -63,11 +63,7 @@ function judge({ from, what, typesOnly }: Import): string[] {
 /** Files directly under src/ that belong to the area of another. */
 const belongsTo: Readonly<Record<string, string>> = {
   'config-values': 'config',
-  'log-destination': 'log',
-  'turn-log': 'bridge',
-  identity: 'bridge',
   approver: 'bridge',
-  'request-desk': 'bridge',
 };
 
 function areaOf(path: string): string {

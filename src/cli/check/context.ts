@@ -194,7 +194,7 @@ export function createCheckContext(options: CheckContextOptions): CheckContext {
 
 /**
  * What a sink says of itself, once the tokens are there: without them it could only say the same again, as long afterwards.
- * @param ground null: it needs no token.
+ * @param context null: it needs no token.
  */
 export async function withToken(
   context: Pick<CheckContext, 'tokens'> | null,

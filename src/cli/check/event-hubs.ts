@@ -89,7 +89,7 @@ export function sendFindings(seen: SendSeen): readonly Finding[] {
   if (!wayIsOpen) {
     return [notProven('eventHubs.send', 'Not tried further, since the way to it is not open: see above.'), ...probed];
   }
-  return [problem('eventHubs.send', verdict.detail, mendOf(verdict.code, seen)), ...probed];
+  return [problem('eventHubs.send', verdict.detail, remedyFor(verdict.code, seen)), ...probed];
 }
 
 function probeFinding({ to, vm }: SendSeen, probe: Delivery | null): Finding {
@@ -104,7 +104,7 @@ function probeFinding({ to, vm }: SendSeen, probe: Delivery | null): Finding {
   return problem(what, probe.reason);
 }
 
-function mendOf(code: string, { config, vm, objectId }: SendSeen): string | undefined {
+function remedyFor(code: string, { config, vm, objectId }: SendSeen): string | undefined {
   const { fullyQualifiedNamespace, connectionString, eventHubName } = config;
   const namespace = fullyQualifiedNamespace ?? destinationOf({ ...config, customEndpoint: null }).host;
   const hub = { namespace, eventHub: eventHubName };

@@ -12,7 +12,7 @@ export interface Finding {
   readonly verdict: Verdict;
   /** One sentence, or two, for the operator. */
   readonly message: string;
-  /** The exact command that mends it, or that shows what has to be known next. One line. */
+  /** The exact command that fixes it, or that shows what has to be known next. One line. */
   readonly remedy?: string;
   /** How the command ends for it, where that is not what its class says. */
   readonly exit?: ExitReason;

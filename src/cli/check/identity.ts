@@ -21,7 +21,7 @@ export function identityFindings(
   const failed = tokens.find(({ failure }) => failure !== null)?.failure;
   if (failed) {
     return [
-      problem('identity.token', failed.reason, mendOf(failed, clientId, vm)),
+      problem('identity.token', failed.reason, remedyFor(failed, clientId, vm)),
       notProven('identity.which', 'Only a token tells.'),
     ];
   }
@@ -48,7 +48,7 @@ function which(tokens: readonly TokenSeen[], configured: string | null): Finding
   );
 }
 
-function mendOf(
+function remedyFor(
   { code, reason }: { readonly code: string; readonly reason: string },
   clientId: string | null,
   vm: KnownVm,

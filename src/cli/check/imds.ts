@@ -50,7 +50,7 @@ export const imdsFindings = (imds: ImdsSeen): readonly Finding[] => [
 function instance({ answer, endpoint, vm, isNameConfigured, stored }: ImdsSeen): Finding {
   const what = 'imds.instance';
   const remedy =
-    answer.kind === 'unavailable' ? mendOf(answer.code, endpoint, 'instance?api-version=2021-02-01', vm) : undefined;
+    answer.kind === 'unavailable' ? remedyFor(answer.code, endpoint, 'instance?api-version=2021-02-01', vm) : undefined;
   if (answer.kind === 'unavailable' && !isNameConfigured) return problem(what, answer.reason, remedy);
   if (vm === null) {
     return problem(
@@ -77,7 +77,7 @@ function instance({ answer, endpoint, vm, isNameConfigured, stored }: ImdsSeen):
 function document({ seen, endpoint, apiVersion, vm }: ImdsSeen): Finding {
   if (seen.kind === 'unavailable') {
     const path = `scheduledevents?api-version=${apiVersion}`;
-    return problem('imds.document', seen.reason, mendOf(seen.code, endpoint, path, vm));
+    return problem('imds.document', seen.reason, remedyFor(seen.code, endpoint, path, vm));
   }
   if (seen.kind === 'unchanged') return ok('imds.document', 'Scheduled events are answered.');
   const { incarnation, events, unreadable } = seen.document;
@@ -138,7 +138,7 @@ function neighbours({ answer, vm, witnessRate }: ImdsSeen): Finding {
 }
 
 /** What shows whether the VM or this program is refused: the same request by another program. */
-function mendOf(code: string, endpoint: string, path: string, vm: Observer | null): string | undefined {
+function remedyFor(code: string, endpoint: string, path: string, vm: Observer | null): string | undefined {
   if (code === 'aborted') return undefined;
   if (code === 'http-401' || code === 'http-403') return showProxyAgent(vm);
   const base = endpoint === 'auto' ? 'http://169.254.169.254' : endpoint.replace(/\/+$/, '');

@@ -84,7 +84,7 @@ function right(seen: WriteSeen): Finding {
     return notProven(what, 'Without a token the rule cannot be asked: see identity.token.');
   }
   if (!wayIsOpen) return notProven(what, 'Not tried further, since the way to it is not open: see above.');
-  return problem(what, verdict.detail, mendOf(seen));
+  return problem(what, verdict.detail, remedyFor(seen));
 }
 
 function probed({ to, vm, probe }: WriteSeen): Finding {
@@ -115,7 +115,7 @@ function columns({ config, probe }: WriteSeen): Finding {
   );
 }
 
-function mendOf({ verdict, config, objectId, vm }: WriteSeen): string | undefined {
+function remedyFor({ verdict, config, objectId, vm }: WriteSeen): string | undefined {
   const { code, said = '' } = verdict;
   if (code === 'http-404' || code === 'http-400') return listRules(vm);
   if (code !== 'http-403') return undefined;

@@ -7,7 +7,7 @@ export type KnownVm = Pick<
 > | null;
 
 /**
- * Commands that mend, ready to be pasted into bash or PowerShell where `az` is signed in. What cannot be known from inside the VM
+ * Commands that fix a problem, ready to be pasted into bash or PowerShell where `az` is signed in. What cannot be known from inside the VM
  * stands as `<placeholder>`; what Azure can be asked for is asked for in the command.
  */
 

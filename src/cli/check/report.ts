@@ -56,13 +56,13 @@ const styles: Readonly<Record<Verdict, Style>> = {
 };
 
 /** Where what a finding says begins. */
-const saysColumn = 25;
+const messageColumn = 25;
 
-/** A class as a person reads it: a heading, the lines of each finding, and below them the command that mends. */
+/** A class as a person reads it: a heading, the lines of each finding, and below them the command that fixes it. */
 export function classText(name: Class, findings: readonly Finding[], format: TextFormat = plainFormat): string {
   if (findings.length === 0) return '';
   const lines = findings.flatMap(({ what, verdict, message, remedy }) => [
-    `  ${styled(styles[verdict], words[verdict].padEnd(11), format)}${what.slice(name.length + 1).padEnd(12)}${wrapped(message, saysColumn, format)}`,
+    `  ${styled(styles[verdict], words[verdict].padEnd(11), format)}${what.slice(name.length + 1).padEnd(12)}${wrapped(message, messageColumn, format)}`,
     ...(remedy === undefined ? [] : [commandLine(remedy, format)]),
   ]);
   return `${styled('bold', name, format)}\n${lines.join('\n')}\n`;

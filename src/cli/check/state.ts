@@ -146,7 +146,7 @@ function unreadable(error: unknown, path: string, running: boolean | null): Find
     'moves it into a folder corrupt-<time> beside it, saves every row that can be read, and goes on in a new stream where it must';
   return problem(
     what,
-    `${path} is damaged (${reason}). The service mends that by itself: at its start it ${heals}.`,
+    `${path} is damaged (${reason}). The service repairs it: at its start it ${heals}.`,
     `sudo systemctl ${running ? 'restart' : 'start'} scheduled-events-bridge`,
   );
 }

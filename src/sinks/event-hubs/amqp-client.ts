@@ -7,7 +7,7 @@ import type { EventHubsConfig } from './config.ts';
 import { onDetached, rejectRequestsWhenEnded, socketOf, stopRenewals } from './sdk-internals.ts';
 import type { createWebSockets } from './web-sockets.ts';
 
-/** One SDK client with one connection under it. Never mended: when it breaks it is thrown away, and the next send makes another. */
+/** One SDK client with one connection under it. Never repaired: when it breaks it is discarded, and the next send makes another. */
 export interface AmqpClient {
   readonly client: EventHubProducerClient;
   /** Aborted when the service closes the connection, or when an open one breaks or its link is detached, long before the SDK notices; the reason is the error, if one was given. */

@@ -69,7 +69,7 @@ test('an outbox with one bad page is damaged, though its first page is sound', a
   writeSync(openSync(path, 'r+'), Buffer.alloc(4096, 0xff), 0, 4096, 4096 * (pages - 1));
   expect((await look(directory.path)).outbox).toMatchObject({
     verdict: 'problem',
-    message: expect.stringMatching(/is damaged .*mends that by itself/),
+    message: expect.stringMatching(/is damaged .*The service repairs it/),
     remedy: 'sudo systemctl start scheduled-events-bridge',
   });
 });

@@ -124,7 +124,7 @@ test('what is set for other Nodes of the machine does not reach this one', () =>
 const machine = (system: string, processor: string): string =>
   uname.replace('Linux', system).replace('x86_64', processor);
 
-const unfit: readonly (Around & { name: string; status: number; message: string })[] = [
+const unsupported: readonly (Around & { name: string; status: number; message: string })[] = [
   {
     name: 'another processor',
     uname: machine('Linux', 'aarch64'),
@@ -159,7 +159,7 @@ const unfit: readonly (Around & { name: string; status: number; message: string 
   },
 ];
 
-test.each(unfit)('a machine with $name is refused before anything is done', ({ status, message, ...around }) => {
+test.each(unsupported)('a machine with $name is refused before anything is done', ({ status, message, ...around }) => {
   const { run, at } = packageWith(around);
   for (const script of ['install.sh', 'update.sh']) {
     const refused = run(at(script), ['config.json']);

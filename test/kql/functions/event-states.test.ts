@@ -3,7 +3,7 @@ import { type HeartbeatFacts, heartbeatRow } from '../../../src/heartbeat/row.ts
 import { encodeRow, type Row } from '../../../src/sinks/log-analytics/encode.ts';
 import { sampleFacts } from '../../heartbeat/facts.ts';
 import { at, event, nothing, observerNamed, started } from '../../support/story.ts';
-import { ask, type Tables, toldBy } from './ask.ts';
+import { ask, type Tables, toldBy } from './query.ts';
 
 const minute = 60;
 const day = 24 * 60 * minute;

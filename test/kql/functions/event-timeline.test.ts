@@ -3,7 +3,7 @@ import { recordApproval } from '../../../src/lifecycle/approved-record.ts';
 import type { Row } from '../../../src/sinks/log-analytics/encode.ts';
 import { heartbeatRows } from '../../support/fleet-rows/heartbeats.ts';
 import { at, event, type Look, nothing, observerNamed, started, tell } from '../../support/story.ts';
-import { ask, type Tables, toldBy } from './ask.ts';
+import { ask, type Tables, toldBy } from './query.ts';
 
 const minute = 60;
 const hour = 60 * minute;

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { fleetRows } from '../../support/fleet-rows/demo-fleet.ts';
 import { root } from '../../support/source-tree.ts';
-import { functionsFolder, kql } from './ask.ts';
+import { functionsFolder, kql } from './query.ts';
 
 const names = readdirSync(functionsFolder).map((file) => basename(file, '.kql'));
 const textOf = (name: string): string => readFileSync(join(functionsFolder, `${name}.kql`), 'utf8');

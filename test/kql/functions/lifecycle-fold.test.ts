@@ -6,7 +6,7 @@ import { recordId, stepOf, transitionId } from '../../../src/lifecycle/record-id
 import { encodeRow } from '../../../src/sinks/log-analytics/encode.ts';
 import { sampleRecord } from '../../support/sample-record.ts';
 import { at } from '../../support/story.ts';
-import { kql } from './ask.ts';
+import { kql } from './query.ts';
 
 const isEnd = (phase: Phase): boolean => stepOf(phase) === 'end';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { encodeRow, type Row } from '../../../src/sinks/log-analytics/encode.ts';
 import { event, nothing, started } from '../../support/story.ts';
-import { ask, type Tables, toldBy } from './ask.ts';
+import { ask, type Tables, toldBy } from './query.ts';
 
 const ofTwo = event({ resources: ['web_0', 'web_1'] });
 const announced = { events: [ofTwo] };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { scenarios } from '../../../src/azure-simulator/scenarios/index.ts';
 import { rowsOf } from '../../support/fleet-rows/scenario-rows.ts';
-import { answer } from './ask.ts';
+import { answer } from './query.ts';
 
 /** Each scenario at its real pace from noon on, with a bridge on web_0. */
 const timelines: Readonly<Record<string, readonly string[]>> = {

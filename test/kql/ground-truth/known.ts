@@ -1,4 +1,4 @@
-import { measured, type Sight, sightsOf, watchOf } from './sights.ts';
+import { measured, type Sighting, sightsOf, watchOf } from './sights.ts';
 import {
   type AzureEvent,
   day,
@@ -67,7 +67,7 @@ export function knownIn(fleet: Fleet): readonly Known[] {
   });
 }
 
-const isStart = ({ phase, isAfterGap }: Sight): boolean => phase === 'Started' && !isAfterGap;
+const isStart = ({ phase, isAfterGap }: Sighting): boolean => phase === 'Started' && !isAfterGap;
 
 /** It was over before the bridge, without what it remembered, looked again. */
 const isForgotten = ({ removedAt }: AzureEvent, { stateLostAt }: Vm, { now }: Fleet): boolean =>

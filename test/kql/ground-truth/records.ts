@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { GivenRow } from '../../support/kql/index.ts';
-import { type Measured, measured, type Sight, sightsOf, type Watch, watchOf } from './sights.ts';
+import { type Measured, measured, type Sighting, sightsOf, type Watch, watchOf } from './sights.ts';
 import { type AzureEvent, appearedAt, type Fleet, isCanceled, type Ms, minute, second, type Vm } from './truth.ts';
 
 /** A record as a bridge makes it, before anything happens to it on its way. */
@@ -57,7 +57,7 @@ function ofEvent(event: AzureEvent, vm: Vm, watch: Watch, now: Ms): Unsequenced[
   const sights = sightsOf(event, vm, watch, now);
   return sights.map((sight, index) => {
     const earlier = sights.slice(0, index + 1).filter(({ stream }) => stream === sight.stream);
-    const first = earlier[0] as Sight;
+    const first = earlier[0] as Sighting;
     const start = earlier.find(({ phase }) => phase === 'Started');
     const facts = measured(event, vm, watch, sight.at);
     const { phase, evidence } = stepOf(event, vm, sight, start !== undefined, facts);
@@ -108,7 +108,7 @@ function ofEvent(event: AzureEvent, vm: Vm, watch: Watch, now: Ms): Unsequenced[
 function stepOf(
   event: AzureEvent,
   vm: Vm,
-  { phase, at, isAfterGap }: Sight,
+  { phase, at, isAfterGap }: Sighting,
   hasStarted: boolean,
   { pauseMs, outageMs }: Measured,
 ): { readonly phase: string; readonly evidence: readonly string[] } {
@@ -137,9 +137,9 @@ function noticeOf(
   event: AzureEvent,
   vm: Vm,
   watch: Watch,
-  first: Sight,
-  start: Sight | undefined,
-  { at, phase, isAfterGap }: Sight,
+  first: Sighting,
+  start: Sighting | undefined,
+  { at, phase, isAfterGap }: Sighting,
 ): number | null {
   if (first.isAfterGap) return null;
   const { notBefore } = event;

@@ -14,7 +14,7 @@ import {
 /** Which bridge saw what, and when: part of what truly happened. A bridge looks once a second while it and its VM run. */
 
 /** One thing that a bridge saw of an event. */
-export interface Sight {
+export interface Sighting {
   readonly phase: 'Scheduled' | 'Started' | 'Gone' | 'Approved';
   readonly at: Ms;
   /** Nobody looked for ten seconds or more before. */
@@ -67,7 +67,7 @@ export function watchOf(fleet: Fleet, vm: Vm): Watch {
 const mostBetweenLooks: Ms = 10 * second;
 
 /** What the bridge of a VM saw of an event, in order. Nothing where it is shown none of it, or keeps it to itself. */
-export function sightsOf(event: AzureEvent, vm: Vm, watch: Watch, now: Ms): readonly Sight[] {
+export function sightsOf(event: AzureEvent, vm: Vm, watch: Watch, now: Ms): readonly Sighting[] {
   if (event.group !== vm.group || !(vm.isWitness || event.vms.includes(vm.name))) return [];
   const streams: readonly Span[] = [
     { from: -Infinity, to: vm.stateLostAt ?? Infinity },
@@ -75,14 +75,14 @@ export function sightsOf(event: AzureEvent, vm: Vm, watch: Watch, now: Ms): read
   ];
   const seen = streams.flatMap((stream, index) => seenIn(stream, index === 0 ? 0 : 1, event, watch));
   const { approval } = event;
-  const approved: Sight[] =
+  const approved: Sighting[] =
     approval?.by === vm.name ? [{ phase: 'Approved', at: approval.at + 300, isAfterGap: false, stream: 0 }] : [];
   return [...seen, ...approved].filter(({ at }) => at <= now).toSorted((a, b) => a.at - b.at);
 }
 
-function seenIn(stream: Span, number: 0 | 1, event: AzureEvent, watch: Watch): Sight[] {
+function seenIn(stream: Span, number: 0 | 1, event: AzureEvent, watch: Watch): Sighting[] {
   const { startedAt, removedAt } = event;
-  const sight = (phase: Sight['phase'], at: Ms): Sight => {
+  const sight = (phase: Sighting['phase'], at: Ms): Sighting => {
     const before = watch.previous(at);
     return { phase, at, isAfterGap: before < stream.from || at - before > mostBetweenLooks, stream: number };
   };
