@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { emptyMemory } from '../../src/lifecycle/empty-memory.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import type { EventMemory, LifecycleState } from '../../src/lifecycle/state.ts';
 import { noProgress, type Outbox, type OutboxOptions, openOutbox } from '../../src/outbox/outbox.ts';
@@ -69,50 +70,17 @@ export function createHarness(directory = mkdtempSync(join(tmpdir(), 'outbox-'))
 export const recordAt = (position: number, eventId = 'EVENT-1', rest: Partial<LifecycleRecord> = {}): LifecycleRecord =>
   sampleRecord({ position, eventId, recordId: `record-${position}`, ...rest });
 
-export const memoryOf = (eventId: string, rest: Partial<EventMemory> = {}): EventMemory => ({
-  eventId,
-  last: {
-    eventId,
+export function memoryOf(eventId: string, rest: Partial<EventMemory> = {}): EventMemory {
+  const empty = emptyMemory(eventId, { azureAt: '2026-01-01T00:00:00.000Z', monotonicMs: 1000, bootId: 'boot-1' });
+  const listed = {
     eventStatus: 'Scheduled',
     eventType: 'Freeze',
     resourceType: 'VirtualMachine',
     resources: ['web_3'],
-    notBefore: null,
-    description: null,
-    eventSource: 'Platform',
-    durationSeconds: 5,
-    raw: { EventId: eventId },
-  },
-  phase: 'Scheduled',
-  open: true,
-  inScope: true,
-  affectsUs: true,
-  firstSeenAt: '2026-01-01T00:00:00.000Z',
-  firstSeen: { azureAt: '2026-01-01T00:00:00.000Z', monotonicMs: 1000, bootId: 'boot-1' },
-  scheduledSince: null,
-  presentAtFirstLook: false,
-  startedAt: null,
-  startSeen: false,
-  started: null,
-  startedBeforeMs: 0,
-  impactAt: null,
-  endedAt: null,
-  sequence: 1,
-  recorded: {},
-  recordedFloor: 0,
-  pauseMs: null,
-  pauseTotalMs: null,
-  pauseSinceListedMs: 0,
-  movedSinceListed: false,
-  bootedSinceListed: false,
-  ambiguous: false,
-  outageSeconds: null,
-  foundOnHost: null,
-  listedIn: null,
-  hiddenSince: null,
-  absent: null,
-  ...rest,
-});
+  };
+  const last = { ...empty.last, ...listed, eventSource: 'Platform', durationSeconds: 5, raw: { EventId: eventId } };
+  return { ...empty, last, open: true, affectsUs: true, presentAtFirstLook: false, sequence: 1, ...rest };
+}
 
 /** Changes rows as a disk does: no trigger sees it. */
 export function damage(db: DatabaseSync, sql: string): void {
