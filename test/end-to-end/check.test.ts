@@ -248,7 +248,7 @@ const troubles: readonly Trouble[] = [
       return {};
     },
     what: 'state.outbox',
-    message: /is damaged .*mends that by itself.*corrupt-<time>/,
+    message: /is damaged .*The service repairs it.*corrupt-<time>/,
     remedy: /^sudo systemctl start /,
     code: 14,
   },

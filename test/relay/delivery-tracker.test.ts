@@ -156,7 +156,7 @@ describe('a record that a sink refuses', () => {
     expect(harness.relay.health()).toMatchObject({ state: 'idle', step: 0 });
   });
 
-  test('as all others are is a table that does not fit: nothing is put aside, and all arrives when it is mended', async () => {
+  test('as all others are is a table that does not fit: nothing is put aside, and all arrives when it is fixed', async () => {
     const harness = rigWith();
     harness.sink.does(() => poison);
     harness.append(...range(1, 40).map((index) => `event-${index}`));

@@ -132,7 +132,7 @@ test.for([
     remedy: 'az vm identity assign --subscription s --resource-group "web(test)" --name web_3',
   },
   { name: 'no answer', of: vm, failure: refused('token-unreachable'), wanted: null, remedy: undefined },
-])('what mends a VM without a token: $name', ({ of, failure, wanted, remedy }) => {
+])('what fixes a VM without a token: $name', ({ of, failure, wanted, remedy }) => {
   const [token, which] = identityFindings({ clientId: wanted }, [failure], of);
   expect(token).toMatchObject({ verdict: 'problem', what: 'identity.token' });
   expect(token?.remedy).toBe(remedy);

@@ -10,7 +10,7 @@ const findings = [
   notProven('clock.offset', 'No time.'),
 ];
 
-test('a class is a heading and a line for each finding, with the command below that mends', () => {
+test('a class is a heading and a line for each finding, with the command below that fixes it', () => {
   expect(classText('eventHubs', [ok('eventHubs.tls', 'Trusted.'), findings[2] ?? ok('eventHubs.tcp', 'x')])).toBe(
     `eventHubs
   ok         tls         Trusted.
