@@ -208,13 +208,15 @@ describe('a recording', () => {
     const file = join(directory.path, 'recording.jsonl');
     await using original = startSimulate('--vm', 'db_1', '--json');
     const at = await original.ready();
+    const polls = async (): Promise<number> => (await control<{ polls: number }[]>(at, 'GET /vms'))[0]?.polls ?? 0;
+    const bridge = startBridge(bridgeAt(at, join(directory.path, 'original')));
+    onTestFinished(() => bridge.kill('SIGKILL'));
+    // Before the recorder, whose polls count as well: the bridge has to see the document without events first.
+    await until(async () => (await polls()) > 1, { timeoutMs: 20_000, what: 'the first polls of the bridge' });
     await using recorder = startSimulate('--record', file, '--endpoint', at.imds);
     const changes = (): string[] => readFileSync(file, 'utf8').trim().split('\n').slice(1);
     await until(() => recorder.out().includes('incarnation 1: no events\n'), { timeoutMs: 20_000 });
-    const bridge = startBridge(bridgeAt(at, join(directory.path, 'original')));
-    onTestFinished(() => bridge.kill('SIGKILL'));
 
-    const polls = async (): Promise<number> => (await control<{ polls: number }[]>(at, 'GET /vms'))[0]?.polls ?? 0;
     /** Does something, and waits until bridge and recorder have both seen it, and for a second more than a replay could lose. */
     const step = async <T>(call: string, body?: object, makesRecord = true): Promise<T> => {
       const [seen, told, polled] = [changes().length, (await records(at)).length, await polls()];
@@ -224,7 +226,6 @@ describe('a recording', () => {
       await until(async () => (await polls()) >= polled + 4);
       return answer;
     };
-    await until(async () => (await polls()) > 4, { timeoutMs: 20_000 });
     const freeze = await step<{ eventId: string }>('POST /events', { eventType: 'Freeze', noticeSeconds: 900 });
     const reboot = await step<{ eventId: string }>('POST /events', { eventType: 'Reboot', noticeSeconds: 900 });
     await step(`POST /events/${freeze.eventId}/start`);
