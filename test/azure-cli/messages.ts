@@ -1,9 +1,9 @@
 import { makeConfiguration } from '../../infra/bridge-configuration.ts';
 import { tokenFailure } from '../../src/azure/token-failure.ts';
 import * as remedy from '../../src/cli/check/remedy.ts';
-import { evaluateFile } from '../support/bicep/evaluate.ts';
-import { textOf } from '../support/bicep/files.ts';
-import { createProject } from '../support/bicep/project.ts';
+import { evaluateFile } from '../tools/bicep/evaluate.ts';
+import { textOf } from '../tools/bicep/files.ts';
+import { createProject } from '../tools/bicep/project.ts';
 import { callOfAz, type Written, writtenIn } from './documents.ts';
 
 const subscriptionId = '11111111-2222-4333-8444-555555555555';

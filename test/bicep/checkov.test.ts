@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { deployedBy } from '../support/bicep/deployed.ts';
-import { bicepFiles, textOf } from '../support/bicep/files.ts';
-import { createProject } from '../support/bicep/project.ts';
 import { root } from '../support/source-tree.ts';
+import { deployedBy } from '../tools/bicep/deployed.ts';
+import { bicepFiles, textOf } from '../tools/bicep/files.ts';
+import { createProject } from '../tools/bicep/project.ts';
 
 /** https://www.checkov.io; `test/scanners/prepare` fetches it. */
 const checkov = join(root, 'node_modules/.cache/scanners/bin/checkov');

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { streams as simulated } from '../../src/cli/simulate/streams.ts';
 import { options } from '../../src/config.ts';
 import { columnOf, encodeRow } from '../../src/sinks/log-analytics/encode.ts';
-import { type Deployed, deployedBy } from '../support/bicep/deployed.ts';
-import { evaluateFile } from '../support/bicep/evaluate.ts';
-import { bicepFiles, textOf } from '../support/bicep/files.ts';
-import { createProject } from '../support/bicep/project.ts';
 import { sampleRecord } from '../support/sample-record.ts';
+import { type Deployed, deployedBy } from '../tools/bicep/deployed.ts';
+import { evaluateFile } from '../tools/bicep/evaluate.ts';
+import { bicepFiles, textOf } from '../tools/bicep/files.ts';
+import { createProject } from '../tools/bicep/project.ts';
 
 interface Column {
   readonly name: string;

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { azureShapes, describedIn } from '../support/bicep/azure-shapes.ts';
-import { deployedBy, expressionOf } from '../support/bicep/deployed.ts';
-import { bicepFiles, textOf } from '../support/bicep/files.ts';
-import { misfits } from '../support/bicep/fits.ts';
-import { createProject } from '../support/bicep/project.ts';
+import { azureShapes, describedIn } from '../tools/bicep/azure-shapes.ts';
+import { deployedBy, expressionOf } from '../tools/bicep/deployed.ts';
+import { bicepFiles, textOf } from '../tools/bicep/files.ts';
+import { misfits } from '../tools/bicep/fits.ts';
+import { createProject } from '../tools/bicep/project.ts';
 
 const azure = azureShapes();
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { evaluateFile } from '../support/bicep/evaluate.ts';
-import { textOf } from '../support/bicep/files.ts';
-import { createProject } from '../support/bicep/project.ts';
+import { evaluateFile } from '../tools/bicep/evaluate.ts';
+import { textOf } from '../tools/bicep/files.ts';
+import { createProject } from '../tools/bicep/project.ts';
 
 const project = createProject(textOf, null);
 const settings = {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { check } from '../support/bicep/check.ts';
-import { type Deployed, deployedBy } from '../support/bicep/deployed.ts';
-import { textOf } from '../support/bicep/files.ts';
-import { createProject } from '../support/bicep/project.ts';
-import { createSecondReader } from '../support/bicep/second-reader.ts';
+import { check } from '../tools/bicep/check.ts';
+import { type Deployed, deployedBy } from '../tools/bicep/deployed.ts';
+import { textOf } from '../tools/bicep/files.ts';
+import { createProject } from '../tools/bicep/project.ts';
+import { createSecondReader } from '../tools/bicep/second-reader.ts';
 
 const reader = await createSecondReader();
 const path = 'infra/params/protected.bicepparam';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { evaluateFile } from '../support/bicep/evaluate.ts';
-import { textOf } from '../support/bicep/files.ts';
-import { createProject } from '../support/bicep/project.ts';
+import { evaluateFile } from '../tools/bicep/evaluate.ts';
+import { textOf } from '../tools/bicep/files.ts';
+import { createProject } from '../tools/bicep/project.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 const under = (value: unknown, ...path: readonly string[]): unknown =>

@@ -5,11 +5,11 @@ import {
   settingNames,
   userInitiatedEvents,
 } from '../../infra/bridge-configuration.ts';
-import { evaluateFile } from '../support/bicep/evaluate.ts';
-import { textOf } from '../support/bicep/files.ts';
-import { createProject } from '../support/bicep/project.ts';
-import { readFile } from '../support/bicep/read-file.ts';
-import { declared } from '../support/bicep/syntax.ts';
+import { evaluateFile } from '../tools/bicep/evaluate.ts';
+import { textOf } from '../tools/bicep/files.ts';
+import { createProject } from '../tools/bicep/project.ts';
+import { readFile } from '../tools/bicep/read-file.ts';
+import { declared } from '../tools/bicep/syntax.ts';
 
 const path = 'bicep/types.bicep';
 const types = readFile(path, textOf(path) ?? '');

@@ -7,10 +7,10 @@ import { measureSizes } from '../../infra/costs-sizes.ts';
 import { contentsOf } from '../../infra/package/contents.ts';
 import { monitorAudience } from '../../src/azure/clouds.ts';
 import { options } from '../../src/config.ts';
-import { bicepFiles, textOf } from '../support/bicep/files.ts';
-import { readFile } from '../support/bicep/read-file.ts';
-import { type BicepFile, declared, plainText, type TypeSyntax } from '../support/bicep/syntax.ts';
 import { root } from '../support/source-tree.ts';
+import { bicepFiles, textOf } from '../tools/bicep/files.ts';
+import { readFile } from '../tools/bicep/read-file.ts';
+import { type BicepFile, declared, plainText, type TypeSyntax } from '../tools/bicep/syntax.ts';
 import { moment, smallProgram, smallRuntime } from './package/harness.ts';
 import { inBackticks, readme, rows, section, withoutBlocks } from './read-readme.ts';
 

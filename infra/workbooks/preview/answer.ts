@@ -1,4 +1,4 @@
-import type { Cell, Column, ExecuteOptions, Kql } from '../../../test/support/kql/index.ts';
+import type { Cell, Column, ExecuteOptions, Kql } from '../../../test/tools/kql/index.ts';
 import { type Merge, queryTypes } from '../workbook-json.ts';
 import { type Chosen, withChosen } from './chosen.ts';
 import type { Step } from './read-workbook.ts';

@@ -1,4 +1,4 @@
-import type { Cell } from '../../../test/support/kql/index.ts';
+import type { Cell } from '../../../test/tools/kql/index.ts';
 import { type Formatter, formatters, type GridSettings, type TileSettings } from '../workbook-json.ts';
 import type { Answer } from './answer.ts';
 import { escaped, momentText, numberText } from './figures.ts';

@@ -1,4 +1,4 @@
-import type { Cell } from '../../../test/support/kql/index.ts';
+import type { Cell } from '../../../test/tools/kql/index.ts';
 import type { NumberFormat } from '../workbook-json.ts';
 
 const milliseconds = 23;

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { fleetRows } from '../../../test/support/fleet-rows/demo-fleet.ts';
-import { type ExecuteOptions, type Kql, openKql } from '../../../test/support/kql/index.ts';
+import { type ExecuteOptions, type Kql, openKql } from '../../../test/tools/kql/index.ts';
 import { type Answer, answering } from './answer.ts';
 import type { Answered } from './page.ts';
 import type { Step } from './read-workbook.ts';

@@ -1,5 +1,5 @@
-import type { GivenRow } from '../../../test/support/kql/index.ts';
-import { storedFunction } from '../../../test/support/kql/index.ts';
+import type { GivenRow } from '../../../test/tools/kql/index.ts';
+import { storedFunction } from '../../../test/tools/kql/index.ts';
 
 /** A VM that Azure lists and on which no bridge runs. */
 const stranger = (name: string): GivenRow => ({

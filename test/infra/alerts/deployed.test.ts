@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { allAlerts, readAlerts } from '../../support/alerts/read-alerts.ts';
-import { type Deployed, deployedBy } from '../../support/bicep/deployed.ts';
-import { textOf } from '../../support/bicep/files.ts';
-import { createProject } from '../../support/bicep/project.ts';
 import { root } from '../../support/source-tree.ts';
+import { type Deployed, deployedBy } from '../../tools/bicep/deployed.ts';
+import { textOf } from '../../tools/bicep/files.ts';
+import { createProject } from '../../tools/bicep/project.ts';
 
 const alerts = readAlerts();
 const all = allAlerts(alerts);

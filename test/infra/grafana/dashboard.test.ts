@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { grafanaPath, workbookPath } from '../../../infra/workbooks/dashboards.ts';
 import { openDemoFleet } from '../../../infra/workbooks/preview/preview.ts';
 import { readWorkbook, stepsOf, tabsOf } from '../../../infra/workbooks/preview/read-workbook.ts';
-import type { Binding } from '../../support/kql/index.ts';
+import type { Binding } from '../../tools/kql/index.ts';
 import { asking, columnsRead, type Dashboard, everyPanel, type Panel, rules, withMacros } from './rules.ts';
 
 const dashboard: Dashboard = JSON.parse(readFileSync(grafanaPath, 'utf8'));

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { gzipOf, tar } from '../../../infra/package/tar.ts';
 import { applicationCommands, scriptCommand, scriptModules } from '../../host-install/azure-commands.ts';
-import { deployedBy } from '../../support/bicep/deployed.ts';
-import { evaluateFile } from '../../support/bicep/evaluate.ts';
-import { textOf } from '../../support/bicep/files.ts';
-import { createProject } from '../../support/bicep/project.ts';
+import { deployedBy } from '../../tools/bicep/deployed.ts';
+import { evaluateFile } from '../../tools/bicep/evaluate.ts';
+import { textOf } from '../../tools/bicep/files.ts';
+import { createProject } from '../../tools/bicep/project.ts';
 import { moment, newFolder } from './harness.ts';
 
 const commands = applicationCommands();

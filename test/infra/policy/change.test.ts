@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { at } from '../../support/policy/aliases.ts';
-import type { Subject } from '../../support/policy/condition.ts';
-import { kinds } from '../../support/policy/definition.ts';
-import { isList, isObject, type Json, type JsonObject } from '../../support/policy/expression.ts';
-import { applicationName, changes, deeds } from '../../support/policy/fleet-policy.ts';
+import { at } from '../../tools/policy/aliases.ts';
+import type { Subject } from '../../tools/policy/condition.ts';
+import { kinds } from '../../tools/policy/definition.ts';
+import { isList, isObject, type Json, type JsonObject } from '../../tools/policy/expression.ts';
+import { applicationName, changes, deeds } from '../../tools/policy/fleet-policy.ts';
 import {
   after,
   application,
@@ -14,7 +14,7 @@ import {
   scaleSet,
   thirdIdentityId,
   virtualMachine,
-} from '../../support/policy/subjects.ts';
+} from '../../tools/policy/subjects.ts';
 
 /** The applications that a change of a VM or scale set writes. */
 function applicationsOf(properties: Json | undefined): readonly JsonObject[] {

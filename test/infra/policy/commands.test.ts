@@ -3,10 +3,10 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { evaluateFile } from '../../support/bicep/evaluate.ts';
-import { textOf } from '../../support/bicep/files.ts';
-import { createProject } from '../../support/bicep/project.ts';
-import { kinds } from '../../support/policy/definition.ts';
+import { evaluateFile } from '../../tools/bicep/evaluate.ts';
+import { textOf } from '../../tools/bicep/files.ts';
+import { createProject } from '../../tools/bicep/project.ts';
+import { kinds } from '../../tools/policy/definition.ts';
 
 const project = createProject(textOf, null);
 const platforms = [{ name: 'europe', rings: [], versions: [], regions: [], architectures: ['x64'], settings: {} }];

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { kinds, readDefinition, rules } from '../../support/policy/definition.ts';
-import { isObject, type Json } from '../../support/policy/expression.ts';
-import { armSizeMarks, unsupportedImages } from '../../support/policy/fleet-policy.ts';
 import { readTree } from '../../support/source-tree.ts';
+import { kinds, readDefinition, rules } from '../../tools/policy/definition.ts';
+import { isObject, type Json } from '../../tools/policy/expression.ts';
+import { armSizeMarks, unsupportedImages } from '../../tools/policy/fleet-policy.ts';
 
 const files = readTree('infra/policy/*.json', 'infra/fleet.bicep', 'bicep/modules/policy-*.bicep');
 const text = (path: string): string => files.get(path) ?? '';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { evaluateFile } from '../../support/bicep/evaluate.ts';
-import { textOf } from '../../support/bicep/files.ts';
-import { createProject } from '../../support/bicep/project.ts';
-import { kinds } from '../../support/policy/definition.ts';
-import { changes } from '../../support/policy/fleet-policy.ts';
-import { application, scaleSet, virtualMachine } from '../../support/policy/subjects.ts';
+import { evaluateFile } from '../../tools/bicep/evaluate.ts';
+import { textOf } from '../../tools/bicep/files.ts';
+import { createProject } from '../../tools/bicep/project.ts';
+import { kinds } from '../../tools/policy/definition.ts';
+import { changes } from '../../tools/policy/fleet-policy.ts';
+import { application, scaleSet, virtualMachine } from '../../tools/policy/subjects.ts';
 
 const project = createProject(textOf, null);
 const rings = ['canary', 'everyone'].map((name) => ({ name, version: '1.0.0', untagged: name === 'everyone' }));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { applicationName, deeds } from '../../support/policy/fleet-policy.ts';
+import { applicationName, deeds } from '../../tools/policy/fleet-policy.ts';
 import {
   application,
   type Described,
@@ -7,7 +7,7 @@ import {
   otherIdentityId,
   thirdIdentityId,
   virtualMachine,
-} from '../../support/policy/subjects.ts';
+} from '../../tools/policy/subjects.ts';
 
 const fresh = ['gets the identity', 'gets 1.0.0 for x64'];
 const only = (...ids: readonly string[]) => Object.fromEntries(ids.map((id) => [id, {}]));

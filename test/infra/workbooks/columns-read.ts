@@ -3,7 +3,7 @@ import type { Chosen } from '../../../infra/workbooks/preview/chosen.ts';
 import { isFor } from '../../../infra/workbooks/preview/draw-table.ts';
 import type { Step } from '../../../infra/workbooks/preview/read-workbook.ts';
 import { type Merge, type QueryContent, queryTypes } from '../../../infra/workbooks/workbook-json.ts';
-import type { Kql } from '../../support/kql/index.ts';
+import type { Kql } from '../../tools/kql/index.ts';
 
 /** Every column that the settings of a step read by its name, with the setting. */
 function readBy({ tileSettings, gridSettings, chartSettings, exportFieldName }: QueryContent): [string, string][] {

@@ -7,7 +7,7 @@ import { momentText, numberText } from '../../../infra/workbooks/preview/figures
 import { drawPage } from '../../../infra/workbooks/preview/page.ts';
 import { readWorkbook, type Step, stepsOf, tabsOf } from '../../../infra/workbooks/preview/read-workbook.ts';
 import { type GridSettings, type Merge, queryTypes } from '../../../infra/workbooks/workbook-json.ts';
-import { openKql } from '../../support/kql/index.ts';
+import { openKql } from '../../tools/kql/index.ts';
 
 const now = new Date('2026-03-15T12:00:00Z');
 

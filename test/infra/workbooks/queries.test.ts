@@ -6,7 +6,7 @@ import { answerAll, clickedIn, openDemoFleet } from '../../../infra/workbooks/pr
 import { readWorkbook, type Step, stepsOf } from '../../../infra/workbooks/preview/read-workbook.ts';
 import { formatters, type QueryContent, queryTypes } from '../../../infra/workbooks/workbook-json.ts';
 import { fleetRows } from '../../support/fleet-rows/demo-fleet.ts';
-import type { GivenRow } from '../../support/kql/index.ts';
+import type { GivenRow } from '../../tools/kql/index.ts';
 import { columnsMissing } from './columns-read.ts';
 
 const fleet = openDemoFleet();

@@ -1,4 +1,4 @@
-import type { GivenRow } from '../../support/kql/index.ts';
+import type { GivenRow } from '../../tools/kql/index.ts';
 
 /** What happened to VMs, written by hand, and the rows of the two tables that their bridges make of it. It shares nothing with `src`. */
 export interface Timeline {

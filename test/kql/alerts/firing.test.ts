@@ -4,7 +4,7 @@ import { readAlerts } from '../../support/alerts/read-alerts.ts';
 import { rowsOfScene, type Scene, sceneAt, sceneEnds, sceneStarts } from '../../support/alerts/scene.ts';
 import { type Arriving, arrivingAfter, arrivingAt, watch } from '../../support/alerts/watch.ts';
 import type { Play } from '../../support/fleet-rows/group-play.ts';
-import { type GivenRow, openKql } from '../../support/kql/index.ts';
+import { type GivenRow, openKql } from '../../tools/kql/index.ts';
 
 const kql = openKql({ functionsFrom: ['infra/kql/functions'] });
 const alerts = readAlerts();

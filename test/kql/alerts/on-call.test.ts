@@ -5,8 +5,8 @@ import { cardsOf } from '../../support/alerts/cards.ts';
 import { allAlerts, readAlerts } from '../../support/alerts/read-alerts.ts';
 import { type Arriving, arrivingAfter, watch } from '../../support/alerts/watch.ts';
 import { fleetNow, fleetRows } from '../../support/fleet-rows/demo-fleet.ts';
-import { type GivenRow, openKql } from '../../support/kql/index.ts';
 import { readTree, root } from '../../support/source-tree.ts';
+import { type GivenRow, openKql } from '../../tools/kql/index.ts';
 
 const file = join(root, 'infra/alerts/on-call.md');
 const cards = /(<!-- cards -->\n\n)([\s\S]*?)(\n\n<!-- \/cards -->)/;

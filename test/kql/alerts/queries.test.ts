@@ -2,8 +2,8 @@ import { basename } from 'node:path';
 import { expect, test } from 'vitest';
 import { problemsOf } from '../../support/alerts/problems.ts';
 import { type Alerts, readAlerts } from '../../support/alerts/read-alerts.ts';
-import { openKql } from '../../support/kql/index.ts';
 import { readTree } from '../../support/source-tree.ts';
+import { openKql } from '../../tools/kql/index.ts';
 
 const alerts = readAlerts();
 const namesUnder = (folder: string): readonly string[] =>

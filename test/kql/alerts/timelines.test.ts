@@ -3,7 +3,7 @@ import type { Scenario } from '../../../src/azure-simulator/scenarios/index.ts';
 import { readAlerts } from '../../support/alerts/read-alerts.ts';
 import { rowsOfScene, type Scene, sceneAt } from '../../support/alerts/scene.ts';
 import { type Arriving, arrivingAfter, metPeriods } from '../../support/alerts/watch.ts';
-import { type GivenRow, openKql } from '../../support/kql/index.ts';
+import { type GivenRow, openKql } from '../../tools/kql/index.ts';
 
 /**
  * What happens to each VM, minute by minute, and between which evaluations of each rule its condition has to be met. The expectations are

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import type { LifecycleRecord } from '../../../src/lifecycle/record.ts';
 import type { Observer } from '../../../src/lifecycle/scheduled-event.ts';
 import { encodeRow, type Row } from '../../../src/sinks/log-analytics/encode.ts';
-import { type Cell, type ExecuteOptions, openKql } from '../../support/kql/index.ts';
 import { root } from '../../support/source-tree.ts';
 import type { Look, Told } from '../../support/story.ts';
 import { at, observerNamed, tell } from '../../support/story.ts';
+import { type Cell, type ExecuteOptions, openKql } from '../../tools/kql/index.ts';
 
 export const functionsFolder = join(root, 'infra/kql/functions');
 export const kql = openKql({ functionsFrom: [functionsFolder] });

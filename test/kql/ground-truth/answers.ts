@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type GivenRow, openKql } from '../../support/kql/index.ts';
 import { root } from '../../support/source-tree.ts';
+import { type GivenRow, openKql } from '../../tools/kql/index.ts';
 import { textOf } from '../queries/pack.ts';
 import { fleetOf } from './fleet.ts';
 import { tablesOf } from './rows.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { GivenRow } from '../../support/kql/index.ts';
+import type { GivenRow } from '../../tools/kql/index.ts';
 import { type Measured, measured, type Sighting, sightsOf, type Watch, watchOf } from './sights.ts';
 import { type AzureEvent, appearedAt, type Fleet, isCanceled, type Ms, minute, second, type Vm } from './truth.ts';
 

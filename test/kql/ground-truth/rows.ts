@@ -1,4 +1,4 @@
-import type { GivenRow } from '../../support/kql/index.ts';
+import type { GivenRow } from '../../tools/kql/index.ts';
 import { type BridgeRecord, localTime, recordsOf, resourceIdOf, streamOf, versionAt } from './records.ts';
 import { runningOf, watchOf } from './sights.ts';
 import { day, type Fleet, hour, type Ms, minute, randomOf, type Span, second, type Vm } from './truth.ts';

@@ -1,6 +1,6 @@
 import { fleetRows } from '../../support/fleet-rows/demo-fleet.ts';
 import { drawn } from '../../support/fleet-rows/group-play.ts';
-import type { GivenRow } from '../../support/kql/index.ts';
+import type { GivenRow } from '../../tools/kql/index.ts';
 import type { Tables } from './stage.ts';
 
 const fleet = fleetRows();

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Answer, Cell } from '../../support/kql/index.ts';
-import { openKql } from '../../support/kql/index.ts';
 import { root } from '../../support/source-tree.ts';
+import type { Answer, Cell } from '../../tools/kql/index.ts';
+import { openKql } from '../../tools/kql/index.ts';
 
 const folder = join(root, 'infra/kql/queries');
 export const kql = openKql({ functionsFrom: [join(root, 'infra/kql/functions')] });

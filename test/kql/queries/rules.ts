@@ -1,4 +1,4 @@
-import type { Kql } from '../../support/kql/index.ts';
+import type { Kql } from '../../tools/kql/index.ts';
 
 /** Big tables, that are read by time first. */
 const tables: readonly string[] = [

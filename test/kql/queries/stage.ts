@@ -2,7 +2,7 @@ import { findScenario, type Scenario } from '../../../src/azure-simulator/scenar
 import { encodeRow, type Row } from '../../../src/sinks/log-analytics/encode.ts';
 import { type GroupVm, observerOf, type Play, playGroup } from '../../support/fleet-rows/group-play.ts';
 import { type Heart, heartbeatRows } from '../../support/fleet-rows/heartbeats.ts';
-import type { GivenRow } from '../../support/kql/index.ts';
+import type { GivenRow } from '../../tools/kql/index.ts';
 
 /** A few VMs with a bridge, from an hour before noon of the first of March on. Minutes are those after noon. */
 export interface Stage {

@@ -1,4 +1,4 @@
-import type { Column, Kql } from '../kql/index.ts';
+import type { Column, Kql } from '../../tools/kql/index.ts';
 import { type Alerts, allAlerts, type LogAlert, minutesOf, type RowAlert } from './read-alerts.ts';
 
 export interface Around {

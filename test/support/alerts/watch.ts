@@ -1,4 +1,4 @@
-import type { Cell, GivenRow, Kql, LoadedTables } from '../kql/index.ts';
+import type { Cell, GivenRow, Kql, LoadedTables } from '../../tools/kql/index.ts';
 import { type Alerts, type LogAlert, minutesOf, type Operator, type RowAlert } from './read-alerts.ts';
 
 /** An alert that was raised. */

@@ -1,4 +1,4 @@
-import type { GivenRow } from '../../../support/kql/index.ts';
+import type { GivenRow } from '../../../tools/kql/index.ts';
 import { agentSays, clock, play, seconds } from '../stage.ts';
 import { adding, type QueryCase } from './case.ts';
 

@@ -1,4 +1,4 @@
-import { plant } from '../support/bicep/plant.ts';
+import { plant } from './plant.ts';
 
 plant([
   {
@@ -134,7 +134,7 @@ plant([
     from: '2b629674-e913-4c01-ae53-ef4638d8f975',
     to: 'b24988ac-6180-42a0-ab88-20f7382dd24c',
     says: [
-      'hub.bicep:24: b24988ac-6180-42a0-ab88-20f7382dd24c is not in the table of roles (test/support/bicep/roles.ts) [role]',
+      'hub.bicep:24: b24988ac-6180-42a0-ab88-20f7382dd24c is not in the table of roles (test/tools/bicep/roles.ts) [role]',
     ],
   },
   {

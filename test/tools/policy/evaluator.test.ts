@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { holds } from '../../support/policy/condition.ts';
-import { outcome, readDefinition } from '../../support/policy/definition.ts';
-import { evaluate, type Json } from '../../support/policy/expression.ts';
-import { inTemplates } from '../../support/policy/functions.ts';
-import { application, virtualMachine } from '../../support/policy/subjects.ts';
-import { written } from '../../support/policy/template.ts';
+import { holds } from './condition.ts';
+import { outcome, readDefinition } from './definition.ts';
+import { evaluate, type Json } from './expression.ts';
+import { inTemplates } from './functions.ts';
+import { application, virtualMachine } from './subjects.ts';
+import { written } from './template.ts';
 
 const applications = 'Microsoft.Compute/virtualMachines/applicationProfile.galleryApplications[*]';
 const subject = virtualMachine({

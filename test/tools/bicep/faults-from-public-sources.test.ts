@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { azureShapes, describedIn } from '../support/bicep/azure-shapes.ts';
-import { check } from '../support/bicep/check.ts';
-import { textOf } from '../support/bicep/files.ts';
-import { createProject } from '../support/bicep/project.ts';
-import { createSecondReader } from '../support/bicep/second-reader.ts';
+import { azureShapes, describedIn } from './azure-shapes.ts';
+import { check } from './check.ts';
+import { textOf } from './files.ts';
+import { createProject } from './project.ts';
+import { createSecondReader } from './second-reader.ts';
 
 const reader = await createSecondReader();
 const azure = azureShapes();

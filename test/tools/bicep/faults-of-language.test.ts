@@ -1,4 +1,4 @@
-import { plant } from '../support/bicep/plant.ts';
+import { plant } from './plant.ts';
 
 plant([
   {

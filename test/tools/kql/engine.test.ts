@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openKql, Unsupported } from '../support/kql/index.ts';
+import { openKql, Unsupported } from './index.ts';
 
 const kql = openKql();
 const now = '2026-08-01T12:00:00Z';

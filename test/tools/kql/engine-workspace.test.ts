@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openKql, storedFunction } from '../support/kql/index.ts';
+import { openKql, storedFunction } from './index.ts';
 
 const now = '2026-08-01T12:00:00Z';
 const kql = openKql();

@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { openKql, Unsupported } from '../support/kql/index.ts';
+import { openKql, Unsupported } from './index.ts';
 
 /** Queries with the answers of Microsoft's own engine: the folder that `KQL_CASES` names, else beside the repository. */
-const folder = process.env.KQL_CASES ?? join(import.meta.dirname, '../../../shared/kql-cases');
+const folder = process.env.KQL_CASES ?? join(import.meta.dirname, '../../../../shared/kql-cases');
 const missing = existsSync(join(folder, 'cases.json')) ? null : `no cases.json in ${folder}`;
 if (missing)
   console.warn(`  skipped: the recorded answers of Microsoft's engine (${missing}); KQL_CASES names their folder`);

@@ -43,7 +43,7 @@ function named(value: Expression | null, name: string): Finding[] {
 }
 
 const stranger = (id: string, line: number): Finding =>
-  finding(line, 'role', `${id} is not in the table of roles (test/support/bicep/roles.ts)`);
+  finding(line, 'role', `${id} is not in the table of roles (test/tools/bicep/roles.ts)`);
 
 /** Ids that are written as those of roles: in a path, as a value for `subscriptionResourceId()`, in a file that is loaded. */
 function idsIn(expression: Expression, { file, project }: Scope): Finding[] {

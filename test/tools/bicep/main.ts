@@ -1,12 +1,12 @@
 import { relative, resolve } from 'node:path';
-import { root } from '../source-tree.ts';
+import { root } from '../../support/source-tree.ts';
 import { azureShapes, describedIn } from './azure-shapes.ts';
 import { check } from './check.ts';
 import { bicepFiles, textOf } from './files.ts';
 import { createProject } from './project.ts';
 import { createSecondReader } from './second-reader.ts';
 
-// node test/support/bicep/main.ts [files…]: what is wrong in them, a line each; without files, in all there are.
+// node test/tools/bicep/main.ts [files…]: what is wrong in them, a line each; without files, in all there are.
 const azure = azureShapes();
 if (azure === null)
   process.stderr.write(`Azure's own descriptions are not at ${describedIn}: only the known resources are checked\n`);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { check } from '../support/bicep/check.ts';
-import { textOf } from '../support/bicep/files.ts';
-import { createProject } from '../support/bicep/project.ts';
-import { createSecondReader } from '../support/bicep/second-reader.ts';
+import { check } from './check.ts';
+import { textOf } from './files.ts';
+import { createProject } from './project.ts';
+import { createSecondReader } from './second-reader.ts';
 
 const reader = await createSecondReader();
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readTree, root } from '../source-tree.ts';
+import { readTree, root } from '../../support/source-tree.ts';
 
 /** Every file of Bicep in the repository, relative to its root. */
 export const bicepFiles = (): string[] =>

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../source-tree.ts';
+import { root } from '../../support/source-tree.ts';
 import { holds, type Subject, valueIn } from './condition.ts';
 import { isList, isObject, type Json, type JsonObject } from './expression.ts';
 import { written } from './template.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { knownResource } from '../support/bicep/known-resources.ts';
-import { breach } from '../support/bicep/rule-breach.ts';
-import { type Must, serviceRules } from '../support/bicep/service-rules.ts';
+import { knownResource } from './known-resources.ts';
+import { breach } from './rule-breach.ts';
+import { type Must, serviceRules } from './service-rules.ts';
 
 const rows = serviceRules.map((rule, n) => ({ ...rule, n }));
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { azureShapes, describedIn } from '../support/bicep/azure-shapes.ts';
-import { bicepFiles, textOf } from '../support/bicep/files.ts';
-import { knownBody, knownResources, scopeBits } from '../support/bicep/known-resources.ts';
-import { createProject } from '../support/bicep/project.ts';
-import { objectOf, typeAndVersion } from '../support/bicep/resource-shape.ts';
-import { sample, samplePaths } from '../support/bicep/sample.ts';
-import { membersOf, type ObjectShape, type Property, type Shape } from '../support/bicep/shape.ts';
-import { declared, type Resource } from '../support/bicep/syntax.ts';
+import { azureShapes, describedIn } from './azure-shapes.ts';
+import { bicepFiles, textOf } from './files.ts';
+import { knownBody, knownResources, scopeBits } from './known-resources.ts';
+import { createProject } from './project.ts';
+import { objectOf, typeAndVersion } from './resource-shape.ts';
+import { sample, samplePaths } from './sample.ts';
+import { membersOf, type ObjectShape, type Property, type Shape } from './shape.ts';
+import { declared, type Resource } from './syntax.ts';
 
 const azure = azureShapes();
 const rows = Object.entries(knownResources).flatMap(([type, { versions }]) =>

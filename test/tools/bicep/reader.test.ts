@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { evaluateFile } from '../support/bicep/evaluate.ts';
-import { bicepFiles, textOf } from '../support/bicep/files.ts';
-import { createProject } from '../support/bicep/project.ts';
-import { readFile } from '../support/bicep/read-file.ts';
-import { createSecondReader } from '../support/bicep/second-reader.ts';
+import { evaluateFile } from './evaluate.ts';
+import { bicepFiles, textOf } from './files.ts';
+import { createProject } from './project.ts';
+import { readFile } from './read-file.ts';
+import { createSecondReader } from './second-reader.ts';
 
 const one = (path: string, text: string) =>
   evaluateFile(

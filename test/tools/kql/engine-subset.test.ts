@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openKql } from '../support/kql/index.ts';
+import { openKql } from './index.ts';
 
 const kql = openKql();
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../source-tree.ts';
+import { root } from '../../support/source-tree.ts';
 import { any, type Property, type Shape, unionOf } from './shape.ts';
 
 /** What Azure says of its resources: https://github.com/Azure/bicep-types-az, cut down to one file. */

@@ -54,7 +54,7 @@ export function fieldOf(resource: JsonObject, name: string): Json {
   // A policy meets every resource of its scope: an alias of another type is simply absent.
   if (path === undefined && Object.values(paths).some((known) => known[name] !== undefined)) return null;
   if (path === undefined)
-    throw new Error(`${name} is not known: not a field, and no alias of test/support/policy/aliases.ts`);
+    throw new Error(`${name} is not known: not a field, and no alias of test/tools/policy/aliases.ts`);
   return at(resource, path);
 }
 
