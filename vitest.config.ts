@@ -13,7 +13,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/end-to-end/**', 'test/host-*/**', 'test/third-party/**'],
+          exclude: ['test/end-to-end/**', 'test/host-*/**', 'test/third-party/**', 'test/tools/**'],
         },
       },
       {
@@ -25,6 +25,7 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
+      { extends: true, test: { name: 'tools', include: ['test/tools/**/*.test.ts'] } },
       { extends: true, test: { name: 'third-party', include: ['test/third-party/**/*.test.ts'] } },
     ],
     coverage: {
