@@ -181,7 +181,7 @@ const askOnTerminal: AskPerson = async (question, signal) => {
 /** Through the service that runs, else by this process. Only while the event is what was shown. */
 async function submit(config: Config, log: Log, request: ApproveRequest, signal: AbortSignal): Promise<ApproveAnswer> {
   const { stateDirectory: directory } = config;
-  const { askService } = await import('../outbox/control-client.ts');
+  const { askService } = await import('../outbox/control/client.ts');
   const { explainUnread, noOutboxIn } = await import('./outbox/read.ts');
   try {
     const how = { timeoutMs: answerMs, signal, clock: systemClock };
@@ -192,7 +192,7 @@ async function submit(config: Config, log: Log, request: ApproveRequest, signal:
     const { approveAlone } = await import('./approve-alone.ts');
     return await approveAlone(request, { config, clock: systemClock, log, stop: signal });
   } catch (error) {
-    const { OutboxInUse } = await import('../outbox/errors.ts');
+    const { OutboxInUse } = await import('../outbox/store/errors.ts');
     if (error instanceof OutboxInUse)
       throw new Failure('alreadyRunning', `${error.message} Nothing was sent: try again.`);
     throw explainUnread(error, directory);

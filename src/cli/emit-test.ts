@@ -48,7 +48,7 @@ type EmitTestAnswer =
     };
 
 async function ask(directory: string, signal: AbortSignal): Promise<EmitTestAnswer> {
-  const { askService } = await import('../outbox/control-client.ts');
+  const { askService } = await import('../outbox/control/client.ts');
   const { explainUnread, foundIn } = await import('./outbox/read.ts');
   try {
     const asked = await askService(directory, emitTestRequest, {}, { timeoutMs: answerMs, signal, clock: systemClock });

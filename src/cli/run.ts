@@ -23,7 +23,7 @@ async function run(options: { readonly config?: string }, commandContext: Comman
   const { config, log } = await start(options, commandContext);
   const { runBridge } = await import('./run-bridge.ts');
   const { inProcesses } = await import('../sender/senders.ts');
-  const { OutboxInUse, OutboxTooNew } = await import('../outbox/errors.ts');
+  const { OutboxInUse, OutboxTooNew } = await import('../outbox/store/errors.ts');
   try {
     // Where a link leads now: an update may turn it to another version while this one runs.
     const program = realpathSync(process.argv[1] ?? '');

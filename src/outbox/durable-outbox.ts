@@ -1,27 +1,33 @@
 import type { LifecycleRecord } from '../lifecycle/record.ts';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 import { emptyState, type LifecycleState } from '../lifecycle/state.ts';
-import { type ApprovalIntent, approvedAfter, type ConcludedApproval, openIntents, writeIntent } from './approvals.ts';
-import { firstChunk } from './chunks.ts';
-import { noProgress, type OutboxCounters, type SinkProgress } from './counters.ts';
-import { newState } from './create.ts';
+import {
+  type ApprovalIntent,
+  approvedAfter,
+  type ConcludedApproval,
+  openIntents,
+  writeIntent,
+} from './control/approvals.ts';
+import { type Chosen, type Purged, purge, retryDeadLetters } from './control/manual-actions.ts';
+import type { FiledRequest } from './control/requests.ts';
+import type { Backlog, Outbox, OutboxOptions, Recovery, Storage } from './outbox.ts';
+import { firstChunk } from './store/chunks.ts';
+import { noProgress, type OutboxCounters, type SinkProgress } from './store/counters.ts';
+import { newState } from './store/create.ts';
 import {
   bufferedRecord,
   type FoundDelivery,
   type PendingDelivery,
   type PendingQuery,
   type Settlement,
-} from './deliveries.ts';
-import { type Disk, openDisk, type Readable } from './disk.ts';
-import { countersOf } from './effective-counters.ts';
-import { type Chosen, type Purged, purge, retryDeadLetters } from './manual-actions.ts';
-import type { Backlog, Outbox, OutboxOptions, Recovery, Storage } from './outbox.ts';
-import type { OutboxFile } from './outbox-file.ts';
-import type { FiledRequest } from './requests.ts';
-import { resumed } from './resume.ts';
-import { type Fill, recordsToGiveUp } from './retention.ts';
-import { transaction } from './sql.ts';
-import { isWorthStoring, type StoredObserver } from './state-store.ts';
+} from './store/deliveries.ts';
+import { type Disk, openDisk, type Readable } from './store/disk.ts';
+import { countersOf } from './store/effective-counters.ts';
+import type { OutboxFile } from './store/outbox-file.ts';
+import { resumed } from './store/resume.ts';
+import { type Fill, recordsToGiveUp } from './store/retention.ts';
+import { transaction } from './store/sql.ts';
+import { isWorthStoring, type StoredObserver } from './store/state-store.ts';
 import { createWriteBuffer } from './write-buffer.ts';
 
 /** While nothing can be written, deliveries alone do not ask the disk more often than this. */

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import { connectReadOnly } from './connection.ts';
-import { layoutOf } from './layout.ts';
-import { migrations } from './schema/migrations.ts';
-import { loadState } from './state-store.ts';
+import { connectReadOnly } from './store/connection.ts';
+import { layoutOf } from './store/layout.ts';
+import { migrations } from './store/schema/migrations.ts';
+import { loadState } from './store/state-store.ts';
 
 export const deliveryStates = ['pending', 'dead', 'delivered', 'abandoned'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];

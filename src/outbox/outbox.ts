@@ -12,7 +12,7 @@
  *
  * On disk, in the state directory: `outbox.sqlite` with SQLite's `-wal` and `-shm`; `lock.sqlite`, empty, held for life;
  * `outbox.position`, the highest positions that were committed and sent; `reserve.bin`, room for a full disk; `corrupt-<time>/` and
- * `archived-<time>/`, three of each. The tables are in `schema/0001.ts`; what survives which death stands in the README beside
+ * `archived-<time>/`, three of each. The tables are in `store/schema/0001.ts`; what survives which death stands in the README beside
  * this file.
  */
 import type { Clock } from '../clock.ts';
@@ -20,24 +20,24 @@ import type { LifecycleRecord } from '../lifecycle/record.ts';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 import type { LifecycleState } from '../lifecycle/state.ts';
 import type { Log } from '../log.ts';
-import type { ApprovalIntent, ConcludedApproval } from './approvals.ts';
-import type { OutboxCounters, SinkProgress } from './counters.ts';
-import type { PendingDelivery, PendingQuery, Settlement } from './deliveries.ts';
+import type { ApprovalIntent, ConcludedApproval } from './control/approvals.ts';
+import type { Chosen, Purged } from './control/manual-actions.ts';
+import type { FiledRequest } from './control/requests.ts';
 import { DurableOutbox } from './durable-outbox.ts';
-import type { StorageTrouble } from './errors.ts';
-import type { Chosen, Purged } from './manual-actions.ts';
-import type { Recovery } from './open.ts';
-import type { FiledRequest } from './requests.ts';
-import type { Fill } from './retention.ts';
+import type { OutboxCounters, SinkProgress } from './store/counters.ts';
+import type { PendingDelivery, PendingQuery, Settlement } from './store/deliveries.ts';
+import type { StorageTrouble } from './store/errors.ts';
+import type { Recovery } from './store/open.ts';
+import type { Fill } from './store/retention.ts';
 
-export type { ApprovalIntent, ConcludedApproval } from './approvals.ts';
-export { noProgress, type OutboxCounters, type SinkCounters, type SinkProgress } from './counters.ts';
-export type { PendingDelivery, PendingQuery, Settlement } from './deliveries.ts';
-export { OutboxInUse, OutboxTooNew } from './errors.ts';
-export type { Chosen, Purged } from './manual-actions.ts';
-export type { Recovery } from './open.ts';
-export type { FiledRequest } from './requests.ts';
-export type { Fill } from './retention.ts';
+export type { ApprovalIntent, ConcludedApproval } from './control/approvals.ts';
+export type { Chosen, Purged } from './control/manual-actions.ts';
+export type { FiledRequest } from './control/requests.ts';
+export { noProgress, type OutboxCounters, type SinkCounters, type SinkProgress } from './store/counters.ts';
+export type { PendingDelivery, PendingQuery, Settlement } from './store/deliveries.ts';
+export { OutboxInUse, OutboxTooNew } from './store/errors.ts';
+export type { Recovery } from './store/open.ts';
+export type { Fill } from './store/retention.ts';
 
 export interface OutboxOptions {
   /** The state directory. Made when it is missing. */

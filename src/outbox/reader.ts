@@ -2,14 +2,14 @@ import { existsSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 import type { EventMemory } from '../lifecycle/state.ts';
-import { type ApprovalIntent, openIntents } from './approvals.ts';
-import { connectReadOnly } from './connection.ts';
-import type { SinkCounters, SinkProgress } from './counters.ts';
-import { layoutOf, withCompanions } from './layout.ts';
-import { loadRecovery, type Recovery } from './open.ts';
-import { migrations } from './schema/migrations.ts';
-import { loadSinks } from './sink-store.ts';
-import { loadObserver, loadState, readMeta } from './state-store.ts';
+import { type ApprovalIntent, openIntents } from './control/approvals.ts';
+import { connectReadOnly } from './store/connection.ts';
+import type { SinkCounters, SinkProgress } from './store/counters.ts';
+import { layoutOf, withCompanions } from './store/layout.ts';
+import { loadRecovery, type Recovery } from './store/open.ts';
+import { migrations } from './store/schema/migrations.ts';
+import { loadSinks } from './store/sink-store.ts';
+import { loadObserver, loadState, readMeta } from './store/state-store.ts';
 
 /** What an outbox holds, as of one moment. */
 export interface OutboxReport {

@@ -1,7 +1,7 @@
-import type { ConcludedApproval } from './approvals.ts';
-import type { Change } from './counters.ts';
-import type { BufferedRecord, Outcome, PendingDelivery, PendingQuery, Settlement } from './deliveries.ts';
-import type { Answered } from './requests.ts';
+import type { ConcludedApproval } from './control/approvals.ts';
+import type { Answered } from './control/requests.ts';
+import type { Change } from './store/counters.ts';
+import type { BufferedRecord, Outcome, PendingDelivery, PendingQuery, Settlement } from './store/deliveries.ts';
 
 /** A record that was given up, and which sinks never got it. */
 export interface Tombstone {

@@ -15,7 +15,7 @@ import { openHost } from '../../src/host/index.ts';
 import { createObserverWatch } from '../../src/imds/observer-watch.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import { silentLog } from '../../src/log.ts';
-import { createControlQueue } from '../../src/outbox/control-queue.ts';
+import { createControlQueue } from '../../src/outbox/control/queue.ts';
 import { type Outbox, openOutbox } from '../../src/outbox/outbox.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 

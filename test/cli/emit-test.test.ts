@@ -4,7 +4,7 @@ import { addEmitTest, createEmitTest, emitTestRequest } from '../../src/cli/emit
 import { exitCodes, Failure } from '../../src/cli/exit-codes.ts';
 import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
-import { createControlQueue } from '../../src/outbox/control-queue.ts';
+import { createControlQueue } from '../../src/outbox/control/queue.ts';
 import { openOutbox } from '../../src/outbox/outbox.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { observerNamed } from '../support/story.ts';

@@ -8,7 +8,7 @@ import { readConfig } from '../../src/cli/read-config.ts';
 import { runBridge } from '../../src/cli/run-bridge.ts';
 import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
-import { askService } from '../../src/outbox/control-client.ts';
+import { askService } from '../../src/outbox/control/client.ts';
 import { inThisProcess } from '../../src/sender/senders.ts';
 import { configurationFor, temporaryDirectory } from '../support/bridge-process.ts';
 import { until } from '../support/until.ts';

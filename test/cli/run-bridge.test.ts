@@ -5,7 +5,7 @@ import { thisMachine } from '../../src/cli/service/machine.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Config } from '../../src/config.ts';
 import { silentLog } from '../../src/log.ts';
-import { OutboxInUse } from '../../src/outbox/errors.ts';
+import { OutboxInUse } from '../../src/outbox/store/errors.ts';
 import { inThisProcess } from '../../src/sender/senders.ts';
 import { configurationFor, temporaryDirectory } from '../support/bridge-process.ts';
 import { inTheTable, onTheHub } from '../support/delivered.ts';

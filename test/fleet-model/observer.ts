@@ -10,7 +10,7 @@ import type { HostEvidence, Observer, Seen, SeenDocument } from '../../src/lifec
 import { impactWithin } from '../../src/lifecycle/scope.ts';
 import { emptyState, type LifecycleState } from '../../src/lifecycle/state.ts';
 import { gapAfterMs, transition } from '../../src/lifecycle/transition.ts';
-import { isWorthStoring } from '../../src/outbox/state-store.ts';
+import { isWorthStoring } from '../../src/outbox/store/state-store.ts';
 import { type View, viewCursor, viewsOf } from './endpoint.ts';
 import { type Poll, pollsOf, type Run } from './polls.ts';
 import { clockErrorMs, epochMs, type Vm, type World } from './world.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isWorthStoring } from '../../src/outbox/state-store.ts';
+import { isWorthStoring } from '../../src/outbox/store/state-store.ts';
 import { seconds } from '../support/cases.ts';
 import { at, event, inWords, type Look, nothing, started, tell } from '../support/story.ts';
 

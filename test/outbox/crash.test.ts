@@ -4,8 +4,8 @@ import { truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, test } from 'vitest';
-import { imbalance } from '../../src/outbox/counters.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
+import { imbalance } from '../../src/outbox/store/counters.ts';
 import { createHarness } from './harness.ts';
 
 /** Each is the start of a process, which takes seconds on a busy machine. */

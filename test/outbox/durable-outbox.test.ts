@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { imbalance, noCounters } from '../../src/outbox/counters.ts';
 import { noProgress, type Outbox, OutboxInUse } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
-import { memoryBounds } from '../../src/outbox/retention.ts';
+import { imbalance, noCounters } from '../../src/outbox/store/counters.ts';
+import { memoryBounds } from '../../src/outbox/store/retention.ts';
 import { observerNamed } from '../support/story.ts';
 import { keepFileBusy } from './busy-file.ts';
 import { createHarness, deliverAll, type Harness, observe, positions } from './harness.ts';

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { imbalance, noCounters } from '../../src/outbox/counters.ts';
 import { noProgress, type Outbox } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
+import { imbalance, noCounters } from '../../src/outbox/store/counters.ts';
 import { createHarness, type Harness, observe, positions } from './harness.ts';
 
 const sinkNames = ['hub', 'table', 'stdout'] as const;

@@ -10,8 +10,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { explained } from '../../outbox/directory.ts';
-import { limitBytes } from '../../outbox/retention.ts';
+import { explained } from '../../outbox/store/directory.ts';
+import { limitBytes } from '../../outbox/store/retention.ts';
 import type { CheckContext } from './context.ts';
 import { type Finding, notProven, ok, problem, warning } from './finding.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { layoutOf } from '../../outbox/layout.ts';
-import { isServiceRunning } from '../../outbox/lock.ts';
 import { type OutboxReport, readOutbox } from '../../outbox/reader.ts';
+import { layoutOf } from '../../outbox/store/layout.ts';
+import { isServiceRunning } from '../../outbox/store/lock.ts';
 
 /** What is in the state directory. Nothing in it is changed by looking. */
 export interface StateSeen {

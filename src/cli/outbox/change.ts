@@ -1,7 +1,7 @@
 import { systemClock } from '../../clock.ts';
 
-import { type Asked, askService } from '../../outbox/control-client.ts';
-import { outboxHandlers } from '../../outbox/handlers.ts';
+import { type Asked, askService } from '../../outbox/control/client.ts';
+import { outboxHandlers } from '../../outbox/control/handlers.ts';
 import { type Chosen, OutboxInUse, openOutbox, type Purged } from '../../outbox/outbox.ts';
 import { readOutbox } from '../../outbox/reader.ts';
 import { version } from '../../version.ts';

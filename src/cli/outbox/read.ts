@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { OutboxTooNew, troubleOf } from '../../outbox/errors.ts';
-import { layoutOf } from '../../outbox/layout.ts';
+import { OutboxTooNew, troubleOf } from '../../outbox/store/errors.ts';
+import { layoutOf } from '../../outbox/store/layout.ts';
 import { Failure } from '../exit-codes.ts';
 
 /**

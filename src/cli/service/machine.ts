@@ -1,6 +1,6 @@
 import { delimiter } from 'node:path';
 import { systemClock } from '../../clock.ts';
-import { askService } from '../../outbox/control-client.ts';
+import { askService } from '../../outbox/control/client.ts';
 import { type CheckedConfiguration, factsOf, type Machine, type PingResult } from '../../service/machine.ts';
 import { placesIn } from '../../service/places.ts';
 import type { CommandContext } from '../command-context.ts';

@@ -1,0 +1,88 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { type ApprovalTerms, readTerms } from '../../lifecycle/approval-terms.ts';
+import { all } from '../store/sql.ts';
+
+/** That an event is about to be approved: committed before Azure is told, so that a crash in between leaves a trace. */
+export interface ApprovalIntent {
+  readonly eventId: string;
+  /** Who or which rule wanted it, in words. */
+  readonly cause: string;
+  readonly at: Date;
+  /** What the event was when it was wanted; null: nobody knows, so it is not to be sent again unseen. */
+  readonly terms?: ApprovalTerms | null;
+}
+
+/** What became of an intent: written with its `Approved` record. */
+export interface ConcludedApproval {
+  readonly eventId: string;
+  readonly outcome: 'accepted' | 'refused' | 'outcome-unknown';
+  readonly at: Date;
+  /** In words; null where the outcome says it all. */
+  readonly reason: string | null;
+}
+
+/** As long as an ended event is remembered, and as many. */
+const keptDays = 30;
+const keptRows = 1_000;
+
+const eventKeyOf = ({ eventId }: { readonly eventId: string }): string => eventId.toLowerCase();
+
+/** Writes an intent, over that of an earlier approval of the same event. */
+export function writeIntent(db: DatabaseSync, intent: ApprovalIntent): void {
+  db.prepare(`INSERT INTO approvals (eventKey, eventId, cause, intendedAt, terms) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (eventKey) DO UPDATE SET eventId = excluded.eventId, cause = excluded.cause,
+      intendedAt = excluded.intendedAt, terms = excluded.terms, outcome = NULL, outcomeAt = NULL, reason = NULL`).run(
+    eventKeyOf(intent),
+    intent.eventId,
+    intent.cause,
+    intent.at.toISOString(),
+    intent.terms ? JSON.stringify(intent.terms) : null,
+  );
+}
+
+/** Within the caller's transaction. */
+export function writeConclusions(db: DatabaseSync, concluded: readonly ConcludedApproval[]): void {
+  const put = db.prepare('UPDATE approvals SET outcome = ?, outcomeAt = ?, reason = ? WHERE eventKey = ?');
+  for (const { outcome, at, reason, ...event } of concluded) {
+    put.run(outcome, at.toISOString(), reason, eventKeyOf(event));
+  }
+}
+
+/** Intents without an outcome, oldest first. */
+export const openIntents = (db: DatabaseSync): ApprovalIntent[] =>
+  all<{ eventId: string; cause: string; intendedAt: string; terms: string | null }>(
+    db,
+    'SELECT eventId, cause, intendedAt, terms FROM approvals WHERE outcome IS NULL ORDER BY intendedAt, rowid',
+  ).map(({ eventId, cause, intendedAt, terms }) => ({
+    eventId,
+    cause,
+    at: new Date(Date.parse(intendedAt) || 0), // a byte went bad: long ago
+    terms: termsFrom(terms),
+  }));
+
+function termsFrom(text: string | null): ApprovalTerms | null {
+  try {
+    return text === null ? null : readTerms(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+/** Outcomes of long ago: nobody asks for them once their event is forgotten. */
+export function forgetConcluded(db: DatabaseSync, now: Date): void {
+  const before = new Date(now.getTime() - keptDays * 24 * 3_600_000).toISOString();
+  db.prepare('DELETE FROM approvals WHERE outcome IS NOT NULL AND outcomeAt < ?').run(before);
+  db.prepare(`DELETE FROM approvals WHERE outcome IS NOT NULL AND eventKey NOT IN (
+    SELECT eventKey FROM approvals WHERE outcome IS NOT NULL ORDER BY outcomeAt DESC LIMIT ?)`).run(keptRows);
+}
+
+/** The events that count as approved after these outcomes: what Azure refused does not. */
+export function approvedAfter(
+  approved: ReadonlySet<string>,
+  concluded: readonly ConcludedApproval[],
+): ReadonlySet<string> {
+  if (concluded.length === 0) return approved;
+  const refused = new Set(concluded.filter(({ outcome }) => outcome === 'refused').map(eventKeyOf));
+  const others = concluded.map(eventKeyOf).filter((eventKey) => !refused.has(eventKey));
+  return new Set([...approved, ...others].filter((eventKey) => !refused.has(eventKey)));
+}

@@ -1,0 +1,169 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { isDeepStrictEqual } from 'node:util';
+import type { Observer } from '../../lifecycle/scheduled-event.ts';
+import { impactWithin } from '../../lifecycle/scope.ts';
+import type { LifecycleState } from '../../lifecycle/state.ts';
+import { OutboxDamaged } from './errors.ts';
+import { all, one } from './sql.ts';
+import { checksum, documentOf, type EventRow, memoryOf, observerOf, scalarsOf } from './stored-state.ts';
+
+/** All of the state that is neither an event nor an undecided document. */
+export type Scalars = Omit<LifecycleState, 'events' | 'undecided' | 'approved'>;
+
+/** Who the observer was, and under which boot that was learned: a clone has another. */
+export interface StoredObserver {
+  readonly observer: Observer | null;
+  readonly bootId: string | null;
+}
+
+/**
+ * The state as it was committed last.
+ * @throws OutboxDamaged where a row is missing, or not as it was written.
+ */
+export function loadState(db: DatabaseSync): LifecycleState {
+  const text = readMeta(db, 'lifecycle');
+  const scalars = text === null ? null : scalarsOf(text, readChecksum(db, 'lifecycle'));
+  if (!scalars) throw new OutboxDamaged('the row of the lifecycle is missing, or not as it was written');
+  const events = all<EventRow>(db, 'SELECT * FROM events ORDER BY eventKey').map((row) => {
+    const memory = memoryOf(row, scalars.clockOffsetSeconds);
+    if (!memory) throw new OutboxDamaged(`what is remembered of the event ${row.eventKey} is not as it was written`);
+    return [row.eventKey, memory] as const;
+  });
+  const undecided = all<EventRow>(db, 'SELECT * FROM undecided ORDER BY number').map((row) => {
+    const document = documentOf(row);
+    if (!document) throw new OutboxDamaged('a document that waits for the name of this VM is not as it was written');
+    return document;
+  });
+  const approved = all<Pick<EventRow, 'eventKey'>>(
+    db,
+    `SELECT eventKey FROM approvals WHERE outcome IS NULL OR outcome <> 'refused' ORDER BY eventKey`,
+  ).map(({ eventKey }) => eventKey);
+  return { ...scalars, events: new Map(events), undecided, approved: new Set(approved) };
+}
+
+/** @throws OutboxDamaged where it is not as it was written. */
+export function loadObserver(db: DatabaseSync): StoredObserver {
+  const text = readMeta(db, 'observer');
+  if (text === null) return { observer: null, bootId: null };
+  const stored = observerOf(text, readChecksum(db, 'observer'));
+  if (!stored) throw new OutboxDamaged('the name of this VM is not as it was written');
+  return stored;
+}
+
+export const readMeta = (db: DatabaseSync, key: MetaKey): string | null =>
+  one<{ value: string }>(db, `SELECT value FROM meta WHERE key = '${key}'`)?.value ?? null;
+
+function readChecksum(db: DatabaseSync, key: CheckedKey): number | null {
+  const text = readMeta(db, `${key}.crc`);
+  return text === null ? null : Number(text);
+}
+
+type CheckedKey = 'lifecycle' | 'observer';
+
+/** The rows of `meta`. `bridgeVersion`: the build that made the format, which is what an older one has to ask for. */
+export type MetaKey = 'sentinel' | 'bridgeVersion' | 'createdAt' | 'recovery' | CheckedKey | `${CheckedKey}.crc`;
+
+export function writeMeta(db: DatabaseSync, key: MetaKey, value: string): void {
+  db.prepare(`INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`).run(
+    key,
+    value,
+  );
+}
+
+/** In the caller's transaction. */
+export function writeChecked(db: DatabaseSync, key: CheckedKey, value: string): void {
+  writeMeta(db, key, value);
+  writeMeta(db, `${key}.crc`, String(checksum(value)));
+}
+
+/** So much older than the truth `lastDocumentAt` may be on disk: at one poll a second anything else writes all day long. */
+export const lastDocumentAtEveryMs = 60_000;
+/** The same while an impact is near: after a power cut the outage is counted from what stands on disk. */
+export const lastDocumentAtNearImpactEveryMs = 5000;
+const nearImpactMs = 5 * 60_000;
+
+/** Whether this state is worth a transaction of its own. */
+export function isWorthStoring(stored: LifecycleState, next: LifecycleState): boolean {
+  if (changedScalars(stored, next) || undecidedIsDue(stored, next)) return true;
+  if (lastDocumentAtIsDue(stored, next)) return true;
+  if (next.events === stored.events) return false;
+  return (
+    next.events.size !== stored.events.size ||
+    [...next.events].some(([key, memory]) => stored.events.get(key) !== memory)
+  );
+}
+
+function changedScalars(stored: LifecycleState, next: LifecycleState): boolean {
+  const before = scalarsIn(stored);
+  const after = scalarsIn(next);
+  return (Object.keys(after) as (keyof Scalars)[]).some(
+    (key) => key !== 'lastDocumentAt' && key !== 'lastDocument' && after[key] !== before[key],
+  );
+}
+
+/** A look that repeats the one before takes the place of it at each poll: that alone is written with `lastDocumentAt`. */
+function undecidedIsDue({ undecided: stored }: LifecycleState, { undecided: next }: LifecycleState): boolean {
+  return next.length !== stored.length || !isDeepStrictEqual(next.at(-1)?.document, stored.at(-1)?.document);
+}
+
+/** Either way: a clock that was set back is no reason to keep the old time for good. */
+export function lastDocumentAtIsDue(stored: LifecycleState, next: LifecycleState): boolean {
+  const [before, after] = [stored.lastDocumentAt, next.lastDocumentAt];
+  if (before === null || after === null) return before !== after;
+  const isNear = impactWithin(next, new Date(after), nearImpactMs);
+  const everyMs = isNear ? lastDocumentAtNearImpactEveryMs : lastDocumentAtEveryMs;
+  return Math.abs(Date.parse(after) - Date.parse(before)) >= everyMs;
+}
+
+function scalarsIn({
+  events: _events,
+  undecided: _undecided,
+  approved: _approved,
+  ...scalars
+}: LifecycleState): Scalars {
+  return scalars;
+}
+
+/** Writes the difference between two states, within the caller's transaction. */
+export type WriteState = (stored: LifecycleState, next: LifecycleState) => void;
+
+/**
+ * Only rows whose `EventMemory` is another object than the one stored are written: the lifecycle replaces what it
+ * changes, so a turn about one event writes one row however many are remembered.
+ */
+export function prepareStateWriter(db: DatabaseSync): WriteState {
+  const putEvent = db.prepare(`INSERT INTO events (eventKey, open, json, crc) VALUES (?, ?, ?, ?)
+    ON CONFLICT (eventKey) DO UPDATE SET open = excluded.open, json = excluded.json, crc = excluded.crc`);
+  const dropEvent = db.prepare('DELETE FROM events WHERE eventKey = ?');
+  const putDocument = db.prepare('INSERT INTO undecided (number, json, crc) VALUES (?, ?, ?)');
+  const dropDocuments = db.prepare('DELETE FROM undecided WHERE number >= ?');
+
+  const writeEvents = (stored: LifecycleState, next: LifecycleState): void => {
+    if (next.events === stored.events) return;
+    for (const [key, memory] of next.events) {
+      if (stored.events.get(key) === memory) continue;
+      const [open, json] = [memory.open ? 1 : 0, JSON.stringify(memory)];
+      putEvent.run(key, open, json, checksum(key, open, json));
+    }
+    for (const key of stored.events.keys()) if (!next.events.has(key)) dropEvent.run(key);
+  };
+
+  const writeUndecided = (stored: LifecycleState, next: LifecycleState): void => {
+    if (next.undecided === stored.undecided) return;
+    const same = next.undecided.findIndex((document, n) => stored.undecided[n] !== document);
+    const kept = same === -1 ? next.undecided.length : same;
+    if (kept < stored.undecided.length) dropDocuments.run(kept);
+    next.undecided.slice(kept).forEach((document, n) => {
+      const json = JSON.stringify(document);
+      putDocument.run(kept + n, json, checksum(json));
+    });
+  };
+
+  return (stored, next) => {
+    writeEvents(stored, next);
+    writeUndecided(stored, next);
+    if (changedScalars(stored, next) || next.lastDocumentAt !== stored.lastDocumentAt) {
+      writeChecked(db, 'lifecycle', JSON.stringify(scalarsIn(next)));
+    }
+  };
+}

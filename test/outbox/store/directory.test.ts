@@ -1,0 +1,173 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { makeDirectory } from '../../../src/outbox/store/directory.ts';
+import { createHarness, observe, positions } from '../harness.ts';
+import { mountSmallDisk, whyNoMount } from '../small-disk.ts';
+
+const reason = whyNoMount();
+if (reason) console.warn(`  skipped: a state directory on a read-only disk, since none can be mounted here: ${reason}`);
+
+describe('a state directory that cannot be made is told with its cause', () => {
+  const root = mkdtempSync(join(tmpdir(), 'directory-'));
+  const at = (...names: string[]): string => join(root, ...names);
+  writeFileSync(at('file'), '');
+  symlinkSync(at('nowhere'), at('link'), 'junction');
+  test.each([
+    {
+      what: 'a file stands there',
+      path: at('file'),
+      code: 'ENOTDIR',
+      message: `${at('file')} is a file, where the state directory should be`,
+    },
+    {
+      what: 'its path leads through a file',
+      path: at('file', 'a', 'b'),
+      code: 'ENOTDIR',
+      message: `${at('file')} is a file, where a directory on its path should be`,
+    },
+    {
+      what: 'its path leads through a link to nowhere',
+      path: at('link', 'a'),
+      code: 'ENOENT',
+      message: `${at('link')} is a symbolic link that leads nowhere`,
+    },
+  ])('as $what', ({ path, code, message }) => {
+    expect(() => makeDirectory(path)).toThrow(expect.objectContaining({ code, message }));
+  });
+
+  test('and one that is there already is none of these', () => {
+    mkdirSync(at('made'));
+    makeDirectory(at('made'));
+    makeDirectory(at('made', 'deeper', 'still'));
+    rmSync(root, { recursive: true });
+  });
+});
+
+test('a file in the place of the state directory is logged as that, with what to do', () => {
+  using harness = createHarness();
+  const directory = join(harness.directory, 'state');
+  writeFileSync(directory, '');
+  expect(harness.open({ directory }).storage.trouble?.code).toBe('ENOTDIR');
+  expect(harness.lines[0]?.message).toContain(
+    `(${directory} is a file, where the state directory should be): records are kept in memory and sent from there until it can. Move that file away`,
+  );
+});
+
+test
+  .skipIf(reason !== null)
+  .each([{ directories: ['state'] }, { directories: ['not', 'there', 'yet'] }, { directories: [] }])(
+  'a read-only disk is called that, with $directories missing on it',
+  ({ directories }) => {
+    using disk = mountSmallDisk(4);
+    disk.mount('ro');
+    using harness = createHarness();
+    const outbox = harness.open({ directory: join(disk.path, ...directories) });
+    expect(outbox.storage.trouble).toMatchObject({
+      code: 'EROFS',
+      reason: `${disk.path} is on a disk that is mounted read-only (EROFS)`,
+    });
+    expect(harness.lines[0]?.message).toContain('Mount that disk writable');
+    outbox.close();
+    disk.mount('rw');
+  },
+);
+
+/** Makes the directory in a process that is killed after 5 s: what loops in the system cannot be stopped from inside. */
+function makeElsewhere(path: string): { readonly isOver: boolean; readonly said: string } {
+  const script = `import { makeDirectory } from '${import.meta.dirname}/../../../src/outbox/store/directory.ts';
+    try { makeDirectory(${JSON.stringify(path)}); } catch ({ code, message }) { console.log(code, message); }`;
+  const args = ['--input-type=module-typescript', '-e', script];
+  const { signal, stdout } = spawnSync(process.execPath, args, {
+    timeout: 5_000,
+    killSignal: 'SIGKILL',
+    encoding: 'utf8',
+  });
+  return { isOver: signal === null, said: stdout.trim() };
+}
+
+test.skipIf(process.platform !== 'linux')(
+  'a directory of the system that takes none is told, and does not stop the start',
+  () => {
+    expect(makeElsewhere('/proc/nowhere/state')).toEqual({
+      isOver: true,
+      said: 'ENOENT /proc takes no new directory: it belongs to the system, or it was removed elsewhere while it is mounted here (ENOENT)',
+    });
+  },
+);
+
+test.skipIf(reason !== null)('records go on in memory when the host folder of a bind mount is removed', async () => {
+  const host = mkdtempSync(join(tmpdir(), 'host-'));
+  const mounted = mkdtempSync(join(tmpdir(), 'mounted-'));
+  execFileSync('mount', ['--bind', host, mounted]);
+  try {
+    using harness = createHarness(join(mounted, 'state'));
+    const outbox = harness.open();
+    observe(outbox);
+    rmSync(host, { recursive: true });
+    observe(outbox);
+    expect(outbox.storage.trouble).toMatchObject({
+      reason: expect.stringContaining('removed elsewhere while it is mounted'),
+    });
+    expect(positions(outbox, 'hub')).toEqual([1, 2]);
+  } finally {
+    execFileSync('umount', ['-l', mounted]);
+    rmdirSync(mounted);
+  }
+});
+
+describe.skipIf(process.platform === 'win32')('in a directory that others may write', () => {
+  test('the right is taken from them, and that is said', () => {
+    using harness = createHarness();
+    chmodSync(harness.directory, 0o2777);
+    observe(harness.open());
+    expect(statSync(harness.directory).mode & 0o7777).toBe(0o2755);
+    expect(harness.lines).toMatchObject([{ level: 'warn', fields: { code: 'closed' } }]);
+  });
+
+  test.each(['outbox.sqlite', 'outbox.sqlite-wal', 'lock.sqlite', 'reserve.bin'])(
+    'a symbolic link in the place of %s leads to nothing being written',
+    (name) => {
+      using harness = createHarness();
+      using elsewhere = createHarness();
+      const target = join(elsewhere.directory, 'target');
+      writeFileSync(target, 'precious');
+      chmodSync(harness.directory, 0o777);
+      symlinkSync(target, join(harness.directory, name));
+      const outbox = harness.open();
+      observe(outbox);
+      outbox.maintain();
+      expect(readFileSync(target, 'utf8')).toBe('precious');
+      expect(readdirSync(elsewhere.directory)).toEqual(['target']);
+      expect(outbox.storage.trouble).toMatchObject({ code: 'ELOOP' });
+      expect(positions(outbox, 'hub')).toEqual([1]);
+      rmSync(join(harness.directory, name));
+    },
+  );
+
+  test('and a link that is made while the bridge runs leads nowhere, too', () => {
+    using harness = createHarness();
+    using elsewhere = createHarness();
+    const target = join(elsewhere.directory, 'target');
+    writeFileSync(target, 'precious');
+    const outbox = harness.open();
+    rmSync(join(harness.directory, 'reserve.bin'));
+    symlinkSync(target, join(harness.directory, 'reserve.bin'));
+    outbox.maintain();
+    expect(readFileSync(target, 'utf8')).toBe('precious');
+    expect(statSync(join(harness.directory, 'reserve.bin')).size).toBe(4 * 2 ** 20);
+  });
+});

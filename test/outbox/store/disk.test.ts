@@ -1,0 +1,215 @@
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { noProgress } from '../../../src/outbox/outbox.ts';
+import { readOutbox } from '../../../src/outbox/reader.ts';
+import { imbalance } from '../../../src/outbox/store/counters.ts';
+import { reserveBytes } from '../../../src/outbox/store/reserve.ts';
+import { createHarness, deliverAll, observe, positions } from '../harness.ts';
+import { mountSmallDisk, whyNoMount } from '../small-disk.ts';
+
+const reason = whyNoMount();
+if (reason)
+  console.warn(`  skipped: the outbox on a full and on a read-only disk, since none can be mounted here: ${reason}`);
+
+describe.skipIf(reason !== null)('on a disk that is full', () => {
+  test('the reserve is freed for what must be written, and made again when there is room', () => {
+    using disk = mountSmallDisk(24);
+    using harness = createHarness(join(disk.path, 'state'));
+    const outbox = harness.open();
+    const reserve = join(harness.directory, 'reserve.bin');
+    expect(statSync(reserve).size).toBe(reserveBytes);
+    disk.fill();
+    for (let n = 0; n < 40; n += 1) observe(outbox, { bytes: 4000 });
+    expect(existsSync(reserve)).toBe(false);
+    expect(outbox.storage.trouble).toBeNull();
+    expect(readOutbox(harness.directory)?.position).toBe(40);
+    outbox.maintain();
+    expect(existsSync(reserve)).toBe(false);
+    disk.empty();
+    outbox.maintain();
+    expect(statSync(reserve).size).toBe(reserveBytes);
+  });
+
+  test('records are sent from memory, and written as soon as there is room', async () => {
+    using disk = mountSmallDisk(16);
+    using harness = createHarness(join(disk.path, 'state'));
+    const outbox = harness.open();
+    observe(outbox, { count: 2 });
+    disk.fill();
+    rmSync(join(harness.directory, 'reserve.bin'), { force: true });
+    disk.fill();
+    const heard: number[] = [];
+    outbox.onAppended((records) => heard.push(...records.map(({ position }) => position)));
+    for (let n = 0; n < 100; n += 1) observe(outbox, { bytes: 2000 });
+    expect(outbox.storage.trouble).toMatchObject({ kind: 'full', since: '2026-01-01T00:00:00.000Z' });
+    expect(outbox.state.position).toBe(102);
+    expect(heard).toHaveLength(100);
+    const { undurable } = outbox.storage;
+    expect(undurable).toBeGreaterThan(20);
+    expect(positions(outbox, 'hub')).toHaveLength(102);
+    outbox.settle('hub', [{ position: 102, outcome: 'delivered' }], noProgress);
+    expect(outbox.counters().hub).toMatchObject({ accepted: 102, delivered: 1, pending: 101, undurable: 1 });
+    expect(harness.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
+
+    disk.empty();
+    outbox.retry();
+    expect(outbox.storage.trouble?.kind).toBe('full');
+    await harness.clock.advance(1_000);
+    outbox.retry();
+    expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
+    outbox.close();
+    const again = harness.open();
+    expect(again.state.position).toBe(102);
+    expect(positions(again, 'hub')).toEqual(Array.from({ length: 101 }, (_, n) => n + 1));
+    expect(again.counters().hub).toMatchObject({ accepted: 102, delivered: 1, undurable: 1 });
+    expect(harness.lines.at(-1)).toMatchObject({ level: 'info', fields: { code: 'mended' } });
+  });
+
+  test('gives no position twice, also after a kill with records in memory', () => {
+    using disk = mountSmallDisk(16);
+    using harness = createHarness(join(disk.path, 'state'));
+    const outbox = harness.open();
+    observe(outbox, { count: 2 });
+    disk.fill();
+    rmSync(join(harness.directory, 'reserve.bin'), { force: true });
+    disk.fill();
+    for (let n = 0; n < 100; n += 1) observe(outbox, { bytes: 2000 });
+    expect(outbox.storage.undurable).toBeGreaterThan(20);
+    // What a kill leaves: the files as they are now.
+    using killed = createHarness();
+    cpSync(harness.directory, killed.directory, { recursive: true });
+    const stored = readOutbox(killed.directory)?.position ?? 0;
+    expect(stored).toBeLessThan(80);
+    const after = killed.open();
+    expect(after.recovery).toBeNull();
+    expect(after.state).toMatchObject({ streamId: outbox.state.streamId, position: 102 });
+    expect(positions(after, 'hub')).toHaveLength(stored);
+    expect(killed.lines).toMatchObject([{ level: 'warn', fields: { code: 'not-stored', from: stored + 1, to: 102 } }]);
+    expect(observe(after)).toMatchObject([{ position: 103 }]);
+    after.close();
+    const last = killed.open();
+    expect(last.state.position).toBe(103);
+    expect(positions(last, 'table').at(-1)).toBe(103);
+    expect(killed.lines).toHaveLength(1);
+  });
+
+  test('delivered records make room for new ones, though the bound of the outbox is not reached', () => {
+    using disk = mountSmallDisk(32);
+    using harness = createHarness(join(disk.path, 'state'));
+    const outbox = harness.open({ sinks: ['hub'] });
+    for (let n = 0; n < 40; n += 1) observe(outbox, { eventId: 'BEFORE', bytes: 40_000 });
+    deliverAll(outbox, 'hub');
+    outbox.maintain();
+    for (let n = 0; n < 20; n += 1) {
+      // Whoever fills the disk takes what the reserve gave back, too.
+      disk.fill();
+      observe(outbox, { eventId: 'AFTER', bytes: 20_000 });
+    }
+    expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
+    expect(readOutbox(harness.directory)?.position).toBe(60);
+    expect(positions(outbox, 'hub')).toEqual(Array.from({ length: 20 }, (_, n) => 41 + n));
+  });
+
+  test.each(['is its own', 'is that of 0.1.0'])('at start the reserve is freed, also where the outbox %s', (whose) => {
+    using disk = mountSmallDisk(24);
+    using harness = createHarness(join(disk.path, 'state'));
+    const before = harness.open();
+    if (whose === 'is its own') observe(before, { count: 2 });
+    before.close();
+    if (whose !== 'is its own') {
+      const file = readFileSync(join(import.meta.dirname, '../../fixtures/outboxes/0.1.0.sqlite.gz'));
+      writeFileSync(join(harness.directory, 'outbox.sqlite'), gunzipSync(file));
+    }
+    disk.fill();
+    const outbox = harness.open();
+    expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
+    const { position } = outbox.state;
+    observe(outbox, { count: 4 });
+    expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
+    expect(readOutbox(harness.directory)?.position).toBe(position + 4);
+  });
+
+  test('at start nothing is refused', () => {
+    using disk = mountSmallDisk(1);
+    using harness = createHarness(join(disk.path, 'state'));
+    disk.fill();
+    const outbox = harness.open();
+    expect(outbox.storage.trouble).not.toBeNull();
+    observe(outbox);
+    expect(positions(outbox, 'hub')).toEqual([1]);
+    deliverAll(outbox, 'hub');
+    expect(positions(outbox, 'hub')).toEqual([]);
+    expect(imbalance(outbox.counters().hub ?? (undefined as never))).toBe(0);
+  });
+});
+
+test('gives no position twice where the file cannot be opened for writing', () => {
+  using harness = createHarness();
+  const before = harness.open();
+  observe(before, { count: 2 });
+  before.close();
+  // SQLite cannot make its index here.
+  mkdirSync(join(harness.directory, 'outbox.sqlite-shm'));
+  const outbox = harness.open();
+  expect(outbox.storage.trouble).not.toBeNull();
+  observe(outbox, { count: 3 });
+  expect(positions(outbox, 'hub')).toEqual([1, 2, 3, 4, 5]);
+  using killed = createHarness();
+  cpSync(harness.directory, killed.directory, { recursive: true });
+  rmSync(join(killed.directory, 'outbox.sqlite-shm'), { recursive: true });
+  const after = killed.open();
+  expect(after.storage.trouble).toBeNull();
+  expect(observe(after)).toMatchObject([{ position: 6, streamId: outbox.state.streamId }]);
+});
+
+describe.skipIf(reason !== null)('on a disk that takes no writes', () => {
+  test('what the file holds is known and sent, and what became of it is written once it can be', async () => {
+    using disk = mountSmallDisk(24);
+    using harness = createHarness(join(disk.path, 'state'));
+    const before = harness.open();
+    observe(before, { count: 3 });
+    const { state } = before;
+    before.close();
+    disk.mount('ro');
+    const outbox = harness.open();
+    expect(outbox.state).toEqual(state);
+    expect(outbox.storage.trouble).not.toBeNull();
+    expect(positions(outbox, 'hub')).toEqual([1, 2, 3]);
+    outbox.settle('hub', [{ position: 1, outcome: 'delivered' }], noProgress);
+    observe(outbox);
+    expect(positions(outbox, 'hub')).toEqual([2, 3, 4]);
+    expect(outbox.counters().hub).toMatchObject({ accepted: 4, delivered: 1, pending: 3, undurable: 0 });
+    disk.mount('rw');
+    await harness.clock.advance(5_000);
+    outbox.retry();
+    expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
+    outbox.close();
+    const again = harness.open();
+    expect(again.state.position).toBe(4);
+    expect(positions(again, 'hub')).toEqual([2, 3, 4]);
+    expect(positions(again, 'table')).toEqual([1, 2, 3, 4]);
+  });
+
+  test.each([{ companions: ['-wal'] }, { companions: ['-wal', '-shm'] }])(
+    'a log that was not played back is read too, with $companions beside the outbox',
+    ({ companions }) => {
+      using disk = mountSmallDisk(24);
+      using harness = createHarness();
+      observe(harness.open(), { count: 3 });
+      // As after a kill -9: the service never closed it.
+      const directory = join(disk.path, 'state');
+      mkdirSync(directory);
+      for (const suffix of ['', ...companions]) {
+        copyFileSync(join(harness.directory, `outbox.sqlite${suffix}`), join(directory, `outbox.sqlite${suffix}`));
+      }
+      disk.mount('ro');
+      using dead = createHarness(directory);
+      const outbox = dead.open();
+      expect(positions(outbox, 'hub')).toEqual([1, 2, 3]);
+      outbox.close();
+      disk.mount('rw');
+    },
+  );
+});

@@ -1,0 +1,303 @@
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { noProgress } from '../../../src/outbox/outbox.ts';
+import { readOutbox } from '../../../src/outbox/reader.ts';
+import { imbalance, noCounters } from '../../../src/outbox/store/counters.ts';
+import { observerNamed } from '../../support/story.ts';
+import { createHarness, deliverAll, type Harness, observe, positions } from '../harness.ts';
+
+/** A rig whose directory holds an outbox of so many records of several events; `hub` has the first ten. */
+function usedHarness(records = 40, close = true): Harness & { readonly file: string; readonly streamId: string } {
+  const harness = createHarness();
+  const outbox = harness.open();
+  outbox.rememberObserver(observerNamed('web_3'), 'boot-1');
+  for (let n = 0; n < records; n += 1) observe(outbox, { eventId: `EVENT-${n % 7}`, bytes: 1000 });
+  const first = positions(outbox, 'hub', 10).map((position) => ({ position, outcome: 'delivered' as const }));
+  outbox.settle('hub', first, noProgress);
+  const { streamId } = outbox.state;
+  if (close) outbox.close();
+  return { ...harness, file: join(harness.directory, 'outbox.sqlite'), streamId };
+}
+
+const asides = (harness: Harness): string[] =>
+  readdirSync(harness.directory).filter((name) => name.startsWith('corrupt-'));
+
+const isBalanced = (harness: Harness): boolean =>
+  readOutbox(harness.directory)?.sinks.every(({ counters }) => imbalance(counters) === 0) === true;
+
+describe('a file that is no sound outbox', () => {
+  const remains = 'it was moved to a folder, and polling goes on';
+  const cases: readonly { readonly what: string; readonly harm: (file: string) => void; readonly reason: RegExp }[] = [
+    { what: 'has a length of zero', harm: (file) => truncateSync(file, 0), reason: /zero/ },
+    { what: 'is cut within its first page', harm: (file) => truncateSync(file, 300), reason: /malformed/ },
+    {
+      what: 'has another header',
+      harm: (file) => overwrite(file, 0, Buffer.from('PK\u0003\u0004')),
+      reason: /not a database/,
+    },
+    {
+      what: 'is somebody else’s text',
+      harm: (file) => writeFileSync(file, 'hello '.repeat(2000)),
+      reason: /not a database/,
+    },
+    { what: 'is somebody else’s database', harm: (file) => foreign(file), reason: /another program/ },
+    { what: 'has lost its first rows', harm: (file) => sql(file, 'DELETE FROM meta'), reason: /first rows/ },
+  ];
+
+  test.each(cases)(`$what: ${remains}`, ({ harm, reason }) => {
+    using harness = usedHarness();
+    harm(harness.file);
+    const outbox = harness.open();
+    expect(outbox.storage.trouble).toBeNull();
+    expect(outbox.recovery?.reason).toMatch(reason);
+    expect(asides(harness)).toHaveLength(1);
+    expect(readdirSync(join(harness.directory, asides(harness)[0] ?? ''))).toContain('outbox.sqlite');
+    expect(harness.lines).toMatchObject([{ level: 'error', fields: { code: 'recovered' } }]);
+    observe(outbox);
+    expect(positions(outbox, 'hub').length).toBeGreaterThan(0);
+    outbox.close();
+    expect(readOutbox(harness.directory)?.recovery).toEqual(outbox.recovery);
+    // The next start finds a sound file, and says nothing more.
+    harness.open();
+    expect(harness.lines).toHaveLength(1);
+    expect(isBalanced(harness)).toBe(true);
+  });
+
+  test('keeps the newest three of such folders', () => {
+    using harness = createHarness();
+    for (let n = 0; n < 5; n += 1) {
+      harness.open().close();
+      harness.clock.stepWall(1000);
+      truncateSync(join(harness.directory, 'outbox.sqlite'), 0);
+    }
+    harness.open();
+    expect(asides(harness)).toHaveLength(3);
+    expect(asides(harness).sort().at(-1)).toBe('corrupt-2026-01-01T00-00-05.000Z');
+  });
+});
+
+describe('the sound rows of a damaged file', () => {
+  test('are saved, the stream goes on, and what is lost is counted', () => {
+    using harness = usedHarness();
+    // The pages of a few bodies: SQLite sees a broken tree, all else is sound.
+    const page = sql(harness.file, `SELECT rootpage FROM sqlite_schema WHERE name = 'bodies'`)[0]?.rootpage as number;
+    const leaves = sql(
+      harness.file,
+      `SELECT pageno FROM dbstat WHERE name = 'bodies' AND pagetype = 'leaf' ORDER BY pageno`,
+    );
+    expect(page).toBeGreaterThan(0);
+    const victim = Number(leaves[3]?.pageno);
+    overwrite(harness.file, (victim - 1) * 4096, Buffer.alloc(4096, 0xee));
+    const outbox = harness.open();
+    expect(outbox.recovery?.reason).toMatch(/damaged|malformed/);
+    expect(outbox.state).toMatchObject({ streamId: harness.streamId, position: 40 });
+    expect(outbox.state.events.size).toBe(7);
+    expect(outbox.observer?.vmName).toBe('web_3');
+    expect(outbox.observerBootId).toBe('boot-1');
+    const { salvaged } = outbox.recovery ?? {};
+    expect(salvaged).toMatchObject({ stream: true, events: 7 });
+    expect(salvaged?.records).toBeGreaterThan(30);
+    expect(salvaged?.records).toBeLessThan(40);
+    const { hub = noCounters, table = noCounters } = outbox.counters();
+    expect([imbalance(hub), imbalance(table)]).toEqual([0, 0]);
+    expect(table).toMatchObject({ accepted: 40, pending: salvaged?.records, expired: 40 - (salvaged?.records ?? 0) });
+    expect(hub.delivered).toBe(10);
+    expect(salvaged?.lost).toBe(table.expired + hub.expired);
+    expect(positions(outbox, 'table')).toHaveLength(salvaged?.records ?? 0);
+    observe(outbox);
+    expect(positions(outbox, 'hub').at(-1)).toBe(41);
+  });
+
+  test('are all there when only an index is broken', () => {
+    using harness = usedHarness();
+    for (const name of ['deliveries_pending', 'deliveries_unsettled', 'records_of_event']) {
+      const page = Number(sql(harness.file, `SELECT rootpage FROM sqlite_schema WHERE name = '${name}'`)[0]?.rootpage);
+      overwrite(harness.file, (page - 1) * 4096, Buffer.alloc(4096, 0xee));
+    }
+    const outbox = harness.open();
+    expect(outbox.recovery?.salvaged).toEqual({ stream: true, events: 7, records: 40, lost: 0 });
+    expect(positions(outbox, 'hub')).toEqual(Array.from({ length: 30 }, (_, n) => n + 11));
+    expect(outbox.counters().hub).toMatchObject({ accepted: 40, delivered: 10, pending: 30 });
+  });
+
+  test('begin a new stream where the row of the lifecycle is lost, and positions go on', () => {
+    using harness = usedHarness();
+    sql(harness.file, `DELETE FROM meta WHERE key = 'lifecycle'`);
+    const outbox = harness.open();
+    expect(outbox.recovery?.salvaged).toMatchObject({ stream: false, records: 40 });
+    expect(outbox.state.streamId).not.toBe(harness.streamId);
+    expect(outbox.state.position).toBe(40);
+  });
+
+  test('are pending again for a sink whose deliveries cannot be read', () => {
+    using harness = usedHarness();
+    sql(harness.file, 'DELETE FROM sinks');
+    for (const { pageno } of sql(harness.file, `SELECT pageno FROM dbstat WHERE name = 'deliveries'`)) {
+      overwrite(harness.file, (Number(pageno) - 1) * 4096, Buffer.alloc(4096, 0xee));
+    }
+    const outbox = harness.open();
+    expect(positions(outbox, 'hub')).toHaveLength(40);
+    expect(outbox.counters().hub).toMatchObject({ accepted: 40, pending: 40 });
+  });
+
+  test('leave out an event whose memory cannot be read', () => {
+    using harness = usedHarness();
+    sql(harness.file, `UPDATE events SET json = substr(json, 1, 20) WHERE eventKey = 'event-3'`);
+    const outbox = harness.open();
+    expect(outbox.recovery?.reason).toMatch(/event-3 is not as it was written/);
+    expect([...outbox.state.events.keys()]).not.toContain('event-3');
+    expect(outbox.recovery?.salvaged).toMatchObject({ events: 6, records: 40, lost: 0 });
+  });
+
+  test('are found while the service runs, too', () => {
+    using harness = usedHarness(40, false);
+    const outbox = harness.open({ directory: `${harness.directory}/second` });
+    for (let n = 0; n < 40; n += 1) observe(outbox, { bytes: 1000 });
+    const file = join(harness.directory, 'second', 'outbox.sqlite');
+    sql(file, 'PRAGMA wal_checkpoint(TRUNCATE)');
+    // Behind the back of the open connection, as a failing disk does it.
+    overwrite(file, 4096, Buffer.alloc(4096 * 200, 0xee));
+    sql(file, 'PRAGMA user_version', true);
+    const heard: number[] = [];
+    outbox.onAppended((records) => heard.push(records.length));
+    observe(outbox);
+    deliverAll(outbox, 'hub');
+    expect(outbox.storage.trouble).toBeNull();
+    expect(outbox.recovery?.reason).toMatch(/malformed/);
+    expect(outbox.state.position).toBe(41);
+    expect(heard).toEqual([1]);
+    outbox.close();
+  });
+});
+
+describe('a crash in the middle of a recovery', () => {
+  test('after the replacement was made begins it anew', () => {
+    using harness = usedHarness();
+    writeFileSync(join(harness.directory, 'outbox.sqlite.replacement'), 'complete or not');
+    expect(positions(harness.open(), 'table')).toHaveLength(40);
+    expect(existsSync(join(harness.directory, 'outbox.sqlite.replacement'))).toBe(false);
+  });
+
+  test('after the damaged file was moved takes the replacement up', () => {
+    using harness = usedHarness();
+    copyFileSync(harness.file, join(harness.directory, 'outbox.sqlite.replacement'));
+    rmSync(harness.file);
+    writeFileSync(`${harness.file}-wal`, 'of the file that is gone');
+    const outbox = harness.open();
+    expect(positions(outbox, 'table')).toHaveLength(40);
+    expect(asides(harness)).toHaveLength(1);
+  });
+});
+
+test('a log without its outbox is moved away', () => {
+  using harness = usedHarness();
+  rmSync(harness.file);
+  writeFileSync(`${harness.file}-wal`, Buffer.alloc(5000, 1));
+  const outbox = harness.open();
+  expect(outbox.recovery?.reason).toBe('only its log is left');
+  expect(readdirSync(join(harness.directory, asides(harness)[0] ?? ''))).toEqual(['outbox.sqlite-wal']);
+  observe(outbox);
+});
+
+test('an outbox without its log begins where the log was last played back', () => {
+  using live = usedHarness(5);
+  const again = live.open();
+  observe(again, { count: 3 });
+  using harness = createHarness();
+  copyFileSync(live.file, join(harness.directory, 'outbox.sqlite'));
+  const outbox = harness.open();
+  expect(outbox.storage.trouble).toBeNull();
+  expect(outbox.state.streamId).toBe(live.streamId);
+});
+
+describe('a log that is torn', () => {
+  test('at any byte gives a prefix of what was appended, never a refusal', () => {
+    using live = usedHarness(1);
+    const writer = live.open();
+    const log = `${live.file}-wal`;
+    for (let n = 0; n < 20; n += 1) observe(writer, { bytes: 500 });
+    const [database, wal] = [readFileSync(live.file), readFileSync(log)];
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: wal.length }), (length) => {
+        using harness = createHarness();
+        writeFileSync(join(harness.directory, 'outbox.sqlite'), database);
+        writeFileSync(join(harness.directory, 'outbox.sqlite-wal'), wal.subarray(0, length));
+        const outbox = harness.open();
+        const found = positions(outbox, 'table');
+        expect(found).toEqual(found.map((_, n) => n + 1));
+        expect(outbox.state.position).toBe(found.length);
+        expect(outbox.recovery).toBeNull();
+      }),
+      { numRuns: 40, examples: [[0], [wal.length]] },
+    );
+  });
+});
+
+describe('random bytes in a file', () => {
+  test('never keep it from opening, and nothing damaged is sent', () => {
+    using live = usedHarness(30);
+    const sound = readFileSync(live.file);
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.tuple(fc.integer({ min: 0, max: sound.length - 64 }), fc.uint8Array({ minLength: 1, maxLength: 64 })),
+          {
+            minLength: 1,
+            maxLength: 8,
+          },
+        ),
+        (harms) => {
+          using harness = createHarness();
+          const bytes = Buffer.from(sound);
+          for (const [offset, harm] of harms) bytes.set(harm, offset);
+          writeFileSync(join(harness.directory, 'outbox.sqlite'), bytes);
+          const outbox = openOrTooNew(harness);
+          if (!outbox) return;
+          for (const { json, position } of outbox.pending('table', { limit: 1000 })) {
+            expect(JSON.parse(String(json))).toMatchObject({ position });
+          }
+          observe(outbox);
+          deliverAll(outbox, 'table');
+          outbox.close();
+          expect(isBalanced(harness)).toBe(true);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
+
+/** Harm may hit the format's number itself. */
+function openOrTooNew(harness: Harness): ReturnType<Harness['open']> | null {
+  try {
+    return harness.open();
+  } catch (error) {
+    expect(error).toMatchObject({ name: 'OutboxTooNew' });
+    return null;
+  }
+}
+
+function overwrite(file: string, offset: number, bytes: Buffer): void {
+  const all = readFileSync(file);
+  writeFileSync(file, Buffer.concat([all.subarray(0, offset), bytes, all.subarray(offset + bytes.length)]));
+}
+
+function sql(file: string, text: string, ignore = false): Record<string, unknown>[] {
+  const db = new DatabaseSync(file);
+  try {
+    return db.prepare(text).all();
+  } catch (error) {
+    if (!ignore) throw error;
+    return [];
+  } finally {
+    db.close();
+  }
+}
+
+function foreign(file: string): void {
+  rmSync(file);
+  sql(file, 'CREATE TABLE theirs (a)');
+}
