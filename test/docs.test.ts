@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { configTable } from '../src/cli/config-table.ts';
+import { configTable } from '../infra/readme/config-table.ts';
 import { loadConfig } from '../src/cli/load-config.ts';
 import { createProgram } from '../src/cli/program.ts';
 import { readConfig } from '../src/cli/read-config.ts';

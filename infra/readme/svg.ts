@@ -1,4 +1,4 @@
-import { type Ink, type Row, widthOf } from '../../src/cli/demo/picture/ink.ts';
+import { type Ink, type Row, widthOf } from '../../src/azure-simulator/demo/picture/ink.ts';
 
 /** A picture of a terminal at one time, shown for so long in the animation. */
 export interface Still {

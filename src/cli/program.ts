@@ -1,14 +1,14 @@
 import { Command } from 'commander';
+import { addSimulate } from '../azure-simulator/cli/command.ts';
+import { addDemo } from '../azure-simulator/demo/command.ts';
 import { version } from '../version.ts';
 import { addApprove } from './approve.ts';
 import { addCheck } from './check/command.ts';
 import { type CommandContext, describeVerb, type Verb } from './command-context.ts';
-import { addDemo } from './demo/command.ts';
 import { addEmitTest } from './emit-test.ts';
 import { addOutbox } from './outbox/command.ts';
 import { addRun } from './run.ts';
 import { addService } from './service/command.ts';
-import { addSimulate } from './simulate/index.ts';
 import { addStatus } from './status/command.ts';
 import { addVersion } from './version.ts';
 

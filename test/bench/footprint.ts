@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bundle } from '../../infra/package/bundle.ts';
+import { bridgeConfiguration } from '../../src/azure-simulator/cli/addresses.ts';
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
-import { bridgeConfiguration } from '../../src/cli/simulate/addresses.ts';
 import { until } from '../support/until.ts';
 import { figuresOf, median, type ProcessFigures } from './process-figures.ts';
 

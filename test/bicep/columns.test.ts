@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { streams as simulated } from '../../src/cli/simulate/streams.ts';
+import { streams as simulated } from '../../src/azure-simulator/cli/streams.ts';
 import { options } from '../../src/config.ts';
 import { columnOf, encodeRow } from '../../src/sinks/log-analytics/encode.ts';
 import { sampleRecord } from '../support/sample-record.ts';

@@ -13,8 +13,8 @@ const everything = 'everything';
 const stages = ['imds', 'lifecycle', 'outbox', 'relay', 'sinks'];
 
 /**
- * Who may import what: areas, or single files, under src/. An area is a folder, or a file directly under src/ without its ending.
- * Everybody may import from the own area.
+ * Who may import what: areas, or single files, under src/. An area is a folder, or a file directly under src/ without its ending;
+ * the command line of the simulator and the demo are areas of their own. Everybody may import from the own area.
  */
 const mayImport: Readonly<Record<string, readonly string[] | typeof everything>> = {
   main: ['cli'],
@@ -33,6 +33,8 @@ const mayImport: Readonly<Record<string, readonly string[] | typeof everything>>
   host: [],
   azure: [],
   'azure-simulator': [],
+  'azure-simulator/cli': ['azure-simulator', 'cli'],
+  'azure-simulator/demo': everything,
   config: [],
   log: [],
   clock: [],
@@ -67,6 +69,8 @@ const belongsTo: Readonly<Record<string, string>> = {
 };
 
 function areaOf(path: string): string {
+  const [program] = /^azure-simulator\/(cli|demo)\b/.exec(path.slice('src/'.length)) ?? [];
+  if (program !== undefined) return program;
   const area = (path.split('/')[1] ?? '').replace(/\.ts$/, '');
   return belongsTo[area] ?? area;
 }

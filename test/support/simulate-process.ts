@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { addresses } from '../../src/cli/simulate/addresses.ts';
+import type { addresses } from '../../src/azure-simulator/cli/addresses.ts';
 import type { BridgeConfiguration } from './bridge-process.ts';
 import { until } from './until.ts';
 

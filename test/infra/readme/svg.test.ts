@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { toSvg } from '../../../infra/readme/svg.ts';
-import { piece } from '../../../src/cli/demo/picture/ink.ts';
+import { piece } from '../../../src/azure-simulator/demo/picture/ink.ts';
 import { root } from '../../support/source-tree.ts';
 
 const stills = [

@@ -1,0 +1,175 @@
+import { classify } from '../../src/azure/errors.ts';
+import type { Destination, Failure } from '../../src/azure/failure.ts';
+import { tokenFailure } from '../../src/azure/token-failure.ts';
+import { parseDocument } from '../../src/imds/document.ts';
+import { longestBodyBytes } from '../../src/imds/exchange.ts';
+import { aborted, failureOfDeadline, failureOfNetwork, failureOfSize } from '../../src/imds/http-failure.ts';
+import { meaningOfStatus } from '../../src/imds/http-status.ts';
+import type { Exit } from '../../src/sender/channel.ts';
+import { goneFailure, otherVersion } from '../../src/sender/gone.ts';
+import { destinationOf as hubOf } from '../../src/sinks/event-hubs/config.ts';
+import { destinationOf as tableOf } from '../../src/sinks/log-analytics/config.ts';
+
+/** A code that stands in logs, metrics and status, and what is said with it. */
+export interface CodeMeaning {
+  readonly code: string;
+  /** Who has to act: see the page. Empty for the metadata service, which is asked again whatever it says. */
+  readonly cause: string;
+  readonly message: string;
+}
+
+const hub: Destination = {
+  ...hubOf({
+    fullyQualifiedNamespace: 'x.servicebus.windows.net',
+    connectionString: null,
+    eventHubName: 'vm-lifecycle',
+    customEndpoint: null,
+    transport: 'amqp',
+    idleCloseSeconds: 60,
+    connectJitterSeconds: 0,
+  }),
+  proxy: null,
+};
+const table: Destination = {
+  ...tableOf({ endpoint: 'https://x.ingest.monitor.azure.com', ruleId: 'dcr-…', streamName: 'Custom-VmLifecycle_CL' }),
+  proxy: null,
+};
+
+/** Errors as the Azure libraries and Node throw them: one for each code that exists. */
+const hubErrors: readonly object[] = [
+  ...[
+    'UnauthorizedError MessagingEntityNotFoundError MessagingEntityDisabledError ServerBusyError QuotaExceededError',
+    'MessageTooLargeError ArgumentError ArgumentOutOfRangeError InvalidOperationError DecodeError InvalidFieldError',
+    'NotImplementedError PreconditionFailedError OperationTimeoutError SenderBusyError DetachForcedError',
+    'ConnectionForcedError InternalServerError OperationCancelledError FramingError SendOperationFailedError',
+  ]
+    .join(' ')
+    .split(' ')
+    .map((code) => ({ code, message: '…' })),
+  { code: 'UnauthorizedError', message: 'Ip has been prevented to connect to the endpoint.' },
+  { message: 'Unable to open the amqp connection' },
+  { message: 'connection lost' },
+  { message: 'WebSocket refused (HTTP 400)' },
+  { name: 'AbortError', message: '' },
+  { message: '…' },
+];
+const networkErrors: readonly object[] = [
+  ...[
+    'ECONNREFUSED ECONNRESET ETIMEDOUT ENETUNREACH ENOTFOUND EAI_AGAIN REQUEST_SEND_ERROR PARSE_ERROR',
+    'ANSWER_TOO_LONG SELF_SIGNED_CERT_IN_CHAIN CERT_HAS_EXPIRED ERR_TLS_CERT_ALTNAME_INVALID ERR_SSL_WRONG_VERSION_NUMBER EACCES EPERM',
+  ]
+    .join(' ')
+    .split(' ')
+    .map((code) => ({ code })),
+  { message: 'Proxy response (403) !== 200 when HTTP Tunneling' },
+];
+const tableStatuses = [400, 401, 403, 404, 407, 408, 413, 429, 500, 503, 302];
+const tokenStatuses = [null, 400, 403, 404, 410, 429, 500, 418];
+
+const toRow = ({ code, cause, reason }: Failure): CodeMeaning => ({ code, cause, message: reason });
+
+const exit: Exit = { code: 1, signal: null, said: '', notStarted: null };
+const limits = { does: 'sends to the event hub vm-lifecycle', hungSeconds: 15, memoryMegabytes: 128 };
+/** Of the process that sends to one destination, or fetches tokens. */
+const senderCodes: readonly CodeMeaning[] = [
+  toRow(goneFailure(exit, null, limits)),
+  toRow(goneFailure(exit, 'hung', limits)),
+  toRow(goneFailure(exit, 'memory', limits)),
+  toRow(goneFailure({ ...exit, notStarted: new Error('…') }, null, limits)),
+  toRow(goneFailure({ ...exit, said: otherVersion('…', '…') }, null, limits)),
+  { code: 'sender-threw', cause: 'transient', message: 'Internal error in the process that sends: please report it.' },
+];
+
+/** What our own deadlines, and the sinks themselves, say: these are made where they happen. */
+const ownCodes: readonly CodeMeaning[] = [
+  ...(['token', 'connect', 'send', 'upload', 'check', 'close'] as const).map((operation) => ({
+    code: `${operation}-timeout`,
+    cause: 'transient',
+    message: `No answer within our own deadline (${operation}); it is tried again. If it stays, look at what stands between, for instance a firewall.`,
+  })),
+  {
+    code: 'bad-address',
+    cause: 'configuration',
+    message:
+      'The address of the event hub is unusable: check sinks.eventHubs.fullyQualifiedNamespace or connectionString, eventHubName and customEndpoint.',
+  },
+  ...senderCodes,
+  {
+    code: 'batch-too-large',
+    cause: 'too-large',
+    message: 'A batch is over what one call takes; it is sent in smaller ones.',
+  },
+];
+
+/** The codes of Event Hubs, Log Analytics and tokens, each once. */
+export function azureFailures(): readonly CodeMeaning[] {
+  const azure = { name: '169.254.169.254', isOfAzure: true };
+  const elsewhere = { name: 'http://127.0.0.1:8080', isOfAzure: false };
+  const proxied = { ...table, proxy: 'proxy:3128' };
+  return unique([
+    ...hubErrors.map((error) => toRow(classify(error, hub))),
+    ...networkErrors.map((error) => toRow(classify(error, table))),
+    toRow(classify({ code: 'ECONNREFUSED' }, proxied)),
+    ...tableStatuses.map((statusCode) => toRow(classify({ statusCode, message: '…' }, table))),
+    ...tokenStatuses.map((status) =>
+      toRow(tokenFailure({ status, retryAfterMs: null, said: '' }, { clientId: null, endpoint: azure })),
+    ),
+    toRow(tokenFailure({ status: 404, retryAfterMs: null, said: '' }, { clientId: null, endpoint: elsewhere })),
+    ...ownCodes,
+  ]);
+}
+
+const origin = 'http://169.254.169.254';
+const imdsErrors =
+  'ECONNREFUSED ECONNRESET EHOSTUNREACH ENOTFOUND ETIMEDOUT UND_ERR_HEADERS_OVERFLOW UND_ERR_RES_CONTENT_LENGTH_MISMATCH E_OTHER'.split(
+    ' ',
+  );
+const imdsStatuses = [
+  204, 301, 302, 303, 307, 308, 300, 304, 400, 401, 403, 404, 405, 407, 408, 410, 418, 429, 500, 502, 503, 504, 508,
+];
+const tooMany = `{"Events":[${Array(1_001).fill('{}')}]}`;
+const noDocuments = ['', '{"Events":[', 'oops', '['.repeat(1_001), '[]', '{"Events":1}', tooMany, '{"Events":[]}'];
+
+/** The codes of a look at the metadata service that brought no document, each once. */
+export function imdsFailures(): readonly CodeMeaning[] {
+  const row = ({ code, reason }: { readonly code: string; readonly reason: string }): CodeMeaning => ({
+    code,
+    cause: '',
+    message: reason,
+  });
+  return unique([
+    ...imdsErrors.map((code) =>
+      row(failureOfNetwork(Object.assign(new Error('…'), { code }), { origin, hasBegun: false })),
+    ),
+    row(failureOfDeadline(10_000, { origin, isSent: true, hasBegun: false })),
+    row(failureOfSize(longestBodyBytes)),
+    row(aborted),
+    ...imdsStatuses.map((status) =>
+      row(meaningOfStatus(status, { body: '', location: null, apiVersion: '2020-07-01' })),
+    ),
+    ...noDocuments.flatMap((body) => {
+      const parsed = parseDocument(body, '2020-07-01');
+      return parsed.kind === 'no-document' ? [row(parsed)] : [];
+    }),
+    ...[parseDocument('…', '2020-07-01', false)].flatMap((parsed) =>
+      parsed.kind === 'no-document' ? [row(parsed)] : [],
+    ),
+    {
+      code: 'unreachable',
+      cause: '',
+      message: 'With imds.endpoint "auto": neither the link-local address nor one of DHCP option 245 can be reached.',
+    },
+    {
+      code: 'no-identity',
+      cause: '',
+      message:
+        'The instance metadata names no vmId or no name for this VM: set observer.vmId and observer.vmName if the endpoint is not that of Azure.',
+    },
+  ]);
+}
+
+function unique(rows: readonly CodeMeaning[]): readonly CodeMeaning[] {
+  const byCode = new Map<string, CodeMeaning>();
+  for (const row of rows) if (!byCode.has(row.code)) byCode.set(row.code, row);
+  return [...byCode.values()].sort((a, b) => (a.code < b.code ? -1 : 1));
+}

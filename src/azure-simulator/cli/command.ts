@@ -1,0 +1,122 @@
+import { isIP } from 'node:net';
+import { InvalidArgumentError, Option } from 'commander';
+import { describeVerb, type Verb } from '../../cli/command-context.ts';
+import { Failure } from '../../cli/exit-codes.ts';
+import { formatFor } from '../../cli/text-format.ts';
+import { canFreeze } from './freeze-process.ts';
+import type { SimulateOptions } from './simulate.ts';
+
+/** `simulate`: a local Azure to point a bridge at, for trying things out and for tests from outside. */
+export const addSimulate: Verb = (program, commandContext) => {
+  const command = program
+    .command('simulate')
+    .description('run a local Azure: instance metadata, Event Hubs and Logs Ingestion, until stopped')
+    .argument(
+      '[scenario]',
+      'what happens to the VM, from two seconds after the first look on (default: nothing by itself); see --list',
+    );
+  for (const option of options) command.addOption(option);
+  describeVerb(command, 'notDone').action(async (scenario: string | undefined, options: SimulateOptions) => {
+    refuseUnfit(scenario, options);
+    if (options.list) {
+      const { listScenarios, scenariosJson } = await import('./list.ts');
+      commandContext.print(
+        options.json ? scenariosJson() : listScenarios(formatFor(process.stdout, commandContext.env).width),
+      );
+    } else if (options.record !== undefined) {
+      const { recordTo } = await import('./record.ts');
+      await recordTo(options.record, options.endpoint ?? 'http://169.254.169.254', commandContext);
+    } else {
+      const { simulate } = await import('./simulate.ts');
+      await simulate(scenario, options, commandContext);
+    }
+  });
+};
+
+const ofASimulator = ['speed', 'vm', 'vms', 'host', 'port', 'repeat', 'freeze', 'writeConfig'];
+
+/** And the next five: the link-local address of the metadata service, squeezed into a port. */
+const defaultPort = 16_925;
+
+const options: readonly Option[] = [
+  new Option('--list', 'list the scenarios and end').conflicts(['record', 'replay', ...ofASimulator]),
+  new Option(
+    '--speed <factor>',
+    'play that many times as fast as Azure; 1: real timing (default: see --list)',
+  ).argParser(numberFrom(0.1, 100_000, 'a number from 0.1 to 100000')),
+  new Option('--vm <name>', 'the VM that it is about (default: web_0)').conflicts('vms'),
+  new Option('--vms <count>', 'so many VMs of one placement group, web_0, web_1 …').argParser(wholeNumber(1, 10_000)),
+  new Option('--repeat', 'play the scenario again when it is over'),
+  new Option(
+    '--write-config <directory>',
+    'keep a configuration for a bridge, variables for other clients and the certificate there, the same at every start',
+  ),
+  new Option('--port <number>', 'listen on this port and the next five; 0: on free ones, for several at once')
+    .default(defaultPort)
+    .argParser(wholeNumber(0, 65_530)),
+  new Option(
+    '--host <name>',
+    'name or address of this machine to listen on, for clients elsewhere; without authentication (default: loopback)',
+  ).argParser(hostName),
+  new Option('--json', 'print the addresses as one line of JSON when ready, and nothing else; or the list as JSON'),
+  new Option('--freeze <pid>', 'stop that process for as long as a scenario freezes the first VM').argParser(
+    wholeNumber(1, 2 ** 31 - 1),
+  ),
+  new Option(
+    '--record <file>',
+    'no simulator: look at an endpoint once a second and write each change to a new file',
+  ).conflicts(['replay', 'json', ...ofASimulator]),
+  new Option('--endpoint <url>', 'where --record looks (default: http://169.254.169.254)').argParser(endpointUrl),
+  new Option('--replay <file>', 'show what was recorded, from the first look on (default speed: 1)').conflicts([
+    'vms',
+    'repeat',
+    'freeze',
+  ]),
+];
+
+/** What commander cannot know: what an option needs beside it. */
+function refuseUnfit(
+  scenario: string | undefined,
+  { list, record, replay, repeat, endpoint, freeze }: SimulateOptions,
+): void {
+  const other = list ? '--list' : record !== undefined ? '--record' : replay !== undefined ? '--replay' : undefined;
+  const refuse = (sentence: string): never => {
+    throw new Failure('usage', sentence);
+  };
+  if (scenario !== undefined && other)
+    refuse(`A scenario and ${other} do not go together: leave out "${scenario}" or ${other}.`);
+  if (repeat && scenario === undefined) refuse('--repeat needs a scenario to repeat: name one of simulate --list.');
+  if (endpoint !== undefined && record === undefined)
+    refuse('--endpoint is where --record looks: give --record FILE too.');
+  if (freeze !== undefined && !canFreeze) {
+    refuse('--freeze stops a process with SIGSTOP, which Windows does not have: leave it out, or use Linux or macOS.');
+  }
+}
+
+function numberFrom(least: number, most: number, expected: string, fits = (_: number) => true) {
+  return (text: string): number => {
+    const value = text.trim() === '' ? Number.NaN : Number(text);
+    if (!(value >= least && value <= most && fits(value))) throw new InvalidArgumentError(`expected ${expected}.`);
+    return value;
+  };
+}
+
+function wholeNumber(least: number, most: number) {
+  return numberFrom(least, most, `a whole number from ${least} to ${most}`, Number.isInteger);
+}
+
+function hostName(text: string): string {
+  if (['0.0.0.0', '::'].includes(text)) {
+    throw new InvalidArgumentError(
+      'expected the name or address by which clients reach this machine, not all of them.',
+    );
+  }
+  if (isIP(text) || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text)) return text;
+  throw new InvalidArgumentError('expected a host name or an IP address, without a port.');
+}
+
+function endpointUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url?.protocol === 'http:' && url.search === '' && url.hash === '') return text.replace(/\/+$/, '');
+  throw new InvalidArgumentError('expected an http:// URL, perhaps with a path prefix.');
+}

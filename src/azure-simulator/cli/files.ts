@@ -1,0 +1,82 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { Failure } from '../../cli/exit-codes.ts';
+import type { AzureSimulator } from '../index.ts';
+import { addresses, bridgeConfiguration } from './addresses.ts';
+
+/** The directory of what clients of the simulator need. */
+export interface ClientFiles {
+  /** As the person named it, for messages. */
+  readonly shown: string;
+  readonly directory: string;
+  /** Writes the configuration of a bridge and the variables of other clients. `control`: URL of the control API. */
+  write(azure: AzureSimulator, vm: string, control: string): void;
+  /** Removes what was written here, unless the directory was named. What a bridge has written there stays. */
+  remove(): void;
+}
+
+/** @param named where files are kept; undefined: in a temporary directory. @throws Failure where nothing can be written there. */
+export function openClientFiles(named: string | undefined): ClientFiles {
+  const directory = named === undefined ? mkdtempSync(join(tmpdir(), 'local-azure-')) : makeDirectory(named);
+  return {
+    shown: named ?? directory,
+    directory,
+    write(azure, vm, control) {
+      const configuration = bridgeConfiguration(azure, vm, join(directory, 'state'));
+      const keep = (name: string, text: string): void => writeFileSync(join(directory, name), text, { mode: 0o600 });
+      keep('bridge.json', `${JSON.stringify(configuration, null, 2)}\n`);
+      keep('variables.sh', shellText(variablesOf(azure, vm, control)));
+    },
+    remove() {
+      if (named !== undefined) return;
+      for (const name of ['bridge.json', 'variables.sh', 'ca.pem', 'server.pem', 'server-key.pem']) {
+        rmSync(join(directory, name), { force: true });
+      }
+      if (readdirSync(directory).length === 0) rmdirSync(directory);
+    },
+  };
+}
+
+/** Git leaves a directory alone that was made here. */
+function makeDirectory(named: string): string {
+  const directory = resolve(named);
+  try {
+    mkdirSync(directory, { recursive: true });
+    if (readdirSync(directory).length === 0) writeFileSync(join(directory, '.gitignore'), '*\n');
+    return directory;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Failure('usage', `Nothing can be written to ${named} (${code ?? message}): name another directory.`);
+  }
+}
+
+/** The variables that lead clients of Azure to the simulator: those that their libraries read, then those of the examples. */
+function variablesOf(azure: AzureSimulator, vm: string, control: string): Readonly<Record<string, string>> {
+  const { imds, eventHubs, logAnalytics, caFile } = addresses(azure, vm, control);
+  return {
+    AZURE_POD_IDENTITY_AUTHORITY_HOST: azure.imds.url,
+    NODE_EXTRA_CA_CERTS: caFile,
+    SSL_CERT_FILE: caFile,
+    REQUESTS_CA_BUNDLE: caFile,
+    EVENT_HUBS_NAMESPACE: eventHubs.fullyQualifiedNamespace,
+    EVENT_HUBS_CUSTOM_ENDPOINT: eventHubs.customEndpoint,
+    EVENT_HUB_NAME: eventHubs.eventHubName,
+    LOGS_INGESTION_ENDPOINT: logAnalytics.endpoint,
+    LOGS_INGESTION_RULE_ID: logAnalytics.ruleId,
+    LOGS_INGESTION_STREAM: logAnalytics.streamName,
+    STATE_FILE: join(dirname(caFile), 'subscriber-state.json'),
+    SIMULATOR_IMDS: imds,
+    SIMULATOR_CONTROL: control,
+    SIMULATOR_CONNECTION_STRING: eventHubs.connectionString,
+    SIMULATOR_WEBSOCKETS: eventHubs.websocketEndpoint,
+  };
+}
+
+/** For `. variables.sh` of a POSIX shell. */
+function shellText(variables: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(variables).map(
+    ([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'\n`,
+  );
+  return `# Leads clients of Azure to the simulator: source it in a shell of its own, which then trusts no other authority.\n${lines.join('')}`;
+}

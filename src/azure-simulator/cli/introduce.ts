@@ -1,0 +1,38 @@
+import type { AzureSimulator } from '../index.ts';
+import { addresses } from './addresses.ts';
+import { ownCommand, runsFromSources } from './own-command.ts';
+
+export interface Introduced {
+  /** The first VM. */
+  readonly vm: string;
+  /** URL of the control API. */
+  readonly control: string;
+  /** The directory of the files for clients, as messages show it. */
+  readonly files: string;
+  /** Whether they stay when it ends. */
+  readonly keepsFiles: boolean;
+  /** The file that this program was started with. */
+  readonly entry: string;
+}
+
+/** What a person needs to use the simulator: short enough to stay in sight on 80 columns and 24 lines. */
+export function introduce(azure: AzureSimulator, { vm, control, files, keepsFiles, entry }: Introduced): string {
+  const { imds, eventHubs, logAnalytics } = addresses(azure, vm, control);
+  const { vms } = azure.imds;
+  const others =
+    vms.length > 1 ? `\n${indent}and ${vms.length - 1} more, to ${azure.imds.vmUrl(vms.at(-1)?.name ?? vm)}` : '';
+  const inClone = runsFromSources(entry);
+  return `  Metadata service  ${imds}${others}
+  Event Hubs        ${eventHubs.customEndpoint}, event hub ${eventHubs.eventHubName}
+  Logs Ingestion    ${logAnalytics.endpoint}
+  Control           ${control} lists what it can do
+  Files             ${files}${keepsFiles ? '' : '; --write-config DIR keeps them'}
+
+In other terminals, a bridge and ${inClone ? 'a subscriber' : 'the variables for other clients'}:
+
+  ${ownCommand(entry)} run --config ${files}/bridge.json
+  ${inClone ? `(. ${files}/variables.sh; npm run subscriber)` : `. ${files}/variables.sh`}
+${inClone ? '\nClients in other languages: infra/examples/local-azure.md\n' : ''}`;
+}
+
+const indent = ' '.repeat(20);

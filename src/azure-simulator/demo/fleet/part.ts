@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import type { CommandContext } from '../../../cli/command-context.ts';
+import { openLog } from '../../../cli/open-log.ts';
+import { setProcessWide } from '../../../cli/process-wide.ts';
+import { readConfig } from '../../../cli/read-config.ts';
+import { runBridge } from '../../../cli/run-bridge.ts';
+import { systemClock } from '../../../clock.ts';
+import type { Config } from '../../../config.ts';
+import { inThisProcess } from '../../../sender/senders.ts';
+
+/** Between the starts of two bridges, so that one does not keep all others from looking. */
+const apartMs = 15;
+
+/** The bridges of many VMs in this one process. `file`: a list of their configurations. */
+export async function runPart(file: string, { env, stop }: Pick<CommandContext, 'env' | 'stop'>): Promise<void> {
+  const configs = (JSON.parse(readFileSync(file, 'utf8')) as unknown[]).map((value) => checked(value, file));
+  const [first] = configs;
+  if (!first) return;
+  // Tokens are asked for at the endpoint of the first: one process has one token host.
+  setProcessWide(first, env);
+  const log = await openLog('warn');
+  const running: Promise<void>[] = [];
+  for (const config of configs) {
+    running.push(
+      runBridge({
+        config,
+        clock: systemClock,
+        log: log.child({ stateDirectory: config.stateDirectory }),
+        stop,
+        openSenders: inThisProcess,
+      }),
+    );
+    await systemClock.sleep(apartMs, stop);
+  }
+  await Promise.all(running);
+}
+
+function checked(value: unknown, source: string): Config {
+  const documents = [{ value, source, keepsSecrets: true }];
+  const { config, problems } = readConfig({ documents, env: {}, defaultStateDirectory: '' });
+  if (!config) throw new Error(problems.join(' '));
+  return config;
+}

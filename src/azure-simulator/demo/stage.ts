@@ -1,0 +1,81 @@
+import type { CommandContext } from '../../cli/command-context.ts';
+import { Failure } from '../../cli/exit-codes.ts';
+import { streams } from '../cli/streams.ts';
+import { type AzureSimulator, startAzureSimulator } from '../index.ts';
+import { type BridgeProcess, createBridgeProcess } from './bridge-process.ts';
+import { createDisplay, type Display } from './display.ts';
+
+export interface DemoOptions extends CommandContext {
+  /** For everything that is written; whoever gives it removes it. */
+  readonly directory: string;
+  /** The file that this program was started with. */
+  readonly entry: string;
+  /** Stands between the show and the simulator: a test has it lose something. */
+  readonly through?: (azure: AzureSimulator) => AzureSimulator;
+  readonly patienceMs?: number;
+}
+
+/** What a show is played on. */
+export interface Stage {
+  readonly azure: AzureSimulator;
+  readonly display: Display;
+  /** Ends the show: it was stopped, or, with a {@link Failure} as its reason, a process ended by itself. */
+  readonly stop: AbortSignal;
+  /** A process of this program with these arguments, not started yet. */
+  addProcess(args: readonly string[]): BridgeProcess;
+}
+
+/** A bridge sends what is pending for five seconds at most when it is stopped. */
+const stopMs = 6000;
+
+/**
+ * Sets up a local Azure and a display, plays, and clears away: however it ends, and if this process is ended before its time, no
+ * process stays behind and the terminal is as it was. A failure that `play` throws gets the last lines of the log.
+ */
+export async function onStage(
+  { directory, entry, env, print, stop, through = (azure) => azure }: DemoOptions,
+  { vms, height }: { readonly vms: readonly string[]; readonly height: (columns: number) => number },
+  play: (stage: Stage) => Promise<void>,
+): Promise<void> {
+  const display = createDisplay(process.stdout, { print, env }, height);
+  const broken = new AbortController();
+  const processes: BridgeProcess[] = [];
+  const simulator = await startAzureSimulator({ directory, vms: vms.map((name) => ({ name })), streams });
+  const cleanUp = (): void => {
+    display.close();
+    for (const one of processes) one.killNow();
+  };
+  process.once('exit', cleanUp);
+  try {
+    await play({
+      azure: through(simulator),
+      display,
+      stop: AbortSignal.any([stop, broken.signal]),
+      addProcess(args) {
+        const died = (how: string): void =>
+          broken.abort(new Failure('unexpected', `A bridge of the demo ended by itself (${how}).`));
+        const added = createBridgeProcess({ entry, args, env, died });
+        processes.push(added);
+        return added;
+      },
+    });
+  } catch (error) {
+    if (error instanceof Failure && error.reason === 'unexpected')
+      throw new Failure(error.reason, `${error.message}\n${lastWords(processes)}`);
+    throw error;
+  } finally {
+    display.close();
+    await Promise.all(processes.map((one) => one.stop(stop.aborted ? 0 : stopMs)));
+    process.off('exit', cleanUp);
+    await simulator.close();
+  }
+}
+
+/** Nobody has been shown that all arrived. */
+export const stoppedBeforeTheEnd = (): Failure =>
+  new Failure('notDone', 'Stopped before the end: nothing was compared.');
+
+function lastWords(processes: readonly BridgeProcess[]): string {
+  const lines = processes.flatMap(({ log }) => log);
+  return lines.length === 0 ? 'The bridge logged nothing.' : `The last lines of its log:\n${lines.join('\n')}`;
+}

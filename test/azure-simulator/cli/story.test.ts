@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Freezer } from '../../../src/azure-simulator/cli/freezer.ts';
+import { createStoryteller } from '../../../src/azure-simulator/cli/story.ts';
+import { type AzureSimulator, startAzureSimulator } from '../../../src/azure-simulator/index.ts';
+import type { Change } from '../../../src/azure-simulator/recording/format.ts';
+import type { Scenario } from '../../../src/azure-simulator/scenarios/index.ts';
+import { until } from '../../support/until.ts';
+
+let azure: AzureSimulator;
+const told: string[] = [];
+const warned: string[] = [];
+const frozen: number[] = [];
+
+beforeAll(async () => {
+  azure = await startAzureSimulator({ vms: [{ name: 'db_0' }, { name: 'db_1' }] });
+});
+beforeEach(() => {
+  for (const list of [told, warned, frozen]) list.length = 0;
+});
+afterAll(() => azure.close());
+
+const never = new AbortController().signal;
+/** Stops a process that is there, or is gone by then. */
+const freezerOf = (isThere: boolean): Freezer => ({
+  pid: 4711,
+  freeze(seconds) {
+    frozen.push(seconds);
+    return isThere;
+  },
+  close() {},
+});
+
+interface Given {
+  readonly speed?: number;
+  readonly signal?: AbortSignal;
+  readonly freezer?: Freezer | null;
+}
+
+const storyteller = ({ speed, signal = never, freezer = freezerOf(true) }: Given = {}) =>
+  createStoryteller(azure, {
+    vms: ['db_0', 'db_1'],
+    speed,
+    freezer,
+    voice: { tell: (text) => told.push(text), warn: (text) => warned.push(text) },
+    signal,
+  });
+
+const scenario = (...steps: Scenario['steps']): Scenario => ({
+  name: 'tale',
+  description: 'It happens.',
+  demoSpeed: 10,
+  steps,
+});
+
+test('a story tells what is played and what VMs feel, and freezes only with the first VM', async () => {
+  await storyteller().play(
+    scenario(
+      { afterSeconds: 0, do: 'schedule', event: 'it', eventType: 'Freeze', noticeSeconds: null, on: [0, 1] },
+      { afterSeconds: 0, do: 'impact', event: 'it', kind: 'freeze', on: [1], seconds: 7 },
+      { afterSeconds: 0, do: 'impact', event: 'it', kind: 'freeze', on: [0, 1], seconds: 25 },
+      { afterSeconds: 0, do: 'impact', event: 'it', kind: 'restart', seconds: 60 },
+      { afterSeconds: 0, do: 'remove', event: 'it' },
+    ),
+  );
+  expect(told).toEqual([
+    'tale, 10 times as fast as Azure: It happens.',
+    'Azure would freeze db_1 for 2 s now',
+    'Azure would freeze db_0, db_1 for 2.5 s now: process 4711 is stopped',
+    'Azure would restart db_0 for 6 s now',
+    'tale is over',
+  ]);
+  expect(frozen).toEqual([2.5]);
+});
+
+const freeze = scenario(
+  { afterSeconds: 0, do: 'schedule', event: 'it', eventType: 'Freeze', noticeSeconds: null },
+  { afterSeconds: 0, do: 'impact', event: 'it', kind: 'freeze', seconds: 20 },
+  { afterSeconds: 0, do: 'remove', event: 'it' },
+);
+
+test('without a process to stop a story does not say that anything is frozen', async () => {
+  await storyteller({ freezer: null }).play(freeze);
+  expect(told[1]).toBe('Azure would freeze db_0 for 2 s now (--freeze PID stops a process with it)');
+  expect(frozen).toEqual([]);
+});
+
+test('a process that is gone by then is told', async () => {
+  await storyteller({ freezer: freezerOf(false) }).play(freeze);
+  expect(warned).toEqual(['Azure would freeze db_0 for 2 s now, but process 4711 is gone: nothing is stopped']);
+  expect(told.join()).not.toContain('is stopped');
+});
+
+test('the speed of the call wins over that of the command, and this one over the scenario’s own', async () => {
+  await storyteller({ speed: 3 }).play(scenario());
+  await storyteller({ speed: 3 }).play(scenario(), { speed: 1 });
+  expect(told.filter((text) => text.includes('fast'))).toEqual([
+    'tale, 3 times as fast as Azure: It happens.',
+    'tale, as fast as Azure: It happens.',
+  ]);
+});
+
+test('a story that cannot go on, because somebody withdrew its event, says so', async () => {
+  const withdrawn = azure.imds.watch(() => {
+    for (const { EventId } of azure.imds.document.Events) azure.imds.remove(EventId);
+  });
+  await storyteller().play(
+    scenario(
+      { afterSeconds: 0, do: 'schedule', event: 'e', eventType: 'Freeze', noticeSeconds: 900 },
+      { afterSeconds: 0, do: 'change', event: 'e', noticeSeconds: 60 },
+    ),
+  );
+  withdrawn();
+  expect(warned).toEqual([expect.stringMatching(/^tale cannot go on: event \S+ is not in the document/)]);
+});
+
+test('a story that is ended is not over', async () => {
+  await storyteller({ signal: AbortSignal.abort() }).play(scenario({ afterSeconds: 900, do: 'remove', event: 'e' }));
+  expect(told).toEqual(['tale, 10 times as fast as Azure: It happens.']);
+});
+
+test('a story waits for somebody who looks', async () => {
+  const looked: string[] = [];
+  const waiting = storyteller()
+    .firstLook()
+    .then(() => looked.push('looked'));
+  const { url } = azure.imds;
+  await (await fetch(`${url}/metadata/instance?api-version=2021-02-01`, { headers: { Metadata: 'true' } })).text();
+  expect(looked).toEqual([]);
+  const path = '/metadata/scheduledevents?api-version=2020-07-01';
+  await (await fetch(`${url}${path}`, { headers: { Metadata: 'true' } })).text();
+  await until(() => looked.length > 0);
+  await waiting;
+});
+
+test('a recording tells its failures, and that it is over', async () => {
+  const beginning = { begunAt: new Date(), endpoint: '', apiVersion: '2020-07-01', vm: null };
+  const seen: readonly Change['seen'][] = [
+    { answer: { status: 503, headers: {}, body: '' } },
+    { failure: { kind: 'no-answer', reason: 'no answer came in 10 s' } },
+    { document: { DocumentIncarnation: 4, Events: [] } },
+  ];
+  const changes = seen.map((one) => ({ atSeconds: 0, seen: one }));
+  await storyteller().replay({ beginning, changes });
+  expect(told).toEqual([
+    'no document: status 503',
+    'no document: no answer came in 10 s',
+    'The recording is over; its last answer stays.',
+  ]);
+});

@@ -1,0 +1,68 @@
+import { type FleetShow, fleetBeginning, foldFleet } from '../../../../src/azure-simulator/demo/fleet/model.ts';
+import type { FleetHappening, FleetMoment, FleetRecord } from '../../../../src/azure-simulator/demo/fleet/moment.ts';
+import type { Phase } from '../../../../src/lifecycle/record.ts';
+import { type Step, stepOf } from '../../../../src/lifecycle/record-id.ts';
+
+export const fleet = { vms: ['web_0', 'web_1', 'web_2', 'web_3', 'web_4'], domains: 2 };
+
+/** What a VM tells of an event. `affected`: the event is about it; else it is a neighbour. */
+export function record(eventId: string, vmName: string, phase: Phase, at: number, affected = true): FleetRecord {
+  const step: Step = stepOf(phase);
+  return {
+    recordId: `${eventId} ${step} ${vmName}`,
+    transitionId: `${eventId} ${step}`,
+    eventId,
+    vmId: vmName,
+    vmName,
+    streamId: vmName,
+    sequence: at,
+    eventType: 'Reboot',
+    phase,
+    evidence: phase === 'Completed' ? ['left-after-started'] : ['said-by-azure'],
+    observedAt: new Date(1000 * at).toISOString(),
+    observerAffected: affected,
+  };
+}
+
+type AzureStep = (FleetHappening & { kind: 'azure' })['step'];
+const azure = (
+  at: number,
+  eventId: string,
+  step: AzureStep,
+  resources: readonly string[],
+  incarnation: number,
+): FleetMoment => ({
+  at,
+  kind: 'azure',
+  eventId,
+  eventType: 'Reboot',
+  step,
+  resources,
+  incarnation,
+});
+const told = (one: FleetRecord, at: number): readonly FleetMoment[] => [
+  { at, kind: 'hub', record: one },
+  { at, kind: 'table', recordId: one.recordId },
+];
+
+const even = ['web_0', 'web_2', 'web_4'];
+const odd = ['web_1', 'web_3'];
+
+/** Maintenance of five VMs in two update domains, cut off while the second is under way. */
+export const maintenance: readonly FleetMoment[] = [
+  { at: 2, kind: 'looking', vms: 3 },
+  { at: 4, kind: 'looking', vms: 5 },
+  azure(5, 'D0', 'scheduled', even, 2),
+  ...even.flatMap((vm) => told(record('d0', vm, 'Scheduled', 6), 6)),
+  ...told(record('d0', 'web_3', 'Scheduled', 6, false), 6),
+  azure(10, 'D0', 'started', even, 3),
+  azure(10, 'D1', 'scheduled', odd, 4),
+  ...even.flatMap((vm) => told(record('d0', vm, 'Started', 11), 11)),
+  ...odd.flatMap((vm) => told(record('d1', vm, 'Scheduled', 11), 11)),
+  azure(15, 'D0', 'removed', even, 5),
+  ...['web_0', 'web_4'].flatMap((vm) => told(record('d0', vm, 'Completed', 16), 16)),
+  { at: 17, kind: 'hub', record: record('d0', 'web_0', 'Completed', 16) },
+];
+
+export const fleetAt = (seconds: number): FleetShow =>
+  maintenance.filter(({ at }) => at <= seconds).reduce(foldFleet, fleetBeginning);

@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import { beginning, fold } from '../../../src/azure-simulator/demo/model.ts';
+import type { Moment } from '../../../src/azure-simulator/demo/moment.ts';
+import { performance, showAt, told } from './performance.ts';
+
+describe('the show, folded from what happened', () => {
+  test('an event keeps what Azure did and what its last record said', () => {
+    expect(showAt(12.5).events).toEqual([
+      {
+        eventId: 'f',
+        eventType: 'Freeze',
+        name: 'Freeze',
+        scheduledAt: 1,
+        startedAt: 7,
+        removedAt: 12,
+        notBefore: 7,
+        phase: 'Completed',
+        noticeSeconds: 6,
+        observedPauseMs: 1480,
+      },
+      {
+        eventId: 'c',
+        eventType: 'Freeze',
+        name: 'Freeze 2',
+        scheduledAt: 3,
+        startedAt: null,
+        removedAt: 6,
+        notBefore: 600,
+        phase: 'Canceled',
+        noticeSeconds: null,
+        observedPauseMs: null,
+      },
+    ]);
+  });
+  test('a record that comes again is a copy and changes nothing else', () => {
+    const { hub, table, records } = showAt(30);
+    expect(hub).toMatchObject({ copies: 0, recordIds: { length: 6 } });
+    expect(table).toEqual({ arrivals: [2, 16.5, 20.5], recordIds: ['f Scheduled', 'r Started'], copies: 1 });
+    const again: Moment = { at: 23, kind: 'hub', record: told('r', 'Reboot', 'Started'), notBefore: null };
+    const after = fold(showAt(30), again);
+    expect(after.hub).toMatchObject({ copies: 1, recordIds: { length: 6 } });
+    expect([after.records, after.events]).toEqual([records, showAt(30).events]);
+  });
+  test('an outage ends once, and nothing of the fold changes what was', () => {
+    const before = showAt(15);
+    expect(before.outages).toEqual([{ from: 14, until: null }]);
+    expect(showAt(30).outages).toEqual([{ from: 14, until: 21 }]);
+    performance.reduce(fold, before);
+    expect(before.outages).toEqual([{ from: 14, until: null }]);
+  });
+  test('an event without notice begins as started', () => {
+    const failure: Moment = {
+      at: 4,
+      kind: 'azure',
+      eventId: 'h',
+      eventType: 'Reboot',
+      step: 'started',
+      incarnation: 2,
+    };
+    expect(fold(beginning, failure).events).toMatchObject([{ scheduledAt: 4, startedAt: 4, removedAt: null }]);
+  });
+});

@@ -1,0 +1,76 @@
+import { beginning, fold, type Show } from '../../../src/azure-simulator/demo/model.ts';
+import type { Happening, Moment, Told } from '../../../src/azure-simulator/demo/moment.ts';
+import type { Phase } from '../../../src/lifecycle/record.ts';
+
+/** A record as the demo shows it. Its id is made of event and phase, so that a second one is a copy. */
+export function told(eventId: string, eventType: string, phase: Phase, more: Partial<Told> = {}): Told {
+  return {
+    recordId: `${eventId} ${phase}`,
+    eventId,
+    eventType,
+    phase,
+    evidence: ['said-by-azure'],
+    notBefore: null,
+    noticeSeconds: null,
+    observedPauseMs: null,
+    ...more,
+  };
+}
+
+/** A short show, by seconds: a freeze with its pause, a cancellation, and a reboot whose `Started` has to wait for the hub. */
+export const performance: readonly Moment[] = [
+  { at: 0, kind: 'bridge', state: 'starting' },
+  { at: 1, kind: 'bridge', state: 'running' },
+  azure(1, 'f', 'Freeze', 'scheduled', 2),
+  { at: 2, kind: 'hub', record: told('F', 'Freeze', 'Scheduled'), notBefore: 7 },
+  { at: 2, kind: 'table', row: told('f', 'Freeze', 'Scheduled') },
+  azure(3, 'c', 'Freeze', 'scheduled', 3),
+  { at: 3.5, kind: 'hub', record: told('c', 'Freeze', 'Scheduled'), notBefore: 600 },
+  azure(6, 'c', 'Freeze', 'removed', 4),
+  {
+    at: 6.5,
+    kind: 'hub',
+    record: told('c', 'Freeze', 'Canceled', { evidence: ['left-before-not-before'] }),
+    notBefore: 600,
+  },
+  azure(7, 'f', 'Freeze', 'started', 5),
+  { at: 9, kind: 'bridge', state: 'frozen' },
+  { at: 10.5, kind: 'bridge', state: 'running' },
+  azure(12, 'f', 'Freeze', 'removed', 6),
+  {
+    at: 12.5,
+    kind: 'hub',
+    record: told('f', 'Freeze', 'Completed', {
+      evidence: ['left-after-started', 'not-before-passed'],
+      observedPauseMs: 1480,
+      noticeSeconds: 6,
+    }),
+    notBefore: 7,
+  },
+  azure(13, 'r', 'Reboot', 'scheduled', 7),
+  { at: 13.5, kind: 'hub', record: told('r', 'Reboot', 'Scheduled'), notBefore: 15 },
+  { at: 14, kind: 'outage', begins: true },
+  azure(16, 'r', 'Reboot', 'started', 8),
+  { at: 16.5, kind: 'table', row: told('r', 'Reboot', 'Started') },
+  { at: 16.5, kind: 'waiting', records: 1 },
+  { at: 18, kind: 'bridge', state: 'killed' },
+  { at: 20, kind: 'bridge', state: 'starting' },
+  { at: 20.5, kind: 'bridge', state: 'running' },
+  { at: 20.5, kind: 'table', row: told('r', 'Reboot', 'Started') },
+  { at: 21, kind: 'outage', begins: false },
+  { at: 21.5, kind: 'hub', record: told('r', 'Reboot', 'Started', { noticeSeconds: 3 }), notBefore: 15 },
+  { at: 22, kind: 'waiting', records: 0 },
+];
+
+function azure(
+  at: number,
+  eventId: string,
+  eventType: string,
+  step: (Happening & { kind: 'azure' })['step'],
+  incarnation: number,
+): Moment {
+  return { at, kind: 'azure', eventId, eventType, step, incarnation };
+}
+
+/** The show as it stands at this time. */
+export const showAt = (seconds: number): Show => performance.filter(({ at }) => at <= seconds).reduce(fold, beginning);
