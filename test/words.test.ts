@@ -17,6 +17,9 @@ const retired = [
     'Leaving',
     'Making',
     'Unwritten',
+    'Delivery',
+    'Consequence',
+    'Settlement',
   ],
   ...[
     'Symptom',

@@ -1,6 +1,6 @@
 import type { Deadlines } from '../azure/deadline.ts';
 import type { Clock } from '../clock.ts';
-import type { Delivery, Entry, Sink } from '../sinks/sink.ts';
+import type { Entry, SendResult, Sink } from '../sinks/sink.ts';
 
 /** What a sink answered, since the process began. */
 export interface SendCounts {
@@ -48,9 +48,9 @@ export function createSendWatch(clock: Clock): SendWatch {
     return found;
   };
 
-  function count(sink: string, delivery: Delivery, batch: readonly Entry[]): void {
+  function count(sink: string, result: SendResult, batch: readonly Entry[]): void {
     const counted = of(sink);
-    if (delivery.kind === 'delivered') {
+    if (result.kind === 'delivered') {
       // A record is parsed when it is looked at: only where somebody wants to know.
       if (listeners.size === 0) return;
       for (const { record } of batch) {
@@ -58,11 +58,11 @@ export function createSendWatch(clock: Clock): SendWatch {
         const seconds = Math.max(0, (clock.now().getTime() - Date.parse(observedAt)) / 1000);
         for (const listener of listeners) listener(sink, seconds);
       }
-    } else if (delivery.kind === 'rejected') {
-      counted.refusals[delivery.cause] = (counted.refusals[delivery.cause] ?? 0) + 1;
+    } else if (result.kind === 'rejected') {
+      counted.refusals[result.cause] = (counted.refusals[result.cause] ?? 0) + 1;
     } else {
-      counted.retries[delivery.cause] = (counted.retries[delivery.cause] ?? 0) + 1;
-      if (delivery.cause === 'transient' && !surelyNotStored.test(delivery.code)) counted.unsure += batch.length;
+      counted.retries[result.cause] = (counted.retries[result.cause] ?? 0) + 1;
+      if (result.cause === 'transient' && !surelyNotStored.test(result.code)) counted.unsure += batch.length;
     }
   }
 
@@ -75,9 +75,9 @@ export function createSendWatch(clock: Clock): SendWatch {
         inFlight: sink.inFlight,
         limits: sink.limits,
         async send(batch, signal) {
-          const delivery = await sink.send(batch, signal);
-          count(sink.name, delivery, batch);
-          return delivery;
+          const result = await sink.send(batch, signal);
+          count(sink.name, result, batch);
+          return result;
         },
         check: (signal) => sink.check(signal),
         close: () => sink.close(),

@@ -16,10 +16,10 @@ import { noProgress, type OutboxCounters, type SinkProgress } from './store/coun
 import { newState } from './store/create.ts';
 import {
   bufferedRecord,
+  type DeliveryUpdate,
   type FoundDelivery,
   type PendingDelivery,
   type PendingQuery,
-  type Settlement,
 } from './store/deliveries.ts';
 import { type Disk, openDisk, type Readable } from './store/disk.ts';
 import { countersOf } from './store/effective-counters.ts';
@@ -153,8 +153,8 @@ export class DurableOutbox implements Outbox {
     return [...onDisk, ...this.#buffer.pending(sink, { ...query, limit: query.limit - onDisk.length })];
   }
 
-  settle(sink: string, outcomes: readonly Settlement[], progress: SinkProgress): void {
-    const isKnown = ({ position }: Settlement): boolean =>
+  settle(sink: string, outcomes: readonly DeliveryUpdate[], progress: SinkProgress): void {
+    const isKnown = ({ position }: DeliveryUpdate): boolean =>
       position <= this.#stored.position || this.#buffer.records.has(position);
     this.#buffer.settle(sink, outcomes.filter(isKnown), this.#options.clock.now().toISOString());
     this.#progress.set(sink, progress);
@@ -383,7 +383,7 @@ class StillSending extends Error {
   }
 }
 
-const asDeadLetter = ({ position }: FoundDelivery): Settlement => ({
+const asDeadLetter = ({ position }: FoundDelivery): DeliveryUpdate => ({
   position,
   outcome: 'dead',
   code: 'damaged',

@@ -25,7 +25,7 @@ import type { Chosen, Purged } from './control/manual-actions.ts';
 import type { FiledRequest } from './control/requests.ts';
 import { DurableOutbox } from './durable-outbox.ts';
 import type { OutboxCounters, SinkProgress } from './store/counters.ts';
-import type { PendingDelivery, PendingQuery, Settlement } from './store/deliveries.ts';
+import type { DeliveryUpdate, PendingDelivery, PendingQuery } from './store/deliveries.ts';
 import type { StorageTrouble } from './store/errors.ts';
 import type { Recovery } from './store/open.ts';
 import type { Fill } from './store/retention.ts';
@@ -34,7 +34,7 @@ export type { ApprovalIntent, ConcludedApproval } from './control/approvals.ts';
 export type { Chosen, Purged } from './control/manual-actions.ts';
 export type { FiledRequest } from './control/requests.ts';
 export { noProgress, type OutboxCounters, type SinkCounters, type SinkProgress } from './store/counters.ts';
-export type { PendingDelivery, PendingQuery, Settlement } from './store/deliveries.ts';
+export type { DeliveryUpdate, PendingDelivery, PendingQuery } from './store/deliveries.ts';
 export { OutboxInUse, OutboxTooNew } from './store/errors.ts';
 export type { Recovery } from './store/open.ts';
 export type { Fill } from './store/retention.ts';
@@ -100,7 +100,7 @@ export interface Outbox {
    * Writes the consequence of deliveries and how the sink stands, in one transaction. Never throws: what cannot be written
    * is remembered, nothing is offered again in this process, and the next transaction that succeeds writes it.
    */
-  settle(sink: string, outcomes: readonly Settlement[], state: SinkProgress): void;
+  settle(sink: string, outcomes: readonly DeliveryUpdate[], state: SinkProgress): void;
   /**
    * An event is about to be approved: committed before this returns true, and `state.approved` from then on. False: the disk
    * takes no writes, so nothing is to be approved, since a crash would leave no trace of it. Never throws.

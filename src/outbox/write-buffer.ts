@@ -1,7 +1,7 @@
 import type { ConcludedApproval } from './control/approvals.ts';
 import type { Answered } from './control/requests.ts';
 import type { Change } from './store/counters.ts';
-import type { BufferedRecord, Outcome, PendingDelivery, PendingQuery, Settlement } from './store/deliveries.ts';
+import type { BufferedRecord, DeliveryUpdate, Outcome, PendingDelivery, PendingQuery } from './store/deliveries.ts';
 
 /** A record that was given up, and which sinks never got it. */
 export interface Tombstone {
@@ -19,7 +19,7 @@ export interface WriteBuffer {
   readonly bytes: number;
   readonly isEmpty: boolean;
   add(records: readonly BufferedRecord[]): void;
-  settle(sink: string, settlements: readonly Settlement[], at: string): void;
+  settle(sink: string, updates: readonly DeliveryUpdate[], at: string): void;
   /** Settlements by position, of records in memory and on disk alike. */
   outcomes(sink: string): ReadonlyMap<number, Outcome>;
   /** What has been counted for this sink and stands in no row, here or on disk. */
@@ -95,15 +95,12 @@ export function createWriteBuffer(): WriteBuffer {
         bytes += record.json.length;
       }
     },
-    settle(sink, settlements, at) {
+    settle(sink, updates, at) {
       const known = outcomes.get(sink) ?? new Map<number, Outcome>();
-      for (const settlement of settlements) {
-        const before = known.get(settlement.position);
+      for (const update of updates) {
+        const before = known.get(update.position);
         if (before && before.state !== 'pending') continue;
-        known.set(
-          settlement.position,
-          outcomeOf(settlement, before, { at, undurable: records.has(settlement.position) }),
-        );
+        known.set(update.position, outcomeOf(update, before, { at, undurable: records.has(update.position) }));
       }
       if (known.size > 0) outcomes.set(sink, known);
     },
@@ -152,15 +149,15 @@ export function createWriteBuffer(): WriteBuffer {
 }
 
 function outcomeOf(
-  settlement: Settlement,
+  update: DeliveryUpdate,
   before: Outcome | undefined,
   { at, undurable }: { readonly at: string; readonly undurable: boolean },
 ): Outcome {
-  const attempts = (before?.attempts ?? 0) + (settlement.outcome === 'delivered' ? 0 : 1);
-  if (settlement.outcome === 'delivered') {
+  const attempts = (before?.attempts ?? 0) + (update.outcome === 'delivered' ? 0 : 1);
+  if (update.outcome === 'delivered') {
     const { code = null, reason = null } = before ?? {};
     return { state: 'delivered', attempts, code, reason, at, undurable };
   }
-  const { code, reason } = settlement;
-  return { state: settlement.outcome === 'dead' ? 'dead' : 'pending', attempts, code, reason, at, undurable: false };
+  const { code, reason } = update;
+  return { state: update.outcome === 'dead' ? 'dead' : 'pending', attempts, code, reason, at, undurable: false };
 }

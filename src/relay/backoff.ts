@@ -1,4 +1,4 @@
-/** Why a sink is to be asked again later; see `Delivery`. */
+/** Why a sink is to be asked again later; see `SendResult`. */
 export type Cause = 'transient' | 'throttled' | 'configuration';
 
 /** However sick a sink is, it is asked again after this long. */

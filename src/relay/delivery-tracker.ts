@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
-import { noProgress, type Settlement, type SinkProgress } from '../outbox/outbox.ts';
-import type { Delivery } from '../sinks/sink.ts';
+import { type DeliveryUpdate, noProgress, type SinkProgress } from '../outbox/outbox.ts';
+import type { SendResult } from '../sinks/sink.ts';
 import type { Backlog } from './backlog.ts';
 import { backoff, type Cause, longestRetryAfterMs } from './backoff.ts';
 import type { Waiting } from './batch.ts';
@@ -33,7 +33,7 @@ export interface InFlightBatch extends Sent {
 
 /** What the relay knows of its sink and of the events on their way to it, kept up to date by what became of each batch. */
 export interface DeliveryTracker {
-  handleResult(sentBatch: InFlightBatch, delivery: Delivery): void;
+  handleResult(sentBatch: InFlightBatch, result: SendResult): void;
   pace(): Pace;
   /** Batches that got through. */
   delivered(): number;
@@ -46,7 +46,7 @@ export interface DeliveryTracker {
   /** Outcomes that nobody has taken. */
   unwritten(): number;
   /** What has to be written, once. */
-  takeOutcomes(): readonly Settlement[];
+  takeOutcomes(): readonly DeliveryUpdate[];
   progress(): SinkProgress;
   /** Records that were refused for ever, by code. */
   deadLetterCounts(): Readonly<Record<string, number>>;
@@ -76,7 +76,7 @@ export function createDeliveryTracker(parts: {
   const backoffs = new Map<string, EventBackoff>();
   const suspects = new Set<string>();
   const deadLetterCounts: Record<string, number> = {};
-  let outcomes: Settlement[] = [];
+  let outcomes: DeliveryUpdate[] = [];
   const pauseMs = storedPauseMs(stored, clock);
   let progress = pauseMs > 0 ? { ...stored, retryAt: new Date(clock.now().getTime() + pauseMs).toISOString() } : stored;
   let pace = startingPace(stored.step, clock.monotonicMs() + pauseMs);
@@ -179,12 +179,12 @@ export function createDeliveryTracker(parts: {
   };
 
   return {
-    handleResult(sentBatch, delivery) {
+    handleResult(sentBatch, result) {
       const [entry] = sentBatch.batch;
       if (!entry) return;
-      const tooLarge = sentBatch.batch.length === 1 && delivery.kind === 'rejected' && delivery.cause === 'too-large';
+      const tooLarge = sentBatch.batch.length === 1 && result.kind === 'rejected' && result.cause === 'too-large';
       const shorter = tooLarge ? shorten(entry.json) : null;
-      const consequence = settle(
+      const decision = settle(
         {
           records: sentBatch.batch.length,
           canShorten: shorter !== null,
@@ -195,13 +195,13 @@ export function createDeliveryTracker(parts: {
             suspects: suspects.size,
           }),
         },
-        delivery,
+        result,
       );
-      if (consequence.kind === 'delivered') onDelivered(sentBatch);
-      else if (consequence.kind === 'kept') onKept(sentBatch, consequence);
-      else if (consequence.kind === 'halved') halve(sentBatch.batch);
-      else if (consequence.kind === 'suspected') onSuspected(sentBatch, entry, consequence);
-      else if (consequence.kind === 'dead') onDead(entry, consequence);
+      if (decision.kind === 'delivered') onDelivered(sentBatch);
+      else if (decision.kind === 'kept') onKept(sentBatch, decision);
+      else if (decision.kind === 'halved') halve(sentBatch.batch);
+      else if (decision.kind === 'suspected') onSuspected(sentBatch, entry, decision);
+      else if (decision.kind === 'dead') onDead(entry, decision);
       else if (shorter) backlog.replace(entry, shorter);
     },
     pace: () => pace,

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { Delivery, Entry, Sink } from '../sinks/sink.ts';
+import type { Entry, SendResult, Sink } from '../sinks/sink.ts';
 import { createBacklog } from './backlog.ts';
 import { nextBatches, type Waiting } from './batch.ts';
 import { createCommitThrottle } from './commit-throttle.ts';
@@ -84,7 +84,7 @@ class SinkRelay implements Relay {
   readonly #stopListening: () => void;
   readonly #inFlight = new Set<InFlightBatch>();
   readonly #busy = new Set<string>();
-  readonly #finished: { readonly sentBatch: InFlightBatch; readonly delivery: Delivery }[] = [];
+  readonly #finished: { readonly sentBatch: InFlightBatch; readonly result: SendResult }[] = [];
   #draining: Promise<Drained> | null = null;
   /** Of which stream everything in memory is; null before the first look. */
   #streamId: string | null = null;
@@ -205,16 +205,16 @@ class SinkRelay implements Relay {
     const { sink, outbox, log } = this.#options;
     const { streamId } = outbox.state;
     if (this.#streamId !== streamId) this.#begin(streamId);
-    for (const { sentBatch, delivery } of this.#finished.splice(0)) {
+    for (const { sentBatch, result } of this.#finished.splice(0)) {
       this.#inFlight.delete(sentBatch);
       log.debug(
-        { sink: sink.name, positions: sentBatch.batch.map(({ position }) => position), delivery },
+        { sink: sink.name, positions: sentBatch.batch.map(({ position }) => position), result },
         'a batch is back',
       );
       for (const { eventKey } of sentBatch.batch) this.#busy.delete(eventKey);
       // What a stop interrupted says nothing about the sink: it stays as it was.
-      const counts = sentBatch.streamId === streamId && (!stopping || delivery.kind === 'delivered');
-      if (counts) this.#tracker.handleResult(sentBatch, delivery);
+      const counts = sentBatch.streamId === streamId && (!stopping || result.kind === 'delivered');
+      if (counts) this.#tracker.handleResult(sentBatch, result);
     }
   }
 
@@ -293,8 +293,8 @@ class SinkRelay implements Relay {
     for (const eventKey of eventKeys) this.#busy.add(eventKey);
     this.#inFlight.add(sentBatch);
     this.#urgency.tried(eventKeys, now, outOfTurn);
-    void send(batch, { sink, clock, log, deadlineMs }, signal).then((delivery) => {
-      this.#finished.push({ sentBatch, delivery });
+    void send(batch, { sink, clock, log, deadlineMs }, signal).then((result) => {
+      this.#finished.push({ sentBatch, result });
       this.#notifier.notify();
     });
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { Delivery, Entry, Sink } from '../sinks/sink.ts';
+import type { Entry, SendResult, Sink } from '../sinks/sink.ts';
 import type { Waiting } from './batch.ts';
 
 /** After an abort a sink gets this long to say what became of the batch. */
@@ -39,7 +39,7 @@ export async function send(
   batch: readonly Waiting[],
   to: { readonly sink: Sink; readonly clock: Clock; readonly log: Log; readonly deadlineMs: number },
   signal: AbortSignal,
-): Promise<Delivery> {
+): Promise<SendResult> {
   const stop = new AbortController();
   const over = new AbortController();
   const abort = (): void => stop.abort(signal.reason);
@@ -62,7 +62,7 @@ async function answer(
   batch: readonly Waiting[],
   { sink, log }: { readonly sink: Sink; readonly log: Log },
   signal: AbortSignal,
-): Promise<Delivery> {
+): Promise<SendResult> {
   try {
     return await sink.send(batch.map(entryOf), signal);
   } catch (error) {
@@ -78,12 +78,12 @@ async function answer(
   }
 }
 
-async function missed(clock: Clock, deadlineMs: number, over: AbortSignal): Promise<Delivery> {
+async function missed(clock: Clock, deadlineMs: number, over: AbortSignal): Promise<SendResult> {
   await clock.sleep(deadlineMs, over);
   return retry('deadline-exceeded', `the sink gave no answer in ${deadlineMs / 1_000} s; the batch is sent again`);
 }
 
-async function unanswered(clock: Clock, stop: AbortSignal, over: AbortSignal): Promise<Delivery> {
+async function unanswered(clock: Clock, stop: AbortSignal, over: AbortSignal): Promise<SendResult> {
   await new Promise<void>((resolve) => {
     if (stop.aborted) return resolve();
     stop.addEventListener('abort', () => resolve(), { once: true });
@@ -92,4 +92,4 @@ async function unanswered(clock: Clock, stop: AbortSignal, over: AbortSignal): P
   return retry('stopped', 'the send was given up because the bridge stops');
 }
 
-const retry = (code: string, reason: string): Delivery => ({ kind: 'retry', cause: 'transient', code, reason });
+const retry = (code: string, reason: string): SendResult => ({ kind: 'retry', cause: 'transient', code, reason });

@@ -1,4 +1,4 @@
-import type { Delivery } from '../sinks/sink.ts';
+import type { SendResult } from '../sinks/sink.ts';
 import type { Cause } from './backoff.ts';
 
 /** A batch that was sent, as far as its outcome depends on it. */
@@ -15,8 +15,8 @@ export interface Attempt {
   readonly isHopeless: boolean;
 }
 
-/** What a delivery means for the entries of its batch. */
-export type Consequence =
+/** What the relay does with a batch after its {@link SendResult}. */
+export type BatchDecision =
   /** They are done. */
   | { readonly kind: 'delivered' }
   /** They stay, and the sink is left alone for a while. */
@@ -39,17 +39,17 @@ export type Consequence =
   /** The one record is put aside with its reason; its event goes on. */
   | { readonly kind: 'dead'; readonly code: string; readonly reason: string };
 
-/** The policy of the relay in one place: pure, and exhaustive over what a sink can answer. */
-export function settle(attempt: Attempt, delivery: Delivery): Consequence {
-  switch (delivery.kind) {
+/** The policy of the relay in one place: pure, and exhaustive over {@link SendResult}. */
+export function settle(attempt: Attempt, result: SendResult): BatchDecision {
+  switch (result.kind) {
     case 'delivered':
       return { kind: 'delivered' };
     case 'retry': {
-      const { cause, code, reason, retryAfterMs } = delivery;
+      const { cause, code, reason, retryAfterMs } = result;
       return { kind: 'kept', cause, code, reason, ...(retryAfterMs !== undefined && { retryAfterMs }) };
     }
     case 'rejected': {
-      const { cause, code, reason } = delivery;
+      const { cause, code, reason } = result;
       if (attempt.records > 1) return { kind: 'halved' };
       if (cause === 'too-large' && attempt.canShorten) return { kind: 'shortened' };
       return { kind: attempt.refusedBefore || attempt.isHopeless ? 'dead' : 'suspected', code, reason };

@@ -2,7 +2,7 @@ import type { Deadlines } from '../azure/deadline.ts';
 import type { Failure } from '../azure/failure.ts';
 import type { Config } from '../config.ts';
 import type { HeartbeatFacts } from '../heartbeat/row.ts';
-import type { CheckResult, Delivery } from '../sinks/sink.ts';
+import type { CheckResult, SendResult } from '../sinks/sink.ts';
 
 /** What a process is for: to send to one destination, or to fetch tokens for all of them. */
 export type SenderRole = 'event-hubs' | 'log-analytics' | 'tokens';
@@ -17,7 +17,7 @@ export interface SenderStart {
 export type SenderMethods = {
   begin(start: SenderStart): void;
   /** The records as they were stored, oldest first. */
-  send(batch: readonly Uint8Array[]): Delivery;
+  send(batch: readonly Uint8Array[]): SendResult;
   check(value: null): CheckResult;
   heartbeat(facts: HeartbeatFacts): Failure | null;
   token(scope: string): TokenAnswer;

@@ -10,7 +10,7 @@ export interface Entry {
  * A destination. The relay owns order, retries and durability; a sink only sends.
  *
  * A sink keeps no queue, retries nothing by itself and never throws for what the destination answers: every answer is
- * a {@link Delivery}. It answers within its own deadline even when the library under it hangs.
+ * a {@link SendResult}. It answers within its own deadline even when the library under it hangs.
  * `test/sinks/contract.ts` is this comment as tests; every sink passes it.
  */
 export interface Sink {
@@ -28,15 +28,15 @@ export interface Sink {
    * Answers within 60 s by its own deadlines (a configured wait for a connection comes on top), and at once when `signal`
    * is aborted.
    */
-  send(batch: readonly Entry[], signal: AbortSignal): Promise<Delivery>;
+  send(batch: readonly Entry[], signal: AbortSignal): Promise<SendResult>;
   /** Proves address, credential and role without writing a record. Backs `check`. */
   check(signal: AbortSignal): Promise<CheckResult>;
   /** Called once, after the last `send` has settled. Never rejects and never takes longer than 3 s. */
   close(): Promise<void>;
 }
 
-/** What became of one batch. */
-export type Delivery =
+/** The answer of a sink to one batch. */
+export type SendResult =
   /** Every entry is stored at the destination. */
   | { readonly kind: 'delivered' }
   /**
@@ -68,7 +68,7 @@ export type Delivery =
 /** Verdict of {@link Sink.check}. */
 export interface CheckResult {
   readonly ok: boolean;
-  /** Bounded vocabulary, as in {@link Delivery}. `ok` when all is well. */
+  /** Bounded vocabulary, as in {@link SendResult}. `ok` when all is well. */
   readonly code: string;
   /** One sentence for the operator. */
   readonly detail: string;

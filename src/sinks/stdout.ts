@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { createDeadlines } from '../azure/deadline.ts';
 import { KnownFailure } from '../azure/failure.ts';
-import type { Delivery, Sink } from './sink.ts';
+import type { SendResult, Sink } from './sink.ts';
 
 export const stdoutShape = {
   name: 'stdout',
@@ -21,7 +21,7 @@ export interface StdoutOptions {
  * to do, and nothing else.
  *
  * 1. It has a name and says what a batch may be: here events may mix, and order is kept by one batch at a time.
- * 2. `send` sends `entry.json`, the bytes as they were stored, and answers every outcome as a {@link Delivery}.
+ * 2. `send` sends `entry.json`, the bytes as they were stored, and answers every outcome as a {@link SendResult}.
  * 3. It ends when the signal says so or its own deadline is over, whatever the destination does.
  */
 export function createStdoutSink({ stream = process.stdout, sendMs = 15_000 }: StdoutOptions = {}): Sink {
@@ -65,7 +65,7 @@ const write = (stream: Writable, bytes: Buffer): Promise<void> =>
     stream.write(bytes, (error) => (error ? reject(error) : resolve()));
   });
 
-type Retry = Extract<Delivery, { kind: 'retry' }>;
+type Retry = Extract<SendResult, { kind: 'retry' }>;
 
 const closed: Retry = {
   kind: 'retry',

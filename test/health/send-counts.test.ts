@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { createSendWatch } from '../../src/health/send-counts.ts';
-import type { Delivery, Sink } from '../../src/sinks/sink.ts';
+import type { SendResult, Sink } from '../../src/sinks/sink.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { sampleEntry } from '../support/sample-record.ts';
 
-function sinkThatAnswers(...answers: readonly Delivery[]): Sink {
+function sinkThatAnswers(...answers: readonly SendResult[]): Sink {
   const left = [...answers];
   return {
     name: 'hub',
@@ -17,7 +17,7 @@ function sinkThatAnswers(...answers: readonly Delivery[]): Sink {
   };
 }
 const signal = new AbortController().signal;
-const retry = (cause: 'transient' | 'throttled' | 'configuration', code: string): Delivery => ({
+const retry = (cause: 'transient' | 'throttled' | 'configuration', code: string): SendResult => ({
   kind: 'retry',
   cause,
   code,

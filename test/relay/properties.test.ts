@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Delivery, Entry } from '../../src/sinks/sink.ts';
+import type { Entry, SendResult } from '../../src/sinks/sink.ts';
 import { type Harness, openHarness } from './harness.ts';
 import { delivered, poison, tooLarge, unavailable } from './scripted-sink.ts';
 
@@ -49,7 +49,7 @@ function destination(fateOf: (position: number) => Fate) {
     return all - (failures.get(position) ?? 0);
   };
 
-  const answer = (positions: readonly number[]): Delivery => {
+  const answer = (positions: readonly number[]): SendResult => {
     if (positions.some((position) => fateOf(position) === 'poison')) return poison;
     if (positions.some((position) => fateOf(position) === 'too-large')) return tooLarge;
     const failing = positions.find((position) => left(position) > 0);
@@ -67,14 +67,14 @@ function destination(fateOf: (position: number) => Fate) {
       if (batchBy === 'event') expect(events.size).toBe(1);
       for (const event of events) expect(flying.has(event), `${event} is in two batches at once`).toBe(false);
       for (const event of events) flying.add(event);
-      const delivery = answer(batch.map(({ record }) => record.position));
+      const result = answer(batch.map(({ record }) => record.position));
       return () => {
         for (const event of events) flying.delete(event);
-        if (delivery.kind !== 'delivered') return delivery;
+        if (result.kind !== 'delivered') return result;
         for (const { record } of batch) {
           arrived.set(record.eventId, [...(arrived.get(record.eventId) ?? []), record.position]);
         }
-        return delivery;
+        return result;
       };
     },
   };

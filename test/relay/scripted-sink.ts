@@ -1,5 +1,5 @@
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
-import type { Delivery, Entry, Sink } from '../../src/sinks/sink.ts';
+import type { Entry, SendResult, Sink } from '../../src/sinks/sink.ts';
 
 /** One `send` as the sink got it. */
 export interface Sent {
@@ -9,24 +9,24 @@ export interface Sent {
   readonly at: number;
   readonly signal: AbortSignal;
   /** Answers it; for sinks whose script says `later`. */
-  answer(delivery: Delivery): void;
+  answer(result: SendResult): void;
 }
 
-export const delivered: Delivery = { kind: 'delivered' };
-export const unavailable: Delivery = {
+export const delivered: SendResult = { kind: 'delivered' };
+export const unavailable: SendResult = {
   kind: 'retry',
   cause: 'transient',
   code: 'http-503',
   reason: 'the service is down',
 };
-export const forbidden: Delivery = {
+export const forbidden: SendResult = {
   kind: 'retry',
   cause: 'configuration',
   code: 'http-403',
   reason: 'grant the role',
 };
-export const tooLarge: Delivery = { kind: 'rejected', cause: 'too-large', code: 'http-413', reason: 'too large' };
-export const poison: Delivery = {
+export const tooLarge: SendResult = { kind: 'rejected', cause: 'too-large', code: 'http-413', reason: 'too large' };
+export const poison: SendResult = {
   kind: 'rejected',
   cause: 'poison',
   code: 'http-400',
@@ -34,7 +34,7 @@ export const poison: Delivery = {
 };
 
 /** What a sink does with a batch. `later`: the test answers with `Sent.answer`. */
-export type Script = (batch: readonly Entry[], attempt: number) => Delivery | 'later';
+export type Script = (batch: readonly Entry[], attempt: number) => SendResult | 'later';
 
 /** A sink whose answers a test writes, and which notes what it was given. */
 export interface ScriptedSink extends Sink {
@@ -64,10 +64,10 @@ export function scriptedSink(
     },
     send(batch, signal) {
       const positions = batch.map(({ record }) => record.position);
-      const { promise, resolve } = Promise.withResolvers<Delivery>();
-      const answer = (delivery: Delivery): void => {
-        if (delivery.kind === 'delivered') arrived.push(...positions);
-        resolve(delivery);
+      const { promise, resolve } = Promise.withResolvers<SendResult>();
+      const answer = (result: SendResult): void => {
+        if (result.kind === 'delivered') arrived.push(...positions);
+        resolve(result);
       };
       const records = batch.map(({ record }) => record);
       sent.push({ positions, records, at: options.monotonicMs?.() ?? 0, signal, answer });

@@ -3,7 +3,7 @@ import type { Log } from '../../src/log.ts';
 import { silentLog } from '../../src/log.ts';
 import type { Waiting } from '../../src/relay/batch.ts';
 import { send } from '../../src/relay/send.ts';
-import type { Delivery, Entry, Sink } from '../../src/sinks/sink.ts';
+import type { Entry, SendResult, Sink } from '../../src/sinks/sink.ts';
 import { createFakeClock, settled } from '../support/fake-clock.ts';
 import { sampleRecord } from '../support/sample-record.ts';
 
@@ -31,9 +31,9 @@ const sinkThat = (sending: Sink['send']): Sink => ({
 function sending(sink: Sink, batch: readonly Waiting[] = [good], log: Log = silentLog) {
   const clock = createFakeClock();
   const stop = new AbortController();
-  const answer: { delivery: Delivery | null } = { delivery: null };
-  void send(batch, { sink, clock, log, deadlineMs: 60_000 }, stop.signal).then((delivery) => {
-    answer.delivery = delivery;
+  const answer: { result: SendResult | null } = { result: null };
+  void send(batch, { sink, clock, log, deadlineMs: 60_000 }, stop.signal).then((result) => {
+    answer.result = result;
   });
   return { clock, stop, answer };
 }
@@ -48,7 +48,7 @@ describe('one send', () => {
       }),
     );
     await settled();
-    expect(answer.delivery).toEqual({ kind: 'delivered' });
+    expect(answer.result).toEqual({ kind: 'delivered' });
     expect(got[0]?.json).toBe(good.json);
     expect(got[0]?.record).toEqual(sampleRecord());
     expect(got[0]?.record).toBe(got[0]?.record);
@@ -67,9 +67,9 @@ describe('one send', () => {
       ),
     );
     await clock.advance(59_999);
-    expect(answer.delivery).toBeNull();
+    expect(answer.result).toBeNull();
     await clock.advance(1);
-    expect(answer.delivery).toMatchObject({ kind: 'retry', cause: 'transient', code: 'deadline-exceeded' });
+    expect(answer.result).toMatchObject({ kind: 'retry', cause: 'transient', code: 'deadline-exceeded' });
     expect(told).toBe(true);
     expect(clock.sleepers()).toBe(0);
   });
@@ -82,7 +82,7 @@ describe('one send', () => {
     });
     const { answer } = sending(thrown, [good], log);
     await settled();
-    expect(answer.delivery).toMatchObject({ kind: 'retry', cause: 'transient', code: 'sink-threw' });
+    expect(answer.result).toMatchObject({ kind: 'retry', cause: 'transient', code: 'sink-threw' });
     expect(lines).toEqual(['the sink scripted threw, which it never should: please report it']);
   });
 
@@ -93,7 +93,7 @@ describe('one send', () => {
     });
     const { answer } = sending(reading, [good, entry('{"eventId":')]);
     await settled();
-    expect(answer.delivery).toMatchObject({ kind: 'rejected', cause: 'poison', code: 'unreadable' });
+    expect(answer.result).toMatchObject({ kind: 'rejected', cause: 'poison', code: 'unreadable' });
   });
 
   test('that is stopped waits a moment for what the sink says', async () => {
@@ -104,7 +104,7 @@ describe('one send', () => {
     const { stop, answer } = sending(slow);
     stop.abort();
     await settled();
-    expect(answer.delivery).toEqual({ kind: 'delivered' });
+    expect(answer.result).toEqual({ kind: 'delivered' });
   });
 
   test('that is stopped does not wait for a sink that says nothing', async () => {
@@ -112,7 +112,7 @@ describe('one send', () => {
     await settled();
     stop.abort();
     await clock.advance(1_000);
-    expect(answer.delivery).toMatchObject({ kind: 'retry', code: 'stopped' });
+    expect(answer.result).toMatchObject({ kind: 'retry', code: 'stopped' });
   });
 
   test('that is stopped before it began, or throws because of the stop, is no fault of the sink', async () => {

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Senders } from '../../src/sender/senders.ts';
-import type { Delivery } from '../../src/sinks/sink.ts';
+import type { SendResult } from '../../src/sinks/sink.ts';
 import { type LocalAzure, startLocalAzure } from '../support/local-azure.ts';
 import { sampleEntry } from '../support/sample-record.ts';
 import { openTestSenders } from './open-senders.ts';
@@ -20,7 +20,7 @@ async function opened(more: Record<string, unknown> = {}) {
   return senders;
 }
 
-async function send(senders: Senders, name: string): Promise<Delivery> {
+async function send(senders: Senders, name: string): Promise<SendResult> {
   const sink = senders.sinks.find((one) => one.name === name);
   if (!sink) throw new Error(`there is no ${name}`);
   return await sink.send([sampleEntry({ observedAt: new Date().toISOString() })], never);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import type { Delivery } from '../../src/sinks/sink.ts';
+import type { SendResult } from '../../src/sinks/sink.ts';
 import { type LocalAzure, startLocalAzure } from '../support/local-azure.ts';
 import { sampleEntry } from '../support/sample-record.ts';
 import { until } from '../support/until.ts';
@@ -14,7 +14,7 @@ afterAll(() => local.close());
 async function opened() {
   const senders = await openTestSenders(local.azure);
   onTestFinished(() => senders.close());
-  const send = async (name: string): Promise<Delivery> => {
+  const send = async (name: string): Promise<SendResult> => {
     const sink = senders.sinks.find((one) => one.name === name);
     if (!sink) throw new Error(`there is no ${name}`);
     return await sink.send([sampleEntry({ observedAt: new Date().toISOString() })], new AbortController().signal);

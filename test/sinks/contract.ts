@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Delivery, Entry, Sink } from '../../src/sinks/sink.ts';
+import type { Entry, SendResult, Sink } from '../../src/sinks/sink.ts';
 import { sampleEntry } from '../support/sample-record.ts';
 
 /** How a destination can be made to misbehave, until it is told otherwise. */
@@ -42,7 +42,7 @@ export function passesTheContract(
     // Of now: Log Analytics replaces the time of what is older than two days.
     const observedAt = new Date().toISOString();
     const never = new AbortController().signal;
-    const send = (batch: readonly Entry[], signal: AbortSignal = never): Promise<Delivery> =>
+    const send = (batch: readonly Entry[], signal: AbortSignal = never): Promise<SendResult> =>
       under.sink.send(batch, signal);
     const entries = (...ids: string[]): readonly Entry[] =>
       ids.map((recordId, index) => sampleEntry({ recordId, sequence: index + 1, position: index + 1, observedAt }));
@@ -93,9 +93,9 @@ export function passesTheContract(
 
     test(`${name} keeps what is refused for someone to act on, and says how`, async () => {
       under.misbehave('refused');
-      const delivery = await send(entries('refused'));
-      expect(delivery).toMatchObject({ kind: 'retry', cause: 'configuration' });
-      expect('reason' in delivery && delivery.reason).toMatch(/: (grant|check|keep) /);
+      const result = await send(entries('refused'));
+      expect(result).toMatchObject({ kind: 'retry', cause: 'configuration' });
+      expect('reason' in result && result.reason).toMatch(/: (grant|check|keep) /);
       await recovered();
     });
 

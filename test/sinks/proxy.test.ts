@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { createEventHubsSink } from '../../src/sinks/event-hubs/sink.ts';
 import { createLogAnalyticsSink } from '../../src/sinks/log-analytics/sink.ts';
-import type { Delivery, Sink } from '../../src/sinks/sink.ts';
+import type { SendResult, Sink } from '../../src/sinks/sink.ts';
 import { type ConnectProxy, startConnectProxy } from '../support/connect-proxy.ts';
 import { type LocalAzure, startLocalAzure } from '../support/local-azure.ts';
 import { sampleEntry } from '../support/sample-record.ts';
@@ -22,7 +22,7 @@ afterAll(async () => {
   await proxy.close();
 });
 
-async function sendOnce(sink: Sink): Promise<Delivery> {
+async function sendOnce(sink: Sink): Promise<SendResult> {
   try {
     return await sink.send([sampleEntry()], new AbortController().signal);
   } finally {
@@ -74,7 +74,7 @@ test.for([
   const toTable = await sendOnce(createLogAnalyticsSink({ config: local.logAnalytics(), ...around() }));
   Object.assign(process.env, { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url });
   await demanding.close();
-  expect([toHub, toTable].map((delivery) => ('code' in delivery ? delivery.code : undefined))).toEqual(
+  expect([toHub, toTable].map((result) => ('code' in result ? result.code : undefined))).toEqual(
     code === undefined ? [undefined, undefined] : ['proxy-refused', 'http-407'],
   );
   expect(JSON.stringify([toHub, toTable])).not.toMatch(/s3cret|s(%20| )cr/);

@@ -3,7 +3,7 @@ import { proxyBefore } from '../../azure/proxy.ts';
 import type { Observer } from '../../lifecycle/scheduled-event.ts';
 import { destinationOf, type EventHubsConfig } from '../../sinks/event-hubs/config.ts';
 import { createEventHubsSink } from '../../sinks/event-hubs/sink.ts';
-import type { CheckResult, Delivery } from '../../sinks/sink.ts';
+import type { CheckResult, SendResult } from '../../sinks/sink.ts';
 import { type NetworkPath, probe } from './connectivity.ts';
 import { type CheckContext, tokenMs, withToken } from './context.ts';
 import { type Finding, notProven, ok, problem } from './finding.ts';
@@ -71,7 +71,7 @@ export interface SendSeen {
   readonly vm: Observer | KnownVm;
   readonly write: boolean;
   /** Null: not tried. */
-  readonly probe: Delivery | null;
+  readonly probe: SendResult | null;
 }
 
 export function sendFindings(seen: SendSeen): readonly Finding[] {
@@ -92,7 +92,7 @@ export function sendFindings(seen: SendSeen): readonly Finding[] {
   return [problem('eventHubs.send', verdict.detail, remedyFor(verdict.code, seen)), ...probed];
 }
 
-function probeFinding({ to, vm }: SendSeen, probe: Delivery | null): Finding {
+function probeFinding({ to, vm }: SendSeen, probe: SendResult | null): Finding {
   const what = 'eventHubs.probe';
   if (probe === null) {
     return notProven(

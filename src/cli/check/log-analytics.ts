@@ -3,7 +3,7 @@ import { proxyBefore } from '../../azure/proxy.ts';
 import { destinationOf, type LogAnalyticsConfig } from '../../sinks/log-analytics/config.ts';
 import { columnOf } from '../../sinks/log-analytics/encode.ts';
 import { createLogAnalyticsSink } from '../../sinks/log-analytics/sink.ts';
-import type { CheckResult, Delivery, Entry } from '../../sinks/sink.ts';
+import type { CheckResult, Entry, SendResult } from '../../sinks/sink.ts';
 import { type NetworkPath, probe } from './connectivity.ts';
 import { type CheckContext, tokenMs, withToken } from './context.ts';
 import { type Finding, notProven, ok, problem } from './finding.ts';
@@ -28,7 +28,7 @@ export async function checkLogAnalytics(context: CheckContext): Promise<readonly
   ]);
   const vm = await context.vm();
   const entry = write && verdict.ok && vm !== null ? probeEntry(vm, clock.now(), config.imds.apiVersion) : null;
-  const delivery = entry && (await sink.send([entry], signal));
+  const result = entry && (await sink.send([entry], signal));
   await sink.close();
   const objectId = (await context.tokens()).at(-1)?.claims?.objectId ?? null;
   return [
@@ -41,7 +41,7 @@ export async function checkLogAnalytics(context: CheckContext): Promise<readonly
       objectId,
       vm,
       write,
-      probe: entry && delivery ? { entry, delivery } : null,
+      probe: entry && result ? { entry, result } : null,
     }),
   ];
 }
@@ -61,7 +61,7 @@ export interface WriteSeen {
   readonly vm: KnownVm;
   readonly write: boolean;
   /** Null: not tried. */
-  readonly probe: { readonly entry: Entry; readonly delivery: Delivery } | null;
+  readonly probe: { readonly entry: Entry; readonly result: SendResult } | null;
 }
 
 export const writeFindings = (seen: WriteSeen): readonly Finding[] => [
@@ -73,7 +73,7 @@ export const writeFindings = (seen: WriteSeen): readonly Finding[] => [
 function right(seen: WriteSeen): Finding {
   const what = 'logAnalytics.write';
   const { verdict, wayIsOpen, probe, to } = seen;
-  if (probe?.delivery.kind === 'delivered') return ok(what, `${sentence(to.sender)} may write to ${to.name}.`);
+  if (probe?.result.kind === 'delivered') return ok(what, `${sentence(to.sender)} may write to ${to.name}.`);
   if (verdict.ok) {
     return notProven(
       what,
@@ -95,9 +95,9 @@ function probed({ to, vm, probe }: WriteSeen): Finding {
       vm === null ? 'No test row was sent: this VM does not know its name.' : 'No test row was sent.',
     );
   }
-  const { delivery } = probe;
-  if (delivery.kind === 'delivered') return ok(what, `${sentence(to.name)} accepted a test row (IsTest is true).`);
-  return problem(what, delivery.reason);
+  const { result } = probe;
+  if (result.kind === 'delivered') return ok(what, `${sentence(to.name)} accepted a test row (IsTest is true).`);
+  return problem(what, result.reason);
 }
 
 /** A rule answers 204 and drops a column that it does not declare: only a look into the table tells that. */
@@ -107,7 +107,7 @@ function columns({ config, probe }: WriteSeen): Finding {
   if (probe === null) {
     return notProven(what, `Whether the stream takes all ${count} columns can only be proven by a row: check --write.`);
   }
-  if (probe.delivery.kind !== 'delivered') return notProven(what, 'The test row was not accepted: see above.');
+  if (probe.result.kind !== 'delivered') return notProven(what, 'The test row was not accepted: see above.');
   return ok(
     what,
     `None of the ${count} columns was refused. One that the stream does not declare is dropped without a word: this shows what arrived, after some minutes.`,

@@ -44,8 +44,8 @@ export interface PendingQuery {
   readonly notAfterPosition?: number;
 }
 
-/** What became of one delivery. `attempted`: it failed and stays pending. `dead`: refused for ever, kept with its reason. */
-export type Settlement =
+/** What is written of one delivery. `attempted`: it failed and stays pending. `dead`: refused for ever, kept with its reason. */
+export type DeliveryUpdate =
   | { readonly position: number; readonly outcome: 'delivered' }
   | { readonly position: number; readonly outcome: 'attempted'; readonly code: string; readonly reason: string }
   | { readonly position: number; readonly outcome: 'dead'; readonly code: string; readonly reason: string };
@@ -53,7 +53,7 @@ export type Settlement =
 /** The `code` of a delivery that a person gave up. Such a row is `abandoned`, and stays so when its sink returns. */
 export const purgedCode = 'purged';
 
-/** All settlements of one delivery since the last commit, as one. */
+/** All updates of one delivery since the last commit, as one. */
 export interface Outcome {
   readonly state: 'pending' | 'delivered' | 'dead';
   /** Failed ones to add. */

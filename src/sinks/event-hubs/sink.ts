@@ -5,7 +5,7 @@ import { createDeadlines, type Deadlines } from '../../azure/deadline.ts';
 import { classify } from '../../azure/errors.ts';
 import { KnownFailure, rejected, retry } from '../../azure/failure.ts';
 import type { Clock } from '../../clock.ts';
-import type { CheckResult, Delivery, Entry, Sink } from '../sink.ts';
+import type { CheckResult, Entry, SendResult, Sink } from '../sink.ts';
 import { type AmqpClient, type AmqpClientOptions, createAmqpClient } from './amqp-client.ts';
 import { destinationOf, type EventHubsConfig, eventHubsShape } from './config.ts';
 import { createConnection } from './connection.ts';
@@ -109,7 +109,7 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
     }
   }
 
-  async function sendOn(amqp: AmqpClient, entries: readonly Entry[], signal: AbortSignal): Promise<Delivery> {
+  async function sendOn(amqp: AmqpClient, entries: readonly Entry[], signal: AbortSignal): Promise<SendResult> {
     const signals = [signal, closed.signal, amqp.broken];
     const [first] = entries;
     if (!first) return { kind: 'delivered' };
@@ -125,7 +125,7 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
   }
 
   /** What a failure on this line means, and whether the line survives it. */
-  function failed(amqp: AmqpClient, error: unknown, signal: AbortSignal): Delivery {
+  function failed(amqp: AmqpClient, error: unknown, signal: AbortSignal): SendResult {
     const calledOff = signal.aborted || closed.signal.aborted;
     const failure = classify(calledOff ? error : amqp.explain(error), destination, clock.now());
     // A new connection costs 100 ms; a doubtful one may cost every send its whole deadline.
@@ -136,14 +136,17 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
   }
 
   /** A refusal may be the token's fault: revoked, or signed with a key that is no longer trusted. Otherwise the role is missing. */
-  async function attempt(signal: AbortSignal, work: (amqp: AmqpClient) => Promise<Delivery>): Promise<Delivery> {
-    const delivery = await attemptOnce(signal, work);
-    const isRefused = delivery.kind === 'retry' && delivery.code === unauthorized && config.connectionString === null;
-    if (!isRefused || !(await credential.replace?.(eventHubsScope, token, signal))) return delivery;
+  async function attempt(signal: AbortSignal, work: (amqp: AmqpClient) => Promise<SendResult>): Promise<SendResult> {
+    const result = await attemptOnce(signal, work);
+    const isRefused = result.kind === 'retry' && result.code === unauthorized && config.connectionString === null;
+    if (!isRefused || !(await credential.replace?.(eventHubsScope, token, signal))) return result;
     return await attemptOnce(signal, work);
   }
 
-  async function attemptOnce(signal: AbortSignal, work: (amqp: AmqpClient) => Promise<Delivery>): Promise<Delivery> {
+  async function attemptOnce(
+    signal: AbortSignal,
+    work: (amqp: AmqpClient) => Promise<SendResult>,
+  ): Promise<SendResult> {
     try {
       await loadTransport();
       return await connection.use(async (amqp) => {

@@ -8,7 +8,7 @@ import { classify } from '../../azure/errors.ts';
 import { rejected, retry } from '../../azure/failure.ts';
 import { httpFailure } from '../../azure/http-failure.ts';
 import type { Clock } from '../../clock.ts';
-import type { CheckResult, Delivery, Entry, Sink } from '../sink.ts';
+import type { CheckResult, Entry, SendResult, Sink } from '../sink.ts';
 import { destinationOf, hostOf, type LogAnalyticsConfig, logAnalyticsShape, mostBytes, mostRows } from './config.ts';
 import { encodeRow } from './encode.ts';
 
@@ -65,7 +65,7 @@ export function createLogAnalyticsSink(options: LogAnalyticsSinkOptions): LogAna
     return true;
   }
 
-  async function attempt(batch: readonly Entry[], signal: AbortSignal): Promise<Delivery> {
+  async function attempt(batch: readonly Entry[], signal: AbortSignal): Promise<SendResult> {
     try {
       return await upload(batch, signal);
     } catch (error) {
@@ -73,7 +73,7 @@ export function createLogAnalyticsSink(options: LogAnalyticsSinkOptions): LogAna
     }
   }
 
-  async function upload(batch: readonly Entry[], signal: AbortSignal): Promise<Delivery> {
+  async function upload(batch: readonly Entry[], signal: AbortSignal): Promise<SendResult> {
     const rows = batch.map(({ record }) => encodeRow(record));
     const bytes = Buffer.byteLength(JSON.stringify(rows));
     if (rows.length > mostRows || (bytes > mostBytes && rows.length > 0)) {
@@ -117,9 +117,9 @@ export function createLogAnalyticsSink(options: LogAnalyticsSinkOptions): LogAna
   return {
     ...logAnalyticsShape,
     async send(batch, signal) {
-      const delivery = await attempt(batch, signal);
-      const isRefused = delivery.kind === 'retry' && delivery.code === 'http-401';
-      return isRefused && (await replaceToken(signal)) ? await attempt(batch, signal) : delivery;
+      const result = await attempt(batch, signal);
+      const isRefused = result.kind === 'retry' && result.code === 'http-401';
+      return isRefused && (await replaceToken(signal)) ? await attempt(batch, signal) : result;
     },
     async check(signal) {
       try {

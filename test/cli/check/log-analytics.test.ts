@@ -66,7 +66,7 @@ test('an endpoint of another rule needs no role, but the right endpoint', () => 
 
 test('only an accepted row proves right and columns, and even that shows not all of them', () => {
   const entry = sampleEntry();
-  const accepted = { write: true, probe: { entry, delivery: { kind: 'delivered' } } } as const;
+  const accepted = { write: true, probe: { entry, result: { kind: 'delivered' } } } as const;
   expect(found('logAnalytics.write', accepted)).toMatchObject({ verdict: 'ok' });
   expect(found('logAnalytics.columns', accepted)).toMatchObject({
     verdict: 'ok',
@@ -80,8 +80,8 @@ test('only an accepted row proves right and columns, and even that shows not all
 });
 
 test('a row that is malformed in the eyes of the rule is a problem, and says nothing good of the columns', () => {
-  const delivery = { kind: 'rejected', cause: 'poison', code: 'http-400', reason: 'Malformed.' } as const;
-  const refused = { write: true, probe: { entry: sampleEntry(), delivery } };
+  const result = { kind: 'rejected', cause: 'poison', code: 'http-400', reason: 'Malformed.' } as const;
+  const refused = { write: true, probe: { entry: sampleEntry(), result } };
   expect(found('logAnalytics.probe', refused)).toMatchObject({ verdict: 'problem', message: 'Malformed.' });
   expect(found('logAnalytics.columns', refused)).toMatchObject({ verdict: 'not-proven' });
 });

@@ -114,8 +114,8 @@ describe('what arrives at the event hub', () => {
           sampleEntry({ eventId: `event-${index}`, sequence, recordId: `${index}/${sequence}` }),
         ),
       );
-      const deliveries = await Promise.all(batches.map((batch) => sink.send(batch, never)));
-      expect(deliveries.every(({ kind }) => kind === 'delivered')).toBe(true);
+      const results = await Promise.all(batches.map((batch) => sink.send(batch, never)));
+      expect(results.every(({ kind }) => kind === 'delivered')).toBe(true);
     });
     const events = hub().events().slice(before);
     expect(hub().connectionsOpened - opened).toBe(1);
@@ -267,10 +267,10 @@ describe('what is wrong with the address', () => {
   for (const { name, settings, code } of cases) {
     test(`${name} is said as ${code}, without any secret`, async () => {
       const sink = makeSink(settings());
-      const delivery = await withSink(sink, () => sink.send([sampleEntry()], never));
-      expect(delivery).toMatchObject({ kind: 'retry', code });
-      expect(JSON.stringify(delivery)).not.toContain('topsecret');
-      expect('reason' in delivery && delivery.reason).toContain('sinks.eventHubs.');
+      const result = await withSink(sink, () => sink.send([sampleEntry()], never));
+      expect(result).toMatchObject({ kind: 'retry', code });
+      expect(JSON.stringify(result)).not.toContain('topsecret');
+      expect('reason' in result && result.reason).toContain('sinks.eventHubs.');
     });
   }
 });

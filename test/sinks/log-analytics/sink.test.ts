@@ -4,7 +4,7 @@ import type { Column, LogsFault } from '../../../src/azure-simulator/index.ts';
 import { systemClock } from '../../../src/clock.ts';
 import type { LogAnalyticsConfig } from '../../../src/sinks/log-analytics/config.ts';
 import { createLogAnalyticsSink, type LogAnalyticsSink } from '../../../src/sinks/log-analytics/sink.ts';
-import type { Delivery } from '../../../src/sinks/sink.ts';
+import type { SendResult } from '../../../src/sinks/sink.ts';
 import { type LocalAzure, startLocalAzure } from '../../support/local-azure.ts';
 import { sampleEntry } from '../../support/sample-record.ts';
 import { type Misbehaviour, passesTheContract, type SinkUnderTest } from '../contract.ts';
@@ -37,11 +37,11 @@ const makeSink = (settings: Partial<LogAnalyticsConfig> = {}): LogAnalyticsSink 
   });
 
 /** What one send answers while the endpoint does this. */
-async function during(fault: LogsFault, settings: Partial<LogAnalyticsConfig> = {}): Promise<Delivery> {
+async function during(fault: LogsFault, settings: Partial<LogAnalyticsConfig> = {}): Promise<SendResult> {
   logs().fault(fault, 1);
-  const delivery = await makeSink(settings).send([sampleEntry()], never);
+  const result = await makeSink(settings).send([sampleEntry()], never);
   logs().fault(null);
-  return delivery;
+  return result;
 }
 
 const faultFor: Record<Misbehaviour, LogsFault> = {
@@ -104,15 +104,15 @@ describe('what the Logs Ingestion API answers', () => {
 
   test('the service is quoted where it names a malformed column, and never the rows', async () => {
     const body = JSON.stringify({ error: { code: 'InvalidRecord', message: 'column Sequence is no int' } });
-    const delivery = await during({ status: 400, body });
-    const reason = 'reason' in delivery ? delivery.reason : '';
+    const result = await during({ status: 400, body });
+    const reason = 'reason' in result ? result.reason : '';
     expect(reason).toContain('column Sequence is no int');
-    expect(JSON.stringify(delivery)).not.toContain('web_3');
+    expect(JSON.stringify(result)).not.toContain('web_3');
   });
 
   test('a missing role is said with the role, the rule and how long a grant takes', async () => {
-    const delivery = await during({ status: 403 });
-    expect('reason' in delivery && delivery.reason).toBe(
+    const result = await during({ status: 403 });
+    expect('reason' in result && result.reason).toBe(
       `The identity of this VM may not write to the stream Custom-VmLifecycle_CL of the data collection rule ${logs().ruleId} (HTTP 403): grant the role 'Monitoring Metrics Publisher' on the data collection rule ${logs().ruleId} to the identity of this VM; a new grant takes up to 30 min to work.`,
     );
   });
