@@ -75,7 +75,7 @@ const planted: readonly { name: string; rule: keyof typeof rules; path: string; 
     name: 'relay reads a sink',
     rule: 'imports',
     path: 'src/relay/relay.ts',
-    text: `import { createStdout } from '../sinks/stdout.ts';`,
+    text: `import { createStdout } from '../sinks/stdout/sink.ts';`,
     breaks: true,
   },
   {
@@ -109,22 +109,22 @@ const planted: readonly { name: string; rule: keyof typeof rules; path: string; 
   {
     name: 'a sink takes a type of the configuration',
     rule: 'imports',
-    path: 'src/sinks/stdout.ts',
-    text: `import type { Config } from '../config.ts';`,
+    path: 'src/sinks/stdout/sink.ts',
+    text: `import type { Config } from '../../config.ts';`,
     breaks: false,
   },
   {
     name: 'a sink takes a type of the configuration by name',
     rule: 'imports',
-    path: 'src/sinks/stdout.ts',
-    text: `import { type Config, type Path } from '../config.ts';`,
+    path: 'src/sinks/stdout/sink.ts',
+    text: `import { type Config, type Path } from '../../config.ts';`,
     breaks: false,
   },
   {
     name: 'a sink takes a value of the configuration',
     rule: 'imports',
-    path: 'src/sinks/stdout.ts',
-    text: `import { type Config, options } from '../config.ts';`,
+    path: 'src/sinks/stdout/sink.ts',
+    text: `import { type Config, options } from '../../config.ts';`,
     breaks: true,
   },
   {

@@ -1,6 +1,6 @@
 import { amqpFailure } from './amqp-failure.ts';
 import { type ErrorDetail, errorDetailsOf } from './error-detail.ts';
-import { type Destination, type Failure, KnownFailure, retry } from './failure.ts';
+import { type Destination, type Failure, KnownFailure, retry, sentence } from './failure.ts';
 import { httpFailure } from './http-failure.ts';
 import { networkFailure } from './network-failure.ts';
 
@@ -48,5 +48,3 @@ function unknown(details: readonly ErrorDetail[], { name }: Destination): Failur
     `${sentence(name)} could not be reached: ${said ?? 'no reason given'}; it is tried again.`,
   );
 }
-
-const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -65,3 +65,6 @@ export interface Destination {
   /** What to compare when Azure says that there is no such thing: ends a sentence after "check". */
   readonly whatToCheck: string;
 }
+
+/** A text as the beginning of a sentence. */
+export const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,5 +1,5 @@
 import type { ErrorDetail } from './error-detail.ts';
-import { asksForCredentials, type Destination, type Failure, rejected, retry } from './failure.ts';
+import { asksForCredentials, type Destination, type Failure, rejected, retry, sentence } from './failure.ts';
 
 /**
  * What an HTTP status of the Logs Ingestion API means.
@@ -62,8 +62,6 @@ export function httpFailure(
 
 /** How a data collection rule says that it has no such stream: no row is to blame for that, and every row meets it. */
 const namesStream = /InvalidStream|\bstream\b.*\bnot\b.*\b(configured|found|exist)/i;
-
-const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** A proxy that opens no tunnel answers in the name of the service. */
 const orProxy = ({ host, proxy }: Destination): string =>

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import { eventHubsShape, destinationOf as hubOf } from './event-hubs/config.ts';
 import { hostOf, logAnalyticsShape, destinationOf as tableOf } from './log-analytics/config.ts';
 import type { Sink } from './sink.ts';
-import { createStdoutSink, stdoutShape } from './stdout.ts';
+import { createStdoutSink, stdoutShape } from './stdout/sink.ts';
 
 export interface SinkSurroundings {
   readonly credential: ReplaceableCredential;
@@ -33,7 +33,7 @@ export interface SinkKind {
 }
 
 /**
- * ADD A SINK HERE: one row, and its section in `config.ts`. Start from `stdout.ts`, the worked example; the suite in
+ * ADD A SINK HERE: one row, and its section in `config.ts`. Start from `stdout/sink.ts`, the worked example; the suite in
  * `test/sinks/contract.ts` says whether it is one.
  */
 export const sinkKinds: readonly SinkKind[] = [

@@ -1,6 +1,9 @@
 import { makeConfiguration } from '../../infra/bridge-configuration.ts';
 import { tokenFailure } from '../../src/azure/token-failure.ts';
-import * as remedy from '../../src/cli/check/remedy.ts';
+import * as remedy from '../../src/check/remedy.ts';
+import { setClock } from '../../src/cli/check/clock.ts';
+import * as hubRemedy from '../../src/sinks/event-hubs/remedy.ts';
+import * as ruleRemedy from '../../src/sinks/log-analytics/remedy.ts';
 import { evaluateFile } from '../tools/bicep/evaluate.ts';
 import { textOf } from '../tools/bicep/files.ts';
 import { createProject } from '../tools/bicep/project.ts';
@@ -37,31 +40,52 @@ const vms: readonly remedy.KnownVm[] = [
 const hub = { namespace, eventHub: 'vm-lifecycle' };
 const ruleId = `dcr-${'0'.repeat(32)}`;
 
+/** `subscription` is a part of what the others print. */
+type RemedyName =
+  | Exclude<keyof typeof remedy, 'subscription'>
+  | keyof typeof hubRemedy
+  | keyof typeof ruleRemedy
+  | 'setClock';
+
 /** What `check` prints, by the function that makes it: every branch of it. A new function has no row and does not compile. */
-const remedies: Readonly<Record<keyof typeof remedy, (vm: remedy.KnownVm) => readonly string[]>> = {
+const remedies: Readonly<Record<RemedyName, (vm: remedy.KnownVm) => readonly string[]>> = {
   azVm: (vm) => [remedy.azVm(vm, 'show'), remedy.azVm(vm, 'show', '--query id')],
   assignIdentity: (vm) => [remedy.assignIdentity(vm, null), remedy.assignIdentity(vm, clientId)],
   listIdentities: (vm) => [remedy.listIdentities(vm)],
   showProxyAgent: (vm) => [remedy.showProxyAgent(vm)],
-  grantSend: (vm) => [remedy.grantSend(hub, null, vm), remedy.grantSend(hub, clientId, vm)],
-  listEventHubs: (vm) => [remedy.listEventHubs(namespace, vm)],
+  grantSend: (vm) => [hubRemedy.grantSend(hub, null, vm), hubRemedy.grantSend(hub, clientId, vm)],
+  listEventHubs: (vm) => [hubRemedy.listEventHubs(namespace, vm)],
   listPolicies: (vm) =>
-    [null, 'sender', 'RootManageSharedAccessKey'].map((policy) => remedy.listPolicies({ ...hub, policy }, vm)),
-  showNetworkRules: (vm) => [remedy.showNetworkRules(namespace, vm)],
-  switchHubOn: (vm) => [remedy.switchHubOn(hub, vm)],
+    [null, 'sender', 'RootManageSharedAccessKey'].map((policy) => hubRemedy.listPolicies({ ...hub, policy }, vm)),
+  showNetworkRules: (vm) => [hubRemedy.showNetworkRules(namespace, vm)],
+  switchHubOn: (vm) => [hubRemedy.switchHubOn(hub, vm)],
   grantPublish: (vm) => [
-    remedy.grantPublish({ ruleId, resourceId: null }, null, vm),
-    remedy.grantPublish({ ruleId, resourceId: inGroup('rg', 'x/y') }, clientId, vm),
+    ruleRemedy.grantPublish({ ruleId, resourceId: null }, null, vm),
+    ruleRemedy.grantPublish({ ruleId, resourceId: inGroup('rg', 'x/y') }, clientId, vm),
   ],
-  listRules: (vm) => [remedy.listRules(vm)],
-  queryFor: () => [remedy.queryFor('Custom-VmLifecycle_CL', '0123')],
-  setClock: () => [remedy.setClock('linux'), remedy.setClock('win32')],
+  listRules: (vm) => [ruleRemedy.listRules(vm)],
+  queryFor: () => [ruleRemedy.queryFor('Custom-VmLifecycle_CL', '0123')],
+  assignRole: () => [remedy.assignRole('Reader', clientId, inGroup('rg', 'virtualmachines/web_3'))],
+  setClock: () => [setClock('linux'), setClock('win32')],
 };
 
+/** The file that a function is in. */
+const pathOf = (name: string): string =>
+  name in hubRemedy
+    ? 'src/sinks/event-hubs/remedy.ts'
+    : name in ruleRemedy
+      ? 'src/sinks/log-analytics/remedy.ts'
+      : 'src/check/remedy.ts';
+
+/** What `check` prints as a command, by its text. */
+const remedyPaths: ReadonlyMap<string, string> = new Map(
+  Object.entries(remedies)
+    .flatMap(([name, render]) => vms.flatMap((vm) => render(vm).map((line) => [line, pathOf(name)] as const)))
+    .filter(([line]) => line.search(callOfAz) !== -1),
+);
+
 /** What `check` prints as a command, once each. */
-export const remedyLines: readonly string[] = [
-  ...new Set(Object.values(remedies).flatMap((render) => vms.flatMap((vm) => render(vm)))),
-].filter((line) => line.search(callOfAz) !== -1);
+export const remedyLines: readonly string[] = [...remedyPaths.keys()];
 
 /** Everything of `text` from an `az` on to the end of its line, without the pipe into what comes next. */
 const toTheEnd = (text: string): string[] =>
@@ -106,7 +130,7 @@ function fleetOutputs(): readonly Written[] {
 
 /** Every line about the Azure CLI that is not in a document, made as it is printed. */
 export const printed: readonly Written[] = [
-  ...remedyLines.map((text): Written => ({ path: 'src/cli/check/remedy.ts', text, kind: 'line' })),
+  ...[...remedyPaths].map(([text, path]): Written => ({ path, text, kind: 'line' })),
   ...tokenMessages(),
   ...configurationMessages(),
   ...fleetOutputs(),

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { readConfig } from '../../src/cli/read-config.ts';
 import { startHeartbeat } from '../../src/heartbeat/heartbeat.ts';
 import type { HeartbeatPolls } from '../../src/heartbeat/row.ts';
-import { heartbeatSenders } from '../../src/heartbeat/senders.ts';
 import { silentLog } from '../../src/log.ts';
 import { openOutbox } from '../../src/outbox/outbox.ts';
+import { heartbeatSenders } from '../../src/sinks/heartbeats.ts';
 import { configurationFor, temporaryDirectory } from '../support/bridge-process.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { type LocalAzure, startLocalAzure } from '../support/local-azure.ts';

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { disablingFile, isApprovingDisabled } from '../../approver/disabled.ts';
+import { ok, warning } from '../../check/finding.ts';
 import type { Config } from '../../config.ts';
 import type { CheckContext } from './context.ts';
-import { type Finding, ok, warning } from './finding.ts';
+import type { Finding } from './finding.ts';
 
 export function checkApprove({ config }: CheckContext): readonly Finding[] {
   const switchOffFile = join(config.stateDirectory, disablingFile);

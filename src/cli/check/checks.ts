@@ -1,14 +1,15 @@
+import { notProven, ok } from '../../check/finding.ts';
+import { checkEventHubs } from '../../sinks/event-hubs/check.ts';
+import { checkLogAnalytics } from '../../sinks/log-analytics/check.ts';
 import { checkApprove } from './approve.ts';
 import { checkClock } from './clock.ts';
 import type { CheckContext } from './context.ts';
 import { checkDelivery } from './delivery.ts';
 import { checkDisk } from './disk.ts';
-import { checkEventHubs } from './event-hubs.ts';
-import { type CheckId, type Class, checkIds, type Finding, notProven, ok } from './finding.ts';
+import { type CheckId, type Class, checkIds, type Finding } from './finding.ts';
 import { checkIdentity } from './identity.ts';
 import { checkImds } from './imds.ts';
 import { checkInstallation } from './installation.ts';
-import { checkLogAnalytics } from './log-analytics.ts';
 import { checkState } from './state.ts';
 
 /** One row of the table: proves everything of a class. */
@@ -26,8 +27,17 @@ export const checks: readonly Check[] = [
   { class: 'imds', needsNetwork: true, look: checkImds },
   { class: 'clock', needsNetwork: true, look: checkClock },
   { class: 'identity', needsNetwork: true, look: checkIdentity },
-  { class: 'eventHubs', needsNetwork: true, look: checkEventHubs },
-  { class: 'logAnalytics', needsNetwork: true, look: checkLogAnalytics },
+  {
+    class: 'eventHubs',
+    needsNetwork: true,
+    look: ({ config: { sinks }, ...context }) => (sinks.eventHubs ? checkEventHubs(sinks.eventHubs, context) : []),
+  },
+  {
+    class: 'logAnalytics',
+    needsNetwork: true,
+    look: ({ config: { sinks }, ...context }) =>
+      sinks.logAnalytics ? checkLogAnalytics(sinks.logAnalytics, context) : [],
+  },
   { class: 'stdout', needsNetwork: false, look: checkStdout },
   { class: 'delivery', needsNetwork: false, look: checkDelivery },
   { class: 'approve', needsNetwork: false, look: checkApprove },

@@ -1,6 +1,6 @@
+import { notProven, ok, problem, warning } from '../../check/finding.ts';
 import type { CheckContext } from './context.ts';
-import { type Finding, notProven, ok, problem, warning } from './finding.ts';
-import { setClock } from './remedy.ts';
+import type { Finding } from './finding.ts';
 
 /** Beyond this, times in records are visibly wrong. */
 const noticeableSeconds = 2;
@@ -34,3 +34,7 @@ function inWords(seconds: number): string {
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
   return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
 }
+
+/** Sets the clock by what the hypervisor or the time service says. */
+export const setClock = (platform: NodeJS.Platform): string =>
+  platform === 'win32' ? 'w32tm /resync /force' : 'sudo chronyc makestep || sudo systemctl restart systemd-timesyncd';

@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
+import { notProven, ok, problem, warning } from '../../check/finding.ts';
 import { type Config, environmentName, environmentPrefix, type Option, options } from '../../config.ts';
 import type { LoadedConfig } from '../load-config.ts';
 import { configFileVariable } from '../read-config.ts';
 import { accountNames } from './disk.ts';
-import { type Finding, notProven, ok, problem, warning } from './finding.ts';
+import type { Finding } from './finding.ts';
 
 /** Who may do what with the file of the configuration. */
 export interface FileSeen {

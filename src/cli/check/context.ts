@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
-import { type BridgeCredential, createCredential } from '../../azure/credential.ts';
+import { type BridgeCredential, createCredential, tokenDestination } from '../../azure/credential.ts';
 import { classify } from '../../azure/errors.ts';
-import { tokenEndpoint } from '../../azure/token-failure.ts';
 import { managedIdentityTokens } from '../../azure/token-source.ts';
-import type { Clock } from '../../clock.ts';
+import { readClaims } from '../../check/claims.ts';
+import { type SinkCheckContext, type TokenSeen, tokenMs } from '../../check/context.ts';
 import type { Config } from '../../config.ts';
 import { createImds, type Imds, type InstanceAnswer } from '../../imds/client.ts';
 import { createDiscovery, type Locate } from '../../imds/discover.ts';
@@ -11,23 +11,18 @@ import { observerFrom, observerWithoutMetadata, parseInstance, parseTags } from 
 import type { Observer, Seen } from '../../lifecycle/scheduled-event.ts';
 import { silentLog } from '../../log.ts';
 import { tokenScopes } from '../../sinks/index.ts';
-import type { CheckResult } from '../../sinks/sink.ts';
+import type { Entry } from '../../sinks/sink.ts';
 import { Failure } from '../exit-codes.ts';
 import { readStatus, type Status } from '../status/status.ts';
-import { readClaims, type TokenClaims } from './claims.ts';
+import { probeEntry } from './probe-record.ts';
 import { type StateSeen, seeState } from './see-state.ts';
 
 /** What the checks stand on. What several of them need is asked for once, when the first of them asks. */
-export interface CheckContext {
+export interface CheckContext extends SinkCheckContext {
   readonly config: Config;
-  readonly clock: Clock;
   readonly platform: NodeJS.Platform;
-  /** Whether a test record may be written. */
-  readonly write: boolean;
   /** Nobody may be asked. */
   readonly offline: boolean;
-  /** Aborted when the command is to end. */
-  readonly signal: AbortSignal;
   readonly credential: BridgeCredential;
   /** Tells whoever waits why it takes so long. */
   tell(sentence: string): void;
@@ -36,26 +31,14 @@ export interface CheckContext {
   /** What `status` knows of the service and its outbox; else why it knows nothing. Asked once. */
   status(): Promise<Status | Failure>;
   instance(): Promise<InstanceAnswer>;
-  /** As the service knows it: by configuration and instance metadata, or while these fail as the outbox knows it. */
-  vm(): Promise<Observer | null>;
   document(): Promise<Seen>;
   /** Where the metadata service was found; as configured, unless that is `auto`. */
   endpoint(): Promise<string>;
-  /** One for each scope that the sinks need; the credential has them from then on. Never rejects. */
-  tokens(): Promise<readonly TokenSeen[]>;
   close(): Promise<void>;
 }
 
-export interface TokenSeen {
-  readonly scope: string;
-  readonly claims: TokenClaims | null;
-  /** Null: a token came. */
-  readonly failure: { readonly code: string; readonly reason: string } | null;
-}
-
-/** Deadlines in ms. With the others of this folder they keep the whole under 30 s, the first document excepted. */
+/** In ms. With the other deadlines of a check it keeps the whole under 30 s, the first document excepted. */
 const instanceMs = 8_000;
-export const tokenMs = 11_000;
 /** Without a request for so long the service turns the feature off. */
 const warmForMs = 24 * 3_600_000;
 /** All programs of a VM together may send the metadata service five requests a second; the service sends one. */
@@ -128,6 +111,11 @@ export function createCheckContext(options: CheckContextOptions): CheckContext {
       : observerWithoutMetadata({ stored: state().report?.observer ?? null, computer }, overrides, tags);
   });
 
+  async function testEntry(): Promise<Entry | null> {
+    const observer = await vm();
+    return observer && probeEntry(observer, clock.now(), config.imds.apiVersion);
+  }
+
   const document = once(async (): Promise<Seen> => {
     const over = new AbortController();
     void clock.sleep(patienceMs, over.signal).then(() => {
@@ -179,6 +167,7 @@ export function createCheckContext(options: CheckContextOptions): CheckContext {
     status,
     instance,
     vm,
+    testEntry,
     document,
     tokens,
     async endpoint() {
@@ -192,33 +181,7 @@ export function createCheckContext(options: CheckContextOptions): CheckContext {
   };
 }
 
-/**
- * What a sink says of itself, once the tokens are there: without them it could only say the same again, as long afterwards.
- * @param context null: it needs no token.
- */
-export async function withToken(
-  context: Pick<CheckContext, 'tokens'> | null,
-  check: () => Promise<CheckResult>,
-): Promise<CheckResult> {
-  const tokens = await context?.tokens();
-  const failure = tokens?.find((token) => token.failure !== null)?.failure;
-  return failure ? { ok: false, code: failure.code, detail: failure.reason } : await check();
-}
-
 const isThrottled = (code: string | null): boolean => code === 'http-429' || code === 'token-throttled';
-
-const tokenDestination = () => {
-  const { name } = tokenEndpoint();
-  return {
-    name: `the token endpoint ${name}`,
-    host: name,
-    addressKey: 'imds.endpoint',
-    proxy: null,
-    sender: 'this VM',
-    grant: 'this VM an identity',
-    whatToCheck: 'identity.clientId',
-  };
-};
 
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | null = null;

@@ -1,3 +1,4 @@
+import { ok, problem, warning } from '../../check/finding.ts';
 import { inWords } from '../../health/moment.ts';
 import { Failure } from '../exit-codes.ts';
 import { plain, sinkName } from '../outbox/plain.ts';
@@ -5,7 +6,7 @@ import type { StatusSink } from '../status/facts.ts';
 import type { Status } from '../status/status.ts';
 import { deadLetters, undelivered } from '../status/verdict.ts';
 import type { CheckContext } from './context.ts';
-import { type Finding, ok, problem, warning } from './finding.ts';
+import type { Finding } from './finding.ts';
 
 /** After the destinations themselves: where one of them can be reached now, only this says that its records wait all the same. */
 export async function checkDelivery(context: CheckContext): Promise<readonly Finding[]> {

@@ -10,10 +10,11 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { notProven, ok, problem, warning } from '../../check/finding.ts';
 import { explained } from '../../outbox/store/directory.ts';
 import { limitBytes } from '../../outbox/store/retention.ts';
 import type { CheckContext } from './context.ts';
-import { type Finding, notProven, ok, problem, warning } from './finding.ts';
+import type { Finding } from './finding.ts';
 
 /** What the file system tells of the state directory. */
 export interface DiskSeen {

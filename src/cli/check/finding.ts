@@ -1,22 +1,10 @@
+import type { Finding as Proven, Verdict } from '../../check/finding.ts';
+import { eventHubsFindings } from '../../sinks/event-hubs/check.ts';
+import { logAnalyticsFindings } from '../../sinks/log-analytics/check.ts';
 import { type ExitReason, exitCodes } from '../exit-codes.ts';
 
-/**
- * `ok`: proven. `warning`: works now; someone should look. `problem`: does not work until someone acts. `not-proven`: could not be
- * found out, and why.
- */
-export type Verdict = 'ok' | 'warning' | 'problem' | 'not-proven';
-
 /** What one line proves. */
-export interface Finding {
-  readonly what: CheckId;
-  readonly verdict: Verdict;
-  /** One sentence, or two, for the operator. */
-  readonly message: string;
-  /** The exact command that fixes it, or that shows what has to be known next. One line. */
-  readonly remedy?: string;
-  /** How the command ends for it, where that is not what its class says. */
-  readonly exit?: ExitReason;
-}
+export type Finding = Proven<CheckId, ExitReason>;
 
 /** Classes of failure, in the order in which they are looked at: what comes first is often the cause of what follows. */
 export const classes = {
@@ -53,44 +41,14 @@ export const checkIds = {
   'clock.offset': 'the clock of this VM is that of Azure',
   'identity.token': 'the managed identity gets tokens',
   'identity.which': 'which identity that is',
-  'eventHubs.name': 'the name resolves, or the proxy opens the way',
-  'eventHubs.tcp': 'a connection is established',
-  'eventHubs.tls': 'the certificate is trusted and of that name',
-  'eventHubs.send': 'the right to send, by opening a sending link',
-  'eventHubs.probe': 'a test record is accepted (--write)',
-  'logAnalytics.name': 'the name resolves, or the proxy opens the way',
-  'logAnalytics.tcp': 'a connection is established',
-  'logAnalytics.tls': 'the certificate is trusted and of that name',
-  'logAnalytics.write': 'the right to write, by an empty request',
-  'logAnalytics.probe': 'a test row is accepted (--write)',
-  'logAnalytics.columns': 'the stream takes the columns that are sent (--write)',
+  ...eventHubsFindings,
+  ...logAnalyticsFindings,
   'stdout.open': 'records go to standard output too',
   'delivery.backlog': 'whether records wait for a destination that does not take them',
   'approve.policy': 'what would be approved, in words',
   'installation.version': 'the version that was to be installed last is the one that was ready last',
 } as const satisfies Record<`${Class}.${string}`, string>;
 export type CheckId = keyof typeof checkIds;
-
-export const ok = (what: CheckId, message: string, remedy?: string): Finding => finding(what, 'ok', message, remedy);
-export const warning = (what: CheckId, message: string, remedy?: string): Finding =>
-  finding(what, 'warning', message, remedy);
-export const problem = (what: CheckId, message: string, remedy?: string): Finding =>
-  finding(what, 'problem', message, remedy);
-export const notProven = (what: CheckId, message: string, remedy?: string): Finding =>
-  finding(what, 'not-proven', message, remedy);
-
-/** What a reason says of the service, which tries again: a check tries once. */
-const triesAgain = /; it is (tried|sent|asked) again( later)?/g;
-
-/** On one line, whatever was quoted in it. */
-export function finding(what: CheckId, verdict: Verdict, message: string, remedy?: string): Finding {
-  return {
-    what,
-    verdict,
-    message: message.replace(/\s+/g, ' ').replace(triesAgain, ''),
-    ...(remedy !== undefined && { remedy }),
-  };
-}
 
 /** The class that a finding belongs to. */
 export const classOf = (what: CheckId): Class => what.split('.')[0] as Class;

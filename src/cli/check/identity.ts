@@ -1,7 +1,9 @@
+import type { TokenSeen } from '../../check/context.ts';
+import { notProven, ok, problem } from '../../check/finding.ts';
+import { assignIdentity, type KnownVm, listIdentities, showProxyAgent } from '../../check/remedy.ts';
 import type { Config } from '../../config.ts';
-import type { CheckContext, TokenSeen } from './context.ts';
-import { type Finding, notProven, ok, problem } from './finding.ts';
-import { assignIdentity, type KnownVm, listIdentities, showProxyAgent } from './remedy.ts';
+import type { CheckContext } from './context.ts';
+import type { Finding } from './finding.ts';
 
 export async function checkIdentity(context: CheckContext): Promise<readonly Finding[]> {
   const [tokens, vm] = await Promise.all([context.tokens(), context.vm()]);

@@ -1,9 +1,10 @@
+import { notProven, ok, problem, warning } from '../../check/finding.ts';
+import { showProxyAgent } from '../../check/remedy.ts';
 import type { InstanceAnswer } from '../../imds/client.ts';
 import type { Observer, ScheduledEvent, Seen, SeenDocument } from '../../lifecycle/scheduled-event.ts';
 import { affects } from '../../lifecycle/scope.ts';
 import type { CheckContext } from './context.ts';
-import { type Finding, notProven, ok, problem, warning } from './finding.ts';
-import { showProxyAgent } from './remedy.ts';
+import type { Finding } from './finding.ts';
 
 export async function checkImds(context: CheckContext): Promise<readonly Finding[]> {
   const [answer, endpoint, vm, seen] = await Promise.all([

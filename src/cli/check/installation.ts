@@ -1,7 +1,8 @@
+import { ok, warning } from '../../check/finding.ts';
 import { readInstallationRecord } from '../../service/inspect.ts';
 import { placesIn, serviceName } from '../../service/places.ts';
 import type { InstallationRecord } from '../../service/plan.ts';
-import { type Finding, ok, warning } from './finding.ts';
+import type { Finding } from './finding.ts';
 
 /** Nothing where no service is installed on this machine, or where this account may not see it. */
 export const checkInstallation = (): readonly Finding[] => installationFindings(readInstallationRecord(placesIn()));

@@ -1,6 +1,7 @@
+import type { Verdict } from '../../check/finding.ts';
 import { plainFormat, type Style, styled, type TextFormat } from '../text-format.ts';
 import { wrap } from '../wrap.ts';
-import { type Class, type Finding, type Judgement, judge, type Verdict } from './finding.ts';
+import { type Class, type Finding, type Judgement, judge } from './finding.ts';
 
 /** How a reader knows the form; the number grows when something that was there is gone. */
 export const reportVersion = 2;

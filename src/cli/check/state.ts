@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { finding, notProven, ok, problem, warning } from '../../check/finding.ts';
 import { inWords } from '../../health/moment.ts';
 import { pollRemark } from '../../health/poll-condition.ts';
 import { senderProblem } from '../../health/sender-condition.ts';
@@ -11,7 +12,7 @@ import type { ServiceFacts } from '../status/facts.ts';
 import type { Status } from '../status/status.ts';
 import { notResponding } from '../status/verdict.ts';
 import type { CheckContext } from './context.ts';
-import { type Finding, finding, notProven, ok, problem, warning } from './finding.ts';
+import type { Finding } from './finding.ts';
 import type { StateSeen } from './see-state.ts';
 
 export async function checkState(context: CheckContext): Promise<readonly Finding[]> {

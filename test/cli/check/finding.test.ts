@@ -1,15 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  checkIds,
-  classes,
-  type Finding,
-  finding,
-  judge,
-  notProven,
-  ok,
-  problem,
-  warning,
-} from '../../../src/cli/check/finding.ts';
+import { finding, notProven, ok, problem, warning } from '../../../src/check/finding.ts';
+import { checkIds, classes, type Finding, judge } from '../../../src/cli/check/finding.ts';
 import { exitCodes } from '../../../src/cli/exit-codes.ts';
 
 const well = ok('imds.document', 'x');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readClaims } from '../../../src/cli/check/claims.ts';
-import type { TokenSeen } from '../../../src/cli/check/context.ts';
+import { readClaims } from '../../../src/check/claims.ts';
+import type { TokenSeen } from '../../../src/check/context.ts';
 import { identityFindings } from '../../../src/cli/check/identity.ts';
 
 const clientId = '11111111-1111-4111-8111-111111111111';

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
-import { notProven, ok, problem, warning } from '../../../src/cli/check/finding.ts';
+import { notProven, ok, problem, warning } from '../../../src/check/finding.ts';
 import { classText, reportOf, verdictText, waitingText } from '../../../src/cli/check/report.ts';
 
 const findings = [

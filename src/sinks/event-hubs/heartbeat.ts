@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { EventData } from '@azure/event-hubs';
 import type { TokenCredential } from '@azure/identity';
-import { eventHubsScope } from '../azure/clouds.ts';
-import { createDeadlines } from '../azure/deadline.ts';
-import { classify } from '../azure/errors.ts';
-import type { Clock } from '../clock.ts';
-import { createAmqpClient } from '../sinks/event-hubs/amqp-client.ts';
-import { destinationOf, type EventHubsConfig } from '../sinks/event-hubs/config.ts';
-import { type HeartbeatFacts, heartbeat } from './row.ts';
-import type { HeartbeatSender } from './sender.ts';
+import { eventHubsScope } from '../../azure/clouds.ts';
+import { createDeadlines } from '../../azure/deadline.ts';
+import { classify } from '../../azure/errors.ts';
+import type { Clock } from '../../clock.ts';
+import { type HeartbeatFacts, heartbeat } from '../../heartbeat/row.ts';
+import type { HeartbeatSender } from '../../heartbeat/sender.ts';
+import { createAmqpClient } from './amqp-client.ts';
+import { destinationOf, type EventHubsConfig } from './config.ts';
 
 const waits = { tokenMs: 20_000, connectMs: 20_000, sendMs: 15_000, exchangeMs: 10_000 } as const;
 
@@ -53,8 +53,7 @@ export function createHubSender({
   const deadlines = createDeadlines(destination.name);
 
   async function sendOnce(facts: HeartbeatFacts, signal: AbortSignal): Promise<void> {
-    const webSockets =
-      config.transport === 'amqp-ws' ? (await import('../sinks/event-hubs/web-sockets.ts')).createWebSockets : null;
+    const webSockets = config.transport === 'amqp-ws' ? (await import('./web-sockets.ts')).createWebSockets : null;
     const amqp = createAmqpClient({ config, credential, deadlines, exchangeMs: waits.exchangeMs, webSockets });
     const signals = [signal, amqp.broken];
     try {

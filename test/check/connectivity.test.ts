@@ -1,11 +1,11 @@
 import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeCertificate } from '../../../src/azure-simulator/certificate.ts';
-import { type NetworkPath, probe } from '../../../src/cli/check/connectivity.ts';
-import { networkFindings } from '../../../src/cli/check/network.ts';
-import { destinationOf } from '../../../src/sinks/log-analytics/config.ts';
-import { startConnectProxy } from '../../support/connect-proxy.ts';
+import { makeCertificate } from '../../src/azure-simulator/certificate.ts';
+import { type NetworkPath, probe } from '../../src/check/connectivity.ts';
+import { networkFindings } from '../../src/check/network.ts';
+import { destinationOf } from '../../src/sinks/log-analytics/config.ts';
+import { startConnectProxy } from '../support/connect-proxy.ts';
 
 const never = new AbortController().signal;
 const open: { server: Server; port: number }[] = [];

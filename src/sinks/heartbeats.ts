@@ -1,9 +1,9 @@
 import type { TokenCredential } from '@azure/identity';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { destinationOf as hubOf } from '../sinks/event-hubs/config.ts';
-import { destinationOf as tableOf } from '../sinks/log-analytics/config.ts';
-import type { HeartbeatSender } from './sender.ts';
+import type { HeartbeatSender } from '../heartbeat/sender.ts';
+import { destinationOf as hubOf } from './event-hubs/config.ts';
+import { destinationOf as tableOf } from './log-analytics/config.ts';
 
 /** A place that heartbeats go to. */
 export interface HeartbeatKind extends Pick<HeartbeatSender, 'name'> {
@@ -21,12 +21,12 @@ export function heartbeatSenders({ heartbeat, sinks }: Config): readonly Heartbe
   if (logAnalytics) {
     const config = { ...logAnalytics, streamName };
     const open: HeartbeatKind['open'] = async (around) =>
-      (await import('./log-analytics.ts')).createTableSender({ config, ...around });
+      (await import('./log-analytics/heartbeat.ts')).createTableSender({ config, ...around });
     kinds.push({ name: tableOf(config).name, sink: 'log-analytics', open });
   }
   if (alsoToHub && eventHubs) {
     const open: HeartbeatKind['open'] = async (around) =>
-      (await import('./event-hubs.ts')).createHubSender({ config: eventHubs, ...around });
+      (await import('./event-hubs/heartbeat.ts')).createHubSender({ config: eventHubs, ...around });
     kinds.push({ name: hubOf(eventHubs).name, sink: 'event-hubs', open });
   }
   return kinds;

@@ -1,50 +1,57 @@
-import type { Destination } from '../../azure/failure.ts';
+import { eventHubsScope } from '../../azure/clouds.ts';
+import { type Destination, sentence } from '../../azure/failure.ts';
 import { proxyBefore } from '../../azure/proxy.ts';
+import { type NetworkPath, probe } from '../../check/connectivity.ts';
+import { networkMs, objectIdFor, type SinkCheckContext, tokenMs, withTokens } from '../../check/context.ts';
+import { type Finding, notProven, ok, problem } from '../../check/finding.ts';
+import { networkFindings } from '../../check/network.ts';
+import type { KnownVm } from '../../check/remedy.ts';
 import type { Observer } from '../../lifecycle/scheduled-event.ts';
-import { destinationOf, type EventHubsConfig } from '../../sinks/event-hubs/config.ts';
-import { createEventHubsSink } from '../../sinks/event-hubs/sink.ts';
-import type { CheckResult, SendResult } from '../../sinks/sink.ts';
-import { type NetworkPath, probe } from './connectivity.ts';
-import { type CheckContext, tokenMs, withToken } from './context.ts';
-import { type Finding, notProven, ok, problem } from './finding.ts';
-import { networkFindings } from './network.ts';
-import { probeEntry } from './probe-record.ts';
-import { grantSend, type KnownVm, listEventHubs, listPolicies, showNetworkRules, switchHubOn } from './remedy.ts';
+import type { CheckResult, SendResult } from '../sink.ts';
+import { destinationOf, type EventHubsConfig } from './config.ts';
+import { grantSend, listEventHubs, listPolicies, showNetworkRules, switchHubOn } from './remedy.ts';
+import { createEventHubsSink } from './sink.ts';
 
-const networkMs = 10_000;
+/** What the check of an event hub proves. Names are stable: scripts read them from `--json`. */
+export const eventHubsFindings = {
+  'eventHubs.name': 'the name resolves, or the proxy opens the way',
+  'eventHubs.tcp': 'a connection is established',
+  'eventHubs.tls': 'the certificate is trusted and of that name',
+  'eventHubs.send': 'the right to send, by opening a sending link',
+  'eventHubs.probe': 'a test record is accepted (--write)',
+} as const;
+type EventHubsFinding = Finding<keyof typeof eventHubsFindings>;
+
 /** Together with the token these stay under 30 s. */
 const waits = { tokenMs, connectMs: 9_000, sendMs: 7_000, exchangeMs: 8_000 };
 
-export async function checkEventHubs(context: CheckContext): Promise<readonly Finding[]> {
-  const { config, clock, credential, signal, write } = context;
-  const { eventHubs } = config.sinks;
-  if (eventHubs === null) return [];
-  const to = destinationOf(eventHubs);
-  const way = networkPathTo(eventHubs, to);
-  const sink = createEventHubsSink({ config: { ...eventHubs, connectJitterSeconds: 0 }, credential, clock, waits });
+export async function checkEventHubs(
+  config: EventHubsConfig,
+  context: SinkCheckContext,
+): Promise<readonly EventHubsFinding[]> {
+  const { clock, credential, signal, write } = context;
+  const to = destinationOf(config);
+  const way = networkPathTo(config, to);
+  const sink = createEventHubsSink({ config: { ...config, connectJitterSeconds: 0 }, credential, clock, waits });
+  const check = () => sink.check(signal);
   try {
     const [seen, verdict] = await Promise.all([
       probe(way, networkMs, signal),
-      withToken(eventHubs.connectionString === null ? context : null, () => sink.check(signal)),
+      config.connectionString === null ? withTokens(context, check) : check(),
     ]);
     const vm = await context.vm();
-    const sent =
-      write && verdict.ok && vm !== null
-        ? await sink.send([probeEntry(vm, clock.now(), config.imds.apiVersion)], signal)
-        : null;
-    const [token] = await context.tokens();
-    const objectId = token?.claims?.objectId ?? null;
+    const entry = write && verdict.ok ? await context.testEntry() : null;
     return [
       ...networkFindings('eventHubs', { way, seen, to, now: clock.now() }),
       ...sendFindings({
-        config: eventHubs,
+        config,
         to,
         verdict,
         wayIsOpen: seen.failed === null,
-        objectId,
+        objectId: await objectIdFor(context, eventHubsScope),
         vm,
         write,
-        probe: sent,
+        probe: entry && (await sink.send([entry], signal)),
       }),
     ];
   } finally {
@@ -74,9 +81,9 @@ export interface SendSeen {
   readonly probe: SendResult | null;
 }
 
-export function sendFindings(seen: SendSeen): readonly Finding[] {
+export function sendFindings(seen: SendSeen): readonly EventHubsFinding[] {
   const { to, verdict, wayIsOpen, write, probe } = seen;
-  const probed: readonly Finding[] = write ? [probeFinding(seen, probe)] : [];
+  const probed: readonly EventHubsFinding[] = write ? [probeFinding(seen, probe)] : [];
   if (verdict.ok) {
     return [
       ok('eventHubs.send', `${sentence(to.sender)} may send to ${to.name}: a sending link was opened.`),
@@ -92,7 +99,7 @@ export function sendFindings(seen: SendSeen): readonly Finding[] {
   return [problem('eventHubs.send', verdict.detail, remedyFor(verdict.code, seen)), ...probed];
 }
 
-function probeFinding({ to, vm }: SendSeen, probe: SendResult | null): Finding {
+function probeFinding({ to, vm }: SendSeen, probe: SendResult | null): EventHubsFinding {
   const what = 'eventHubs.probe';
   if (probe === null) {
     return notProven(
@@ -116,5 +123,3 @@ function remedyFor(code: string, { config, vm, objectId }: SendSeen): string | u
   if (code === 'network-refused') return showNetworkRules(namespace, vm);
   return code === 'disabled' ? switchHubOn(hub, vm) : undefined;
 }
-
-const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,44 +1,55 @@
-import type { Destination } from '../../azure/failure.ts';
+import { monitorScope } from '../../azure/clouds.ts';
+import { type Destination, sentence } from '../../azure/failure.ts';
 import { proxyBefore } from '../../azure/proxy.ts';
-import { destinationOf, type LogAnalyticsConfig } from '../../sinks/log-analytics/config.ts';
-import { columnOf } from '../../sinks/log-analytics/encode.ts';
-import { createLogAnalyticsSink } from '../../sinks/log-analytics/sink.ts';
-import type { CheckResult, Entry, SendResult } from '../../sinks/sink.ts';
-import { type NetworkPath, probe } from './connectivity.ts';
-import { type CheckContext, tokenMs, withToken } from './context.ts';
-import { type Finding, notProven, ok, problem } from './finding.ts';
-import { networkFindings } from './network.ts';
-import { probeEntry } from './probe-record.ts';
-import { grantPublish, type KnownVm, listRules, queryFor } from './remedy.ts';
+import { type NetworkPath, probe } from '../../check/connectivity.ts';
+import { networkMs, objectIdFor, type SinkCheckContext, tokenMs, withTokens } from '../../check/context.ts';
+import { type Finding, notProven, ok, problem } from '../../check/finding.ts';
+import { networkFindings } from '../../check/network.ts';
+import type { KnownVm } from '../../check/remedy.ts';
+import type { CheckResult, Entry, SendResult } from '../sink.ts';
+import { destinationOf, hostOf, type LogAnalyticsConfig } from './config.ts';
+import { columnOf } from './encode.ts';
+import { grantPublish, listRules, queryFor } from './remedy.ts';
+import { createLogAnalyticsSink } from './sink.ts';
 
-const networkMs = 10_000;
+/** What the check of a data collection rule proves. Names are stable: scripts read them from `--json`. */
+export const logAnalyticsFindings = {
+  'logAnalytics.name': 'the name resolves, or the proxy opens the way',
+  'logAnalytics.tcp': 'a connection is established',
+  'logAnalytics.tls': 'the certificate is trusted and of that name',
+  'logAnalytics.write': 'the right to write, by an empty request',
+  'logAnalytics.probe': 'a test row is accepted (--write)',
+  'logAnalytics.columns': 'the stream takes the columns that are sent (--write)',
+} as const;
+type LogAnalyticsFinding = Finding<keyof typeof logAnalyticsFindings>;
+
 /** With the token, and twice where a row is written, under 30 s. */
 const waits = { tokenMs, uploadMs: 8_000 };
 
-export async function checkLogAnalytics(context: CheckContext): Promise<readonly Finding[]> {
-  const { config, clock, credential, signal, write } = context;
-  const { logAnalytics } = config.sinks;
-  if (logAnalytics === null) return [];
-  const to = destinationOf(logAnalytics);
-  const way = networkPathTo(logAnalytics);
-  const sink = createLogAnalyticsSink({ config: logAnalytics, credential, clock, waits });
+export async function checkLogAnalytics(
+  config: LogAnalyticsConfig,
+  context: SinkCheckContext,
+): Promise<readonly LogAnalyticsFinding[]> {
+  const { clock, credential, signal, write } = context;
+  const to = destinationOf(config);
+  const way = networkPathTo(config);
+  const sink = createLogAnalyticsSink({ config, credential, clock, waits });
   const [seen, verdict] = await Promise.all([
     probe(way, networkMs, signal),
-    withToken(context, () => sink.check(signal)),
+    withTokens(context, () => sink.check(signal)),
   ]);
   const vm = await context.vm();
-  const entry = write && verdict.ok && vm !== null ? probeEntry(vm, clock.now(), config.imds.apiVersion) : null;
+  const entry = write && verdict.ok ? await context.testEntry() : null;
   const result = entry && (await sink.send([entry], signal));
   await sink.close();
-  const objectId = (await context.tokens()).at(-1)?.claims?.objectId ?? null;
   return [
     ...networkFindings('logAnalytics', { way, seen, to, now: clock.now() }),
     ...writeFindings({
-      config: logAnalytics,
+      config,
       to,
       verdict,
       wayIsOpen: seen.failed === null,
-      objectId,
+      objectId: await objectIdFor(context, monitorScope(hostOf(config.endpoint))),
       vm,
       write,
       probe: entry && result ? { entry, result } : null,
@@ -64,13 +75,13 @@ export interface WriteSeen {
   readonly probe: { readonly entry: Entry; readonly result: SendResult } | null;
 }
 
-export const writeFindings = (seen: WriteSeen): readonly Finding[] => [
+export const writeFindings = (seen: WriteSeen): readonly LogAnalyticsFinding[] => [
   right(seen),
   ...(seen.write ? [probed(seen)] : []),
   columns(seen),
 ];
 
-function right(seen: WriteSeen): Finding {
+function right(seen: WriteSeen): LogAnalyticsFinding {
   const what = 'logAnalytics.write';
   const { verdict, wayIsOpen, probe, to } = seen;
   if (probe?.result.kind === 'delivered') return ok(what, `${sentence(to.sender)} may write to ${to.name}.`);
@@ -87,7 +98,7 @@ function right(seen: WriteSeen): Finding {
   return problem(what, verdict.detail, remedyFor(seen));
 }
 
-function probed({ to, vm, probe }: WriteSeen): Finding {
+function probed({ to, vm, probe }: WriteSeen): LogAnalyticsFinding {
   const what = 'logAnalytics.probe';
   if (probe === null) {
     return notProven(
@@ -101,7 +112,7 @@ function probed({ to, vm, probe }: WriteSeen): Finding {
 }
 
 /** A rule answers 204 and drops a column that it does not declare: only a look into the table tells that. */
-function columns({ config, probe }: WriteSeen): Finding {
+function columns({ config, probe }: WriteSeen): LogAnalyticsFinding {
   const what = 'logAnalytics.columns';
   const count = Object.keys(columnOf).length + 1;
   if (probe === null) {
@@ -124,5 +135,3 @@ function remedyFor({ verdict, config, objectId, vm }: WriteSeen): string | undef
   const resourceId = /DcrArmId: (\/subscriptions\/[^\s,"]+)/i.exec(said)?.[1] ?? null;
   return grantPublish({ ruleId: config.ruleId, resourceId }, objectId, vm);
 }
-
-const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { networkPathTo, type SendSeen, sendFindings } from '../../../src/cli/check/event-hubs.ts';
+import { networkPathTo, type SendSeen, sendFindings } from '../../../src/sinks/event-hubs/check.ts';
 import { destinationOf, type EventHubsConfig } from '../../../src/sinks/event-hubs/config.ts';
 
 const config: EventHubsConfig = {

@@ -1,33 +1,33 @@
-import { classify } from '../../azure/errors.ts';
-import type { Destination } from '../../azure/failure.ts';
+import { classify } from '../azure/errors.ts';
+import type { Destination } from '../azure/failure.ts';
 import type { NetworkPath, ProbeResult, Step } from './connectivity.ts';
-import { type CheckId, type Finding, notProven, ok, problem, warning } from './finding.ts';
+import { type Finding, notProven, ok, problem, warning } from './finding.ts';
 
 const steps: readonly Step[] = ['name', 'tcp', 'tls'];
 /** Azure renews its own certificates long before; another authority may have forgotten. */
 const soonMs = 3 * 86_400_000;
 
 /** What the way to a sink proves: one line for each step of it. */
-export function networkFindings(
-  sink: 'eventHubs' | 'logAnalytics',
+export function networkFindings<Key extends string>(
+  sink: Key,
   {
     way,
     seen,
     to,
     now,
   }: { readonly way: NetworkPath; readonly seen: ProbeResult; readonly to: Destination; readonly now: Date },
-): readonly Finding[] {
+): readonly Finding<`${Key}.${Step}`>[] {
   const wanted = way.tls ? steps : steps.slice(0, 2);
   const failedAt = seen.failed ? wanted.indexOf(seen.failed.step) : wanted.length;
   return wanted.map((step, index) => {
-    const what: CheckId = `${sink}.${step}`;
+    const what = `${sink}.${step}` as const;
     if (index < failedAt) return reached(what, step, way, seen, now);
     if (index > failedAt) return notProven(what, `Not tried, since ${sink}.${wanted[failedAt]} failed.`);
     return problem(what, classify(seen.failed?.error, to, now).reason, showWay(step, way));
   });
 }
 
-function reached(what: CheckId, step: Step, way: NetworkPath, seen: ProbeResult, now: Date): Finding {
+function reached<Id extends string>(what: Id, step: Step, way: NetworkPath, seen: ProbeResult, now: Date): Finding<Id> {
   const { host, port } = way;
   if (step === 'name') {
     if (seen.proxy) return ok(what, `The proxy ${seen.proxy} opens a tunnel to ${host}:${port}.`);

@@ -1,8 +1,8 @@
 import { PassThrough, Writable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { createStdoutSink } from '../../src/sinks/stdout.ts';
-import { sampleEntry } from '../support/sample-record.ts';
-import { passesTheContract, type SinkUnderTest } from './contract.ts';
+import { createStdoutSink } from '../../../src/sinks/stdout/sink.ts';
+import { sampleEntry } from '../../support/sample-record.ts';
+import { passesTheContract, type SinkUnderTest } from '../contract.ts';
 
 /** A pipe whose reader can stop reading, or go away. */
 function openPipe(): SinkUnderTest {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { networkPathTo, type WriteSeen, writeFindings } from '../../../src/cli/check/log-analytics.ts';
+import { networkPathTo, type WriteSeen, writeFindings } from '../../../src/sinks/log-analytics/check.ts';
 import { destinationOf } from '../../../src/sinks/log-analytics/config.ts';
 import { sampleEntry } from '../../support/sample-record.ts';
 

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
-import { createDeadlines } from '../azure/deadline.ts';
-import { KnownFailure } from '../azure/failure.ts';
-import type { SendResult, Sink } from './sink.ts';
+import { createDeadlines } from '../../azure/deadline.ts';
+import { KnownFailure } from '../../azure/failure.ts';
+import type { SendResult, Sink } from '../sink.ts';
 
 export const stdoutShape = {
   name: 'stdout',

@@ -1,0 +1,42 @@
+import { assignRole, type KnownVm, subscription } from '../../check/remedy.ts';
+
+/** Commands that fix a problem with an event hub: see `check/remedy.ts`. */
+
+const namespaceName = (host: string): string => host.split('.')[0] ?? host;
+
+function namespaceId(host: string, vm: KnownVm): string {
+  return `$(az resource list ${subscription(vm)} --resource-type Microsoft.EventHub/namespaces --name ${namespaceName(host)} --query "[0].id" --output tsv)`;
+}
+
+export const grantSend = (
+  to: { readonly namespace: string; readonly eventHub: string },
+  objectId: string | null,
+  vm: KnownVm,
+): string =>
+  assignRole('Azure Event Hubs Data Sender', objectId, `${namespaceId(to.namespace, vm)}/eventhubs/${to.eventHub}`);
+
+/** Shows the hubs that there are, to compare the configured name with. */
+export const listEventHubs = (namespace: string, vm: KnownVm): string =>
+  `az rest --method get --url "${namespaceId(namespace, vm)}/eventhubs?api-version=2024-01-01" --query "value[].name" --output tsv`;
+
+/**
+ * Shows access policies with their rights: those of the hub, or those of the namespace for its default policy. None is changed: that
+ * would take away the rights that other programs use it for.
+ */
+export function listPolicies(
+  to: { readonly namespace: string; readonly eventHub: string; readonly policy: string | null },
+  vm: KnownVm,
+): string {
+  const hub = to.policy === 'RootManageSharedAccessKey' ? '' : `/eventhubs/${to.eventHub}`;
+  return `az rest --method get --url "${namespaceId(to.namespace, vm)}${hub}/authorizationRules?api-version=2024-01-01" --query "value[].{name:name, rights:properties.rights}"`;
+}
+
+/** Who is let in: address ranges, subnets, private endpoints. */
+export const showNetworkRules = (namespace: string, vm: KnownVm): string =>
+  `az rest --method get --url "${namespaceId(namespace, vm)}/networkRuleSets/default?api-version=2024-01-01"`;
+
+export const switchHubOn = (
+  { namespace, eventHub }: { readonly namespace: string; readonly eventHub: string },
+  vm: KnownVm,
+): string =>
+  `az resource update --ids "${namespaceId(namespace, vm)}/eventhubs/${eventHub}" --set properties.status=Active`;
