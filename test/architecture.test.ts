@@ -31,7 +31,7 @@ const rules = {
     ),
   wire: (tree: SourceTree) =>
     linesWith(tree, /\b(DocumentIncarnation|NotBefore|TimeGenerated)\b/, (path) =>
-      /^src\/(imds\/document|sinks\/[^/]+\/encode)\.ts$|^src\/azure-simulator\//.test(path),
+      /^src\/(imds\/document|sinks\/[^/]+\/encode)\.ts$|^src\/(azure-simulator|recording)\//.test(path),
     ),
   exit: (tree: SourceTree) =>
     linesWith(tree, /\bprocess\.(exit|reallyExit|abort)\b|\bprocess\.exitCode\s*=/, (path) => path === 'src/main.ts'),

@@ -7,6 +7,7 @@ import { addCheck } from './check/command.ts';
 import { type CommandContext, describeVerb, type Verb } from './command-context.ts';
 import { addEmitTest } from './emit-test.ts';
 import { addOutbox } from './outbox/command.ts';
+import { addRecord } from './record.ts';
 import { addRun } from './run.ts';
 import { addService } from './service/command.ts';
 import { addStatus } from './status/command.ts';
@@ -20,6 +21,7 @@ const verbs: readonly Verb[] = [
   addOutbox,
   addApprove,
   addEmitTest,
+  addRecord,
   addSimulate,
   addDemo,
   addVersion,

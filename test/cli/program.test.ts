@@ -95,6 +95,7 @@ test('every command has help that tells what it is for and its exit codes', () =
     'outbox',
     'approve',
     'emit-test',
+    'record',
     'simulate',
     'demo',
     'version',

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import { startBridge, temporaryDirectory } from '../support/bridge-process.ts';
-import { type Addresses, bridgeAt, control, startSimulate } from '../support/simulate-process.ts';
+import { type Addresses, bridgeAt, control, startRecord, startSimulate } from '../support/simulate-process.ts';
 import { until } from '../support/until.ts';
 
 const records = async (addresses: Addresses): Promise<LifecycleRecord[]> =>
@@ -213,7 +213,7 @@ describe('a recording', () => {
     onTestFinished(() => bridge.kill('SIGKILL'));
     // Before the recorder, whose polls count as well: the bridge has to see the document without events first.
     await until(async () => (await polls()) > 1, { timeoutMs: 20_000, what: 'the first polls of the bridge' });
-    await using recorder = startSimulate('--record', file, '--endpoint', at.imds);
+    await using recorder = startRecord(file, '--endpoint', at.imds);
     const changes = (): string[] => readFileSync(file, 'utf8').trim().split('\n').slice(1);
     await until(() => recorder.out().includes('incarnation 1: no events\n'), { timeoutMs: 20_000 });
 
@@ -276,12 +276,12 @@ describe('a recording', () => {
     const file = join(directory.path, 'recording.jsonl');
     await using simulate = startSimulate('--json');
     const { imds } = await simulate.ready();
-    const recorder = startSimulate('--record', file, '--endpoint', imds);
+    const recorder = startRecord(file, '--endpoint', imds);
     await until(() => recorder.out().includes('incarnation 1: no events\n'), { timeoutMs: 20_000 });
     expect(await recorder.end('SIGINT')).toBe(0);
-    expect(recorder.out()).toMatch(/\n1 change is in .*recording\.jsonl; simulate --replay .* shows it again\.\n$/);
+    expect(recorder.out()).toMatch(/\n1 change recorded; replay with: simulate --replay .*recording\.jsonl\n$/);
     const before = readFileSync(file, 'utf8');
-    const another = startSimulate('--record', file, '--endpoint', imds);
+    const another = startRecord(file, '--endpoint', imds);
     await new Promise((resolve) => another.child.once('close', resolve));
     expect([another.child.exitCode, readFileSync(file, 'utf8')]).toEqual([2, before]);
     writeFileSync(file, `${before}{"atSeconds": "soon"}\n`);

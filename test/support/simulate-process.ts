@@ -5,8 +5,8 @@ import { until } from './until.ts';
 
 export type Addresses = ReturnType<typeof addresses>;
 
-/** A real `simulate` in a process of its own, as a person or a test in another language runs it. */
-export interface SimulateProcess {
+/** A command in a process of its own, as a person or a test in another language runs it. */
+export interface CommandProcess {
   readonly child: ChildProcess;
   readonly out: () => string;
   readonly err: () => string;
@@ -17,12 +17,15 @@ export interface SimulateProcess {
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 }
 
-/** On free ports, unless the arguments say otherwise. */
-export function startSimulate(...args: readonly string[]): SimulateProcess {
-  const free = ['--port', '--record'].some((option) => args.includes(option)) ? [] : ['--port', '0'];
-  const child = spawn(process.execPath, ['src/main.ts', 'simulate', ...free, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+/** `simulate` on free ports, unless the arguments say otherwise. */
+export const startSimulate = (...args: readonly string[]): CommandProcess =>
+  start(['src/main.ts', 'simulate', ...(args.includes('--port') ? [] : ['--port', '0']), ...args]);
+
+/** `record` of the bridge. */
+export const startRecord = (...args: readonly string[]): CommandProcess => start(['src/main.ts', 'record', ...args]);
+
+function start(command: readonly string[]): CommandProcess {
+  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] });
   const text = { out: '', err: '' };
   child.stdout.on('data', (chunk) => {
     text.out += chunk;

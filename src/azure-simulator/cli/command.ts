@@ -23,9 +23,6 @@ export const addSimulate: Verb = (program, commandContext) => {
       commandContext.print(
         options.json ? scenariosJson() : listScenarios(formatFor(process.stdout, commandContext.env).width),
       );
-    } else if (options.record !== undefined) {
-      const { recordTo } = await import('./record.ts');
-      await recordTo(options.record, options.endpoint ?? 'http://169.254.169.254', commandContext);
     } else {
       const { simulate } = await import('./simulate.ts');
       await simulate(scenario, options, commandContext);
@@ -39,7 +36,7 @@ const ofASimulator = ['speed', 'vm', 'vms', 'host', 'port', 'repeat', 'freeze', 
 const defaultPort = 16_925;
 
 const options: readonly Option[] = [
-  new Option('--list', 'list the scenarios and end').conflicts(['record', 'replay', ...ofASimulator]),
+  new Option('--list', 'list the scenarios and end').conflicts(['replay', ...ofASimulator]),
   new Option(
     '--speed <factor>',
     'play that many times as fast as Azure; 1: real timing (default: see --list)',
@@ -63,31 +60,22 @@ const options: readonly Option[] = [
     wholeNumber(1, 2 ** 31 - 1),
   ),
   new Option(
-    '--record <file>',
-    'no simulator: look at an endpoint once a second and write each change to a new file',
-  ).conflicts(['replay', 'json', ...ofASimulator]),
-  new Option('--endpoint <url>', 'where --record looks (default: http://169.254.169.254)').argParser(endpointUrl),
-  new Option('--replay <file>', 'show what was recorded, from the first look on (default speed: 1)').conflicts([
-    'vms',
-    'repeat',
-    'freeze',
-  ]),
+    '--replay <file>',
+    'replay a recording of scheduled-events-bridge record, from the first poll (default speed: 1)',
+  ).conflicts(['vms', 'repeat', 'freeze']),
+  new Option('--record <file>').hideHelp(),
 ];
 
 /** What commander cannot know: what an option needs beside it. */
-function refuseUnfit(
-  scenario: string | undefined,
-  { list, record, replay, repeat, endpoint, freeze }: SimulateOptions,
-): void {
-  const other = list ? '--list' : record !== undefined ? '--record' : replay !== undefined ? '--replay' : undefined;
+function refuseUnfit(scenario: string | undefined, { list, record, replay, repeat, freeze }: SimulateOptions): void {
+  const other = list ? '--list' : replay !== undefined ? '--replay' : undefined;
   const refuse = (sentence: string): never => {
     throw new Failure('usage', sentence);
   };
   if (scenario !== undefined && other)
     refuse(`A scenario and ${other} do not go together: leave out "${scenario}" or ${other}.`);
+  if (record !== undefined) refuse(`simulate does not record: use scheduled-events-bridge record ${record}.`);
   if (repeat && scenario === undefined) refuse('--repeat needs a scenario to repeat: name one of simulate --list.');
-  if (endpoint !== undefined && record === undefined)
-    refuse('--endpoint is where --record looks: give --record FILE too.');
   if (freeze !== undefined && !canFreeze) {
     refuse('--freeze stops a process with SIGSTOP, which Windows does not have: leave it out, or use Linux or macOS.');
   }
@@ -113,10 +101,4 @@ function hostName(text: string): string {
   }
   if (isIP(text) || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text)) return text;
   throw new InvalidArgumentError('expected a host name or an IP address, without a port.');
-}
-
-function endpointUrl(text: string): string {
-  const url = URL.parse(text);
-  if (url?.protocol === 'http:' && url.search === '' && url.hash === '') return text.replace(/\/+$/, '');
-  throw new InvalidArgumentError('expected an http:// URL, perhaps with a path prefix.');
 }

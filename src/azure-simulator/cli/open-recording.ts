@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Failure } from '../../cli/exit-codes.ts';
 import { Misfit } from '../read-fields.ts';
-import { type Recording, readRecording } from '../recording/format.ts';
+import { type Recording, readRecording } from '../recording/read-recording.ts';
 
 /** @throws {Failure} with file, line and what is wrong. */
 export function openRecording(file: string): Recording {
@@ -10,7 +10,8 @@ export function openRecording(file: string): Recording {
   } catch (error) {
     if (error instanceof Misfit) throw new Failure('usage', `The recording cannot be replayed: ${error.message}.`);
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') throw new Failure('usage', `There is no recording ${file}; simulate --record makes one.`);
+    if (code === 'ENOENT')
+      throw new Failure('usage', `There is no recording ${file}; scheduled-events-bridge record makes one.`);
     throw new Failure('usage', `The recording ${file} cannot be read (${code ?? message}).`);
   }
 }

@@ -3,7 +3,7 @@ import { Failure } from '../../cli/exit-codes.ts';
 import { systemClock } from '../../clock.ts';
 import { startControl } from '../control/control.ts';
 import { type AzureSimulator, startAzureSimulator, type VmDefinition } from '../index.ts';
-import type { Recording } from '../recording/format.ts';
+import type { Recording } from '../recording/read-recording.ts';
 import type { Scenario } from '../scenarios/index.ts';
 import { addresses } from './addresses.ts';
 import { openClientFiles } from './files.ts';
@@ -33,8 +33,8 @@ export interface SimulateOptions {
   readonly json?: true;
   readonly freeze?: number;
   readonly replay?: string;
+  /** What it once did: refused with what does it now. */
   readonly record?: string;
-  readonly endpoint?: string;
 }
 
 /** A VM may ask its metadata service five times a second, as in Azure. */
@@ -117,7 +117,7 @@ type Vms = readonly [VmDefinition, ...VmDefinition[]];
 
 /** As many as were asked for or the scenario is about; the first as it was recorded. */
 function vmsFor(options: SimulateOptions, scenario: Scenario | null, recording: Recording | null): Vms {
-  const recorded = recording?.beginning.vm ?? null;
+  const recorded = recording?.header.vm ?? null;
   const first = { ...recorded, name: options.vm ?? recorded?.name ?? 'web_0' };
   const count = options.vms ?? scenario?.vms?.length ?? 1;
   const others = Array.from({ length: count }, (_, number) => ({ name: `web_${number}` }));

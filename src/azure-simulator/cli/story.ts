@@ -1,8 +1,8 @@
 import { systemClock } from '../../clock.ts';
+import { describePoll } from '../../recording/describe.ts';
 import type { AzureSimulator } from '../index.ts';
 import { type Impact, playScenario } from '../player.ts';
-import { describeSeen } from '../recording/describe.ts';
-import type { Recording } from '../recording/format.ts';
+import type { Recording } from '../recording/read-recording.ts';
 import { replay } from '../recording/replay.ts';
 import type { Scenario } from '../scenarios/index.ts';
 import type { Freezer } from './freezer.ts';
@@ -65,7 +65,7 @@ export function createStoryteller(
         minimumStepSeconds,
         signal,
         shown({ seen }) {
-          if (!('document' in seen)) voice.tell(describeSeen(seen));
+          if (!('document' in seen)) voice.tell(describePoll(seen));
         },
       });
       if (over) voice.tell('The recording is over; its last answer stays.');

@@ -1,31 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Change, PollResult, RecordedDocument } from '../../recording/format.ts';
 import type { Fault } from '../imds/faults.ts';
 import type { ImdsSimulator } from '../imds/server.ts';
 import type { WireDocument } from '../imds/wire.ts';
-import type { Change, Recording, Seen } from './format.ts';
+import type { Recording } from './read-recording.ts';
 
 export interface ReplayOptions {
   /** How many times faster than recorded. Default 1: only then gaps and notices are as long as they were. */
   readonly speed?: number;
-  /** Changes that lay so far apart stay so far apart, however fast the rest is: polls come once a second. Default 0. */
+  /** Changes at least this far apart stay so at any speed, since polls come once a second. Default 0. */
   readonly minimumStepSeconds?: number;
-  /** Ends the replay where it is; what is listed then stays listed. */
+  /** Ends the replay; the events listed then stay listed. */
   readonly signal?: AbortSignal;
-  /** Told each change when it is shown. */
+  /** Called with each change when it is shown. */
   readonly shown?: (change: Change) => void;
 }
 
 /**
- * Shows a recording on the metadata service: each document with its own incarnation and ids, NotBefore moved so that at
- * speed 1 the notice is what it was, and what was no document as a fault. The last change stays. @returns false when it was aborted.
+ * Shows a recording on the metadata service: each document with its recorded incarnation and ids, NotBefore moved so that at
+ * speed 1 the notice is as recorded, and every other answer as a fault. The last change stays. @returns false when it was aborted.
  */
 export async function replay(
   imds: Pick<ImdsSimulator, 'change' | 'fault'>,
-  { beginning, changes }: Recording,
+  { header, changes }: Recording,
   { speed = 1, minimumStepSeconds = 0, signal, shown }: ReplayOptions = {},
 ): Promise<boolean> {
   const begunMs = Date.now();
-  const moved = (time: Date): Date => new Date(begunMs + (time.getTime() - beginning.begunAt.getTime()) / speed);
+  const moved = (time: Date): Date => new Date(begunMs + (time.getTime() - header.begunAt.getTime()) / speed);
   let dueMs = begunMs;
   let lastSeconds = 0;
   for (const change of changes) {
@@ -40,23 +41,23 @@ export async function replay(
   return true;
 }
 
-function show(imds: Pick<ImdsSimulator, 'change' | 'fault'>, seen: Seen, moved: (time: Date) => Date): void {
+function show(imds: Pick<ImdsSimulator, 'change' | 'fault'>, seen: PollResult, moved: (time: Date) => Date): void {
   imds.fault('scheduledevents', faultOf(seen));
   if (!('document' in seen)) return;
   const document = withNotBefore(seen.document, moved);
   imds.change((shown) => void Object.assign(shown, document), { sameIncarnation: true });
 }
 
-/** What the endpoint did, as it is done again; null for a document. */
-export function faultOf(seen: Seen): Fault | null {
+/** The fault that repeats what the endpoint did; null for a document. */
+export function faultOf(seen: PollResult): Fault | null {
   if ('document' in seen) return null;
   if ('answer' in seen) return seen.answer;
   return seen.failure.kind === 'no-answer' ? 'hang' : 'reset';
 }
 
-/** A copy in which each NotBefore that can be read is moved; the manner in which it is written stays. */
-export function withNotBefore(document: WireDocument, moved: (time: Date) => Date): WireDocument {
-  const copy = structuredClone(document);
+/** A copy in which each readable NotBefore is moved; its format stays. */
+export function withNotBefore(document: RecordedDocument, moved: (time: Date) => Date): WireDocument {
+  const copy = structuredClone(document) as WireDocument;
   for (const event of copy.Events) {
     const time = new Date(event.NotBefore);
     if (Number.isNaN(time.getTime())) continue;

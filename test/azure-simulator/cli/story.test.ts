@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Freezer } from '../../../src/azure-simulator/cli/freezer.ts';
 import { createStoryteller } from '../../../src/azure-simulator/cli/story.ts';
 import { type AzureSimulator, startAzureSimulator } from '../../../src/azure-simulator/index.ts';
-import type { Change } from '../../../src/azure-simulator/recording/format.ts';
 import type { Scenario } from '../../../src/azure-simulator/scenarios/index.ts';
+import type { Change } from '../../../src/recording/format.ts';
 import { until } from '../../support/until.ts';
 
 let azure: AzureSimulator;
@@ -133,14 +133,14 @@ test('a story waits for somebody who looks', async () => {
 });
 
 test('a recording tells its failures, and that it is over', async () => {
-  const beginning = { begunAt: new Date(), endpoint: '', apiVersion: '2020-07-01', vm: null };
+  const header = { begunAt: new Date(), endpoint: '', apiVersion: '2020-07-01', vm: null };
   const seen: readonly Change['seen'][] = [
     { answer: { status: 503, headers: {}, body: '' } },
     { failure: { kind: 'no-answer', reason: 'no answer came in 10 s' } },
     { document: { DocumentIncarnation: 4, Events: [] } },
   ];
   const changes = seen.map((one) => ({ atSeconds: 0, seen: one }));
-  await storyteller().replay({ beginning, changes });
+  await storyteller().replay({ header, changes });
   expect(told).toEqual([
     'no document: status 503',
     'no document: no answer came in 10 s',

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createGroupDocument } from '../../../src/azure-simulator/imds/document.ts';
 import type { Fault } from '../../../src/azure-simulator/imds/faults.ts';
-import type { Recording } from '../../../src/azure-simulator/recording/format.ts';
+import type { Recording } from '../../../src/azure-simulator/recording/read-recording.ts';
 import { faultOf, replay, withNotBefore } from '../../../src/azure-simulator/recording/replay.ts';
 
 const begunAt = new Date('2026-11-21T09:00:00.000Z');
@@ -21,7 +21,7 @@ const document = (incarnation: number, ...events: object[]) => ({
   document: { DocumentIncarnation: incarnation, Events: events as ReturnType<typeof event>[] },
 });
 const recordingOf = (...changes: Recording['changes']): Recording => ({
-  beginning: { begunAt, endpoint: '', apiVersion: '2020-07-01', vm: null },
+  header: { begunAt, endpoint: '', apiVersion: '2020-07-01', vm: null },
   changes,
 });
 

@@ -1,16 +1,15 @@
-import type { VmDefinition } from '../imds/vm.ts';
-import { isObject } from '../read-fields.ts';
+import { isObject, type RecordedVm } from './format.ts';
 
 /**
  * The VM that an answer of `/metadata/instance` describes; null when it names none. Tags, keys and addresses are left
- * out: a recording is made to be passed on.
+ * out, so that a recording can be passed on.
  * https://learn.microsoft.com/azure/virtual-machines/instance-metadata-service
  */
-export function vmOfInstance(metadata: unknown): VmDefinition | null {
+export function vmOfInstance(metadata: unknown): RecordedVm | null {
   const compute = isObject(metadata) && isObject(metadata.compute) ? metadata.compute : {};
   const { name, vmScaleSetName, osType } = compute;
   if (typeof name !== 'string' || name === '') return null;
-  const told = Object.entries(fields).flatMap(([field, wire]) => {
+  const known = Object.entries(fields).flatMap(([field, wire]) => {
     const value = compute[wire];
     return typeof value === 'string' && (value !== '' || mayBeBlank.includes(field)) ? [[field, value] as const] : [];
   });
@@ -19,9 +18,9 @@ export function vmOfInstance(metadata: unknown): VmDefinition | null {
   return {
     name,
     scaleSet: typeof vmScaleSetName === 'string' && vmScaleSetName !== '' ? vmScaleSetName : null,
-    ...Object.fromEntries(told),
+    ...Object.fromEntries(known),
     ...(osType === 'Linux' || osType === 'Windows' ? { osType } : {}),
-    ...(isImage ? { image: { publisher, offer, sku, version } as NonNullable<VmDefinition['image']> } : {}),
+    ...(isImage ? { image: { publisher, offer, sku, version } } : {}),
   };
 }
 
@@ -38,9 +37,9 @@ const fields = {
   vmSize: 'vmSize',
   priority: 'priority',
   azureEnvironment: 'azEnvironment',
-} as const satisfies { readonly [F in keyof VmDefinition]?: string };
+} as const;
 
-/** Azure leaves these blank where it has nothing to say; the others are what a VM is known by. */
+/** Azure leaves these blank where they do not apply; the others identify the VM. */
 const mayBeBlank: readonly string[] = [
   'placementGroupId',
   'location',

@@ -1,29 +1,28 @@
 import { Agent, request } from 'undici';
-import type { VmDefinition } from '../imds/vm.ts';
-import { type Answer, isDocument, type Seen } from './format.ts';
+import { type Answer, isDocument, type PollResult, type RecordedVm } from './format.ts';
 import { vmOfInstance } from './vm-of-instance.ts';
 
-/** The newest version of the scheduled events: it tells every field. */
+/** The newest version of scheduled events, which has every field. */
 export const apiVersion = '2020-07-01';
 const instanceVersion = '2023-11-15';
 
-/** A real metadata service, or a simulated one, as somebody who records it sees it. Nothing here rejects. */
+/** A metadata service, real or simulated, that is recorded. Nothing here rejects. */
 export interface Endpoint {
-  look(deadlineMs: number, signal: AbortSignal): Promise<Seen>;
-  /** Null when the endpoint does not tell. */
-  vm(deadlineMs: number, signal: AbortSignal): Promise<VmDefinition | null>;
+  poll(deadlineMs: number, signal: AbortSignal): Promise<PollResult>;
+  /** Null when the endpoint names none. */
+  vm(deadlineMs: number, signal: AbortSignal): Promise<RecordedVm | null>;
   close(): Promise<void>;
 }
 
-/** More of an answer that is no document is not kept. */
+/** What is kept of an answer that is no document. */
 const longestKeptBytes = 65_536;
 /** A longer answer is no document. */
 const longestReadBytes = 10 * 1024 * 1024;
 
-/** @param url perhaps with a path prefix. A proxy is never asked: the metadata service refuses what came through one. */
+/** @param url may have a path prefix. Never through a proxy: the metadata service refuses that. */
 export function openEndpoint(url: string): Endpoint {
   const base = url.replace(/\/+$/, '');
-  // No connection is used twice: a VM that was moved meanwhile finds another host there, which does not know it and may say nothing at all.
+  // No connection is used twice: after a migration it would lead to a host that does not know it and may never answer.
   const dispatcher = new Agent({ pipelining: 0, headersTimeout: 0, bodyTimeout: 0 });
 
   const get = async (path: string, signal: AbortSignal): Promise<Answer> => {
@@ -40,11 +39,11 @@ export function openEndpoint(url: string): Endpoint {
   };
 
   return {
-    async look(deadlineMs, signal) {
+    async poll(deadlineMs, signal) {
       const deadline = AbortSignal.timeout(deadlineMs);
       try {
         const path = `/metadata/scheduledevents?api-version=${apiVersion}`;
-        return seenIn(await get(path, AbortSignal.any([deadline, signal])));
+        return resultOf(await get(path, AbortSignal.any([deadline, signal])));
       } catch (error) {
         if (deadline.aborted) {
           return { failure: { kind: 'no-answer', reason: `no answer came in ${deadlineMs / 1000} s` } };
@@ -82,21 +81,20 @@ async function readText(body: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** A document, or the answer that is none. */
-function seenIn(answer: Answer): Seen {
+function resultOf(answer: Answer): PollResult {
   if (answer.status === 200) {
     try {
       const document: unknown = JSON.parse(answer.body);
       if (isDocument(document)) return { document };
     } catch {
-      // No JSON: the answer itself is what was seen.
+      // Not JSON: the answer itself is recorded.
     }
   }
   const body = Buffer.from(answer.body).subarray(0, longestKeptBytes).toString('utf8');
   return { answer: { ...answer, body } };
 }
 
-/** A host that does not know the version names the newest that it knows. */
+/** The newest version that a host knows, from its answer to a version that it does not know. */
 function newestKnown(body: string): string | null {
   try {
     const [newest] = (JSON.parse(body) as { 'newest-versions'?: unknown[] })['newest-versions'] ?? [];

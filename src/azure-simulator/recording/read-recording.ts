@@ -1,5 +1,12 @@
+import {
+  type Change,
+  format,
+  type Header,
+  isDocument,
+  type RecordedDocument,
+  version,
+} from '../../recording/format.ts';
 import type { VmDefinition } from '../imds/vm.ts';
-import type { WireDocument } from '../imds/wire.ts';
 import {
   isObject,
   type Kind,
@@ -15,87 +22,28 @@ import {
 } from '../read-fields.ts';
 import { readVm } from '../vm-fields.ts';
 
-/**
- * A recording is a file of JSON lines: first how it came about, then one line for each change of what the endpoint
- * answered. A change is written when it is seen, so a recording that was killed is a recording.
- */
 export interface Recording {
-  readonly beginning: Beginning;
+  readonly header: Omit<Header, 'vm'> & { readonly vm: VmDefinition | null };
   readonly changes: readonly Change[];
 }
 
-export interface Beginning {
-  /** By the clock of who recorded. */
-  readonly begunAt: Date;
-  readonly endpoint: string;
-  readonly apiVersion: string;
-  /** Whom the endpoint belongs to; null where it did not say. */
-  readonly vm: VmDefinition | null;
-}
-
-export interface Change {
-  /** Since the beginning. */
-  readonly atSeconds: number;
-  readonly seen: Seen;
-}
-
-/** What one look at the endpoint gave. */
-export type Seen =
-  /** As it came, unknown fields included. */
-  | { readonly document: WireDocument }
-  /** An answer that is no document. */
-  | { readonly answer: Answer }
-  | { readonly failure: Failure };
-
-export interface Answer {
-  readonly status: number;
-  /** Only those that tell a client what to do next. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** At most 64 KB of it. */
-  readonly body: string;
-}
-
-export interface Failure {
-  /** `no-answer`: none came in time. `broken`: the connection could not be made, or it broke. */
-  readonly kind: 'no-answer' | 'broken';
-  /** One sentence without its stop. */
-  readonly reason: string;
-}
-
-const format = 'scheduled-events-recording';
-const version = 1;
-
-/** A document whose entries are objects with an id: anything else cannot be listed again, only answered again. */
-export function isDocument(value: unknown): value is WireDocument {
-  if (!isObject(value) || !Number.isSafeInteger(value.DocumentIncarnation) || !Array.isArray(value.Events))
-    return false;
-  return value.Events.every((event) => isObject(event) && typeof event.EventId === 'string');
-}
-
-export function writeBeginning({ begunAt, ...rest }: Beginning): string {
-  return line({ format, version, begunAt, ...rest });
-}
-
-export function writeChange({ atSeconds, seen }: Change): string {
-  return line({ atSeconds, ...seen });
-}
-
-const line = (value: object): string => `${JSON.stringify(value)}\n`;
-
 const anObject: Kind<object> = { expected: 'an object', fits: isObject };
-const moment: Kind<string> = {
+const time: Kind<string> = {
   expected: 'a time as 2026-11-21T09:00:00.000Z',
   fits: (value): value is string => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
 };
-const beginningKinds = {
+const headerKinds = {
   format: oneOf(format),
   version: wholeNumber(version, version),
-  begunAt: moment,
+  begunAt: time,
   endpoint: text,
   apiVersion: name,
   vm: orNull(anObject),
 };
-const document: Kind<WireDocument> = { expected: 'a document with its incarnation and its events', fits: isDocument };
+const document: Kind<RecordedDocument> = {
+  expected: 'a document with its incarnation and its events',
+  fits: isDocument,
+};
 const answerKinds = { status: wholeNumber(100, 599), headers: texts, body: text };
 const failureKinds = { kind: oneOf('no-answer', 'broken'), reason: text };
 const changeKinds = {
@@ -108,20 +56,22 @@ const changeKinds = {
 /** @param file as a sentence names it. @throws {Misfit} with file, line and what is wrong. */
 export function readRecording(file: string, content: string): Recording {
   const [first = '', ...rest] = content.replace(/\n$/, '').split('\n');
-  const beginning = readBeginning(`${file}, line 1`, first);
+  const header = readHeader(`${file}, line 1`, first);
   const changes = rest.map((json, index) => readChange(`${file}, line ${index + 2}`, json));
   const back = changes.findIndex(({ atSeconds }, index) => atSeconds < (changes[index - 1]?.atSeconds ?? 0));
   if (back >= 0) throw new Misfit(`${file}, line ${back + 2} is earlier than the line before it`);
   if (changes.length === 0) throw new Misfit(`${file} holds no change: there is nothing to replay`);
-  return { beginning, changes };
+  return { header, changes };
 }
 
-function readBeginning(where: string, json: string): Beginning {
+function readHeader(where: string, json: string): Recording['header'] {
   const value = parsed(json);
   if (!isObject(value) || value.format !== format) {
-    throw new Misfit(`${where} is not the beginning of a recording; expected a file that simulate --record wrote`);
+    throw new Misfit(
+      `${where} is not the header of a recording; expected a file that scheduled-events-bridge record wrote`,
+    );
   }
-  const { begunAt, endpoint = '', apiVersion, vm } = readFields(where, value, beginningKinds);
+  const { begunAt, endpoint = '', apiVersion, vm } = readFields(where, value, headerKinds);
   if (begunAt === undefined || apiVersion === undefined) throw new Misfit(`${where} lacks begunAt or apiVersion`);
   return { begunAt: new Date(begunAt), endpoint, apiVersion, vm: vm ? readVm(`vm in ${where}`, vm) : null };
 }
@@ -145,7 +95,7 @@ function readChange(where: string, json: string): Change {
   return { atSeconds, seen: { failure: { kind, reason } } };
 }
 
-/** Undefined when it is no JSON. */
+/** Undefined when it is not JSON. */
 function parsed(json: string): unknown {
   try {
     return JSON.parse(json);

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type AzureSimulator, type ImdsFault, startAzureSimulator } from '../../../src/azure-simulator/index.ts';
-import { type Endpoint, openEndpoint } from '../../../src/azure-simulator/recording/endpoint.ts';
-import type { Seen } from '../../../src/azure-simulator/recording/format.ts';
+import { type AzureSimulator, type ImdsFault, startAzureSimulator } from '../../src/azure-simulator/index.ts';
+import { type Endpoint, openEndpoint } from '../../src/recording/endpoint.ts';
+import type { PollResult } from '../../src/recording/format.ts';
 
 let azure: AzureSimulator;
 let endpoint: Endpoint;
@@ -35,7 +35,7 @@ test('a document is seen as it came, unknown fields included', async () => {
       Novelty: true,
     });
   });
-  expect(await endpoint.look(10_000, never)).toEqual({ document: azure.imds.document });
+  expect(await endpoint.poll(10_000, never)).toEqual({ document: azure.imds.document });
 });
 
 const oddities: readonly { fault: ImdsFault; seen: unknown }[] = [
@@ -57,18 +57,18 @@ const oddities: readonly { fault: ImdsFault; seen: unknown }[] = [
 
 test.for(oddities)('an endpoint that answers $fault is seen as it is', async ({ fault, seen }) => {
   azure.imds.fault('scheduledevents', fault);
-  expect(await endpoint.look(fault === 'hang' ? 300 : 10_000, never)).toEqual(seen);
+  expect(await endpoint.poll(fault === 'hang' ? 300 : 10_000, never)).toEqual(seen);
 });
 
 test('of a huge answer that is no document only the beginning is kept', async () => {
   azure.imds.fault('scheduledevents', { status: 500, body: 'x'.repeat(12 * 1024 * 1024) });
-  const { answer } = (await endpoint.look(10_000, never)) as Extract<Seen, { answer: unknown }>;
+  const { answer } = (await endpoint.poll(10_000, never)) as Extract<PollResult, { answer: unknown }>;
   expect([answer.status, answer.body.length]).toEqual([500, 65_536]);
 });
 
 test('nobody listens, and that is seen too', async () => {
   const nobody = openEndpoint('http://127.0.0.1:1');
-  expect(await nobody.look(10_000, never)).toMatchObject({ failure: { kind: 'broken' } });
+  expect(await nobody.poll(10_000, never)).toMatchObject({ failure: { kind: 'broken' } });
   expect(await nobody.vm(10_000, never)).toBeNull();
   await nobody.close();
 });

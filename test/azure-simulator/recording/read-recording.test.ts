@@ -1,12 +1,8 @@
 import { expect, test } from 'vitest';
-import {
-  type Recording,
-  readRecording,
-  writeBeginning,
-  writeChange,
-} from '../../../src/azure-simulator/recording/format.ts';
+import { type Recording, readRecording } from '../../../src/azure-simulator/recording/read-recording.ts';
+import { writeChange, writeHeader } from '../../../src/recording/format.ts';
 
-const beginning = {
+const header = {
   begunAt: new Date('2026-11-21T09:00:00.000Z'),
   endpoint: 'http://169.254.169.254',
   apiVersion: '2020-07-01',
@@ -25,7 +21,7 @@ const entry = {
   Novelty: { of: 'a later version' },
 };
 const recording: Recording = {
-  beginning,
+  header,
   changes: [
     { atSeconds: 0.01, seen: { document: { DocumentIncarnation: 7, Events: [entry] } } },
     { atSeconds: 5, seen: { answer: { status: 503, headers: { 'retry-after': '5' }, body: 'busy' } } },
@@ -33,26 +29,25 @@ const recording: Recording = {
   ],
 };
 
-const written = ({ beginning, changes }: Recording): string =>
-  [writeBeginning(beginning), ...changes.map(writeChange)].join('');
+const written = ({ header, changes }: Recording): string => [writeHeader(header), ...changes.map(writeChange)].join('');
 const lines = written(recording).split('\n');
 
 test('a recording is read as it was written', () => {
   expect(readRecording('r.jsonl', written(recording))).toEqual(recording);
-  const unknown = { ...recording, beginning: { ...beginning, vm: null } };
+  const unknown = { ...recording, header: { ...header, vm: null } };
   expect(readRecording('r.jsonl', written(unknown))).toEqual(unknown);
 });
 
 const first = lines[0] ?? '';
 const bad: readonly { name: string; content: string; says: string }[] = [
-  { name: 'an empty file', content: '', says: 'r.jsonl, line 1 is not the beginning of a recording' },
-  { name: 'another file', content: '{"a":1}\n', says: 'r.jsonl, line 1 is not the beginning of a recording; expected' },
+  { name: 'an empty file', content: '', says: 'r.jsonl, line 1 is not the header of a recording' },
+  { name: 'another file', content: '{"a":1}\n', says: 'r.jsonl, line 1 is not the header of a recording; expected' },
   {
     name: 'a recording of the future',
     content: first.replace('"version":1', '"version":2'),
     says: 'line 1 is 2; expected',
   },
-  { name: 'a beginning without its time', content: first.replace('begunAt', 'begun'), says: 'unknown field "begun"' },
+  { name: 'a header without its time', content: first.replace('begunAt', 'begun'), says: 'unknown field "begun"' },
   { name: 'a wrong time', content: first.replace('2026-11-21T', 'noon '), says: 'begunAt of r.jsonl, line 1 is "noon' },
   {
     name: 'a VM without a name',

@@ -1,7 +1,7 @@
-import type { Seen } from './format.ts';
+import type { PollResult } from './format.ts';
 
-/** What was seen, in one line for a person. */
-export function describeSeen(seen: Seen): string {
+/** A poll result in one line. */
+export function describePoll(seen: PollResult): string {
   if ('failure' in seen) return `no document: ${seen.failure.reason}`;
   if ('answer' in seen) {
     const { status } = seen.answer;
@@ -9,7 +9,7 @@ export function describeSeen(seen: Seen): string {
   }
   const { DocumentIncarnation, Events } = seen.document;
   const events = Events.map(({ EventType, EventId, EventStatus, Resources, NotBefore }) => {
-    const of = Array.isArray(Resources) ? Resources.join(', ') : 'nobody';
+    const of = Array.isArray(Resources) ? Resources.join(', ') : 'no VM';
     return `${EventType} ${EventId} of ${of} ${EventStatus}${NotBefore ? `, not before ${NotBefore}` : ''}`;
   });
   return `incarnation ${DocumentIncarnation}: ${events.length === 0 ? 'no events' : events.join('; ')}`;

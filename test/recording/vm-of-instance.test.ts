@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { instanceMetadata } from '../../../src/azure-simulator/imds/instance.ts';
-import { createVm } from '../../../src/azure-simulator/imds/vm.ts';
-import { vmOfInstance } from '../../../src/azure-simulator/recording/vm-of-instance.ts';
+import { instanceMetadata } from '../../src/azure-simulator/imds/instance.ts';
+import { createVm } from '../../src/azure-simulator/imds/vm.ts';
+import { vmOfInstance } from '../../src/recording/vm-of-instance.ts';
 
 test('a VM made of the instance metadata of another is that VM, but for its tags', () => {
   const vm = createVm({

@@ -1,19 +1,20 @@
 import { expect, test } from 'vitest';
-import type { Endpoint } from '../../../src/azure-simulator/recording/endpoint.ts';
-import { readRecording, type Seen } from '../../../src/azure-simulator/recording/format.ts';
-import { isSame, record } from '../../../src/azure-simulator/recording/record.ts';
+import { readRecording } from '../../src/azure-simulator/recording/read-recording.ts';
+import type { Endpoint } from '../../src/recording/endpoint.ts';
+import type { PollResult } from '../../src/recording/format.ts';
+import { isSame, record } from '../../src/recording/record.ts';
 
-const document = (incarnation: number): Seen => ({ document: { DocumentIncarnation: incarnation, Events: [] } });
-const answer = (status: number, body = ''): Seen => ({ answer: { status, headers: {}, body } });
-const failure = (kind: 'no-answer' | 'broken', reason = ''): Seen => ({ failure: { kind, reason } });
+const document = (incarnation: number): PollResult => ({ document: { DocumentIncarnation: incarnation, Events: [] } });
+const answer = (status: number, body = ''): PollResult => ({ answer: { status, headers: {}, body } });
+const failure = (kind: 'no-answer' | 'broken', reason = ''): PollResult => ({ failure: { kind, reason } });
 
-/** Records what such an endpoint shows, look by look, until nothing is left. */
-async function recorded(...looks: readonly Seen[]) {
+/** Records these poll results, one after the other. */
+async function recorded(...polls: readonly PollResult[]) {
   const over = new AbortController();
-  const left = [...looks];
+  const left = [...polls];
   const deadlines: number[] = [];
   const endpoint: Endpoint = {
-    async look(deadlineMs) {
+    async poll(deadlineMs) {
       deadlines.push(deadlineMs);
       const seen = left.shift();
       if (seen) return seen;
@@ -28,20 +29,20 @@ async function recorded(...looks: readonly Seen[]) {
     endpoint,
     url: 'http://169.254.169.254',
     signal: over.signal,
-    everyMs: 1,
+    intervalMs: 1,
     write(line) {
       content += line;
     },
   });
   const read = readRecording('r.jsonl', content);
-  expect(read.beginning.vm).toEqual({ name: 'web_0' });
+  expect(read.header.vm).toEqual({ name: 'web_0' });
   expect(changes).toBe(read.changes.length);
   return { seen: read.changes.map(({ seen }) => seen), deadlines };
 }
 
 test('only changes are written down', async () => {
-  const looks = [document(1), document(1), answer(503, 'at noon'), answer(503, 'later'), document(1), document(2)];
-  expect((await recorded(...looks)).seen).toEqual([document(1), answer(503, 'at noon'), document(1), document(2)]);
+  const polls = [document(1), document(1), answer(503, 'at noon'), answer(503, 'later'), document(1), document(2)];
+  expect((await recorded(...polls)).seen).toEqual([document(1), answer(503, 'at noon'), document(1), document(2)]);
 });
 
 test('the first answer may take two minutes, and a failure is no answer', async () => {
@@ -49,7 +50,7 @@ test('the first answer may take two minutes, and a failure is no answer', async 
   expect(deadlines).toEqual([130_000, 130_000, 130_000, 10_000, 10_000]);
 });
 
-const pairs: readonly { one: Seen; other: Seen; same: boolean }[] = [
+const pairs: readonly { one: PollResult; other: PollResult; same: boolean }[] = [
   { one: document(1), other: document(1), same: true },
   { one: document(1), other: document(2), same: false },
   { one: document(1), other: answer(200), same: false },
