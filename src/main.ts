@@ -1,7 +1,7 @@
 import type { CommanderError } from 'commander';
 import { exitCodes, Failure } from './cli/exit-codes.ts';
-import { openDestination } from './cli/log-destination.ts';
-import { isSender, runSender } from './cli/sender.ts';
+import { openDestination } from './process/log-destination.ts';
+import { isSender, runSender } from './sender/run-sender.ts';
 
 /** Like the log, it waits only so long for a reader of stderr. */
 function say(text: string): void {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { openDestination } from '../src/cli/log-destination.ts';
 import type { Clock } from '../src/clock.ts';
 import { createLog, createRateLimit, type LogDestination } from '../src/log.ts';
+import { openDestination } from '../src/process/log-destination.ts';
 import { until } from './support/until.ts';
 
 function collect(): LogDestination & { readonly lines: Record<string, unknown>[] } {
@@ -100,7 +100,7 @@ test('lines written to a file are all in it', () => {
  */
 function startLogger(through: 'socket' | 'pipe') {
   const source = `
-    import { openLog } from ${JSON.stringify(join(import.meta.dirname, '../src/cli/open-log.ts'))};
+    import { openLog } from ${JSON.stringify(join(import.meta.dirname, '../src/process/open-log.ts'))};
     const log = await openLog('info');
     for (let i = 0; i < 3000; i += 1) log.info({ i, filler: 'x'.repeat(1000) }, 'noise');
     setTimeout(() => process.stdout.write('turning\\n'), 20);

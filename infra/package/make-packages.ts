@@ -2,7 +2,7 @@ import { createHash, type KeyObject } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { version } from '../../src/version.ts';
+import { version } from '../../src/process/version.ts';
 import { bundle } from './bundle.ts';
 import { bundledIn } from './bundled.ts';
 import { contentsOf, type Program, root } from './contents.ts';

@@ -6,11 +6,11 @@ import type { Config } from '../config.ts';
 import type { ObserverWatch } from '../imds/observer-watch.ts';
 import type { ApproveRequest } from '../lifecycle/approval-request.ts';
 import type { Log } from '../log.ts';
+import { confirmIdentity } from '../outbox/confirm-ownership.ts';
 import { openOutbox } from '../outbox/outbox.ts';
 import { readOutbox } from '../outbox/reader.ts';
-import { version } from '../version.ts';
+import { version } from '../process/version.ts';
 import { assembleBridge, openImds } from './assemble-bridge.ts';
-import { confirmIdentity } from './confirm-identity.ts';
 
 /** How long the metadata service may take to tell which VM this is. */
 const identityMs = 15_000;

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import type { ApproveAnswer } from '../approver/manual.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { isInCluster, notInCluster } from '../host/in-cluster.ts';
 import type { Imds } from '../imds/client.ts';
 import type { ApproveRequest } from '../lifecycle/approval-request.ts';
 import { type ApprovalTerms, termsOf } from '../lifecycle/approval-terms.ts';
@@ -9,7 +10,6 @@ import type { ScheduledEvent, Seen } from '../lifecycle/scheduled-event.ts';
 import type { Log } from '../log.ts';
 import { type CommandContext, describeVerb, type Verb } from './command-context.ts';
 import { Failure } from './exit-codes.ts';
-import { isInCluster, notInCluster } from './in-cluster.ts';
 import { plain } from './outbox/plain.ts';
 import { start } from './start.ts';
 

@@ -11,7 +11,7 @@ import type { ApprovalPolicy } from '../lifecycle/approval.ts';
 import { gapAfterMs } from '../lifecycle/transition.ts';
 import type { Log } from '../log.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import { version } from '../version.ts';
+import { version } from '../process/version.ts';
 
 /** The metadata service of this configuration. `warm`: whether the feature is known to be on. */
 export const openImds = (

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { addSimulate } from '../azure-simulator/cli/command.ts';
 import { addDemo } from '../azure-simulator/demo/command.ts';
-import { version } from '../version.ts';
+import { version } from '../process/version.ts';
 import { addApprove } from './approve.ts';
 import { addCheck } from './check/command.ts';
 import { type CommandContext, describeVerb, type Verb } from './command-context.ts';

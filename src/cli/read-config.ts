@@ -7,8 +7,8 @@ import {
   options,
   required,
 } from '../config.ts';
+import { isInCluster, notInCluster } from '../host/in-cluster.ts';
 import { closest } from './did-you-mean.ts';
-import { isInCluster, notInCluster } from './in-cluster.ts';
 import { shown } from './shown.ts';
 
 /** One JSON document with settings, and where it is from. */

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
-import { version } from '../version.ts';
+import { version } from '../process/version.ts';
 import { type CommandContext, describeVerb, type Verb } from './command-context.ts';
 import { Failure } from './exit-codes.ts';
 import { start } from './start.ts';

@@ -1,4 +1,4 @@
-import { version } from '../version.ts';
+import { version } from '../process/version.ts';
 import { describeVerb, type Verb } from './command-context.ts';
 
 /** `version`: the bridge's, and that of the Node it runs on. */

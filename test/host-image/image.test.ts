@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
-import { notInCluster } from '../../src/cli/in-cluster.ts';
+import { notInCluster } from '../../src/host/in-cluster.ts';
 import { type BridgeConfiguration, configurationFor, temporaryDirectory } from '../support/bridge-process.ts';
 import { inTheTable, onTheHub, told } from '../support/delivered.ts';
 import { root } from '../support/source-tree.ts';

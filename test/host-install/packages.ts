@@ -23,7 +23,7 @@ import { sourcesHere } from '../../infra/package/make-packages.ts';
 import { manifestName, manifestOf } from '../../infra/package/manifest.ts';
 import type { PackedFile } from '../../infra/package/packed-file.ts';
 import { tar } from '../../infra/package/tar.ts';
-import { version } from '../../src/version.ts';
+import { version } from '../../src/process/version.ts';
 import { ownName } from './own-name.ts';
 
 const platform = 'linux-x64';

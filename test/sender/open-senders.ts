@@ -4,8 +4,8 @@ import { readConfig } from '../../src/cli/read-config.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Config } from '../../src/config.ts';
 import { silentLog } from '../../src/log.ts';
+import { version } from '../../src/process/version.ts';
 import { inProcesses, type Senders } from '../../src/sender/senders.ts';
-import { version } from '../../src/version.ts';
 import { configurationFor } from '../support/bridge-process.ts';
 import { root } from '../support/source-tree.ts';
 

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { InvalidArgumentError, Option } from 'commander';
 import { describeVerb, type Verb } from '../../cli/command-context.ts';
 import { Failure } from '../../cli/exit-codes.ts';
-import { formatFor } from '../../cli/text-format.ts';
+import { formatFor } from '../../process/text-format.ts';
 import { canFreeze } from './freeze-process.ts';
 import type { SimulateOptions } from './simulate.ts';
 

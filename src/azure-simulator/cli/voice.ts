@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../cli/command-context.ts';
-import { openLog } from '../../cli/open-log.ts';
+import { openLog } from '../../process/open-log.ts';
 
 /** What is said while it runs. */
 export interface Voice {

@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../cli/command-context.ts';
-import { mayColour } from '../../cli/text-format.ts';
+import { mayColour } from '../../process/text-format.ts';
 import { type Row, toText } from './picture/ink.ts';
 import { createScreen } from './picture/screen.ts';
 

@@ -3,8 +3,8 @@ import type { LifecycleRecord } from '../../lifecycle/record.ts';
 import type { Observer } from '../../lifecycle/scheduled-event.ts';
 import { emptyState } from '../../lifecycle/state.ts';
 import { testRecord } from '../../lifecycle/test-record.ts';
+import { version } from '../../process/version.ts';
 import type { Entry } from '../../sinks/sink.ts';
-import { version } from '../../version.ts';
 
 /**
  * What `check --write` sends: a test record in a stream of its own, since that of the outbox is the service's, with a value

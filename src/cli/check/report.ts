@@ -1,5 +1,5 @@
 import type { Verdict } from '../../check/finding.ts';
-import { plainFormat, type Style, styled, type TextFormat } from '../text-format.ts';
+import { plainFormat, type Style, styled, type TextFormat } from '../../process/text-format.ts';
 import { wrap } from '../wrap.ts';
 import { type Class, type Finding, type Judgement, judge } from './finding.ts';
 

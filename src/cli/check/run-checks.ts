@@ -1,10 +1,10 @@
 import { systemClock } from '../../clock.ts';
-import { version } from '../../version.ts';
+import { setProcessWide } from '../../process/process-wide.ts';
+import { formatFor } from '../../process/text-format.ts';
+import { version } from '../../process/version.ts';
 import type { CommandContext } from '../command-context.ts';
 import { Failure } from '../exit-codes.ts';
 import { loadConfig } from '../load-config.ts';
-import { setProcessWide } from '../process-wide.ts';
-import { formatFor } from '../text-format.ts';
 import { prove } from './checks.ts';
 import { configurationFindings, problemFindings, seeFile } from './configuration.ts';
 import { createCheckContext } from './context.ts';

@@ -4,9 +4,9 @@ import { type Asked, askService } from '../../outbox/control/client.ts';
 import { outboxHandlers } from '../../outbox/control/handlers.ts';
 import { type Chosen, OutboxInUse, openOutbox, type Purged } from '../../outbox/outbox.ts';
 import { readOutbox } from '../../outbox/reader.ts';
-import { version } from '../../version.ts';
+import { openLog } from '../../process/open-log.ts';
+import { version } from '../../process/version.ts';
 import { Failure } from '../exit-codes.ts';
-import { openLog } from '../open-log.ts';
 import { asOwner } from './as-owner.ts';
 import { explainUnread, foundIn, noOutboxIn } from './read.ts';
 

@@ -1,5 +1,5 @@
 import type { Entries, EntryRow } from '../../outbox/entries.ts';
-import { version } from '../../version.ts';
+import { version } from '../../process/version.ts';
 import { aligned, plain } from './plain.ts';
 
 /** Deliveries in a table, newest last, each with what it failed of; then how many there are beside them. */

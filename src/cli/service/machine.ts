@@ -1,5 +1,6 @@
 import { delimiter } from 'node:path';
 import { systemClock } from '../../clock.ts';
+import { pingRequest, reachIn } from '../../control/ping.ts';
 import { askService } from '../../outbox/control/client.ts';
 import { type CheckedConfiguration, factsOf, type Machine, type PingResult } from '../../service/machine.ts';
 import { placesIn } from '../../service/places.ts';
@@ -7,7 +8,6 @@ import type { CommandContext } from '../command-context.ts';
 import { platformPaths, readConfigFile } from '../config-file.ts';
 import { asOwner } from '../outbox/as-owner.ts';
 import { readConfig } from '../read-config.ts';
-import { pingRequest, reachIn } from './ping.ts';
 
 /** Where `useradd` and the others are. The path of a user, which `su` keeps, and those of some agents name only a part of it. */
 const systemFolders = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];

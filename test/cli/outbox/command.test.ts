@@ -8,7 +8,7 @@ import { outboxHandlers } from '../../../src/outbox/control/handlers.ts';
 import { createControlQueue } from '../../../src/outbox/control/queue.ts';
 import { noProgress, type Outbox } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
-import { version } from '../../../src/version.ts';
+import { version } from '../../../src/process/version.ts';
 import { createHarness, deliverAll, type Harness, observe, positions } from '../../outbox/harness.ts';
 import { runVerb } from './command-line.ts';
 

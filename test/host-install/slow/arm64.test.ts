@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { contentsOf } from '../../../infra/package/contents.ts';
 import { sourcesHere } from '../../../infra/package/make-packages.ts';
 import { startAzureSimulator } from '../../../src/azure-simulator/index.ts';
-import { version } from '../../../src/version.ts';
+import { version } from '../../../src/process/version.ts';
 import { configurationFor, temporaryDirectory } from '../../support/bridge-process.ts';
 import { onTheHub } from '../../support/delivered.ts';
 import { until } from '../../support/until.ts';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { contentsOf } from '../../../infra/package/contents.ts';
 import { sourcesHere } from '../../../infra/package/make-packages.ts';
 import { rpmOf, whyNoRpm } from '../../../infra/package/rpm.ts';
-import { version } from '../../../src/version.ts';
+import { version } from '../../../src/process/version.ts';
 import { onTheHub } from '../../support/delivered.ts';
 import { changes, treeOf } from '../file-tree.ts';
 import { whyNoMachine } from '../image.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bundle } from '../../../infra/package/bundle.ts';
-import { version } from '../../../src/version.ts';
+import { version } from '../../../src/process/version.ts';
 import { olderNode } from '../../support/older-node.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'bundle-'));

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { CommandContext } from '../../../cli/command-context.ts';
-import { openLog } from '../../../cli/open-log.ts';
-import { setProcessWide } from '../../../cli/process-wide.ts';
 import { readConfig } from '../../../cli/read-config.ts';
 import { runBridge } from '../../../cli/run-bridge.ts';
 import { systemClock } from '../../../clock.ts';
 import type { Config } from '../../../config.ts';
+import { openLog } from '../../../process/open-log.ts';
+import { setProcessWide } from '../../../process/process-wide.ts';
 import { inThisProcess } from '../../../sender/senders.ts';
 
 /** Between the starts of two bridges, so that one does not keep all others from looking. */

@@ -1,7 +1,7 @@
 import type { Host } from '../host/index.ts';
 import type { ObserverWatch } from '../imds/observer-watch.ts';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { Outbox } from './outbox.ts';
 
 /**
  * Whether the outbox is this VM's own. A disk that was copied, or an image made of a VM in use, brings the records and

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { generate } from 'selfsigned';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { setProcessWide } from '../../src/cli/process-wide.ts';
+import { setProcessWide } from '../../src/process/process-wide.ts';
 
 type Settings = Parameters<typeof setProcessWide>[0];
 const imds = { apiVersion: '2020-07-01', pollIntervalSeconds: 1, timeoutSeconds: 10, firstTimeoutSeconds: 130 };
@@ -172,7 +172,7 @@ test.for([
 test('young objects get no more than a few megabytes, however many there are', () => {
   const source = `
     import { getHeapSpaceStatistics } from 'node:v8';
-    import { setProcessWide } from ${JSON.stringify(join(import.meta.dirname, '../../src/cli/process-wide.ts'))};
+    import { setProcessWide } from ${JSON.stringify(join(import.meta.dirname, '../../src/process/process-wide.ts'))};
     setProcessWide(${JSON.stringify(settings(linkLocal))}, {});
     const kept = [];
     for (let i = 0; i < 3_000_000; i += 1) kept[i % 100_000] = { i };

@@ -1,6 +1,6 @@
-import type { Clock } from '../../clock.ts';
-import type { RuntimeStats } from '../../health/runtime-stats.ts';
-import type { Reach } from '../../service/machine.ts';
+import type { Clock } from '../clock.ts';
+import type { RuntimeStats } from '../health/runtime-stats.ts';
+import type { Reach } from '../service/machine.ts';
 
 /** What the installer asks the service that runs; the answer goes through the outbox, so that it proves that one can be written. */
 export const pingRequest = 'greet';

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readConfig } from '../../src/cli/read-config.ts';
-import { runBridge } from '../../src/cli/run-bridge.ts';
-import { thisMachine } from '../../src/cli/service/machine.ts';
-import { systemClock } from '../../src/clock.ts';
-import type { Config } from '../../src/config.ts';
-import { silentLog } from '../../src/log.ts';
-import { OutboxInUse } from '../../src/outbox/store/errors.ts';
-import { inThisProcess } from '../../src/sender/senders.ts';
-import { configurationFor, temporaryDirectory } from '../support/bridge-process.ts';
-import { inTheTable, onTheHub } from '../support/delivered.ts';
-import { type LocalAzure, startLocalAzure } from '../support/local-azure.ts';
-import { until } from '../support/until.ts';
+import { readConfig } from '../src/cli/read-config.ts';
+import { runBridge } from '../src/cli/run-bridge.ts';
+import { thisMachine } from '../src/cli/service/machine.ts';
+import { systemClock } from '../src/clock.ts';
+import type { Config } from '../src/config.ts';
+import { silentLog } from '../src/log.ts';
+import { OutboxInUse } from '../src/outbox/store/errors.ts';
+import { inThisProcess } from '../src/sender/senders.ts';
+import { configurationFor, temporaryDirectory } from './support/bridge-process.ts';
+import { inTheTable, onTheHub } from './support/delivered.ts';
+import { type LocalAzure, startLocalAzure } from './support/local-azure.ts';
+import { until } from './support/until.ts';
 
 describe('the whole bridge in one process', () => {
   let local: LocalAzure;

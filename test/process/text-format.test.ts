@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatFor, plainFormat } from '../../src/cli/text-format.ts';
+import { formatFor, plainFormat } from '../../src/process/text-format.ts';
 
 const terminal = { isTTY: true, columns: 120 };
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { confirmIdentity } from '../../src/cli/confirm-identity.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Observer } from '../../src/lifecycle/scheduled-event.ts';
 import { silentLog } from '../../src/log.ts';
+import { confirmIdentity } from '../../src/outbox/confirm-ownership.ts';
 import { openOutbox } from '../../src/outbox/outbox.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { event, nothing, observerNamed, tell } from '../support/story.ts';

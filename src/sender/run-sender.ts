@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
-import { parentPort, senderVerb } from '../sender/channel.ts';
-import { otherVersion } from '../sender/gone.ts';
-import type { SenderRole } from '../sender/protocol.ts';
-import { version } from '../version.ts';
-import { Failure } from './exit-codes.ts';
+import { Failure } from '../cli/exit-codes.ts';
+import { version } from '../process/version.ts';
+import { parentPort, senderVerb } from './channel.ts';
+import { otherVersion } from './gone.ts';
+import type { SenderRole } from './protocol.ts';
 
 /** Whether this process was started by a bridge to send for it. For people there is no such command. */
 export const isSender = ([, , verb]: readonly string[]): boolean => verb === senderVerb && process.connected;
@@ -16,8 +16,8 @@ export async function runSender([, , , role, bridgeVersion = '']: readonly strin
   if (bridgeVersion !== version) throw new Failure('unexpected', otherVersion(version, bridgeVersion));
   beFirstToGo();
   const [{ serveSender }, { setProcessWide }] = await Promise.all([
-    import('../sender/serve.ts'),
-    import('./process-wide.ts'),
+    import('./serve.ts'),
+    import('../process/process-wide.ts'),
   ]);
   await new Promise<void>((resolve) => {
     process.once('disconnect', resolve);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createPing, reachIn } from '../../../src/cli/service/ping.ts';
-import { createPollCounts } from '../../../src/health/poll-counts.ts';
-import { createFakeClock } from '../../support/fake-clock.ts';
+import { createPing, reachIn } from '../../src/control/ping.ts';
+import { createPollCounts } from '../../src/health/poll-counts.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 
 const appeared = { seen: 0, ours: 0 };
 const seen = { kind: 'document', clockOffsetSeconds: 0 } as const;

@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { setFlagsFromString } from 'node:v8';
+import { Failure } from '../cli/exit-codes.ts';
 import type { Config } from '../config.ts';
-import { Failure } from './exit-codes.ts';
 
 /** The platform's own metadata and token service: link-local, never behind a proxy. */
 const linkLocal = '169.254.169.254';
