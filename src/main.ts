@@ -67,7 +67,11 @@ process.on('unhandledRejection', (error) => process.exit(explain(error)));
 
 /** A sender is to be ready soon, and small: it loads no command line. */
 async function run(): Promise<void> {
-  if (isSender(process.argv)) return await runSender(process.argv);
+  if (isSender(process.argv)) {
+    const refusal = await runSender(process.argv);
+    if (refusal !== null) throw new Failure('unexpected', refusal);
+    return;
+  }
   const { createProgram } = await import('./cli/program.ts');
   await createProgram({ env: process.env, stop: stop.signal, print }).parseAsync();
 }

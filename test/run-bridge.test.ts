@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runBridge } from '../src/bridge.ts';
 import { readConfig } from '../src/cli/read-config.ts';
-import { runBridge } from '../src/cli/run-bridge.ts';
 import { thisMachine } from '../src/cli/service/machine.ts';
 import { systemClock } from '../src/clock.ts';
 import type { Config } from '../src/config.ts';

@@ -7,6 +7,9 @@ import { keyOf } from './event-key.ts';
 import type { EventView } from './event-view.ts';
 import type { Submitter } from './submit.ts';
 
+/** The verb of the request. */
+export const approveRequest = 'approve';
+
 export interface ApproveAnswer {
   /** Azure accepted it. */
   readonly ok: boolean;

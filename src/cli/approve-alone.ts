@@ -1,16 +1,16 @@
 import { statSync } from 'node:fs';
 import type { ApproveAnswer } from '../approver/manual.ts';
-import { pollOnce } from '../bridge.ts';
+import { createBridge, pollOnce } from '../bridge.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { ObserverWatch } from '../imds/observer-watch.ts';
+import { openImds } from '../imds/open-imds.ts';
 import type { ApproveRequest } from '../lifecycle/approval-request.ts';
 import type { Log } from '../log.ts';
-import { confirmIdentity } from '../outbox/confirm-ownership.ts';
+import { confirmOwnership } from '../outbox/confirm-ownership.ts';
 import { openOutbox } from '../outbox/outbox.ts';
 import { readOutbox } from '../outbox/reader.ts';
 import { version } from '../process/version.ts';
-import { assembleBridge, openImds } from './assemble-bridge.ts';
 
 /** How long the metadata service may take to tell which VM this is. */
 const identityMs = 15_000;
@@ -35,12 +35,12 @@ export async function approveAlone(
   const over = new AbortController();
   const signal = AbortSignal.any([stop, over.signal]);
   const imds = openImds(config, { warm: () => true, clock, log });
-  const { bridge, approver } = assembleBridge({ config, policy: nothingElse, imds, outbox, clock, log });
-  const { host, observer } = bridge;
+  const bridge = createBridge({ config, policy: nothingElse, imds, outbox, clock, log });
+  const { host, observer, approver } = bridge;
   const reading = observer.run(signal);
   try {
     const isVmIdSet = config.observer.vmId !== undefined;
-    void confirmIdentity({ outbox, observer, host, isVmIdSet }, signal);
+    void confirmOwnership({ outbox, observer, host, isVmIdSet }, signal);
     await isFresh(observer, clock, signal);
     await pollOnce(bridge, signal);
     return await approver.approve(request);

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { ApproveAnswer } from '../approver/manual.ts';
+import { type ApproveAnswer, approveRequest } from '../approver/manual.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { isInCluster, notInCluster } from '../host/in-cluster.ts';
@@ -12,9 +12,6 @@ import { type CommandContext, describeVerb, type Verb } from './command-context.
 import { Failure } from './exit-codes.ts';
 import { plain } from './outbox/plain.ts';
 import { start } from './start.ts';
-
-/** The verb by which a command asks the service for it. */
-export const approveRequest = 'approve';
 
 /** Puts a question to a person; null where there is none. */
 export type AskPerson = (question: string, signal: AbortSignal) => Promise<string | null>;
@@ -78,7 +75,7 @@ interface Looked {
 
 /** What Azure lists now. The service is not needed for it. */
 async function look(eventId: string, config: Config, signal: AbortSignal): Promise<Looked> {
-  const { openImds } = await import('./assemble-bridge.ts');
+  const { openImds } = await import('../imds/open-imds.ts');
   const { observerFrom, parseInstance } = await import('../imds/instance.ts');
   const { silentLog } = await import('../log.ts');
   const imds = openImds(config, { warm: () => true, clock: systemClock, log: silentLog });

@@ -1,14 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { type Clock, systemClock } from '../clock.ts';
-import type { Observer } from '../lifecycle/scheduled-event.ts';
-import { testRecord } from '../lifecycle/test-record.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import { systemClock } from '../clock.ts';
+import { type EmitTestAnswer, emitTestRequest } from '../control/emit-test.ts';
 import { type CommandContext, describeVerb, type Verb } from './command-context.ts';
 import { Failure } from './exit-codes.ts';
 import { addStateDirOptions, type StateDirOptions, stateDirectoryOf } from './outbox/state-directory.ts';
 
-/** The verb by which a command asks the service for it. */
-export const emitTestRequest = 'emit-test';
 const answerMs = 15_000;
 
 /** `emit-test`: one record, marked as a test, through everything that a record goes through. */
@@ -33,19 +28,6 @@ async function emitTest(
   if (!answer.ok) throw new Failure('notDone', answer.message);
   print(options.json ? `${JSON.stringify(answer)}\n` : whereToFind(answer));
 }
-
-/** What the service answers. */
-type EmitTestAnswer =
-  | { readonly ok: false; readonly message: string }
-  | {
-      readonly ok: true;
-      readonly message: string;
-      readonly eventId: string;
-      readonly recordId: string;
-      readonly transitionId: string;
-      readonly streamId: string;
-      readonly position: number;
-    };
 
 async function ask(directory: string, signal: AbortSignal): Promise<EmitTestAnswer> {
   const { askService } = await import('../outbox/control/client.ts');
@@ -76,42 +58,3 @@ const whereToFind = ({ message, eventId, recordId }: Extract<EmitTestAnswer, { o
   Log Analytics   VmLifecycle_CL | where RecordId == "${recordId}"
 A new row takes some minutes to be found in Log Analytics. Shipped functions and alerts leave tests out (IsTest).
 `;
-
-/** Answers the request, in the service. */
-export function createEmitTest({
-  outbox,
-  observer,
-  clock,
-  version,
-  imdsApiVersion,
-}: {
-  readonly outbox: Pick<Outbox, 'state' | 'append' | 'storage'>;
-  readonly observer: { known(): Observer | null };
-  readonly clock: Clock;
-  readonly version: string;
-  /** As configured: of the record as long as no document was seen. */
-  readonly imdsApiVersion: string;
-}): (argument: unknown) => EmitTestAnswer {
-  return () => {
-    const known = observer.known();
-    if (known === null) {
-      return {
-        ok: false,
-        message: 'This VM does not know its own name yet, since the instance metadata cannot be read: check says why.',
-      };
-    }
-    const { state, record } = testRecord(outbox.state, {
-      unique: randomUUID(),
-      observer: known,
-      at: clock.now(),
-      imdsApiVersion,
-      bridgeVersion: version,
-    });
-    outbox.append(state, [record]);
-    const { eventId, recordId, transitionId, streamId, position } = record;
-    const where =
-      outbox.storage.trouble === null ? 'is in the outbox' : 'is in memory, since the disk takes no writes,';
-    const message = `A test record ${where} and goes to every sink: status tells whether it arrived.`;
-    return { ok: true, message, eventId, recordId, transitionId, streamId, position };
-  };
-}

@@ -21,7 +21,7 @@ export const addRun: Verb = (program, commandContext) => {
 
 async function run(options: { readonly config?: string }, commandContext: CommandContext): Promise<void> {
   const { config, log } = await start(options, commandContext);
-  const { runBridge } = await import('./run-bridge.ts');
+  const { runBridge } = await import('../bridge.ts');
   const { inProcesses } = await import('../sender/senders.ts');
   const { OutboxInUse, OutboxTooNew } = await import('../outbox/store/errors.ts');
   try {

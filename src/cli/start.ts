@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import { openLog } from '../process/open-log.ts';
-import { setProcessWide } from '../process/process-wide.ts';
+import { setProcessWide, UnusableSetting } from '../process/process-wide.ts';
 import type { CommandContext } from './command-context.ts';
 import { Failure } from './exit-codes.ts';
 import { loadConfig } from './load-config.ts';
@@ -16,10 +16,19 @@ export async function start(
 ): Promise<{ readonly config: Config; readonly log: Log }> {
   const { config, problems } = loadConfig({ file: options.config, env });
   if (!config) throw new Failure('configuration', describeProblems(problems));
-  const warnings = setProcessWide(config, env);
+  const warnings = applySettings(config, env);
   const log = await openLog(config.log.level);
   for (const warning of warnings) log.warn({ part: 'configuration' }, warning);
   return { config, log };
+}
+
+function applySettings(config: Config, env: NodeJS.ProcessEnv): string[] {
+  try {
+    return setProcessWide(config, env);
+  } catch (error) {
+    if (error instanceof UnusableSetting) throw new Failure('configuration', error.message);
+    throw error;
+  }
 }
 
 function describeProblems(problems: readonly string[]): string {

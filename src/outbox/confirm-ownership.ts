@@ -1,21 +1,23 @@
-import type { Host } from '../host/index.ts';
-import type { ObserverWatch } from '../imds/observer-watch.ts';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 import type { Outbox } from './outbox.ts';
 
 /**
- * Whether the outbox is this VM's own. A disk that was copied, or an image made of a VM in use, brings the records and
- * the identity of another one: nothing of it may be sent in that VM's name a second time.
+ * Confirms that the outbox belongs to this VM. A copied disk, or an image made of a VM in use, contains the records and
+ * the identity of another VM: none of them may be sent a second time in that VM's name.
  *
- * Resolves true once that is certain: at once where the boot that stored the identity still lasts (a copy boots anew),
- * else when the metadata service has told a vmId. An outbox of another VM is archived first. Resolves false when `stop`
- * comes before.
+ * Resolves true at once if the boot that stored the identity still lasts (a copy has booted anew), else when the metadata
+ * service has returned a vmId; an outbox of another VM is archived first. Resolves false if `stop` is aborted before that.
  */
-export function confirmIdentity(
+export function confirmOwnership(
   parts: {
-    readonly outbox: Outbox;
-    readonly observer: ObserverWatch;
-    readonly host: Host;
+    readonly outbox: Pick<Outbox, 'observer' | 'observerBootId' | 'archive' | 'rememberObserver'>;
+    readonly observer: {
+      known(): Observer | null;
+      /** The vmId was read, or configured, in this process. */
+      fresh(): boolean;
+      onRead(listener: (observer: Observer) => void): unknown;
+    };
+    readonly host: { bootId(): string | null };
     /** The vmId comes from the configuration, not from the metadata service. */
     readonly isVmIdSet: boolean;
   },

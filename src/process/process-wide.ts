@@ -2,7 +2,6 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { setFlagsFromString } from 'node:v8';
-import { Failure } from '../cli/exit-codes.ts';
 import type { Config } from '../config.ts';
 
 /** The platform's own metadata and token service: link-local, never behind a proxy. */
@@ -28,10 +27,14 @@ const tokenHost = 'AZURE_POD_IDENTITY_AUTHORITY_HOST';
  */
 const frugal = ['--semi-space-growth-factor=1', '--no-wasm-tier-up', '--no-wasm-dynamic-tiering'];
 
+/** An option has a valid value that cannot be used on this machine. The message is for the operator. */
+export class UnusableSetting extends Error {}
+
 /**
  * Sets all that is process-wide: proxy variables, token host, trusted authorities, memory habits. Every command that uses the network calls it
  * first, because the Azure libraries read the variables once, when they are first used, and keep what they read.
- * Answers with warnings for the log. Throws a {@link Failure} when `tls.caFile` is unusable.
+ * @returns warnings for the log.
+ * @throws UnusableSetting if `tls.caFile` is unusable.
  */
 export function setProcessWide(
   config: Pick<Config, 'proxy' | 'tls'> & { readonly imds: Pick<Config['imds'], 'endpoint'> },
@@ -80,8 +83,7 @@ function trustAuthorities(caFile: string | null, env: NodeJS.ProcessEnv): string
   if (caFile !== null) {
     const read = readCertificates(caFile);
     if (read.problem !== undefined) {
-      throw new Failure(
-        'configuration',
+      throw new UnusableSetting(
         `tls.caFile is ${JSON.stringify(caFile)}: ${read.problem}; expected a PEM file of certificates.`,
       );
     }

@@ -1,5 +1,4 @@
 import { writeFileSync } from 'node:fs';
-import { Failure } from '../cli/exit-codes.ts';
 import { version } from '../process/version.ts';
 import { parentPort, senderVerb } from './channel.ts';
 import { otherVersion } from './gone.ts';
@@ -8,12 +7,15 @@ import type { SenderRole } from './protocol.ts';
 /** Whether this process was started by a bridge to send for it. For people there is no such command. */
 export const isSender = ([, , verb]: readonly string[]): boolean => verb === senderVerb && process.connected;
 
-/** Sends until the bridge that started it has closed the channel, or has ended. */
-export async function runSender([, , , role, bridgeVersion = '']: readonly string[]): Promise<void> {
+/**
+ * Sends until the bridge that started it closes the channel or ends.
+ * @returns why it refuses to send; null when it has ended as it should.
+ */
+export async function runSender([, , , role, bridgeVersion = '']: readonly string[]): Promise<string | null> {
   const port = parentPort();
-  if (port === null) return;
+  if (port === null) return null;
   // Its file was overwritten while that bridge runs: the two might not understand each other.
-  if (bridgeVersion !== version) throw new Failure('unexpected', otherVersion(version, bridgeVersion));
+  if (bridgeVersion !== version) return otherVersion(version, bridgeVersion);
   beFirstToGo();
   const [{ serveSender }, { setProcessWide }] = await Promise.all([
     import('./serve.ts'),
@@ -23,6 +25,7 @@ export async function runSender([, , , role, bridgeVersion = '']: readonly strin
     process.once('disconnect', resolve);
     serveSender(role as SenderRole, port, setProcessWide);
   });
+  return null;
 }
 
 /** Where memory is short the kernel ends this process before the one that polls. Raising one's own score takes no privilege. */

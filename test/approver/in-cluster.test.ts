@@ -1,10 +1,11 @@
 import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
+import { approveRequest } from '../../src/approver/manual.ts';
 import { startAzureSimulator } from '../../src/azure-simulator/index.ts';
-import { addApprove, approveRequest } from '../../src/cli/approve.ts';
+import { runBridge } from '../../src/bridge.ts';
+import { addApprove } from '../../src/cli/approve.ts';
 import { Failure } from '../../src/cli/exit-codes.ts';
 import { readConfig } from '../../src/cli/read-config.ts';
-import { runBridge } from '../../src/cli/run-bridge.ts';
 import { systemClock } from '../../src/clock.ts';
 import { isInCluster, notInCluster } from '../../src/host/in-cluster.ts';
 import { silentLog } from '../../src/log.ts';

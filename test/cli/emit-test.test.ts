@@ -1,8 +1,9 @@
 import { Command } from 'commander';
 import { expect, onTestFinished, test } from 'vitest';
-import { addEmitTest, createEmitTest, emitTestRequest } from '../../src/cli/emit-test.ts';
+import { addEmitTest } from '../../src/cli/emit-test.ts';
 import { exitCodes, Failure } from '../../src/cli/exit-codes.ts';
 import { systemClock } from '../../src/clock.ts';
+import { createEmitTest, emitTestRequest } from '../../src/control/emit-test.ts';
 import { silentLog } from '../../src/log.ts';
 import { createControlQueue } from '../../src/outbox/control/queue.ts';
 import { openOutbox } from '../../src/outbox/outbox.ts';

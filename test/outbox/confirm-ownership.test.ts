@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import type { Observer } from '../../src/lifecycle/scheduled-event.ts';
 import { silentLog } from '../../src/log.ts';
-import { confirmIdentity } from '../../src/outbox/confirm-ownership.ts';
+import { confirmOwnership } from '../../src/outbox/confirm-ownership.ts';
 import { openOutbox } from '../../src/outbox/outbox.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { event, nothing, observerNamed, tell } from '../support/story.ts';
@@ -73,23 +73,15 @@ describe('whose outbox it is', () => {
     outbox.append(state, records);
     const stop = new AbortController();
     const { history } = outbox;
-    const confirming = confirmIdentity(
+    const confirming = confirmOwnership(
       {
         outbox,
         observer: {
           known: () => told ?? stored?.[0] ?? null,
           fresh: () => told !== null,
-          refresh: () => {},
           onRead: () => () => {},
-          run: async () => {},
         },
-        host: {
-          evidence: () => ({ bootId, physicalHost: null, tick: null, wallStepMs: 0 }),
-          bootId: () => bootId,
-          watchPauses: () => {},
-          excuse: () => {},
-          close: () => {},
-        },
+        host: { bootId: () => bootId },
         isVmIdSet: false,
       },
       stop.signal,

@@ -24,7 +24,7 @@ test('the process that polls loads no library of Azure', () => {
   const packages = packagesOf(`
     await import('./src/cli/run.ts');
     await import('./src/cli/program.ts');
-    await import('./src/cli/run-bridge.ts');
+    await import('./src/bridge.ts');
     await import('./src/sender/senders.ts');
     await import('./src/sinks/index.ts');`);
   expect(packages).toContain('undici');

@@ -17,12 +17,14 @@ const stages = ['imds', 'lifecycle', 'outbox', 'relay', 'sinks'];
  * the command line of the simulator and the demo are areas of their own. Everybody may import from the own area.
  */
 const mayImport: Readonly<Record<string, readonly string[] | typeof everything>> = {
-  main: ['cli'],
+  main: ['cli', 'process', 'sender'],
   cli: everything,
-  bridge: [...stages, 'host', 'health', 'heartbeat', 'config', 'version'],
+  bridge: [...stages, 'approver', 'control', 'health', 'heartbeat', 'host', 'process', 'sender', 'service'],
+  approver: ['imds', 'lifecycle', 'outbox'],
+  control: ['approver', 'health', 'host', 'lifecycle', 'outbox', 'relay', 'service', 'sinks'],
   health: ['outbox', 'relay', 'sinks', 'azure', 'sender/sender-process.ts'],
   heartbeat: ['outbox', 'azure'],
-  sender: ['sinks', 'heartbeat', 'azure', 'lifecycle'],
+  sender: ['sinks', 'heartbeat', 'azure', 'lifecycle', 'process'],
   relay: ['outbox', 'sinks/sink.ts'],
   sinks: ['azure', 'lifecycle', 'check', 'heartbeat/row.ts', 'heartbeat/sender.ts'],
   check: ['azure', 'lifecycle', 'sinks/sink.ts'],
@@ -36,12 +38,12 @@ const mayImport: Readonly<Record<string, readonly string[] | typeof everything>>
   recording: [],
   // The file format of recordings is all that it has in common with what it stands in for.
   'azure-simulator': ['recording/format.ts'],
-  'azure-simulator/cli': ['azure-simulator', 'recording', 'cli'],
+  'azure-simulator/cli': ['azure-simulator', 'recording', 'cli', 'process'],
   'azure-simulator/demo': everything,
   config: [],
   log: [],
   clock: [],
-  version: [],
+  process: [],
 };
 
 /** These know nothing of the rest of src/, not even log and clock. */
@@ -65,17 +67,11 @@ function judge({ from, what, typesOnly }: Import): string[] {
   return [`${from} imports ${what}: ${importer} may not import ${imported}${also}`];
 }
 
-/** Files directly under src/ that belong to the area of another. */
-const belongsTo: Readonly<Record<string, string>> = {
-  'config-values': 'config',
-  approver: 'bridge',
-};
-
 function areaOf(path: string): string {
   const [program] = /^azure-simulator\/(cli|demo)\b/.exec(path.slice('src/'.length)) ?? [];
   if (program !== undefined) return program;
   const area = (path.split('/')[1] ?? '').replace(/\.ts$/, '');
-  return belongsTo[area] ?? area;
+  return area === 'config-values' ? 'config' : area;
 }
 
 /** Imports and re-exports, dynamic ones included. */

@@ -1,9 +1,8 @@
 import { systemClock } from '../../clock.ts';
-import { setProcessWide } from '../../process/process-wide.ts';
+import { setProcessWide, UnusableSetting } from '../../process/process-wide.ts';
 import { formatFor } from '../../process/text-format.ts';
 import { version } from '../../process/version.ts';
 import type { CommandContext } from '../command-context.ts';
-import { Failure } from '../exit-codes.ts';
 import { loadConfig } from '../load-config.ts';
 import { prove } from './checks.ts';
 import { configurationFindings, problemFindings, seeFile } from './configuration.ts';
@@ -74,7 +73,7 @@ function configure(options: CheckOptions, env: NodeJS.ProcessEnv, platform: Node
     const file = loaded.file === null ? null : seeFile(loaded.file, platform);
     return { config: loaded.config, findings: configurationFindings(loaded, { file, env: given, warnings }) };
   } catch (error) {
-    if (error instanceof Failure) return { config: null, findings: problemFindings([error.message]) };
+    if (error instanceof UnusableSetting) return { config: null, findings: problemFindings([error.message]) };
     throw error;
   }
 }

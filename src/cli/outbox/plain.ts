@@ -1,14 +1,10 @@
+import { labelOf } from '../../sinks/label.ts';
+
 /** Text of foreign origin for a terminal: one line, without control characters that would move the cursor or change colours. */
 export const plain = (text: string): string => text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
 
-const names: Readonly<Record<string, string>> = {
-  'event-hubs': 'Event Hubs',
-  'log-analytics': 'Log Analytics',
-  stdout: 'Standard output',
-};
-
 /** A sink as sentences call it. */
-export const sinkName = (sink: string): string => names[sink] ?? plain(sink);
+export const sinkName = (sink: string): string => plain(labelOf(sink));
 
 /** The rows of a table, in columns two blanks apart; numbers to the right. Every line ends with a line feed. */
 export function aligned(rows: readonly (readonly string[])[], rightAligned: readonly number[] = []): string {

@@ -93,7 +93,7 @@ test('nothing that only some commands need is evaluated by all of them', () => {
 });
 
 test('the bridge itself does not evaluate the simulator', () => {
-  const bridge = [...evaluatedWith('src/cli/run-bridge.ts')];
+  const bridge = [...evaluatedWith('src/bridge.ts')];
   expect(bridge.filter((path) => /^src\/(outbox|relay)\//.test(path))).not.toEqual([]);
   expect(bridge.filter((path) => /azure-simulator|selfsigned/.test(path))).toEqual([]);
 });

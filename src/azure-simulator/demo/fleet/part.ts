@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { runBridge } from '../../../bridge.ts';
 import type { CommandContext } from '../../../cli/command-context.ts';
 import { readConfig } from '../../../cli/read-config.ts';
-import { runBridge } from '../../../cli/run-bridge.ts';
 import { systemClock } from '../../../clock.ts';
 import type { Config } from '../../../config.ts';
 import { openLog } from '../../../process/open-log.ts';
