@@ -1,16 +1,17 @@
-import { type Option, observerFields, options, required } from '../../src/config.ts';
+import type { Option } from '../../src/config/options.ts';
+import { observerFields, options } from '../../src/config.ts';
 
 /** All options as a Markdown table, for the README. The many `observer.…` overrides are one row. */
 export function configTable(): string {
   const overrides = new Set(observerFields.map((field) => `observer.${field}`));
-  const rows = (options as readonly Option[]).filter(({ path }) => !overrides.has(path)).map(row);
+  const rows = options.filter(({ path }) => !overrides.has(path)).map(row);
   const afterTags = rows.findIndex((line) => line.startsWith('| `observer.tags`')) + 1;
   rows.splice(afterTags, 0, overridesRow());
   return ['| key | default | accepted | meaning |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-function row({ path, accepts, fallback, meaning }: Option): string {
-  return cells(`\`${path}\``, shownDefault(fallback), accepts.expects, meaning);
+function row(option: Option): string {
+  return cells(`\`${option.path}\``, shownDefault(option), option.expects, option.meaning);
 }
 
 function overridesRow(): string {
@@ -23,12 +24,9 @@ function overridesRow(): string {
   );
 }
 
-function shownDefault(fallback: unknown): string {
-  if (fallback === required) return '*required*';
-  if (fallback === null || fallback === undefined) return '-';
-  if (fallback === '$stateDirectory')
-    return '`/var/lib/scheduled-events-bridge`; Windows `%ProgramData%\\scheduled-events-bridge\\state`';
-  return `\`${JSON.stringify(fallback)}\``;
+function shownDefault({ fallback, isRequired }: Option): string {
+  if (isRequired) return '*required*';
+  return fallback === null || fallback === undefined ? '-' : `\`${JSON.stringify(fallback)}\``;
 }
 
 function cells(...texts: readonly string[]): string {

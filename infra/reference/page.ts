@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { createProgram } from '../../src/cli/program.ts';
-import { environmentName, environmentPrefix, type Option, options } from '../../src/config.ts';
+import { environmentName, environmentPrefix } from '../../src/config/options.ts';
+import { options } from '../../src/config.ts';
 import { healthRoutes } from '../../src/health/health.ts';
 import { metricFamilies } from '../../src/health/metric-families.ts';
 import { deliveryLatency } from '../../src/health/sink-metrics.ts';
@@ -121,7 +122,7 @@ function commandRows(command: Command, before: string): (readonly string[])[] {
 }
 
 function variables(): string {
-  const keys = (options as readonly Option[])
+  const keys = options
     .filter(({ path }) => !/^observer\.(?!tags)/.test(path))
     .map(({ path, meaning }) => [`\`${environmentName(path)}\``, `\`${path}\`: ${meaning}`]);
   const overrides = [

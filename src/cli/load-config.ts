@@ -1,4 +1,5 @@
-import { type Config, environmentPrefix } from '../config.ts';
+import { environmentPrefix } from '../config/options.ts';
+import type { Config } from '../config.ts';
 import { platformPaths, readConfigFile } from './config-file.ts';
 import { type ConfigDocument, configFileVariable, readConfig } from './read-config.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readConfig } from '../../src/cli/read-config.ts';
-import { type Option, options } from '../../src/config.ts';
+import { options } from '../../src/config.ts';
 import { configHash } from '../../src/heartbeat/config-hash.ts';
 
 function configOf(value: object) {
@@ -35,6 +35,6 @@ test('a secret is not in the hash, so that nobody can try it out against one', (
   expect(configHash(configOf(proxy('http://user@proxy:3128')))).not.toBe(
     configHash(configOf(proxy('http://user:one@proxy:3128'))),
   );
-  const secrets = (options as readonly Option[]).filter(({ isSecret }) => isSecret).map(({ path }) => path);
+  const secrets = options.filter(({ isSecret }) => isSecret).map(({ path }) => path);
   expect(secrets).toEqual(['sinks.eventHubs.connectionString', 'proxy.url']);
 });

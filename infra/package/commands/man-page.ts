@@ -1,5 +1,5 @@
 import { exitCodes } from '../../../src/cli/exit-codes.ts';
-import { environmentPrefix } from '../../../src/config.ts';
+import { environmentPrefix } from '../../../src/config/options.ts';
 import { allOf, type CommandEntry, type OptionEntry } from './table.ts';
 
 interface About {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { environmentPrefix } from '../../config.ts';
+import { environmentPrefix } from '../../config/options.ts';
 import { freezeProcess } from '../cli/freeze-process.ts';
 
 /** A real bridge in a process of its own, as an operator runs it. */

@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import { notProven, ok, problem, warning } from '../../check/finding.ts';
-import { type Config, environmentName, environmentPrefix, type Option, options } from '../../config.ts';
+import { environmentName, environmentPrefix } from '../../config/options.ts';
+import { type Config, options } from '../../config.ts';
 import type { LoadedConfig } from '../load-config.ts';
-import { configFileVariable } from '../read-config.ts';
+import { configFileVariable, valueAt } from '../read-config.ts';
 import { accountNames } from './disk.ts';
 import type { Finding } from './finding.ts';
 
@@ -41,19 +42,13 @@ export function configurationFindings(
 
 /** Keys of secrets that are set, and came from the file. */
 function secretsIn(config: Config, env: NodeJS.ProcessEnv): readonly string[] {
-  const all: readonly Option[] = options;
-  return all
+  return options
     .filter(({ path, isSecret }) => {
       const value = valueAt(config, path);
       return typeof value === 'string' && isSecret?.(value) && !env[environmentName(path)];
     })
     .map(({ path }) => path);
 }
-
-const valueAt = (config: Config, path: string): unknown =>
-  path
-    .split('.')
-    .reduce<unknown>((value, key) => (value === null ? null : (value as Record<string, unknown>)[key]), config);
 
 function readers(file: FileSeen | null, secrets: readonly string[]): Finding {
   const what = 'configuration.readers';

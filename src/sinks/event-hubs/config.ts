@@ -1,21 +1,98 @@
+import type * as v from 'valibot';
 import type { Destination } from '../../azure/failure.ts';
 import { proxyBefore } from '../../azure/proxy.ts';
+import {
+  anyCase,
+  number,
+  oneOf,
+  optionalSection,
+  orNull,
+  type Rule,
+  required,
+  text,
+  url,
+  withDefault,
+} from '../../config/schema.ts';
 
-/** Where records go on Event Hubs: `sinks.eventHubs` of the configuration. */
-export interface EventHubsConfig {
-  /** `x.servicebus.windows.net`; null where a connection string is given. */
-  readonly fullyQualifiedNamespace: string | null;
-  /** Instead of the namespace and the managed identity. A secret: in no log, no error, no status. */
-  readonly connectionString: string | null;
-  readonly eventHubName: string;
-  /** `sb://host:port` to connect to; the namespace stays the one that the token is for. */
-  readonly customEndpoint: string | null;
-  readonly transport: 'amqp' | 'amqp-ws';
-  /** After so long without a send the connection is closed: a Standard namespace takes 5,000 of them. */
-  readonly idleCloseSeconds: number;
-  /** How long a record that can wait may wait for a cold connection, so that a fleet does not connect at once. 0 = not at all. */
-  readonly connectJitterSeconds: number;
-}
+const byIdentityOrKey: Rule = {
+  problem({ fullyQualifiedNamespace, connectionString }) {
+    if ((fullyQualifiedNamespace === null) !== (connectionString === null)) return null;
+    const found = connectionString === null ? 'neither is set' : 'both are set';
+    return `sinks.eventHubs: expected exactly one of fullyQualifiedNamespace and connectionString; ${found}.`;
+  },
+  jsonSchema: {
+    oneOf: ['fullyQualifiedNamespace', 'connectionString'].map((key) => ({
+      required: [key],
+      properties: { [key]: { type: 'string' } },
+    })),
+  },
+};
+
+const sameEventHub: Rule = {
+  problem({ connectionString, eventHubName }) {
+    if (typeof connectionString !== 'string' || typeof eventHubName !== 'string') return null;
+    const entityPath = /;\s*EntityPath=([^;]+)/i.exec(connectionString)?.[1]?.trim();
+    if (entityPath === undefined || entityPath === eventHubName) return null;
+    return `sinks.eventHubs.eventHubName is ${JSON.stringify(eventHubName)}, but connectionString has the EntityPath ${JSON.stringify(entityPath)}: expected the same event hub in both.`;
+  },
+};
+
+const overWebSockets = { required: ['transport'], properties: { transport: { const: 'amqp-ws' } } };
+
+const noProxyForAmqp: Rule = {
+  problem: ({ transport }, { proxy }) =>
+    proxy !== null && transport === 'amqp'
+      ? 'proxy is set, but sinks.eventHubs.transport is "amqp", which cannot go through a proxy: expected "amqp-ws", or no proxy.'
+      : null,
+  jsonSchemaOfAll: {
+    anyOf: [
+      { properties: { proxy: { type: 'null' } } },
+      { properties: { sinks: { properties: { eventHubs: { anyOf: [{ type: 'null' }, overWebSockets] } } } } },
+    ],
+  },
+};
+
+/** `sinks.eventHubs` of the configuration. */
+export const eventHubsSection = optionalSection(
+  {
+    fullyQualifiedNamespace: orNull(
+      text('a host name, optionally with a port', /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:\d{1,5})?$/),
+      'Event Hubs namespace, as `x.servicebus.windows.net`. Either this or `connectionString`',
+    ),
+    connectionString: orNull(
+      text(
+        'Endpoint=sb://…;SharedAccessKeyName=…;SharedAccessKey=…',
+        new RegExp(
+          String.raw`^\s*${anyCase('Endpoint=sb')}://[^;]+;.*${anyCase('SharedAccess')}(${anyCase('Key')}|${anyCase('Signature')})=`,
+        ),
+      ),
+      'Instead of the namespace, for the emulator and for VMs without managed identity. Only from a file that others cannot read or from a variable',
+      { isSecret: () => true },
+    ),
+    eventHubName: required(text('the name of an event hub', /^[A-Za-z0-9][\w.-]*$/), 'Event hub'),
+    customEndpoint: orNull(
+      url('sb://host:port', 'sb'),
+      'Address to connect to instead of the namespace, for private routes and the simulator',
+    ),
+    transport: withDefault('amqp', oneOf('amqp', 'amqp-ws'), '`amqp-ws`: over WebSockets, port 443'),
+    idleCloseSeconds: withDefault(
+      60,
+      number(0, 86_400, ' (seconds)'),
+      'The connection is closed after this long without a record and without an event under way',
+    ),
+    connectJitterSeconds: withDefault(
+      0,
+      number(0, 600, ' (seconds)'),
+      'Maximum time that a record which is not urgent may wait for a new connection, so that a fleet does not connect at once',
+    ),
+  },
+  byIdentityOrKey,
+  sameEventHub,
+  noProxyForAmqp,
+);
+
+/** Where records go on Event Hubs. `connectionString` is a secret: in no log, no error, no status. */
+export type EventHubsConfig = Readonly<NonNullable<v.InferOutput<typeof eventHubsSection>>>;
 
 /** One EventId a batch: it is the partition key. */
 export const eventHubsShape = {

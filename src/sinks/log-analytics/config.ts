@@ -1,15 +1,27 @@
+import type * as v from 'valibot';
 import type { Destination } from '../../azure/failure.ts';
 import { proxyBefore } from '../../azure/proxy.ts';
+import { optionalSection, required, text, url, withDefault } from '../../config/schema.ts';
 
-/** Where records go in Log Analytics: `sinks.logAnalytics` of the configuration. */
-export interface LogAnalyticsConfig {
-  /** `https://x.ingest.monitor.azure.com`: of the data collection rule itself or of an endpoint it names. */
-  readonly endpoint: string;
-  /** Immutable id of the data collection rule: `dcr-…`. */
-  readonly ruleId: string;
-  /** `Custom-VmLifecycle_CL`. */
-  readonly streamName: string;
-}
+/** `sinks.logAnalytics` of the configuration. */
+export const logAnalyticsSection = optionalSection({
+  endpoint: required(
+    url('an https:// URL without a path', 'https'),
+    'Logs ingestion endpoint of the data collection rule or endpoint',
+  ),
+  ruleId: required(
+    text('the immutable id of a data collection rule, dcr- and 32 hex digits', /^dcr-[0-9a-f]{32}$/),
+    'Immutable id of the data collection rule',
+  ),
+  streamName: withDefault(
+    'Custom-VmLifecycle_CL',
+    text('the name of a stream, Custom-…', /^Custom-[A-Za-z0-9_-]+$/),
+    'Stream of the rule',
+  ),
+});
+
+/** Where records go in Log Analytics. */
+export type LogAnalyticsConfig = Readonly<NonNullable<v.InferOutput<typeof logAnalyticsSection>>>;
 
 /**
  * A call takes 1 MB, compressed and uncompressed; above some unknown point it is not refused but broken off. The SDK cuts

@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
-import { environmentName, options } from '../../../src/config.ts';
+import { environmentName } from '../../../src/config/options.ts';
+import { options } from '../../../src/config.ts';
 import { root } from '../../support/source-tree.ts';
 import { type Instruction, instructionsOf, stagesOf } from './instructions.ts';
 

@@ -5,7 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import manifest from '../../../package.json' with { type: 'json' };
 import { readConfig } from '../../../src/cli/read-config.ts';
-import { environmentName, options } from '../../../src/config.ts';
+import { environmentName } from '../../../src/config/options.ts';
+import { options } from '../../../src/config.ts';
 import { healthRoutes } from '../../../src/health/health.ts';
 import { root } from '../../support/source-tree.ts';
 
