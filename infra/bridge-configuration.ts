@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import { exitCodes } from '../src/cli/exit-codes.ts';
-import { readConfig } from '../src/cli/read-config.ts';
+import { readConfig } from '../src/config/read-config.ts';
 
 /** Who lets the restarts go ahead that people ask for. `README.md` beside this file says what each costs. */
 export const userInitiatedEvents = ['acceptDelay', 'bridgeApproves', 'platformApproves'] as const;

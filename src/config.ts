@@ -1,6 +1,6 @@
 /**
  * The configuration, every option once: its key, meaning, default and what is accepted. Types, environment variables, the README's
- * table and the JSON Schema are made from it. `cli/read-config.ts` reads files and variables.
+ * table and the JSON Schema are made from it. `config/read-config.ts` reads files and variables.
  */
 
 import type * as v from 'valibot';

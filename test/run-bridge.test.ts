@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runBridge } from '../src/bridge.ts';
-import { readConfig } from '../src/cli/read-config.ts';
 import { thisMachine } from '../src/cli/service/machine.ts';
 import { systemClock } from '../src/clock.ts';
+import { readConfig } from '../src/config/read-config.ts';
 import type { Config } from '../src/config.ts';
 import { silentLog } from '../src/log.ts';
 import { OutboxInUse } from '../src/outbox/store/errors.ts';

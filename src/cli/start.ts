@@ -1,10 +1,10 @@
+import { loadConfig } from '../config/load-config.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import { openLog } from '../process/open-log.ts';
 import { setProcessWide, UnusableSetting } from '../process/process-wide.ts';
 import type { CommandContext } from './command-context.ts';
 import { Failure } from './exit-codes.ts';
-import { loadConfig } from './load-config.ts';
 
 /**
  * The first steps of every command that works with a configuration and the network: read it, refuse what is wrong with it, set

@@ -85,7 +85,7 @@ test('files for clients are written: a configuration that a bridge accepts, and 
   await until(() => simulate.out().includes('first looks'), { timeoutMs: 30_000 });
   const [, file = ''] = /run --config (\S+bridge\.json)\n/.exec(simulate.out()) ?? [];
   const config = JSON.parse(readFileSync(file, 'utf8'));
-  const { readConfig } = await import('../../src/cli/read-config.ts');
+  const { readConfig } = await import('../../src/config/read-config.ts');
   const documents = [{ value: config, source: file, keepsSecrets: true }];
   expect(readConfig({ documents, env: {}, defaultStateDirectory: '/x' }).problems).toBeUndefined();
   expect(readFileSync(config.tls.caFile, 'utf8')).toContain('BEGIN CERTIFICATE');

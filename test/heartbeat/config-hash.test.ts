@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readConfig } from '../../src/cli/read-config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import { options } from '../../src/config.ts';
 import { configHash } from '../../src/heartbeat/config-hash.ts';
 

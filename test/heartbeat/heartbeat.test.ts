@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { readConfig } from '../../src/cli/read-config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import { startHeartbeat } from '../../src/heartbeat/heartbeat.ts';
 import type { HeartbeatPolls } from '../../src/heartbeat/row.ts';
 import { silentLog } from '../../src/log.ts';

@@ -7,7 +7,7 @@ import {
   makeConfiguration,
   userInitiatedEvents,
 } from '../../infra/bridge-configuration.ts';
-import { readConfig } from '../../src/cli/read-config.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import { root } from '../support/source-tree.ts';
 
 const settings: BridgeSettings = {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { AzureSimulator } from '../../src/azure-simulator/index.ts';
-import { readConfig } from '../../src/cli/read-config.ts';
 import { systemClock } from '../../src/clock.ts';
+import { readConfig } from '../../src/config/read-config.ts';
 import type { Config } from '../../src/config.ts';
 import { silentLog } from '../../src/log.ts';
 import { version } from '../../src/process/version.ts';

@@ -38,9 +38,9 @@ const mayImport: Readonly<Record<string, readonly string[] | typeof everything>>
   recording: [],
   // The file format of recordings is all that it has in common with what it stands in for.
   'azure-simulator': ['recording/format.ts'],
-  'azure-simulator/cli': ['azure-simulator', 'recording', 'cli', 'process'],
+  'azure-simulator/cli': ['azure-simulator', 'recording', 'cli', 'process', 'config/did-you-mean.ts'],
   'azure-simulator/demo': everything,
-  config: ['sinks/configuration.ts'],
+  config: ['sinks/configuration.ts', 'host/in-cluster.ts'],
   log: [],
   clock: [],
   process: [],
@@ -70,8 +70,7 @@ function judge({ from, what, typesOnly }: Import): string[] {
 function areaOf(path: string): string {
   const [program] = /^azure-simulator\/(cli|demo)\b/.exec(path.slice('src/'.length)) ?? [];
   if (program !== undefined) return program;
-  const area = (path.split('/')[1] ?? '').replace(/\.ts$/, '');
-  return area === 'config-values' ? 'config' : area;
+  return (path.split('/')[1] ?? '').replace(/\.ts$/, '');
 }
 
 /** Imports and re-exports, dynamic ones included. */

@@ -1,5 +1,5 @@
-import { closest } from '../../cli/did-you-mean.ts';
 import { Failure } from '../../cli/exit-codes.ts';
+import { closest } from '../../config/did-you-mean.ts';
 import { findScenario, type Scenario, scenarios } from '../scenarios/index.ts';
 
 /** @throws {Failure} with what may have been meant. */

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { notProven, ok, problem, warning } from '../../check/finding.ts';
+import type { LoadedConfig } from '../../config/load-config.ts';
 import { environmentName, environmentPrefix } from '../../config/options.ts';
+import { configFileVariable, valueAt } from '../../config/read-config.ts';
 import { type Config, options } from '../../config.ts';
-import type { LoadedConfig } from '../load-config.ts';
-import { configFileVariable, valueAt } from '../read-config.ts';
 import { accountNames } from './disk.ts';
 import type { Finding } from './finding.ts';
 

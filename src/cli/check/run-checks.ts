@@ -1,9 +1,9 @@
 import { systemClock } from '../../clock.ts';
+import { loadConfig } from '../../config/load-config.ts';
 import { setProcessWide, UnusableSetting } from '../../process/process-wide.ts';
 import { formatFor } from '../../process/text-format.ts';
 import { version } from '../../process/version.ts';
 import type { CommandContext } from '../command-context.ts';
-import { loadConfig } from '../load-config.ts';
 import { prove } from './checks.ts';
 import { configurationFindings, problemFindings, seeFile } from './configuration.ts';
 import { createCheckContext } from './context.ts';

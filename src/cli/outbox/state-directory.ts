@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
+import { loadConfig } from '../../config/load-config.ts';
 import { Failure } from '../exit-codes.ts';
-import { loadConfig } from '../load-config.ts';
 
 /** How a command that looks at an outbox is told where it is. */
 export interface StateDirOptions {

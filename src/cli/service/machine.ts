@@ -1,13 +1,13 @@
 import { delimiter } from 'node:path';
 import { systemClock } from '../../clock.ts';
+import { platformPaths, readConfigFile } from '../../config/config-file.ts';
+import { readConfig } from '../../config/read-config.ts';
 import { pingRequest, reachIn } from '../../control/ping.ts';
 import { askService } from '../../outbox/control/client.ts';
 import { type CheckedConfiguration, factsOf, type Machine, type PingResult } from '../../service/machine.ts';
 import { placesIn } from '../../service/places.ts';
 import type { CommandContext } from '../command-context.ts';
-import { platformPaths, readConfigFile } from '../config-file.ts';
 import { asOwner } from '../outbox/as-owner.ts';
-import { readConfig } from '../read-config.ts';
 
 /** Where `useradd` and the others are. The path of a user, which `su` keeps, and those of some agents name only a part of it. */
 const systemFolders = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { configurationFindings, type FileSeen } from '../../../src/cli/check/configuration.ts';
-import { readConfig } from '../../../src/cli/read-config.ts';
+import { readConfig } from '../../../src/config/read-config.ts';
 
 const connectionString = 'Endpoint=sb://x.example;SharedAccessKeyName=n;SharedAccessKey=s3cret';
 const variable = 'SCHEDULED_EVENTS_BRIDGE_SINKS_EVENT_HUBS_CONNECTION_STRING';

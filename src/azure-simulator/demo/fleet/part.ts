@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { runBridge } from '../../../bridge.ts';
 import type { CommandContext } from '../../../cli/command-context.ts';
-import { readConfig } from '../../../cli/read-config.ts';
 import { systemClock } from '../../../clock.ts';
+import { readConfig } from '../../../config/read-config.ts';
 import type { Config } from '../../../config.ts';
 import { openLog } from '../../../process/open-log.ts';
 import { setProcessWide } from '../../../process/process-wide.ts';

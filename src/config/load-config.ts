@@ -1,6 +1,6 @@
-import { environmentPrefix } from '../config/options.ts';
 import type { Config } from '../config.ts';
 import { platformPaths, readConfigFile } from './config-file.ts';
+import { environmentPrefix } from './options.ts';
 import { type ConfigDocument, configFileVariable, readConfig } from './read-config.ts';
 
 /** `file` is the one that was read, null when there was none. */

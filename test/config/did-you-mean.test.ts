@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { closest } from '../../src/cli/did-you-mean.ts';
+import { closest } from '../../src/config/did-you-mean.ts';
 
 const candidates = ['run', 'simulate', 'status', 'pollIntervalSeconds'];
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { loadConfig } from '../../src/cli/load-config.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'config-'));
 afterAll(() => rmSync(directory, { recursive: true }));

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { environmentName, environmentPrefix, fromText, type Option } from '../config/options.ts';
 import { type Config, options, schema, sections } from '../config.ts';
 import { isInCluster, notInCluster } from '../host/in-cluster.ts';
 import { closest } from './did-you-mean.ts';
+import { environmentName, environmentPrefix, fromText, type Option } from './options.ts';
 import { shown } from './shown.ts';
 
 /** One JSON document with settings, and where it is from. */
