@@ -27,7 +27,7 @@ import { createRelay, type Relay } from './relay/relay.ts';
 import type { OpenSenders, Senders } from './sender/senders.ts';
 import { readInstallationRecord } from './service/inspect.ts';
 import { placesIn } from './service/places.ts';
-import { tokenScopes } from './sinks/index.ts';
+import { holdSecondsOf, tokenScopes } from './sinks/registry.ts';
 
 /** Everything that one poll needs. */
 export interface Bridge {
@@ -220,7 +220,8 @@ interface Parts {
 async function openParts({ config, clock, log, openSenders }: RunBridgeOptions): Promise<Parts> {
   let opened: Outbox | null = null; // the outbox is opened for the sinks by name, and sinks may ask `near` before
   const near = (): boolean => opened !== null && impactWithin(opened.state, clock.now(), nearMs);
-  const runtimeStats = createRuntimeStats(config, clock);
+  const holdSeconds = holdSecondsOf(config.sinks);
+  const runtimeStats = createRuntimeStats({ imds: config.imds, holdSeconds }, clock);
   const senders = await openSenders({ config, clock, log, near });
   const sinks = senders.sinks.map(runtimeStats.watched);
   const outbox = openOrClose(senders, () =>
@@ -236,10 +237,10 @@ async function openParts({ config, clock, log, openSenders }: RunBridgeOptions):
   opened = outbox;
   const imds = openImds(config, { warm: () => isWarm(outbox, clock), clock, log });
   const bridge = createBridge({ config, policy: config.approve, imds, outbox, clock, log });
-  const deadlineMs = sendDeadlineMs + 1000 * (config.sinks.eventHubs?.connectJitterSeconds ?? 0);
   const relays = new Map(
     sinks.map((sink) => {
       const onPass = (): void => runtimeStats.relayPassed(sink.name);
+      const deadlineMs = sendDeadlineMs + 1000 * (holdSeconds[sink.name] ?? 0);
       return [sink.name, createRelay({ sink, outbox, clock, log, isUrgent, deadlineMs, onPass })];
     }),
   );
@@ -308,7 +309,7 @@ function startReports(
     runtimeStats,
     outbox,
     imds: { intervalSeconds, timeoutSeconds, firstTimeoutSeconds, isWarm: () => isWarm(outbox, clock) },
-    connectJitterSeconds: config.sinks.eventHubs?.connectJitterSeconds ?? 0,
+    holdSeconds: holdSecondsOf(config.sinks),
     senderFacts: senders.facts,
     relays: [...relays.values()],
     credential: senders.credential,

@@ -21,7 +21,7 @@ import {
   wholeNumber,
   withDefault,
 } from './config/schema.ts';
-import { sinkSections } from './sinks/configuration.ts';
+import { sinkSections } from './sinks/registry.ts';
 
 /** Fields of the observer VM that can be overridden, by the record's names. */
 export const observerFields = [

@@ -1,8 +1,8 @@
 import { refusals } from '../service/refusals.ts';
+import { type SinkKey, sinks } from '../sinks/registry.ts';
 import { twoColumns } from './wrap.ts';
 
-/** What the process says when it ends, for units, scripts and people. Documented by `--help` of every command. */
-export const exitCodes = {
+const ownCodes = {
   ok: { code: 0, meaning: 'done, or stopped by SIGTERM or SIGINT' },
   unexpected: { code: 1, meaning: 'something unexpected; a service manager should start it again' },
   usage: { code: 2, meaning: 'the command line is wrong' },
@@ -18,8 +18,6 @@ export const exitCodes = {
   // Of `check`, one per class of failure: what comes first in the pipeline is told.
   imdsFailed: { code: 10, meaning: 'the metadata service cannot be reached, or refuses' },
   identityFailed: { code: 11, meaning: 'the managed identity gets no token' },
-  eventHubsFailed: { code: 12, meaning: 'Event Hubs cannot be reached, or refuses' },
-  logAnalyticsFailed: { code: 13, meaning: 'Log Analytics cannot be reached, or refuses' },
   diskFailed: { code: 14, meaning: 'the state directory or what is in it is unusable, or records are in memory only' },
   clockFailed: { code: 15, meaning: 'the clock is too far off' },
   actionRequired: {
@@ -32,7 +30,19 @@ export const exitCodes = {
   // Of `service`: 51 to 56 are what Azure's guest agents tell whoever deploys.
   ...refusals,
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
-export type ExitReason = keyof typeof exitCodes;
+/** A sink that brings no code of its own ends with `configuration`. */
+export type ExitReason = keyof typeof ownCodes | `${SinkKey}Failed`;
+
+/** What the process says when it ends, for units, scripts and people. Documented by `--help` of every command. */
+export const exitCodes = {
+  ...ownCodes,
+  ...Object.fromEntries(sinks.flatMap(({ key, check }) => (check.exit ? [[`${key}Failed`, check.exit]] : []))),
+} as Readonly<Record<ExitReason, { readonly code: number; readonly meaning: string }>>;
+
+/** Of problems with a sink. */
+export const sinkReasons: readonly ExitReason[] = sinks.flatMap(({ key, check }) =>
+  check.exit ? [`${key as SinkKey}Failed` as const] : [],
+);
 
 /** Ends a command: its message is for the operator and says what to do next; it is printed without a stack. */
 export class Failure extends Error {

@@ -1,6 +1,6 @@
 import type { Outbox } from '../outbox/outbox.ts';
 import type { Relay } from '../relay/relay.ts';
-import { labelOf } from '../sinks/label.ts';
+import { labelOf } from '../sinks/registry.ts';
 
 /** The verb of the request. */
 export const tryNowRequest = 'try-now';

@@ -117,7 +117,7 @@ function openEventsOf({ state }: Outbox): Readings['openEvents'] {
 }
 
 function conditionOf(options: HealthOptions): Condition {
-  const { runtimeStats, outbox, connectJitterSeconds, senderFacts, clock, version } = options;
+  const { runtimeStats, outbox, holdSeconds, senderFacts, clock, version } = options;
   const { Scheduled, Started } = openEventsOf(outbox);
   return {
     at: clock.now(),
@@ -125,7 +125,7 @@ function conditionOf(options: HealthOptions): Condition {
     poll: pollFigures(options),
     storage: outbox.storage,
     sinks: sinkRows(outbox),
-    connectJitterSeconds,
+    holdSeconds,
     senders: senderFacts(),
     openEvents: Scheduled + Started,
     version,

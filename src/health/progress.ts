@@ -56,22 +56,23 @@ const pollPauseMs = 5_000;
 const relayNapMs = 60_000;
 const sendMs = 60_000;
 
-/** How long each loop may take, for a configuration. */
-export function loopLimits(config: {
+/** How long each loop may take. `holdSeconds`: for how long a sink of this name may hold a record on purpose. */
+export function loopLimits(options: {
   readonly imds: { readonly timeoutSeconds: number; readonly firstTimeoutSeconds: number };
-  readonly sinks: { readonly eventHubs: null | { readonly connectJitterSeconds: number } };
+  readonly holdSeconds: Readonly<Record<string, number>>;
 }): (loop: string) => LoopLimit {
-  const { timeoutSeconds, firstTimeoutSeconds } = config.imds;
+  const { timeoutSeconds, firstTimeoutSeconds } = options.imds;
   const answerMs = 1000 * Math.max(timeoutSeconds, firstTimeoutSeconds);
-  const jitterMs = 1000 * (config.sinks.eventHubs?.connectJitterSeconds ?? 0);
-  return (loop) =>
-    loop === pollLoop
+  return (loop) => {
+    const holdMs = 1000 * (options.holdSeconds[loop] ?? 0);
+    return loop === pollLoop
       ? {
           limitMs: answerMs + pollPauseMs + leewayMs,
           because: `the answer that turns the feature on may take ${answerMs / 1000} s`,
         }
       : {
-          limitMs: relayNapMs + sendMs + jitterMs + leewayMs,
-          because: `an idle relay naps for ${relayNapMs / 1000} s, and a send may take ${(sendMs + jitterMs) / 1000} s`,
+          limitMs: relayNapMs + sendMs + holdMs + leewayMs,
+          because: `an idle relay naps for ${relayNapMs / 1000} s, and a send may take ${(sendMs + holdMs) / 1000} s`,
         };
+  };
 }

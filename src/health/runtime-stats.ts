@@ -27,8 +27,8 @@ export interface RuntimeStats {
   readonly startedAt: Date;
 }
 
-export function createRuntimeStats(config: Parameters<typeof loopLimits>[0], clock: Clock): RuntimeStats {
-  const progress = createProgress(clock, loopLimits(config));
+export function createRuntimeStats(options: Parameters<typeof loopLimits>[0], clock: Clock): RuntimeStats {
+  const progress = createProgress(clock, loopLimits(options));
   const polls = createPollCounts(clock);
   const sends = createSendWatch(clock);
   const began = clock.monotonicMs();

@@ -40,7 +40,7 @@ export function takenNothingSince({ oldestWaitingAt, progress }: SinkFigures): s
 
 /**
  * For how long a configured destination has taken nothing although something waits; null where nothing does.
- * @param graceSeconds that a record may wait for a connection while nothing has failed (`connectJitterSeconds`).
+ * @param graceSeconds that a record may wait on purpose while nothing has failed.
  */
 export function lateSeconds(figures: SinkFigures, now: Date, graceSeconds = 0): number | null {
   const since = takenNothingSince(figures);
@@ -52,7 +52,7 @@ export function lateSeconds(figures: SinkFigures, now: Date, graceSeconds = 0): 
 }
 
 /** For `/healthz` and `systemctl status`: one clause, or null where nothing is wrong. `status` says more. */
-export function sinkClause(name: string, figures: SinkFigures, now: Date, graceSeconds: number): string | null {
+export function sinkClause(name: string, figures: SinkFigures, now: Date, graceSeconds?: number): string | null {
   const state = sinkState(figures, true);
   const late = lateSeconds(figures, now, graceSeconds);
   if (late === null && state !== 'refused' && state !== 'retrying') return null;

@@ -24,8 +24,10 @@ export interface Snapshot {
   readonly stuck: readonly string[];
   /** `undurable`: records in memory only. */
   readonly storage: Outbox['storage'];
-  /** How long a record for Event Hubs may wait for a connection to be opened. */
+  /** The longest of `holdSeconds`: for commands of earlier versions. */
   readonly connectJitterSeconds: number;
+  /** By name of a sink: how long a record that is not urgent may wait on purpose. Absent in earlier versions. */
+  readonly holdSeconds?: Readonly<Record<string, number>>;
   readonly senders: readonly SenderFacts[];
   readonly outbox: OutboxFigures;
 }
@@ -61,7 +63,7 @@ export interface SnapshotSources {
     /** Whether the feature is known to be on. */
     readonly isWarm: () => boolean;
   };
-  readonly connectJitterSeconds: number;
+  readonly holdSeconds: Readonly<Record<string, number>>;
   readonly senderFacts: () => readonly SenderFacts[];
   readonly version: string;
   readonly clock: Clock;
@@ -70,7 +72,7 @@ export interface SnapshotSources {
 
 /** As of now. Asks the disk for the oldest waiting record of each sink and for approvals under way, as each poll does. */
 export function takeSnapshot(sources: SnapshotSources): Snapshot {
-  const { runtimeStats, outbox, connectJitterSeconds, senderFacts, version, stop } = sources;
+  const { runtimeStats, outbox, holdSeconds, senderFacts, version, stop } = sources;
   return {
     form,
     version,
@@ -79,7 +81,8 @@ export function takeSnapshot(sources: SnapshotSources): Snapshot {
     poll: pollFigures(sources),
     stuck: liveness({ loops: runtimeStats.progress.loops() }).messages,
     storage: outbox.storage,
-    connectJitterSeconds,
+    connectJitterSeconds: Math.max(0, ...Object.values(holdSeconds)),
+    holdSeconds,
     senders: senderFacts(),
     outbox: outboxFigures(outbox),
   };

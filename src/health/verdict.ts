@@ -18,8 +18,8 @@ export interface Condition {
   readonly poll: PollFigures;
   readonly storage: Outbox['storage'];
   readonly sinks: OutboxFigures['sinks'];
-  /** How long a record for Event Hubs may wait for a connection. */
-  readonly connectJitterSeconds: number;
+  /** By name of a sink: how long a record that is not urgent may wait on purpose. */
+  readonly holdSeconds: Readonly<Record<string, number>>;
   readonly senders: readonly SenderFigures[];
   /** In scope, not ended. */
   readonly openEvents: number;
@@ -53,12 +53,12 @@ export function readiness(condition: Pick<Condition, 'loops' | 'poll' | 'storage
 }
 
 /** What is worth saying of one that is ready: a late poll, destinations that do not take what waits for them, senders that keep failing. */
-export function remarks({ poll, sinks, senders, connectJitterSeconds, at }: Condition): readonly string[] {
+export function remarks({ poll, sinks, senders, holdSeconds, at }: Condition): readonly string[] {
   const remark = pollRemark(poll);
   const clauses = sinks.map((sink) => {
     const { name, counters, configured, progress, oldestPendingAt } = sink;
     const figures = { configured, waiting: counters.pending, oldestWaitingAt: oldestPendingAt, progress };
-    return sinkClause(name, figures, at, name === 'event-hubs' ? connectJitterSeconds : 0);
+    return sinkClause(name, figures, at, holdSeconds[name]);
   });
   const late = remark === null || remark.isProblem ? null : remark.message;
   return [late, ...clauses, ...senders.map(senderClause)].filter((clause) => clause !== null);

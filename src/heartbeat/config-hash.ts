@@ -1,32 +1,32 @@
 import { createHash } from 'node:crypto';
-import type { Config } from '../config.ts';
+import { type Config, options } from '../config.ts';
+
+const isSecret = (path: string, value: string): boolean =>
+  options.find((option) => option.path === path)?.isSecret?.(value) ?? false;
 
 /**
  * 16 hexadecimal digits that are equal where two bridges have the same configuration, whatever the order of its keys: so a
  * fleet shows who has not got the new one yet. Of a secret only whether it is set goes in.
  */
-export function configHash(config: Config): string {
-  const { proxy } = config;
-  const { eventHubs } = config.sinks;
-  const isSet = eventHubs?.connectionString == null ? null : 'set';
-  const sinks = { ...config.sinks, eventHubs: eventHubs && { ...eventHubs, connectionString: isSet } };
-  const secretless = { ...config, sinks, proxy: proxy && { ...proxy, url: withoutPassword(proxy.url) } };
-  return createHash('sha256')
-    .update(JSON.stringify(inOrder(secretless)))
+export const configHash = (config: Config): string =>
+  createHash('sha256')
+    .update(JSON.stringify(normalized(config, '')))
     .digest('hex')
     .slice(0, 16);
-}
 
-function withoutPassword(url: string): string {
-  const parsed = URL.parse(url);
-  if (!parsed?.password) return url;
-  parsed.password = 'set';
-  return parsed.href;
-}
-
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder);
+/** Keys in order, and secrets hidden. */
+function normalized(value: unknown, path: string): unknown {
+  if (typeof value === 'string') return isSecret(path, value) ? hidden(value) : value;
+  if (Array.isArray(value)) return value.map((item) => normalized(item, ''));
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, inner]) => [key, inOrder(inner)]));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, normalized(inner, path ? `${path}.${key}` : key)]));
+}
+
+/** Of a URL only the password is a secret. */
+function hidden(value: string): string {
+  const url = URL.parse(value);
+  if (!url?.password) return 'set';
+  url.password = 'set';
+  return url.href;
 }

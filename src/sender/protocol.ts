@@ -4,8 +4,9 @@ import type { Config } from '../config.ts';
 import type { HeartbeatFacts } from '../heartbeat/row.ts';
 import type { CheckResult, SendResult } from '../sinks/sink.ts';
 
-/** What a process is for: to send to one destination, or to fetch tokens for all of them. */
-export type SenderRole = 'event-hubs' | 'log-analytics' | 'tokens';
+/** What a process is for: the name of the sink that it runs, or `tokens` where it fetches them for all of them. */
+export type SenderRole = string;
+export const tokensRole = 'tokens';
 
 /** The first thing that a process is told. Over the channel, since others can read arguments and environment. */
 export interface SenderStart {

@@ -2,7 +2,7 @@ import type { AccessToken, TokenCredential } from '@azure/identity';
 import type { Deadlines } from '../azure/deadline.ts';
 import { type Failure, KnownFailure } from '../azure/failure.ts';
 import type { HeartbeatSender } from '../heartbeat/sender.ts';
-import type { SinkShape } from '../sinks/index.ts';
+import type { SinkShape } from '../sinks/descriptor.ts';
 import type { Sink } from '../sinks/sink.ts';
 import type { SenderProcess } from './sender-process.ts';
 

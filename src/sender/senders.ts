@@ -4,12 +4,11 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { HeartbeatSender } from '../heartbeat/sender.ts';
 import type { Log } from '../log.ts';
-import { heartbeatSenders } from '../sinks/heartbeats.ts';
-import { configuredSinks, type SinkKind } from '../sinks/index.ts';
+import { type ConfiguredSink, configuredSinks, heartbeatTargets, onlySink, type SinkKey } from '../sinks/registry.ts';
 import type { Sink } from '../sinks/sink.ts';
 import type { Handlers } from './calls.ts';
 import { type Child, forkChild, openProgram, senderVerb } from './channel.ts';
-import type { PollerMethods, SenderRole } from './protocol.ts';
+import { type PollerMethods, type SenderRole, tokensRole } from './protocol.ts';
 import { createRemoteHeartbeat, createRemoteSink, createRemoteTokens } from './remote.ts';
 import { createSenderProcess, type SenderFacts, type SenderProcess } from './sender-process.ts';
 
@@ -46,9 +45,9 @@ const sinkIdleMs = 60_000;
 export const inProcesses = (path: string, version: string, env: NodeJS.ProcessEnv = process.env): OpenSenders => {
   const program = openProgram(path);
   return async ({ config, clock, log, near }) => {
-    const ofRole = (role: SenderRole, sections: Partial<Config['sinks']>) => ({
+    const ofRole = (role: SenderRole, only: SinkKey | null) => ({
       role,
-      start: { config: { ...config, sinks: { eventHubs: null, logAnalytics: null, stdout: null, ...sections } } },
+      start: { config: { ...config, sinks: onlySink(config.sinks, only) } },
       fork: (options: Parameters<Parameters<typeof createSenderProcess>[0]['fork']>[0]): Child =>
         forkChild({ program, args: [senderVerb, role, version], env: senderEnv(env), ...options }),
       clock,
@@ -58,33 +57,33 @@ export const inProcesses = (path: string, version: string, env: NodeJS.ProcessEn
       throw new Error('tokens are asked for elsewhere');
     };
     const tokens = createSenderProcess({
-      ...ofRole('tokens', {}),
+      ...ofRole(tokensRole, null),
       does: `fetches tokens from ${tokenDestination().name}`,
       offers: { token: refuse, replaceToken: refuse },
       idleMs: 0,
     });
     const credential = createCredential({ source: createRemoteTokens(tokens), clock, log });
     const offers = offeredBy(credential, clock);
-    const processes = new Map<string, SenderProcess>([['tokens', tokens]]);
-    const processOf = (kind: SinkKind): SenderProcess => {
-      const role = kind.shape.name as SenderRole;
+    const processes = new Map<string, SenderProcess>([[tokensRole, tokens]]);
+    const processOf = ({ sink, section }: ConfiguredSink): SenderProcess => {
+      const role = sink.shape.name;
       const sender = createSenderProcess({
-        ...ofRole(role, kind.section(config.sinks)),
-        does: `sends to ${kind.destination(config.sinks)}`,
+        ...ofRole(role, sink.key as SinkKey),
+        does: `sends to ${sink.destination(section)}`,
         offers,
         near,
-        idleMs: Math.max(sinkIdleMs, 1000 * (config.sinks.eventHubs?.idleCloseSeconds ?? 0)),
+        idleMs: Math.max(sinkIdleMs, 1000 * (sink.idleSeconds?.(section) ?? 0)),
       });
       processes.set(role, sender);
       return sender;
     };
-    const around = { credential, clock, near };
+    const sinkOptions = { credential, clock, near };
     const sinks = await Promise.all(
-      configuredSinks(config.sinks).map((kind) =>
-        kind.isIsolated ? createRemoteSink(kind.shape, processOf(kind)) : kind.open(config.sinks, around),
+      configuredSinks(config.sinks).map(({ sink, section }) =>
+        sink.isIsolated ? createRemoteSink(sink.shape, processOf({ sink, section })) : sink.open(section, sinkOptions),
       ),
     );
-    const heartbeats = heartbeatSenders(config).flatMap(({ name, sink }) => {
+    const heartbeats = heartbeatTargets(config).flatMap(({ name, sink }) => {
       const sender = processes.get(sink);
       return sender ? [createRemoteHeartbeat(name, sender)] : [];
     });
@@ -105,11 +104,13 @@ export const inProcesses = (path: string, version: string, env: NodeJS.ProcessEn
 export const inThisProcess: OpenSenders = async ({ config, clock, log, near }) => {
   const { managedIdentityTokens } = await import('../azure/token-source.ts');
   const credential = createCredential({ source: managedIdentityTokens(config.identity.clientId), clock, log });
-  const around = { credential, clock, near };
-  const sinks = await Promise.all(configuredSinks(config.sinks).map((kind) => kind.open(config.sinks, around)));
+  const sinkOptions = { credential, clock, near };
+  const sinks = await Promise.all(
+    configuredSinks(config.sinks).map(({ sink, section }) => sink.open(section, sinkOptions)),
+  );
   return {
     sinks,
-    heartbeats: await Promise.all(heartbeatSenders(config).map(({ open }) => open(around))),
+    heartbeats: await Promise.all(heartbeatTargets(config).map(({ open }) => open(sinkOptions))),
     credential,
     facts: () => [],
     async close() {

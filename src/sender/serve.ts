@@ -5,12 +5,18 @@ import { type Destination, KnownFailure } from '../azure/failure.ts';
 import { systemClock } from '../clock.ts';
 import type { HeartbeatSender } from '../heartbeat/sender.ts';
 import type { LifecycleRecord } from '../lifecycle/record.ts';
-import { heartbeatSenders } from '../sinks/heartbeats.ts';
-import { sinkKinds } from '../sinks/index.ts';
+import { configuredSinks, heartbeatTargets } from '../sinks/registry.ts';
 import type { Entry, Sink } from '../sinks/sink.ts';
 import { type Calls, createCalls, type Handlers } from './calls.ts';
 import type { Port } from './channel.ts';
-import type { PollerMethods, SenderMethods, SenderRole, SenderStart, TokenAnswer } from './protocol.ts';
+import {
+  type PollerMethods,
+  type SenderMethods,
+  type SenderRole,
+  type SenderStart,
+  type TokenAnswer,
+  tokensRole,
+} from './protocol.ts';
 
 /** What a process has once it has begun. */
 interface Work {
@@ -44,7 +50,7 @@ export function serveSender(
     async begin({ config }) {
       const open = async (): Promise<Work> => {
         setProcessWide(config);
-        return await (role === 'tokens' ? openTokens(config) : openDestination(role, config, calls, () => isNear));
+        return await (role === tokensRole ? openTokens(config) : openDestination(role, config, calls, () => isNear));
       };
       work = open();
       await work;
@@ -85,16 +91,16 @@ function entryOf(bytes: Uint8Array): Entry {
 }
 
 async function openDestination(
-  role: Exclude<SenderRole, 'tokens'>,
+  role: SenderRole,
   config: SenderStart['config'],
   calls: Calls<PollerMethods>,
   near: () => boolean,
 ): Promise<Work> {
-  const around = { credential: remoteCredential(calls), clock: systemClock, near };
-  const kind = sinkKinds.find(({ shape }) => shape.name === role);
-  const sink = (await kind?.open(config.sinks, around)) ?? null;
-  const [heartbeat] = heartbeatSenders(config).filter(({ sink: name }) => name === role);
-  return { sink, heartbeat: (await heartbeat?.open(around)) ?? null, token: null };
+  const options = { credential: remoteCredential(calls), clock: systemClock, near };
+  const found = configuredSinks(config.sinks).find(({ sink }) => sink.shape.name === role);
+  const sink = (await found?.sink.open(found.section, options)) ?? null;
+  const target = heartbeatTargets(config).find(({ sink: name }) => name === role);
+  return { sink, heartbeat: (await target?.open(options)) ?? null, token: null };
 }
 
 async function openTokens(config: SenderStart['config']): Promise<Work> {

@@ -29,7 +29,7 @@ async function bridge() {
   onTestFinished(() => directory[Symbol.dispose]());
   const clock = createFakeClock();
   const log = silentLog;
-  const runtimeStats = createRuntimeStats({ imds, sinks: { eventHubs: null } }, clock);
+  const runtimeStats = createRuntimeStats({ imds, holdSeconds: {} }, clock);
   const outbox = openOutbox({ directory: directory.path, sinks: ['hub'], maxMegabytes: 16, clock, log, version: '1' });
   const relay = createRelay({ sink: runtimeStats.watched(sink), outbox, clock, log, isUrgent: () => false });
   const port = await freePort();
@@ -38,7 +38,7 @@ async function bridge() {
   const health = startHealth({
     ...{ runtimeStats, outbox, relays: [relay], credential, port, env: {}, version: '1.2.3', clock, log },
     imds: { ...imds, intervalSeconds: 1, isWarm: () => true },
-    connectJitterSeconds: 0,
+    holdSeconds: {},
     senderFacts: () => [],
     stateDirectory: directory.path,
     stop: stop.signal,

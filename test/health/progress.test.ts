@@ -31,8 +31,8 @@ test('a step of the wall clock makes no loop late', () => {
 
 test('a poll may take as long as the answer that turns the feature on, a relay as long as its nap and its longest send', () => {
   const imds = { timeoutSeconds: 10, firstTimeoutSeconds: 130 };
-  const limits = loopLimits({ imds, sinks: { eventHubs: { connectJitterSeconds: 300 } } });
+  const limits = loopLimits({ imds, holdSeconds: { 'event-hubs': 300 } });
   expect(limits(pollLoop)).toEqual({ limitMs: 165_000, because: expect.stringContaining('130 s') });
   expect(limits('event-hubs')).toEqual({ limitMs: 450_000, because: expect.stringContaining('360 s') });
-  expect(loopLimits({ imds, sinks: { eventHubs: null } })('stdout').limitMs).toBe(150_000);
+  expect(loopLimits({ imds, holdSeconds: {} })('stdout').limitMs).toBe(150_000);
 });

@@ -42,7 +42,7 @@ const well: Condition = {
   poll,
   storage: { trouble: null, undurable: 0 },
   sinks: [idle],
-  connectJitterSeconds: 0,
+  holdSeconds: {},
   senders: [],
   openEvents: 0,
   version: '1.2.3',
@@ -97,7 +97,7 @@ const cases: readonly {
     name: 'a record may wait for a connection for as long as is configured',
     but: {
       sinks: [{ ...idle, counters: { ...noCounters, pending: 1 }, oldestPendingAt: '2026-03-14T09:27:50.000Z' }],
-      connectJitterSeconds: 60,
+      holdSeconds: { 'event-hubs': 60 },
     },
     status: 'ok',
     message: /1 waiting for delivery\.$/,

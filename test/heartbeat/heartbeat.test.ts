@@ -6,7 +6,7 @@ import { startHeartbeat } from '../../src/heartbeat/heartbeat.ts';
 import type { HeartbeatPolls } from '../../src/heartbeat/row.ts';
 import { silentLog } from '../../src/log.ts';
 import { openOutbox } from '../../src/outbox/outbox.ts';
-import { heartbeatSenders } from '../../src/sinks/heartbeats.ts';
+import { heartbeatTargets } from '../../src/sinks/registry.ts';
 import { configurationFor, temporaryDirectory } from '../support/bridge-process.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { type LocalAzure, startLocalAzure } from '../support/local-azure.ts';
@@ -69,7 +69,7 @@ describe('the heartbeat against the simulator', () => {
     };
     const began = clock.monotonicMs();
     const around = { credential: local.credential, clock };
-    const senders = await Promise.all(heartbeatSenders(read.config).map(({ open }) => open(around)));
+    const senders = await Promise.all(heartbeatTargets(read.config).map(({ open }) => open(around)));
     const sent = rows().length;
     const heartbeat = startHeartbeat({
       config: read.config,

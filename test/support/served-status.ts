@@ -12,10 +12,10 @@ import { until } from './until.ts';
 export async function serveStatusOf(outbox: Outbox, directory: string): Promise<{ close(): Promise<void> }> {
   const clock = systemClock;
   const imds = { timeoutSeconds: 10, firstTimeoutSeconds: 130 };
-  const runtimeStats = createRuntimeStats({ imds, sinks: { eventHubs: null } }, clock);
+  const runtimeStats = createRuntimeStats({ imds, holdSeconds: {} }, clock);
   runtimeStats.recordPoll({ seen: { kind: 'document', clockOffsetSeconds: 0 }, appeared: { seen: 0, ours: 0 } });
   const sources = {
-    ...{ runtimeStats, outbox, clock, version: '1.2.3', connectJitterSeconds: 0, stop: new AbortController().signal },
+    ...{ runtimeStats, outbox, clock, version: '1.2.3', holdSeconds: {}, stop: new AbortController().signal },
     senderFacts: () => [],
     imds: { ...imds, intervalSeconds: 1, isWarm: () => true },
   };

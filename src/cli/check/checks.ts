@@ -1,6 +1,6 @@
-import { notProven, ok } from '../../check/finding.ts';
-import { checkEventHubs } from '../../sinks/event-hubs/check.ts';
-import { checkLogAnalytics } from '../../sinks/log-analytics/check.ts';
+import { notProven } from '../../check/finding.ts';
+import type { SinkDescriptor } from '../../sinks/descriptor.ts';
+import { configuredSinks, type SinkKey, sinks } from '../../sinks/registry.ts';
 import { checkApprove } from './approve.ts';
 import { checkClock } from './clock.ts';
 import type { CheckContext } from './context.ts';
@@ -27,18 +27,7 @@ export const checks: readonly Check[] = [
   { class: 'imds', needsNetwork: true, look: checkImds },
   { class: 'clock', needsNetwork: true, look: checkClock },
   { class: 'identity', needsNetwork: true, look: checkIdentity },
-  {
-    class: 'eventHubs',
-    needsNetwork: true,
-    look: ({ config: { sinks }, ...context }) => (sinks.eventHubs ? checkEventHubs(sinks.eventHubs, context) : []),
-  },
-  {
-    class: 'logAnalytics',
-    needsNetwork: true,
-    look: ({ config: { sinks }, ...context }) =>
-      sinks.logAnalytics ? checkLogAnalytics(sinks.logAnalytics, context) : [],
-  },
-  { class: 'stdout', needsNetwork: false, look: checkStdout },
+  ...sinks.map(checkOf),
   { class: 'delivery', needsNetwork: false, look: checkDelivery },
   { class: 'approve', needsNetwork: false, look: checkApprove },
   { class: 'installation', needsNetwork: false, look: checkInstallation },
@@ -65,13 +54,14 @@ async function look(check: Check, context: CheckContext): Promise<readonly Findi
   }
 }
 
-function checkStdout({ config }: CheckContext): readonly Finding[] {
-  return config.sinks.stdout === null
-    ? []
-    : [
-        ok(
-          'stdout.open',
-          'Each record is a line on standard output of the service too: whatever reads that must keep reading.',
-        ),
-      ];
+/** The check that a sink brings. */
+function checkOf({ key, check }: SinkDescriptor): Check {
+  return {
+    class: key as SinkKey,
+    needsNetwork: check.needsNetwork,
+    async look(context) {
+      const found = configuredSinks(context.config.sinks).find(({ sink }) => sink.key === key);
+      return found ? ((await check.run(found.section, context)) as readonly Finding[]) : [];
+    },
+  };
 }

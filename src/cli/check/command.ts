@@ -1,5 +1,5 @@
 import { type CommandContext, describeVerb, type Verb } from '../command-context.ts';
-import { exitCodes, Failure } from '../exit-codes.ts';
+import { exitCodes, Failure, sinkReasons } from '../exit-codes.ts';
 import { helpText } from '../wrap.ts';
 import type { CheckOptions } from './run-checks.ts';
 
@@ -32,8 +32,7 @@ export const addCheck: Verb = (program, commandContext) => {
     command,
     'imdsFailed',
     'identityFailed',
-    'eventHubsFailed',
-    'logAnalyticsFailed',
+    ...sinkReasons,
     'diskFailed',
     'clockFailed',
     'actionRequired',

@@ -4,6 +4,7 @@ import type { LoadedConfig } from '../../config/load-config.ts';
 import { environmentName, environmentPrefix } from '../../config/options.ts';
 import { configFileVariable, valueAt } from '../../config/read-config.ts';
 import { type Config, options } from '../../config.ts';
+import { configuredSinks } from '../../sinks/registry.ts';
 import { accountNames } from './disk.ts';
 import type { Finding } from './finding.ts';
 
@@ -29,8 +30,7 @@ export function configurationFindings(
   on: { readonly file: FileSeen | null; readonly env: NodeJS.ProcessEnv; readonly warnings: readonly string[] },
 ): readonly Finding[] {
   const { config } = loaded;
-  const { eventHubs, logAnalytics, stdout } = config.sinks;
-  const sinks = [eventHubs && 'event-hubs', logAnalytics && 'log-analytics', stdout && 'stdout'].filter(Boolean);
+  const sinks = configuredSinks(config.sinks).map(({ sink }) => sink.shape.name);
   const from = on.file?.path ?? 'The environment alone';
   return [
     ok('configuration.read', `${from} makes a complete configuration: records go to ${sinks.join(', ')}.`),

@@ -10,7 +10,7 @@ import { createDiscovery, type Locate } from '../../imds/discover.ts';
 import { observerFrom, observerWithoutMetadata, parseInstance, parseTags } from '../../imds/instance.ts';
 import type { Observer, Seen } from '../../lifecycle/scheduled-event.ts';
 import { silentLog } from '../../log.ts';
-import { tokenScopes } from '../../sinks/index.ts';
+import { tokenScopes } from '../../sinks/registry.ts';
 import type { Entry } from '../../sinks/sink.ts';
 import { Failure } from '../exit-codes.ts';
 import { readStatus, type Status } from '../status/status.ts';

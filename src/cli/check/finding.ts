@@ -1,30 +1,33 @@
 import type { Finding as Proven, Verdict } from '../../check/finding.ts';
-import { eventHubsFindings } from '../../sinks/event-hubs/check.ts';
-import { logAnalyticsFindings } from '../../sinks/log-analytics/check.ts';
+import { type SinkKey, sinks } from '../../sinks/registry.ts';
 import { type ExitReason, exitCodes } from '../exit-codes.ts';
 
 /** What one line proves. */
 export type Finding = Proven<CheckId, ExitReason>;
 
-/** Classes of failure, in the order in which they are looked at: what comes first is often the cause of what follows. */
-export const classes = {
+const before = {
   configuration: 'configuration',
   disk: 'diskFailed',
   state: 'diskFailed',
   imds: 'imdsFailed',
   clock: 'clockFailed',
   identity: 'identityFailed',
-  eventHubs: 'eventHubsFailed',
-  logAnalytics: 'logAnalyticsFailed',
-  stdout: 'configuration',
+} as const satisfies Record<string, ExitReason>;
+const after = {
   delivery: 'actionRequired',
   approve: 'configuration',
   installation: 'actionRequired',
 } as const satisfies Record<string, ExitReason>;
-export type Class = keyof typeof classes;
+export type Class = keyof typeof before | SinkKey | keyof typeof after;
 
-/** Everything that can be proven. Names are stable: scripts read them from `--json`. */
-export const checkIds = {
+/** Classes of failure, in the order in which they are looked at: what comes first is often the cause of what follows. */
+export const classes = {
+  ...before,
+  ...Object.fromEntries(sinks.map(({ key, check }) => [key, check.exit ? `${key}Failed` : 'configuration'])),
+  ...after,
+} as Readonly<Record<Class, ExitReason>>;
+
+const ownIds = {
   'configuration.read': 'the configuration is complete and without contradictions',
   'configuration.readers': 'who can read and change the file, and which secrets are in it',
   'configuration.environment': 'variables and warnings that the configuration was made with',
@@ -41,14 +44,17 @@ export const checkIds = {
   'clock.offset': 'the clock of this VM is that of Azure',
   'identity.token': 'the managed identity gets tokens',
   'identity.which': 'which identity that is',
-  ...eventHubsFindings,
-  ...logAnalyticsFindings,
-  'stdout.open': 'records go to standard output too',
   'delivery.backlog': 'whether records wait for a destination that does not take them',
   'approve.policy': 'what would be approved, in words',
   'installation.version': 'the version that was to be installed last is the one that was ready last',
 } as const satisfies Record<`${Class}.${string}`, string>;
-export type CheckId = keyof typeof checkIds;
+export type CheckId = keyof typeof ownIds | `${SinkKey}.${string}`;
+
+/** Everything that can be verified. Names are stable: scripts read them from `--json`. */
+export const checkIds: Readonly<Partial<Record<CheckId, string>>> = {
+  ...ownIds,
+  ...Object.assign({}, ...sinks.map(({ check }) => check.findings)),
+};
 
 /** The class that a finding belongs to. */
 export const classOf = (what: CheckId): Class => what.split('.')[0] as Class;

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { DeliveryState } from '../../outbox/entries.ts';
+import { sinks } from '../../sinks/registry.ts';
 import { type CommandContext, describeVerb, type Verb } from '../command-context.ts';
 import { type ExitReason, Failure } from '../exit-codes.ts';
 import { addRecordOptions, type RecordOptions, recordFilterOf } from './filter.ts';
@@ -23,7 +24,8 @@ function addSub(outbox: Command, name: string, description: string): Command {
   return describeVerb(addStateDirOptions(outbox.command(name).description(description)), ...reasons);
 }
 
-const sinkOption = () => new Option('--sink <name>', 'only of this destination, as event-hubs or log-analytics');
+const sinkOption = () =>
+  new Option('--sink <name>', `only of this destination: ${sinks.map(({ shape }) => shape.name).join(', ')}`);
 
 type StateWord = DeliveryState | 'all';
 const stateOption = () =>

@@ -1,4 +1,4 @@
-import { labelOf } from '../../sinks/label.ts';
+import { labelOf } from '../../sinks/registry.ts';
 
 /** Text of foreign origin for a terminal: one line, without control characters that would move the cursor or change colours. */
 export const plain = (text: string): string => text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();

@@ -65,7 +65,7 @@ export interface ServiceFacts {
   readonly inMemoryOnly: number;
   /** Since when and why nothing can be written. */
   readonly storageTrouble: null | { readonly since: string; readonly code: string; readonly reason: string };
-  /** `sinks.eventHubs.connectJitterSeconds`. */
+  /** How long a record that is not urgent may wait on purpose, by the `connectJitterSeconds` of a sink. */
   readonly connectJitterSeconds: number;
   /** The processes that send and fetch tokens, with their unexpected ends since the service started. */
   readonly senders: Snapshot['senders'];

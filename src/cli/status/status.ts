@@ -163,8 +163,7 @@ function statusOf(sink: OutboxFigures['sinks'][number], { now, running, snapshot
   const { name, configured, counters, progress, oldestPendingAt } = sink;
   const { lastSuccessAt, lastErrorAt, lastErrorCode: code, lastErrorReason: reason, step, retryAt } = progress;
   const figures = { configured, waiting: counters.pending, oldestWaitingAt: oldestPendingAt, progress };
-  const grace = name === 'event-hubs' ? (snapshot?.connectJitterSeconds ?? 0) : 0;
-  const late = lateSeconds(figures, now, grace);
+  const late = lateSeconds(figures, now, snapshot?.holdSeconds?.[name]);
   return {
     name,
     state: sinkState(figures, running !== false),

@@ -9,17 +9,10 @@ import type { KnownVm } from '../../check/remedy.ts';
 import type { Observer } from '../../lifecycle/scheduled-event.ts';
 import type { CheckResult, SendResult } from '../sink.ts';
 import { destinationOf, type EventHubsConfig } from './config.ts';
+import type { eventHubsFindings } from './findings.ts';
 import { grantSend, listEventHubs, listPolicies, showNetworkRules, switchHubOn } from './remedy.ts';
 import { createEventHubsSink } from './sink.ts';
 
-/** What the check of an event hub proves. Names are stable: scripts read them from `--json`. */
-export const eventHubsFindings = {
-  'eventHubs.name': 'the name resolves, or the proxy opens the way',
-  'eventHubs.tcp': 'a connection is established',
-  'eventHubs.tls': 'the certificate is trusted and of that name',
-  'eventHubs.send': 'the right to send, by opening a sending link',
-  'eventHubs.probe': 'a test record is accepted (--write)',
-} as const;
 type EventHubsFinding = Finding<keyof typeof eventHubsFindings>;
 
 /** Together with the token these stay under 30 s. */

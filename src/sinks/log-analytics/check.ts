@@ -9,18 +9,10 @@ import type { KnownVm } from '../../check/remedy.ts';
 import type { CheckResult, Entry, SendResult } from '../sink.ts';
 import { destinationOf, hostOf, type LogAnalyticsConfig } from './config.ts';
 import { columnOf } from './encode.ts';
+import type { logAnalyticsFindings } from './findings.ts';
 import { grantPublish, listRules, queryFor } from './remedy.ts';
 import { createLogAnalyticsSink } from './sink.ts';
 
-/** What the check of a data collection rule proves. Names are stable: scripts read them from `--json`. */
-export const logAnalyticsFindings = {
-  'logAnalytics.name': 'the name resolves, or the proxy opens the way',
-  'logAnalytics.tcp': 'a connection is established',
-  'logAnalytics.tls': 'the certificate is trusted and of that name',
-  'logAnalytics.write': 'the right to write, by an empty request',
-  'logAnalytics.probe': 'a test row is accepted (--write)',
-  'logAnalytics.columns': 'the stream takes the columns that are sent (--write)',
-} as const;
 type LogAnalyticsFinding = Finding<keyof typeof logAnalyticsFindings>;
 
 /** With the token, and twice where a row is written, under 30 s. */

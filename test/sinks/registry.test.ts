@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { configuredSinks, tokenScopes } from '../../src/sinks/index.ts';
+import { configuredSinks, tokenScopes } from '../../src/sinks/registry.ts';
 
 const around = { credential: { getToken: async () => null }, clock: systemClock, near: () => false };
 const eventHubs = {
@@ -21,7 +21,7 @@ const logAnalytics = {
 
 test('there is a sink for each section of the configuration, and no other', () => {
   const namesOf = (sections: Parameters<typeof configuredSinks>[0]) =>
-    configuredSinks(sections).map(({ shape }) => shape.name);
+    configuredSinks(sections).map(({ sink }) => sink.shape.name);
   expect(namesOf({ eventHubs: null, logAnalytics: null, stdout: null })).toEqual([]);
   expect(namesOf({ eventHubs, logAnalytics: null, stdout: null })).toEqual(['event-hubs']);
   expect(namesOf({ eventHubs, logAnalytics, stdout: {} })).toEqual(['event-hubs', 'log-analytics', 'stdout']);
@@ -29,10 +29,10 @@ test('there is a sink for each section of the configuration, and no other', () =
 
 test('what the relay knows of a sink before it is loaded is what the sink says of itself', async () => {
   const sections = { eventHubs, logAnalytics, stdout: {} };
-  for (const { shape, open } of configuredSinks(sections)) {
-    const sink = await open(sections, around);
-    expect(sink).toMatchObject(shape);
-    await sink.close();
+  for (const { sink, section } of configuredSinks(sections)) {
+    const opened = await sink.open(section, around);
+    expect(opened).toMatchObject(sink.shape);
+    await opened.close();
   }
 });
 
@@ -50,10 +50,11 @@ test.for([
   { transport: 'amqp-ws', loads: 1 },
 ] as const)('the event hub over $transport loads all of undici $loads times', ({ transport, loads }) => {
   const script = `
-    const { configuredSinks } = await import('./src/sinks/index.ts');
+    const { configuredSinks } = await import('./src/sinks/registry.ts');
     const around = { credential: { getToken: async () => null }, clock: (await import('./src/clock.ts')).systemClock, near: () => false };
     const sections = { eventHubs: ${JSON.stringify({ ...eventHubs, transport })}, logAnalytics: null, stdout: null };
-    const sink = await configuredSinks(sections)[0].open(sections, around);
+    const [{ sink: descriptor, section }] = configuredSinks(sections);
+    const sink = await descriptor.open(section, around);
     await sink.send([], AbortSignal.abort());
     await sink.close();
     const loaded = Object.keys(process.getBuiltinModule('module')._cache).filter((path) => path.endsWith('/undici/index.js'));

@@ -1,0 +1,33 @@
+import { eventHubsScope } from '../../azure/clouds.ts';
+import type { SinkDescriptor } from '../descriptor.ts';
+import { destinationOf, type EventHubsConfig, eventHubsSection, eventHubsShape } from './config.ts';
+import { eventHubsFindings } from './findings.ts';
+
+export const eventHubs: SinkDescriptor<'eventHubs', EventHubsConfig> = {
+  key: 'eventHubs',
+  section: eventHubsSection,
+  label: 'Event Hubs',
+  shape: eventHubsShape,
+  isIsolated: true,
+  destination: (config) => destinationOf(config).name,
+  tokenScopes: ({ connectionString }) => (connectionString === null ? [eventHubsScope] : []),
+  holdSeconds: ({ connectJitterSeconds }) => connectJitterSeconds,
+  idleSeconds: ({ idleCloseSeconds }) => idleCloseSeconds,
+  async open(config, options) {
+    const { createEventHubsSink } = await import('./sink.ts');
+    return createEventHubsSink({ config, ...options });
+  },
+  heartbeat: (config, settings) =>
+    settings.eventHubs
+      ? {
+          name: destinationOf(config).name,
+          open: async (options) => (await import('./heartbeat.ts')).createHubSender({ config, ...options }),
+        }
+      : null,
+  check: {
+    needsNetwork: true,
+    findings: eventHubsFindings,
+    exit: { code: 12, meaning: 'Event Hubs cannot be reached, or refuses' },
+    run: async (config, context) => (await import('./check.ts')).checkEventHubs(config, context),
+  },
+};

@@ -1,0 +1,31 @@
+import { monitorScope } from '../../azure/clouds.ts';
+import type { SinkDescriptor } from '../descriptor.ts';
+import { destinationOf, hostOf, type LogAnalyticsConfig, logAnalyticsSection, logAnalyticsShape } from './config.ts';
+import { logAnalyticsFindings } from './findings.ts';
+
+export const logAnalytics: SinkDescriptor<'logAnalytics', LogAnalyticsConfig> = {
+  key: 'logAnalytics',
+  section: logAnalyticsSection,
+  label: 'Log Analytics',
+  shape: logAnalyticsShape,
+  isIsolated: true,
+  destination: (config) => destinationOf(config).name,
+  tokenScopes: ({ endpoint }) => [monitorScope(hostOf(endpoint))],
+  async open(config, options) {
+    const { createLogAnalyticsSink } = await import('./sink.ts');
+    return createLogAnalyticsSink({ config, ...options });
+  },
+  heartbeat({ streamName: _records, ...rule }, { streamName }) {
+    const config = { ...rule, streamName };
+    return {
+      name: destinationOf(config).name,
+      open: async (options) => (await import('./heartbeat.ts')).createTableSender({ config, ...options }),
+    };
+  },
+  check: {
+    needsNetwork: true,
+    findings: logAnalyticsFindings,
+    exit: { code: 13, meaning: 'Log Analytics cannot be reached, or refuses' },
+    run: async (config, context) => (await import('./check.ts')).checkLogAnalytics(config, context),
+  },
+};

@@ -1,0 +1,26 @@
+import { ok } from '../../check/finding.ts';
+import type { SinkDescriptor } from '../descriptor.ts';
+import { stdoutSection } from './config.ts';
+import { createStdoutSink, stdoutShape } from './sink.ts';
+
+export const stdout: SinkDescriptor<'stdout'> = {
+  key: 'stdout',
+  section: stdoutSection,
+  label: 'Standard output',
+  shape: stdoutShape,
+  isIsolated: false,
+  destination: () => 'standard output',
+  tokenScopes: () => [],
+  open: async () => createStdoutSink(),
+  check: {
+    needsNetwork: false,
+    findings: { 'stdout.open': 'records go to standard output too' },
+    exit: null,
+    run: async () => [
+      ok(
+        'stdout.open',
+        'Each record is a line on standard output of the service too: whatever reads that must keep reading.',
+      ),
+    ],
+  },
+};
