@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { cardsOf } from '../../support/alerts/cards.ts';
+import { alertTable, cardsOf } from '../../support/alerts/cards.ts';
 import { allAlerts, readAlerts } from '../../support/alerts/read-alerts.ts';
 import { type Arriving, arrivingAfter, watch } from '../../support/alerts/watch.ts';
 import { fleetNow, fleetRows } from '../../support/fleet-rows/demo-fleet.ts';
@@ -9,7 +9,19 @@ import { readTree, root } from '../../support/source-tree.ts';
 import { type GivenRow, openKql } from '../../tools/kql/index.ts';
 
 const file = join(root, 'infra/alerts/on-call.md');
-const cards = /(<!-- cards -->\n\n)([\s\S]*?)(\n\n<!-- \/cards -->)/;
+
+/** Holds a generated part of a document against what the code makes, or writes it anew. */
+function holdsOrWrites(path: string, mark: string, made: string): void {
+  const text = readFileSync(join(root, path), 'utf8');
+  const part = new RegExp(`(<!-- ${mark} -->\\n\\n)([\\s\\S]*?)(\\n\\n<!-- /${mark} -->)`);
+  expect(text, `${path} holds <!-- ${mark} --> and <!-- /${mark} -->`).toMatch(part);
+  if (process.env.UPDATE)
+    writeFileSync(
+      join(root, path),
+      text.replace(part, (_, begin, __, end) => begin + made + end),
+    );
+  else expect(part.exec(text)?.[2]).toBe(made);
+}
 
 const dayMs = 86_400_000;
 const daysOfMonth = 30.4;
@@ -49,18 +61,13 @@ test('no alert, and no function, reads the columns that the count of alerts leav
   }
 });
 
-/** `UPDATE=1 npm run test:unit -- test/kql/alerts/on-call.test.ts` writes the cards anew. */
-test('the cards in infra/alerts/on-call.md are those of the alerts, with the counts that the demo fleet gives', () => {
-  const text = readFileSync(file, 'utf8');
-  const [, , shown] = cards.exec(text) ?? [];
-  expect(shown, 'on-call.md holds <!-- cards --> and <!-- /cards -->').toBeDefined();
-  const made = cardsOf(alerts, expectedCounts());
-  if (process.env.UPDATE)
-    writeFileSync(
-      file,
-      text.replace(cards, (_, begin, __, end) => begin + made + end),
-    );
-  else expect(shown).toBe(made);
+/** `UPDATE=1 npm run test:unit -- test/kql/alerts/on-call.test.ts` writes cards and table anew. */
+test('the cards in infra/alerts/on-call.md are those of the alerts', () => {
+  holdsOrWrites('infra/alerts/on-call.md', 'cards', cardsOf(alerts));
+});
+
+test('the table in infra/alerts/README.md is that of the alerts, with the counts that the demo fleet gives', () => {
+  holdsOrWrites('infra/alerts/README.md', 'table', alertTable(alerts, expectedCounts()));
 }, 120_000);
 
 test('every alert has a card that says what it means, whether it can wait, what to open and what to do', () => {

@@ -43,18 +43,19 @@ const words: Readonly<Record<string, string>> = {
 
 const isRouted = (alert: Alert): boolean => 'query' in alert && /\bRoute = strcat\(/.test(alert.query);
 
+const inOrder = (alerts: Alerts) =>
+  allAlerts(alerts).toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
+
 /**
- * The cards of the person on call, as Markdown: a table of all alerts, and one card each.
+ * All alerts as a Markdown table that links to the cards in on-call.md.
  *
  * @param expected alerts a month of 1,000 VMs, by name; an alert that is not in it is measured by Azure.
  */
-export function cardsOf(alerts: Alerts, expected: ReadonlyMap<string, number>): string {
-  const all = allAlerts(alerts);
-  const inOrder = all.toSorted((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
-  const rows = inOrder.map((alert) => {
+export function alertTable(alerts: Alerts, expected: ReadonlyMap<string, number>): string {
+  const rows = inOrder(alerts).map((alert) => {
     const count = expected.get(alert.name);
     const cells = [
-      `[${alert.name}](#${anchorOf(titleOf(alert))})`,
+      `[${alert.name}](on-call.md#${anchorOf(titleOf(alert))})`,
       `${alert.severity} ${severities[alert.severity]}`,
       alert.enabled ? 'on' : 'off',
       raisedFor(alert),
@@ -64,12 +65,16 @@ export function cardsOf(alerts: Alerts, expected: ReadonlyMap<string, number>): 
     return `| ${cells.join(' | ')} |`;
   });
   return [
-    [
-      '| alert | severity | | one for each | routed to | a month of 1,000 VMs |',
-      '|---|---|---|---|---|---|',
-      ...rows,
-    ].join('\n'),
-    ...inOrder.map((alert) => {
+    '| alert | severity | | one for each | routed to | a month of 1,000 VMs |',
+    '|---|---|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+}
+
+/** The cards of the person on call, as Markdown: one section per alert. */
+export const cardsOf = (alerts: Alerts): string =>
+  inOrder(alerts)
+    .map((alert) => {
       const { meaning, urgent, firstQuery, whatToDo } = alert.onCall;
       return [
         `## ${titleOf(alert)}`,
@@ -80,9 +85,8 @@ export function cardsOf(alerts: Alerts, expected: ReadonlyMap<string, number>): 
         `- **First query:** [\`${firstQuery}\`](../kql/queries/${firstQuery}.kql)`,
         `- **What to do:** ${whatToDo}`,
       ].join('\n');
-    }),
-  ].join('\n\n');
-}
+    })
+    .join('\n\n');
 
 const titleOf = ({ name, displayName }: Alerts[keyof Alerts][number]): string => `${name}: ${displayName}`;
 
