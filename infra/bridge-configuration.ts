@@ -4,7 +4,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { exitCodes } from '../src/cli/exit-codes.ts';
 import { readConfig } from '../src/config/read-config.ts';
 
-/** Who lets the restarts go ahead that people ask for. `README.md` beside this file says what each costs. */
+/** Who lets the restarts go ahead that people ask for. `deploy.md` beside this file explains each. */
 export const userInitiatedEvents = ['acceptDelay', 'bridgeApproves', 'platformApproves'] as const;
 export type UserInitiatedEvents = (typeof userInitiatedEvents)[number];
 
@@ -164,7 +164,7 @@ A bridge that polls turns Scheduled Events on, and then a restart or redeploy th
   acceptDelay       it waits
   bridgeApproves    the bridge approves it: approve.userInitiated
   platformApproves  Azure approves it: scheduledEventsPolicy of the VM or scale set; this file does not set it
-There is no default: infra/README.md says what each costs.
+There is no default: infra/deploy.md explains the consequences of each.
 
 Example:
   ${howToAsk} |

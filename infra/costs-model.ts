@@ -64,7 +64,7 @@ export const prices = {
   alertOnMetric: { value: 0.1, unit: '$/month', meaning: 'metric alert rule, one time series' },
 } as const satisfies Record<string, Figure>;
 
-/** Of one data collection rule and of one Standard namespace; the links stand in `README.md`. */
+/** Of one data collection rule and of one Standard namespace; the links are in `costs.md`. */
 export const limits = {
   requestsPerMinute: 12_000,
   gigabytesPerMinute: 2,

@@ -1,4 +1,4 @@
-/** What a fleet costs, from record sizes that are measured as this runs. `--help` tells the rest; the tables stand in `README.md`. */
+/** What a fleet costs, from record sizes that are measured as this runs. The tables are in `costs.md`. */
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { exitCodes } from '../src/cli/exit-codes.ts';
 import { alertRulesIn, readAlertsText } from './costs-alerts.ts';

@@ -1,7 +1,7 @@
 targetScope = 'subscription'
 
 metadata name = 'Platform'
-metadata description = 'Everything that the bridges of a fleet write to, and what people open and are called by. One for each tenant, cloud and geography. What it costs, whose rights it needs and how to remove it stands in infra/README.md.'
+metadata description = 'Everything that the bridges of a fleet write to, and what people open and are called by. One for each tenant, cloud and geography. Costs: infra/costs.md. Required roles: infra/security.md. Removal: infra/deploy.md.'
 
 import { deployedRuleName } from '../bicep/modules/data-collection-rule.bicep'
 import { alertRouteType, bridgeSettingsType, captureType, dataExplorerType, deployedShardType, emailReceiverType, encryptionKeyType, eventHubNetworkType, eventHubSizeType, privateLinkType, readerType, shardType, tagsType } from '../bicep/types.bicep'

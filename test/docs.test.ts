@@ -9,38 +9,24 @@ import { endEvidence, phases, stepEvidence } from '../src/lifecycle/record.ts';
 import { sampleRecord } from './support/sample-record.ts';
 import { readTree, root } from './support/source-tree.ts';
 
-const documents = readTree('README.md', '{src,test,infra,bicep}/**/*.md');
+const documents = readTree('README.md', '.github/**/*.md', '{src,test,infra,bicep}/**/*.md');
 const examples = readTree('infra/examples/*.json');
 
-const tableInReadme = /(<!-- config-table -->\n)([\s\S]*?)(\n<!-- \/config-table -->)/;
+const optionsPage = 'infra/configuration.md';
+const optionsTable = /(<!-- config-table -->\n)([\s\S]*?)(\n<!-- \/config-table -->)/;
 
 /** `UPDATE=1 npm run test:unit -- test/docs.test.ts` writes the table anew. */
-test('the table of options in the README is the one of the code', () => {
-  const file = join(root, 'README.md');
-  const readme = readFileSync(file, 'utf8');
-  const [, , table] = tableInReadme.exec(readme) ?? [];
-  expect(table, 'README.md holds <!-- config-table --> and <!-- /config-table -->').toBeDefined();
+test('the table of options is the one of the code', () => {
+  const file = join(root, optionsPage);
+  const page = readFileSync(file, 'utf8');
+  const [, , table] = optionsTable.exec(page) ?? [];
+  expect(table, `${optionsPage} has <!-- config-table --> and <!-- /config-table -->`).toBeDefined();
   if (process.env.UPDATE)
     writeFileSync(
       file,
-      readme.replace(tableInReadme, (_, begin, __, end) => begin + configTable() + end),
+      page.replace(optionsTable, (_, begin, __, end) => begin + configTable() + end),
     );
   else expect(table).toBe(configTable());
-});
-
-const subscriberInReadme = /(<!-- subscriber -->\n)([\s\S]*?)(<!-- \/subscriber -->)/;
-
-/** The same command writes it anew. */
-test('the subscriber in the README is the one that is tested', () => {
-  const file = join(root, 'README.md');
-  const readme = readFileSync(file, 'utf8');
-  const block = `\`\`\`ts\n${readFileSync(join(root, 'infra/examples/subscriber.ts'), 'utf8')}\`\`\`\n`;
-  if (process.env.UPDATE)
-    writeFileSync(
-      file,
-      readme.replace(subscriberInReadme, (_, begin, __, end) => begin + block + end),
-    );
-  else expect(subscriberInReadme.exec(readme)?.[2]).toBe(block);
 });
 
 test('the table of options has a row for every option, the overrides of the observer being one', () => {
@@ -107,11 +93,13 @@ test('every command shown in a document is one that there is, with options that 
   expect(problems).toEqual([]);
 });
 
-test('the ports that the README names are those that simulate takes', () => {
+const simulatorPage = 'infra/examples/local-azure.md';
+
+test('the ports in the documents are those that simulate listens on', () => {
   const { commands } = createProgram({ env: {}, stop: new AbortController().signal, print: () => {} });
   const simulate = commands.find((one) => one.name() === 'simulate');
   const first: number = simulate?.options.find(({ long }) => long === '--port')?.defaultValue;
-  const [, from, to] = /it listens on ports (\d+) to (\d+)/.exec(documents.get('README.md') ?? '') ?? [];
+  const [, from, to] = /[Ii]t listens on ports (\d+) to (\d+)/.exec(documents.get(simulatorPage) ?? '') ?? [];
   expect([Number(from), Number(to)]).toEqual([first, first + 5]);
 });
 
@@ -126,14 +114,40 @@ test('the record in the README has fields, phases and evidence that records have
   for (const word of shown.evidence) expect([...endEvidence, ...stepEvidence]).toContain(word);
 });
 
-test('every relative link in a document leads somewhere', () => {
-  const broken = [...documents].flatMap(([path, text]) =>
-    [...text.matchAll(/\]\(([^)\s#]+)(?:#[^)]*)?\)/g)]
-      .map(([, target = '']) => target)
-      .filter((target) => !/^[a-z]+:/.test(target) && !existsSync(join(root, dirname(path), target)))
-      .map((target) => `${path} -> ${target}`),
+/** As GitHub makes them of the headings of a document. */
+const anchorsOf = (text: string): string[] =>
+  [...text.replace(/^ *```[\s\S]*?^ *```$/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\- _]/gu, '')
+      .replaceAll(' ', '-'),
   );
+
+test('every link between documents leads to a file, and to a heading where it names one', () => {
+  const links = [...documents].flatMap(([path, text]) =>
+    [...text.matchAll(/\]\(([^)\s#]*)(?:#([^)\s]*))?\)/g)]
+      .filter(([, target = '']) => !/^[a-z]+:/.test(target))
+      .map(([, target = '', anchor]) => ({ path, target, anchor })),
+  );
+  const broken = links.filter(({ path, target, anchor }) => {
+    const to = target === '' ? path : join(dirname(path), target);
+    if (!existsSync(join(root, to))) return true;
+    return anchor !== undefined && !anchorsOf(readFileSync(join(root, to), 'utf8')).includes(anchor);
+  });
+  expect(links.length).toBeGreaterThan(100);
   expect(broken).toEqual([]);
+});
+
+test('the README has at most 220 lines, and any other document at most 250', () => {
+  const most = (path: string): number => (path === 'README.md' ? 220 : 250);
+  const long = [...documents].filter(([path, text]) => text.trimEnd().split('\n').length > most(path));
+  expect(long.map(([path]) => path)).toEqual([]);
+});
+
+test('the README compares the bridge with the feed of Azure before line 60', () => {
+  const lines = (documents.get('README.md') ?? '').split('\n');
+  expect(lines.indexOf("## Why not Azure's own feed?")).toBeGreaterThan(0);
+  expect(lines.indexOf("## Why not Azure's own feed?")).toBeLessThan(60);
 });
 
 /** Each client in the table of those that were tried, with where its version is pinned. */
@@ -170,7 +184,7 @@ const pinned: readonly (readonly [
 ];
 
 test('the versions of clients that the page of clients names are those that are tested', () => {
-  const page = documents.get('infra/examples/local-azure.md') ?? '';
+  const page = documents.get(simulatorPage) ?? '';
   for (const [names, file, pin] of pinned) {
     const row = page.split('\n').find((line) => line.startsWith(`| \`${names[0]}\``)) ?? '';
     const versions = row.split('|')[2]?.trim().split(', ') ?? [];

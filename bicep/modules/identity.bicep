@@ -3,7 +3,7 @@ metadata description = 'The user-assigned identity by which every bridge of the 
 
 // Free of charge.
 // Cannot be changed later: a new identity has a new client id, which every bridge has to be told, so delete it last,
-// after the fleet (see the order of removal in infra/README.md).
+// after the fleet (see the order of removal in infra/deploy.md).
 // All VMs that carry it can write in the name of any other: a record says who wrote it, it does not prove it.
 
 import { tagsType } from '../types.bicep'

@@ -26,61 +26,83 @@ interface Column {
   readonly description: string;
 }
 
-/** Everything that the bridge says, takes and ends with, as one page of Markdown. */
-export function referencePage({ code, tables }: PageSources): string {
+/** Everything that the bridge accepts, prints and exits with, as pages of Markdown by file name. */
+export function referencePages({ code, tables }: PageSources): ReadonlyMap<string, string> {
   const said = new Map([...code].filter(([path]) => !path.startsWith('src/azure-simulator/')));
-  return `${[
-    intro,
-    section('Exit codes', exitCodeTable()),
-    section('Commands', commands()),
-    section('Environment variables', variables()),
-    section(
-      'Local HTTP',
-      httpText,
-      table(
-        ['path', 'answer'],
-        Object.entries(healthRoutes).map(([path, text]) => [`\`${path}\``, text]),
+  const routes = Object.entries(healthRoutes).map(([path, text]) => [`\`${path}\``, text]);
+  return new Map([
+    [
+      'commands.md',
+      page(
+        'Commands, exit codes and environment variables',
+        section('Exit codes', exitCodeTable()),
+        section('Commands', commands()),
+        section('Environment variables', variables()),
       ),
-    ),
-    section('Metrics', metricsText, metrics()),
-    section('Failures of Event Hubs, Log Analytics and tokens', failuresText, failures(azureFailures())),
-    section('Failures of the metadata service (IMDS)', imdsText, failures(imdsFailures())),
-    section('Phases and evidence', recordText, phaseTable(), evidenceTable()),
-    section('Fields of a record', fieldsText, columns(tables.VmLifecycle_CL ?? [], recordField)),
-    section('Fields of a heartbeat', heartbeatText, columns(tables.VmLifecycleBridge_CL ?? [], camelCase)),
-    section('What commands say when they fail', failText, failTable(said)),
-    section('What the log says', logText, logTable(said)),
-  ].join('\n\n')}\n`;
+    ],
+    [
+      'metrics.md',
+      page(
+        'Local HTTP and metrics',
+        section('Local HTTP', httpText, table(['path', 'answer'], routes)),
+        section('Metrics', metricsText, metrics()),
+      ),
+    ],
+    [
+      'failures.md',
+      page(
+        'Failure codes',
+        'The codes in log lines, metrics, `status` and `check`.',
+        section('Failures of Event Hubs, Log Analytics and tokens', failuresText, failures(azureFailures())),
+        section('Failures of the metadata service (IMDS)', imdsText, failures(imdsFailures())),
+      ),
+    ],
+    [
+      'records.md',
+      page(
+        'Fields of records and heartbeats',
+        section('Phases and evidence', recordText, phaseTable(), evidenceTable()),
+        section('Fields of a record', fieldsText, columns(tables.VmLifecycle_CL ?? [], recordField)),
+        section('Fields of a heartbeat', heartbeatText, columns(tables.VmLifecycleBridge_CL ?? [], camelCase)),
+      ),
+    ],
+    [
+      'messages.md',
+      page(
+        'Messages',
+        'Variable parts are shown between ‹ and ›.',
+        section('Errors of commands', failTable(said)),
+        section('Log', logText, logTable(said)),
+      ),
+    ],
+  ]);
 }
 
-const intro = `# Reference
-
-Everything that the bridge says, and what to do about it. Made from the code: \`UPDATE=1 npm run test:unit -- test/infra/reference\` writes it anew.
-
-**Woken at three?** \`scheduled-events-bridge check\` says in one line each what is wrong and how to fix it;
-\`scheduled-events-bridge status\` says what waits and since when. A word like \`http-403\` in a log line, a metric or \`status\` is
-explained below: search this page for it.`;
+const page = (title: string, ...parts: readonly string[]): string =>
+  `${[`# ${title}`, 'Generated from the code: `UPDATE=1 npm run test:unit -- test/infra/reference` updates it.', ...parts].join('\n\n')}\n`;
 
 const httpText =
-  'On 127.0.0.1 at `http.port`, 0 = off. GET and HEAD only; a Host header other than 127.0.0.1 or localhost with that port is refused with 421.';
+  'On 127.0.0.1 at `http.port`; 0 = off. GET and HEAD only; a Host header other than 127.0.0.1 or localhost with that port is refused with 421.';
 const metricsText =
-  'At `/metrics`, where `http.port` is set. Times are in seconds, sizes in bytes. No label holds an event, a record or a VM.';
-const failuresText = `The \`class\` says who has to act. *transient*: nobody, it is tried again. *throttled*: nobody, it is tried again later. *configuration*: you; the
-records are kept meanwhile. *too-large*, *poison*: the batch is cut up. A record
-that is refused alone becomes a dead letter (\`outbox list\`) once another record got through. While none does, the destination counts as failing and
-the record is tried again, every five minutes at most; a record that was refused for a day while no other event's was becomes a dead letter too.
+  'At `/metrics`, if `http.port` is set. Times are in seconds, sizes in bytes. No label contains an event, a record or a VM.';
+const failuresText = `The \`class\` shows who has to act:
+
+- *transient*, *throttled*: no action needed; it is retried, for *throttled* later.
+- *configuration*: you; the records are kept until you have.
+- *too-large*, *poison*: no action needed; the batch is split.
+
+A record that is refused alone becomes a dead letter (\`outbox list\`) once another record was delivered. Until then, the destination counts as failing and
+the record is retried, every five minutes at most. A record that was refused for a day while no record of another event was refused becomes a dead letter too.
 The names in the sentences are examples.`;
 const imdsText =
-  'A look that brought no document. Nothing ends an event but a valid document, and the endpoint is asked again at once.';
+  'A poll without a valid document. Only a valid document ends an event, and the bridge polls again at once.';
 const recordText =
-  'Completed, Canceled and Ended all mean: recover now. A test record (`emit-test`) has no evidence, since no word of it would be true.';
+  'Completed, Canceled and Ended all mean: recover now. A test record (`emit-test`) has no evidence, because none would be true.';
 const fieldsText =
-  'The columns of `VmLifecycle_CL`, each with its field in the JSON on Event Hubs, where what is unknown is null.';
+  'The columns of `VmLifecycle_CL`, each with its field in the JSON on Event Hubs, where an unknown value is null.';
 const heartbeatText =
   'The columns of `VmLifecycleBridge_CL`, each with its field in the JSON on Event Hubs (`heartbeat.eventHubs`).';
-const failText = 'What stands between ‹ and › is filled in.';
-const logText =
-  'On stderr, one JSON object a line. What stands between ‹ and › is filled in. `info` needs nobody, `warn` and `error` do when they last.';
+const logText = 'One JSON object per line on stderr. `info` needs no action; `warn` and `error` do if they persist.';
 
 const section = (title: string, ...parts: readonly string[]): string => [`## ${title}`, ...parts].join('\n\n');
 

@@ -16,7 +16,7 @@ export const pollMetrics: readonly MetricFamily[] = [
     kind: 'counter',
     labels: ['result'],
     help: 'Looks at the endpoint by result: document, unchanged, or the code of what came instead.',
-    toDo: 'Results other than document and unchanged are explained under IMDS below.',
+    toDo: 'Results other than document and unchanged are explained in failures.md.',
     read: ({ polls }) => spread('result', polls.results),
   },
   {

@@ -48,7 +48,7 @@ export const sinkMetrics: readonly MetricFamily[] = [
     kind: 'counter',
     labels: ['sink', 'reason'],
     help: 'Records that became dead letters since the bridge started, by the code of the refusal.',
-    toDo: 'The code is explained under Azure below; `outbox list --state dead` shows the records.',
+    toDo: 'The code is explained in failures.md; `outbox list --state dead` shows the records.',
     read: ({ sinks }) => sinks.flatMap(({ sink, relay }) => spread('reason', relay?.deadLetterCounts ?? {}, { sink })),
   },
   {
@@ -96,7 +96,7 @@ export const sinkMetrics: readonly MetricFamily[] = [
     kind: 'gauge',
     labels: ['sink', 'code'],
     help: '1 while the sink is failing; the label tells the code of the last failure.',
-    toDo: 'The code is explained under Azure below.',
+    toDo: 'The code is explained in failures.md.',
     read: ({ sinks }) =>
       sinks.flatMap(({ sink, relay }) =>
         relay?.state === 'failing' ? [{ labels: { sink, code: relay.lastErrorCode ?? 'unknown' }, value: 1 }] : [],

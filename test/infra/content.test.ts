@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { readTree } from '../support/source-tree.ts';
 
 const tree = readTree(
-  'infra/README.md',
+  'infra/consume.md',
   'infra/content.bicep',
   'infra/{kql,alerts,workbooks}/**/*.*',
   'infra/params/*.bicepparam',
@@ -44,8 +44,8 @@ test.each(under('infra/kql/functions/'))(
   },
 );
 
-test('the README names every query of the pack once, under what it is opened for', () => {
-  const [, table = ''] = textOf('infra/README.md').split('| to find out | open |');
+test('consume.md names every query of the pack once, under what it is opened for', () => {
+  const [, table = ''] = textOf('infra/consume.md').split('| to find out | open |');
   const named = [...(table.split('\n\n')[0] ?? '').matchAll(/`([\w-]+)`/g)].map(([, name]) => name);
   expect(named.sort()).toEqual(
     under('infra/kql/queries/')

@@ -10,11 +10,11 @@ import { root } from '../support/source-tree.ts';
 const tablesInReadme = /(<!-- costs -->\n)([\s\S]*?)(\n<!-- \/costs -->)/;
 
 /** `UPDATE=1 npm run test:unit -- test/infra/costs.test.ts` writes the tables anew. */
-test('the costs in infra/README.md are those that the script computes now', () => {
-  const file = join(root, 'infra/README.md');
+test('the costs in infra/costs.md are those that the script computes now', () => {
+  const file = join(root, 'infra/costs.md');
   const readme = readFileSync(file, 'utf8');
   const [, , shown] = tablesInReadme.exec(readme) ?? [];
-  expect(shown, 'infra/README.md holds <!-- costs --> and <!-- /costs -->').toBeDefined();
+  expect(shown, 'infra/costs.md holds <!-- costs --> and <!-- /costs -->').toBeDefined();
   const tables = costTables({ alerts: readAlertsText() });
   if (process.env.UPDATE)
     writeFileSync(

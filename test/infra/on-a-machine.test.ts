@@ -10,10 +10,10 @@ import { preflight } from '../../src/service/preflight.ts';
 import { refusals } from '../../src/service/refusals.ts';
 import { fitFacts } from '../service/harness.ts';
 import { root } from '../support/source-tree.ts';
-import { inBackticks, rows, section } from './read-readme.ts';
+import { inBackticks, rows, section, textOfDocument } from './read-documents.ts';
 
 const source = (path: string): string => readFileSync(join(root, path), 'utf8');
-const machine = section('On a machine');
+const machine = textOfDocument('install.md');
 const whereItRuns = rows(section('Where it runs'));
 
 test('the files that the commands install are named as they are made', () => {

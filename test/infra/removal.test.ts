@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { section } from './read-readme.ts';
+import { section } from './read-documents.ts';
 
 /** What is there before the removal, and what has to be gone before Azure deletes it. */
 const needsGone: Readonly<Record<string, readonly string[]>> = {

@@ -24,13 +24,13 @@ const given = [...readTree('bicep/**/*.bicep', 'infra/*.bicep')].flatMap(([path,
   rolesIn(text).map((role) => `${role} · ${basename(path)}`),
 );
 
-const readme = readTree('infra/README.md').get('infra/README.md') ?? '';
+const readme = readTree('infra/security.md').get('infra/security.md') ?? '';
 /** The same as the table tells it: role in the second column, file in the last one. */
 const told = [...readme.matchAll(/^\|[^|]+\| \*([^*|]+)\* \|[^\n]*\| `([\w.-]+\.bicep)` \|$/gm)].map(
   ([, role, file]) => `${role} · ${file}`,
 );
 
-test('the roles that infra/README.md says are given are those that the templates give', () => {
+test('the roles that infra/security.md lists are given are those that the templates give', () => {
   expect(given.length).toBeGreaterThan(4);
   expect([...new Set(told)].sort()).toEqual([...new Set(given)].sort());
 });

@@ -39,12 +39,12 @@ export const inDirectory = (command: string, directory: string): string =>
 export const ready = (simulate: Running) =>
   until(() => /first looks|say what/.test(simulate.out()), { timeoutMs: 30_000, what: `it; ${simulate.err()}` });
 
-const clientsPage = 'infra/examples/local-azure.md';
+const clientsPages = ['infra/examples/local-azure.md', 'infra/examples/clients.md'];
 
-/** The first block of the page of clients in a language that holds a word. */
+/** The first block of the pages about clients in a language that contains a word. */
 export function exampleOf(language: string, word: string): string {
-  const found = blocksOf(clientsPage).find((one) => one.language === language && one.text.includes(word));
-  if (found === undefined) throw new Error(`${clientsPage} has no ${language} with ${word}`);
+  const found = clientsPages.flatMap(blocksOf).find((one) => one.language === language && one.text.includes(word));
+  if (found === undefined) throw new Error(`${clientsPages.join(' and ')} have no ${language} with ${word}`);
   return found.text;
 }
 

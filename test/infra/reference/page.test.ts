@@ -1,9 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { azureFailures, imdsFailures } from '../../../infra/reference/failures.ts';
 import { otherVariables } from '../../../infra/reference/meanings.ts';
-import { referencePage } from '../../../infra/reference/page.ts';
+import { referencePages } from '../../../infra/reference/page.ts';
 import { environmentName } from '../../../src/config/options.ts';
 import { options } from '../../../src/config.ts';
 import { heartbeat } from '../../../src/heartbeat/row.ts';
@@ -14,13 +14,20 @@ import { readTree, root } from '../../support/source-tree.ts';
 
 const code = readTree('src/**/*.ts');
 const { tables } = JSON.parse(readFileSync(join(root, 'bicep/schema/columns.json'), 'utf8'));
-const page = referencePage({ code, tables });
-const file = join(root, 'infra/reference.md');
+const pages = referencePages({ code, tables });
+const folder = join(root, 'infra/reference');
 
-/** `UPDATE=1 npm run test:unit -- test/infra/reference` writes it anew. */
-test('the reference page is the one that the code makes', () => {
-  if (process.env.UPDATE) writeFileSync(file, page);
-  else expect(readFileSync(file, 'utf8')).toBe(page);
+/** `UPDATE=1 npm run test:unit -- test/infra/reference` updates them. */
+test.for([...pages])('the page %s is the one that the code makes', ([name, text]) => {
+  if (process.env.UPDATE) writeFileSync(join(folder, name), text);
+  else expect(readFileSync(join(folder, name), 'utf8')).toBe(text);
+});
+
+test('the folder has no other page, and its README names each', () => {
+  const names = readdirSync(folder).filter((name) => name.endsWith('.md'));
+  expect(names.toSorted()).toEqual(['README.md', ...pages.keys()].toSorted());
+  const readme = readFileSync(join(folder, 'README.md'), 'utf8');
+  for (const name of pages.keys()) expect(readme).toContain(`](${name})`);
 });
 
 /** Words like `link-detached` in quotes, in the files where failures are told apart. */
@@ -69,18 +76,19 @@ test('every variable that the program reads is explained', () => {
 
 /** The second cells of the rows of a section. */
 const secondCells = (title: string): (string | undefined)[] =>
-  [...(page.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '').matchAll(/^\| `[^|]*` \| ([^|]*) \|/gm)].map(
+  [...(records.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '').matchAll(/^\| `[^|]*` \| ([^|]*) \|/gm)].map(
     ([, text]) => text?.replaceAll('`', ''),
   );
+const records = pages.get('records.md') ?? '';
 
 test('the fields named for Event Hubs are those of the JSON there, TimeGenerated being a column only', () => {
   expect(secondCells('Fields of a record').toSorted()).toEqual(['-', ...Object.keys(sampleRecord())].toSorted());
-  expect(page).toContain('| `TimeGenerated` | - |');
-  expect(page).toContain('| `DurationInSeconds` | `durationSeconds` |');
+  expect(records).toContain('| `TimeGenerated` | - |');
+  expect(records).toContain('| `DurationInSeconds` | `durationSeconds` |');
   expect(secondCells('Fields of a heartbeat').toSorted()).toEqual(Object.keys(heartbeat(sampleFacts())).toSorted());
 });
 
-test('nothing in the page is left empty or unresolved', () => {
+test.for([...pages])('nothing in %s is left empty or unresolved', ([, page]) => {
   expect(page).not.toMatch(/undefined|\[object|\$\{|‹(null|value)?›/);
   for (const title of page.matchAll(/^## (.*)$/gm)) {
     const body = page.slice(title.index).split('\n## ')[0] ?? '';

@@ -1,20 +1,28 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'vitest';
-import { root } from '../support/source-tree.ts';
+import { readTree } from '../support/source-tree.ts';
 
-/** The text of infra/README.md. */
-export const readme = readFileSync(join(root, 'infra/README.md'), 'utf8');
+const documents = readTree('infra/*.md');
+
+/** A document of `infra/`. */
+export function textOfDocument(name: string): string {
+  const text = documents.get(`infra/${name}`);
+  if (text === undefined) throw new Error(`There is no infra/${name}`);
+  return text;
+}
+/** All documents of `infra/`, but for the table of costs, which is generated. */
+export const allDocuments = [...documents.values()]
+  .map((text) => text.replace(/<!-- costs -->[\s\S]*<!-- \/costs -->/, ''))
+  .join('\n');
 
 /** What is set as code within a line. */
 export const inBackticks = (text: string): string[] =>
   [...text.matchAll(/`([^`\n]+)`/g)].map(([, inside = '']) => inside);
 /** Without blocks of code. */
-export const withoutBlocks = readme.replace(/^ *```[\s\S]*?^ *```$/gm, '');
+export const withoutBlocks = allDocuments.replace(/^ *```[\s\S]*?^ *```$/gm, '');
 /** The section under a heading, up to the next heading of that depth or a lesser one. */
 export function section(heading: string): string {
-  const [, depth = '', rest = ''] = new RegExp(`^(#+) ${heading}\\n([\\s\\S]*)`, 'm').exec(readme) ?? [];
-  expect(depth, `infra/README.md has the heading ${heading}`).not.toBe('');
+  const [, depth = '', rest = ''] = new RegExp(`^(#+) ${heading}\\n([\\s\\S]*)`, 'm').exec(allDocuments) ?? [];
+  expect(depth, `a document of infra/ has the heading ${heading}`).not.toBe('');
   return rest.split(new RegExp(`^#{1,${depth.length}} `, 'm'))[0] ?? '';
 }
 /** Cells of the rows of every table in a text, heads left out. */

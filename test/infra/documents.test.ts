@@ -5,14 +5,16 @@ import { bridgeConfiguration, settingNames, userInitiatedEvents } from '../../in
 import { assumptions, estimate, prices, valuesOf } from '../../infra/costs-model.ts';
 import { measureSizes } from '../../infra/costs-sizes.ts';
 import { contentsOf } from '../../infra/package/contents.ts';
+import { disablingFile } from '../../src/approver/disabled.ts';
 import { monitorAudience } from '../../src/azure/clouds.ts';
 import { options } from '../../src/config.ts';
+import { sampleRecord } from '../support/sample-record.ts';
 import { root } from '../support/source-tree.ts';
 import { bicepFiles, textOf } from '../tools/bicep/files.ts';
 import { readFile } from '../tools/bicep/read-file.ts';
 import { type BicepFile, declared, plainText, type TypeSyntax } from '../tools/bicep/syntax.ts';
 import { moment, smallProgram, smallRuntime } from './package/harness.ts';
-import { inBackticks, readme, rows, section, withoutBlocks } from './read-readme.ts';
+import { allDocuments, inBackticks, rows, section, withoutBlocks } from './read-documents.ts';
 
 const files = new Map(bicepFiles().map((path) => [path, readFile(path, textOf(path) ?? '')]));
 
@@ -33,7 +35,7 @@ const packed = contentsOf({
   key: null,
 }).map(({ path }) => path);
 
-test('every file that infra/README.md names is there', () => {
+test('every file that a document of infra/ names is there', () => {
   const named = inBackticks(withoutBlocks).filter((name) =>
     // What begins with a slash is on a machine.
     /^[\w.][\w./-]*(\.(bicep|bicepparam|ts|json|yaml|md|sh)|\/)$/.test(name),
@@ -48,7 +50,7 @@ test('every file that infra/README.md names is there', () => {
   expect(missing).toEqual([]);
 });
 
-const deployments = [...readme.matchAll(/^ *az deployment (sub|mg|group) create .*$/gm)].map(
+const deployments = [...allDocuments.matchAll(/^ *az deployment (sub|mg|group) create .*$/gm)].map(
   ([line = '', kind = '']) => ({
     line: line.trim(),
     kind,
@@ -98,18 +100,22 @@ function membersOf(type: TypeSyntax): string[] {
   return [];
 }
 
-test('every name that infra/README.md spells like a parameter, an output, an option or a figure is one', () => {
+test('every name that a document of infra/ spells like a parameter, an output, an option or a figure is one', () => {
   const declarations = [...files.values()].flatMap((file) => [
     ...declared(file, 'param').map(({ name }) => name),
     ...declared(file, 'output').map(({ name }) => name),
     ...declared(file, 'type').flatMap(({ type }) => membersOf(type)),
   ]);
-  /** Names of Azure, of the shell, of a record, and answers. */
-  const others = ['scheduledEventsPolicy', 'streamId', 'transformKql', 'userName', ...userInitiatedEvents];
+  /** Names of Azure, CloudEvents and Grafana, and a file. */
+  const others = ['allowDeletionOfReplicatedLocations', 'applicationProfile', 'conflictEffect', 'galleryApplications']
+    .concat('scheduledEventsPolicy', 'transformKql', 'userName', 'messageId', 'correlationId')
+    .concat('exportDefaultValue', 'viewPanel', 'major.minor', disablingFile);
   const known = new Set([
     ...declarations,
     ...options.flatMap(({ path }) => [path, ...path.split('.')]),
     ...Object.keys({ ...assumptions, ...prices }),
+    ...userInitiatedEvents,
+    ...Object.keys(sampleRecord()),
     ...others,
   ]);
   const spelled = inBackticks(withoutBlocks).filter((name) =>
@@ -124,9 +130,9 @@ test('the names of groups, tags and assignments in the commands are the defaults
   const defaultOf = (path: string, name: string) =>
     plainText(declared(fileAt(path), 'param').find((param) => param.name === name)?.value);
   expect(`rg-${defaultOf('infra/main.bicep', 'name')}`).toBe('rg-vm-lifecycle');
-  expect(readme).toContain('az group delete --name rg-vm-lifecycle\n');
+  expect(allDocuments).toContain('az group delete --name rg-vm-lifecycle\n');
   for (const tag of ['ringTag', 'optOutTag']) {
-    expect(inBackticks(readme)).toContain(defaultOf('infra/fleet.bicep', tag));
+    expect(inBackticks(allDocuments)).toContain(defaultOf('infra/fleet.bicep', tag));
   }
   expect(textOf('bicep/modules/policy-assignment.bicep')).toContain(`name: 'seb-\${platformName}'`);
   expect(textOf('bicep/modules/policy-assignment.bicep')).toContain(`name: 'scheduled-events-bridge-\${platformName}'`);
@@ -142,7 +148,7 @@ test('the configuration shown is what the command makes', () => {
     typeof value === 'object' && value !== null
       ? Object.fromEntries(Object.entries(value).map(([key, below]) => [key, keys(below)]))
       : typeof value;
-  const [, json = ''] = /```json\n([\s\S]*?)```/.exec(section('The configuration of its bridges')) ?? [];
+  const [, json = ''] = /```json\n([\s\S]*?)```/.exec(section('The configuration of the bridges')) ?? [];
   const settings = Object.fromEntries(settingNames.map((name) => [name, ''])) as Parameters<
     typeof bridgeConfiguration
   >[0];
@@ -185,7 +191,7 @@ test('the parameter file for 100,000 VMs has the shards and units that costs est
 });
 
 test('the proxy agent is told of the paths that the bridge asks and of the user that it runs as', () => {
-  const [, json = ''] = /```json\n([\s\S]*?)```/.exec(section('A proxy agent that enforces')) ?? [];
+  const [, json = ''] = /```json\n([\s\S]*?)```/.exec(section('Metadata Security Protocol')) ?? [];
   const { privileges, identities } = JSON.parse(json) as {
     privileges: readonly { path: string }[];
     identities: readonly { userName: string }[];
@@ -197,8 +203,8 @@ test('the proxy agent is told of the paths that the bridge asks and of the user 
   expect(unit).toContain(`\nUser=${identities[0]?.userName}\n`);
 });
 
-test('everything in infra/ is told of', () => {
-  const told = rows(readme.split('\n## ')[0] ?? '').flatMap(([first = '']) => inBackticks(first));
+test('the index of infra/ names every file and folder there', () => {
+  const told = rows(section('Files')).flatMap(([first = '']) => inBackticks(first));
   const here = readdirSync(join(root, 'infra'), { withFileTypes: true }).flatMap((entry) => {
     if (entry.isDirectory()) return [`${entry.name}/`];
     return /^(README\.md|costs-.*)$/.test(entry.name) ? [] : [entry.name];
