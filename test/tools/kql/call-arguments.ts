@@ -1,5 +1,5 @@
 import { itemsOf, type SyntaxNode } from './language-service.ts';
-import { argumentsOf, nameOf, part, partIfAny } from './syntax.ts';
+import { argumentsOf, cached, nameOf, part, partIfAny } from './syntax.ts';
 import { unsupported } from './unsupported.ts';
 import type { TypeName } from './values.ts';
 
@@ -13,7 +13,7 @@ export type Argument = {
 };
 
 /** The arguments of a call of a declared function with the names of its parameters, defaults filled in. */
-export function argumentsByName(node: SyntaxNode): Argument[] {
+export const argumentsByName = cached((node): readonly Argument[] => {
   const symbol = node.ReferencedSymbol ?? unsupported('a call of nobody');
   const signature = itemsOf(symbol.Signatures)[0] ?? unsupported(`the function ${symbol.Name}, which has no signature`);
   const given = partIfAny(node, 'ArgumentList') ? argumentsOf(node) : [];
@@ -29,6 +29,6 @@ export function argumentsByName(node: SyntaxNode): Argument[] {
     const types = itemsOf(parameter.DeclaredTypes).map((type) => type.Name);
     return { name: parameter.Name, node: value, isDefault: argument === undefined, types };
   });
-}
+});
 
 const isNamed = (node: SyntaxNode): boolean => partIfAny(node, 'EqualToken') !== undefined;

@@ -11,7 +11,7 @@ import { timeFunctions } from './functions/times.ts';
 import { windowForms } from './functions/window.ts';
 import type { SyntaxNode } from './language-service.ts';
 import type { Evaluate, ScalarFunctions, Scope } from './scope.ts';
-import { argumentsOf, nameOf, part, typeOf } from './syntax.ts';
+import { argumentsOf, calledBody, nameOf, part, typeOf } from './syntax.ts';
 import { unsupported } from './unsupported.ts';
 import { compileUserFunction } from './user-function.ts';
 
@@ -30,7 +30,7 @@ const scalarFunctions: ScalarFunctions = {
 /** A call: of an aggregate, of a function declared in the query or the workspace, or of one of Kusto's own. */
 export function compileCall(node: SyntaxNode, scope: Scope): Evaluate {
   const name = nameOf(part(node, 'Name'));
-  const body = node.GetCalledFunctionBody?.();
+  const body = calledBody(node);
   if (body) return compileUserFunction(node, body, scope);
   if (scope.aggregates && isAggregate(name)) {
     const slot = scope.aggregates.add(node);

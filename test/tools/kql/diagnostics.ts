@@ -1,6 +1,6 @@
 import { argumentsByName } from './call-arguments.ts';
 import { itemsOf, type KindNames, type KustoCode, type KustoDiagnostic, type SyntaxNode } from './language-service.ts';
-import { argumentsOf, part, typeOf, walk } from './syntax.ts';
+import { argumentsOf, calledBody, hasColumns, part, simpleName, typeOf, walk } from './syntax.ts';
 
 /** What the language service says against a query. `code` is Kusto's (`KS142`) or `argument-type`, `at` an offset in the text. */
 export type Diagnostic = {
@@ -23,7 +23,7 @@ export function diagnosticsOf(code: KustoCode): Diagnostic[] {
   const overlooked: Diagnostic[] = [];
   const collect = (node: SyntaxNode) => {
     called.push(...itemsOf(node.GetCalledFunctionDiagnostics?.()));
-    const body = node.GetCalledFunctionBody?.();
+    const body = calledBody(node);
     if (!body) return;
     overlooked.push(...wrongArguments(node));
     walk(body, collect);
@@ -36,7 +36,7 @@ export function diagnosticsOf(code: KustoCode): Diagnostic[] {
 function wrongArguments(call: SyntaxNode): Diagnostic[] {
   return argumentsByName(call).flatMap(({ name, node, isDefault, types }) => {
     const type = typeOf(node);
-    const isKnown = type !== 'unknown' && type !== 'dynamic' && types.length > 0 && !node.ResultType?.Columns;
+    const isKnown = type !== 'unknown' && type !== 'dynamic' && types.length > 0 && !hasColumns(node);
     const fits = types.some((each) => each === type || (isNumber(each) && isNumber(type)));
     if (isDefault || !isKnown || fits) return [];
     const message = `The parameter ${name} is ${types.join(' or ')}, and is given a ${type}.`;
@@ -54,7 +54,7 @@ export function isAnsweredAllTheSame({ code, at }: Diagnostic, query: KustoCode,
   if (code !== 'KS107') return code === 'KS234';
   let isOfCount = false;
   walk(query.Syntax, (node) => {
-    if (kinds.syntax(node) !== 'FunctionCallExpression' || part(node, 'Name').SimpleName !== 'count') return;
+    if (kinds.syntax(node) !== 'FunctionCallExpression' || simpleName(part(node, 'Name')) !== 'count') return;
     isOfCount ||= argumentsOf(node).some((argument) => argument.TextStart === at);
   });
   return isOfCount;

@@ -7,7 +7,7 @@ import { literalOf } from './literals.ts';
 import { elementAt, memberOf } from './path.ts';
 import { matchesRegex } from './regex.ts';
 import { type Evaluate, type Frame, noFrame, type Scope, withoutRows } from './scope.ts';
-import { argumentsOf, type Column, nameOf, part, partIfAny, typeOf } from './syntax.ts';
+import { argumentsOf, type Column, hasColumns, nameOf, part, partIfAny, simpleName, typeOf } from './syntax.ts';
 import { folded, hasWhole, type Matcher, textMatcher } from './text-match.ts';
 import { unsupported } from './unsupported.ts';
 import { cellOf, isArray, keyOf, nothingOf, type TypeName, type Value } from './values.ts';
@@ -64,9 +64,9 @@ const forms: Readonly<Record<string, (node: SyntaxNode, scope: Scope) => Evaluat
   SimpleNamedExpression: (node, scope) => scope.engine.compile(part(node, 'Expression'), scope),
   PathExpression: (node, scope) => {
     const selector = part(node, 'Selector');
-    const name = selector.SimpleName;
+    const name = simpleName(selector);
     if (name === undefined) return unsupported('a path that is no name');
-    const ofStep = `${part(node, 'Expression').SimpleName}.${name}`;
+    const ofStep = `${simpleName(part(node, 'Expression'))}.${name}`;
     const state = scope.columns.findIndex((column) => column.name === ofStep);
     if (state >= 0 && typeOf(part(node, 'Expression')) !== 'dynamic') return ({ row }) => row[state] ?? null;
     const bag = scope.engine.compile(part(node, 'Expression'), scope);
@@ -117,7 +117,7 @@ const forms: Readonly<Record<string, (node: SyntaxNode, scope: Scope) => Evaluat
   ToScalarExpression: (node, scope) => {
     if (partIfAny(node, 'KindParameter')) return unsupported('toscalar with a parameter');
     const expression = part(node, 'Expression');
-    if (!expression.ResultType?.Columns) return scope.engine.compile(expression, withoutRows(scope));
+    if (!hasColumns(expression)) return scope.engine.compile(expression, withoutRows(scope));
     const table = scope.engine.table(expression, withoutRows(scope));
     const value = table.rows[0]?.[0] ?? nothingOf(table.columns[0]?.type ?? 'unknown');
     return () => value;
@@ -215,8 +215,7 @@ function compileIn(node: SyntaxNode, scope: Scope, key: (value: Value) => string
   const isDynamic = typeOf(part(node, 'Left')) === 'dynamic';
   const members = argumentsOf(node, 'Right');
   const holders = members.map((member) => compileMembers(member, scope));
-  const isFixed = (member: SyntaxNode) =>
-    member.ResultType?.Columns ?? literalOf(member, scope.engine.kinds) !== undefined;
+  const isFixed = (member: SyntaxNode) => hasColumns(member) || literalOf(member, scope.engine.kinds) !== undefined;
   const isConstant = members.every(isFixed);
   const keysOf = (frame: Frame) =>
     new Set(holders.flatMap((values) => values(frame).map((value) => (value === null ? '' : key(value)))));
@@ -235,7 +234,7 @@ function compileIn(node: SyntaxNode, scope: Scope, key: (value: Value) => string
 
 /** The members that one argument of `in` brings: itself, the items of a dynamic array, the first column of a table. */
 function compileMembers(node: SyntaxNode, scope: Scope): (frame: Frame) => readonly Value[] {
-  if (node.ResultType?.Columns) {
+  if (hasColumns(node)) {
     const values = scope.engine.table(node, withoutRows(scope)).rows.map((row) => row[0] ?? null);
     return () => values;
   }

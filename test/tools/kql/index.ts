@@ -153,7 +153,7 @@ const isLoaded = (tables: GivenTables | LoadedTables): tables is LoadedTables =>
   'loaded' in tables && tables.loaded instanceof Map;
 
 function answerOf(code: KustoCode, engine: Engine): Answer {
-  const statements = elements(part(code.Syntax, 'Statements'));
+  const statements = [...elements(part(code.Syntax, 'Statements'))];
   const last = statements.pop() ?? unsupported('a query of nothing');
   if (engine.kinds.syntax(last) !== 'ExpressionStatement')
     return unsupported('a query that ends without an expression');

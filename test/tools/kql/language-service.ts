@@ -113,7 +113,13 @@ function kindNames(kusto: Kusto, names: EnumNames): KindNames {
   };
   const syntax = named(kusto.Language.Syntax.SyntaxKind);
   const symbol = named(kusto.Language.Symbols.SymbolKind);
-  return { syntax: (node) => syntax(node.Kind), symbol: (of) => symbol(of.Kind) };
+  const ofNode = new WeakMap<SyntaxNode, string>();
+  const syntaxOnce = (node: SyntaxNode): string => {
+    const name = ofNode.get(node) ?? syntax(node.Kind);
+    ofNode.set(node, name);
+    return name;
+  };
+  return { syntax: syntaxOnce, symbol: (of) => symbol(of.Kind) };
 }
 
 /** The items of one of the language service's lists. */

@@ -1,5 +1,5 @@
 import { itemsOf, type KindNames, type KustoCode } from './language-service.ts';
-import { walk } from './syntax.ts';
+import { calledBody, walk } from './syntax.ts';
 import { outsideSubset } from './transform-subset.ts';
 
 /** In a transformation, but not in a simple log search alert. */
@@ -21,7 +21,7 @@ export function simpleAlertProblems(code: KustoCode, kinds: KindNames): string[]
   walk(code.Syntax, (node) => {
     const name = notInAlerts[kinds.syntax(node)];
     if (name !== undefined) problems.push(`${name} is not available`);
-    const isStored = node.GetCalledFunctionBody?.() != null;
+    const isStored = calledBody(node) !== undefined;
     if (isStored) problems.push('a function of the workspace is not available: write its query out');
   });
   return [...new Set(problems)];

@@ -1,6 +1,6 @@
 import type { SyntaxNode } from './language-service.ts';
 import { type Binding, noFrame, type Scope, withNames, withoutRows } from './scope.ts';
-import { nameOf, part } from './syntax.ts';
+import { hasColumns, nameOf, part } from './syntax.ts';
 import { unsupported } from './unsupported.ts';
 
 /** The scope after some `let` statements. Values are found when first asked for, and once. */
@@ -18,7 +18,7 @@ export function declare(statements: readonly SyntaxNode[], scope: Scope): Scope 
 function bindingOf(node: SyntaxNode, scope: Scope): Binding {
   if (scope.engine.kinds.syntax(node) === 'FunctionDeclaration') return { kind: 'function', declared: scope.names };
   const outside = withoutRows(scope);
-  if (node.ResultType?.Columns) return { kind: 'table', value: once(() => scope.engine.table(node, outside)) };
+  if (hasColumns(node)) return { kind: 'table', value: once(() => scope.engine.table(node, outside)) };
   return { kind: 'scalar', value: once(() => scope.engine.compile(node, outside)(noFrame)) };
 }
 

@@ -1,6 +1,6 @@
 import type { SyntaxNode } from './language-service.ts';
 import { type Scope, type Table, withoutArrival } from './scope.ts';
-import { nameOf, part } from './syntax.ts';
+import { calledBody, nameOf, part } from './syntax.ts';
 import { operators } from './tabular/index.ts';
 import { datatable, print, range } from './tabular/sources.ts';
 import { union } from './tabular/union.ts';
@@ -48,7 +48,7 @@ function tableByName(node: SyntaxNode, scope: Scope): Table {
   const name = nameOf(node);
   const bound = scope.names.find(name);
   if (bound?.kind === 'table') return bound.value();
-  if (node.GetCalledFunctionBody?.()) return tableOfFunction(node, scope);
+  if (calledBody(node)) return tableOfFunction(node, scope);
   if (bound) return unsupported(`${name} as a table`);
   return (
     scope.engine.named.get(name) ??

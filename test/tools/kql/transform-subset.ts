@@ -1,5 +1,5 @@
 import type { KindNames, SyntaxNode } from './language-service.ts';
-import { listOf, nameOf, part, walk } from './syntax.ts';
+import { calledBody, listOf, nameOf, part, walk } from './syntax.ts';
 
 /**
  * What a transformation may use: operators that make at most one row of one row.
@@ -60,7 +60,7 @@ export function outsideSubset(root: SyntaxNode, kinds: KindNames): string[] {
 }
 
 function outsideFunctions(name: string, call: SyntaxNode): string[] {
-  if (functions.has(name) || call.GetCalledFunctionBody?.()) return [];
+  if (functions.has(name) || calledBody(call)) return [];
   const instead = insteadOf[name];
   return [`${name}() is not available${instead ? `: use ${instead}()` : ''}`];
 }

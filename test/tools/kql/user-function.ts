@@ -2,7 +2,7 @@ import { argumentsByName } from './call-arguments.ts';
 import type { SyntaxNode } from './language-service.ts';
 import { type Binding, type Evaluate, type Frame, type Scope, type Table, withNames, withoutRows } from './scope.ts';
 import { declare } from './statements.ts';
-import { elements, nameOf, part, partIfAny } from './syntax.ts';
+import { calledBody, elements, hasColumns, nameOf, part, partIfAny, simpleName } from './syntax.ts';
 import { unsupported } from './unsupported.ts';
 import { keyOfAll, type Value } from './values.ts';
 
@@ -13,7 +13,7 @@ function bindArguments(node: SyntaxNode, scope: Scope): { names: Map<string, Bin
   const names = new Map<string, Binding>();
   const cells: Cell[] = [];
   for (const { name, node: argument, isDefault } of argumentsByName(node)) {
-    if (argument.ResultType?.Columns) {
+    if (hasColumns(argument)) {
       const table = scope.engine.table(argument, withoutRows(scope));
       names.set(name, { kind: 'table', value: () => table });
     } else if (isDefault || argument.IsConstant) {
@@ -31,7 +31,7 @@ function bindArguments(node: SyntaxNode, scope: Scope): { names: Map<string, Bin
 }
 
 /** A function without parameters may be called by its name alone. */
-const calledName = (node: SyntaxNode): string => node.SimpleName ?? nameOf(part(node, 'Name'));
+const calledName = (node: SyntaxNode): string => simpleName(node) ?? nameOf(part(node, 'Name'));
 
 /** The scope of the body: the names where the function was declared, then its parameters. */
 function bodyScope(node: SyntaxNode, scope: Scope, parameters: ReadonlyMap<string, Binding>): Scope {
@@ -40,7 +40,7 @@ function bodyScope(node: SyntaxNode, scope: Scope, parameters: ReadonlyMap<strin
   return { ...withoutRows(scope), names: withNames(outer, parameters) };
 }
 
-const statementsOf = (body: SyntaxNode): SyntaxNode[] => elements(partIfAny(body, 'Statements'));
+const statementsOf = (body: SyntaxNode): readonly SyntaxNode[] => elements(partIfAny(body, 'Statements'));
 
 /** A scalar function declared by `let` or stored in the workspace. */
 export function compileUserFunction(node: SyntaxNode, body: SyntaxNode, scope: Scope): Evaluate {
@@ -55,7 +55,7 @@ export function compileUserFunction(node: SyntaxNode, body: SyntaxNode, scope: S
 
 /** A tabular function declared by `let` or stored in the workspace. */
 export function tableOfFunction(node: SyntaxNode, scope: Scope): Table {
-  const body = node.GetCalledFunctionBody?.() ?? unsupported(`the table function ${calledName(node)}()`);
+  const body = calledBody(node) ?? unsupported(`the table function ${calledName(node)}()`);
   const { names, cells } = bindArguments(node, scope);
   for (const cell of cells) cell.value = cell.evaluate({ row: [], rows: [], index: 0 });
   const answer = (): Table => {

@@ -1,6 +1,6 @@
 import type { SyntaxNode } from '../language-service.ts';
 import type { Evaluate, Frame, Scope } from '../scope.ts';
-import { nameOf, part, typeOf } from '../syntax.ts';
+import { hasColumns, nameOf, part, typeOf } from '../syntax.ts';
 import { unsupported } from '../unsupported.ts';
 import { cellOf, isArray, type Value } from '../values.ts';
 import { type AggregateCall, type Aggregates, aggregateCall } from './aggregate.ts';
@@ -20,7 +20,7 @@ export type Summary = (group: readonly Frame[]) => readonly Value[];
 
 /** Compiles one expression of `summarize`; `keys` are the names of the columns grouped by. */
 export function compileSummary(node: SyntaxNode, scope: Scope, keys: ReadonlySet<string>): Summary {
-  if (node.ResultType?.Columns) return compileTuple(node, scope, keys);
+  if (hasColumns(node)) return compileTuple(node, scope, keys);
   const slots: OfGroup[] = [];
   const calls = {
     add: (call: SyntaxNode) => {

@@ -1,6 +1,6 @@
 import type { SyntaxNode } from '../language-service.ts';
 import { arrival, type Evaluate, type Frame, type Scope } from '../scope.ts';
-import { argumentsOf, part, partIfAny, typeOf } from '../syntax.ts';
+import { argumentsOf, part, partIfAny, simpleName, typeOf } from '../syntax.ts';
 import { unsupported } from '../unsupported.ts';
 import { cellOf, type Value } from '../values.ts';
 import { compileIsNull } from './conversions.ts';
@@ -59,7 +59,7 @@ export const specialForms: Readonly<Record<string, Form>> = {
     };
   },
   bag_pack_columns: (node, scope) => {
-    const names = argumentsOf(node).map((each) => each.SimpleName ?? unsupported('bag_pack_columns() of no column'));
+    const names = argumentsOf(node).map((each) => simpleName(each) ?? unsupported('bag_pack_columns() of no column'));
     const values = compileAll(argumentsOf(node), scope);
     return (frame) => packed(names, valuesOf(values, frame), false);
   },

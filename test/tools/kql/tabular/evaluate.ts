@@ -1,6 +1,6 @@
 import type { SyntaxNode } from '../language-service.ts';
 import type { Row, Scope, Table } from '../scope.ts';
-import { argumentsOf, nameOf, part, partIfAny } from '../syntax.ts';
+import { argumentsOf, nameOf, part, partIfAny, simpleName } from '../syntax.ts';
 import { unsupported } from '../unsupported.ts';
 import { isBag, type TypeName, typeOfValue } from '../values.ts';
 
@@ -14,7 +14,7 @@ export function evaluatePlugin(node: SyntaxNode, input: Table, scope: Scope): Ta
   if (nameOf(part(call, 'Name')) !== 'bag_unpack' || !bag || options.length > 0 || partIfAny(node, 'Schema')) {
     return unsupported(`evaluate ${nameOf(part(call, 'Name'))}() with these arguments`);
   }
-  const at = input.columns.findIndex((column) => column.name === bag.SimpleName);
+  const at = input.columns.findIndex((column) => column.name === simpleName(bag));
   if (at < 0 || scope.engine.kinds.syntax(bag) !== 'NameReference') return unsupported('bag_unpack() of no column');
   const bags = input.rows.map((row) => {
     const value = row[at] ?? null;

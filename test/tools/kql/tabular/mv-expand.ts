@@ -10,6 +10,7 @@ import {
   parametersOf,
   part,
   partIfAny,
+  simpleName,
   tableColumns,
   tokensOf,
   typeOf,
@@ -68,7 +69,7 @@ export function readExpansions(node: SyntaxNode, input: Table, scope: Scope) {
     const toType = partIfAny(each, 'ToTypeOf');
     const target = toType ? constantOf(part(toType, 'TypeOf'), scope) : 'dynamic';
     return {
-      name: value === expression ? expression.SimpleName : nameOf(part(expression, 'Name')),
+      name: value === expression ? simpleName(expression) : nameOf(part(expression, 'Name')),
       value: scope.engine.compile(value, over(input, scope)),
       type: typeof target === 'string' ? target : unsupported('a type that is no name'),
     };

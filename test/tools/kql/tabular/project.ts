@@ -1,7 +1,7 @@
 import { unnamed } from '../functions/special-forms.ts';
 import type { SyntaxNode } from '../language-service.ts';
 import { arrival, type Frame, frames, over, type Row, type Scope, type Table } from '../scope.ts';
-import { type Column, listOf, nameOf, part, partIfAny, tableColumns } from '../syntax.ts';
+import { type Column, hasColumns, listOf, nameOf, part, partIfAny, simpleName, tableColumns } from '../syntax.ts';
 import { unsupported } from '../unsupported.ts';
 import { isArray } from '../values.ts';
 
@@ -17,7 +17,7 @@ export function project(node: SyntaxNode, input: Table, scope: Scope): Table {
 export function compileColumns(nodes: readonly SyntaxNode[], scope: Scope, count: number): (frame: Frame) => Row {
   const values = nodes.map((each) => {
     const value = scope.engine.compile(unnamed(each), scope);
-    return { value, isTuple: unnamed(each).ResultType?.Columns != null };
+    return { value, isTuple: hasColumns(unnamed(each)) };
   });
   return (frame) => {
     const row = values.flatMap(({ value, isTuple }) => {
@@ -54,7 +54,7 @@ function targetsOf(
   columns: readonly Column[],
   before: readonly Column[],
 ): string[] {
-  const said = expressions.map((each) => (unnamed(each) === each ? each.SimpleName : nameOf(part(each, 'Name'))));
+  const said = expressions.map((each) => (unnamed(each) === each ? simpleName(each) : nameOf(part(each, 'Name'))));
   const known = new Set([...before.map((column) => column.name), ...said]);
   const invented = columns.filter((column) => !known.has(column.name)).map((column) => column.name);
   return said.map((name) => name ?? invented.shift() ?? unsupported('an expression whose column nobody names'));

@@ -2,7 +2,7 @@ import { compileSummary } from '../aggregates/index.ts';
 import { unnamed } from '../functions/special-forms.ts';
 import type { SyntaxNode } from '../language-service.ts';
 import { type Frame, frames, over, type Row, type Scope, type Table } from '../scope.ts';
-import { elements, listOf, partIfAny, tableColumns } from '../syntax.ts';
+import { elements, listOf, partIfAny, simpleName, tableColumns } from '../syntax.ts';
 import { unsupported } from '../unsupported.ts';
 import { cellOf, keyOfAll, type Value } from '../values.ts';
 
@@ -27,7 +27,7 @@ export function summarize(node: SyntaxNode, input: Table, scope: Scope): Table {
   if (byClause && partIfAny(byClause, 'BinClause')) return unsupported('summarize … by … bin=');
   const by = byClause ? listOf(byClause, 'Expressions') : [];
   const keys = by.map((each) => scope.engine.compile(unnamed(each), inner));
-  const keyNames = new Set(by.flatMap((each) => each.SimpleName ?? []));
+  const keyNames = new Set(by.flatMap((each) => simpleName(each) ?? []));
   const summaries = listOf(node, 'Aggregates').map((each) => compileSummary(unnamed(each), inner, keyNames));
   const columns = tableColumns(node);
   const all = frames(input.rows);

@@ -1,6 +1,17 @@
 import type { SyntaxNode } from '../language-service.ts';
 import type { Row, Scope, Table } from '../scope.ts';
-import { type Column, listOf, nameOf, parametersOf, part, partIfAny, tableColumns, tokensOf } from '../syntax.ts';
+import {
+  type Column,
+  calledBody,
+  listOf,
+  nameOf,
+  parametersOf,
+  part,
+  partIfAny,
+  simpleName,
+  tableColumns,
+  tokensOf,
+} from '../syntax.ts';
 import { unsupported } from '../unsupported.ts';
 import { nothingOf, type Value } from '../values.ts';
 
@@ -38,16 +49,16 @@ function nameOfLeg(node: SyntaxNode, index: number, scope: Scope): string {
   const said = nameByAs(node, scope);
   if (said !== undefined) return said;
   if (kinds.syntax(node) !== 'NameReference') return numbered;
-  if (node.GetCalledFunctionBody?.()) return unsupported('union withsource= of functions');
+  if (calledBody(node)) return unsupported('union withsource= of functions');
   return scope.names.find(nameOf(node)) ? numbered : nameOf(node);
 }
 
 /** With `isfuzzy=true` a leg that names a table nobody knows is left out. */
 function isOfNobody(node: SyntaxNode): boolean {
   const first = partIfAny(node, 'Expression');
-  return first && node.SimpleName === undefined
+  return first && simpleName(node) === undefined
     ? isOfNobody(first)
-    : node.SimpleName !== undefined && !node.ReferencedSymbol;
+    : simpleName(node) !== undefined && !node.ReferencedSymbol;
 }
 
 /** `(T | where x | as Y)` is called Y. */
