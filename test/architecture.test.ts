@@ -17,9 +17,24 @@ function linesWith(tree: SourceTree, pattern: RegExp, isAllowed: (path: string) 
   );
 }
 
+/** The files that import one another in a circle, by values, and inside the outbox and the relay by types too. */
+function circles(tree: SourceTree): string[] {
+  let left = [...tree].flatMap(([path, text]) =>
+    importsOf(path, text).filter(({ typesOnly }) => !typesOnly || /^src\/(outbox|relay)\//.test(path)),
+  );
+  for (;;) {
+    const inside = left.filter(
+      ({ from, what }) => left.some((one) => one.from === what) && left.some((one) => one.what === from),
+    );
+    if (inside.length === left.length) return [...new Set(left.map(({ from }) => from))];
+    left = inside;
+  }
+}
+
 /** The rules, each a function from the sources to what breaks it. */
 const rules = {
   imports: brokenImports,
+  circles,
   names: (tree: SourceTree) =>
     [...tree.keys()].filter((path) => /(^|\/)(utils?|lib|common|helpers?|shared|types)(\/|\.ts$)/.test(path)),
   length: (tree: SourceTree) =>
@@ -41,6 +56,13 @@ const rules = {
 test('the import rule is kept', () => {
   expect([...src.values()].join('').length).toBeGreaterThan(10_000);
   expect(rules.imports(src)).toEqual([]);
+});
+
+test('no files import one another in a circle', () => {
+  expect(rules.circles(src)).toEqual([]);
+  const text = (name: string): string => `import type { A } from './${name}.ts';`;
+  const planted = new Map(['a', 'b', 'c'].map((name, i) => [`src/outbox/${name}.ts`, text('bca'[i] ?? '')]));
+  expect(rules.circles(planted)).toHaveLength(3);
 });
 
 test('no folder and no file has a name that says nothing', () => {

@@ -8,7 +8,7 @@ import { openHost } from '../src/host/index.ts';
 import { createImds } from '../src/imds/client.ts';
 import { createObserverWatch } from '../src/imds/observer-watch.ts';
 import { silentLog } from '../src/log.ts';
-import { openOutbox } from '../src/outbox/outbox.ts';
+import { openOutbox } from '../src/outbox/durable-outbox.ts';
 import { temporaryDirectory } from './support/bridge-process.ts';
 import { observerNamed } from './support/story.ts';
 

@@ -8,7 +8,7 @@ import { openImds } from '../imds/open-imds.ts';
 import type { ApproveRequest } from '../lifecycle/approval-request.ts';
 import type { Log } from '../log.ts';
 import { confirmOwnership } from '../outbox/confirm-ownership.ts';
-import { openOutbox } from '../outbox/outbox.ts';
+import { openOutbox } from '../outbox/durable-outbox.ts';
 import { readOutbox } from '../outbox/reader.ts';
 import { version } from '../process/version.ts';
 

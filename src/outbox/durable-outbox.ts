@@ -1,57 +1,63 @@
 import type { LifecycleRecord } from '../lifecycle/record.ts';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 import { emptyState, type LifecycleState } from '../lifecycle/state.ts';
+import { approvedAfter, openIntents, writeIntent } from './control/approvals.ts';
+import { purge, retryDeadLetters } from './control/manual-actions.ts';
 import {
   type ApprovalIntent,
-  approvedAfter,
   type ConcludedApproval,
-  openIntents,
-  writeIntent,
-} from './control/approvals.ts';
-import { type Chosen, type Purged, purge, retryDeadLetters } from './control/manual-actions.ts';
-import type { FiledRequest } from './control/requests.ts';
-import type { Backlog, Outbox, OutboxOptions, Recovery, Storage } from './outbox.ts';
-import { firstChunk } from './store/chunks.ts';
-import { noProgress, type OutboxCounters, type SinkProgress } from './store/counters.ts';
-import { newState } from './store/create.ts';
-import {
-  bufferedRecord,
   type DeliveryUpdate,
-  type FoundDelivery,
+  type FiledRequest,
+  type Fill,
+  noProgress,
+  type Outbox,
+  type OutboxCounters,
+  type OutboxOptions,
   type PendingDelivery,
   type PendingQuery,
-} from './store/deliveries.ts';
-import { type Disk, openDisk, type Readable } from './store/disk.ts';
-import { countersOf } from './store/effective-counters.ts';
+  type PurgeSelection,
+  type Recovery,
+  type Selection,
+  type SinkBacklog,
+  type SinkProgress,
+  type Storage,
+} from './outbox.ts';
+import { firstChunk } from './store/chunks.ts';
+import { CounterChanges, noCounters } from './store/counters.ts';
+import { bufferedRecord, type FoundDelivery } from './store/deliveries.ts';
+import { Disk } from './store/disk.ts';
 import type { OutboxFile } from './store/outbox-file.ts';
-import { resumed } from './store/resume.ts';
-import { type Fill, recordsToGiveUp } from './store/retention.ts';
-import { transaction } from './store/sql.ts';
-import { isWorthStoring, type StoredObserver } from './store/state-store.ts';
-import { createWriteBuffer } from './write-buffer.ts';
+import { resumed } from './store/position-mark.ts';
+import { recordsToDiscard } from './store/retention.ts';
+import { isWorthStoring, newState } from './store/state-store.ts';
+import type { StoredObserver } from './store/stored-state.ts';
+import { WriteBuffer } from './write-buffer.ts';
 
-/** While nothing can be written, deliveries alone do not ask the disk more often than this. */
+/** While nothing can be written, deliveries alone do not try the disk more often than this. */
 const retryEveryMs = 1_000;
 
 /**
- * Memory first, then disk: whatever happens is put into {@link createWriteBuffer} and then written by {@link DurableOutbox.#write},
- * the only way to the disk. There is one path for the plain case and for a disk that fails; they differ in how long it takes.
+ * Opens the outbox of a state directory, whatever is found there; where nothing can be written it works in memory.
+ * @throws OutboxInUse, OutboxTooNew: each with a sentence for the operator.
  */
-export class DurableOutbox implements Outbox {
+export const openOutbox = (options: OutboxOptions): Outbox => new DurableOutbox(options);
+
+/**
+ * Memory first, then disk: whatever happens is put into the {@link WriteBuffer} and then written by `#write`, the only way to
+ * the disk: append → buffer → `#writeChunk` → one transaction of {@link OutboxFile.commit}. There is one path for the plain case and
+ * for a disk that fails; they differ in how long it takes.
+ */
+class DurableOutbox implements Outbox {
   readonly #options: OutboxOptions;
+  readonly #buffer = new WriteBuffer();
   readonly #disk: Disk;
-  readonly #buffer = createWriteBuffer();
   readonly #listeners = new Set<(records: readonly LifecycleRecord[]) => void>();
-  /** Progress that is newer than the disk's. */
-  readonly #progress = new Map<string, SinkProgress>();
   #state: LifecycleState;
   #history: object = {};
   #observer: StoredObserver;
-  /** It is newer than the disk's. */
-  #isObserverNew = false;
-  /** There was no file to read at start, or another instance has it: one that comes to light later may hold other things. */
+  /** There was no file to read at start, or another instance has it: one that appears later may hold other things. */
   #isDetached: boolean;
-  /** Appended, and not yet told to anybody. */
+  /** Appended, and not yet offered to the relays. */
   #pendingNotifications: LifecycleRecord[] = [];
   /** The rest of a large append, written at the next turn of the event loop. */
   #rest: NodeJS.Immediate | null = null;
@@ -60,15 +66,16 @@ export class DurableOutbox implements Outbox {
 
   constructor(options: OutboxOptions) {
     this.#options = options;
-    this.#disk = openDisk(options, {
-      isOpen: (eventKey) => this.#state?.events.get(eventKey)?.open === true,
-      isDelivered: (sink, position) => this.#buffer.outcomes(sink).get(position)?.state === 'delivered',
-      undurable: () => this.#buffer.records.size,
-      writeOutcomes: (file) => this.#writeOutcomes(file),
+    this.#disk = new Disk(options, {
+      buffer: this.#buffer,
+      isOpen: (eventKey) => this.#isOpen(eventKey),
+      writeUpdates: (file) => this.#writeUpdates(file),
     });
-    this.#isDetached = this.#disk.stored === null;
-    this.#state = this.#disk.stored ? resumed(this.#disk.stored, options) : newState();
-    this.#observer = this.#disk.observer;
+    this.#disk.openFirst();
+    const { file } = this.#disk;
+    this.#isDetached = file === null;
+    this.#state = file ? resumed(file.state, this.#options) : newState();
+    this.#observer = file?.observer ?? noObserver;
   }
 
   get state(): LifecycleState {
@@ -107,14 +114,14 @@ export class DurableOutbox implements Outbox {
     const at = this.#options.clock.now().toISOString();
     this.#state = concluded.length === 0 ? state : { ...state, approved: approvedAfter(state.approved, concluded) };
     this.#buffer.conclude(concluded);
-    this.#buffer.add(records.map((record) => bufferedRecord(record, at)));
+    for (const record of records) this.#buffer.records.set(record.position, bufferedRecord(record, at));
     this.#pendingNotifications.push(...records);
     if (records.length > 0 || concluded.length > 0 || isWorthStoring(this.#stored, state)) this.#write();
   }
 
   rememberObserver(observer: Observer, bootId: string | null): void {
     this.#observer = { observer, bootId };
-    this.#isObserverNew = true;
+    this.#buffer.observer = this.#observer;
     this.#write();
   }
 
@@ -122,13 +129,12 @@ export class DurableOutbox implements Outbox {
     this.#stopWriting();
     this.#buffer.clear();
     this.#pendingNotifications = [];
-    this.#progress.clear();
-    this.#observer = { observer: null, bootId: null };
-    this.#isObserverNew = false;
+    this.#observer = noObserver;
     this.#disk.archive(reason);
-    this.#replaceState(this.#disk.stored ?? newState());
+    const { file } = this.#disk;
+    this.#replaceState(file?.state ?? newState());
     this.#isDetached = false;
-    if (this.#disk.stored === null) this.#write();
+    if (!file) this.#write();
   }
 
   onAppended(listener: (records: readonly LifecycleRecord[]) => void): () => void {
@@ -138,32 +144,31 @@ export class DurableOutbox implements Outbox {
 
   pending(sink: string, query: PendingQuery): PendingDelivery[] {
     if (!this.#options.sinks.includes(sink) || query.limit <= 0) return [];
-    const outcomes = this.#buffer.outcomes(sink);
-    const settled = [...outcomes].flatMap(([position, { state }]) => (state === 'pending' ? [] : [position]));
-    const found = this.#read((file) => file.pending(sink, query, settled)) ?? [];
+    const found = this.#read((file) => file.pending(sink, query, this.#buffer.settled(sink))) ?? [];
     const damaged = found.filter((row) => row.damaged);
     if (damaged.length > 0) {
       this.settle(sink, damaged.map(asDeadLetter), this.progress(sink));
       return this.pending(sink, query);
     }
-    const onDisk = found.map(({ position, eventKey, json, attempts, appendedAt }) => {
-      return { position, eventKey, json, appendedAt, attempts: attempts + (outcomes.get(position)?.attempts ?? 0) };
+    const onDisk = found.map(({ damaged: _damaged, ...row }) => {
+      return { ...row, attempts: row.attempts + (this.#buffer.update(sink, row.position)?.attempts ?? 0) };
     });
     if (!this.#isOffered || onDisk.length >= query.limit) return onDisk;
     return [...onDisk, ...this.#buffer.pending(sink, { ...query, limit: query.limit - onDisk.length })];
   }
 
-  settle(sink: string, outcomes: readonly DeliveryUpdate[], progress: SinkProgress): void {
-    const isKnown = ({ position }: DeliveryUpdate): boolean =>
-      position <= this.#stored.position || this.#buffer.records.has(position);
-    this.#buffer.settle(sink, outcomes.filter(isKnown), this.#options.clock.now().toISOString());
-    this.#progress.set(sink, progress);
-    if (!this.#rest) this.#retryAtTimes();
+  settle(sink: string, updates: readonly DeliveryUpdate[], progress: SinkProgress): void {
+    const known = updates.filter(
+      ({ position }) => position <= this.#stored.position || this.#buffer.records.has(position),
+    );
+    this.#buffer.settle(sink, known, this.#options.clock.now().toISOString());
+    this.#buffer.progress.set(sink, progress);
+    if (!this.#rest) this.#writeAtTimes();
   }
 
   intend(intent: ApprovalIntent): boolean {
     const isWritten = this.#writtenNow((file) => {
-      transaction(file.db, () => writeIntent(file.db, intent));
+      file.change(() => writeIntent(file.db, intent));
       return true;
     });
     if (!isWritten) return false;
@@ -184,38 +189,36 @@ export class DurableOutbox implements Outbox {
 
   answer(number: number, answer: unknown): void {
     const at = this.#options.clock.now().toISOString();
-    this.#buffer.answer(number, { answer: JSON.stringify(answer) ?? 'null', at });
-    if (!this.#rest) this.#retryAtTimes();
+    this.#buffer.answers.set(number, { json: JSON.stringify(answer) ?? 'null', at });
+    if (!this.#rest) this.#writeAtTimes();
   }
 
-  retryDeadLetters(which: Chosen): number {
+  retryDeadLetters(which: Selection): number {
     return this.#writtenNow((file) => retryDeadLetters(file, which)) ?? 0;
   }
 
-  purge(which: Purged): number {
+  purge(which: PurgeSelection): number {
     return this.#writtenNow((file) => purge(file, which, this.#options.clock.now())) ?? 0;
   }
 
   progress(sink: string): SinkProgress {
-    return this.#progress.get(sink) ?? this.#disk.sinks.get(sink)?.progress ?? noProgress;
+    return this.#buffer.progress.get(sink) ?? this.#disk.file?.sinks.get(sink)?.progress ?? noProgress;
   }
 
   counters(): OutboxCounters {
-    return countersOf(this.#disk.sinks, this.#options.sinks, this.#isOffered ? this.#buffer : null);
+    return this.#counters(this.#isOffered);
   }
 
-  backlog(): Backlog[] {
-    const counters = countersOf(this.#disk.sinks, this.#options.sinks, this.#buffer);
+  backlog(): SinkBacklog[] {
+    const counters = this.#counters(true);
     return this.#options.sinks.map((sink) => {
-      const isSettled = (position: number): boolean =>
-        (this.#buffer.outcomes(sink).get(position)?.state ?? 'pending') !== 'pending';
-      const onlyInMemory = [...this.#buffer.records.keys()].filter((position) => !isSettled(position)).length;
+      const onlyInMemory = this.#buffer.pending(sink, { limit: Number.POSITIVE_INFINITY }).length;
       return { sink, pending: counters[sink]?.pending ?? 0, onlyInMemory };
     });
   }
 
   retry(): void {
-    if (this.#disk.trouble || this.#disk.isDisplaced) this.#retryAtTimes();
+    if (this.#disk.trouble || this.#disk.isDisplaced) this.#writeAtTimes();
     this.#disk.report();
   }
 
@@ -233,7 +236,7 @@ export class DurableOutbox implements Outbox {
   }
 
   get #stored(): LifecycleState {
-    return (this.#isDetached ? null : this.#disk.stored) ?? nothingStored;
+    return (this.#isDetached ? null : this.#disk.file?.state) ?? nothingStored;
   }
 
   /** What is in memory only is open to the relays: the disk had its chance. */
@@ -242,16 +245,28 @@ export class DurableOutbox implements Outbox {
   }
 
   get #isAllWritten(): boolean {
-    return this.#isNothingHeld && this.#stored === this.#state;
+    return this.#buffer.isEmpty && this.#stored === this.#state;
   }
 
-  /** But for what is not worth a write of its own. */
-  get #isNothingHeld(): boolean {
-    return this.#buffer.isEmpty && this.#progress.size === 0 && !this.#isObserverNew;
+  #isOpen(eventKey: string): boolean {
+    return this.#state?.events.get(eventKey)?.open === true;
   }
 
-  /** What the file of this stream tells; null where there is none to be read. */
-  #read<T>(ask: (source: Readable) => T): T | null {
+  /** As on disk, and what happened since where that is offered. Sinks that left stay in it. */
+  #counters(isBufferIncluded: boolean): OutboxCounters {
+    const { sinks } = this.#options;
+    const changes = new CounterChanges();
+    if (isBufferIncluded) this.#buffer.countRecords(changes, sinks);
+    if (isBufferIncluded) for (const sink of sinks) this.#buffer.countUpdates(changes, sink);
+    const stored = this.#disk.file?.sinks;
+    const names = [...new Set([...(stored?.keys() ?? []), ...sinks])].sort();
+    return Object.fromEntries(
+      names.map((name) => [name, changes.addTo(name, stored?.get(name)?.counters ?? noCounters)]),
+    );
+  }
+
+  /** Reads the file of this stream; null where there is none that can be read. */
+  #read<T>(ask: (file: OutboxFile) => T): T | null {
     return this.#isDetached ? null : this.#disk.read(ask);
   }
 
@@ -259,11 +274,11 @@ export class DurableOutbox implements Outbox {
   #writtenNow<T>(work: (file: OutboxFile) => T): T | null {
     this.#stopWriting();
     if (!this.#isAllWritten || this.#disk.isDisplaced) this.#writeAll(false);
-    if (!this.#isNothingHeld || this.#isDetached) return null;
+    if (!this.#buffer.isEmpty || this.#isDetached) return null;
     return this.#disk.attempt(work);
   }
 
-  #retryAtTimes(): void {
+  #writeAtTimes(): void {
     const now = this.#options.clock.monotonicMs();
     if (this.#disk.trouble && now - this.#triedAt < retryEveryMs) return;
     this.#write();
@@ -281,7 +296,7 @@ export class DurableOutbox implements Outbox {
     else this.#writeNext();
   }
 
-  /** One transaction. What is more than that goes on at the next turns of the event loop. */
+  /** One transaction. What is more than that follows at the next turns of the event loop. */
   #writeNext(): void {
     this.#rest = null;
     const isDone = this.#disk.attempt((file) => this.#writeChunk(file, false));
@@ -302,34 +317,27 @@ export class DurableOutbox implements Outbox {
     if (this.#isDetached) this.#reattach(file);
     const records = [...this.#buffer.records.values()].filter(({ position }) => position > file.writtenUpTo);
     const { chunk, isLast: isRest } = firstChunk(records, this.#options.sinks.length);
-    if (!isRest) {
-      file.writeChunk(chunk);
-      return false;
-    }
-    const observer = this.#isObserverNew ? this.#observer : null;
-    file.commit(chunk, this.#buffer, { state: this.#state, progress: this.#progress, observer, isLast });
-    return true;
+    if (isRest) file.commit(chunk, this.#buffer, this.#state, isLast);
+    else file.writeChunk(chunk);
+    return isRest;
   }
 
-  /** By one that does not go on from it. */
+  /** By one that does not continue it. */
   #replaceState(state: LifecycleState): void {
     this.#state = state;
     this.#history = {};
   }
 
-  #writeOutcomes(file: OutboxFile): void {
+  #writeUpdates(file: OutboxFile): void {
     if (this.#isDetached) return;
-    file.commitOutcomes(this.#buffer, this.#progress);
-    this.#buffer.outcomesWritten();
-    this.#progress.clear();
+    file.commitUpdates(this.#buffer);
+    this.#buffer.updatesWritten();
   }
 
   #finish(isWritten: boolean): void {
     this.#triedAt = this.#options.clock.monotonicMs();
     if (isWritten) {
       this.#buffer.clear();
-      this.#progress.clear();
-      this.#isObserverNew = false;
     } else {
       if (this.#disk.isLockLost) this.#isDetached = true;
       this.#boundMemory();
@@ -341,33 +349,29 @@ export class DurableOutbox implements Outbox {
   }
 
   #boundMemory(): void {
-    const isOpen = (eventKey: string): boolean => this.#state.events.get(eventKey)?.open === true;
-    const isDone = (position: number): boolean =>
-      this.#options.sinks.every((sink) => this.#buffer.outcomes(sink).get(position)?.state === 'delivered');
     const records = [...this.#buffer.records.values()].map(({ position, eventKey, json }) => {
-      return { position, eventKey, bytes: json.length, isDone: isDone(position) };
+      const isDone = this.#options.sinks.every((sink) => this.#buffer.isDelivered(sink, position));
+      return { position, eventKey, bytes: json.length, isDone };
     });
-    this.#giveUp(recordsToGiveUp(records, isOpen));
+    this.#discard(recordsToDiscard(records, (eventKey) => this.#isOpen(eventKey)));
   }
 
-  #giveUp(positions: readonly number[]): void {
-    this.#buffer.giveUp(positions, this.#options.sinks, this.#options.clock.now().toISOString());
+  #discard(positions: Iterable<number>): void {
+    this.#buffer.discard(positions, this.#options.sinks, this.#options.clock.now().toISOString());
   }
 
   /**
-   * A file that could not be read at start is there now: its stream is the one to go on with, as after a restart. What this
+   * A file that could not be read at start can be read now: its stream is continued, as after a restart. What this
    * process recorded meanwhile has positions of its own stream, so it is delivered from memory first and never written.
    */
   #reattach(file: OutboxFile): void {
-    if (isNewStream(file.state)) {
-      this.#isDetached = false;
-      return;
+    if (!isNewStream(file.state)) {
+      const { sinks } = this.#options;
+      if (sinks.some((sink) => this.#buffer.pending(sink, { limit: 1 }).length > 0)) throw new StillSending();
+      this.#discard([...this.#buffer.records.keys()]);
+      this.#replaceState(resumed(file.state, this.#options));
+      this.#observer = this.#buffer.observer ?? file.observer;
     }
-    const { sinks } = this.#options;
-    if (sinks.some((sink) => this.#buffer.pending(sink, { limit: 1 }).length > 0)) throw new StillSending();
-    this.#giveUp([...this.#buffer.records.keys()]);
-    this.#replaceState(resumed(file.state, this.#options));
-    if (!this.#isObserverNew) this.#observer = this.#disk.observer;
     this.#isDetached = false;
   }
 }
@@ -379,7 +383,7 @@ const isNewStream = ({ position, events, lastDocumentAt }: LifecycleState): bool
 class StillSending extends Error {
   readonly code = 'earlier-outbox';
   constructor() {
-    super('the outbox of an earlier run has come to light; it is taken up when what is in memory is sent');
+    super('the outbox of an earlier run appeared; it is taken over when what is in memory is sent');
   }
 }
 
@@ -391,3 +395,4 @@ const asDeadLetter = ({ position }: FoundDelivery): DeliveryUpdate => ({
 });
 
 const nothingStored = emptyState('');
+const noObserver: StoredObserver = { observer: null, bootId: null };

@@ -1,9 +1,6 @@
-import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import { connectReadOnly } from './store/connection.ts';
-import { layoutOf } from './store/layout.ts';
-import { migrations } from './store/schema/migrations.ts';
+import { readIn } from './store/connection.ts';
 import { loadState } from './store/state-store.ts';
 
 export const deliveryStates = ['pending', 'dead', 'delivered', 'abandoned'] as const;
@@ -167,14 +164,5 @@ function sound({ json, crc }: Readonly<Record<string, unknown>>): string | null 
 }
 
 /** `upTo`: rows behind it are of an append that was never finished. */
-function look<T>(directory: string, read: (db: DatabaseSync, upTo: number) => T): T | null {
-  const { outbox } = layoutOf(directory);
-  if (!existsSync(outbox)) return null;
-  const db = connectReadOnly(outbox, migrations);
-  try {
-    db.exec('BEGIN');
-    return read(db, loadState(db).position);
-  } finally {
-    db.close();
-  }
-}
+const look = <T>(directory: string, read: (db: DatabaseSync, upTo: number) => T): T | null =>
+  readIn(directory, (db) => read(db, loadState(db).position));

@@ -1,46 +1,27 @@
 /**
- * The durable middle: one SQLite file that remembers what the lifecycle knows and what every sink has yet to get.
+ * The contract of the durable middle: one SQLite file that remembers what the lifecycle knows and what every sink has yet to get.
+ * `openOutbox` in `durable-outbox.ts` opens one.
  *
  * Constraints, each with a test by its name:
- * - State and records of one observation are one transaction, committed before anybody hears of them.
+ * - State and records of one observation are one transaction, committed before any relay gets them.
  * - A commit that fails loses nothing while the process lives: what it held stays in memory, is offered to the relays from
  *   there, and is written by the next transaction that succeeds.
  * - Nothing found on the disk keeps the bridge from starting. Two things do: a second instance, and a file of a newer major.
  * - One process writes. Any number may read, at any time.
- * - Files that are removed while they are open are made again from what is open, in the same stream.
+ * - Files that are removed while they are open are recreated from what is open, in the same stream.
  * - Everything is bounded: the file, its log, what is kept in memory, what is kept of damaged files.
  *
- * On disk, in the state directory: `outbox.sqlite` with SQLite's `-wal` and `-shm`; `lock.sqlite`, empty, held for life;
- * `outbox.position`, the highest positions that were committed and sent; `reserve.bin`, room for a full disk; `corrupt-<time>/` and
- * `archived-<time>/`, three of each. The tables are in `store/schema/0001.ts`; what survives which death stands in the README beside
- * this file.
+ * The tables are in `store/schema/0001.ts`; the README beside this file lists the files on disk and what survives which death.
  */
 import type { Clock } from '../clock.ts';
+import type { ApprovalTerms } from '../lifecycle/approval-terms.ts';
 import type { LifecycleRecord } from '../lifecycle/record.ts';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 import type { LifecycleState } from '../lifecycle/state.ts';
 import type { Log } from '../log.ts';
-import type { ApprovalIntent, ConcludedApproval } from './control/approvals.ts';
-import type { Chosen, Purged } from './control/manual-actions.ts';
-import type { FiledRequest } from './control/requests.ts';
-import { DurableOutbox } from './durable-outbox.ts';
-import type { OutboxCounters, SinkProgress } from './store/counters.ts';
-import type { DeliveryUpdate, PendingDelivery, PendingQuery } from './store/deliveries.ts';
-import type { StorageTrouble } from './store/errors.ts';
-import type { Recovery } from './store/open.ts';
-import type { Fill } from './store/retention.ts';
-
-export type { ApprovalIntent, ConcludedApproval } from './control/approvals.ts';
-export type { Chosen, Purged } from './control/manual-actions.ts';
-export type { FiledRequest } from './control/requests.ts';
-export { noProgress, type OutboxCounters, type SinkCounters, type SinkProgress } from './store/counters.ts';
-export type { DeliveryUpdate, PendingDelivery, PendingQuery } from './store/deliveries.ts';
-export { OutboxInUse, OutboxTooNew } from './store/errors.ts';
-export type { Recovery } from './store/open.ts';
-export type { Fill } from './store/retention.ts';
 
 export interface OutboxOptions {
-  /** The state directory. Made when it is missing. */
+  /** The state directory. Created when it is missing. */
   readonly directory: string;
   /** Names of the configured sinks: each gets a delivery row per record. */
   readonly sinks: readonly string[];
@@ -48,31 +29,14 @@ export interface OutboxOptions {
   readonly maxMegabytes: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** Of this build: what an older one has to tell its operator to install. */
+  /** Of this build: the version that an older build asks its operator to install. */
   readonly version: string;
-}
-
-/** How the outbox stands: durable, or in memory for as long as the disk takes no writes. */
-export interface Storage {
-  /** Since when and why nothing can be written; null while all is well. */
-  readonly trouble: (StorageTrouble & { readonly since: string }) | null;
-  /** Records that are in memory only. */
-  readonly undurable: number;
-}
-
-/** What one sink has yet to get. */
-export interface Backlog {
-  readonly sink: string;
-  /** Those that are in memory only included. */
-  readonly pending: number;
-  /** Of those, what ends with this process: on no disk, and not sent to this sink. */
-  readonly onlyInMemory: number;
 }
 
 export interface Outbox {
   /** After the last append, also when that is only in memory. */
   readonly state: LifecycleState;
-  /** The same object for as long as `state` goes on from what it was; another one when it was replaced by that of a file. */
+  /** The same object while `state` continues its predecessor; another one once it was replaced by that of a file. */
   readonly history: object;
   /** Identity of the observer as stored. */
   readonly observer: Observer | null;
@@ -84,62 +48,227 @@ export interface Outbox {
   readonly recovery: Recovery | null;
   /**
    * One transaction: changed events, state, records, one delivery row per sink and record; of more than 500 rows or 256 KB
-   * several, with a turn of the event loop between, of which only the last makes them count. Never throws. A turn that
+   * several, with a turn of the event loop between, of which only the last makes them count. Never throws. A poll that
    * changes nothing but `lastDocumentAt` is written once a minute. `concluded`: outcomes of approvals, in the same
    * transaction as the `Approved` records; an event whose approval was refused is not `state.approved` afterwards.
    */
   append(state: LifecycleState, records: readonly LifecycleRecord[], concluded?: readonly ConcludedApproval[]): void;
   rememberObserver(observer: Observer, bootId: string | null): void;
-  /** The file tells of another VM: it is moved away unsent, and a new stream begins. `reason` is for the log. */
+  /** The file belongs to another VM: it is moved away unsent, and a new stream begins. `reason` is for the log. */
   archive(reason: string): void;
-  /** After COMMIT, or after falling back to memory. @returns how to listen no longer. */
+  /** After COMMIT, or after falling back to memory. @returns a function that removes the listener. */
   onAppended(listener: (records: readonly LifecycleRecord[]) => void): () => void;
   /** Oldest first, those in memory included. Never throws; a sink that is not configured has none. */
   pending(sink: string, query: PendingQuery): PendingDelivery[];
   /**
-   * Writes the consequence of deliveries and how the sink stands, in one transaction. Never throws: what cannot be written
+   * Writes updates of deliveries and the progress of the sink in one transaction. Never throws: what cannot be written
    * is remembered, nothing is offered again in this process, and the next transaction that succeeds writes it.
    */
-  settle(sink: string, outcomes: readonly DeliveryUpdate[], state: SinkProgress): void;
+  settle(sink: string, updates: readonly DeliveryUpdate[], progress: SinkProgress): void;
   /**
    * An event is about to be approved: committed before this returns true, and `state.approved` from then on. False: the disk
-   * takes no writes, so nothing is to be approved, since a crash would leave no trace of it. Never throws.
+   * takes no writes, so the event must not be approved, since a crash would leave no trace of it. Never throws.
    */
   intend(intent: ApprovalIntent): boolean;
   /** Intents without an outcome, oldest first: after a restart they are settled. Never throws. */
   openApprovals(): readonly ApprovalIntent[];
-  /** What other processes ask, unanswered, oldest first, a hundred at most. Never throws. */
+  /** Unanswered requests of other processes, oldest first, a hundred at most. Never throws. */
   requests(): readonly FiledRequest[];
-  /** `answer` is anything that JSON can say. Never throws: an answer that cannot be written is kept until it can. */
+  /** `answer` is anything that JSON can represent. Never throws: an answer that cannot be written is kept until it can. */
   answer(number: number, answer: unknown): void;
   /**
-   * Dead letters become pending again, ids kept. Tells no relay: wake it. Never throws.
+   * Dead letters become pending again, ids kept. Notifies no relay: wake it. Never throws.
    * @returns how many; 0 while the disk takes no writes.
    */
-  retryDeadLetters(which: Chosen): number;
+  retryDeadLetters(which: Selection): number;
   /**
-   * Gives up what waits or is dead, each with a tombstone and counted as expired. What is on its way to a sink may arrive
-   * all the same. Tells no relay: wake it. Never throws.
+   * Discards pending deliveries or dead letters, each with a tombstone and counted as expired. What is in flight may arrive
+   * all the same. Notifies no relay: wake it. Never throws.
    * @returns how many; 0 while the disk takes no writes.
    */
-  purge(which: Purged): number;
+  purge(which: PurgeSelection): number;
   progress(sink: string): SinkProgress;
   counters(): OutboxCounters;
-  /** Of every configured sink, in that order. Asks no disk. */
-  backlog(): Backlog[];
+  /** Of every configured sink, in that order. Reads no disk. */
+  backlog(): SinkBacklog[];
   /**
-   * Tries to write what is only in memory, looks whether the files are still where they were opened, and tells of a trouble
-   * that lasts. Costs a few µs when all is well: meant for every turn.
+   * Tries to write what is only in memory, checks that the files are still where they were opened, and logs a trouble
+   * that lasts. Costs a few µs when all is well: meant for every poll.
    */
   retry(): void;
-  /** Retention, bound, log, reserve; about once a minute. */
+  /** Retention, quota, log, reserve; about once a minute. */
   maintain(): void;
   /** Writes what it can, and lets the next instance in. */
   close(): void;
 }
 
-/**
- * Opens the outbox of a state directory, whatever is found there; where nothing can be written it goes on in memory.
- * @throws OutboxInUse, OutboxTooNew: each with a sentence for the operator.
- */
-export const openOutbox = (options: OutboxOptions): Outbox => new DurableOutbox(options);
+/** Durable, or in memory for as long as the disk takes no writes. */
+export interface Storage {
+  /** Since when and why nothing can be written; null while all is well. */
+  readonly trouble: (StorageTrouble & { readonly since: string }) | null;
+  /** Records that are in memory only. */
+  readonly undurable: number;
+}
+
+/** What keeps the outbox from being written or read. */
+export interface StorageTrouble {
+  /**
+   * `full`: no room on the disk, or the outbox reached its own bound. `damaged`: the file is not (or no longer) a sound
+   * outbox. `busy`: another process holds it for a moment. `unavailable`: anything else.
+   */
+  readonly kind: 'full' | 'damaged' | 'busy' | 'unavailable';
+  /** Bounded vocabulary: `sqlite-13`, `EROFS`, `damaged`, `in-use`, … */
+  readonly code: string;
+  readonly reason: string;
+}
+
+/** How much of its bound the outbox takes. */
+export interface Fill {
+  /** The file in use and its log. */
+  readonly bytes: number;
+  readonly limitBytes: number;
+  /** 70 % were reached, and it has not been under 60 % since. */
+  readonly isAlarming: boolean;
+}
+
+/** A file that could not be used and was replaced. Kept in the new one, for whoever investigates later. */
+export interface Recovery {
+  readonly at: string;
+  /** What was wrong with it, in words. */
+  readonly reason: string;
+  /** The folder that holds it now. */
+  readonly movedTo: string;
+  readonly salvaged: Salvaged;
+}
+
+/** What could be read of a damaged outbox. */
+export interface Salvaged {
+  /** The stream continues: the row of the lifecycle was sound. */
+  readonly stream: boolean;
+  readonly events: number;
+  readonly records: number;
+  /** Deliveries that were due and are lost, over all sinks, as far as the counters still show. */
+  readonly lost: number;
+}
+
+/** An entry that a sink has yet to get. */
+export interface PendingDelivery {
+  readonly position: number;
+  /** Lower-case EventId. */
+  readonly eventKey: string;
+  /** Written once, when the record was appended: every retry sends the same bytes. */
+  readonly json: Buffer;
+  /** Failed ones so far. */
+  readonly attempts: number;
+  /** By the wall clock. */
+  readonly appendedAt: string;
+}
+
+/** What a relay asks for. Without sets of events: of all of them. */
+export interface PendingQuery {
+  readonly limit: number;
+  readonly exceptEvents?: ReadonlySet<string>;
+  readonly onlyEvents?: ReadonlySet<string>;
+  readonly notAfterPosition?: number;
+}
+
+/** What is written of one delivery. `attempted`: it failed and stays pending. `dead`: refused for ever, kept with its reason. */
+export type DeliveryUpdate =
+  | { readonly position: number; readonly outcome: 'delivered' }
+  | {
+      readonly position: number;
+      readonly outcome: 'attempted' | 'dead';
+      readonly code: string;
+      readonly reason: string;
+    };
+
+/** Backoff of a relay and the last results of its sink. Survives a restart, so that a crash loop does not hammer a failing sink. */
+export interface SinkProgress {
+  /** Backoff step, 0 = healthy. */
+  readonly step: number;
+  /** Wall clock: a hint only. */
+  readonly retryAt: string | null;
+  readonly lastSuccessAt: string | null;
+  readonly lastErrorAt: string | null;
+  readonly lastErrorCode: string | null;
+  readonly lastErrorReason: string | null;
+}
+
+export const noProgress: SinkProgress = {
+  step: 0,
+  retryAt: null,
+  lastSuccessAt: null,
+  lastErrorAt: null,
+  lastErrorCode: null,
+  lastErrorReason: null,
+};
+
+/** Deliveries of one sink by their state. At every moment `accepted = delivered + pending + dead + expired + abandoned`. */
+export interface SinkCounters {
+  /** Records that were to go to this sink; again those that it gets anew after it had left the configuration. */
+  readonly accepted: number;
+  readonly delivered: number;
+  /** Not settled now. */
+  readonly pending: number;
+  /** Dead letters now: refused, kept with their reason. */
+  readonly dead: number;
+  /** Discarded for lack of room before this sink had them, purged, or lost with a damaged file. */
+  readonly expired: number;
+  /** Not settled when the sink left the configuration. */
+  readonly abandoned: number;
+  /** Of those delivered: sent from memory, never on disk before. */
+  readonly undurable: number;
+}
+
+/** By the sink's name. */
+export type OutboxCounters = Readonly<Record<string, SinkCounters>>;
+
+/** What one sink has yet to get. */
+export interface SinkBacklog {
+  readonly sink: string;
+  /** Those that are in memory only included. */
+  readonly pending: number;
+  /** Of those, what is lost when this process ends: on no disk, and not sent to this sink. */
+  readonly onlyInMemory: number;
+}
+
+/** Deliveries that an operator selects: of one sink or of all that are configured, of one record or of all. */
+export interface Selection {
+  readonly sink?: string | undefined;
+  readonly position?: number | undefined;
+}
+
+/** Deliveries to discard. */
+export interface PurgeSelection extends Selection {
+  readonly state: 'dead' | 'pending';
+  /** At most so many, oldest first, so that polling does not wait for a large backlog. Default: all. */
+  readonly limit?: number | undefined;
+}
+
+/** A request of another process to the service that writes the outbox. */
+export interface FiledRequest {
+  readonly number: number;
+  readonly verb: string;
+  /** Parsed JSON of unknown origin; undefined where it is not JSON. */
+  readonly argument: unknown;
+  readonly requestedAt: string;
+}
+
+/** That an event is about to be approved: committed before Azure is asked, so that a crash in between leaves a trace. */
+export interface ApprovalIntent {
+  readonly eventId: string;
+  /** The user or the rule that wanted it, in words. */
+  readonly cause: string;
+  readonly at: Date;
+  /** The event as it was then; null: unknown, so the approval is not sent again. */
+  readonly terms?: ApprovalTerms | null;
+}
+
+/** The outcome of an intent: written with its `Approved` record. */
+export interface ConcludedApproval {
+  readonly eventId: string;
+  readonly outcome: 'accepted' | 'refused' | 'outcome-unknown';
+  readonly at: Date;
+  /** In words; null where the outcome says it all. */
+  readonly reason: string | null;
+}

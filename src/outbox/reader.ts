@@ -1,14 +1,15 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 import type { EventMemory } from '../lifecycle/state.ts';
-import { type ApprovalIntent, openIntents } from './control/approvals.ts';
-import { connectReadOnly } from './store/connection.ts';
-import type { SinkCounters, SinkProgress } from './store/counters.ts';
+import { openIntents } from './control/approvals.ts';
+import type { EntryRow } from './entries.ts';
+import type { ApprovalIntent, Recovery } from './outbox.ts';
+import { readIn } from './store/connection.ts';
 import { layoutOf, withCompanions } from './store/layout.ts';
-import { loadRecovery, type Recovery } from './store/open.ts';
-import { migrations } from './store/schema/migrations.ts';
-import { loadSinks } from './store/sink-store.ts';
+import { loadRecovery } from './store/open.ts';
+import { loadSinks, type SinkRow } from './store/sink-store.ts';
+import { all, one } from './store/sql.ts';
 import { loadObserver, loadState, readMeta } from './store/state-store.ts';
 
 /** What an outbox holds, as of one moment. */
@@ -16,7 +17,7 @@ export interface OutboxReport {
   readonly streamId: string;
   /** Of the newest record. */
   readonly position: number;
-  /** At most a minute older than the truth while the service runs. */
+  /** Up to a minute old while the service runs. */
   readonly lastDocumentAt: string | null;
   readonly observer: Observer | null;
   /** Of the last document. */
@@ -28,7 +29,7 @@ export interface OutboxReport {
   readonly events: readonly OpenEvent[];
   /** Approvals that were begun and have no outcome yet. */
   readonly openApprovals: readonly ApprovalIntent[];
-  /** Documents that wait for the observer to be known, and those that were given up for lack of room. */
+  /** Documents that wait for the observer to be known. */
   readonly undecided: { readonly documents: number };
   /** Those that left the configuration included. */
   readonly sinks: readonly SinkReport[];
@@ -39,7 +40,7 @@ export interface OutboxReport {
   readonly recovery: Recovery | null;
 }
 
-/** What is remembered of an event that Azure still lists. */
+/** The memory of an event that Azure still lists. */
 export interface OpenEvent {
   readonly eventId: string;
   readonly eventType: string | null;
@@ -54,11 +55,7 @@ export interface OpenEvent {
   readonly inScope: boolean;
 }
 
-export interface SinkReport {
-  readonly name: string;
-  readonly configured: boolean;
-  readonly counters: SinkCounters;
-  readonly progress: SinkProgress;
+export interface SinkReport extends SinkRow {
   /** When the oldest record that it has yet to get was appended. */
   readonly oldestPendingAt: string | null;
   /** The newest hundred. */
@@ -66,35 +63,17 @@ export interface SinkReport {
 }
 
 /** A record that a sink refused for ever. */
-export interface DeadLetter {
-  readonly position: number;
-  /** Lower-case EventId. */
-  readonly eventKey: string;
+export interface DeadLetter extends Omit<EntryRow, 'sink' | 'state' | 'observedAt'> {
   readonly recordId: string;
-  readonly phase: string;
-  readonly attempts: number;
-  readonly settledAt: string | null;
-  readonly code: string | null;
-  readonly reason: string | null;
 }
 
 /**
- * For other processes: looks into the outbox of a state directory, whether or not a service is writing it. Null where
+ * For other processes: reads the outbox of a state directory, whether or not a service is writing it. Null where
  * there is none.
- * @throws OutboxTooNew; OutboxDamaged or SQLite's own error for a file that the service would replace at its next start.
+ * @throws as {@link readIn}.
  */
-export function readOutbox(directory: string): OutboxReport | null {
-  const { outbox } = layoutOf(directory);
-  if (!existsSync(outbox)) return null;
-  const db = connectReadOnly(outbox, migrations);
-  try {
-    // One transaction, so that all figures are of the same moment; short, since the log cannot shrink meanwhile.
-    db.exec('BEGIN');
-    return report(db, outbox);
-  } finally {
-    db.close();
-  }
-}
+export const readOutbox = (directory: string): OutboxReport | null =>
+  readIn(directory, (db) => report(db, layoutOf(directory).outbox));
 
 function report(db: DatabaseSync, path: string): OutboxReport {
   const { streamId, position, lastDocumentAt, incarnation, clockOffsetSeconds, events, undecided } = loadState(db);
@@ -134,17 +113,19 @@ function openEvent({ eventId, last, phase, firstSeenAt, startedAt, affectsUs, in
   return { eventId, eventType, eventSource, phase, notBefore, firstSeenAt, startedAt, affectsUs, inScope };
 }
 
-function oldestPendingAt(db: DatabaseSync, sink: string): string | null {
-  const row = db
-    .prepare(`SELECT r.appendedAt FROM deliveries AS d INDEXED BY deliveries_pending JOIN records AS r USING (position)
-      WHERE d.sink = ? AND d.state = 'pending' ORDER BY d.position LIMIT 1`)
-    .get(sink) as { appendedAt: string } | undefined;
-  return row?.appendedAt ?? null;
-}
+const oldestPendingAt = (db: DatabaseSync, sink: string): string | null =>
+  one<{ appendedAt: string }>(
+    db,
+    `SELECT r.appendedAt FROM deliveries AS d INDEXED BY deliveries_pending JOIN records AS r USING (position)
+      WHERE d.sink = ? AND d.state = 'pending' ORDER BY d.position LIMIT 1`,
+    sink,
+  )?.appendedAt ?? null;
 
 const deadLetters = (db: DatabaseSync, sink: string): DeadLetter[] =>
-  db
-    .prepare(`SELECT d.position, d.eventKey, r.recordId, r.phase, d.attempts, d.settledAt, d.code, d.reason
+  all(
+    db,
+    `SELECT d.position, d.eventKey, r.recordId, r.phase, d.attempts, d.settledAt, d.code, d.reason
       FROM deliveries AS d INDEXED BY deliveries_unsettled JOIN records AS r USING (position)
-      WHERE d.sink = ? AND d.state IN ('pending', 'dead') AND d.state = 'dead' ORDER BY d.position DESC LIMIT 100`)
-    .all(sink) as unknown as DeadLetter[];
+      WHERE d.sink = ? AND d.state IN ('pending', 'dead') AND d.state = 'dead' ORDER BY d.position DESC LIMIT 100`,
+    sink,
+  );

@@ -1,163 +1,157 @@
-import type { ConcludedApproval } from './control/approvals.ts';
-import type { Answered } from './control/requests.ts';
-import type { Change } from './store/counters.ts';
-import type { BufferedRecord, DeliveryUpdate, Outcome, PendingDelivery, PendingQuery } from './store/deliveries.ts';
+import type { ConcludedApproval, DeliveryUpdate, PendingDelivery, PendingQuery, SinkProgress } from './outbox.ts';
+import { CounterChanges } from './store/counters.ts';
+import type { BufferedRecord, BufferedUpdate } from './store/deliveries.ts';
+import type { StoredObserver } from './store/stored-state.ts';
+import type { Tombstone } from './store/tombstones.ts';
 
-/** A record that was given up, and which sinks never got it. */
-export interface Tombstone {
-  readonly record: Pick<BufferedRecord, 'position' | 'eventKey' | 'recordId' | 'phase' | 'observedAt'>;
-  readonly sinks: readonly string[];
-  readonly expiredAt: string;
-}
+/** An approval has a record, so they are bounded as records in memory are. */
+const mostConcluded = 1_000;
+/** As many as records that can be held. */
+const mostTombstones = 1_000;
 
 /**
  * All that happened since the last commit. Usually empty: it fills for the moment of a commit, and for as long as the disk
  * takes none. Everything is here first, then on disk, so a commit that fails changes nothing but where things are.
  */
-export interface WriteBuffer {
-  readonly records: ReadonlyMap<number, BufferedRecord>;
-  readonly bytes: number;
-  readonly isEmpty: boolean;
-  add(records: readonly BufferedRecord[]): void;
-  settle(sink: string, updates: readonly DeliveryUpdate[], at: string): void;
-  /** Settlements by position, of records in memory and on disk alike. */
-  outcomes(sink: string): ReadonlyMap<number, Outcome>;
-  /** What has been counted for this sink and stands in no row, here or on disk. */
-  counted(sink: string): Change;
-  readonly tombstones: readonly Tombstone[];
-  /** Outcomes of approvals. */
-  readonly concluded: readonly ConcludedApproval[];
-  conclude(concluded: readonly ConcludedApproval[]): void;
+export class WriteBuffer {
+  readonly records = new Map<number, BufferedRecord>();
+  /** Of the sinks whose progress is newer than on disk. */
+  readonly progress = new Map<string, SinkProgress>();
   /** Answers by the number of the request. */
-  readonly answers: ReadonlyMap<number, Answered>;
-  answer(number: number, answered: Answered): void;
-  /** What a sink has yet to get of the records held here, oldest first. */
-  pending(sink: string, query: PendingQuery): PendingDelivery[];
-  /** Gives up these records; what no sink has any more is lost. */
-  giveUp(positions: Iterable<number>, sinks: readonly string[], at: string): void;
-  /** Forgets the outcomes of records that are not held here: they are written. */
-  outcomesWritten(): void;
-  clear(): void;
-}
+  readonly answers = new Map<number, { readonly json: string; readonly at: string }>();
+  /** Null when it is as stored. */
+  observer: StoredObserver | null = null;
+  /** Of updates by position, for records in memory and on disk alike. */
+  readonly #updates = new Map<string, Map<number, BufferedUpdate>>();
+  #tombstones: Tombstone[] = [];
+  #concluded: ConcludedApproval[] = [];
+  /** Counts records that were discarded here, and so are in no row, neither here nor on disk. */
+  #discarded = new CounterChanges();
 
-const mostConcluded = 1_000;
-
-const noOutcomes: ReadonlyMap<number, Outcome> = new Map();
-
-export function createWriteBuffer(): WriteBuffer {
-  const records = new Map<number, BufferedRecord>();
-  const outcomes = new Map<string, Map<number, Outcome>>();
-  const counted = new Map<string, Change>();
-  const answers = new Map<number, Answered>();
-  let tombstones: Tombstone[] = [];
-  let concluded: ConcludedApproval[] = [];
-  let bytes = 0;
-
-  const count = (sink: string, change: Change): void => {
-    const sum: Record<string, number> = { ...counted.get(sink) };
-    for (const [name, n] of Object.entries(change)) sum[name] = (sum[name] ?? 0) + n;
-    counted.set(sink, sum);
-  };
-
-  /** Gives up one record for one sink; true when the sink never got it. */
-  const giveUpFor = (position: number, sink: string): boolean => {
-    const outcome = outcomes.get(sink)?.get(position);
-    outcomes.get(sink)?.delete(position);
-    const isDelivered = outcome?.state === 'delivered';
-    count(sink, { accepted: 1, ...(isDelivered ? { delivered: 1, undurable: 1 } : { expired: 1 }) });
-    return !isDelivered;
-  };
-
-  return {
-    records,
-    get bytes() {
-      return bytes;
-    },
-    get isEmpty() {
-      const sizes = [records, outcomes, counted, answers].map(({ size }) => size);
-      return [...sizes, tombstones.length, concluded.length].every((size) => size === 0);
-    },
-    get tombstones() {
-      return tombstones;
-    },
-    get concluded() {
-      return concluded;
-    },
-    conclude(more) {
-      // Bounded as what is in memory is: an approval has a record.
-      concluded = [...concluded, ...more].slice(-mostConcluded);
-    },
-    answers,
-    answer: (number, answered) => void answers.set(number, answered),
-    add(held) {
-      for (const record of held) {
-        records.set(record.position, record);
-        bytes += record.json.length;
-      }
-    },
-    settle(sink, updates, at) {
-      const known = outcomes.get(sink) ?? new Map<number, Outcome>();
-      for (const update of updates) {
-        const before = known.get(update.position);
-        if (before && before.state !== 'pending') continue;
-        known.set(update.position, outcomeOf(update, before, { at, undurable: records.has(update.position) }));
-      }
-      if (known.size > 0) outcomes.set(sink, known);
-    },
-    outcomes: (sink) => outcomes.get(sink) ?? noOutcomes,
-    counted: (sink) => counted.get(sink) ?? {},
-    pending(sink, { limit, exceptEvents, onlyEvents, notAfterPosition = Number.POSITIVE_INFINITY }) {
-      const known = outcomes.get(sink);
-      const found: PendingDelivery[] = [];
-      for (const { position, eventKey, json, appendedAt } of records.values()) {
-        if (found.length >= limit) break;
-        const outcome = known?.get(position);
-        if (outcome && outcome.state !== 'pending') continue;
-        if (position > notAfterPosition || exceptEvents?.has(eventKey) || onlyEvents?.has(eventKey) === false) continue;
-        found.push({ position, eventKey, json, appendedAt, attempts: outcome?.attempts ?? 0 });
-      }
-      return found;
-    },
-    giveUp(positions, sinks, at) {
-      for (const position of positions) {
-        const record = records.get(position);
-        if (!record) continue;
-        records.delete(position);
-        bytes -= record.json.length;
-        const never = sinks.filter((sink) => giveUpFor(position, sink));
-        // As many as records that can be held: their number is bounded by the same figure.
-        if (never.length > 0) tombstones = [...tombstones.slice(-999), { record, sinks: never, expiredAt: at }];
-      }
-    },
-    outcomesWritten() {
-      for (const [sink, known] of outcomes) {
-        const left = new Map([...known].filter(([position]) => records.has(position)));
-        if (left.size > 0) outcomes.set(sink, left);
-        else outcomes.delete(sink);
-      }
-    },
-    clear() {
-      records.clear();
-      outcomes.clear();
-      counted.clear();
-      answers.clear();
-      tombstones = [];
-      concluded = [];
-      bytes = 0;
-    },
-  };
-}
-
-function outcomeOf(
-  update: DeliveryUpdate,
-  before: Outcome | undefined,
-  { at, undurable }: { readonly at: string; readonly undurable: boolean },
-): Outcome {
-  const attempts = (before?.attempts ?? 0) + (update.outcome === 'delivered' ? 0 : 1);
-  if (update.outcome === 'delivered') {
-    const { code = null, reason = null } = before ?? {};
-    return { state: 'delivered', attempts, code, reason, at, undurable };
+  get isEmpty(): boolean {
+    const sizes = [this.records, this.progress, this.answers, this.#updates].map(({ size }) => size);
+    const lengths = [this.#tombstones.length, this.#concluded.length];
+    return this.observer === null && [...sizes, ...lengths].every((size) => size === 0);
   }
-  const { code, reason } = update;
-  return { state: update.outcome === 'dead' ? 'dead' : 'pending', attempts, code, reason, at, undurable: false };
+
+  get tombstones(): readonly Tombstone[] {
+    return this.#tombstones;
+  }
+
+  /** Outcomes of approvals. */
+  get concluded(): readonly ConcludedApproval[] {
+    return this.#concluded;
+  }
+
+  conclude(concluded: readonly ConcludedApproval[]): void {
+    this.#concluded = [...this.#concluded, ...concluded].slice(-mostConcluded);
+  }
+
+  settle(sink: string, updates: readonly DeliveryUpdate[], at: string): void {
+    const known = this.#updates.get(sink) ?? new Map<number, BufferedUpdate>();
+    for (const update of updates) {
+      const { position } = update;
+      const before = known.get(position);
+      if (before && before.state !== 'pending') continue;
+      known.set(position, merged(update, before, { at, isInMemory: this.records.has(position) }));
+    }
+    if (known.size > 0) this.#updates.set(sink, known);
+  }
+
+  update(sink: string, position: number): BufferedUpdate | undefined {
+    return this.#updates.get(sink)?.get(position);
+  }
+
+  /** Positions of deliveries that are not pending any more. */
+  settled(sink: string): number[] {
+    return [...(this.#updates.get(sink) ?? [])].flatMap(([position, { state }]) =>
+      state === 'pending' ? [] : [position],
+    );
+  }
+
+  isDelivered(sink: string, position: number): boolean {
+    return this.update(sink, position)?.state === 'delivered';
+  }
+
+  /** What a sink has yet to get of the records held here, oldest first. */
+  pending(
+    sink: string,
+    { limit, exceptEvents, onlyEvents, notAfterPosition = Number.POSITIVE_INFINITY }: PendingQuery,
+  ): PendingDelivery[] {
+    const found: PendingDelivery[] = [];
+    for (const { position, eventKey, json, appendedAt } of this.records.values()) {
+      if (found.length >= limit) break;
+      const update = this.update(sink, position);
+      if (update && update.state !== 'pending') continue;
+      if (position > notAfterPosition || exceptEvents?.has(eventKey) || onlyEvents?.has(eventKey) === false) continue;
+      found.push({ position, eventKey, json, appendedAt, attempts: update?.attempts ?? 0 });
+    }
+    return found;
+  }
+
+  /** Counts the records held here and those that were discarded. */
+  countRecords(changes: CounterChanges, sinks: readonly string[]): void {
+    for (const sink of sinks) changes.move(sink, null, 'pending', this.records.size);
+    changes.include(this.#discarded);
+  }
+
+  /** Counts updates. `apply` writes one; false where its delivery is not pending any more, so that nothing is to be counted. */
+  countUpdates(
+    changes: CounterChanges,
+    sink: string,
+    apply: (position: number, update: BufferedUpdate) => boolean = () => true,
+  ): void {
+    for (const [position, update] of this.#updates.get(sink) ?? []) {
+      if (!apply(position, update) || update.state === 'pending') continue;
+      changes.move(sink, 'pending', update.state);
+      if (update.undurable) changes.countUndurable(sink);
+    }
+  }
+
+  /** Discards these records; each that a sink never got leaves a tombstone. */
+  discard(positions: Iterable<number>, sinks: readonly string[], at: string): void {
+    for (const position of positions) {
+      const record = this.records.get(position);
+      if (!record) continue;
+      this.records.delete(position);
+      const lacking = sinks.filter((sink) => !this.isDelivered(sink, position));
+      for (const sink of sinks) {
+        this.#discarded.move(sink, null, lacking.includes(sink) ? 'expired' : 'delivered');
+        if (!lacking.includes(sink)) this.#discarded.countUndurable(sink);
+        this.#updates.get(sink)?.delete(position);
+      }
+      if (lacking.length > 0) this.#tombstones.push({ record, sinks: lacking, expiredAt: at });
+    }
+    this.#tombstones = this.#tombstones.slice(-mostTombstones);
+  }
+
+  /** Updates of records that are not held here, and progress, are on disk. */
+  updatesWritten(): void {
+    for (const [sink, known] of this.#updates) {
+      const left = new Map([...known].filter(([position]) => this.records.has(position)));
+      if (left.size > 0) this.#updates.set(sink, left);
+      else this.#updates.delete(sink);
+    }
+    this.progress.clear();
+  }
+
+  clear(): void {
+    for (const held of [this.records, this.progress, this.answers, this.#updates]) held.clear();
+    this.observer = null;
+    this.#tombstones = [];
+    this.#concluded = [];
+    this.#discarded = new CounterChanges();
+  }
+}
+
+/** All updates of a delivery since the last commit are written as one. */
+function merged(
+  update: DeliveryUpdate,
+  before: BufferedUpdate | undefined,
+  { at, isInMemory }: { readonly at: string; readonly isInMemory: boolean },
+): BufferedUpdate {
+  const { attempts = 0, code = null, reason = null } = before ?? {};
+  if (update.outcome === 'delivered') return { state: 'delivered', attempts, code, reason, at, undurable: isInMemory };
+  const state = update.outcome === 'dead' ? 'dead' : 'pending';
+  return { state, attempts: attempts + 1, code: update.code, reason: update.reason, at, undurable: false };
 }

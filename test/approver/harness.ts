@@ -5,7 +5,8 @@ import type { ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
 import { gapAfterMs, type Transition, transition } from '../../src/lifecycle/transition.ts';
 import type { Log } from '../../src/log.ts';
 import { silentLog } from '../../src/log.ts';
-import { type Outbox, openOutbox } from '../../src/outbox/outbox.ts';
+import { openOutbox } from '../../src/outbox/durable-outbox.ts';
+import type { Outbox } from '../../src/outbox/outbox.ts';
 import { createFakeClock, type FakeClock, settled } from '../support/fake-clock.ts';
 import { observerNamed } from '../support/story.ts';
 

@@ -9,7 +9,7 @@ import { systemClock } from '../../src/clock.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import { isUrgent } from '../../src/lifecycle/urgency.ts';
 import { silentLog } from '../../src/log.ts';
-import { openOutbox } from '../../src/outbox/outbox.ts';
+import { openOutbox } from '../../src/outbox/durable-outbox.ts';
 import { setProcessWide } from '../../src/process/process-wide.ts';
 import { createRelay } from '../../src/relay/relay.ts';
 import { encodeEvent, partitionKey } from '../../src/sinks/event-hubs/encode.ts';

@@ -17,7 +17,8 @@ import { openImds } from '../../src/imds/open-imds.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import { silentLog } from '../../src/log.ts';
 import { createControlQueue } from '../../src/outbox/control/queue.ts';
-import { type Outbox, openOutbox } from '../../src/outbox/outbox.ts';
+import { openOutbox } from '../../src/outbox/durable-outbox.ts';
+import type { Outbox } from '../../src/outbox/outbox.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 
 let azure: AzureSimulator;

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/clock.ts';
 import { createEmitTest, emitTestRequest } from '../../src/control/emit-test.ts';
 import { silentLog } from '../../src/log.ts';
 import { createControlQueue } from '../../src/outbox/control/queue.ts';
-import { openOutbox } from '../../src/outbox/outbox.ts';
+import { openOutbox } from '../../src/outbox/durable-outbox.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { observerNamed } from '../support/story.ts';
 

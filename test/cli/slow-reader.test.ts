@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
-import { openOutbox } from '../../src/outbox/outbox.ts';
+import { openOutbox } from '../../src/outbox/durable-outbox.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { sampleRecord } from '../support/sample-record.ts';
 

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startHealth } from '../../src/health/health.ts';
 import { createRuntimeStats } from '../../src/health/runtime-stats.ts';
 import { silentLog } from '../../src/log.ts';
-import { openOutbox } from '../../src/outbox/outbox.ts';
+import { openOutbox } from '../../src/outbox/durable-outbox.ts';
 import { createRelay } from '../../src/relay/relay.ts';
 import type { Sink } from '../../src/sinks/sink.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';

@@ -5,7 +5,7 @@ import { readConfig } from '../../src/config/read-config.ts';
 import { startHeartbeat } from '../../src/heartbeat/heartbeat.ts';
 import type { HeartbeatPolls } from '../../src/heartbeat/row.ts';
 import { silentLog } from '../../src/log.ts';
-import { openOutbox } from '../../src/outbox/outbox.ts';
+import { openOutbox } from '../../src/outbox/durable-outbox.ts';
 import { heartbeatTargets } from '../../src/sinks/registry.ts';
 import { configurationFor, temporaryDirectory } from '../support/bridge-process.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

@@ -3,7 +3,7 @@ import { systemClock } from '../../src/clock.ts';
 import type { Observer } from '../../src/lifecycle/scheduled-event.ts';
 import { silentLog } from '../../src/log.ts';
 import { confirmOwnership } from '../../src/outbox/confirm-ownership.ts';
-import { openOutbox } from '../../src/outbox/outbox.ts';
+import { openOutbox } from '../../src/outbox/durable-outbox.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { event, nothing, observerNamed, tell } from '../support/story.ts';
 

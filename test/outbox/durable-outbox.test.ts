@@ -2,9 +2,10 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { noProgress, type Outbox, OutboxInUse } from '../../src/outbox/outbox.ts';
+import { noProgress, type Outbox } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
 import { imbalance, noCounters } from '../../src/outbox/store/counters.ts';
+import { OutboxInUse } from '../../src/outbox/store/errors.ts';
 import { memoryBounds } from '../../src/outbox/store/retention.ts';
 import { observerNamed } from '../support/story.ts';
 import { keepFileBusy } from './busy-file.ts';
@@ -47,7 +48,7 @@ describe('a commit that fails', () => {
     outbox.retry();
     expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
     expect(readOutbox(harness.directory)?.position).toBe(3);
-    expect(harness.lines.map(({ fields }) => fields.code)).toEqual(['sqlite-5', 'mended']);
+    expect(harness.lines.map(({ fields }) => fields.code)).toEqual(['sqlite-5', 'writable']);
   });
 
   test('of a settlement sends nothing again in this process', async () => {

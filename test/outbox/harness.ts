@@ -5,7 +5,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { emptyMemory } from '../../src/lifecycle/empty-memory.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import type { EventMemory, LifecycleState } from '../../src/lifecycle/state.ts';
-import { noProgress, type Outbox, type OutboxOptions, openOutbox } from '../../src/outbox/outbox.ts';
+import { openOutbox } from '../../src/outbox/durable-outbox.ts';
+import { noProgress, type Outbox, type OutboxOptions } from '../../src/outbox/outbox.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { sampleRecord } from '../support/sample-record.ts';
 

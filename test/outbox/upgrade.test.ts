@@ -163,7 +163,7 @@ test('a key that a later version adds costs nothing: neither an event, nor the s
   ]);
   add('empty-memory.ts', [['(eventId: string, moment: Moment): EventMemory => ({', `mood: 'unknown',`]]);
   const script = `
-    import { openOutbox } from ${JSON.stringify(join(later.directory, 'src/outbox/outbox.ts'))};
+    import { openOutbox } from ${JSON.stringify(join(later.directory, 'src/outbox/durable-outbox.ts'))};
     import { silentLog } from ${JSON.stringify(join(later.directory, 'src/log.ts'))};
     import { systemClock } from ${JSON.stringify(join(later.directory, 'src/clock.ts'))};
     const outbox = openOutbox({ directory: ${JSON.stringify(harness.directory)}, sinks: ${JSON.stringify(sinks)},

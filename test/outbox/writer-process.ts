@@ -5,7 +5,8 @@
 import { writeSync } from 'node:fs';
 import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
-import { noProgress, openOutbox } from '../../src/outbox/outbox.ts';
+import { openOutbox } from '../../src/outbox/durable-outbox.ts';
+import { noProgress } from '../../src/outbox/outbox.ts';
 import { observe } from './harness.ts';
 
 const directory = process.argv[2] ?? '';

@@ -1,9 +1,10 @@
 import { systemClock } from '../../clock.ts';
-
 import { type Asked, askService } from '../../outbox/control/client.ts';
 import { outboxHandlers } from '../../outbox/control/handlers.ts';
-import { type Chosen, OutboxInUse, openOutbox, type Purged } from '../../outbox/outbox.ts';
+import { openOutbox } from '../../outbox/durable-outbox.ts';
+import type { PurgeSelection, Selection } from '../../outbox/outbox.ts';
 import { readOutbox } from '../../outbox/reader.ts';
+import { OutboxInUse } from '../../outbox/store/errors.ts';
 import { openLog } from '../../process/open-log.ts';
 import { version } from '../../process/version.ts';
 import { Failure } from '../exit-codes.ts';
@@ -12,8 +13,8 @@ import { explainUnread, foundIn, noOutboxIn } from './read.ts';
 
 /** What a person wants changed. */
 export type ChangeRequest =
-  | { readonly verb: 'retry'; readonly argument: Chosen }
-  | { readonly verb: 'purge'; readonly argument: Purged };
+  | { readonly verb: 'retry'; readonly argument: Selection }
+  | { readonly verb: 'purge'; readonly argument: PurgeSelection };
 
 /** The service looks once a second; a large purge takes seconds. */
 const timeoutMs = 20_000;

@@ -1,5 +1,5 @@
 import { countEntries } from '../../outbox/entries.ts';
-import type { Purged } from '../../outbox/outbox.ts';
+import type { PurgeSelection } from '../../outbox/outbox.ts';
 import type { CommandContext } from '../command-context.ts';
 import { Failure } from '../exit-codes.ts';
 import { changeOutbox } from './change.ts';
@@ -10,7 +10,7 @@ import { foundIn } from './read.ts';
 /** Says what will be lost, asks unless that is said to be meant, and has it done. */
 export async function purgeOutbox(
   directory: string,
-  { yes, ...argument }: Purged & { readonly yes: boolean },
+  { yes, ...argument }: PurgeSelection & { readonly yes: boolean },
   { print, stop }: Pick<CommandContext, 'print' | 'stop'>,
   terminal: Terminal = { input: process.stdin, output: process.stderr },
 ): Promise<void> {
@@ -26,13 +26,13 @@ export async function purgeOutbox(
   print(`${await changeOutbox(directory, { verb: 'purge', argument }, stop)}\n`);
 }
 
-function whatIsLost(counts: ReadonlyMap<string, number>, { state, sink }: Purged): string {
+function whatIsLost(counts: ReadonlyMap<string, number>, { state, sink }: PurgeSelection): string {
   const of = [...counts].map(([name, n]) => `${counted(n, state)} ${sinkName(name)}`).join(' and ');
   const only = sink === undefined ? '' : ` --sink ${sink}`;
   return `${of} will be given up for ever; outbox export --state ${state}${only} saves them first.`;
 }
 
-function counted(n: number, state: Purged['state']): string {
+function counted(n: number, state: PurgeSelection['state']): string {
   const [one, many] = state === 'dead' ? ['dead letter', 'dead letters'] : ['record', 'records'];
   return `${n} ${n === 1 ? one : many} ${state === 'dead' ? 'of' : n === 1 ? 'that waits for' : 'that wait for'}`;
 }

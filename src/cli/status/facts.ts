@@ -1,7 +1,7 @@
 import type { PollFigures } from '../../health/poll-condition.ts';
 import type { SinkState } from '../../health/sink-condition.ts';
 import type { Snapshot } from '../../health/snapshot.ts';
-import type { SinkCounters } from '../../outbox/store/counters.ts';
+import type { SinkCounters } from '../../outbox/outbox.ts';
 
 /** What the verdict is about. */
 export interface Facts {

@@ -1,25 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type ApprovalTerms, readTerms } from '../../lifecycle/approval-terms.ts';
+import type { ApprovalIntent, ConcludedApproval } from '../outbox.ts';
 import { all } from '../store/sql.ts';
-
-/** That an event is about to be approved: committed before Azure is told, so that a crash in between leaves a trace. */
-export interface ApprovalIntent {
-  readonly eventId: string;
-  /** Who or which rule wanted it, in words. */
-  readonly cause: string;
-  readonly at: Date;
-  /** What the event was when it was wanted; null: nobody knows, so it is not to be sent again unseen. */
-  readonly terms?: ApprovalTerms | null;
-}
-
-/** What became of an intent: written with its `Approved` record. */
-export interface ConcludedApproval {
-  readonly eventId: string;
-  readonly outcome: 'accepted' | 'refused' | 'outcome-unknown';
-  readonly at: Date;
-  /** In words; null where the outcome says it all. */
-  readonly reason: string | null;
-}
 
 /** As long as an ended event is remembered, and as many. */
 const keptDays = 30;
@@ -68,7 +50,7 @@ function termsFrom(text: string | null): ApprovalTerms | null {
   }
 }
 
-/** Outcomes of long ago: nobody asks for them once their event is forgotten. */
+/** Deletes outcomes of long ago: no command shows them once their event is forgotten. */
 export function forgetConcluded(db: DatabaseSync, now: Date): void {
   const before = new Date(now.getTime() - keptDays * 24 * 3_600_000).toISOString();
   db.prepare('DELETE FROM approvals WHERE outcome IS NOT NULL AND outcomeAt < ?').run(before);
@@ -76,7 +58,7 @@ export function forgetConcluded(db: DatabaseSync, now: Date): void {
     SELECT eventKey FROM approvals WHERE outcome IS NOT NULL ORDER BY outcomeAt DESC LIMIT ?)`).run(keptRows);
 }
 
-/** The events that count as approved after these outcomes: what Azure refused does not. */
+/** The events that count as approved after these outcomes: one that Azure refused does not. */
 export function approvedAfter(
   approved: ReadonlySet<string>,
   concluded: readonly ConcludedApproval[],

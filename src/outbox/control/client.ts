@@ -3,16 +3,15 @@ import type { Clock } from '../../clock.ts';
 import { connectToFile } from '../store/connection.ts';
 import { layoutOf } from '../store/layout.ts';
 import { isServiceRunning } from '../store/lock.ts';
-import { migrations } from '../store/schema/migrations.ts';
 import { answerTo, fileRequest, withdrawRequest } from './requests.ts';
 
-/** `no-service`: nothing was asked, or nobody is left to answer. `no-answer`: it was asked, and taken back unanswered. */
+/** `no-service`: none runs, or it ended before it answered. `no-answer`: the request was withdrawn unanswered. */
 export type Asked =
   | { readonly answered: true; readonly answer: unknown }
   | { readonly answered: false; readonly why: 'no-service' | 'no-answer' | 'no-outbox' };
 
 export interface AskOptions {
-  /** How long to wait for the answer. The service looks once a second. */
+  /** How long to wait for the answer. The service reads requests once a second. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -22,8 +21,8 @@ const lookAgainMs = 100;
 
 /**
  * For commands: files a request in the outbox of a state directory and waits until the service that writes it has answered.
- * A request without an answer in time is withdrawn, so that nothing happens long after a person has gone; one that the
- * service is at work on may be carried out all the same.
+ * A request without an answer in time is withdrawn, so that it is not executed long after its command ended; one that the
+ * service is executing may still be completed.
  * @throws OutboxTooNew, OutboxDamaged; SQLite's own error where this user may not write the outbox.
  */
 export async function askService(
@@ -35,7 +34,7 @@ export async function askService(
   const { outbox } = layoutOf(directory);
   if (!existsSync(outbox)) return { answered: false, why: 'no-outbox' };
   if (isServiceRunning(directory) === false) return { answered: false, why: 'no-service' };
-  const db = connectToFile(outbox, migrations);
+  const db = connectToFile(outbox);
   try {
     const number = fileRequest(db, verb, argument, clock.now());
     const deadline = clock.monotonicMs() + timeoutMs;
@@ -45,7 +44,7 @@ export async function askService(
       const isOver = isGone || signal.aborted || clock.monotonicMs() >= deadline;
       const found = answerTo(db, number);
       if (found) return { answered: true, answer: withMessage(found.answer) };
-      // Taken back in the same instant in which it was answered: then there is an answer.
+      // Where it is answered in the instant in which it is withdrawn, the answer counts.
       if (isOver && withdrawRequest(db, number)) return { answered: false, why: isGone ? 'no-service' : 'no-answer' };
       if (isOver && !answerTo(db, number)) return { answered: false, why: 'no-answer' };
     }

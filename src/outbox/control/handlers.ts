@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Chosen, Outbox, Purged } from '../outbox.ts';
+import type { Outbox, PurgeSelection, Selection } from '../outbox.ts';
 
 /** What a request about the outbox is answered with. */
 export interface OutboxAnswer {
@@ -23,8 +23,8 @@ export function outboxHandlers(
 ): { readonly [Verb in 'retry' | 'purge']: (argument: unknown) => Promise<OutboxAnswer> } {
   const carryOut = async (
     argument: unknown,
-    work: (asked: Chosen) => number | Promise<number>,
-    done: (deliveries: number, asked: Chosen) => string,
+    work: (asked: Selection) => number | Promise<number>,
+    done: (deliveries: number, asked: Selection) => string,
   ): Promise<OutboxAnswer> => {
     const asked = understood(argument);
     if (!asked) return refusal('The request is not understood: the service is of another version than this command.');
@@ -63,7 +63,7 @@ export function outboxHandlers(
 }
 
 /** Whoever asks for dead letters may mean what waits. */
-function noDeadLetter(backlog: ReturnType<Outbox['backlog']>, { sink, position }: Chosen): string {
+function noDeadLetter(backlog: ReturnType<Outbox['backlog']>, { sink, position }: Selection): string {
   const none = position === undefined ? 'No dead letters.' : `No dead letter at position ${position}.`;
   const waiting = backlog
     .filter((one) => sink === undefined || one.sink === sink)
@@ -80,7 +80,7 @@ async function inParts(purge: (limit: number) => number): Promise<number> {
   }
 }
 
-function understood(argument: unknown): Chosen | null {
+function understood(argument: unknown): Selection | null {
   if (typeof argument !== 'object' || argument === null) return null;
   const { sink, position } = argument as Record<string, unknown>;
   if (sink !== undefined && typeof sink !== 'string') return null;
@@ -88,7 +88,7 @@ function understood(argument: unknown): Chosen | null {
   return { sink, position };
 }
 
-function stateOf(argument: unknown): Purged['state'] | null {
+function stateOf(argument: unknown): PurgeSelection['state'] | null {
   const state = typeof argument === 'object' && argument !== null && 'state' in argument ? argument.state : null;
   return state === 'dead' || state === 'pending' ? state : null;
 }

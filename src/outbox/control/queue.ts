@@ -2,28 +2,28 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { FiledRequest, Outbox } from '../outbox.ts';
 
-/** What every answer holds: whether it was done, and a sentence for the person who asked. */
+/** Every answer says whether the request was executed, with a sentence for the operator. */
 export interface Answer {
   readonly ok: boolean;
   readonly message: string;
   readonly [field: string]: unknown;
 }
 
-/** By verb. An argument is JSON of anybody's making. What a handler answers or resolves with is written as JSON. */
+/** By verb. An argument is JSON of unknown origin. What a handler returns or resolves with is written as JSON. */
 export type Handlers = Readonly<Record<string, (argument: unknown) => unknown>>;
 
-/** Carries out, in the service, what other processes ask by way of the outbox. */
+/** Executes, in the service, the requests that other processes file in the outbox. */
 export interface ControlQueue {
-  /** Begins with what was asked meanwhile. For after each turn: a timer of its own once a second would be a third of what a poll costs. */
+  /** Begins to execute new requests. For after each poll: a timer of its own once a second would cost a third of a poll. */
   look(): void;
-  /** Looks also while turns take long, until `stop` is aborted; then waits a moment for what is under way. Never rejects. */
+  /** Looks also while polls take long, until `stop` is aborted; then waits a moment for requests in progress. Never rejects. */
   run(stop: AbortSignal): Promise<void>;
 }
 
 const everyMs = 5_000;
-/** Whoever filed it has gone long since: a service that was down must not do now what was wanted then. */
+/** The command that filed it has ended long since: a service that was down must not do now what was wanted then. */
 const staleMs = 5 * 60_000;
-/** What is under way at the end has so long. */
+/** How long requests in progress may take at the end. */
 const lingerMs = 2_000;
 
 export function createControlQueue({
@@ -37,7 +37,7 @@ export function createControlQueue({
   readonly clock: Clock;
   readonly log: Log;
 }): ControlQueue {
-  const underWay = new Map<number, Promise<void>>();
+  const inProgress = new Map<number, Promise<void>>();
   const part = 'requests';
 
   const answerOf = async ({ verb, argument, requestedAt }: FiledRequest): Promise<unknown> => {
@@ -58,21 +58,20 @@ export function createControlQueue({
     }
   };
 
-  const carryOut = async (request: FiledRequest): Promise<void> => {
+  const execute = async (request: FiledRequest): Promise<void> => {
+    const { number, verb, argument } = request;
     const answer = await answerOf(request);
-    outbox.answer(request.number, withSays(answer));
-    log.info(
-      { part, verb: request.verb, argument: request.argument, answer },
-      `Asked to ${request.verb} by a command.`,
-    );
+    outbox.answer(number, withSays(answer));
+    log.info({ part, verb, argument, answer }, `Asked to ${verb} by a command.`);
   };
 
   const look = (): void => {
     for (const request of outbox.requests()) {
-      if (underWay.has(request.number)) continue;
-      underWay.set(
-        request.number,
-        carryOut(request).finally(() => underWay.delete(request.number)),
+      const { number } = request;
+      if (inProgress.has(number)) continue;
+      inProgress.set(
+        number,
+        execute(request).finally(() => inProgress.delete(number)),
       );
     }
   };
@@ -85,7 +84,7 @@ export function createControlQueue({
         await clock.sleep(everyMs, stop);
       }
       const done = new AbortController();
-      const all = Promise.all(underWay.values()).then(() => done.abort());
+      const all = Promise.all(inProgress.values()).then(() => done.abort());
       await Promise.race([all, clock.sleep(lingerMs, done.signal)]);
       done.abort();
     },

@@ -1,60 +1,37 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { FiledRequest } from '../outbox.ts';
 
-/** What another process asks of the service that writes the outbox. */
-export interface FiledRequest {
-  readonly number: number;
-  readonly verb: string;
-  /** Parsed JSON of anybody's making; undefined where it is not JSON. */
-  readonly argument: unknown;
-  readonly requestedAt: string;
-}
-
-/** So many are looked at in one turn; the others wait. */
+/** So many are executed per poll; the others wait. */
 const mostAtOnce = 100;
 
-/** Answers are kept for whoever asked; a command waits for seconds. */
+/** A command waits for its answer for seconds. */
 const keptMs = 3_600_000;
 const keptRows = 1_000;
 
-/** Unanswered ones, oldest first. Asked every second, so the statement is compiled once. */
+/** Unanswered ones, oldest first. Read every second, so the statement is compiled once. */
 export function prepareRequestReader(db: DatabaseSync): () => FiledRequest[] {
   const unanswered = db.prepare(
     'SELECT number, verb, argument, requestedAt FROM requests WHERE answeredAt IS NULL ORDER BY number LIMIT ?',
   );
-  return () => {
-    const rows = unanswered.all(mostAtOnce) as {
-      number: number;
-      verb: string;
-      argument: string;
-      requestedAt: string;
-    }[];
-    return rows.map(({ argument, ...row }) => ({ ...row, argument: parsed(argument) }));
-  };
+  type Row = FiledRequest & { readonly argument: string };
+  return () =>
+    (unanswered.all(mostAtOnce) as unknown as Row[]).map((row) => ({ ...row, argument: parsed(row.argument) }));
 }
 
 /** Files a request in a transaction of its own. @returns its number. */
 export function fileRequest(db: DatabaseSync, verb: string, argument: unknown, at: Date): number {
-  const text = JSON.stringify(argument) ?? 'null';
-  const { lastInsertRowid } = db
-    .prepare('INSERT INTO requests (verb, argument, requestedAt) VALUES (?, ?, ?)')
-    .run(verb, text, at.toISOString());
-  return Number(lastInsertRowid);
+  const put = db.prepare('INSERT INTO requests (verb, argument, requestedAt) VALUES (?, ?, ?)');
+  return Number(put.run(verb, JSON.stringify(argument) ?? 'null', at.toISOString()).lastInsertRowid);
 }
 
-/** Writes an answer. Nothing happens where the request was withdrawn meanwhile. */
-export function writeAnswer(db: DatabaseSync, number: number, { answer, at }: Answered): void {
-  db.prepare('UPDATE requests SET answer = ?, answeredAt = ? WHERE number = ? AND answeredAt IS NULL').run(
-    answer,
-    at,
-    number,
-  );
-}
-
-/** An answer on its way into the file. */
-export interface Answered {
-  /** JSON. */
-  readonly answer: string;
-  readonly at: string;
+/** Writes an answer, unless the request was withdrawn meanwhile. */
+export function writeAnswer(
+  db: DatabaseSync,
+  number: number,
+  { json, at }: { readonly json: string; readonly at: string },
+): void {
+  const put = db.prepare('UPDATE requests SET answer = ?, answeredAt = ? WHERE number = ? AND answeredAt IS NULL');
+  put.run(json, at, number);
 }
 
 /** The parsed answer; undefined while there is none. */
@@ -63,11 +40,11 @@ export function answerTo(db: DatabaseSync, number: number): { readonly answer: u
   return row ? { answer: parsed(String(row.answer)) } : undefined;
 }
 
-/** Takes a request back. @returns false when it is answered by now. */
+/** @returns false when it is answered by now. */
 export const withdrawRequest = (db: DatabaseSync, number: number): boolean =>
   Number(db.prepare('DELETE FROM requests WHERE number = ? AND answeredAt IS NULL').run(number).changes) > 0;
 
-/** Answers that nobody waits for any more; and, whoever filed them, all but the newest thousand. */
+/** Deletes old answers, and all requests but the newest thousand, whoever filed them. */
 export function forgetAnswered(db: DatabaseSync, now: Date): void {
   const before = new Date(now.getTime() - keptMs).toISOString();
   db.prepare('DELETE FROM requests WHERE answeredAt < ?').run(before);

@@ -1,12 +1,12 @@
-import { copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { OutboxDamaged, OutboxTooNew, troubleOf } from './errors.ts';
-import { applicationId, sentinel } from './layout.ts';
+import { applicationId, layoutOf, sentinel } from './layout.ts';
 import { migrate, refuseNewer } from './migrate.ts';
-import type { Migration } from './schema/migrations.ts';
+import { migrations as ours } from './schema/migrations.ts';
 import { missingParts } from './schema/missing.ts';
 import { one } from './sql.ts';
 import { readMeta } from './state-store.ts';
@@ -23,97 +23,107 @@ const filingMs = 5_000;
  */
 const checkedBytes = 64 * 2 ** 20;
 
-interface Expectation {
-  readonly version: string;
-  readonly migrations: readonly Migration[];
-}
-
 /**
- * Opens an outbox for the service and proves that it is one.
+ * Opens an outbox for the service and verifies that it is one. `version`: of this build.
  * @throws OutboxTooNew before anything is changed; OutboxDamaged or SQLite's own error otherwise.
  */
-export function connect(path: string, expected: Expectation): DatabaseSync {
-  return guarded(new DatabaseSync(path, { timeout: busyMs }), (db) => {
-    proveOurs(db, path, expected.migrations);
+export function connect(path: string, version: string, migrations = ours): DatabaseSync {
+  return guarded(new DatabaseSync(path, { timeout: busyMs }), path, migrations, (db) => {
     // A freeze or a redeploy is a power cut: every commit waits for the disk, 0.15 ms at the median.
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON');
-    migrate(db, { path, ...expected });
-    const [missing] = missingParts(db, expected.migrations);
+    migrate(db, path, version, migrations);
+    const [missing] = missingParts(db, migrations);
     if (missing) throw new OutboxDamaged(`its schema has no ${missing}`);
-    if (statSync(path).size <= checkedBytes) check(db);
+    if (statSync(path).size > checkedBytes) return;
+    const found = one<{ integrity_check: string }>(db, 'PRAGMA integrity_check(1)')?.integrity_check;
+    if (found !== 'ok') throw new OutboxDamaged(`SQLite found it damaged: ${found}`);
   });
 }
 
 /**
- * Opens an outbox to look at it only, also while the service writes it and on a disk that takes no writes.
+ * Opens an outbox for reading only, also while the service writes it and on a disk that takes no writes.
  * @throws as {@link connect}.
  */
-export function connectReadOnly(path: string, migrations: readonly Migration[]): DatabaseSync {
-  const prove = (db: DatabaseSync): void => proveOurs(db, path, migrations);
+export function connectReadOnly(path: string): DatabaseSync {
   try {
-    return guarded(new DatabaseSync(path, { readOnly: true, timeout: busyMs }), prove);
+    return guarded(new DatabaseSync(path, { readOnly: true, timeout: busyMs }), path);
   } catch (error) {
     if (troubleOf(error).kind !== 'unavailable' || error instanceof OutboxTooNew) throw error;
-    return connectElsewhere(path, prove);
+    return connectElsewhere(path);
   }
 }
 
 /**
- * Opens an outbox that the service has open, to file a request in it: makes no file, changes no format.
- * @throws as {@link connect}.
+ * Reads the outbox of a state directory, in one transaction, so that all figures are of the same moment; short, since the log
+ * cannot shrink meanwhile. Null where there is none.
+ * @throws OutboxTooNew; OutboxDamaged or SQLite's own error for a file that the service would replace at its next start.
  */
-export function connectToFile(path: string, migrations: readonly Migration[]): DatabaseSync {
-  const url = pathToFileURL(path);
-  url.search = 'mode=rw';
-  return guarded(new DatabaseSync(url, { timeout: filingMs }), (db) => {
-    proveOurs(db, path, migrations);
-    db.exec('PRAGMA synchronous = FULL');
-  });
+export function readIn<T>(directory: string, read: (db: DatabaseSync) => T): T | null {
+  const { outbox } = layoutOf(directory);
+  if (!existsSync(outbox)) return null;
+  const db = connectReadOnly(outbox);
+  try {
+    db.exec('BEGIN');
+    return read(db);
+  } finally {
+    db.close();
+  }
 }
 
 /**
- * A database in WAL mode opens only where its index file can be made. On a read-only disk it needs none as long as its log
+ * Opens an outbox that the service has open, to file a request in it: creates no file, changes no format.
+ * @throws as {@link connect}.
+ */
+export function connectToFile(path: string): DatabaseSync {
+  const db = new DatabaseSync(urlOf(path, 'mode=rw'), { timeout: filingMs });
+  return guarded(db, path, ours, () => db.exec('PRAGMA synchronous = FULL'));
+}
+
+/**
+ * A database in WAL mode opens only where its index file can be created. On a read-only disk it needs none as long as its log
  * is empty; one that was left by a crash is played back into a copy.
  */
-function connectElsewhere(path: string, prove: (db: DatabaseSync) => void): DatabaseSync {
+function connectElsewhere(path: string): DatabaseSync {
   const log = `${path}-wal`;
   if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) === 0) {
-    const url = pathToFileURL(path);
-    url.search = 'immutable=1';
-    return guarded(new DatabaseSync(url, { readOnly: true }), prove);
+    return guarded(new DatabaseSync(urlOf(path, 'immutable=1'), { readOnly: true }), path);
   }
   const folder = mkdtempSync(join(tmpdir(), 'outbox-'));
   try {
     const copy = join(folder, 'outbox.sqlite');
     copyFileSync(path, copy);
     copyFileSync(log, `${copy}-wal`);
-    return guarded(new DatabaseSync(copy), prove);
+    return guarded(new DatabaseSync(copy), path);
   } finally {
     // Once open it needs no name; where an open file cannot be removed the system's own cleaning does it.
     rmSync(folder, { recursive: true, force: true, maxRetries: 0 });
   }
 }
 
-function guarded(db: DatabaseSync, prove: (db: DatabaseSync) => void): DatabaseSync {
+function urlOf(path: string, query: string): URL {
+  const url = pathToFileURL(path);
+  url.search = query;
+  return url;
+}
+
+/** Verifies that it is an outbox that this build reads, and then prepares it. Closes it where that fails. */
+function guarded(
+  db: DatabaseSync,
+  path: string,
+  migrations = ours,
+  prepare: (db: DatabaseSync) => void = () => {},
+): DatabaseSync {
   try {
     db.exec('PRAGMA trusted_schema = OFF');
-    prove(db);
+    if (one<{ application_id: number }>(db, 'PRAGMA application_id')?.application_id !== applicationId) {
+      throw new OutboxDamaged('it is another program’s database, or the remains of one');
+    }
+    refuseNewer(db, path, migrations);
+    if (readMeta(db, 'sentinel') !== sentinel) throw new OutboxDamaged('its first rows are missing');
+    prepare(db);
     return db;
   } catch (error) {
     db.close();
     throw error;
   }
-}
-
-function proveOurs(db: DatabaseSync, path: string, migrations: readonly Migration[]): void {
-  if (one<{ application_id: number }>(db, 'PRAGMA application_id')?.application_id !== applicationId) {
-    throw new OutboxDamaged('it is another program’s database, or the remains of one');
-  }
-  refuseNewer(db, { path, migrations });
-  if (readMeta(db, 'sentinel') !== sentinel) throw new OutboxDamaged('its first rows are missing');
-}
-
-function check(db: DatabaseSync): void {
-  const found = one<{ integrity_check: string }>(db, 'PRAGMA integrity_check(1)')?.integrity_check;
-  if (found !== 'ok') throw new OutboxDamaged(`SQLite found it damaged: ${found}`);
 }

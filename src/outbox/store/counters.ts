@@ -1,25 +1,4 @@
-/**
- * What became of everything that a sink was to get. At every moment
- * `accepted = delivered + pending + dead + expired + abandoned`.
- */
-export interface SinkCounters {
-  /** Records that were to go to this sink; again those that it gets anew after it had left the configuration. */
-  readonly accepted: number;
-  readonly delivered: number;
-  /** Not settled now. */
-  readonly pending: number;
-  /** Dead letters now: refused, kept with their reason. */
-  readonly dead: number;
-  /** Given up for lack of room before this sink had them, or lost with a damaged file. */
-  readonly expired: number;
-  /** Not settled when the sink left the configuration. */
-  readonly abandoned: number;
-  /** Of those delivered: sent from memory, never on disk before. */
-  readonly undurable: number;
-}
-
-/** By the sink's name. */
-export type OutboxCounters = Readonly<Record<string, SinkCounters>>;
+import type { SinkCounters } from '../outbox.ts';
 
 export const noCounters: SinkCounters = {
   accepted: 0,
@@ -33,35 +12,50 @@ export const noCounters: SinkCounters = {
 
 export const counterNames = Object.keys(noCounters) as readonly (keyof SinkCounters)[];
 
-export type Change = Partial<SinkCounters>;
-
-export function add(counters: SinkCounters, change: Change): SinkCounters {
-  const sum = { ...counters };
-  for (const name of counterNames) sum[name] += change[name] ?? 0;
-  return sum;
-}
-
-/** What counts as lost or gained for nobody's reason; 0 as long as the books are right. */
+/** Deliveries that the counters cannot account for; 0 as long as they are right. */
 export const imbalance = ({ accepted, delivered, pending, dead, expired, abandoned }: SinkCounters): number =>
   accepted - (delivered + pending + dead + expired + abandoned);
 
-/** How far a relay has come and how its sink feels. Survives a restart, so that a crash loop does not hammer a sick sink. */
-export interface SinkProgress {
-  /** Backoff step, 0 = healthy. */
-  readonly step: number;
-  /** Wall clock: a hint only. */
-  readonly retryAt: string | null;
-  readonly lastSuccessAt: string | null;
-  readonly lastErrorAt: string | null;
-  readonly lastErrorCode: string | null;
-  readonly lastErrorReason: string | null;
-}
+/**
+ * How counters change: whoever changes deliveries says so here, as moves from one state to another, so that `accepted` stays the
+ * sum of the states. `OutboxFile.change` adds them to the rows of the sinks in the transaction that moves the deliveries.
+ */
+export class CounterChanges {
+  readonly #sinks = new Map<string, SinkCounters>();
 
-export const noProgress: SinkProgress = {
-  step: 0,
-  retryAt: null,
-  lastSuccessAt: null,
-  lastErrorAt: null,
-  lastErrorCode: null,
-  lastErrorReason: null,
-};
+  /** `from` null: deliveries that are new to the sink. */
+  move(
+    sink: string,
+    from: 'pending' | 'dead' | null,
+    to: 'pending' | 'delivered' | 'dead' | 'expired' | 'abandoned',
+    deliveries = 1,
+  ): void {
+    this.#add(sink, from ?? 'accepted', from ? -deliveries : deliveries);
+    this.#add(sink, to, deliveries);
+  }
+
+  /** Of those delivered, one whose record never was on disk. */
+  countUndurable(sink: string): void {
+    this.#add(sink, 'undurable', 1);
+  }
+
+  include(other: CounterChanges): void {
+    for (const [sink, counters] of other.#sinks) for (const name of counterNames) this.#add(sink, name, counters[name]);
+  }
+
+  has(sink: string): boolean {
+    return this.#sinks.has(sink);
+  }
+
+  addTo(sink: string, counters: SinkCounters): SinkCounters {
+    const sum = { ...counters };
+    for (const name of counterNames) sum[name] += this.#sinks.get(sink)?.[name] ?? 0;
+    return sum;
+  }
+
+  #add(sink: string, name: keyof SinkCounters, deliveries: number): void {
+    if (deliveries === 0) return;
+    const counters = this.#sinks.get(sink) ?? noCounters;
+    this.#sinks.set(sink, { ...counters, [name]: counters[name] + deliveries });
+  }
+}

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import type { LifecycleRecord } from '../../lifecycle/record.ts';
+import type { PendingDelivery, PendingQuery } from '../outbox.ts';
 
 /** One record with the bytes that every sink gets, on its way into the file. */
 export interface BufferedRecord {
@@ -24,59 +25,24 @@ export const bufferedRecord = (record: LifecycleRecord, appendedAt: string): Buf
   json: Buffer.from(JSON.stringify(record)),
 });
 
-/** An entry that a sink has yet to get. */
-export interface PendingDelivery {
-  readonly position: number;
-  /** Lower-case EventId. */
-  readonly eventKey: string;
-  /** Written once, when the record was appended: every retry sends the same bytes. */
-  readonly json: Buffer;
-  /** Failed ones so far. */
-  readonly attempts: number;
-  readonly appendedAt: string;
-}
-
-/** What a relay asks for. Without sets of events: of all of them. */
-export interface PendingQuery {
-  readonly limit: number;
-  readonly exceptEvents?: ReadonlySet<string>;
-  readonly onlyEvents?: ReadonlySet<string>;
-  readonly notAfterPosition?: number;
-}
-
-/** What is written of one delivery. `attempted`: it failed and stays pending. `dead`: refused for ever, kept with its reason. */
-export type DeliveryUpdate =
-  | { readonly position: number; readonly outcome: 'delivered' }
-  | { readonly position: number; readonly outcome: 'attempted'; readonly code: string; readonly reason: string }
-  | { readonly position: number; readonly outcome: 'dead'; readonly code: string; readonly reason: string };
-
-/** The `code` of a delivery that a person gave up. Such a row is `abandoned`, and stays so when its sink returns. */
+/** The `code` of a delivery that was purged. Its row is `abandoned`, and stays so when its sink returns. */
 export const purgedCode = 'purged';
 
 /** All updates of one delivery since the last commit, as one. */
-export interface Outcome {
+export interface BufferedUpdate {
   readonly state: 'pending' | 'delivered' | 'dead';
   /** Failed ones to add. */
   readonly attempts: number;
   readonly code: string | null;
   readonly reason: string | null;
   readonly at: string;
-  /** It was delivered from memory. */
+  /** Delivered from memory. */
   readonly undurable: boolean;
 }
 
 /** A row as it was found; `damaged` when its bytes are not those that were written. */
 export interface FoundDelivery extends PendingDelivery {
   readonly damaged: boolean;
-}
-
-/** The statements about records and deliveries. All run within the caller's transaction. */
-export interface DeliveryStore {
-  insert(record: BufferedRecord, sinks: Iterable<string>): void;
-  /** False when there is no such pending row any more: expired, abandoned or settled before. */
-  settle(sink: string, position: number, outcome: Outcome): boolean;
-  /** Oldest first. `without`: positions settled in memory only. `upTo`: rows behind it belong to an unfinished append. */
-  pending(sink: string, query: PendingQuery, without: Iterable<number>, upTo: number): FoundDelivery[];
 }
 
 interface PendingRow {
@@ -88,14 +54,15 @@ interface PendingRow {
   readonly json: Uint8Array | null;
 }
 
-// Left joins: a row that lost its bytes is found, and put aside, instead of being pending for ever.
+// Left joins: a row that lost its bytes is found, and becomes a dead letter, instead of being pending for ever.
 const body = `FROM found JOIN deliveries AS d ON d.sink = :sink AND d.position = found.position
   LEFT JOIN records AS r ON r.position = found.position LEFT JOIN bodies AS b ON b.position = found.position
   ORDER BY found.position`;
 const columns = 'd.position, d.eventKey, d.attempts, r.appendedAt, r.crc, b.json';
 const inReach = `d.state = 'pending' AND d.position <= :upTo AND d.position NOT IN (SELECT value FROM json_each(:without))`;
 
-export function prepareDeliveries(db: DatabaseSync): DeliveryStore {
+/** The statements about records and deliveries. All run within the caller's transaction. */
+export function prepareDeliveries(db: DatabaseSync) {
   const putRecord =
     db.prepare(`INSERT INTO records (position, eventKey, recordId, phase, observedAt, appendedAt, bytes, crc)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
@@ -103,7 +70,7 @@ export function prepareDeliveries(db: DatabaseSync): DeliveryStore {
   const putDelivery = db.prepare(
     `INSERT INTO deliveries (sink, position, eventKey, state) VALUES (?, ?, ?, 'pending')`,
   );
-  const putOutcome = db.prepare(`UPDATE deliveries
+  const putUpdate = db.prepare(`UPDATE deliveries
     SET state = ?, attempts = attempts + ?, code = coalesce(?, code), reason = coalesce(?, reason), settledAt = ?
     WHERE sink = ? AND position = ? AND state = 'pending'`);
   // Positions first, from the index alone; then bodies, of the rows that are asked for only.
@@ -118,16 +85,20 @@ export function prepareDeliveries(db: DatabaseSync): DeliveryStore {
     ORDER BY d.position LIMIT :limit) SELECT ${columns} ${body}`);
 
   return {
-    insert({ position, eventKey, recordId, phase, observedAt, appendedAt, json }, sinks) {
+    insert(record: BufferedRecord, sinks: Iterable<string>): void {
+      const { position, eventKey, recordId, phase, observedAt, appendedAt, json } = record;
       putRecord.run(position, eventKey, recordId, phase, observedAt, appendedAt, json.length, crc32(json));
       putBody.run(position, json);
       for (const sink of sinks) putDelivery.run(sink, position, eventKey);
     },
-    settle(sink, position, { state, attempts, code, reason, at }) {
+    /** False when there is no such pending row any more: expired, abandoned or settled before. */
+    update(sink: string, position: number, { state, attempts, code, reason, at }: BufferedUpdate): boolean {
       const settledAt = state === 'pending' ? null : at;
-      return Number(putOutcome.run(state, attempts, code, reason, settledAt, sink, position).changes) > 0;
+      return Number(putUpdate.run(state, attempts, code, reason, settledAt, sink, position).changes) > 0;
     },
-    pending(sink, { limit, exceptEvents, onlyEvents, notAfterPosition }, without, upTo) {
+    /** Oldest first. `without`: positions settled in memory only. `upTo`: rows behind it belong to an unfinished append. */
+    pending(sink: string, query: PendingQuery, without: Iterable<number>, upTo: number): FoundDelivery[] {
+      const { limit, exceptEvents, onlyEvents, notAfterPosition } = query;
       const shared = {
         sink,
         limit,

@@ -2,121 +2,74 @@ import { existsSync } from 'node:fs';
 import type { LifecycleState } from '../../lifecycle/state.ts';
 import { forgetConcluded } from '../control/approvals.ts';
 import { forgetAnswered } from '../control/requests.ts';
-import type { OutboxOptions, Storage } from '../outbox.ts';
-import type { CreateOptions } from './create.ts';
+import type { Fill, OutboxOptions, Recovery, Storage } from '../outbox.ts';
+import type { WriteBuffer } from '../write-buffer.ts';
+import { connectReadOnly } from './connection.ts';
 import { explained, makeDirectory, secureDirectory } from './directory.ts';
 import { NotOpen, OutboxInUse, OutboxRemoved, OutboxTooNew, troubleOf } from './errors.ts';
 import { type FileIdentity, fileIdentityOf } from './file-identity.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { type Lock, takeLock } from './lock.ts';
-import { openArchived, openReplaced, openSound, type Recovery } from './open.ts';
-import { createOutboxFile, type OutboxFile } from './outbox-file.ts';
-import { type Archived, createOutboxLog, type OutboxLog } from './outbox-log.ts';
-import { openPositionMark, type PositionMark } from './position-mark.ts';
-import { compact, type Memory } from './prune.ts';
-import { createQuota, type Quota } from './quota.ts';
-import { openReadable, type ReadableOutbox } from './read-only.ts';
-import { createReserve, type Reserve } from './reserve.ts';
-import { restore } from './restore.ts';
-import type { Fill } from './retention.ts';
-import { migrations } from './schema/migrations.ts';
-import type { SinkRow } from './sink-store.ts';
-import type { StoredObserver } from './state-store.ts';
+import { openArchived, openReplaced, openSound } from './open.ts';
+import { OutboxFile } from './outbox-file.ts';
+import { type Archived, OutboxLog } from './outbox-log.ts';
+import { PositionMark } from './position-mark.ts';
+import { compact } from './prune.ts';
+import { Quota } from './quota.ts';
+import type { CreateOptions } from './replacement.ts';
+import { restore } from './replacement.ts';
+import { ensureReserve, freeReserve } from './reserve.ts';
+import { loadObserver, loadState } from './state-store.ts';
 
 /** After an error that is not about room the file is opened anew, but not more often than this. */
 const reopenEveryMs = 5_000;
 
 /** For one thing that could not be done: the reserve, room, and once more. */
 const mostRemedies = 3;
-/** The file as far as it can be had: written, only read, or not there at all. Nothing here throws but {@link openDisk}. */
-export interface Disk {
-  /** What is known to be on disk; null while there is no file that can be read. */
-  readonly stored: LifecycleState | null;
-  readonly observer: StoredObserver;
-  readonly sinks: ReadonlyMap<string, SinkRow>;
-  readonly trouble: Storage['trouble'];
-  readonly fill: Fill;
-  readonly recovery: Recovery | null;
-  /** Files were removed or replaced while they are open, and are not made again yet. */
-  readonly isDisplaced: boolean;
-  /** Another instance holds the very file that was ours: what it wrote to it meanwhile is unknown here. */
-  readonly isLockLost: boolean;
-  /** Tells how it stands, for a trouble that lasts or that ended. */
-  report(): void;
-  /** Does it, again after each remedy that there is for what stops it. Null when it could not be done. */
-  attempt<T>(work: (file: OutboxFile) => T): T | null;
-  /** Asks what there is, written or only read. Null where there is nothing that can be read. */
-  read<T>(ask: (source: Readable) => T): T | null;
-  /** Remembers that records up to this position are sent from memory, as far as the disk takes even that. */
-  handOut(state: LifecycleState): void;
-  /** Moves the file away, now or as soon as the disk allows, and begins a new one. */
-  archive(reason: string): void;
-  maintain(): void;
-  close(): void;
+
+/** What the disk asks of its owner. */
+export interface DiskOwner {
+  readonly buffer: WriteBuffer;
+  /** The event has not ended, as far as the lifecycle knows. */
+  isOpen(eventKey: string): boolean;
+  /** Writes updates of deliveries of records that are on disk, without the records that do not fit. */
+  writeUpdates(file: OutboxFile): void;
 }
 
-/** What the file is asked, also where it takes no writes. */
-export type Readable = Pick<OutboxFile & ReadableOutbox, 'db' | 'pending' | 'requests'>;
-
-/** What the disk does not know. */
-export interface DiskMemory extends Memory {
-  /** Records that are in memory only. */
-  undurable(): number;
-  /** Writes what became of the deliveries of records that are on disk, without the records that do not fit. */
-  writeOutcomes(file: OutboxFile): void;
-}
-
-/** @throws OutboxInUse, OutboxTooNew */
-export function openDisk(options: OutboxOptions, memory: DiskMemory): Disk {
-  const disk = new FileDisk(options, memory);
-  disk.openFirst();
-  return disk;
-}
-
-class FileDisk implements Disk {
+/** The file as far as it can be had: written, only read, or not there at all. Only {@link Disk.openFirst} throws. */
+export class Disk {
   readonly #options: OutboxOptions;
-  readonly #memory: DiskMemory;
+  readonly #owner: DiskOwner;
   readonly #layout: Layout;
-  readonly #reserve: Reserve;
   readonly #outboxLog: OutboxLog;
   readonly #quota: Quota;
   #lock: Lock | null = null;
   #mark: PositionMark | null = null;
   #file: OutboxFile | null = null;
-  /** Of the file. */
+  /** Of a file that is open for writing. */
   #identity: FileIdentity | null = null;
-  /** Instead of the file, where nothing can be written. */
-  #readable: ReadableOutbox | null = null;
-  #observer: StoredObserver = { observer: null, bootId: null };
   #recovery: Recovery | null = null;
   #trouble: Storage['trouble'] = null;
   /** The file that is there is another VM's, and could not be moved yet. */
   #archiveDue: Pick<Archived, 'reason' | 'pending'> | null = null;
   #openedAt = Number.NEGATIVE_INFINITY;
-  #rescuedAt = Number.NEGATIVE_INFINITY;
-  /** The present removal was told. */
+  #recreatedAt = Number.NEGATIVE_INFINITY;
+  /** The present removal was logged. */
   #isRemovalReported = false;
   #isLockLost = false;
 
-  constructor(options: OutboxOptions, memory: DiskMemory) {
+  constructor(options: OutboxOptions, owner: DiskOwner) {
     this.#options = options;
-    this.#memory = memory;
+    this.#owner = owner;
     this.#layout = layoutOf(options.directory);
-    this.#reserve = createReserve(this.#layout.reserve);
-    this.#outboxLog = createOutboxLog(options);
-    this.#quota = createQuota(options, { layout: this.#layout, memory, outboxLog: this.#outboxLog });
+    this.#outboxLog = new OutboxLog(options);
+    const isDelivered = (sink: string, position: number): boolean => owner.buffer.isDelivered(sink, position);
+    this.#quota = new Quota(options, { isOpen: owner.isOpen, isDelivered }, this.#outboxLog);
   }
 
-  get stored(): LifecycleState | null {
-    return (this.#file ?? this.#readable)?.state ?? null;
-  }
-
-  get observer(): StoredObserver {
-    return this.#observer;
-  }
-
-  get sinks(): ReadonlyMap<string, SinkRow> {
-    return (this.#file ?? this.#readable)?.sinks ?? new Map();
+  /** As far as it is known to be on disk, also where it can only be read; null where it cannot even be read. */
+  get file(): OutboxFile | null {
+    return this.#file;
   }
 
   get trouble(): Storage['trouble'] {
@@ -131,18 +84,22 @@ class FileDisk implements Disk {
     return this.#recovery;
   }
 
+  /** Files were removed or replaced while they are open, and are not recreated yet. */
   get isDisplaced(): boolean {
     return this.#displacement() !== null;
   }
 
+  /** Another instance holds the very file that was ours: what it wrote to it meanwhile is unknown here. */
   get isLockLost(): boolean {
     return this.#isLockLost;
   }
 
+  /** Logs a trouble that began, lasts or ended. */
   report(): void {
-    this.#outboxLog.stands(this.#trouble, this.#memory.undurable());
+    this.#outboxLog.storage(this.#trouble, this.#owner.buffer.records.size);
   }
 
+  /** @throws OutboxInUse, OutboxTooNew */
   openFirst(): void {
     try {
       this.#open(openSound);
@@ -151,15 +108,16 @@ class FileDisk implements Disk {
         this.close();
         throw error;
       }
-      if (troubleOf(error).kind === 'full' && this.#reserve.free()) this.openFirst();
+      if (troubleOf(error).kind === 'full' && freeReserve(this.#layout.reserve)) this.openFirst();
       else this.#markDegraded(error);
     }
   }
 
+  /** Does it, again after each remedy that there is for what stops it. Null when it could not be done. */
   attempt<T>(work: (file: OutboxFile) => T): T | null {
     for (let remedies = 0; ; remedies += 1) {
       try {
-        const result = work(this.#writable());
+        const result = work(this.#openedForWriting());
         if (this.#trouble || remedies > 0) this.#markHealthy();
         return result;
       } catch (error) {
@@ -170,29 +128,30 @@ class FileDisk implements Disk {
     }
   }
 
-  read<T>(ask: (source: Readable) => T): T | null {
+  /** Reads the file. Null where there is none that can be read. */
+  read<T>(ask: (file: OutboxFile) => T): T | null {
     for (let remedies = 0; ; remedies += 1) {
-      const source = this.#file ?? this.#readable;
-      if (!source) return null;
+      if (!this.#file) return null;
       try {
-        return ask(source);
+        return ask(this.#file);
       } catch (error) {
-        if (remedies === 0 && this.#file && this.#remedy(error, remedies)) continue;
+        if (remedies === 0 && this.#file.isWritable && this.#remedy(error, remedies)) continue;
         this.#markDegraded(error);
         return null;
       }
     }
   }
 
+  /** Remembers that records up to this position are sent from memory, as far as the disk takes even that. */
   handOut(state: LifecycleState): void {
     this.#mark?.handedOut(state);
   }
 
+  /** Moves the file away, now or as soon as the disk allows, and begins a new one. */
   archive(reason: string): void {
     this.#archiveDue ??= { reason, pending: this.#pendingBySink };
     this.#drop();
     this.#recovery = null;
-    this.#observer = { observer: null, bootId: null };
     try {
       this.#open(openArchived);
     } catch (error) {
@@ -201,19 +160,19 @@ class FileDisk implements Disk {
   }
 
   maintain(): void {
-    const file = this.#file;
-    if (!file || this.#trouble) return;
+    if (!this.#file?.isWritable || this.#trouble) return;
+    const { db } = this.#file;
     try {
-      forgetAnswered(file.db, this.#options.clock.now());
-      forgetConcluded(file.db, this.#options.clock.now());
-      this.#quota.make(file);
-      compact(file);
-      this.#quota.measure(file);
-      this.#outboxLog.tidied(null);
+      forgetAnswered(db, this.#options.clock.now());
+      forgetConcluded(db, this.#options.clock.now());
+      this.#quota.prune(this.#file);
+      compact(this.#file);
+      this.#quota.measure(this.#file);
+      this.#outboxLog.maintenance(null);
     } catch (error) {
-      if (!this.#remedy(error, 0)) this.#outboxLog.tidied(troubleOf(error));
+      if (!this.#remedy(error, 0)) this.#outboxLog.maintenance(troubleOf(error));
     }
-    this.#reserve.ensure();
+    ensureReserve(this.#layout.reserve);
   }
 
   close(): void {
@@ -225,62 +184,57 @@ class FileDisk implements Disk {
   }
 
   get #createOptions(): CreateOptions {
-    return { at: this.#options.clock.now(), version: this.#options.version, migrations };
+    return { at: this.#options.clock.now(), version: this.#options.version };
   }
 
   get #pendingBySink(): Readonly<Record<string, number>> | null {
-    if (this.stored === null) return null;
-    return Object.fromEntries([...this.sinks].map(([name, { counters }]) => [name, counters.pending]));
+    return this.#file && Object.fromEntries([...this.#file.sinks].map(([name, sink]) => [name, sink.counters.pending]));
   }
 
-  #writable(): OutboxFile {
+  #openedForWriting(): OutboxFile {
     const displacement = this.#displacement();
     if (displacement !== null) this.#recreateFiles(displacement);
-    const isSick = !this.#file || this.#trouble?.kind === 'unavailable';
+    const isSick = !this.#file?.isWritable || this.#trouble?.kind === 'unavailable';
     if (isSick && this.#options.clock.monotonicMs() - this.#openedAt >= reopenEveryMs) this.#open(openSound);
-    if (!this.#file) throw new NotOpen();
+    if (!this.#file?.isWritable) throw new NotOpen();
     return this.#file;
   }
 
-  /** What became of the files that are open, in words; null while they are where they belong. */
+  /** What happened to the files that are open, in words; null while they are where they belong. */
   #displacement(): string | null {
-    for (const [path, place] of [
-      [this.#layout.outbox, this.#identity],
-      [this.#layout.lock, this.#lock],
-    ] as const) {
-      const standing = place?.status() ?? 'here';
-      if (standing === 'replaced') return `${path} was replaced by another file`;
-      if (standing === 'gone')
-        return existsSync(this.#layout.directory)
-          ? `${path} was removed`
-          : `The state directory ${this.#layout.directory} was removed`;
+    const { outbox, lock, directory } = this.#layout;
+    for (const [path, identity] of [[outbox, this.#identity] as const, [lock, this.#lock] as const]) {
+      const status = identity?.status() ?? 'here';
+      if (status === 'replaced') return `${path} was replaced by another file`;
+      if (status === 'gone')
+        return existsSync(directory) ? `${path} was removed` : `The state directory ${directory} was removed`;
     }
     return null;
   }
 
   /**
-   * Makes again what was removed while it was open, and goes on with all of it. Where that cannot be done the file without
+   * Recreates what was removed while it was open, and continues with all of it. Where that cannot be done the file without
    * a name stays open: what it holds is known and sent, and nothing is written to it.
    */
   #recreateFiles(displacement: string): void {
     const now = this.#options.clock.monotonicMs();
-    if (now - this.#rescuedAt < reopenEveryMs) throw this.#trouble ? new NotOpen() : new OutboxRemoved(displacement);
-    this.#rescuedAt = now;
+    if (now - this.#recreatedAt < reopenEveryMs) throw this.#trouble ? new NotOpen() : new OutboxRemoved(displacement);
+    this.#recreatedAt = now;
     if (!this.#isRemovalReported) this.#outboxLog.removed(displacement);
     this.#isRemovalReported = true;
     this.#prepare();
-    const isAway = this.#file !== null && this.#identity?.status() !== 'here';
-    const stranger = isAway && this.#file ? restore(this.#file.db, this.#layout, this.#options.clock.now()) : null;
+    const isAway = this.#file?.isWritable && this.#identity?.status() !== 'here';
+    const other = isAway && this.#file ? restore(this.#file.db, this.#layout, this.#options.clock.now()) : null;
     this.#open(openSound);
-    this.#outboxLog.rescued(stranger, this.#pendingBySink ?? {});
+    this.#outboxLog.recreated(other, this.#pendingBySink ?? {});
   }
 
   #prepare(): void {
     makeDirectory(this.#layout.directory);
-    if (secureDirectory(this.#layout)) this.#outboxLog.closed();
+    if (secureDirectory(this.#layout)) this.#outboxLog.secured();
     this.#takeLock();
     this.#mark?.close();
-    this.#mark = openPositionMark(this.#layout.mark);
+    this.#mark = new PositionMark(this.#layout.mark);
   }
 
   /** Takes the lock, again where it lost its name: another instance would not meet it there. */
@@ -291,7 +245,7 @@ class FileDisk implements Disk {
       this.#lock?.release();
       this.#lock = lock;
     } catch (error) {
-      if (error instanceof OutboxInUse && this.#file && this.#identity?.status() === 'here') {
+      if (error instanceof OutboxInUse && this.#identity?.status() === 'here') {
         this.#drop();
         this.#isLockLost = true;
       }
@@ -306,8 +260,7 @@ class FileDisk implements Disk {
     try {
       this.#openWritable(this.#archiveDue ? openArchived : how);
     } catch (error) {
-      this.#readable = this.#archiveDue || error instanceof OutboxInUse ? null : openReadable(this.#layout, migrations);
-      this.#observer = this.#readable?.observer ?? this.#observer;
+      if (!this.#file && !this.#archiveDue && !(error instanceof OutboxInUse)) this.#openReadOnly();
       throw error;
     }
   }
@@ -316,9 +269,7 @@ class FileDisk implements Disk {
     this.#prepare();
     const opened = how(this.#layout, this.#createOptions);
     try {
-      this.#file = createOutboxFile(opened.db, opened.state, this.#options.sinks, (state) =>
-        this.#mark?.committed(state),
-      );
+      this.#file = new OutboxFile(opened, this.#options.sinks, this.#mark);
     } catch (error) {
       opened.db.close();
       throw error;
@@ -328,38 +279,45 @@ class FileDisk implements Disk {
     this.#isRemovalReported = false;
     if (this.#archiveDue) this.#outboxLog.archived({ ...this.#archiveDue, movedTo: opened.archivedTo ?? null });
     this.#archiveDue = null;
-    this.#observer = opened.observer;
     this.#recovery = opened.recovery;
     if (opened.isRecovered && opened.recovery) this.#outboxLog.recovered(opened.recovery);
     this.#playBack('RESTART');
     this.#quota.bound(this.#file);
-    this.#reserve.ensure();
+    ensureReserve(this.#layout.reserve);
     this.#quota.measure(this.#file);
+  }
+
+  /** On a disk that takes no writes: what the file holds is known and sent, and updates of it stay in memory. @throws OutboxTooNew */
+  #openReadOnly(): void {
+    try {
+      const db = connectReadOnly(this.#layout.outbox);
+      this.#file = new OutboxFile({ db, state: loadState(db), observer: loadObserver(db) }, null, null);
+    } catch (error) {
+      if (error instanceof OutboxTooNew) throw error;
+    }
   }
 
   // After a start and after a failure: what a kill or a failed commit left in the log would look like a lost commit behind those that
   // come now. RESTART keeps its size, which a full disk might not give again.
   #playBack(mode: 'RESTART' | 'TRUNCATE'): void {
     try {
-      this.#file?.db.exec(`PRAGMA wal_checkpoint(${mode})`);
+      if (this.#file?.isWritable) this.#file.db.exec(`PRAGMA wal_checkpoint(${mode})`);
     } catch {} // What is in the log is safe there: the next start plays it back.
   }
 
   #drop(): void {
     this.#file?.close();
-    this.#readable?.close();
     this.#file = null;
     this.#identity = null;
-    this.#readable = null;
   }
 
   /** Whether something was done about it, so that it is worth another try. */
   #remedy(error: unknown, remedies: number): boolean {
     const { kind, reason } = troubleOf(error);
     if (kind === 'full') {
-      // Both at once: with free pages in the file, what comes next needs no more of the disk than its log has already.
-      const isFreed = this.#reserve.free();
-      if (this.#file) return this.#triedToMakeRoom(this.#file, remedies) || isFreed;
+      // Both at once: with free pages in the file, the next write needs no more of the disk than its log has already.
+      const isFreed = freeReserve(this.#layout.reserve);
+      if (this.#file?.isWritable) return this.#triedToMakeRoom(this.#file, remedies) || isFreed;
       this.#openedAt = Number.NEGATIVE_INFINITY;
       return isFreed;
     }
@@ -375,8 +333,8 @@ class FileDisk implements Disk {
   #triedToMakeRoom(file: OutboxFile, failures: number): boolean {
     try {
       // First what every sink has. The log begins anew at its front: on a full disk it cannot grow.
-      this.#memory.writeOutcomes(file);
-      return this.#quota.makeFor(file, failures) > 0;
+      this.#owner.writeUpdates(file);
+      return this.#quota.prune(file, failures) > 0;
     } catch {
       return false;
     }

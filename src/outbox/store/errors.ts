@@ -1,3 +1,5 @@
+import type { StorageTrouble } from '../outbox.ts';
+
 /** A second bridge on the same state directory. Two would send everything twice and tear each other's order. */
 export class OutboxInUse extends Error {
   override readonly name = 'OutboxInUse';
@@ -28,18 +30,6 @@ export class OutboxTooNew extends Error {
       `The outbox ${path} has format ${theirs}; this version reads format ${ours} and has not touched it. Install ${install}, or move the file away to begin anew without what it holds.`,
     );
   }
-}
-
-/** What keeps the outbox from being written or read, as far as it decides what to do about it. */
-export interface StorageTrouble {
-  /**
-   * `full`: no room on the disk, or the outbox reached its own bound. `damaged`: the file is not (or no longer) a sound
-   * outbox. `busy`: another process holds it for a moment. `unavailable`: anything else.
-   */
-  readonly kind: 'full' | 'damaged' | 'busy' | 'unavailable';
-  /** Bounded vocabulary: `sqlite-13`, `EROFS`, `damaged`, `in-use`, … */
-  readonly code: string;
-  readonly reason: string;
 }
 
 /** The file that is open has lost its name: what is written to it is lost with the process. */

@@ -1,24 +1,17 @@
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { OutboxTooNew } from './errors.ts';
 import { type Migration, majorOf } from './schema/migrations.ts';
 import { one, transaction } from './sql.ts';
 
 /**
- * Brings an outbox up to the format of this build. A higher minor of the same major is taken as it is: its additions are
- * not ours to see. Before a new major a copy is written beside it.
+ * Brings an outbox up to the format of this build. A higher minor of the same major is taken as it is: this build ignores
+ * its additions. Before a new major a copy is written beside it.
  * @throws OutboxTooNew for a higher major, before anything is changed.
  */
-export function migrate(
-  db: DatabaseSync,
-  {
-    path,
-    version,
-    migrations,
-  }: { readonly path: string; readonly version: string; readonly migrations: readonly Migration[] },
-): void {
+export function migrate(db: DatabaseSync, path: string, version: string, migrations: readonly Migration[]): void {
   const from = userVersion(db);
-  refuseNewer(db, { path, migrations });
+  refuseNewer(db, path, migrations);
   const steps = migrations.filter((step) => step.userVersion > from);
   const last = steps.at(-1);
   if (!last) return;
@@ -26,7 +19,7 @@ export function migrate(
     copy(db, `${path}.before-format-${majorOf(last.userVersion)}`);
   transaction(db, () => {
     for (const step of steps) db.exec(step.sql);
-    // A format wants at least the build that made it: what an older one tells its operator to install.
+    // The build that made a format is the least that reads it: an older one asks its operator to install that.
     db.prepare(`INSERT INTO meta (key, value) VALUES ('bridgeVersion', ?)
       ON CONFLICT (key) DO UPDATE SET value = excluded.value`).run(version);
     db.exec(`PRAGMA user_version = ${last.userVersion}`);
@@ -34,10 +27,7 @@ export function migrate(
 }
 
 /** @throws OutboxTooNew. Reads only. */
-export function refuseNewer(
-  db: DatabaseSync,
-  { path, migrations }: { readonly path: string; readonly migrations: readonly Migration[] },
-): void {
+export function refuseNewer(db: DatabaseSync, path: string, migrations: readonly Migration[]): void {
   const theirs = majorOf(userVersion(db));
   const ours = majorOf(migrations.at(-1)?.userVersion ?? 0);
   if (theirs > ours) throw new OutboxTooNew({ path, theirs, ours, wrote: writtenBy(db) });
@@ -54,11 +44,11 @@ function writtenBy(db: DatabaseSync): string | null {
   }
 }
 
-/** Under its own name only when it is complete; one that is there already is from an attempt that did not get further. */
+/** Under its own name only when it is complete; it replaces that of an attempt that did not get further. */
 function copy(db: DatabaseSync, path: string): void {
   const unfinished = `${path}.unfinished`;
   rmSync(unfinished, { force: true });
   db.prepare('VACUUM INTO ?').run(unfinished);
-  if (existsSync(path)) rmSync(path);
+  rmSync(path, { force: true });
   renameSync(unfinished, path);
 }

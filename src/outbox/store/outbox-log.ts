@@ -1,8 +1,5 @@
-import { createRateLimit, createStatusLogger } from '../../log.ts';
-import type { OutboxOptions, Storage } from '../outbox.ts';
-import type { StorageTrouble } from './errors.ts';
-import type { Recovery } from './open.ts';
-import type { Fill } from './retention.ts';
+import { createRateLimit, createStatusLogger, type Log } from '../../log.ts';
+import type { Fill, OutboxOptions, Recovery, Storage, StorageTrouble } from '../outbox.ts';
 
 /** An outbox that was moved away. */
 export interface Archived {
@@ -13,156 +10,166 @@ export interface Archived {
   readonly pending: Readonly<Record<string, number>> | null;
 }
 
-/** What the outbox tells the operator. */
-export interface OutboxLog {
-  /** How it stands, news or not: to be told again and again, so that a trouble that lasts is said again and its end is said. */
-  stands(trouble: Storage['trouble'], undurable: number): void;
-  /** The same of tidying, which may fail while everything can be written. */
-  tidied(trouble: StorageTrouble | null): void;
-  /** Files were removed while they were open: once, however often it is tried to make them again. */
-  removed(reason: string): void;
-  /** They were made again. `stranger`: the folder of another outbox that stood there meanwhile. */
-  rescued(stranger: string | null, pending: Readonly<Record<string, number>>): void;
-  /** Other accounts could write in the directory, and cannot any more. */
-  closed(): void;
-  recovered(recovery: Recovery): void;
-  archived(archived: Archived): void;
-  expired(records: number): void;
-  filled(fill: Fill): void;
-}
-
 const advice: Readonly<Record<StorageTrouble['kind'], string>> = {
   full: 'Free some space on that disk.',
-  damaged: 'The file system may be damaged: look at the kernel’s log.',
+  damaged: 'The file system may be damaged: check the kernel log.',
   busy: 'Another program keeps the file locked: end it.',
-  unavailable: 'Look at the rights of that directory, whether its disk is mounted read-only, and at the kernel’s log.',
+  unavailable: 'Check the permissions of that directory, whether its disk is mounted read-only, and the kernel log.',
 };
 
 /** Where the code says more than the kind. */
 const adviceByCode: Readonly<Record<string, string>> = {
-  EROFS:
-    'Mount that disk writable, or name another stateDirectory; if it was writable before, look at the kernel’s log.',
-  EACCES: 'Give the account of the bridge the right to write there, or name another stateDirectory.',
-  EPERM: 'Give the account of the bridge the right to write there, or name another stateDirectory.',
+  EROFS: 'Mount that disk writable, or name another stateDirectory; if it was writable before, check the kernel log.',
+  EACCES: 'Grant the account of the bridge write permission there, or name another stateDirectory.',
+  EPERM: 'Grant the account of the bridge write permission there, or name another stateDirectory.',
   'shared-directory':
-    'Make the account of the bridge its owner and take the right to write from all others, or name another stateDirectory.',
-  ELOOP: 'Find out who made that link, and remove it.',
+    'Make the account of the bridge its owner and remove write permission for all others, or name another stateDirectory.',
+  ELOOP: 'Find out what created that link, and remove it.',
   ENOTDIR: 'Move that file away, or name another stateDirectory.',
-  'in-use': 'It goes on by itself when that one has ended.',
-  'earlier-outbox': 'Nothing is to be done about it.',
+  'in-use': 'It continues by itself when that one has ended.',
+  'earlier-outbox': 'No action is needed.',
 };
 
-/** A kind of news that can come at any rate is said not more often than this. */
+/** A message that can repeat at any rate is logged not more often than this. */
 const everyMs = 10_000;
 
-export function createOutboxLog({
-  log,
-  directory,
-  clock,
-}: Pick<OutboxOptions, 'log' | 'directory' | 'clock'>): OutboxLog {
-  const limited = createRateLimit({ clock, everyMs });
-  const storage = createStatusLogger({ clock });
-  const tidying = createStatusLogger({ clock });
-  const part = 'outbox';
-  let [since, unsaidExpired] = ['', 0];
+const part = 'outbox';
 
-  const sayExpired = (): void => {
-    if (unsaidExpired === 0) return;
-    limited('expired', () => {
-      log.error(
-        { part, code: 'expired', records: unsaidExpired },
-        `The outbox is full: ${unsaidExpired} records of ended events were discarded before every sink had them. Fix the sink that blocks it, or raise outbox.maxMegabytes.`,
-      );
-      unsaidExpired = 0;
-    });
-  };
+/** The messages of the outbox to the operator. */
+export class OutboxLog {
+  readonly #log: Log;
+  readonly #directory: string;
+  readonly #limited;
+  readonly #storageStatus;
+  readonly #maintenanceStatus;
+  #since = '';
+  #unreportedExpired = 0;
 
-  return {
-    stands(trouble, undurable) {
-      sayExpired();
-      since = trouble?.since ?? since;
-      const { code = null, kind = 'unavailable', reason = '' } = trouble ?? {};
-      const fields = { part, ...trouble, undurable };
-      const wanted = adviceByCode[code ?? ''] ?? advice[kind];
-      const consequence = 'records are kept in memory and sent from there until it can';
-      storage(code, {
-        begins: () =>
-          log.error(fields, `The outbox in ${directory} cannot be written (${reason}): ${consequence}. ${wanted}`),
-        lasts: (seconds) =>
-          log.error(
-            { ...fields, seconds },
-            `The outbox in ${directory} has not been written since ${since} (${reason}): ${undurable} records are only in memory and end with this process. ${wanted}`,
-          ),
-        over: (seconds) =>
-          log.info(
-            { part, code: 'mended', since, seconds },
-            `The outbox in ${directory} is written again; it was not since ${since}.`,
-          ),
-      });
-    },
-    tidied(trouble) {
-      const { code = null, reason = '' } = trouble ?? {};
-      const fields = { part, ...trouble };
-      tidying(code, {
-        begins: () => log.warn(fields, `Tidying the outbox failed (${reason}); it is tried again every minute.`),
-        lasts: (seconds) =>
-          log.warn(
-            { ...fields, seconds },
-            `Tidying the outbox still fails, every minute for ${seconds} s (${reason}).`,
-          ),
-        over: (seconds) => log.info({ part, code: 'tidied', seconds }, 'The outbox could be tidied again.'),
-      });
-    },
-    removed: (reason) =>
-      limited('removed', (leftOut) =>
+  constructor({ log, directory, clock }: Pick<OutboxOptions, 'log' | 'directory' | 'clock'>) {
+    this.#log = log;
+    this.#directory = directory;
+    this.#limited = createRateLimit({ clock, everyMs });
+    this.#storageStatus = createStatusLogger({ clock });
+    this.#maintenanceStatus = createStatusLogger({ clock });
+  }
+
+  /** To be called again and again, so that a trouble that lasts is logged again, and its end. */
+  storage(trouble: Storage['trouble'], undurable: number): void {
+    this.#reportExpired();
+    this.#since = trouble?.since ?? this.#since;
+    const [log, directory, since] = [this.#log, this.#directory, this.#since];
+    const { code = null, kind = 'unavailable', reason = '' } = trouble ?? {};
+    const fields = { part, ...trouble, undurable };
+    const remedy = adviceByCode[code ?? ''] ?? advice[kind];
+    this.#storageStatus(code, {
+      begins: () =>
         log.error(
-          { part, code: 'removed', reason, leftOut },
-          `${reason} while the bridge is running: it is made again, with everything that is still known. Whatever removes files there must stop the bridge first.`,
+          fields,
+          `The outbox in ${directory} cannot be written (${reason}): records are kept in memory and sent from there until it can. ${remedy}`,
         ),
+      lasts: (seconds) =>
+        log.error(
+          { ...fields, seconds },
+          `The outbox in ${directory} has not been written since ${since} (${reason}): ${undurable} records are only in memory and are lost when this process ends. ${remedy}`,
+        ),
+      over: (seconds) =>
+        log.info(
+          { part, code: 'writable', since, seconds },
+          `The outbox in ${directory} is being written again; it was not since ${since}.`,
+        ),
+    });
+  }
+
+  /** The same of maintenance, which may fail while everything can be written. */
+  maintenance(trouble: StorageTrouble | null): void {
+    const log = this.#log;
+    const { code = null, reason = '' } = trouble ?? {};
+    const fields = { part, ...trouble };
+    this.#maintenanceStatus(code, {
+      begins: () => log.warn(fields, `Pruning the outbox failed (${reason}); retrying every minute.`),
+      lasts: (seconds) =>
+        log.warn({ ...fields, seconds }, `Pruning the outbox has been failing for ${seconds} s (${reason}).`),
+      over: (seconds) => log.info({ part, code: 'maintained', seconds }, 'Pruning the outbox succeeds again.'),
+    });
+  }
+
+  /** Files were removed while they were open: once, however often it is tried to recreate them. */
+  removed(reason: string): void {
+    this.#limited('removed', (leftOut) =>
+      this.#log.error(
+        { part, code: 'removed', reason, leftOut },
+        `${reason} while the bridge is running: it is recreated, with everything that is still known. Stop the bridge before files are removed there.`,
       ),
-    rescued: (stranger, pending) =>
-      limited('rescued', (leftOut) => {
-        const besides = stranger === null ? '' : ` Another outbox stood there; it is in ${stranger} now, unsent.`;
-        log.warn(
-          { part, code: 'rescued', pending, stranger, leftOut },
-          `The outbox is in ${directory} again, and its stream goes on (undelivered: ${inWords(pending)}).${besides}`,
-        );
-      }),
-    closed: () =>
-      log.warn(
-        { part, code: 'closed' },
-        `Other accounts could write in ${directory}: that right was taken from them. Nobody but the bridge needs it.`,
-      ),
-    recovered(recovery) {
-      const { reason, movedTo, salvaged } = recovery;
-      const { events, records, lost } = salvaged;
-      const saved = `${events} events and ${records} records were saved from it, ${lost} deliveries are known to be lost`;
-      log.error(
-        { part, code: 'recovered', reason, movedTo, ...salvaged },
-        `The outbox could not be used: ${reason}. It is in ${movedTo} now, for whoever wants to look; ${saved}.`,
+    );
+  }
+
+  /** They were recreated. `other`: the folder of another outbox that was found there. */
+  recreated(other: string | null, pending: Readonly<Record<string, number>>): void {
+    this.#limited('recreated', (leftOut) => {
+      const besides = other === null ? '' : ` Another outbox was there; it was moved to ${other}, unsent.`;
+      this.#log.warn(
+        { part, code: 'recreated', pending, other, leftOut },
+        `The outbox is in ${this.#directory} again, and its stream continues (undelivered: ${inWords(pending)}).${besides}`,
       );
-    },
-    archived({ reason, movedTo, pending }) {
-      const held = pending === null ? 'how many records it holds unsent is not known' : `unsent: ${inWords(pending)}`;
-      const where =
-        movedTo === null ? 'There was no outbox to move away' : `The outbox is moved to ${movedTo} (${held})`;
-      log.warn({ part, code: 'archived', reason, movedTo, pending }, `${where}, and a new stream begins: ${reason}`);
-    },
-    expired(records) {
-      unsaidExpired += records;
-      sayExpired();
-    },
-    filled({ bytes, limitBytes, isAlarming }) {
-      const fields = { part, code: 'fill', bytes, limitBytes };
-      const share = `${Math.round((100 * bytes) / limitBytes)} % of its bound`;
-      if (!isAlarming) return log.info(fields, `The outbox is down to ${share}`);
-      const consequence = 'when it is full, ended events are discarded, oldest first';
-      log.warn(
-        fields,
-        `The outbox is at ${share}; ${consequence}. Fix the sink that blocks it, or raise outbox.maxMegabytes.`,
+    });
+  }
+
+  /** Other accounts could write in the directory, and cannot any more. */
+  secured(): void {
+    this.#log.warn(
+      { part, code: 'secured' },
+      `Other accounts could write in ${this.#directory}: that permission was removed. Only the bridge needs it.`,
+    );
+  }
+
+  recovered({ reason, movedTo, salvaged }: Recovery): void {
+    const { events, records, lost } = salvaged;
+    const saved = `${events} events and ${records} records were saved from it, ${lost} deliveries are known to be lost`;
+    this.#log.error(
+      { part, code: 'recovered', reason, movedTo, ...salvaged },
+      `The outbox could not be used: ${reason}. It was moved to ${movedTo}, for investigation; ${saved}.`,
+    );
+  }
+
+  archived({ reason, movedTo, pending }: Archived): void {
+    const held = pending === null ? 'the number of unsent records is unknown' : `unsent: ${inWords(pending)}`;
+    const where = movedTo === null ? 'There was no outbox to move away' : `The outbox is moved to ${movedTo} (${held})`;
+    this.#log.warn(
+      { part, code: 'archived', reason, movedTo, pending },
+      `${where}, and a new stream begins: ${reason}`,
+    );
+  }
+
+  expired(records: number): void {
+    this.#unreportedExpired += records;
+    this.#reportExpired();
+  }
+
+  fill({ bytes, limitBytes, isAlarming }: Fill): void {
+    const fields = { part, code: 'fill', bytes, limitBytes };
+    const share = `${Math.round((100 * bytes) / limitBytes)} % of its bound`;
+    if (!isAlarming) {
+      this.#log.info(fields, `The outbox is down to ${share}`);
+      return;
+    }
+    const consequence = 'when it is full, ended events are discarded, oldest first';
+    this.#log.warn(
+      fields,
+      `The outbox is at ${share}; ${consequence}. Fix the sink that blocks it, or raise outbox.maxMegabytes.`,
+    );
+  }
+
+  #reportExpired(): void {
+    const records = this.#unreportedExpired;
+    if (records === 0) return;
+    this.#limited('expired', () => {
+      this.#log.error(
+        { part, code: 'expired', records },
+        `The outbox is full: ${records} records of ended events were discarded before every sink had them. Fix the sink that blocks it, or raise outbox.maxMegabytes.`,
       );
-    },
-  };
+      this.#unreportedExpired = 0;
+    });
+  }
 }
 
 /** `eventHubs 3, logAnalytics 0`. */

@@ -2,42 +2,31 @@ import { randomFillSync } from 'node:crypto';
 import { closeSync, fsyncSync, lstatSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Space that is kept for the moment when the disk is full: then even deleting needs some. */
-export interface Reserve {
-  /** Gives the space back to the disk. False when there was none. */
-  free(): boolean;
-  /** Takes it again once the disk has room for it three times over. */
-  ensure(): void;
-}
-
 export const reserveBytes = 4 * 2 ** 20;
 
-export function createReserve(path: string): Reserve {
-  const held = (): boolean => {
+/** Gives the space of this file back to a full disk: even deleting needs some. False when there was none. */
+export function freeReserve(path: string): boolean {
+  try {
+    const was = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    rmSync(path, { force: true });
+    return was;
+  } catch {
+    return false;
+  }
+}
+
+/** Takes it again once the disk has room for it three times over. */
+export function ensureReserve(path: string): void {
+  try {
     const found = lstatSync(path, { throwIfNoEntry: false });
-    return found?.isFile() === true && found.size === reserveBytes;
-  };
-  return {
-    free() {
-      try {
-        const was = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-        rmSync(path, { force: true });
-        return was;
-      } catch {
-        return false;
-      }
-    },
-    ensure() {
-      try {
-        if (held() || freeBytes(path) < 3 * reserveBytes) return;
-        rmSync(path, { force: true });
-        take(path);
-      } catch {
-        // Wanted, not needed: what remains of a failed attempt only takes room.
-        this.free();
-      }
-    },
-  };
+    if (found?.isFile() && found.size === reserveBytes) return;
+    if (freeBytes(path) < 3 * reserveBytes) return;
+    rmSync(path, { force: true });
+    take(path);
+  } catch {
+    // Wanted, not needed: what remains of a failed attempt only takes room.
+    freeReserve(path);
+  }
 }
 
 /** Random bytes: file systems that compress give nothing for zeros. A new file only: nothing is written through a link. */

@@ -1,5 +1,7 @@
 /** What goes when room is short, and in which order. Pure: `prune.ts` does it to the file, `write-buffer.ts` to what is in memory. */
 
+import type { Fill } from '../outbox.ts';
+
 const day = 24 * 3_600_000;
 
 /** Delivered records stay for who asks later, within these. */
@@ -7,15 +9,6 @@ export const deliveredBounds = { ageMs: 7 * day, bytes: 16 * 2 ** 20 } as const;
 
 /** What may be in memory while the disk takes no writes. */
 export const memoryBounds = { records: 1_000, bytes: 4 * 2 ** 20 } as const;
-
-/** How much of its bound the outbox takes. */
-export interface Fill {
-  /** The file in use and its log. */
-  readonly bytes: number;
-  readonly limitBytes: number;
-  /** 70 % were reached, and it has not been under 60 % since. */
-  readonly isAlarming: boolean;
-}
 
 /** Less than this would not hold an hour of a busy event: the 5 % give way on a disk that is nearly full. */
 const leastBytes = 2 ** 20;
@@ -128,7 +121,7 @@ export interface MemoryRecord {
  * The records in memory to give up, `oldestFirst` as named: those that every sink has, then ended events, oldest end
  * first. Here an open event is no sanctuary, since memory is the guest's: if it must be, the oldest records go.
  */
-export function recordsToGiveUp(
+export function recordsToDiscard(
   oldestFirst: readonly MemoryRecord[],
   isOpen: (eventKey: string) => boolean,
 ): readonly number[] {

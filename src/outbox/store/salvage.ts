@@ -1,20 +1,10 @@
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import type { EventMemory, LifecycleState } from '../../lifecycle/state.ts';
-import { newState } from './create.ts';
+import type { Salvaged } from '../outbox.ts';
 import { reconcileCounters } from './sink-store.ts';
-import { type Scalars, writeChecked } from './state-store.ts';
-import { documentOf, type EventRow, memoryOf, observerOf, scalarsOf } from './stored-state.ts';
-
-/** What could be read of a damaged outbox. */
-export interface Salvaged {
-  /** The stream goes on: the row of the lifecycle was sound. */
-  readonly stream: boolean;
-  readonly events: number;
-  readonly records: number;
-  /** Deliveries that were due and are lost, over all sinks, as far as the counters still tell. */
-  readonly lost: number;
-}
+import { newState, writeChecked } from './state-store.ts';
+import { documentOf, type EventRow, memoryOf, observerOf, type Scalars, scalarsOf } from './stored-state.ts';
 
 export const nothingSalvaged: Salvaged = { stream: false, events: 0, records: 0, lost: 0 };
 

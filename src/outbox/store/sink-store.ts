@@ -1,15 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
-import {
-  add,
-  type Change,
-  counterNames,
-  noCounters,
-  noProgress,
-  type SinkCounters,
-  type SinkProgress,
-} from './counters.ts';
+import { noProgress, type SinkCounters, type SinkProgress } from '../outbox.ts';
+import { CounterChanges, counterNames, noCounters } from './counters.ts';
 import { purgedCode } from './deliveries.ts';
-import { all, one } from './sql.ts';
+import { all, one, transaction } from './sql.ts';
 
 /** One row of `sinks`. */
 export interface SinkRow {
@@ -18,13 +11,6 @@ export interface SinkRow {
   readonly counters: SinkCounters;
   readonly progress: SinkProgress;
 }
-
-export const newSink = (name: string): SinkRow => ({
-  name,
-  configured: true,
-  counters: noCounters,
-  progress: noProgress,
-});
 
 type Columns = { name: string; configured: number } & Record<keyof SinkCounters, number> & SinkProgress;
 
@@ -42,9 +28,7 @@ function toSink(row: Columns): SinkRow {
   };
 }
 
-export type WriteSink = (sink: SinkRow) => void;
-
-export function prepareSinkWriter(db: DatabaseSync): WriteSink {
+export function prepareSinkWriter(db: DatabaseSync): (sink: SinkRow) => void {
   const names = ['name', 'configured', ...counterNames, ...Object.keys(noProgress)];
   const put = db.prepare(`INSERT INTO sinks (${names.join(', ')}) VALUES (${names.map((name) => `:${name}`).join(', ')})
     ON CONFLICT (name) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`);
@@ -54,49 +38,41 @@ export function prepareSinkWriter(db: DatabaseSync): WriteSink {
 }
 
 /**
- * Brings the rows of deliveries in line with the sinks of the configuration, within the caller's transaction. A new sink
- * gets everything that is retained; what one that left had not got becomes `abandoned`, and pending again if it returns.
+ * Brings the deliveries in line with the sinks of the configuration. A new sink gets everything that is retained; what one
+ * that left had not got becomes `abandoned`, and pending again if it returns.
+ * @throws the error of the disk, where that needs a write which it does not take.
  */
-export function reconcileSinks(
-  db: DatabaseSync,
-  known: ReadonlyMap<string, SinkRow>,
-  names: readonly string[],
-): ReadonlyMap<string, SinkRow> {
+export function reconcileSinks(db: DatabaseSync, configured: readonly string[]): ReadonlyMap<string, SinkRow> {
+  // A flipped bit in a counter is no damage that SQLite could see.
+  if (!areCountersRight(db)) transaction(db, () => reconcileCounters(db));
+  const known = loadSinks(db);
+  const begun = configured.filter((name) => !known.get(name)?.configured);
+  const ended = [...known.values()].filter((sink) => sink.configured && !configured.includes(sink.name));
+  if (begun.length === 0 && ended.length === 0) return known;
   const write = prepareSinkWriter(db);
-  const sinks = new Map(known);
-  const change = (sink: SinkRow, configured: boolean, counted: Change): void => {
-    const after = { ...sink, configured, counters: add(sink.counters, counted) };
-    sinks.set(sink.name, after);
-    write(after);
-  };
-  for (const name of names) {
-    const sink = known.get(name);
-    if (!sink?.configured) change(sink ?? newSink(name), true, begin(db, name));
-  }
-  for (const sink of known.values()) {
-    if (sink.configured && !names.includes(sink.name)) change(sink, false, abandon(db, sink));
-  }
-  return sinks;
+  transaction(db, () => {
+    const changes = new CounterChanges();
+    for (const name of begun) changes.move(name, null, 'pending', begin(db, name));
+    for (const { name, counters } of ended) {
+      db.prepare(`UPDATE deliveries SET state = 'abandoned' WHERE sink = ? AND state IN ('pending', 'dead')`).run(name);
+      changes.move(name, 'pending', 'abandoned', counters.pending);
+      changes.move(name, 'dead', 'abandoned', counters.dead);
+    }
+    for (const name of [...begun, ...ended.map((sink) => sink.name)]) {
+      const { counters = noCounters, progress = noProgress } = known.get(name) ?? {};
+      write({ name, configured: begun.includes(name), counters: changes.addTo(name, counters), progress });
+    }
+  });
+  return loadSinks(db);
 }
 
-function begin(db: DatabaseSync, sink: string): Change {
-  const again = db
-    .prepare(
-      `UPDATE deliveries SET state = 'pending', settledAt = NULL
-        WHERE sink = ? AND state = 'abandoned' AND code IS NOT '${purgedCode}'`,
-    )
-    .run(sink).changes;
-  const anew = db
-    .prepare(`INSERT OR IGNORE INTO deliveries (sink, position, eventKey, state)
-      SELECT ?, position, eventKey, 'pending' FROM records ORDER BY position`)
-    .run(sink).changes;
-  const rows = Number(again) + Number(anew);
-  return { accepted: rows, pending: rows };
-}
-
-function abandon(db: DatabaseSync, { name, counters }: SinkRow): Change {
-  db.prepare(`UPDATE deliveries SET state = 'abandoned' WHERE sink = ? AND state IN ('pending', 'dead')`).run(name);
-  return { pending: -counters.pending, dead: -counters.dead, abandoned: counters.pending + counters.dead };
+/** @returns how many deliveries the sink gets. */
+function begin(db: DatabaseSync, sink: string): number {
+  const again = db.prepare(`UPDATE deliveries SET state = 'pending', settledAt = NULL
+    WHERE sink = ? AND state = 'abandoned' AND code IS NOT '${purgedCode}'`);
+  const anew = db.prepare(`INSERT OR IGNORE INTO deliveries (sink, position, eventKey, state)
+    SELECT ?, position, eventKey, 'pending' FROM records ORDER BY position`);
+  return Number(again.run(sink).changes) + Number(anew.run(sink).changes);
 }
 
 const balance = 'accepted - (delivered + pending + dead + expired + abandoned)';
@@ -105,8 +81,8 @@ const rowsThatAre = (state: 'pending' | 'dead'): string =>
     WHERE sink = name AND state IN ('pending', 'dead') AND state = '${state}')`;
 
 /**
- * Sets the counters by the rows that there are, within the caller's transaction: what is missing from the books then is
- * lost, and counts as expired. Does nothing to books that are right.
+ * Sets the counters by the rows that there are, within the caller's transaction: deliveries without a row are
+ * lost, and count as expired. Changes no counter that is right.
  * @returns the deliveries that were due and are lost, over all sinks.
  */
 export function reconcileCounters(db: DatabaseSync): number {
@@ -117,8 +93,8 @@ export function reconcileCounters(db: DatabaseSync): number {
   return lost;
 }
 
-/** Whether the counters say what the rows say. 10 ms for 100,000 rows. */
-export const areCountersRight = (db: DatabaseSync): boolean =>
+/** Whether the counters agree with the rows. 10 ms for 100,000 rows. */
+const areCountersRight = (db: DatabaseSync): boolean =>
   one(
     db,
     `SELECT 1 FROM sinks WHERE ${balance} <> 0 OR pending <> ${rowsThatAre('pending')} OR dead <> ${rowsThatAre('dead')}`,

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 
 /** Runs `work` as one transaction: all of it is on disk when this returns, or nothing when it throws. */
 export function transaction<T>(db: DatabaseSync, work: () => T): T {
@@ -8,22 +8,18 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
     db.exec('COMMIT');
     return result;
   } catch (error) {
-    rollBack(db);
+    try {
+      // After some errors SQLite has rolled back by itself.
+      if (db.isTransaction) db.exec('ROLLBACK');
+    } catch {} // On a failing disk this may fail too, which changes nothing there; the first error is the one to report.
     throw error;
   }
 }
 
-/** After some errors SQLite has rolled back by itself; on a sick disk the roll-back may fail too, which changes nothing on disk. */
-function rollBack(db: DatabaseSync): void {
-  try {
-    if (db.isTransaction) db.exec('ROLLBACK');
-  } catch {
-    // What made the transaction fail is what gets reported.
-  }
-}
+/** The first row of a query that is rarely run. */
+export const one = <Row>(db: DatabaseSync, sql: string, ...values: SQLInputValue[]): Row | undefined =>
+  db.prepare(sql).get(...values) as Row | undefined;
 
-/** The first row of a query that is asked rarely. */
-export const one = <Row>(db: DatabaseSync, sql: string): Row | undefined => db.prepare(sql).get() as Row | undefined;
-
-/** All rows of a query that is asked rarely. */
-export const all = <Row>(db: DatabaseSync, sql: string): Row[] => db.prepare(sql).all() as Row[];
+/** All rows of a query that is rarely run. */
+export const all = <Row>(db: DatabaseSync, sql: string, ...values: SQLInputValue[]): Row[] =>
+  db.prepare(sql).all(...values) as Row[];

@@ -1,20 +1,23 @@
+import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
-import type { Observer } from '../../lifecycle/scheduled-event.ts';
 import { impactWithin } from '../../lifecycle/scope.ts';
-import type { LifecycleState } from '../../lifecycle/state.ts';
+import { emptyState, type LifecycleState } from '../../lifecycle/state.ts';
 import { OutboxDamaged } from './errors.ts';
 import { all, one } from './sql.ts';
-import { checksum, documentOf, type EventRow, memoryOf, observerOf, scalarsOf } from './stored-state.ts';
+import {
+  checksum,
+  documentOf,
+  type EventRow,
+  memoryOf,
+  observerOf,
+  type Scalars,
+  type StoredObserver,
+  scalarsOf,
+} from './stored-state.ts';
 
-/** All of the state that is neither an event nor an undecided document. */
-export type Scalars = Omit<LifecycleState, 'events' | 'undecided' | 'approved'>;
-
-/** Who the observer was, and under which boot that was learned: a clone has another. */
-export interface StoredObserver {
-  readonly observer: Observer | null;
-  readonly bootId: string | null;
-}
+/** A new stream: readers see that what was known before is lost. */
+export const newState = (): LifecycleState => emptyState(randomUUID());
 
 /**
  * The state as it was committed last.
@@ -124,14 +127,11 @@ function scalarsIn({
   return scalars;
 }
 
-/** Writes the difference between two states, within the caller's transaction. */
-export type WriteState = (stored: LifecycleState, next: LifecycleState) => void;
-
 /**
- * Only rows whose `EventMemory` is another object than the one stored are written: the lifecycle replaces what it
- * changes, so a turn about one event writes one row however many are remembered.
+ * Writes the difference between two states, within the caller's transaction. Only rows whose `EventMemory` is another object than the one stored are written: the lifecycle replaces what it
+ * changes, so a poll about one event writes one row however many are remembered.
  */
-export function prepareStateWriter(db: DatabaseSync): WriteState {
+export function prepareStateWriter(db: DatabaseSync): (stored: LifecycleState, next: LifecycleState) => void {
   const putEvent = db.prepare(`INSERT INTO events (eventKey, open, json, crc) VALUES (?, ?, ?, ?)
     ON CONFLICT (eventKey) DO UPDATE SET open = excluded.open, json = excluded.json, crc = excluded.crc`);
   const dropEvent = db.prepare('DELETE FROM events WHERE eventKey = ?');

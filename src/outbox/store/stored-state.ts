@@ -1,12 +1,21 @@
 import { crc32 } from 'node:zlib';
-import type { EventMemory, UndecidedDocument } from '../../lifecycle/state.ts';
+import type { Observer } from '../../lifecycle/scheduled-event.ts';
+import type { EventMemory, LifecycleState, UndecidedDocument } from '../../lifecycle/state.ts';
 import { memoryWithNewKeys, withNewKeys } from '../../lifecycle/upgrade.ts';
-import type { Scalars, StoredObserver } from './state-store.ts';
 
 /**
  * Whether what was read is what was written: SQLite has no checksums, and a byte that went bad may leave JSON that is JSON. What
  * the JSON means is another matter: keys that are missing are those of a later version, and get their defaults.
  */
+
+/** All of the state that is neither an event nor an undecided document. */
+export type Scalars = Omit<LifecycleState, 'events' | 'undecided' | 'approved'>;
+
+/** The observer, and the boot under which its name was learned: a clone has another. */
+export interface StoredObserver {
+  readonly observer: Observer | null;
+  readonly bootId: string | null;
+}
 
 /** A row of `events`. Before format 1.1, or written by a version before it: no checksum. */
 export interface EventRow {

@@ -1,6 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { BufferedRecord } from './deliveries.ts';
 
-/** The newest so many take under 2 MB; the counters know of all. */
+/** A record that was discarded from memory, and which sinks never got it. */
+export interface Tombstone {
+  readonly record: BufferedRecord;
+  readonly sinks: readonly string[];
+  readonly expiredAt: string;
+}
+
+/** The newest so many take under 2 MB; the counters count all. */
 const mostTombstones = 10_000;
 
 /**
@@ -19,4 +27,16 @@ export function writeTombstones(db: DatabaseSync, lost: ReadonlyMap<number, read
     `DELETE FROM tombstones WHERE position < (
       SELECT position FROM tombstones ORDER BY position DESC LIMIT 1 OFFSET ${mostTombstones - 1})`,
   );
+}
+
+/** Within the caller's transaction: of records that never were on disk. */
+export function writeMemoryTombstones(db: DatabaseSync, tombstones: readonly Tombstone[]): void {
+  if (tombstones.length === 0) return;
+  const put =
+    db.prepare(`INSERT OR REPLACE INTO tombstones (position, eventKey, recordId, phase, observedAt, expiredAt, sinks)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`);
+  for (const { record, sinks, expiredAt } of tombstones) {
+    const { position, eventKey, recordId, phase, observedAt } = record;
+    put.run(position, eventKey, recordId, phase, observedAt, expiredAt, JSON.stringify(sinks));
+  }
 }

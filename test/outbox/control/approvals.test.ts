@@ -142,7 +142,7 @@ describe('an approval', () => {
 test('an intent that was told survives kill -9', async () => {
   using harness = createHarness();
   const script = `
-    import { openOutbox } from ${JSON.stringify(join(import.meta.dirname, '../../../src/outbox/outbox.ts'))};
+    import { openOutbox } from ${JSON.stringify(join(import.meta.dirname, '../../../src/outbox/durable-outbox.ts'))};
     import { systemClock as clock } from ${JSON.stringify(join(import.meta.dirname, '../../../src/clock.ts'))};
     import { silentLog as log } from ${JSON.stringify(join(import.meta.dirname, '../../../src/log.ts'))};
     const directory = ${JSON.stringify(harness.directory)};

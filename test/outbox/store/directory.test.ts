@@ -135,7 +135,7 @@ describe.skipIf(process.platform === 'win32')('in a directory that others may wr
     chmodSync(harness.directory, 0o2777);
     observe(harness.open());
     expect(statSync(harness.directory).mode & 0o7777).toBe(0o2755);
-    expect(harness.lines).toMatchObject([{ level: 'warn', fields: { code: 'closed' } }]);
+    expect(harness.lines).toMatchObject([{ level: 'warn', fields: { code: 'secured' } }]);
   });
 
   test.each(['outbox.sqlite', 'outbox.sqlite-wal', 'lock.sqlite', 'reserve.bin'])(

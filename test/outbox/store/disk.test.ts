@@ -64,7 +64,7 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
     expect(again.state.position).toBe(102);
     expect(positions(again, 'hub')).toEqual(Array.from({ length: 101 }, (_, n) => n + 1));
     expect(again.counters().hub).toMatchObject({ accepted: 102, delivered: 1, undurable: 1 });
-    expect(harness.lines.at(-1)).toMatchObject({ level: 'info', fields: { code: 'mended' } });
+    expect(harness.lines.at(-1)).toMatchObject({ level: 'info', fields: { code: 'writable' } });
   });
 
   test('gives no position twice, also after a kill with records in memory', () => {

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { OutboxInUse } from '../../../src/outbox/outbox.ts';
+import { OutboxInUse } from '../../../src/outbox/store/errors.ts';
 import { layoutOf } from '../../../src/outbox/store/layout.ts';
 import { takeLock } from '../../../src/outbox/store/lock.ts';
 import { createHarness, observe, positions } from '../harness.ts';

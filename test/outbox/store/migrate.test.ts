@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { OutboxTooNew } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
 import { connect } from '../../../src/outbox/store/connection.ts';
+import { OutboxTooNew } from '../../../src/outbox/store/errors.ts';
 import { majorOf, migrations } from '../../../src/outbox/store/schema/migrations.ts';
 import { createHarness, type Harness, observe, positions } from '../harness.ts';
 
@@ -91,7 +91,7 @@ describe('an upgrade', () => {
     const older = harness.open();
     observe(older, { count: 2 });
     older.close();
-    const db = connect(fileOf(harness), { version: '9.0.0', migrations: later });
+    const db = connect(fileOf(harness), '9.0.0', later);
     expect(db.prepare('PRAGMA user_version').get()).toMatchObject({ user_version: 2000 });
     expect(db.prepare('SELECT count(*) AS n FROM records').get()).toMatchObject({ n: 2 });
     db.close();
@@ -106,16 +106,16 @@ describe('an upgrade', () => {
     using harness = createHarness();
     harness.open().close();
     const broken = later.map((step) => (step.userVersion === 2000 ? { ...step, sql: 'CREATE TABLE' } : step));
-    expect(() => connect(fileOf(harness), { version: '9.0.0', migrations: broken })).toThrow();
+    expect(() => connect(fileOf(harness), '9.0.0', broken)).toThrow();
     expect(versionOf(harness)).toBe(current);
-    connect(fileOf(harness), { version: '9.0.0', migrations: later }).close();
+    connect(fileOf(harness), '9.0.0', later).close();
     expect(versionOf(harness)).toBe(2000);
   });
 
   test('within a major makes none', () => {
     using harness = createHarness();
     harness.open().close();
-    connect(fileOf(harness), { version: '9.0.0', migrations: later.slice(0, -1) }).close();
+    connect(fileOf(harness), '9.0.0', later.slice(0, -1)).close();
     expect(versionOf(harness)).toBe(1900);
     expect(readdirSync(harness.directory).filter((name) => name.includes('before-format'))).toEqual([]);
     expect(majorOf(1900)).toBe(1);

@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { noProgress, type Outbox, OutboxInUse } from '../../../src/outbox/outbox.ts';
+import { noProgress, type Outbox } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
 import { imbalance } from '../../../src/outbox/store/counters.ts';
+import { OutboxInUse } from '../../../src/outbox/store/errors.ts';
 import { observerNamed } from '../../support/story.ts';
 import { createHarness, deliverAll, type Harness, observe, positions } from '../harness.ts';
 
@@ -57,7 +58,7 @@ describe.runIf(canRemove)('files that are removed while the bridge runs', () => 
       remove(harness.directory);
       act(harness.outbox);
       expect(harness.outbox.storage).toEqual({ trouble: null, undurable: 0 });
-      expect(codes(harness)).toEqual(['removed', 'rescued']);
+      expect(codes(harness)).toEqual(['removed', 'recreated']);
       expect(harness.lines[0]?.message).toContain(told);
       expect(harness.lines[1]?.message).toContain('undelivered: hub 3, table 5');
       expect(readOutbox(harness.directory)).toMatchObject({ streamId: harness.streamId, position: 5 + more });
@@ -70,7 +71,7 @@ describe.runIf(canRemove)('files that are removed while the bridge runs', () => 
       expect(positions(again, 'table')).toHaveLength(6 + more);
       expect(again.progress('hub').lastSuccessAt).toBe('then');
       expect(Object.values(again.counters()).map(imbalance)).toEqual([0, 0]);
-      expect(codes(harness)).toEqual(['removed', 'rescued']);
+      expect(codes(harness)).toEqual(['removed', 'recreated']);
     });
 
     test('let no second instance in afterwards', () => {
@@ -89,7 +90,7 @@ describe.runIf(canRemove)('files that are removed while the bridge runs', () => 
       expect(existsSync(harness.directory)).toBe(true);
       await harness.clock.advance(10_000);
     }
-    expect(codes(harness)).toEqual(['removed', 'rescued', 'removed', 'rescued', 'removed', 'rescued']);
+    expect(codes(harness)).toEqual(['removed', 'recreated', 'removed', 'recreated', 'removed', 'recreated']);
     expect(positions(harness.outbox, 'hub')).toEqual([3, 4, 5]);
   });
 });
@@ -112,7 +113,7 @@ describe.runIf(canRemove)('files that were removed and cannot be made again', ()
     rmSync(harness.directory);
     await harness.clock.advance(5_000);
     harness.outbox.retry();
-    expect(codes(harness)).toEqual(['removed', 'ENOTDIR', 'rescued', 'mended']);
+    expect(codes(harness)).toEqual(['removed', 'ENOTDIR', 'recreated', 'writable']);
     expect(readOutbox(harness.directory)).toMatchObject({ streamId: harness.streamId, position: 6 });
     expect(positions(harness.outbox, 'hub')).toEqual([4, 5, 6]);
   });
@@ -137,7 +138,7 @@ describe.runIf(canRemove)('files that were removed and cannot be made again', ()
     expect(readOutbox(harness.directory)).toMatchObject({ streamId: harness.streamId, position: 6 });
     const [folder = ''] = readdirSync(harness.directory).filter((name) => name.startsWith('archived-'));
     expect(readOutbox(join(harness.directory, folder))).toMatchObject({ streamId: other.state.streamId, position: 9 });
-    expect(harness.lines.find(({ fields }) => fields.code === 'rescued')?.message).toContain(folder);
+    expect(harness.lines.find(({ fields }) => fields.code === 'recreated')?.message).toContain(folder);
   });
 
   test('are not sent twice where another instance took the very same outbox', async () => {

@@ -8,7 +8,7 @@ import {
   limitBytes,
   logBytes,
   memoryBounds,
-  recordsToGiveUp,
+  recordsToDiscard,
 } from '../../../src/outbox/store/retention.ts';
 
 const megabyte = 2 ** 20;
@@ -146,6 +146,6 @@ describe('records in memory to give up', () => {
       given: [1],
     },
   ])('what is kept in memory is $case', ({ records, given }) => {
-    expect(recordsToGiveUp(records, isOpen)).toEqual(given);
+    expect(recordsToDiscard(records, isOpen)).toEqual(given);
   });
 });

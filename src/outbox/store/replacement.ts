@@ -1,0 +1,120 @@
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { emptyState, type LifecycleState } from '../../lifecycle/state.ts';
+import { applicationId, type Layout, sentinel, withCompanions } from './layout.ts';
+import { migrate } from './migrate.ts';
+import { migrations } from './schema/migrations.ts';
+import { transaction } from './sql.ts';
+import { newState, prepareStateWriter, writeMeta } from './state-store.ts';
+
+/** When, and by which build, a new outbox is created. */
+export interface CreateOptions {
+  readonly at: Date;
+  readonly version: string;
+}
+
+/**
+ * Creates a complete outbox under another name, and only then gives it the name of a replacement: an outbox that exists is never a
+ * beginning of one, so a file of zero length is always the remains of a loss.
+ * @param fill copies what was saved of its predecessor into it, and returns its first state.
+ */
+export function createReplacement(
+  layout: Layout,
+  { at, version }: CreateOptions,
+  fill: (db: DatabaseSync) => LifecycleState = newState,
+): void {
+  const building = startBuilding(layout);
+  const db = new DatabaseSync(building);
+  try {
+    // Before the first table, and before WAL: later SQLite would ignore it.
+    db.exec(`PRAGMA auto_vacuum = INCREMENTAL; PRAGMA synchronous = FULL; PRAGMA application_id = ${applicationId}`);
+    migrate(db, building, version, migrations);
+    transaction(db, () => {
+      writeMeta(db, 'sentinel', sentinel);
+      writeMeta(db, 'createdAt', at.toISOString());
+      prepareStateWriter(db)(emptyState(''), fill(db));
+    });
+  } finally {
+    db.close();
+  }
+  renameSync(building, layout.replacement);
+  sync(layout.directory);
+}
+
+/** The one step that makes a replacement the outbox. */
+export function installReplacement(layout: Layout): void {
+  renameSync(layout.replacement, layout.outbox);
+  sync(layout.directory);
+}
+
+/**
+ * Copies an open outbox, whose file was removed, to where it belongs: all of it can still be read through the connection.
+ * Another outbox that is there by now is moved away. Only the holder of the lock may call this.
+ * @returns the folder of the other one; null where there was none.
+ * @throws the error of the disk; the open outbox is as good as before then.
+ */
+export function restore(db: DatabaseSync, layout: Layout, at: Date): string | null {
+  const building = startBuilding(layout);
+  db.prepare('VACUUM INTO ?').run(building);
+  sync(building, 'r+'); // Windows flushes only what is open for writing.
+  renameSync(building, layout.replacement);
+  sync(layout.directory);
+  const movedTo = existsSync(layout.outbox) ? quarantine(layout, 'archived', at) : null;
+  // Without an outbox they are what is left of the one just copied; a log beside another file would be played into it.
+  if (movedTo === null) for (const path of withCompanions(layout.outbox)) rmSync(path, { force: true });
+  installReplacement(layout);
+  return movedTo;
+}
+
+function startBuilding(layout: Layout): string {
+  const building = `${layout.replacement}.unfinished`;
+  for (const path of withCompanions(building)) rmSync(path, { force: true });
+  return building;
+}
+
+/** `corrupt`: it could not be read. `archived`: it belongs to another VM. */
+type QuarantineKind = 'corrupt' | 'archived';
+
+/** The newest of each kind. */
+const keptFolders = 3;
+
+/** A folder that does not exist yet: `<kind>-<time>`. */
+export function quarantineFolder(layout: Layout, kind: QuarantineKind, at: Date): string {
+  const wanted = join(layout.directory, `${kind}-${at.toISOString().replaceAll(':', '-')}`);
+  for (let n = 1; ; n += 1) {
+    const folder = n === 1 ? wanted : `${wanted}-${n}`;
+    if (!existsSync(folder)) return folder;
+  }
+}
+
+/**
+ * Moves the outbox with all that SQLite keeps beside it to {@link quarantineFolder}. The outbox goes first: after a crash in
+ * between, the next start finds a log without its outbox and moves it too. The other way round it would find an outbox
+ * without the commits in its log, and take it for whole.
+ * @returns the folder.
+ */
+export function quarantine(layout: Layout, kind: QuarantineKind, at: Date): string {
+  const folder = quarantineFolder(layout, kind, at);
+  mkdirSync(folder, { mode: 0o700 });
+  for (const path of withCompanions(layout.outbox)) {
+    if (existsSync(path)) renameSync(path, join(folder, basename(path)));
+  }
+  sync(layout.directory);
+  const folders = readdirSync(layout.directory).filter((name) => name.startsWith(`${kind}-`));
+  for (const name of folders.sort().slice(0, -keptFolders)) {
+    rmSync(join(layout.directory, name), { recursive: true, force: true });
+  }
+  return folder;
+}
+
+/** Of a directory: makes renames survive a power cut. Windows cannot do that, and journals them by itself. */
+function sync(path: string, flags: 'r' | 'r+' = 'r'): void {
+  if (process.platform === 'win32' && flags === 'r') return;
+  const fd = openSync(path, flags);
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
