@@ -13,7 +13,7 @@ import { openImds } from './imds/open-imds.ts';
 import { createPollLog } from './imds/poll-log.ts';
 import { nextPollIn } from './imds/poll-pace.ts';
 import type { ApprovalPolicy } from './lifecycle/approval.ts';
-import type { Seen } from './lifecycle/scheduled-event.ts';
+import type { PollResult } from './lifecycle/scheduled-event.ts';
 import { impactWithin, type Scope } from './lifecycle/scope.ts';
 import { gapAfterMs, type Transition, transition } from './lifecycle/transition.ts';
 import { isUrgent } from './lifecycle/urgency.ts';
@@ -65,12 +65,12 @@ export async function pollOnce(bridge: Bridge, signal: AbortSignal): Promise<Tra
   outbox.append(result.state, result.records); // one transaction: a crash loses both or neither
   outbox.retry(); // writes that the disk refused before, and a check that the files are still there
   bridge.approver?.consider(result);
-  host.excuse(clock.monotonicMs() - began); // our own work is not a pause of the VM
+  host.discountOwnWork(clock.monotonicMs() - began); // our own work is not a pause of the VM
   return result;
 }
 
 /** Observes again if the outbox switched to another state meanwhile: "unchanged" referred to the state before. */
-async function observe(imds: Imds, outbox: Outbox, signal: AbortSignal): Promise<Seen> {
+async function observe(imds: Imds, outbox: Outbox, signal: AbortSignal): Promise<PollResult> {
   for (;;) {
     const { history } = outbox;
     const seen = await imds.observe(signal, history);
@@ -91,7 +91,7 @@ export async function poll(
     stop,
   }: {
     readonly pollIntervalMs: number;
-    readonly runtimeStats: Pick<RuntimeStats, 'recordPoll' | 'turnFailed'>;
+    readonly runtimeStats: Pick<RuntimeStats, 'recordPoll' | 'recordPollFailure'>;
     readonly log: Log;
     readonly stop: AbortSignal;
   },
@@ -103,7 +103,7 @@ export async function poll(
     const began = clock.monotonicMs();
     try {
       const result = await pollOnce(bridge, stop);
-      const pace = nextPollIn(result.seen, { tookMs: clock.monotonicMs() - began, pollIntervalMs });
+      const pace = nextPollIn(result.pollResult, { tookMs: clock.monotonicMs() - began, pollIntervalMs });
       pollLog.polled(result, pace);
       runtimeStats.recordPoll(result);
       host.watchPauses(impactWithin(result.state, clock.now(), watchPausesMs));
@@ -114,7 +114,7 @@ export async function poll(
       // An internal error about one document: exiting would turn it into a crash loop, and the VM would miss all other events.
       pollLog.failed(error);
       bridge.imds.forget(); // else the next answer may be "unchanged" since a document that was never decided
-      runtimeStats.turnFailed();
+      runtimeStats.recordPollFailure();
       await clock.sleep(pollIntervalMs, stop);
     }
   }
@@ -174,7 +174,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
     env,
   });
   const controlQueue = createControlQueue({ outbox, handlers, clock, log });
-  runtimeStats.onTurn(controlQueue.look);
+  runtimeStats.onPoll(controlQueue.look);
   credential.onRecovered(() => {
     for (const relay of allRelays) relay.resume((code) => code.startsWith('token-'));
   });

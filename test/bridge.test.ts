@@ -126,7 +126,7 @@ describe('one turn of the bridge', () => {
     };
     await poll(failing, {
       pollIntervalMs: 1,
-      runtimeStats: { recordPoll: () => {}, turnFailed: () => {} },
+      runtimeStats: { recordPoll: () => {}, recordPollFailure: () => {} },
       log: silentLog,
       stop: stop.signal,
     });
@@ -156,7 +156,7 @@ describe('one turn of the bridge', () => {
         },
       },
     };
-    const runtimeStats = { recordPoll: () => {}, turnFailed: () => {} };
+    const runtimeStats = { recordPoll: () => {}, recordPollFailure: () => {} };
     await poll(failing, { pollIntervalMs: 1, runtimeStats, log: silentLog, stop: stop.signal });
     expect(bridge.outbox.state.events.get(eventId.toLowerCase())).toMatchObject({ open: true });
     azure.imds.remove(eventId);

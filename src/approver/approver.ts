@@ -34,7 +34,7 @@ export interface ApproverOptions extends SubmitterOptions {
  */
 export interface Approver {
   /** Looks at what a turn saw. For the poll loop: never throws, never waits. */
-  consider(turn: Pick<Transition, 'seen' | 'state' | 'records'>): void;
+  consider(turn: Pick<Transition, 'pollResult' | 'state' | 'records'>): void;
   /** An {@link ApproveRequest}. What it names is approved only while it is what the person was shown. Never rejects. */
   approve(argument: unknown): Promise<ApproveAnswer>;
   /**
@@ -79,7 +79,10 @@ export function createApprover(options: ApproverOptions): Approver {
   };
 
   /** An intent that a process before this one left open. */
-  const settle = (intent: ApprovalIntent, { seen, records }: Pick<Transition, 'seen' | 'records'>): void => {
+  const settle = (
+    intent: ApprovalIntent,
+    { pollResult: seen, records }: Pick<Transition, 'pollResult' | 'records'>,
+  ): void => {
     const now = (seen.kind !== 'unavailable' && seen.azureTime) || clock.now();
     const settled = settledBy(intent.eventId, { state: outbox.state, records, now });
     if (settled) carryOut.conclude(intent, settled);
@@ -150,7 +153,11 @@ export function createApprover(options: ApproverOptions): Approver {
     );
   };
 
-  const consider = ({ seen, state, records }: Pick<Transition, 'seen' | 'state' | 'records'>): void => {
+  const consider = ({
+    pollResult: seen,
+    state,
+    records,
+  }: Pick<Transition, 'pollResult' | 'state' | 'records'>): void => {
     if (seen.kind === 'unavailable' || isClosing) return;
     const document = seen.kind === 'document' ? seen.document : view.document();
     if (!document) return;
@@ -158,7 +165,7 @@ export function createApprover(options: ApproverOptions): Approver {
     for (const key of told.keys()) if (!scheduled.has(key)) told.delete(key);
     carryOut.keep(scheduled);
     if (observer.known() === null) return;
-    for (const intent of carryOut.leftOpen()) settle(intent, { seen, records });
+    for (const intent of carryOut.leftOpen()) settle(intent, { pollResult: seen, records });
     if (!isPolicyOn) return;
     for (const event of document.events) if (!outbox.state.approved.has(keyOf(event))) decide(event);
   };

@@ -1,15 +1,15 @@
 import type { Clock } from '../clock.ts';
 import { freshMs } from '../lifecycle/approval.ts';
 import { type ApprovalTerms, isListedTwice, termsOf } from '../lifecycle/approval-terms.ts';
-import type { ScheduledEvent, SeenDocument } from '../lifecycle/scheduled-event.ts';
+import type { EventsDocument, ScheduledEvent } from '../lifecycle/scheduled-event.ts';
 import { keyOf } from './event-key.ts';
 
 /** What the documents show to who approves: the last valid one, how old it is, and how long an event has been what it is. */
 export interface EventView {
   /** Null before the first. */
-  document(): SeenDocument | null;
+  document(): EventsDocument | null;
   /** The same document came, or another. `wallMs`: when, by a clock that may be set. @returns the keys of what is Scheduled in it. */
-  see(document: SeenDocument, wallMs: number): ReadonlySet<string>;
+  see(document: EventsDocument, wallMs: number): ReadonlySet<string>;
   /** How many times something was seen. */
   times(): number;
   /** Null before the first; negative where the clock was set back. */
@@ -24,7 +24,7 @@ export interface EventView {
 }
 
 export function createEventView(clock: Clock): EventView {
-  let last: { readonly document: SeenDocument; readonly wallMs: number; readonly monotonicMs: number } | null = null;
+  let last: { readonly document: EventsDocument; readonly wallMs: number; readonly monotonicMs: number } | null = null;
   let times = 0;
   const watched = new Map<string, { readonly what: string; readonly sinceMs: number }>();
 

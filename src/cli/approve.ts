@@ -6,7 +6,7 @@ import { isInCluster, notInCluster } from '../host/in-cluster.ts';
 import type { Imds } from '../imds/client.ts';
 import type { ApproveRequest } from '../lifecycle/approval-request.ts';
 import { type ApprovalTerms, termsOf } from '../lifecycle/approval-terms.ts';
-import type { ScheduledEvent, Seen } from '../lifecycle/scheduled-event.ts';
+import type { PollResult, ScheduledEvent } from '../lifecycle/scheduled-event.ts';
 import type { Log } from '../log.ts';
 import { type CommandContext, describeVerb, type Verb } from './command-context.ts';
 import { Failure } from './exit-codes.ts';
@@ -98,7 +98,7 @@ async function look(eventId: string, config: Config, signal: AbortSignal): Promi
 }
 
 /** The service and this command share five requests a second: a refusal for that passes, and so do mistakes of the other side. */
-async function seenSoon(imds: Pick<Imds, 'observe'>, signal: AbortSignal): Promise<Seen> {
+async function seenSoon(imds: Pick<Imds, 'observe'>, signal: AbortSignal): Promise<PollResult> {
   for (let triesLeft = 2; ; triesLeft -= 1) {
     const seen = await imds.observe(signal);
     const isPassing = seen.kind === 'unavailable' && /^http-(429|5\d\d)$/.test(seen.code);

@@ -99,7 +99,7 @@ export function startHealth(options: HealthOptions): Health {
 async function openMetrics(options: HealthOptions): Promise<Metrics> {
   const { runtimeStats, outbox } = options;
   const store = createStoreCounts(outbox, runtimeStats.startedAt);
-  runtimeStats.onTurn(store.look);
+  runtimeStats.onPoll(store.look);
   const metrics = await createMetrics(() => ({
     ...readingsOf(options),
     store: { ...store.counts(), ...storeOf(outbox) },

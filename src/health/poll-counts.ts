@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
 
 /** What a turn saw, as far as it is counted. A `Turn` of the lifecycle is one. */
-export interface CountedTurn {
-  readonly seen:
+export interface CountedPoll {
+  readonly pollResult:
     | { readonly kind: 'document' | 'unchanged'; readonly clockOffsetSeconds: number | null }
     | { readonly kind: 'unavailable'; readonly code: string; readonly reason: string };
   readonly appeared: { readonly seen: number; readonly ours: number };
@@ -32,7 +32,7 @@ export interface PollCounts {
 const valid: readonly string[] = ['document', 'unchanged'];
 
 export function createPollCounts(clock: Clock): {
-  told(turn: CountedTurn): void;
+  told(turn: CountedPoll): void;
   failed(): void;
   counts(): PollCounts;
 } {
@@ -42,7 +42,7 @@ export function createPollCounts(clock: Clock): {
   let failing: PollCounts['failing'] = null;
   let clockOffsetSeconds: number | null = null;
   return {
-    told({ seen, appeared }) {
+    told({ pollResult: seen, appeared }) {
       // Given up because the bridge stops: no look at all.
       if (seen.kind === 'unavailable' && seen.code === 'aborted') return;
       polls += 1;

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { type CountedTurn, createPollCounts, type PollCounts } from './poll-counts.ts';
+import { type CountedPoll, createPollCounts, type PollCounts } from './poll-counts.ts';
 import { createProgress, loopLimits, type Progress, pollLoop } from './progress.ts';
 import { createSendWatch, type SendWatch } from './send-counts.ts';
 
@@ -10,11 +10,11 @@ import { createSendWatch, type SendWatch } from './send-counts.ts';
 export interface RuntimeStats {
   readonly progress: Progress;
   /** A poll has brought whatever it brought. */
-  recordPoll(turn: CountedTurn): void;
+  recordPoll(turn: CountedPoll): void;
   /** A turn ended in a mistake of the program: the loop goes on all the same. */
-  turnFailed(): void;
+  recordPollFailure(): void;
   /** Calls back after each turn. */
-  onTurn(listener: () => void): void;
+  onPoll(listener: () => void): void;
   /** The relay of this sink looks at its backlog once more. */
   relayPassed(sink: string): void;
   readonly watched: SendWatch['watched'];
@@ -47,11 +47,11 @@ export function createRuntimeStats(options: Parameters<typeof loopLimits>[0], cl
       polls.told(turn);
       afterTurn();
     },
-    turnFailed() {
+    recordPollFailure() {
       polls.failed();
       afterTurn();
     },
-    onTurn: (listener) => void listeners.push(listener),
+    onPoll: (listener) => void listeners.push(listener),
     relayPassed: (sink) => progress.beat(sink),
     watched: sends.watched,
     sends,

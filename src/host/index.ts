@@ -20,7 +20,7 @@ export interface Host {
   /** Whether pauses are measured: worth its ten wake-ups a second only while an impact may come. */
   watchPauses(on: boolean): void;
   /** Our own synchronous work kept the thread for `ms` milliseconds: no pause. To be said before the thread is let go. */
-  excuse(ms: number): void;
+  discountOwnWork(ms: number): void;
   /** Equal within one boot, different between two. */
   bootId(): string | null;
   close(): void;
@@ -44,7 +44,7 @@ export function openHost(options: HostOptions): Host {
   return {
     evidence: () => ({ bootId, physicalHost: physicalHost(), tick: pauses.take(), wallStepMs: step() }),
     watchPauses: pauses.watch,
-    excuse: pauses.excuse,
+    discountOwnWork: pauses.discountOwnWork,
     bootId: () => bootId,
     close: pauses.close,
   };

@@ -15,7 +15,7 @@ export interface Pauses {
   /** Lets the tick run or stops it; it costs ten wake-ups a second. Figures not taken yet are dropped when it stops. */
   watch(on: boolean): void;
   /** Our own synchronous work kept the thread for that long: it is no pause. To be said before the thread is let go. */
-  excuse(ms: number): void;
+  discountOwnWork(ms: number): void;
   /** The figures since the last call; null while the tick does not run. */
   take(): TickFigures | null;
   close(): void;
@@ -69,7 +69,7 @@ export function createPauses(clock: Clock): Pauses {
 
   return {
     watch,
-    excuse(ms) {
+    discountOwnWork(ms) {
       excusedMs += Math.max(0, ms);
     },
     take() {

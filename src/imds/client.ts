@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { Seen } from '../lifecycle/scheduled-event.ts';
+import type { PollResult } from '../lifecycle/scheduled-event.ts';
 import { type ApprovalAnswer, postApproval } from './approve.ts';
 import { readAzureTime } from './azure-time.ts';
 import type { Locate } from './discover.ts';
@@ -30,7 +30,7 @@ export interface Imds {
    * One look at the scheduled events. `unchanged` is answered only to the `history` that got the last document: whoever
    * decides from another state, or gives none, gets the whole document.
    */
-  observe(signal: AbortSignal, history?: object): Promise<Seen>;
+  observe(signal: AbortSignal, history?: object): Promise<PollResult>;
   /** The next look gets the whole document, also if it is the one seen last: for one that could not be decided on. */
   forget(): void;
   /** Everything the service tells about this VM, unparsed. */
@@ -42,9 +42,9 @@ export interface Imds {
 
 export type InstanceAnswer =
   | { readonly kind: 'metadata'; readonly metadata: unknown; readonly apiVersion: string }
-  | Extract<Seen, { kind: 'unavailable' }>;
+  | Extract<PollResult, { kind: 'unavailable' }>;
 
-type Unavailable = Extract<Seen, { kind: 'unavailable' }>;
+type Unavailable = Extract<PollResult, { kind: 'unavailable' }>;
 
 /** The service is on the host of the VM, a millisecond away: a connection that takes longer is never established. */
 const longestConnectMs = 10_000;
@@ -150,7 +150,7 @@ function splitEndpoint(endpoint: string): { readonly origin: string; readonly pr
 function toSeen(
   answer: HttpAnswer | HttpFailure,
   { apiVersion, isConditional }: { readonly apiVersion: string; readonly isConditional: boolean },
-): Seen {
+): PollResult {
   if (answer.kind === 'failure') return unavailable(answer.code, answer.reason);
   const time = readAzureTime(answer.header('date'), answer);
   if (answer.status === 304 && isConditional) return { kind: 'unchanged', ...time };

@@ -1,9 +1,9 @@
-import type { ScheduledEvent, SeenDocument } from '../lifecycle/scheduled-event.ts';
+import type { EventsDocument, ScheduledEvent } from '../lifecycle/scheduled-event.ts';
 import { readDate } from './wire-date.ts';
 
 /** What a body turned out to be: a document, or no observation at all, with the reason. */
 export type ParsedDocument =
-  | { readonly kind: 'document'; readonly document: SeenDocument }
+  | { readonly kind: 'document'; readonly document: EventsDocument }
   | { readonly kind: 'no-document'; readonly code: NoDocument; readonly reason: string };
 
 export type NoDocument =
@@ -112,7 +112,7 @@ function uniteSameIds(events: readonly ScheduledEvent[]): ScheduledEvent[] {
 }
 
 /** Whoever approves one of these cannot tell what is approved. */
-function listedTwice(events: readonly ScheduledEvent[]): Pick<SeenDocument, 'listedTwice'> {
+function listedTwice(events: readonly ScheduledEvent[]): Pick<EventsDocument, 'listedTwice'> {
   const keys = events.map(({ eventId }) => eventId.toLowerCase());
   const twice = new Set(keys.filter((key, n) => keys.indexOf(key) !== n));
   return twice.size === 0 ? {} : { listedTwice: [...twice] };

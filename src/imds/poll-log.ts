@@ -1,12 +1,12 @@
 import type { Clock } from '../clock.ts';
-import type { Seen } from '../lifecycle/scheduled-event.ts';
+import type { PollResult } from '../lifecycle/scheduled-event.ts';
 import type { Transition } from '../lifecycle/transition.ts';
 import { createRateLimit, createStatusLogger, type Log } from '../log.ts';
 import type { Pace } from './poll-pace.ts';
 
 /** Says what a turn saw and decided: one line per record, one when the endpoint falls silent, one when it is back. */
 export interface PollLog {
-  polled(turn: Pick<Transition, 'seen' | 'records'>, pace: Pace): void;
+  polled(turn: Pick<Transition, 'pollResult' | 'records'>, pace: Pace): void;
   /** A turn ended in an exception: a mistake of ours. */
   failed(error: unknown): void;
 }
@@ -16,7 +16,7 @@ export function createPollLog(log: Log, clock: Clock): PollLog {
   const teller = createStatusLogger({ clock });
   let polls = 0;
 
-  function logDocument(seen: Seen): void {
+  function logDocument(seen: PollResult): void {
     const { code = null, reason = '' } = seen.kind === 'unavailable' ? seen : {};
     polls = code === null ? polls : polls + 1;
     teller(code, {
@@ -37,7 +37,7 @@ export function createPollLog(log: Log, clock: Clock): PollLog {
         ),
       );
     },
-    polled({ seen, records }, { cappedMs }) {
+    polled({ pollResult: seen, records }, { cappedMs }) {
       if (seen.kind !== 'unavailable' || seen.code !== 'aborted') logDocument(seen);
       if (cappedMs !== null) {
         limited('retry-after', (leftOut) =>

@@ -1,4 +1,4 @@
-import type { Seen } from '../lifecycle/scheduled-event.ts';
+import type { PollResult } from '../lifecycle/scheduled-event.ts';
 
 /** The service allows five requests a second to all programs of a VM together; one a second is what it recommends. */
 export const leastBetweenStartsMs = 1000;
@@ -18,7 +18,7 @@ export interface Pace {
  * start, at once if that has passed. Where the server asked for more time it gets it, up to five seconds.
  */
 export function nextPollIn(
-  seen: Pick<Seen, 'kind'> & { readonly retryAfterMs?: number | null },
+  seen: Pick<PollResult, 'kind'> & { readonly retryAfterMs?: number | null },
   { tookMs, pollIntervalMs }: { readonly tookMs: number; readonly pollIntervalMs: number },
 ): Pace {
   const intervalMs = Math.max(pollIntervalMs, leastBetweenStartsMs);

@@ -1,4 +1,4 @@
-import type { ScheduledEvent, SeenDocument } from './scheduled-event.ts';
+import type { EventsDocument, ScheduledEvent } from './scheduled-event.ts';
 
 /**
  * What somebody knew of an event when wanting it approved. An approval by hand holds for these terms only: by the time it
@@ -14,11 +14,11 @@ export interface ApprovalTerms {
 }
 
 export const isListedTwice = (
-  document: SeenDocument | undefined,
+  document: EventsDocument | undefined,
   { eventId }: Pick<ScheduledEvent, 'eventId'>,
 ): boolean => document?.listedTwice?.includes(eventId.toLowerCase()) ?? false;
 
-export function termsOf(event: ScheduledEvent, document: SeenDocument | undefined): ApprovalTerms {
+export function termsOf(event: ScheduledEvent, document: EventsDocument | undefined): ApprovalTerms {
   const { eventType, eventSource, durationSeconds, resources } = event;
   return { eventType, eventSource, durationSeconds, resources, listedTwice: isListedTwice(document, event) };
 }

@@ -1,11 +1,11 @@
 import { merge } from './content.ts';
-import { type Circumstances, describe, type StepToDescribe, type Unsequenced } from './describe.ts';
+import { describe, type RecordContext, type Step, type Unsequenced } from './describe.ts';
 import { endOf, isProvenByReboot } from './ends.ts';
 import { absenceFacts, confirmAfterMs, type DocumentFacts, dueState, hideMs, isGap, resetWindowMs } from './facts.ts';
 import { type Booking, bookImpact, type Candidate, type HostImpact } from './impact.ts';
 import { longestBetween, type Moment, msBetween } from './moment.ts';
 import { applyImpact, isForgotten, isUnchanged, rememberListed, stillListed, toForget } from './remember.ts';
-import type { ScheduledEvent, SeenDocument } from './scheduled-event.ts';
+import type { EventsDocument, ScheduledEvent } from './scheduled-event.ts';
 import { affects, isSampled, type Scope } from './scope.ts';
 import type { EventMemory } from './state.ts';
 import { type Listing, saysEnded, stepTaken } from './steps.ts';
@@ -15,7 +15,7 @@ type Events = ReadonlyMap<string, EventMemory>;
 /** Everything one document is decided with. */
 export interface DecisionContext {
   readonly facts: DocumentFacts;
-  readonly circumstances: Circumstances;
+  readonly circumstances: RecordContext;
   readonly impact: HostImpact;
   readonly scope: Scope;
   readonly gapAfterMs: number;
@@ -40,7 +40,7 @@ interface Outcome {
 }
 
 /** Decides a document; `null` = the one before again (304). */
-export function decide(before: Events, document: SeenDocument | null, context: DecisionContext): Decision {
+export function decide(before: Events, document: EventsDocument | null, context: DecisionContext): Decision {
   const listed = new Map((document?.events ?? []).map((event) => [event.eventId.toLowerCase(), event]));
   const bookings = bookImpact(candidates(before, document && listed, context), context.impact);
   const touched = new Map([...before].map(([key, memory]) => [key, touch(memory, bookings.get(key), context)]));
@@ -131,13 +131,13 @@ function decideListed(
   if (!step) return { memory: remembered };
   const startedSeconds = saysEnded(listing) ? startedFor(remembered, moment, gap) : null;
   const lastListedAt = (memory?.listedIn ?? facts.previous).moment?.azureAt ?? null;
-  const left = saysEnded(listing) ? { left: { lastListedAt, gap } } : {};
-  return describe(remembered, { ...step, ...left, incarnation: facts.incarnation, startedSeconds }, circumstances);
+  const departure = saysEnded(listing) ? { departure: { lastListedAt, gap } } : {};
+  return describe(remembered, { ...step, ...departure, incarnation: facts.incarnation, startedSeconds }, circumstances);
 }
 
 function decideUnlisted(
   memory: EventMemory,
-  document: SeenDocument | null,
+  document: EventsDocument | null,
   present: Events,
   context: DecisionContext,
 ): Outcome {
@@ -172,7 +172,7 @@ function decideUnlisted(
  * An absent event is ended once another document lacks it too, or three polls of the same; around a reset, once five
  * minutes have passed and a valid document still lacks it.
  */
-function decideWaiting(memory: EventMemory, document: SeenDocument | null, context: DecisionContext): Outcome {
+function decideWaiting(memory: EventMemory, document: EventsDocument | null, context: DecisionContext): Outcome {
   const { absent } = memory;
   if (!absent) return { memory };
   // A time that went backwards holds nothing open.
@@ -185,13 +185,13 @@ function decideWaiting(memory: EventMemory, document: SeenDocument | null, conte
 function end(memory: EventMemory, { facts, circumstances }: DecisionContext): Outcome {
   const { absent } = memory;
   if (!absent || !memory.inScope) return { memory: undefined };
-  const step: StepToDescribe = {
+  const step: Step = {
     ...endOf(memory, absent.facts),
     changes: [],
     incarnation: absent.incarnation,
     // While the list may be incomplete, nobody knows when it left.
     startedSeconds: startedFor(memory, absent.moment, absent.facts.gap || absent.facts.settling),
-    left: { lastListedAt: memory.listedIn?.moment?.azureAt ?? null, gap: absent.facts.gap },
+    departure: { lastListedAt: memory.listedIn?.moment?.azureAt ?? null, gap: absent.facts.gap },
   };
   const ended: EventMemory = {
     ...memory,

@@ -1,5 +1,5 @@
 import { contentKey } from './content.ts';
-import { type Left, noticeSeconds } from './notice.ts';
+import { type Departure, noticeSeconds } from './notice.ts';
 import { type Change, type LifecycleRecord, type Phase, schemaVersion } from './record.ts';
 import { recordId, stepOf, transitionId } from './record-id.ts';
 import type { HostEvidence, Observer } from './scheduled-event.ts';
@@ -7,7 +7,7 @@ import type { EventMemory } from './state.ts';
 import { limits, truncateList, truncateObject, truncateText, truncateValue } from './truncate.ts';
 
 /** What all records of one observation have in common. */
-export interface Circumstances {
+export interface RecordContext {
   readonly at: Date;
   readonly observer: Observer;
   readonly host: HostEvidence;
@@ -18,7 +18,7 @@ export interface Circumstances {
 }
 
 /** The step to put on record. */
-export interface StepToDescribe {
+export interface Step {
   readonly phase: Phase;
   readonly evidence: readonly string[];
   readonly changes: readonly Change[];
@@ -27,7 +27,7 @@ export interface StepToDescribe {
   /** How long Azure listed the event as Started, where that is known. */
   readonly startedSeconds: number | null;
   /** Of an end: how it was listed last before it. */
-  readonly left?: Left;
+  readonly departure?: Departure;
 }
 
 /** A record whose place among the others of its stream is not given yet. */
@@ -36,8 +36,8 @@ export type Unsequenced = Omit<LifecycleRecord, 'position'>;
 /** Writes the record of a step; the memory that comes back has counted it. */
 export function describe(
   memory: EventMemory,
-  step: StepToDescribe,
-  { at, observer, host, ...given }: Circumstances,
+  step: Step,
+  { at, observer, host, ...given }: RecordContext,
 ): { readonly memory: EventMemory; readonly record: Unsequenced } {
   const kind = stepOf(step.phase);
   const content = contentKey(memory.last, memory.phase, step.evidence);

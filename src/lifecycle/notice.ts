@@ -2,7 +2,7 @@ import type { IsoTime, Phase } from './record.ts';
 import type { EventMemory } from './state.ts';
 
 /** How an event that has ended was listed last. */
-export interface Left {
+export interface Departure {
   /** Azure's time of the last look at which it had not ended. */
   readonly lastListedAt: IsoTime | null;
   /** Nobody looked for a while before it was gone. */
@@ -16,21 +16,21 @@ export interface Left {
  */
 export function noticeSeconds(
   memory: EventMemory,
-  { phase, left }: { readonly phase: Phase; readonly left?: Left },
+  { phase, departure }: { readonly phase: Phase; readonly departure?: Departure },
 ): number | null {
-  const until = endOfNotice(memory, phase, left);
+  const until = endOfNotice(memory, phase, departure);
   if (memory.presentAtFirstLook || until === null) return null;
   return Math.max(0, (Date.parse(until) - Date.parse(memory.firstSeen.azureAt)) / 1000);
 }
 
-function endOfNotice(memory: EventMemory, phase: Phase, left: Left | undefined): IsoTime | null {
+function endOfNotice(memory: EventMemory, phase: Phase, departure: Departure | undefined): IsoTime | null {
   const { notBefore } = memory.last;
   const startedAt = memory.started?.azureAt ?? null;
   const proof = earliest([memory.impactAt, startedAt]);
   // A start that nobody saw is proof of nothing earlier than itself.
   if (proof !== null) return proof === startedAt && !memory.startSeen ? null : proof;
-  if (left === undefined || phase === 'Canceled') return notBefore;
-  return left.gap ? null : earliest([notBefore, left.lastListedAt]);
+  if (departure === undefined || phase === 'Canceled') return notBefore;
+  return departure.gap ? null : earliest([notBefore, departure.lastListedAt]);
 }
 
 const earliest = (times: readonly (IsoTime | null)[]): IsoTime | null =>

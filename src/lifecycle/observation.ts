@@ -1,5 +1,5 @@
 import { isoAfter, type Moment, monotonicBetween, offsetNoiseSeconds } from './moment.ts';
-import type { HostEvidence, SeenDocument } from './scheduled-event.ts';
+import type { EventsDocument, HostEvidence } from './scheduled-event.ts';
 import type { UndecidedDocument } from './state.ts';
 
 /** One valid look, of now or of before the observer was known. */
@@ -9,7 +9,7 @@ export interface Observation {
   readonly previousDocumentAt: string | null;
   readonly previousDocument: Moment | null;
   /** Null: the document seen last, once more. */
-  readonly document: SeenDocument | null;
+  readonly document: EventsDocument | null;
   readonly imdsApiVersion: string;
   readonly azureTime: Date | null;
   readonly clockOffsetSeconds: number | null;

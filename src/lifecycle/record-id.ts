@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Phase } from './record.ts';
 
 /** What is counted and hashed as one step: how an event ended is its evidence, not its identity. */
-export type Step = 'scheduled' | 'started' | 'updated' | 'approved' | 'end' | 'snapshot';
+export type StepKind = 'scheduled' | 'started' | 'updated' | 'approved' | 'end' | 'snapshot';
 
-const stepOfPhase: Readonly<Record<Phase, Step>> = {
+const stepOfPhase: Readonly<Record<Phase, StepKind>> = {
   Scheduled: 'scheduled',
   Started: 'started',
   Updated: 'updated',
@@ -15,7 +15,7 @@ const stepOfPhase: Readonly<Record<Phase, Step>> = {
   Ended: 'end',
 };
 
-export const stepOf = (phase: Phase): Step => stepOfPhase[phase];
+export const stepOf = (phase: Phase): StepKind => stepOfPhase[phase];
 
 /** 32 hexadecimal digits: the first 128 bits of SHA-256 over the JSON of the parts, so that no two lists of parts collide. */
 const hash = (...parts: readonly unknown[]): string =>
@@ -28,7 +28,7 @@ const hash = (...parts: readonly unknown[]): string =>
  */
 export function transitionId(
   eventId: string,
-  step: Step,
+  step: StepKind,
   repeat: number,
   detail: { readonly content?: string; readonly vmId?: string } = {},
 ): string {

@@ -26,7 +26,7 @@ export interface ScheduledEvent {
 }
 
 /** The whole answer of `GET /metadata/scheduledevents`, parsed. At most one entry per lower-case EventId. */
-export interface SeenDocument {
+export interface EventsDocument {
   /** Azure's counter. Used to recognise a reset and "exactly one more", never to decide whether a document is new. */
   readonly incarnation: number;
   readonly events: readonly ScheduledEvent[];
@@ -37,10 +37,10 @@ export interface SeenDocument {
 }
 
 /** The outcome of one look at the endpoint: every answer is a value, none is an exception. */
-export type Seen =
+export type PollResult =
   | {
       readonly kind: 'document';
-      readonly document: SeenDocument;
+      readonly document: EventsDocument;
       readonly imdsApiVersion: string;
       /** `Date` of the answer: Azure's time. */
       readonly azureTime: Date | null;

@@ -1,4 +1,4 @@
-import { type Circumstances, describe, type Unsequenced } from './describe.ts';
+import { describe, type RecordContext, type Unsequenced } from './describe.ts';
 import { neverListed } from './empty-memory.ts';
 import { resetWindowMs } from './facts.ts';
 import { type Moment, msBetween } from './moment.ts';
@@ -27,7 +27,7 @@ export const isSnapshotDue = ({ snapshotDue, enabled, unreadable, events }: Life
   msBetween(enabled, now) >= resetWindowMs &&
   inSight(events).length <= longestList;
 
-export function snapshotRecord(state: LifecycleState, circumstances: Circumstances): Unsequenced {
+export function snapshotRecord(state: LifecycleState, circumstances: RecordContext): Unsequenced {
   const { record } = describe(
     neverListed(`${snapshotIdPrefix}${state.streamId}`, circumstances.at),
     {

@@ -1,6 +1,6 @@
 import type { Moment } from './moment.ts';
 import type { IsoTime } from './record.ts';
-import type { HostEvidence, ScheduledEvent, SeenDocument } from './scheduled-event.ts';
+import type { EventsDocument, HostEvidence, ScheduledEvent } from './scheduled-event.ts';
 
 /**
  * All that the lifecycle remembers between two looks. Immutable: a turn that changes an event replaces its
@@ -62,7 +62,7 @@ export interface Unbooked {
 export interface UndecidedDocument {
   readonly at: IsoTime;
   readonly previousDocumentAt: IsoTime | null;
-  readonly document: SeenDocument;
+  readonly document: EventsDocument;
   readonly imdsApiVersion: string;
   readonly azureTime: IsoTime | null;
   readonly clockOffsetSeconds: number | null;

@@ -6,7 +6,7 @@ import { isoAfter, isWithin, lostBetween, type Moment, msBetween } from './momen
 import { isoOf, momentOf, type Observation, observationFrom, offsetOf, steadyOffset } from './observation.ts';
 import { isPauseMeasured, pauseBetween } from './pause.ts';
 import type { LifecycleRecord } from './record.ts';
-import type { HostEvidence, Observer, Seen } from './scheduled-event.ts';
+import type { HostEvidence, Observer, PollResult } from './scheduled-event.ts';
 import type { Scope } from './scope.ts';
 import { isSnapshotDue, snapshotRecord } from './snapshot.ts';
 import type { LifecycleState, Unbooked } from './state.ts';
@@ -30,7 +30,7 @@ export interface TransitionInput {
 
 /** One turn: what was seen, what to remember and what to tell. */
 export interface Transition {
-  readonly seen: Seen;
+  readonly pollResult: PollResult;
   readonly state: LifecycleState;
   readonly records: readonly LifecycleRecord[];
   /** Distinct events that came in sight in this turn, and those that affect this VM. */
@@ -45,9 +45,9 @@ export const gapAfterMs = (pollIntervalSeconds: number): number => Math.max(10_0
  * remember and what to tell. The same input gives the same records with the same ids, so a crash between two turns
  * neither loses nor doubles a step.
  */
-export function transition(state: LifecycleState, seen: Seen, input: TransitionInput): Transition {
+export function transition(state: LifecycleState, seen: PollResult, input: TransitionInput): Transition {
   const { observer } = input;
-  if (!observer) return { seen, ...withoutRecords(bufferUndecided(state, seen, input)) };
+  if (!observer) return { pollResult: seen, ...withoutRecords(bufferUndecided(state, seen, input)) };
   const known = { ...input, observer };
   const observations = state.undecided.map(observationFrom);
   const now = observationOf(state, seen, input);
@@ -55,12 +55,12 @@ export function transition(state: LifecycleState, seen: Seen, input: TransitionI
   let result = withoutRecords(state.undecided.length > 0 ? { ...state, undecided: [] } : state);
   if (!now) result = withoutRecords(withoutDocument(result.state, input));
   for (const observation of observations) result = join(result, decideObservation(result.state, observation, known));
-  if (!now) return { seen, ...result };
+  if (!now) return { pollResult: seen, ...result };
   const lastDocument = momentOf(now, result.state.clockOffsetSeconds);
-  return { seen, ...result, state: { ...result.state, lastDocumentAt: isoOf(input.at), lastDocument } };
+  return { pollResult: seen, ...result, state: { ...result.state, lastDocumentAt: isoOf(input.at), lastDocument } };
 }
 
-type TransitionResult = Omit<Transition, 'seen'>;
+type TransitionResult = Omit<Transition, 'pollResult'>;
 
 const withoutRecords = (state: LifecycleState): TransitionResult => ({
   state,
@@ -80,7 +80,7 @@ const join = (before: TransitionResult, after: TransitionResult): TransitionResu
 /** The present answer as a look; null where it is no observation, or repeats a document that we do not hold. */
 function observationOf(
   state: LifecycleState,
-  seen: Seen,
+  seen: PollResult,
   { at, monotonicMs, host }: TransitionInput,
 ): Observation | null {
   if (seen.kind === 'unavailable') return null;

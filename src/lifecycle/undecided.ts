@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isoOf, momentOf, offsetOf, steadyOffset } from './observation.ts';
 import { isPauseMeasured } from './pause.ts';
-import type { HostEvidence, Seen } from './scheduled-event.ts';
+import type { HostEvidence, PollResult } from './scheduled-event.ts';
 import type { LifecycleState, UndecidedDocument } from './state.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { LifecycleState, UndecidedDocument } from './state.ts';
  */
 export function bufferUndecided(
   state: LifecycleState,
-  seen: Seen,
+  seen: PollResult,
   { at, monotonicMs, host }: { readonly at: Date; readonly monotonicMs: number; readonly host: HostEvidence },
 ): LifecycleState {
   const last = state.undecided.at(-1);

@@ -12,7 +12,7 @@ async function answered(looks: readonly (typeof seen | ReturnType<typeof failed>
   const clock = createFakeClock();
   const { told, counts } = createPollCounts(clock);
   for (const look of looks) {
-    told({ seen: look, appeared });
+    told({ pollResult: look, appeared });
     await clock.advance(1000 * everySeconds);
   }
   return JSON.parse(JSON.stringify(createPing({ counts }, clock)()));

@@ -6,7 +6,7 @@ import { readAzureTime } from '../../src/imds/azure-time.ts';
 import { parseDocument } from '../../src/imds/document.ts';
 import { foldEvents, foldObservers } from '../../src/lifecycle/fold.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
-import type { HostEvidence, Observer, Seen, SeenDocument } from '../../src/lifecycle/scheduled-event.ts';
+import type { EventsDocument, HostEvidence, Observer, PollResult } from '../../src/lifecycle/scheduled-event.ts';
 import { impactWithin } from '../../src/lifecycle/scope.ts';
 import { emptyState, type LifecycleState } from '../../src/lifecycle/state.ts';
 import { gapAfterMs, transition } from '../../src/lifecycle/transition.ts';
@@ -169,11 +169,11 @@ const shownMs = (vm: Vm, poll: Poll, { observedAt }: LifecycleRecord): number | 
 
 const wallClock = (vm: Vm, atMs: number): Date => new Date(epochMs + atMs + clockErrorMs(vm, atMs));
 
-type Parse = (view: number) => SeenDocument;
+type Parse = (view: number) => EventsDocument;
 
 /** Each document is parsed once, however often it is served. */
 function parserOf(views: readonly View[], vm: Vm): Parse {
-  const parsed = new Map<number, SeenDocument>();
+  const parsed = new Map<number, EventsDocument>();
   return (index) => {
     const known = parsed.get(index);
     if (known) return known;
@@ -191,7 +191,7 @@ interface Sighting {
   readonly parse: Parse;
 }
 
-function see(poll: Poll, view: number | null, { vm, served, parse }: Sighting): Seen {
+function see(poll: Poll, view: number | null, { vm, served, parse }: Sighting): PollResult {
   if (view === null) {
     return { kind: 'unavailable', code: poll.failure ?? 'timeout', reason: 'The model says so.', retryAfterMs: null };
   }

@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 import { freePort } from './free-port.ts';
 
 const imds = { timeoutSeconds: 10, firstTimeoutSeconds: 130 };
-const turn = { seen: { kind: 'document', clockOffsetSeconds: 0 }, appeared: { seen: 1, ours: 1 } } as const;
+const turn = { pollResult: { kind: 'document', clockOffsetSeconds: 0 }, appeared: { seen: 1, ours: 1 } } as const;
 const sink: Sink = {
   name: 'hub',
   batchBy: 'any',
@@ -79,7 +79,7 @@ test('metrics are those of the outbox and of the relay, and of what the sink ans
   await relay.drainOnce(new AbortController().signal);
   await clock.advance(2_500);
   runtimeStats.relayPassed('hub');
-  runtimeStats.turnFailed();
+  runtimeStats.recordPollFailure();
   const { body } = await ask('/metrics');
   for (const line of [
     'bridge_records_accepted_total 1',

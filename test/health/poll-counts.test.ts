@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
-import { type CountedTurn, createPollCounts } from '../../src/health/poll-counts.ts';
+import { type CountedPoll, createPollCounts } from '../../src/health/poll-counts.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const none = { seen: 0, ours: 0 };
-const brought = (clockOffsetSeconds: number | null, appeared = none): CountedTurn => ({
-  seen: { kind: 'document', clockOffsetSeconds },
+const brought = (clockOffsetSeconds: number | null, appeared = none): CountedPoll => ({
+  pollResult: { kind: 'document', clockOffsetSeconds },
   appeared,
 });
-const failed = (code: string): CountedTurn => ({
-  seen: { kind: 'unavailable', code, reason: 'It hangs.' },
+const failed = (code: string): CountedPoll => ({
+  pollResult: { kind: 'unavailable', code, reason: 'It hangs.' },
   appeared: none,
 });
 
 test('polls are counted by what they brought, and those without a document by their reason', () => {
   const polls = createPollCounts(createFakeClock());
   polls.told(brought(0));
-  polls.told({ seen: { kind: 'unchanged', clockOffsetSeconds: null }, appeared: none });
+  polls.told({ pollResult: { kind: 'unchanged', clockOffsetSeconds: null }, appeared: none });
   for (const code of ['timeout', 'http-503', 'timeout']) polls.told(failed(code));
   polls.failed();
   expect(polls.counts()).toMatchObject({

@@ -11,7 +11,7 @@ process.stdin.on('data', (commands: string) => {
     if (command === 'work') {
       const startedMs = systemClock.monotonicMs();
       while (systemClock.monotonicMs() - startedMs < 2000);
-      host.excuse(systemClock.monotonicMs() - startedMs);
+      host.discountOwnWork(systemClock.monotonicMs() - startedMs);
     }
     if (command === 'unwatch') host.watchPauses(false);
   }

@@ -110,11 +110,11 @@ describe('pauses', () => {
     pauses.watch(true);
     await time.run(500);
     time.stall(900);
-    pauses.excuse(900);
+    pauses.discountOwnWork(900);
     await time.wake();
     expect(pauses.take()).toEqual({ longestMs: 0, totalMs: 0 });
     time.stall(2900);
-    pauses.excuse(800);
+    pauses.discountOwnWork(800);
     await time.wake();
     expect(pauses.take()).toEqual({ longestMs: 2000, totalMs: 2000 });
     pauses.close();
@@ -123,9 +123,9 @@ describe('pauses', () => {
   test('are not excused by work of long ago', async () => {
     const time = createStallingClock();
     const pauses = createPauses(time.clock);
-    pauses.excuse(5000);
+    pauses.discountOwnWork(5000);
     pauses.watch(true);
-    pauses.excuse(90);
+    pauses.discountOwnWork(90);
     await time.run(500);
     time.stall(1100);
     await time.wake();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ImdsOptions } from '../../src/imds/client.ts';
-import type { Seen } from '../../src/lifecycle/scheduled-event.ts';
+import type { PollResult } from '../../src/lifecycle/scheduled-event.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { until } from '../support/until.ts';
 import { fixture } from './fixture.ts';
@@ -10,7 +10,7 @@ import { bytes, http, type RawAnswer, raw, startRawServer } from './raw-server.t
 const never = new AbortController().signal;
 const scheduled = fixture('live-migration-2-scheduled');
 
-async function seenWhen(answer: RawAnswer | null, options: Partial<ImdsOptions> = {}): Promise<Seen> {
+async function seenWhen(answer: RawAnswer | null, options: Partial<ImdsOptions> = {}): Promise<PollResult> {
   await using server = await startRawServer();
   server.answer(answer);
   const imds = imdsAt(server, options);

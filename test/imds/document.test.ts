@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ParsedDocument, parseDocument } from '../../src/imds/document.ts';
-import type { ScheduledEvent, SeenDocument } from '../../src/lifecycle/scheduled-event.ts';
+import type { EventsDocument, ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
 import { fixture, fixtureNames } from './fixture.ts';
 
 const newest = '2020-07-01';
 
-function documentOf(body: string, apiVersion = newest): SeenDocument {
+function documentOf(body: string, apiVersion = newest): EventsDocument {
   const parsed = parseDocument(body, apiVersion);
   if (parsed.kind !== 'document') throw new Error(`no document: ${parsed.reason}`);
   return parsed.document;
@@ -352,7 +352,7 @@ describe('whatever comes', () => {
             fc.tuple(fc.constant(entries), fc.shuffledSubarray(entries, { minLength: entries.length })),
           ),
         ([entries, shuffled]) => {
-          const sorted = (document: SeenDocument): unknown =>
+          const sorted = (document: EventsDocument): unknown =>
             document.events.toSorted((one, other) =>
               one.eventId.toLowerCase() < other.eventId.toLowerCase() ? -1 : 1,
             );

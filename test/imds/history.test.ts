@@ -48,7 +48,7 @@ function bridgeOf(outbox: Outbox, clock: Clock, url: string): Bridge {
       evidence: () => ({ bootId: 'boot-1', physicalHost: null, tick: null, wallStepMs: 0 }),
       bootId: () => 'boot-1',
       watchPauses: () => {},
-      excuse: () => {},
+      discountOwnWork: () => {},
       close: () => {},
     },
     observer: {
@@ -89,14 +89,14 @@ test('a state that comes to light late is decided on from a whole document, not 
   const after = harness.open({ directory: state });
   const bridge = bridgeOf(after, harness.clock, server.url);
   await pollOnce(bridge, never);
-  expect((await pollOnce(bridge, never)).seen.kind).toBe('unchanged');
+  expect((await pollOnce(bridge, never)).pollResult.kind).toBe('unchanged');
   rmSync(state);
   renameSync(stash, state);
   await harness.clock.advance(6_000);
   await pollOnce(bridge, never);
   expect(after.state.events.get('aaaa')?.open).toBe(true);
 
-  expect((await pollOnce(bridge, never)).seen.kind).toBe('document');
+  expect((await pollOnce(bridge, never)).pollResult.kind).toBe('document');
   for (let minute = 0; minute < 10; minute += 1) {
     await harness.clock.advance(60_000);
     await pollOnce(bridge, never);

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { createPollLog } from '../../src/imds/poll-log.ts';
-import type { Seen } from '../../src/lifecycle/scheduled-event.ts';
+import type { PollResult } from '../../src/lifecycle/scheduled-event.ts';
 import type { Log } from '../../src/log.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { sampleRecord } from '../support/sample-record.ts';
 
-const unavailable = (code: string): Seen => ({
+const unavailable = (code: string): PollResult => ({
   kind: 'unavailable',
   code,
   reason: `${code} happened.`,
   retryAfterMs: null,
 });
-const unchanged: Seen = { kind: 'unchanged', azureTime: null, clockOffsetSeconds: null };
+const unchanged: PollResult = { kind: 'unchanged', azureTime: null, clockOffsetSeconds: null };
 const pace = { waitMs: 1000, cappedMs: null };
 
 function listen() {
@@ -30,9 +30,9 @@ function listen() {
 describe('what the log says of a turn', () => {
   test('an endpoint that stays silent is one line, and one more when it is back', () => {
     const { lines, pollLog } = listen();
-    for (let n = 0; n < 30; n += 1) pollLog.polled({ seen: unavailable('timeout'), records: [] }, pace);
-    pollLog.polled({ seen: unchanged, records: [] }, pace);
-    pollLog.polled({ seen: unchanged, records: [] }, pace);
+    for (let n = 0; n < 30; n += 1) pollLog.polled({ pollResult: unavailable('timeout'), records: [] }, pace);
+    pollLog.polled({ pollResult: unchanged, records: [] }, pace);
+    pollLog.polled({ pollResult: unchanged, records: [] }, pace);
     expect(lines).toEqual([
       'warn No document: timeout happened.',
       'info The metadata service answers again, after 30 polls without a document.',
@@ -42,13 +42,13 @@ describe('what the log says of a turn', () => {
   test('each other reason is a line of its own', () => {
     const { lines, pollLog } = listen();
     for (const code of ['timeout', 'http-503', 'timeout'])
-      pollLog.polled({ seen: unavailable(code), records: [] }, pace);
+      pollLog.polled({ pollResult: unavailable(code), records: [] }, pace);
     expect(lines).toHaveLength(2);
   });
 
   test('being stopped in the middle of a look is no trouble', () => {
     const { lines, pollLog } = listen();
-    pollLog.polled({ seen: unavailable('aborted'), records: [] }, pace);
+    pollLog.polled({ pollResult: unavailable('aborted'), records: [] }, pace);
     expect(lines).toEqual([]);
   });
 
@@ -60,13 +60,13 @@ describe('what the log says of a turn', () => {
       evidence: ['said-by-azure'],
       observerAffected: true,
     });
-    pollLog.polled({ seen: unchanged, records: [record] }, pace);
+    pollLog.polled({ pollResult: unchanged, records: [record] }, pace);
     expect(lines).toEqual(['info Freeze of this VM: Started (said-by-azure)']);
   });
 
   test('a wait that the server asked for and does not get is said', () => {
     const { lines, pollLog } = listen();
-    pollLog.polled({ seen: unchanged, records: [] }, { waitMs: 5000, cappedMs: 600_000 });
+    pollLog.polled({ pollResult: unchanged, records: [] }, { waitMs: 5000, cappedMs: 600_000 });
     expect(lines[0]).toContain('asks to wait 600 s');
   });
 });

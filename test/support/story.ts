@@ -1,5 +1,5 @@
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
-import type { HostEvidence, Observer, ScheduledEvent, Seen } from '../../src/lifecycle/scheduled-event.ts';
+import type { HostEvidence, Observer, PollResult, ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
 import type { LifecycleState } from '../../src/lifecycle/state.ts';
 import { emptyState } from '../../src/lifecycle/state.ts';
 import { gapAfterMs, transition } from '../../src/lifecycle/transition.ts';
@@ -166,7 +166,7 @@ export function tell(
   return { records, state, appeared };
 }
 
-function seenOf(look: Look, incarnation: number, time: number): Seen {
+function seenOf(look: Look, incarnation: number, time: number): PollResult {
   const clockOffsetSeconds = look.clockOffsetSeconds ?? -(look.clockAheadSeconds ?? 0) + 0;
   const { dateless, underWaySeconds = 0 } = look;
   const clock = {

@@ -1,4 +1,4 @@
-import { type Step, stepOf } from '../../lifecycle/record-id.ts';
+import { type StepKind, stepOf } from '../../lifecycle/record-id.ts';
 import type { IssuedStep } from '../index.ts';
 import { plural } from './figures.ts';
 import type { Told } from './moment.ts';
@@ -73,7 +73,7 @@ const once = (held: readonly Held[]): readonly Held[] => [
 ];
 
 /** The step that a record calls what Azure does. */
-export const stepSaid: Readonly<Record<Said['step'], Step>> = {
+export const stepSaid: Readonly<Record<Said['step'], StepKind>> = {
   scheduled: 'scheduled',
   started: 'started',
   updated: 'updated',
@@ -85,7 +85,7 @@ function judge(said: readonly Said[], held: readonly Held[], where: string): rea
   const expected = said.map(({ step }) => stepSaid[step]);
   const found = held.map(({ phase }) => stepOf(phase));
   return [...new Set([...expected, ...found])].flatMap((step) => {
-    const count = (steps: readonly Step[]): number => steps.filter((one) => one === step).length;
+    const count = (steps: readonly StepKind[]): number => steps.filter((one) => one === step).length;
     const [wanted, there] = [count(expected), count(found)] as const;
     if (wanted === there) return [];
     if (wanted === 0) return [`its step “${step}” is ${where}, but Azure never said it.`];

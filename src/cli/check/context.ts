@@ -8,7 +8,7 @@ import type { Config } from '../../config.ts';
 import { createImds, type Imds, type InstanceAnswer } from '../../imds/client.ts';
 import { createDiscovery, type Locate } from '../../imds/discover.ts';
 import { observerFrom, observerWithoutMetadata, parseInstance, parseTags } from '../../imds/instance.ts';
-import type { Observer, Seen } from '../../lifecycle/scheduled-event.ts';
+import type { Observer, PollResult } from '../../lifecycle/scheduled-event.ts';
 import { silentLog } from '../../log.ts';
 import { tokenScopes } from '../../sinks/registry.ts';
 import type { Entry } from '../../sinks/sink.ts';
@@ -31,7 +31,7 @@ export interface CheckContext extends SinkCheckContext {
   /** What `status` knows of the service and its outbox; else why it knows nothing. Asked once. */
   status(): Promise<Status | Failure>;
   instance(): Promise<InstanceAnswer>;
-  document(): Promise<Seen>;
+  document(): Promise<PollResult>;
   /** Where the metadata service was found; as configured, unless that is `auto`. */
   endpoint(): Promise<string>;
   close(): Promise<void>;
@@ -116,7 +116,7 @@ export function createCheckContext(options: CheckContextOptions): CheckContext {
     return observer && probeEntry(observer, clock.now(), config.imds.apiVersion);
   }
 
-  const document = once(async (): Promise<Seen> => {
+  const document = once(async (): Promise<PollResult> => {
     const over = new AbortController();
     void clock.sleep(patienceMs, over.signal).then(() => {
       if (over.signal.aborted || signal.aborted) return;

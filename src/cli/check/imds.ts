@@ -1,7 +1,7 @@
 import { notProven, ok, problem, warning } from '../../check/finding.ts';
 import { showProxyAgent } from '../../check/remedy.ts';
 import type { InstanceAnswer } from '../../imds/client.ts';
-import type { Observer, ScheduledEvent, Seen, SeenDocument } from '../../lifecycle/scheduled-event.ts';
+import type { EventsDocument, Observer, PollResult, ScheduledEvent } from '../../lifecycle/scheduled-event.ts';
 import { affects } from '../../lifecycle/scope.ts';
 import type { CheckContext } from './context.ts';
 import type { Finding } from './finding.ts';
@@ -37,7 +37,7 @@ export interface ImdsSeen {
   readonly isNameConfigured: boolean;
   /** As the outbox knows it. */
   readonly stored: Observer | null;
-  readonly seen: Seen;
+  readonly seen: PollResult;
   readonly witnessRate: number;
 }
 
@@ -114,7 +114,7 @@ const tell = ({ eventType, eventStatus, resources }: ScheduledEvent, vmName: str
 const named = (events: readonly ScheduledEvent[]): string =>
   [...new Set(events.flatMap(({ resources }) => resources ?? []))].slice(0, 10).join(', ') || 'nobody';
 
-const isMisnamed = ({ events }: SeenDocument, vm: Observer): boolean =>
+const isMisnamed = ({ events }: EventsDocument, vm: Observer): boolean =>
   isAlone(vm) && !events.some(({ resources }) => resources === null || affects(resources, vm.vmName));
 
 /** As far as the metadata tells: it says nothing of availability sets. */

@@ -8,7 +8,7 @@ import type { Announce, Step } from '../../../src/azure-simulator/scenarios/scen
 import { parseDocument } from '../../../src/imds/document.ts';
 import { observerFrom, parseInstance, parseTags } from '../../../src/imds/instance.ts';
 import type { LifecycleRecord } from '../../../src/lifecycle/record.ts';
-import type { Observer, Seen } from '../../../src/lifecycle/scheduled-event.ts';
+import type { Observer, PollResult } from '../../../src/lifecycle/scheduled-event.ts';
 import { emptyState, type LifecycleState } from '../../../src/lifecycle/state.ts';
 import { gapAfterMs, transition } from '../../../src/lifecycle/transition.ts';
 
@@ -216,7 +216,7 @@ function openWatcher(vm: GroupVm, group: Group, document: GroupDocument, from: D
   };
 }
 
-function seenOf(body: string, at: Date, clockOffsetSeconds: number): Seen {
+function seenOf(body: string, at: Date, clockOffsetSeconds: number): PollResult {
   const parsed = parseDocument(body, '2020-07-01');
   if (parsed.kind !== 'document') throw new Error(`the simulator shows no document: ${parsed.reason}`);
   const azureTime = new Date(1000 * Math.floor(at.getTime() / 1000 + clockOffsetSeconds));

@@ -1,5 +1,5 @@
 import { foldEvents } from '../../../lifecycle/fold.ts';
-import { type Step, stepOf } from '../../../lifecycle/record-id.ts';
+import { type StepKind, stepOf } from '../../../lifecycle/record-id.ts';
 import type { IssuedStep } from '../../index.ts';
 import { stepSaid } from '../verdict.ts';
 import type { FleetRecord } from './moment.ts';
@@ -22,7 +22,7 @@ export interface FleetEventVerdict {
   readonly affected: number;
   readonly said: readonly FleetSaid['step'][];
   /** The steps that the records fold to. */
-  readonly folded: readonly Step[];
+  readonly folded: readonly StepKind[];
   /** Affected VMs that told every step of it. */
   readonly toldAll: number;
 }
@@ -77,7 +77,7 @@ export function compareFleet(
 function judge({ eventId, eventType, said, folded }: FleetEventVerdict): readonly string[] {
   const expected = said.map((step) => stepSaid[step]);
   if ([...expected].sort().join() === [...folded].sort().join()) return [];
-  const list = (steps: readonly Step[]): string => (steps.length === 0 ? 'nothing' : steps.join(', '));
+  const list = (steps: readonly StepKind[]): string => (steps.length === 0 ? 'nothing' : steps.join(', '));
   return [`${eventType} ${eventId}: Azure issued ${list(expected)}; the records fold to ${list(folded)}.`];
 }
 

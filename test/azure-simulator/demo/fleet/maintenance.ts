@@ -1,13 +1,13 @@
 import { type FleetShow, fleetBeginning, foldFleet } from '../../../../src/azure-simulator/demo/fleet/model.ts';
 import type { FleetHappening, FleetMoment, FleetRecord } from '../../../../src/azure-simulator/demo/fleet/moment.ts';
 import type { Phase } from '../../../../src/lifecycle/record.ts';
-import { type Step, stepOf } from '../../../../src/lifecycle/record-id.ts';
+import { type StepKind, stepOf } from '../../../../src/lifecycle/record-id.ts';
 
 export const fleet = { vms: ['web_0', 'web_1', 'web_2', 'web_3', 'web_4'], domains: 2 };
 
 /** What a VM tells of an event. `affected`: the event is about it; else it is a neighbour. */
 export function record(eventId: string, vmName: string, phase: Phase, at: number, affected = true): FleetRecord {
-  const step: Step = stepOf(phase);
+  const step: StepKind = stepOf(phase);
   return {
     recordId: `${eventId} ${step} ${vmName}`,
     transitionId: `${eventId} ${step}`,
