@@ -169,7 +169,7 @@ describe('one turn of the bridge', () => {
     const bridge = openBridge(directory.path);
     azure.imds.fault('scheduledevents', { status: 503 }, 1);
     expect(await pollOnce(bridge, never)).toMatchObject({
-      seen: { kind: 'unavailable', code: 'http-503' },
+      pollResult: { kind: 'unavailable', code: 'http-503' },
       records: [],
     });
     await bridge.close();
