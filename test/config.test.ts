@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { accept, environmentName, fromText, type Option } from '../src/config/options.ts';
 import { imdsApiVersions, observerFields, options } from '../src/config.ts';
+import { accepted, refused } from './config/sample-values.ts';
 
 const rowOf = (path: string): Option => {
   const found = options.find((option) => option.path === path);
@@ -49,71 +50,9 @@ test('every field of the observer VM but its tags can be set by hand', () => {
   for (const field of observerFields) expect(rowOf(`observer.${field}`).fallback).toBeUndefined();
 });
 
-const accepted: readonly (readonly [path: string, value: unknown, as?: unknown])[] = [
-  ['imds.endpoint', 'auto'],
-  ['imds.endpoint', 'http://169.254.169.254'],
-  ['imds.endpoint', 'http://127.0.0.1:8080/vm/web_3'],
-  ['imds.endpoint', 'http://127.0.0.1:8080/vm/web_3/', 'http://127.0.0.1:8080/vm/web_3'],
-  ['imds.pollIntervalSeconds', 1],
-  ['imds.pollIntervalSeconds', 2.5],
-  ['scope.witnessRate', 0],
-  ['scope.witnessRate', 1],
-  ['sinks.eventHubs.fullyQualifiedNamespace', 'x.servicebus.windows.net'],
-  ['sinks.eventHubs.fullyQualifiedNamespace', 'localhost:5671'],
-  ['sinks.eventHubs.customEndpoint', 'sb://localhost:5671'],
-  ['sinks.eventHubs.connectionString', 'Endpoint=sb://x/;SharedAccessKeyName=k;SharedAccessKey=v'],
-  ['sinks.eventHubs.connectionString', 'Endpoint=sb://x/;SharedAccessSignature=SharedAccessSignature sr=x'],
-  ['sinks.logAnalytics.endpoint', 'https://x.ingest.monitor.azure.com/', 'https://x.ingest.monitor.azure.com'],
-  ['sinks.stdout', {}],
-  ['sinks.stdout', true, {}],
-  ['sinks.stdout', false, null],
-  ['identity.clientId', '6F6B5D0A-1C1E-4B57-9A0E-2F1F3F1A7C55'],
-  ['proxy.url', 'http://proxy:3128'],
-  ['proxy.url', 'http://user:pass%40word@proxy:3128/', 'http://user:pass%40word@proxy:3128'],
-  ['observer.tags', []],
-];
-
 test.for(accepted)('accepted as %s: %j', ([path, value, as = value]) => {
   expect(accept(rowOf(path), value)).toEqual(as);
 });
-
-const refused: readonly (readonly [path: string, value: unknown])[] = [
-  ['imds.endpoint', 'https://169.254.169.254'],
-  ['imds.endpoint', '169.254.169.254'],
-  ['imds.endpoint', 'http://x/?api-version=2020-07-01'],
-  ['imds.endpoint', 'http://'],
-  ['imds.endpoint', 5],
-  ['imds.pollIntervalSeconds', 0.5],
-  ['imds.pollIntervalSeconds', '1'],
-  ['imds.pollIntervalSeconds', Number.NaN],
-  ['scope.witnessRate', 1.1],
-  ['scope.witnessRate', -0.1],
-  ['outbox.maxMegabytes', 100.5],
-  ['http.port', 65_536],
-  ['stateDirectory', ''],
-  ['identity.clientId', 'my-identity'],
-  ['sinks.eventHubs.fullyQualifiedNamespace', 'sb://x.servicebus.windows.net/'],
-  ['sinks.eventHubs.fullyQualifiedNamespace', ''],
-  ['sinks.eventHubs.transport', 'https'],
-  ['sinks.eventHubs.connectionString', 'sb://x'],
-  ['sinks.eventHubs.customEndpoint', 'sb://localhost:5671/hub'],
-  ['sinks.eventHubs.customEndpoint', 'amqps://localhost:5671'],
-  ['sinks.logAnalytics.endpoint', 'http://x.ingest.monitor.azure.com'],
-  ['sinks.logAnalytics.ruleId', 'my-rule'],
-  ['sinks.logAnalytics.streamName', 'VmLifecycle_CL'],
-  ['sinks.stdout', { pretty: true }],
-  ['sinks.stdout', []],
-  ['imds.endpoint', 'http://user:password@169.254.169.254'],
-  ['sinks.eventHubs.customEndpoint', 'sb://user:password@localhost:5671'],
-  ['sinks.logAnalytics.endpoint', 'https://:password@x.ingest.monitor.azure.com'],
-  ['proxy.url', 'http://user:pass/word@proxy:3128'],
-  ['proxy.url', 'socks5://proxy'],
-  ['proxy.bypass', 'localhost'],
-  ['observer.tags', ['']],
-  ['observer.tags', [1]],
-  ['approve.userInitiated', 'yes'],
-  ['log.level', 'trace'],
-];
 
 test.for(refused)('refused as %s: %j', ([path, value]) => {
   expect(accept(rowOf(path), value)).toBeUndefined();

@@ -67,6 +67,7 @@ function takeDocument(document: ConfigDocument, settings: Settings, problems: st
   const visit = (path: string, value: unknown): void => {
     if (value === null || value === undefined) return;
     if (optionAt.has(path)) return void settings.values.set(path, { value, source, keepsSecrets });
+    if (isRemark(path)) return void problems.push(...wrongRemark(path, value, source));
     const section = sectionAt.get(path);
     if (!section) return void problems.push(unknownKey(path, value, source));
     if (typeof value !== 'object' || Array.isArray(value)) {
@@ -79,6 +80,16 @@ function takeDocument(document: ConfigDocument, settings: Settings, problems: st
     for (const [key, below] of Object.entries(value)) visit(path ? `${path}.${key}` : key, below);
   };
   visit('', document.value);
+}
+
+/** `$schema` is for editors, `$comment` in any section for readers: neither sets anything. */
+const isRemark = (path: string): boolean => path === '$schema' || /(^|\.)\$comment$/.test(path);
+
+function wrongRemark(path: string, value: unknown, source: string): readonly string[] {
+  const isList = path !== '$schema' && Array.isArray(value);
+  if ((isList ? value : [value]).every((line: unknown) => typeof line === 'string')) return [];
+  const expected = path === '$schema' ? 'the address of a JSON Schema' : 'text, or a list of lines';
+  return [`${path} is ${shown(path, value)} in ${source}: expected ${expected}.`];
 }
 
 function unknownKey(path: string, value: unknown, source: string): string {

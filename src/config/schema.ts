@@ -47,7 +47,7 @@ export const presence = v.pipe(
 export const anyCase = (word: string): string =>
   word.replace(/[a-z]/gi, (letter) => `[${letter.toUpperCase()}${letter.toLowerCase()}]`);
 
-const host = String.raw`(?:\[[\dA-Fa-f:.]+\]|[^\s/?#@:<>[\]\\^|]+)`;
+const host = String.raw`(?:\[[\dA-Fa-f:.]+\]|[^\s/?#@:<>\[\]\\^|]+)`;
 const port = String.raw`(?:\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5])?`;
 
 /**
@@ -82,7 +82,10 @@ export interface About {
   readonly isSecret?: (value: unknown) => boolean;
   /** Of sections only. */
   readonly rules?: readonly Rule[];
+  /** Of sinks only: what `config init` writes for each way to authenticate, the usual one first. Capital letters stand for what the user has. */
+  readonly samples?: Samples;
 }
+export type Samples = Readonly<Record<string, object>>;
 
 /** A condition between several options. */
 export interface Rule {
@@ -127,3 +130,9 @@ export const optionalSection = <T extends v.ObjectEntries>(
   ...rules: readonly Rule[]
 ): Schema<v.InferOutput<v.ObjectSchema<T, undefined>> | null> =>
   v.pipe(v.nullish(v.object(entries), null), v.metadata({ rules }));
+
+/** A sink's section, with what `config init` writes for it. */
+export const withSamples = <T>(schema: Schema<T>, samples: Samples): Schema<T> =>
+  v.pipe(schema, v.metadata({ samples }));
+
+export const samplesOf = (schema: Schema<unknown>): Samples => (v.getMetadata(schema) as About).samples ?? {};

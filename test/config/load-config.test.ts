@@ -86,6 +86,18 @@ test('variables alone make a configuration, the sections they name included', ()
   expect(config?.observer).toEqual({ tags: ['owner', 'environment'], vmName: 'web_3' });
 });
 
+test('$schema and $comment are accepted and set nothing', () => {
+  const { config } = load({
+    $schema: './configuration.v1.json',
+    $comment: ['first line', 'second line'],
+    sinks: { $comment: 'where records go', stdout: {} },
+    identity: { $comment: 'the only one of the VM', clientId: null },
+    log: { $comment: null },
+  });
+  expect(config?.sinks).toEqual({ eventHubs: null, logAnalytics: null, stdout: {} });
+  expect(config?.log).toEqual({ level: 'info' });
+});
+
 const wrong: readonly {
   name: string;
   content: unknown;
@@ -123,6 +135,16 @@ const wrong: readonly {
     content: { ...stdout, imds: 'auto' },
     problems: [
       'imds is "auto" in FILE: expected an object with endpoint, apiVersion, pollIntervalSeconds, timeoutSeconds, firstTimeoutSeconds.',
+    ],
+  },
+  {
+    name: 'a $schema or $comment that is not text is refused',
+    content: { ...stdout, $schema: ['x'], imds: { $comment: 5, $schema: 'x' }, log: { $comment: ['x', 5] } },
+    problems: [
+      '$schema is ["x"] in FILE: expected the address of a JSON Schema.',
+      'imds.$comment is 5 in FILE: expected text, or a list of lines.',
+      expect.stringContaining('imds.$schema is not an option'),
+      'log.$comment is ["x",5] in FILE: expected text, or a list of lines.',
     ],
   },
   {

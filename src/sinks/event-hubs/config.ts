@@ -12,6 +12,7 @@ import {
   text,
   url,
   withDefault,
+  withSamples,
 } from '../../config/schema.ts';
 
 const byIdentityOrKey: Rule = {
@@ -53,42 +54,51 @@ const noProxyForAmqp: Rule = {
 };
 
 /** `sinks.eventHubs` of the configuration. */
-export const eventHubsSection = optionalSection(
-  {
-    fullyQualifiedNamespace: orNull(
-      text('a host name, optionally with a port', /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:\d{1,5})?$/),
-      'Event Hubs namespace, as `x.servicebus.windows.net`. Either this or `connectionString`',
-    ),
-    connectionString: orNull(
-      text(
-        'Endpoint=sb://…;SharedAccessKeyName=…;SharedAccessKey=…',
-        new RegExp(
-          String.raw`^\s*${anyCase('Endpoint=sb')}://[^;]+;.*${anyCase('SharedAccess')}(${anyCase('Key')}|${anyCase('Signature')})=`,
-        ),
+export const eventHubsSection = withSamples(
+  optionalSection(
+    {
+      fullyQualifiedNamespace: orNull(
+        text('a host name, optionally with a port', /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:\d{1,5})?$/),
+        'Event Hubs namespace, as `x.servicebus.windows.net`. Either this or `connectionString`',
       ),
-      'Instead of the namespace, for the emulator and for VMs without managed identity. Only from a file that others cannot read or from a variable',
-      { isSecret: () => true },
-    ),
-    eventHubName: required(text('the name of an event hub', /^[A-Za-z0-9][\w.-]*$/), 'Event hub'),
-    customEndpoint: orNull(
-      url('sb://host:port', 'sb'),
-      'Address to connect to instead of the namespace, for private routes and the simulator',
-    ),
-    transport: withDefault('amqp', oneOf('amqp', 'amqp-ws'), '`amqp-ws`: over WebSockets, port 443'),
-    idleCloseSeconds: withDefault(
-      60,
-      number(0, 86_400, ' (seconds)'),
-      'The connection is closed after this long without a record and without an event under way',
-    ),
-    connectJitterSeconds: withDefault(
-      0,
-      number(0, 600, ' (seconds)'),
-      'Maximum time that a record which is not urgent may wait for a new connection, so that a fleet does not connect at once',
-    ),
+      connectionString: orNull(
+        text(
+          'Endpoint=sb://…;SharedAccessKeyName=…;SharedAccessKey=…',
+          new RegExp(
+            String.raw`^\s*${anyCase('Endpoint=sb')}://[^;]+;.*${anyCase('SharedAccess')}(${anyCase('Key')}|${anyCase('Signature')})=`,
+          ),
+        ),
+        'Instead of the namespace, for the emulator and for VMs without managed identity. Only from a file that others cannot read or from a variable',
+        { isSecret: () => true },
+      ),
+      eventHubName: required(text('the name of an event hub', /^[A-Za-z0-9][\w.-]*$/), 'Event hub'),
+      customEndpoint: orNull(
+        url('sb://host:port', 'sb'),
+        'Address to connect to instead of the namespace, for private routes and the simulator',
+      ),
+      transport: withDefault('amqp', oneOf('amqp', 'amqp-ws'), '`amqp-ws`: over WebSockets, port 443'),
+      idleCloseSeconds: withDefault(
+        60,
+        number(0, 86_400, ' (seconds)'),
+        'The connection is closed after this long without a record and without an event under way',
+      ),
+      connectJitterSeconds: withDefault(
+        0,
+        number(0, 600, ' (seconds)'),
+        'Maximum time that a record which is not urgent may wait for a new connection, so that a fleet does not connect at once',
+      ),
+    },
+    byIdentityOrKey,
+    sameEventHub,
+    noProxyForAmqp,
+  ),
+  {
+    'managed-identity': { fullyQualifiedNamespace: 'NAMESPACE.servicebus.windows.net', eventHubName: 'vm-lifecycle' },
+    'connection-string': {
+      connectionString: 'Endpoint=sb://NAMESPACE.servicebus.windows.net/;SharedAccessKeyName=NAME;SharedAccessKey=KEY',
+      eventHubName: 'vm-lifecycle',
+    },
   },
-  byIdentityOrKey,
-  sameEventHub,
-  noProxyForAmqp,
 );
 
 /** Where records go on Event Hubs. `connectionString` is a secret: in no log, no error, no status. */

@@ -1,24 +1,32 @@
 import type * as v from 'valibot';
 import type { Destination } from '../../azure/failure.ts';
 import { proxyBefore } from '../../azure/proxy.ts';
-import { optionalSection, required, text, url, withDefault } from '../../config/schema.ts';
+import { optionalSection, required, text, url, withDefault, withSamples } from '../../config/schema.ts';
 
 /** `sinks.logAnalytics` of the configuration. */
-export const logAnalyticsSection = optionalSection({
-  endpoint: required(
-    url('an https:// URL without a path', 'https'),
-    'Logs ingestion endpoint of the data collection rule or endpoint',
-  ),
-  ruleId: required(
-    text('the immutable id of a data collection rule, dcr- and 32 hex digits', /^dcr-[0-9a-f]{32}$/),
-    'Immutable id of the data collection rule',
-  ),
-  streamName: withDefault(
-    'Custom-VmLifecycle_CL',
-    text('the name of a stream, Custom-…', /^Custom-[A-Za-z0-9_-]+$/),
-    'Stream of the rule',
-  ),
-});
+export const logAnalyticsSection = withSamples(
+  optionalSection({
+    endpoint: required(
+      url('an https:// URL without a path', 'https'),
+      'Logs ingestion endpoint of the data collection rule or endpoint',
+    ),
+    ruleId: required(
+      text('the immutable id of a data collection rule, dcr- and 32 hex digits', /^dcr-[0-9a-f]{32}$/),
+      'Immutable id of the data collection rule',
+    ),
+    streamName: withDefault(
+      'Custom-VmLifecycle_CL',
+      text('the name of a stream, Custom-…', /^Custom-[A-Za-z0-9_-]+$/),
+      'Stream of the rule',
+    ),
+  }),
+  {
+    'managed-identity': {
+      endpoint: 'https://NAME.REGION-1.ingest.monitor.azure.com',
+      ruleId: 'dcr-00000000000000000000000000000000',
+    },
+  },
+);
 
 /** Where records go in Log Analytics. */
 export type LogAnalyticsConfig = Readonly<NonNullable<v.InferOutput<typeof logAnalyticsSection>>>;

@@ -1,4 +1,6 @@
-import { orNull, presence } from '../../config/schema.ts';
+import { orNull, presence, withSamples } from '../../config/schema.ts';
 
 /** `sinks.stdout` of the configuration. */
-export const stdoutSection = orNull(presence, 'One JSON record per line on stdout; logs go to stderr');
+export const stdoutSection = withSamples(orNull(presence, 'One JSON record per line on stdout; logs go to stderr'), {
+  none: {},
+});
