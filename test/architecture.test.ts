@@ -49,7 +49,11 @@ const rules = {
       /^src\/(imds\/document|sinks\/[^/]+\/encode)\.ts$|^src\/(azure-simulator|recording)\//.test(path),
     ),
   exit: (tree: SourceTree) =>
-    linesWith(tree, /\bprocess\.(exit|reallyExit|abort)\b|\bprocess\.exitCode\s*=/, (path) => path === 'src/main.ts'),
+    linesWith(
+      tree,
+      /\bprocess\.(exit|reallyExit|abort)\b|\bprocess\.exitCode\s*=/,
+      (path) => path === 'src/cli/run-process.ts',
+    ),
   console: (tree: SourceTree) => linesWith(tree, /\bconsole\./),
 } as const;
 
@@ -81,7 +85,7 @@ test('the names of the wire are spelled only where documents are parsed and reco
   expect(rules.wire(src)).toEqual([]);
 });
 
-test('only main ends the process, and nothing prints past the log', () => {
+test('only run-process.ts ends the process, and nothing prints past the log', () => {
   expect(rules.exit(src)).toEqual([]);
   expect(rules.console(src)).toEqual([]);
 });
@@ -127,6 +131,41 @@ const planted: readonly { name: string; rule: keyof typeof rules; path: string; 
     path: 'src/azure-simulator/imds/wire.ts',
     text: `export { parse } from '../../imds/document.ts';`,
     breaks: true,
+  },
+  {
+    name: 'a command loads the simulator',
+    rule: 'imports',
+    path: 'src/cli/run.ts',
+    text: `const { simulate } = await import('../azure-simulator/cli/simulate.ts');`,
+    breaks: true,
+  },
+  {
+    name: 'the command line of the simulator reads the configuration of the bridge',
+    rule: 'imports',
+    path: 'src/azure-simulator/cli/simulate.ts',
+    text: `import { loadConfig } from '../../config/load-config.ts';`,
+    breaks: true,
+  },
+  {
+    name: 'the command line of the simulator takes its exit codes from that of the bridge',
+    rule: 'imports',
+    path: 'src/azure-simulator/cli/simulate.ts',
+    text: `import { Failure } from '../../cli/exit-codes.ts';`,
+    breaks: false,
+  },
+  {
+    name: 'the demo runs bridges',
+    rule: 'imports',
+    path: 'src/azure-simulator/demo/part.ts',
+    text: `import { runBridge } from '../../bridge.ts';`,
+    breaks: false,
+  },
+  {
+    name: 'the simulator knows the format of recordings',
+    rule: 'imports',
+    path: 'src/azure-simulator/recording/replay.ts',
+    text: `import type { Change } from '../../recording/format.ts';`,
+    breaks: false,
   },
   {
     name: 'a sink takes a type of the configuration',

@@ -2,7 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { configTable } from '../infra/readme/config-table.ts';
-import { createProgram } from '../src/cli/program.ts';
+import { createProgram as createSimulator } from '../src/azure-simulator/cli/program.ts';
+import { createProgram as createBridge } from '../src/cli/program.ts';
 import { loadConfig } from '../src/config/load-config.ts';
 import { readConfig } from '../src/config/read-config.ts';
 import { endEvidence, phases, stepEvidence } from '../src/lifecycle/record.ts';
@@ -69,16 +70,22 @@ test('every block of JSON in a document can be parsed, and one with sinks is a c
   expect(problems).toEqual([]);
 });
 
+/** Those of both programs, as `npm start --` takes them. */
+const commands = [createBridge, createSimulator].flatMap(
+  (create) => create({ env: {}, stop: new AbortController().signal, print: () => {} }).commands,
+);
+
 /** Command lines in fenced blocks and in code spans: `npm …` and `node dist/…`. */
 const commandLines = [...documents].flatMap(([path, text]) =>
-  [...text.matchAll(/(?:^|`)((?:npm (?:run|start)|node dist\/scheduled-events-bridge\.cjs)\b[^`\n#]*)/gm)].map(
-    ([, line = '']) => ({ path, line: line.trim() }),
-  ),
+  [
+    ...text.matchAll(
+      /(?:^|`)((?:npm (?:run|start)|node dist\/scheduled-events-(?:bridge|simulator)\.cjs)\b[^`\n#]*)/gm,
+    ),
+  ].map(([, line = '']) => ({ path, line: line.trim() })),
 );
 
 test('every command shown in a document is one that there is, with options that it has', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object };
-  const { commands } = createProgram({ env: {}, stop: new AbortController().signal, print: () => {} });
   const problems = commandLines.flatMap(({ path, line }) => {
     const [, script, rest = ''] = /^npm run (\S+)(?: -- (.*))?$/.exec(line) ?? [];
     if (script !== undefined && !(script in scripts)) return [`${path}: npm run ${script}`];
@@ -96,7 +103,6 @@ test('every command shown in a document is one that there is, with options that 
 const simulatorPage = 'infra/examples/local-azure.md';
 
 test('the ports in the documents are those that simulate listens on', () => {
-  const { commands } = createProgram({ env: {}, stop: new AbortController().signal, print: () => {} });
   const simulate = commands.find((one) => one.name() === 'simulate');
   const first: number = simulate?.options.find(({ long }) => long === '--port')?.defaultValue;
   const [, from, to] = /[Ii]t listens on ports (\d+) to (\d+)/.exec(documents.get(simulatorPage) ?? '') ?? [];

@@ -25,7 +25,13 @@ async function record(): Promise<{ moments: readonly Moment[]; verdict: Verdict;
   const moments: Moment[] = [];
   const recorded: { seen: Awaited<ReturnType<typeof playOneVm>> } = { seen: null };
   const stop = new AbortController().signal;
-  const options = { directory, entry: join(root, 'src/main.ts'), env: process.env, stop, print: () => {} };
+  const options = {
+    directory,
+    entry: join(root, 'src/azure-simulator/main.ts'),
+    env: process.env,
+    stop,
+    print: () => {},
+  };
   try {
     await onStage(options, { vms: [vm], height: () => 0 }, async (stage) => {
       const happened = (moment: Moment): void => void moments.push(moment);

@@ -97,5 +97,5 @@ export const otherVariables: readonly { readonly names: readonly string[]; reado
       'Set by Kubernetes in every container: nothing is approved there, and a configuration that approves is refused.',
   },
   { names: ['ProgramData'], meaning: 'Windows: below it are the configuration file and the state directory.' },
-  { names: ['NO_COLOR', 'TERM'], meaning: '`demo` and `simulate`: whether there are colours.' },
+  { names: ['NO_COLOR', 'TERM'], meaning: 'Whether output to a terminal has colours.' },
 ];

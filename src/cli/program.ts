@@ -1,10 +1,8 @@
-import { Command } from 'commander';
-import { addSimulate } from '../azure-simulator/cli/command.ts';
-import { addDemo } from '../azure-simulator/demo/command.ts';
-import { version } from '../process/version.ts';
+import type { Command } from 'commander';
 import { addApprove } from './approve.ts';
 import { addCheck } from './check/command.ts';
-import { type CommandContext, describeVerb, type Verb } from './command-context.ts';
+import type { CommandContext, Verb } from './command-context.ts';
+import { createCommandLine } from './command-line.ts';
 import { addEmitTest } from './emit-test.ts';
 import { addOutbox } from './outbox/command.ts';
 import { addRecord } from './record.ts';
@@ -22,23 +20,18 @@ const verbs: readonly Verb[] = [
   addApprove,
   addEmitTest,
   addRecord,
-  addSimulate,
-  addDemo,
   addVersion,
 ];
 
-/** The whole command line. It throws instead of ending the process. */
-export function createProgram(commandContext: CommandContext): Command {
-  const program = new Command('scheduled-events-bridge')
-    .description(
-      'Watches the Scheduled Events of the Azure VM it runs on and delivers what happened to Event Hubs and Log Analytics.',
-    )
-    .version(version, '-V, --version', 'print the version')
-    .helpCommand(false)
-    .configureOutput({ writeOut: commandContext.print, outputError: () => {} })
-    .exitOverride();
-  describeVerb(program, 'nodeTooOld', 'alreadyRunning', 'newerOutbox', 'configuration');
-  for (const add of verbs) add(program, commandContext);
-  for (const command of program.commands) command.copyInheritedSettings(program);
-  return program;
-}
+/** The command line of the bridge. */
+export const createProgram = (commandContext: CommandContext): Command =>
+  createCommandLine(
+    {
+      name: 'scheduled-events-bridge',
+      description:
+        'Watches the Scheduled Events of the Azure VM it runs on and delivers what happened to Event Hubs and Log Analytics.',
+      verbs,
+      exitReasons: ['nodeTooOld', 'alreadyRunning', 'newerOutbox', 'configuration'],
+    },
+    commandContext,
+  );

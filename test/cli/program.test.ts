@@ -5,7 +5,6 @@ import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { type ExitReason, exitCodes } from '../../src/cli/exit-codes.ts';
 import { createProgram } from '../../src/cli/program.ts';
-import { until } from '../support/until.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 
@@ -42,12 +41,6 @@ const mistakes: readonly { args: readonly string[]; env?: NodeJS.ProcessEnv; mes
     ends: 'usage',
   },
   { args: ['version', '--fast'], message: /^error: unknown option '--fast'.*\n$/, ends: 'usage' },
-  {
-    args: ['simulate', '--speed', '0'],
-    message: /^error: .*expected a number from 0\.1 to 100000\..*\n$/,
-    ends: 'usage',
-  },
-  { args: ['simulate', 'frezee'], message: /^There is no scenario "frezee"; did you mean freeze\?\n$/, ends: 'usage' },
   {
     args: ['run', '--config', '/no/such.json'],
     message: /^The configuration is wrong: There is no configuration file .*\n$/,
@@ -87,19 +80,7 @@ test.for(mistakes)('$args is answered with what is wrong and code $ends', async 
 test('every command has help that tells what it is for and its exit codes', () => {
   const program = createProgram({ env: {}, stop: new AbortController().signal, print: () => {} });
   const verbs = program.commands.map((command) => command.name());
-  expect(verbs).toEqual([
-    'run',
-    'check',
-    'status',
-    'service',
-    'outbox',
-    'approve',
-    'emit-test',
-    'record',
-    'simulate',
-    'demo',
-    'version',
-  ]);
+  expect(verbs).toEqual(['run', 'check', 'status', 'service', 'outbox', 'approve', 'emit-test', 'record', 'version']);
   for (const command of [program, ...program.commands]) {
     let help = '';
     command.configureOutput({ writeOut: (text) => (help += text) });
@@ -112,24 +93,6 @@ test('every command has help that tells what it is for and its exit codes', () =
 test('no two reasons to end share an exit code', () => {
   const codes = Object.values(exitCodes).map(({ code }) => code);
   expect(new Set(codes).size).toBe(codes.length);
-});
-
-test('what nobody expected ends the process with a stack and code unexpected', async () => {
-  const mistake = 'data:text/javascript,setTimeout(() => { throw new Error("boom"); }, 100)';
-  const { err, code } = await run(['simulate', '--json', '--port', '0'], {
-    NODE_OPTIONS: `--import=${encodeURI(mistake)}`,
-  });
-  expect(err).toMatch(/^Something unexpected happened: Error: boom\n {4}at /);
-  expect(code).toBe(exitCodes.unexpected.code);
-});
-
-test('a reader of stdout that has gone stops nothing', async () => {
-  const simulate = start(['simulate', 'preempt', '--port', '0']);
-  simulate.child.stdout.destroy();
-  await until(() => simulate.child.stdout.closed);
-  simulate.child.kill('SIGTERM');
-  await until(simulate.ended);
-  expect(simulate.err).toBe('');
 });
 
 test('no help is wider than 80 columns', () => {

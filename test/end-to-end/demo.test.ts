@@ -8,7 +8,7 @@ import { Failure } from '../../src/cli/exit-codes.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { until } from '../support/until.ts';
 
-const entry = join(import.meta.dirname, '../../src/main.ts');
+const entry = join(import.meta.dirname, '../../src/azure-simulator/main.ts');
 
 /** The demo as a person starts it, but without a terminal. All that it writes, it writes under `temporary`. */
 function startDemo(temporary: string, ...args: string[]) {

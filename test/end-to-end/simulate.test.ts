@@ -300,7 +300,14 @@ describe('at a terminal', () => {
 
   /** `simulate` on a pseudo-terminal: what is written to its stdin are keys. */
   function onTerminal(...args: readonly string[]) {
-    const command = JSON.stringify([process.execPath, 'src/main.ts', 'simulate', '--port', '0', ...args]);
+    const command = JSON.stringify([
+      process.execPath,
+      'src/azure-simulator/main.ts',
+      'simulate',
+      '--port',
+      '0',
+      ...args,
+    ]);
     // Says at the end whether the terminal echoes and waits for whole lines again.
     const program = `
 import os, pty, sys, termios

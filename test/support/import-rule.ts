@@ -18,6 +18,7 @@ const stages = ['imds', 'lifecycle', 'outbox', 'relay', 'sinks'];
  */
 const mayImport: Readonly<Record<string, readonly string[] | typeof everything>> = {
   main: ['cli', 'process', 'sender'],
+  // Nothing of the bridge imports the simulator.
   cli: everything,
   bridge: [...stages, 'approver', 'control', 'health', 'heartbeat', 'host', 'process', 'sender', 'service'],
   approver: ['imds', 'lifecycle', 'outbox'],
@@ -38,7 +39,20 @@ const mayImport: Readonly<Record<string, readonly string[] | typeof everything>>
   recording: [],
   // The file format of recordings is all that it has in common with what it stands in for.
   'azure-simulator': ['recording/format.ts'],
-  'azure-simulator/cli': ['azure-simulator', 'recording', 'cli', 'process', 'config/did-you-mean.ts'],
+  // What every program needs of a command line: its process, its help, exit codes, and how text looks at a terminal.
+  'azure-simulator/cli': [
+    'azure-simulator',
+    'azure-simulator/demo',
+    'recording',
+    'process',
+    'cli/command-context.ts',
+    'cli/command-line.ts',
+    'cli/exit-codes.ts',
+    'cli/run-process.ts',
+    'cli/wrap.ts',
+    'config/did-you-mean.ts',
+  ],
+  // The demo runs bridges and reads what they sent.
   'azure-simulator/demo': everything,
   config: ['sinks/registry.ts', 'host/in-cluster.ts'],
   log: [],
@@ -58,6 +72,9 @@ function judge({ from, what, typesOnly }: Import): string[] {
   if (!what.startsWith('src/')) return [];
   const [importer, imported] = [areaOf(from), areaOf(what)];
   if (importer === imported) return [];
+  if (isSimulator(imported) && !isSimulator(importer)) {
+    return [`${from} imports ${what}: nothing of the bridge may import the simulator`];
+  }
   const allowed = mayImport[importer];
   if (allowed === undefined) return [`${from} is in ${importer}, which has no row in the import rule`];
   if (allowed === everything || allowed.includes(imported) || allowed.includes(what.slice('src/'.length))) return [];
@@ -67,9 +84,12 @@ function judge({ from, what, typesOnly }: Import): string[] {
   return [`${from} imports ${what}: ${importer} may not import ${imported}${also}`];
 }
 
+const isSimulator = (area: string): boolean => area.startsWith('azure-simulator');
+
 function areaOf(path: string): string {
-  const [program] = /^azure-simulator\/(cli|demo)\b/.exec(path.slice('src/'.length)) ?? [];
-  if (program !== undefined) return program;
+  const [program] = /^azure-simulator\/(cli|demo)\//.exec(path.slice('src/'.length)) ?? [];
+  if (program !== undefined) return program.slice(0, -1);
+  if (path === 'src/azure-simulator/main.ts') return 'azure-simulator/cli';
   return (path.split('/')[1] ?? '').replace(/\.ts$/, '');
 }
 

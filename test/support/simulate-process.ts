@@ -19,7 +19,7 @@ export interface CommandProcess {
 
 /** `simulate` on free ports, unless the arguments say otherwise. */
 export const startSimulate = (...args: readonly string[]): CommandProcess =>
-  start(['src/main.ts', 'simulate', ...(args.includes('--port') ? [] : ['--port', '0']), ...args]);
+  start(['src/azure-simulator/main.ts', 'simulate', ...(args.includes('--port') ? [] : ['--port', '0']), ...args]);
 
 /** `record` of the bridge. */
 export const startRecord = (...args: readonly string[]): CommandProcess => start(['src/main.ts', 'record', ...args]);

@@ -1,6 +1,6 @@
 import type { AzureSimulator } from '../index.ts';
 import { addresses } from './addresses.ts';
-import { ownCommand, runsFromSources } from './own-command.ts';
+import { commandFor, runsFromSources } from './programs.ts';
 
 export interface Introduced {
   /** The first VM. */
@@ -30,7 +30,7 @@ export function introduce(azure: AzureSimulator, { vm, control, files, keepsFile
 
 In other terminals, a bridge and ${inClone ? 'a subscriber' : 'the variables for other clients'}:
 
-  ${ownCommand(entry)} run --config ${files}/bridge.json
+  ${commandFor('scheduled-events-bridge', entry)} run --config ${files}/bridge.json
   ${inClone ? `(. ${files}/variables.sh; npm run subscriber)` : `. ${files}/variables.sh`}
 ${inClone ? '\nClients in other languages: infra/examples/local-azure.md\n' : ''}`;
 }

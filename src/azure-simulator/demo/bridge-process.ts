@@ -19,9 +19,9 @@ export interface BridgeProcess {
 }
 
 export interface BridgeProcessOptions {
-  /** The file that this program was started with: `src/main.ts`, or what it was bundled to. */
-  readonly entry: string;
-  /** What follows the entry file on the command line. */
+  /** The file of the program: `src/main.ts`, or what it was bundled to. */
+  readonly program: string;
+  /** What follows it on the command line. */
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   /** It ended, and nobody here asked for it. */
@@ -38,7 +38,7 @@ const endsWithUs = `data:text/javascript,${encodeURIComponent(
   'process.once("disconnect", () => process.kill(process.pid, "SIGKILL"))',
 )}`;
 
-export function createBridgeProcess({ entry, args, env, died }: BridgeProcessOptions): BridgeProcess {
+export function createBridgeProcess({ program, args, env, died }: BridgeProcessOptions): BridgeProcess {
   const log: string[] = [];
   let child: ChildProcess | null = null;
   let isWanted = false;
@@ -60,7 +60,7 @@ export function createBridgeProcess({ entry, args, env, died }: BridgeProcessOpt
     log,
     start() {
       isWanted = true;
-      child = spawn(process.execPath, ['--import', endsWithUs, entry, ...args], {
+      child = spawn(process.execPath, ['--import', endsWithUs, program, ...args], {
         env: undisturbed(env),
         stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       });

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../cli/exit-codes.ts';
 import { bridgeConfiguration } from '../cli/addresses.ts';
+import { bridgeProgram } from '../cli/programs.ts';
 import type { AzureSimulator } from '../index.ts';
 import { beginning } from './model.ts';
 import { frame } from './picture/frame.ts';
@@ -37,13 +38,13 @@ export async function demoOneVm(options: DemoOptions): Promise<void> {
 /** The show itself, for whoever watches it. Null: it was stopped. */
 export function playOneVm(
   { azure, stop, addProcess }: Stage,
-  { directory, patienceMs }: Pick<DemoOptions, 'directory' | 'patienceMs'>,
+  { directory, entry, patienceMs }: Pick<DemoOptions, 'directory' | 'entry' | 'patienceMs'>,
   audience: Pick<ShowOptions, 'happened' | 'tick'>,
 ): ReturnType<typeof runShow> {
   const stateDirectory = join(directory, 'state');
   const configFile = join(directory, 'bridge.json');
   writeFileSync(configFile, JSON.stringify(configuration(azure, stateDirectory)), { mode: 0o600 });
-  const bridge = addProcess(['run', '--config', configFile]);
+  const bridge = addProcess(bridgeProgram(entry), ['run', '--config', configFile]);
   return runShow({
     azure,
     vm,

@@ -21,8 +21,8 @@ export interface Stage {
   readonly display: Display;
   /** Ends the show: it was stopped, or, with a {@link Failure} as its reason, a process ended by itself. */
   readonly stop: AbortSignal;
-  /** A process of this program with these arguments, not started yet. */
-  addProcess(args: readonly string[]): BridgeProcess;
+  /** A process of a program, with these arguments, not started yet. */
+  addProcess(program: string, args: readonly string[]): BridgeProcess;
 }
 
 /** A bridge sends what is pending for five seconds at most when it is stopped. */
@@ -33,7 +33,7 @@ const stopMs = 6000;
  * process stays behind and the terminal is as it was. A failure that `play` throws gets the last lines of the log.
  */
 export async function onStage(
-  { directory, entry, env, print, stop, through = (azure) => azure }: DemoOptions,
+  { directory, env, print, stop, through = (azure) => azure }: DemoOptions,
   { vms, height }: { readonly vms: readonly string[]; readonly height: (columns: number) => number },
   play: (stage: Stage) => Promise<void>,
 ): Promise<void> {
@@ -51,10 +51,10 @@ export async function onStage(
       azure: through(simulator),
       display,
       stop: AbortSignal.any([stop, broken.signal]),
-      addProcess(args) {
+      addProcess(program, args) {
         const died = (how: string): void =>
           broken.abort(new Failure('unexpected', `A bridge of the demo ended by itself (${how}).`));
-        const added = createBridgeProcess({ entry, args, env, died });
+        const added = createBridgeProcess({ program, args, env, died });
         processes.push(added);
         return added;
       },

@@ -1,4 +1,4 @@
-import { ownCommand } from '../cli/own-command.ts';
+import { commandFor } from '../cli/programs.ts';
 import { plural, seconds, wasFelt } from './figures.ts';
 import type { EventLane, Show } from './model.ts';
 import { type Piece, piece, type Row } from './picture/ink.ts';
@@ -72,7 +72,7 @@ function stoodStillSeconds({ bridge }: Show): number | null {
 
 /** What to do next. `entry`: the file that this program was started with. */
 export function whatNext(entry: string): string {
-  const program = ownCommand(entry);
+  const program = commandFor('scheduled-events-simulator', entry);
   return `   Next   ${program} simulate freeze     a local Azure for your own subscriber
           ${program} demo --fleet 200    the same with a scale set of 200 VMs
           the README says how to point it at your own Azure

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { createProgram } from '../../../src/cli/program.ts';
+import { createProgram } from '../../../src/azure-simulator/cli/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'simulate-options-'));
 const broken = join(folder, 'broken.jsonl');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createProgram } from '../../../src/cli/program.ts';
+import { createProgram } from '../../../src/azure-simulator/cli/program.ts';
 
 const run = (...args: string[]): Promise<unknown> =>
   createProgram({ env: {}, stop: new AbortController().signal, print: () => {} }).parseAsync(['demo', ...args], {

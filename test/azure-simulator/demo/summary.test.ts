@@ -54,7 +54,7 @@ test('where nothing can be frozen the summary says so', () => {
 
 test.for([
   { entry: '/src/main.ts', command: 'npm start -- demo --fleet 200 ' },
-  { entry: '/opt/bin/bridge.cjs', command: 'scheduled-events-bridge demo --fleet 200 ' },
+  { entry: '/opt/bin/simulator.cjs', command: 'scheduled-events-simulator demo --fleet 200 ' },
 ])('what to do next is said as this program was started: $entry', ({ entry, command }) => {
   expect(whatNext(entry)).toContain(`   ${command}`);
 });

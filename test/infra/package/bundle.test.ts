@@ -41,7 +41,7 @@ test('the bundle can be run as a program of its own', { skip: process.platform =
 const { node: older, whyNot } = olderNode();
 
 test.skipIf(older === null)(`an older Node is refused by every command, run included${whyNot}`, () => {
-  for (const command of ['run', 'version', 'demo']) {
+  for (const command of ['run', 'version', 'check']) {
     const { status, stdout, stderr } = spawnSync(older?.path ?? '', [file, command], { encoding: 'utf8' });
     expect({ status, stdout, stderr }).toEqual({
       status: 69,
@@ -87,13 +87,35 @@ test('the name by which a library tells an AMQP error survives', async () => {
 
 test('nothing that only some commands need is evaluated by all of them', () => {
   const evaluated = [...evaluatedWith('src/main.ts')];
-  const needless = /^src\/azure-simulator\/index|node_modules\/(@azure|rhea|selfsigned|jose|pino-pretty|undici)\//;
+  const needless = /node_modules\/(@azure|rhea|selfsigned|jose|pino-pretty|undici)\//;
   expect(evaluated.length).toBeGreaterThan(10);
   expect(evaluated.filter((path) => needless.test(path))).toEqual([]);
 });
 
-test('the bridge itself does not evaluate the simulator', () => {
-  const bridge = [...evaluatedWith('src/bridge.ts')];
-  expect(bridge.filter((path) => /^src\/(outbox|relay)\//.test(path))).not.toEqual([]);
-  expect(bridge.filter((path) => /azure-simulator|selfsigned/.test(path))).toEqual([]);
+/** What no VM needs: the simulator with its demo, and packages that only they import. */
+const ofSimulator = /azure-simulator|node_modules\/(jose|selfsigned|ws)\//;
+const filesIn = ({ outputs }: Metafile): string[] =>
+  Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
+
+test('the bridge that is installed holds nothing of the simulator, which is a program of its own', async () => {
+  expect(filesIn(metafile).filter((path) => ofSimulator.test(path))).toEqual([]);
+  const importers = Object.entries(metafile.inputs).filter(([, { imports }]) =>
+    imports.some(({ path }) => /node_modules\/rhea\//.test(path)),
+  );
+  expect(importers.filter(([path]) => !/node_modules\/rhea(-promise)?\//.test(path))).toEqual([]);
+  const simulator = join(directory, 'scheduled-events-simulator.cjs');
+  const { inputs } = await bundle(simulator, { program: 'scheduled-events-simulator' });
+  for (const path of ['src/azure-simulator/index.ts', 'src/azure-simulator/demo/command.ts']) {
+    expect(Object.keys(inputs)).toContain(path);
+  }
+  const commandsOf = (program: string): string[] => {
+    const help = execFileSync(process.execPath, [program, '--help'], { cwd: directory, env: {}, encoding: 'utf8' });
+    const [, commands = ''] = /^Commands:\n([\s\S]*?)\n\n/m.exec(help) ?? [];
+    return [...commands.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name = '']) => name);
+  };
+  expect(commandsOf(file)).toContain('run');
+  expect(commandsOf(file)).not.toEqual(expect.arrayContaining(['simulate']));
+  expect(commandsOf(file)).not.toEqual(expect.arrayContaining(['demo']));
+  expect(commandsOf(simulator)).toEqual(['simulate', 'demo']);
+  rmSync(simulator);
 });

@@ -34,7 +34,7 @@ export async function demoFleet(options: DemoOptions, vmCount: number): Promise<
       const file = join(options.directory, `part-${part}.json`);
       const ofPart = vms.filter((_, number) => number % parts === part);
       writeFileSync(file, JSON.stringify(ofPart.map((vm) => configuration(azure, vm, options.directory, vmCount))));
-      addProcess(['demo', '--fleet-part', file]).start();
+      addProcess(options.entry, ['demo', '--fleet-part', file]).start();
     }
     const seen = await runFleetShow({
       azure,

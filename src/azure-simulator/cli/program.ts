@@ -1,0 +1,17 @@
+import type { Command } from 'commander';
+import type { CommandContext } from '../../cli/command-context.ts';
+import { createCommandLine } from '../../cli/command-line.ts';
+import { addDemo } from '../demo/command.ts';
+import { addSimulate } from './command.ts';
+
+/** The command line of the simulator. */
+export const createProgram = (commandContext: CommandContext): Command =>
+  createCommandLine(
+    {
+      name: 'scheduled-events-simulator',
+      description: 'Simulates what the bridge talks to: instance metadata, Event Hubs and Logs Ingestion of Azure.',
+      verbs: [addSimulate, addDemo],
+      exitReasons: ['nodeTooOld', 'notDone'],
+    },
+    commandContext,
+  );

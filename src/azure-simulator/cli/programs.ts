@@ -1,0 +1,20 @@
+import { realpathSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+
+export type ProgramName = 'scheduled-events-bridge' | 'scheduled-events-simulator';
+
+/** `entry`: the file that this program was started with. */
+export const runsFromSources = (entry: string): boolean => entry.endsWith('.ts');
+
+/** How a person starts one of the two programs, for the commands that messages show. */
+export function commandFor(program: ProgramName, entry: string, workingDirectory: string = process.cwd()): string {
+  if (runsFromSources(entry)) return 'npm start --';
+  const folder = dirname(entry);
+  return folder.endsWith(`${sep}dist`) ? `node ${join(relative(workingDirectory, folder), `${program}.cjs`)}` : program;
+}
+
+/** The file of the bridge beside the simulator's own: a source, or what it was bundled to. */
+export const bridgeProgram = (entry: string): string =>
+  runsFromSources(entry)
+    ? join(dirname(entry), '..', 'main.ts')
+    : join(dirname(realpathSync(entry)), 'scheduled-events-bridge.cjs');

@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createProgram } from '../../../src/azure-simulator/cli/program.ts';
+import { type ExitReason, exitCodes } from '../../../src/cli/exit-codes.ts';
+import { until } from '../../support/until.ts';
+
+const main = join(import.meta.dirname, '../../../src/azure-simulator/main.ts');
+
+/** Starts the real command line from source. */
+function start(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env.PATH, ...env } });
+  const result = { out: '', err: '', child, ended: () => child.exitCode !== null || child.signalCode !== null };
+  child.stdout.on('data', (data) => (result.out += data));
+  child.stderr.on('data', (data) => (result.err += data));
+  return result;
+}
+
+async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const result = start(args, env);
+  await new Promise((resolve) => result.child.once('close', resolve));
+  return { out: result.out, err: result.err, code: result.child.exitCode };
+}
+
+const mistakes: readonly { args: readonly string[]; message: RegExp; ends: ExitReason }[] = [
+  { args: [], message: /^Usage: scheduled-events-simulator /, ends: 'usage' },
+  {
+    args: ['simulate', '--speed', '0'],
+    message: /^error: .*expected a number from 0\.1 to 100000\..*\n$/,
+    ends: 'usage',
+  },
+  { args: ['simulate', 'frezee'], message: /^There is no scenario "frezee"; did you mean freeze\?\n$/, ends: 'usage' },
+];
+
+test.for(mistakes)('$args to the simulator ends as $ends and says why', async ({ args, message, ends }) => {
+  expect(await run(args)).toEqual({ out: '', err: expect.stringMatching(message), code: exitCodes[ends].code });
+});
+
+test('every command of the simulator has help with its exit codes, no wider than 80 columns', () => {
+  let help = '';
+  const print = (text: string): void => {
+    help += text;
+  };
+  const program = createProgram({ env: {}, stop: new AbortController().signal, print });
+  expect(program.commands.map((command) => command.name())).toEqual(['simulate', 'demo']);
+  for (const command of [program, ...program.commands]) {
+    help = '';
+    command.outputHelp();
+    expect(command.description()).not.toBe('');
+    expect(help).toMatch(/Exit codes:\n {2}0 .*\n {2}1 .*\n {2}2 /);
+    expect(help.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  }
+});
+
+test('an uncaught exception ends the process with a stack and code unexpected', async () => {
+  const mistake = 'data:text/javascript,setTimeout(() => { throw new Error("boom"); }, 100)';
+  const { err, code } = await run(['simulate', '--json', '--port', '0'], {
+    NODE_OPTIONS: `--import=${encodeURI(mistake)}`,
+  });
+  expect(err).toMatch(/^Something unexpected happened: Error: boom\n {4}at /);
+  expect(code).toBe(exitCodes.unexpected.code);
+});
+
+test('continues when the reader of stdout is gone', async () => {
+  const simulate = start(['simulate', 'preempt', '--port', '0']);
+  simulate.child.stdout.destroy();
+  await until(() => simulate.child.stdout.closed);
+  simulate.child.kill('SIGTERM');
+  await until(simulate.ended);
+  expect(simulate.err).toBe('');
+});
