@@ -1,7 +1,9 @@
-/** Why a sink is to be asked again later; see `SendResult`. */
-export type Cause = 'transient' | 'throttled' | 'configuration';
+import type { SendResult } from '../sinks/sink.ts';
 
-/** However sick a sink is, it is asked again after this long. */
+/** Why a batch is to be sent again later. */
+export type Cause = Extract<SendResult, { kind: 'retry' }>['cause'];
+
+/** However long a sink fails, it is tried again after this long. */
 const longestPauseMs = 5 * 60_000;
 
 /** A destination may ask for more patience than our own backoff has, but not for an hour: the SDKs would sleep it through. */

@@ -1,26 +1,23 @@
-/** A delivery that waits, as the relay holds it. */
-export interface Waiting {
-  readonly position: number;
-  /** EventId in lower case. */
-  readonly eventKey: string;
+import type { PendingDelivery } from '../outbox/outbox.ts';
+
+/** A pending delivery, as the relay holds it. */
+export interface Waiting extends PendingDelivery {
   /** What is sent: the record as it was appended, or shortened for this sink. */
   json: Buffer;
   attempts: number;
-  /** When the record was appended, by the wall clock. */
-  readonly appendedAt: string;
   /** Only entries of one group share a batch: 0 for all that were never refused, a number of its own for each half. */
   group: number;
 }
 
-/** Everything that decides who goes next. */
+/** Everything that decides what is sent next. */
 export interface BatchRequest {
-  /** What waits, by event, oldest first. What is in flight stays at the head of its queue until it is settled. */
+  /** Pending deliveries by event, oldest first. What is in flight stays at the head of its queue until it is settled. */
   readonly queues: ReadonlyMap<string, readonly Waiting[]>;
   /** Events that have a batch in flight. */
   readonly busy: ReadonlySet<string>;
   /** Events that go before all others. */
   readonly urgent: ReadonlySet<string>;
-  /** `held`: not now. `apart`: in a batch of its own. */
+  /** `held`: not now. `isolated`: in a batch of its own. */
   readonly status: (eventKey: string) => 'ready' | 'isolated' | 'held';
   readonly batchBy: 'event' | 'any';
   /** How many batches may start now. */
@@ -90,11 +87,9 @@ function prefix(queue: readonly Waiting[], group: number): readonly Waiting[] {
 
 function fitting(entries: readonly Waiting[], { records, bytes }: BatchRequest): Waiting[] {
   let size = 0;
-  let count = 0;
-  for (const { json } of entries) {
+  const end = entries.findIndex(({ json }, n) => {
     size += json.length;
-    if (count > 0 && (count >= records || size > bytes)) break;
-    count += 1;
-  }
-  return entries.slice(0, count);
+    return n > 0 && (n >= records || size > bytes);
+  });
+  return end === -1 ? [...entries] : entries.slice(0, end);
 }

@@ -13,8 +13,8 @@ import {
   released,
   wasRefused,
 } from './event-backoff.ts';
-import { afterFailure, afterStaleFailure, afterSuccess, counts, type Pace, type Sent, startingPace } from './pace.ts';
-import { settle } from './settle.ts';
+import { afterFailure, afterStaleFailure, afterSuccess, counts, type Sent, startingPace } from './pace.ts';
+import { type BatchDecision, settle } from './settle.ts';
 import { shorten } from './shorten.ts';
 import type { Failing, StatusLog } from './status-log.ts';
 import type { Urgency } from './urgency.ts';
@@ -22,7 +22,7 @@ import type { Urgency } from './urgency.ts';
 /** So many refusals of records one after the other, none accepted: the sink is left alone for a while. */
 const refusalsOfASickSink = 3;
 
-/** A batch on its way, and what was so when it was sent. */
+/** A batch in flight, and what was so when it was sent. */
 export interface InFlightBatch extends Sent {
   readonly batch: readonly Waiting[];
   /** Another stream means that the outbox was archived meanwhile: its positions mean other records now. */
@@ -31,38 +31,9 @@ export interface InFlightBatch extends Sent {
   readonly delivered: number;
 }
 
-/** What the relay knows of its sink and of the events on their way to it, kept up to date by what became of each batch. */
-export interface DeliveryTracker {
-  handleResult(sentBatch: InFlightBatch, result: SendResult): void;
-  pace(): Pace;
-  /** Batches that got through. */
-  delivered(): number;
-  status(eventKey: string, now: number): 'ready' | 'isolated' | 'held';
-  isolatedOrReady(eventKey: string): 'ready' | 'isolated';
-  /** Null: nothing is wrong. */
-  failing(now: number): Failing | null;
-  /** How long until something may be sent that may not be sent now; endless when nothing waits for time. */
-  nextDueMs(now: number): number;
-  /** Outcomes that nobody has taken. */
-  unwritten(): number;
-  /** What has to be written, once. */
-  takeOutcomes(): readonly DeliveryUpdate[];
-  progress(): SinkProgress;
-  /** Records that were refused for ever, by code. */
-  deadLetterCounts(): Readonly<Record<string, number>>;
-  /** The sink may be asked at once, if what it failed for last is over. */
-  resume(isOver: (code: string) => boolean): void;
-  /** Nothing is left: what was held against single events went with them. */
-  allDone(): void;
-  /** The stream is another one: its events are not these. */
-  forget(): void;
-}
+type Refusal = Pick<Extract<BatchDecision, { kind: 'dead' }>, 'code' | 'reason'>;
 
-interface Refusal {
-  readonly code: string;
-  readonly reason: string;
-}
-
+/** What the relay knows of its sink and of the events on their way to it, updated by the result of each batch. */
 export function createDeliveryTracker(parts: {
   readonly backlog: Backlog;
   readonly urgency: Urgency;
@@ -71,40 +42,34 @@ export function createDeliveryTracker(parts: {
   readonly random: () => number;
   readonly full: number;
   readonly stored: SinkProgress;
-}): DeliveryTracker {
+}) {
   const { backlog, urgency, statusLog, clock, random, full, stored } = parts;
   const backoffs = new Map<string, EventBackoff>();
   const suspects = new Set<string>();
   const deadLetterCounts: Record<string, number> = {};
-  let outcomes: DeliveryUpdate[] = [];
+  let updates: DeliveryUpdate[] = [];
   const pauseMs = storedPauseMs(stored, clock);
-  let progress = pauseMs > 0 ? { ...stored, retryAt: new Date(clock.now().getTime() + pauseMs).toISOString() } : stored;
+  const wallTime = (inMs = 0): string => new Date(clock.now().getTime() + inMs).toISOString();
+  let progress = pauseMs > 0 ? { ...stored, retryAt: wallTime(pauseMs) } : stored;
   let pace = startingPace(stored.step, clock.monotonicMs() + pauseMs);
   let delivered = 0;
   let refusals = 0;
 
-  const wallTime = (): string => clock.now().toISOString();
   const moment = () => ({ at: clock.monotonicMs(), delivered, random });
-
-  const clearFailures = (eventKey: string): void => {
-    backoffs.delete(eventKey);
-    suspects.delete(eventKey);
-  };
 
   const done = (batch: readonly Waiting[]): void => {
     backlog.remove(batch);
     for (const { eventKey, position } of batch) {
       urgency.settled(eventKey, position);
-      clearFailures(eventKey);
+      backoffs.delete(eventKey);
+      suspects.delete(eventKey);
     }
   };
 
-  const noteError = ({ code, reason }: Refusal, batch: readonly Waiting[]): void => {
+  const noteError = ({ code, reason }: Refusal, batch: readonly Waiting[], outcome: 'attempted' | 'dead'): void => {
     progress = { ...progress, lastErrorAt: wallTime(), lastErrorCode: code, lastErrorReason: reason };
-    for (const entry of batch) {
-      entry.attempts += 1;
-      outcomes.push({ position: entry.position, outcome: 'attempted', code, reason });
-    }
+    for (const { position } of batch) updates.push({ position, outcome, code, reason });
+    if (outcome === 'attempted') for (const entry of batch) entry.attempts += 1;
   };
 
   const noteFailure = (sentBatch: InFlightBatch, cause: Cause, retryAfterMs = 0): void => {
@@ -113,8 +78,8 @@ export function createDeliveryTracker(parts: {
     const next = backoff(pace.step).next();
     const pauseMs = isNews ? next.pauseMs(cause, random, retryAfterMs) : Math.min(retryAfterMs, longestRetryAfterMs);
     pace = isNews ? afterFailure(pace, now + pauseMs) : afterStaleFailure(pace, now + pauseMs);
-    const retryAt = new Date(clock.now().getTime() + Math.max(0, pace.pausedUntil - now)).toISOString();
-    progress = { ...progress, step: pace.step, retryAt: pace.pausedUntil > now ? retryAt : null };
+    const leftMs = pace.pausedUntil - now;
+    progress = { ...progress, step: pace.step, retryAt: leftMs > 0 ? wallTime(leftMs) : null };
   };
 
   const clearAllFailures = (): void => {
@@ -124,7 +89,7 @@ export function createDeliveryTracker(parts: {
   };
 
   const onDelivered = (sentBatch: InFlightBatch): void => {
-    for (const { position } of sentBatch.batch) outcomes.push({ position, outcome: 'delivered' });
+    for (const { position } of sentBatch.batch) updates.push({ position, outcome: 'delivered' });
     done(sentBatch.batch);
     delivered += 1;
     refusals = 0;
@@ -133,17 +98,13 @@ export function createDeliveryTracker(parts: {
       if (backoff) backoffs.set(eventKey, released(backoff));
     }
     pace = afterSuccess(pace, sentBatch, full);
-    progress = {
-      ...progress,
-      lastSuccessAt: wallTime(),
-      step: pace.step,
-      retryAt: pace.step > 0 ? progress.retryAt : null,
-    };
+    const retryAt = pace.step > 0 ? progress.retryAt : null;
+    progress = { ...progress, lastSuccessAt: wallTime(), step: pace.step, retryAt };
   };
 
-  const onKept = (sentBatch: InFlightBatch, failure: Refusal & { cause: Cause; retryAfterMs?: number }): void => {
-    noteError(failure, sentBatch.batch);
-    noteFailure(sentBatch, failure.cause, failure.retryAfterMs);
+  const onKept = (sentBatch: InFlightBatch, decision: Extract<BatchDecision, { kind: 'kept' }>): void => {
+    noteError(decision, sentBatch.batch, 'attempted');
+    noteFailure(sentBatch, decision.cause, decision.retryAfterMs);
     if (sentBatch.outOfTurn) return;
     for (const eventKey of new Set(sentBatch.batch.map((entry) => entry.eventKey))) {
       backoffs.set(eventKey, afterRetry(backoffs.get(eventKey), moment()));
@@ -151,7 +112,7 @@ export function createDeliveryTracker(parts: {
   };
 
   const onSuspected = (sentBatch: InFlightBatch, entry: Waiting, refusal: Refusal): void => {
-    noteError(refusal, [entry]);
+    noteError(refusal, [entry], 'attempted');
     backlog.isolate([entry]);
     refusals += 1;
     suspects.add(entry.eventKey);
@@ -159,10 +120,10 @@ export function createDeliveryTracker(parts: {
     if (refusals >= refusalsOfASickSink) noteFailure(sentBatch, 'configuration');
   };
 
-  const onDead = (entry: Waiting, { code, reason }: Refusal): void => {
-    progress = { ...progress, lastErrorAt: wallTime(), lastErrorCode: code, lastErrorReason: reason };
-    outcomes.push({ position: entry.position, outcome: 'dead', code, reason });
-    statusLog.dead(entry.position, code, reason);
+  const onDead = (entry: Waiting, refusal: Refusal): void => {
+    const { code, reason } = refusal;
+    noteError(refusal, [entry], 'dead');
+    statusLog.deadLetter(entry.position, code, reason);
     deadLetterCounts[code] = (deadLetterCounts[code] ?? 0) + 1;
     done([entry]);
   };
@@ -179,62 +140,69 @@ export function createDeliveryTracker(parts: {
   };
 
   return {
-    handleResult(sentBatch, result) {
-      const [entry] = sentBatch.batch;
+    handleResult(sentBatch: InFlightBatch, result: SendResult): void {
+      const { batch } = sentBatch;
+      const [entry] = batch;
       if (!entry) return;
-      const tooLarge = sentBatch.batch.length === 1 && result.kind === 'rejected' && result.cause === 'too-large';
-      const shorter = tooLarge ? shorten(entry.json) : null;
-      const decision = settle(
-        {
-          records: sentBatch.batch.length,
-          canShorten: shorter !== null,
-          refusedBefore: wasRefused(backoffs.get(entry.eventKey), entry.position, sentBatch.delivered),
-          isHopeless: isHopeless(backoffs.get(entry.eventKey), {
-            position: entry.position,
-            ageMs: clock.now().getTime() - Date.parse(entry.appendedAt),
-            suspects: suspects.size,
-          }),
-        },
-        result,
-      );
+      const { eventKey, position, appendedAt } = entry;
+      const isTooLarge = batch.length === 1 && result.kind === 'rejected' && result.cause === 'too-large';
+      const shorter = isTooLarge ? shorten(entry.json) : null;
+      const ageMs = clock.now().getTime() - Date.parse(appendedAt);
+      const attempt = {
+        records: batch.length,
+        canShorten: shorter !== null,
+        refusedBefore: wasRefused(backoffs.get(eventKey), position, sentBatch.delivered),
+        isHopeless: isHopeless(backoffs.get(eventKey), { position, ageMs, suspects: suspects.size }),
+      };
+      const decision = settle(attempt, result);
       if (decision.kind === 'delivered') onDelivered(sentBatch);
       else if (decision.kind === 'kept') onKept(sentBatch, decision);
-      else if (decision.kind === 'halved') halve(sentBatch.batch);
+      else if (decision.kind === 'halved') halve(batch);
       else if (decision.kind === 'suspected') onSuspected(sentBatch, entry, decision);
       else if (decision.kind === 'dead') onDead(entry, decision);
       else if (shorter) backlog.replace(entry, shorter);
     },
     pace: () => pace,
+    /** Batches that got through. */
     delivered: () => delivered,
-    status: (eventKey, now) => ((backoffs.get(eventKey)?.heldUntil ?? now) > now ? 'held' : isolatedOrReady(eventKey)),
+    status: (eventKey: string, now: number): 'ready' | 'isolated' | 'held' =>
+      (backoffs.get(eventKey)?.heldUntil ?? now) > now ? 'held' : isolatedOrReady(eventKey),
     isolatedOrReady,
-    failing(now) {
+    /** Null: nothing is wrong. */
+    failing(now: number): Failing | null {
       const { step, retryAt, lastErrorCode, lastErrorReason } = progress;
       if (pace.step === 0 && pace.pausedUntil <= now && refusals === 0) return null;
       return { code: lastErrorCode ?? 'unknown', reason: lastErrorReason ?? 'no reason is known', step, retryAt };
     },
-    nextDueMs(now) {
+    /** How long until something may be sent that may not be sent now; infinite when nothing waits for time. */
+    nextDueMs(now: number): number {
       const times = [pace.pausedUntil, urgency.dueAt() ?? now];
       // While the sink is left alone as a whole, no single event's time matters.
       if (pace.pausedUntil <= now) for (const { heldUntil } of backoffs.values()) times.push(heldUntil);
       return Math.min(...times.filter((time) => time > now)) - now;
     },
-    unwritten: () => outcomes.length,
-    takeOutcomes() {
-      const taken = outcomes;
-      outcomes = [];
+    /** How many updates wait to be written. */
+    unwritten: () => updates.length,
+    /** What has to be written, once. */
+    takeUpdates(): readonly DeliveryUpdate[] {
+      const taken = updates;
+      updates = [];
       return taken;
     },
     progress: () => progress,
-    deadLetterCounts: () => ({ ...deadLetterCounts }),
-    resume(isOver) {
+    /** Records that were refused for ever, by code. */
+    deadLetterCounts: (): Readonly<Record<string, number>> => ({ ...deadLetterCounts }),
+    /** The sink may be tried at once, if its last failure is over. */
+    resume(isOver: (code: string) => boolean): void {
       if (!isOver(progress.lastErrorCode ?? '')) return;
       const now = clock.monotonicMs();
       if (pace.step > 0) pace = { ...pace, pausedUntil: now };
       for (const [eventKey, backoff] of backoffs) backoffs.set(eventKey, { ...backoff, heldUntil: now });
     },
+    /** Nothing is left: the failures of single events went with it. */
     allDone: clearAllFailures,
-    forget() {
+    /** The stream is another one: its events are not these. */
+    forget(): void {
       backlog.forget();
       urgency.forget();
       clearAllFailures();

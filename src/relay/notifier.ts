@@ -1,33 +1,31 @@
 import type { Clock } from '../clock.ts';
 
-/** What the relay's loop waits on: anything that may give it something to do rings. A ring while nobody waits is kept. */
-export interface Notifier {
-  notify(): void;
-  /** Resolves when it rings or has rung since the last wait, after `ms`, or when `signal` is aborted. */
-  wait(ms: number, signal?: AbortSignal): Promise<void>;
-}
+export type Notifier = ReturnType<typeof createNotifier>;
 
-export function createNotifier(clock: Clock): Notifier {
-  let rung = false;
+/** What the relay's loop waits on: anything that may give it something to do notifies it. */
+export function createNotifier(clock: Clock) {
+  let isNotified = false;
   const waiting = new Set<() => void>();
   return {
-    notify() {
-      if (waiting.size === 0) rung = true;
+    /** Wakes those that wait; while none does, the next wait ends at once. */
+    notify(): void {
+      if (waiting.size === 0) isNotified = true;
       for (const wake of waiting) wake();
     },
-    async wait(ms, signal) {
-      if (!rung && !signal?.aborted && ms > 0) {
-        const over = new AbortController();
-        await new Promise<void>((resolve) => {
-          waiting.add(resolve);
-          signal?.addEventListener('abort', () => resolve(), { once: true, signal: over.signal });
-          if (Number.isFinite(ms)) void clock.sleep(ms, over.signal).then(resolve);
-          over.signal.addEventListener('abort', () => waiting.delete(resolve), { once: true });
-        });
-        over.abort('the wait is over');
+    /** Resolves when notified, now or since the last wait, after `ms`, or when `signal` is aborted. */
+    async wait(ms: number, signal?: AbortSignal): Promise<void> {
+      if (isNotified || signal?.aborted || ms <= 0) {
+        isNotified = false;
         return;
       }
-      rung = false;
+      const over = new AbortController();
+      await new Promise<void>((resolve) => {
+        waiting.add(resolve);
+        signal?.addEventListener('abort', () => resolve(), { once: true, signal: over.signal });
+        if (Number.isFinite(ms)) void clock.sleep(ms, over.signal).then(resolve);
+        over.signal.addEventListener('abort', () => waiting.delete(resolve), { once: true });
+      });
+      over.abort('the wait is over');
     },
   };
 }

@@ -1,13 +1,13 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { Outbox } from '../outbox/outbox.ts';
+import type { Outbox, SinkProgress } from '../outbox/outbox.ts';
 import type { Entry, SendResult, Sink } from '../sinks/sink.ts';
 import { createBacklog } from './backlog.ts';
-import { nextBatches, type Waiting } from './batch.ts';
+import { type BatchRequest, nextBatches, type Waiting } from './batch.ts';
 import { createCommitThrottle } from './commit-throttle.ts';
 import { createDeliveryTracker, type InFlightBatch } from './delivery-tracker.ts';
 import { createNotifier } from './notifier.ts';
-import { send } from './send.ts';
+import { recordOf, send } from './send.ts';
 import { createStatusLog, type Failing } from './status-log.ts';
 import { createUrgency } from './urgency.ts';
 
@@ -17,32 +17,27 @@ export interface Relay {
   run(signal: AbortSignal): Promise<void>;
   /** Sends what can be sent now and settles it. Joins a drain that is under way. */
   drainOnce(signal: AbortSignal): Promise<Drained>;
-  /** Something may have changed that nobody told: looks at the whole backlog again. */
+  /** For changes of the outbox without a notification: compares the whole backlog. */
   wake(): void;
-  /** What failed with one of these codes works again: the sink is not left alone any longer for that. */
+  /** What failed with one of these codes works again: ends the pause of the sink for that. */
   resume(isOver: (code: string) => boolean): void;
   health(): RelayHealth;
   /** Before an end: drains until nothing is left (true), or the sink fails or `deadlineMs` have passed (false). */
   flush(deadlineMs: number): Promise<boolean>;
-  /** Listens to the outbox no longer. */
+  /** Stops listening to the outbox. */
   close(): void;
 }
 
-/** How a drain ended. `waitMs`: after so long it is worth draining again; endless when nothing is left. */
+/** How a drain ended. `waitMs`: after so long it is worth draining again; infinite when nothing is left. */
 export interface Drained {
   readonly state: 'empty' | 'waiting';
   readonly waitMs: number;
 }
 
-/** `failing` goes before all others; `waiting`: single events are held for a moment, the sink is well. */
-export interface RelayHealth {
+export interface RelayHealth extends Pick<SinkProgress, 'step' | 'retryAt' | 'lastErrorCode' | 'lastErrorReason'> {
   readonly sink: string;
+  /** `failing` goes before all others; `waiting`: single events are held for a moment, the sink is well. */
   readonly state: 'idle' | 'sending' | 'waiting' | 'failing';
-  /** Failures in a row. */
-  readonly step: number;
-  readonly retryAt: string | null;
-  readonly lastErrorCode: string | null;
-  readonly lastErrorReason: string | null;
   /** Batches on their way. */
   readonly inFlight: number;
   /** Records that the sink refused for ever since the process began, by code. */
@@ -54,18 +49,18 @@ export interface RelayOptions {
   readonly outbox: Pick<Outbox, 'state' | 'pending' | 'settle' | 'progress' | 'counters' | 'onAppended'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether a record may not wait for a sink that is left alone for a while. */
+  /** Whether a record may not wait until the pause of a sink is over. */
   readonly isUrgent: (record: Entry['record']) => boolean;
   /** Gives [0, 1), for the jitter. */
   readonly random?: () => number;
-  /** Called whenever the loop looks at its backlog once more: a sign that it is not stuck. */
+  /** Called at each pass of the loop: it is not stuck. */
   readonly onPass?: () => void;
   /** Last resort for a sink that does not keep its own deadlines. If missing, 60 s. */
   readonly deadlineMs?: number;
 }
 
-/** A backlog that nobody told about is found after this long; also the longest nap of an idle loop. */
-const lookAgainMs = 60_000;
+/** How often the backlog is compared without a notification; also the longest sleep of an idle loop. */
+const compareEveryMs = 60_000;
 /** An urgent record found at start is worth an attempt out of turn only this long after it was seen. */
 const freshMs = 15 * 60_000;
 /** Fewer entries than this that could go, and it is time to load more. */
@@ -88,8 +83,8 @@ class SinkRelay implements Relay {
   #draining: Promise<Drained> | null = null;
   /** Of which stream everything in memory is; null before the first look. */
   #streamId: string | null = null;
-  #lookedAt = 0;
-  /** What is known of the sink; null: nothing is wrong. */
+  #comparedAt = 0;
+  /** As last decided; null: nothing is wrong. */
   #lastFailing: Failing | null = null;
 
   constructor(options: RelayOptions) {
@@ -114,8 +109,8 @@ class SinkRelay implements Relay {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const { waitMs } = await this.drainOnce(signal);
-      await this.#notifier.wait(Math.min(waitMs, lookAgainMs), signal);
-      if (this.#options.clock.monotonicMs() - this.#lookedAt >= lookAgainMs) this.#lookAgain();
+      await this.#notifier.wait(Math.min(waitMs, compareEveryMs), signal);
+      if (this.#options.clock.monotonicMs() - this.#comparedAt >= compareEveryMs) this.#compare();
     }
   }
 
@@ -127,7 +122,7 @@ class SinkRelay implements Relay {
   }
 
   wake(): void {
-    this.#lookAgain();
+    this.#compare();
     this.#notifier.notify();
   }
 
@@ -142,18 +137,8 @@ class SinkRelay implements Relay {
     const waits = this.#backlog.queues.size > 0 || this.#backlog.hasMore();
     const well = this.#inFlight.size > 0 ? 'sending' : waits ? 'waiting' : 'idle';
     const state = this.#failing() ? 'failing' : well;
-    const inFlight = this.#inFlight.size;
-    const deadLetterCounts = this.#tracker.deadLetterCounts();
-    return {
-      sink: sink.name,
-      state,
-      step,
-      retryAt,
-      lastErrorCode,
-      lastErrorReason,
-      inFlight,
-      deadLetterCounts,
-    };
+    const [inFlight, deadLetterCounts] = [this.#inFlight.size, this.#tracker.deadLetterCounts()];
+    return { sink: sink.name, state, step, retryAt, lastErrorCode, lastErrorReason, inFlight, deadLetterCounts };
   }
 
   async flush(deadlineMs: number): Promise<boolean> {
@@ -183,9 +168,9 @@ class SinkRelay implements Relay {
   }
 
   /**
-   * 1. Take in what became of the batches that are back. 2. Send what can be sent, so that the sink works while 3. the
-   * disk writes what is settled: one transaction for all that came back meanwhile, with a rest between two while a batch is on its
-   * way. 4. Wait for something to happen.
+   * 1. Handle the results that arrived. 2. Send what can be sent, so that the sink works while 3. the disk writes delivery
+   * updates: one transaction for all that arrived meanwhile, with a rest between two while a batch is in flight. 4. Wait for
+   * something to happen.
    */
   async #drain(signal: AbortSignal): Promise<Drained> {
     for (;;) {
@@ -194,7 +179,7 @@ class SinkRelay implements Relay {
       if (!signal.aborted) this.#launch(signal);
       const unwritten = this.#tracker.unwritten();
       if (this.#inFlight.size === 0 || this.#commitThrottle.isDue(unwritten)) this.#write();
-      this.#tell();
+      this.#logStatus();
       if (this.#inFlight.size === 0) return this.#rest();
       await this.#notifier.wait(this.#nextDueMs(), signal.aborted ? undefined : signal);
       await new Promise((resolve) => setImmediate(resolve));
@@ -207,10 +192,8 @@ class SinkRelay implements Relay {
     if (this.#streamId !== streamId) this.#begin(streamId);
     for (const { sentBatch, result } of this.#finished.splice(0)) {
       this.#inFlight.delete(sentBatch);
-      log.debug(
-        { sink: sink.name, positions: sentBatch.batch.map(({ position }) => position), result },
-        'a batch is back',
-      );
+      const positions = sentBatch.batch.map(({ position }) => position);
+      log.debug({ sink: sink.name, positions, result }, 'result of a batch');
       for (const { eventKey } of sentBatch.batch) this.#busy.delete(eventKey);
       // What a stop interrupted says nothing about the sink: it stays as it was.
       const counts = sentBatch.streamId === streamId && (!stopping || result.kind === 'delivered');
@@ -223,10 +206,10 @@ class SinkRelay implements Relay {
     const { clock, isUrgent } = this.#options;
     if (this.#streamId !== null) this.#tracker.forget();
     this.#streamId = streamId;
-    this.#lookedAt = clock.monotonicMs();
+    this.#comparedAt = clock.monotonicMs();
     const now = clock.now().getTime();
     for (const { json, eventKey, position } of this.#backlog.load()) {
-      const record = readable(json);
+      const record = recordOf({ json });
       const isFresh = record !== null && now - Date.parse(record.observedAt) < freshMs;
       if (isFresh && isUrgent(record)) this.#urgency.note(eventKey, position);
     }
@@ -252,43 +235,40 @@ class SinkRelay implements Relay {
     if (due.size === 0 || inTurn) return;
     const status = (eventKey: string) => (due.has(eventKey) ? this.#tracker.isolatedOrReady(eventKey) : 'held');
     const slots = Math.min(1, sink.inFlight - this.#inFlight.size);
-    for (const batch of this.#batches(status, slots, sink.limits.records)) this.#start(batch, now, true, signal);
+    this.#startBatches({ status, slots, records: sink.limits.records }, now, true, signal);
   }
 
   #launchInTurn(now: number, signal: AbortSignal): void {
-    const { limits } = this.#options.sink;
     const status = (eventKey: string) => this.#tracker.status(eventKey, now);
-    const records = Math.min(limits.records, this.#tracker.pace().concurrencyLimit);
-    for (const batch of this.#batches(status, this.#slots(), records)) this.#start(batch, now, false, signal);
+    const records = Math.min(this.#options.sink.limits.records, this.#tracker.pace().concurrencyLimit);
+    this.#startBatches({ status, slots: this.#slots(), records }, now, false, signal);
   }
 
-  #batches(status: (eventKey: string) => 'ready' | 'isolated' | 'held', slots: number, records: number): Waiting[][] {
+  #startBatches(
+    allowed: Pick<BatchRequest, 'status' | 'slots' | 'records'>,
+    now: number,
+    outOfTurn: boolean,
+    signal: AbortSignal,
+  ): void {
     const { batchBy, limits } = this.#options.sink;
-    return nextBatches({
+    const batches = nextBatches({
       queues: this.#backlog.queues,
       busy: this.#busy,
       urgent: this.#urgency.events(),
-      status,
       batchBy,
-      slots,
-      records,
       bytes: limits.bytes,
       probing: this.#tracker.pace().step > 0,
+      ...allowed,
     });
+    for (const batch of batches) this.#start(batch, now, outOfTurn, signal);
   }
 
   #start(batch: readonly Waiting[], now: number, outOfTurn: boolean, signal: AbortSignal): void {
     const { sink, clock, log, deadlineMs, outbox } = this.#options;
     const { generation, concurrencyLimit } = this.#tracker.pace();
     const { streamId } = outbox.state;
-    const sentBatch = {
-      batch,
-      streamId,
-      delivered: this.#tracker.delivered(),
-      generation,
-      concurrencyLimit,
-      outOfTurn,
-    };
+    const delivered = this.#tracker.delivered();
+    const sentBatch = { batch, streamId, delivered, generation, concurrencyLimit, outOfTurn };
     const eventKeys = new Set(batch.map(({ eventKey }) => eventKey));
     for (const eventKey of eventKeys) this.#busy.add(eventKey);
     this.#inFlight.add(sentBatch);
@@ -304,11 +284,11 @@ class SinkRelay implements Relay {
     return Math.min(this.#options.sink.inFlight, this.#tracker.pace().concurrencyLimit) - this.#inFlight.size;
   }
 
-  /** Held entries that are not on their way. */
+  /** Loaded entries that are not in flight. */
   #loose(): number {
-    let flying = 0;
-    for (const { batch } of this.#inFlight) flying += batch.length;
-    return this.#backlog.records() - flying;
+    let inFlight = 0;
+    for (const { batch } of this.#inFlight) inFlight += batch.length;
+    return this.#backlog.records() - inFlight;
   }
 
   #loadMore(now: number): boolean {
@@ -321,7 +301,7 @@ class SinkRelay implements Relay {
     return this.#backlog.load(idle).length > 0;
   }
 
-  /** Urgent events are held as a whole, wherever in the backlog they are. */
+  /** Urgent events are loaded as a whole, wherever in the backlog they are. */
   #loadUrgent(now: number): void {
     const missing = [...this.#urgency.events()].filter((eventKey) => !this.#backlog.queues.has(eventKey));
     const wanted = [...missing, ...this.#urgency.due(now)];
@@ -329,16 +309,16 @@ class SinkRelay implements Relay {
     this.#write();
     this.#backlog.loadEvents(wanted);
     for (const eventKey of missing) {
-      // Gone from the outbox by other ways than ours.
+      // Purged or expired.
       if (!this.#backlog.queues.has(eventKey)) this.#urgency.settled(eventKey, Number.POSITIVE_INFINITY);
     }
   }
 
   #write(): void {
     const { sink, outbox } = this.#options;
-    const outcomes = this.#tracker.takeOutcomes();
-    if (outcomes.length === 0) return;
-    this.#commitThrottle.write(() => outbox.settle(sink.name, outcomes, this.#tracker.progress()));
+    const updates = this.#tracker.takeUpdates();
+    if (updates.length === 0) return;
+    this.#commitThrottle.write(() => outbox.settle(sink.name, updates, this.#tracker.progress()));
   }
 
   #nextDueMs(): number {
@@ -346,13 +326,13 @@ class SinkRelay implements Relay {
     return this.#tracker.unwritten() > 0 ? Math.min(sendDueMs, this.#commitThrottle.dueInMs()) : sendDueMs;
   }
 
-  #tell(): void {
+  #logStatus(): void {
     const { sink, outbox } = this.#options;
     const waiting = (): number => outbox.counters()[sink.name]?.pending ?? 0;
-    this.#statusLog.tell(this.#failing(), { waiting, delivered: this.#tracker.delivered() });
+    this.#statusLog.status(this.#failing(), { waiting, delivered: this.#tracker.delivered() });
   }
 
-  /** While the one batch is on its way that decides whether it is the record or the sink, it stands as it stood before. */
+  /** Unchanged while the one batch is in flight that decides whether the record or the sink is at fault. */
   #failing(): Failing | null {
     const failing = this.#tracker.failing(this.#options.clock.monotonicMs());
     const isDecided = failing === null || this.#tracker.pace().step > 0 || this.#inFlight.size === 0;
@@ -366,7 +346,7 @@ class SinkRelay implements Relay {
       return { state: 'empty', waitMs: Number.POSITIVE_INFINITY };
     }
     const waitMs = this.#tracker.nextDueMs(this.#options.clock.monotonicMs());
-    return { state: 'waiting', waitMs: Number.isFinite(waitMs) ? waitMs : lookAgainMs };
+    return { state: 'waiting', waitMs: Number.isFinite(waitMs) ? waitMs : compareEveryMs };
   }
 
   #appended(records: readonly Entry['record'][]): void {
@@ -378,16 +358,8 @@ class SinkRelay implements Relay {
     this.#notifier.notify();
   }
 
-  #lookAgain(): void {
-    this.#lookedAt = this.#options.clock.monotonicMs();
-    this.#backlog.lookAgain((eventKey) => !this.#busy.has(eventKey));
-  }
-}
-
-function readable(json: Buffer): Entry['record'] | null {
-  try {
-    return JSON.parse(json.toString()) as Entry['record'];
-  } catch {
-    return null;
+  #compare(): void {
+    this.#comparedAt = this.#options.clock.monotonicMs();
+    this.#backlog.compare((eventKey) => !this.#busy.has(eventKey));
   }
 }

@@ -3,11 +3,28 @@ import type { Log } from '../log.ts';
 import type { Entry, SendResult, Sink } from '../sinks/sink.ts';
 import type { Waiting } from './batch.ts';
 
-/** After an abort a sink gets this long to say what became of the batch. */
+/** After an abort a sink gets this long to return the result of the batch. */
 const graceMs = 1_000;
 
-/** A reason that is no error: making one for each batch is what a send costs most. */
+/** Not an Error: to create one for each batch is what a send costs most. */
 const isOver = 'the send is over';
+
+/** Where, and within which time, a batch is sent. */
+interface Target {
+  readonly sink: Sink;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly deadlineMs: number;
+}
+
+/** Null where the stored bytes are no JSON. */
+export function recordOf({ json }: Pick<Waiting, 'json'>): Entry['record'] | null {
+  try {
+    return JSON.parse(json.toString()) as Entry['record'];
+  } catch {
+    return null;
+  }
+}
 
 /** Parsed only by the sink that asks: a sink that sends the bytes as they are costs nothing here. */
 function entryOf({ json }: Waiting): Entry {
@@ -21,25 +38,13 @@ function entryOf({ json }: Waiting): Entry {
   };
 }
 
-function isReadable({ json }: Waiting): boolean {
-  try {
-    JSON.parse(json.toString());
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /**
- * One send, with an answer whatever the sink does. A sink keeps its own deadlines; this one is for the day it does not:
- * one `send` that hangs for ever would hold its event back for ever. A late answer is not waited for: the batch goes
+ * One send, with a result whatever the sink does. A sink keeps its own deadlines; this one is for the day it does not:
+ * one `send` that hangs for ever would hold its event back for ever. A late result is not waited for: the batch goes
  * again, and readers fold copies. A sink that throws has a bug, which must not cost a record either.
  */
-export async function send(
-  batch: readonly Waiting[],
-  to: { readonly sink: Sink; readonly clock: Clock; readonly log: Log; readonly deadlineMs: number },
-  signal: AbortSignal,
-): Promise<SendResult> {
+export async function send(batch: readonly Waiting[], target: Target, signal: AbortSignal): Promise<SendResult> {
+  const { clock, deadlineMs } = target;
   const stop = new AbortController();
   const over = new AbortController();
   const abort = (): void => stop.abort(signal.reason);
@@ -47,9 +52,13 @@ export async function send(
   if (signal.aborted) abort();
   try {
     return await Promise.race([
-      answer(batch, to, stop.signal),
-      missed(to.clock, to.deadlineMs, over.signal),
-      unanswered(to.clock, stop.signal, over.signal),
+      answer(batch, target, stop.signal),
+      clock
+        .sleep(deadlineMs, over.signal)
+        .then(() =>
+          retry('deadline-exceeded', `the sink gave no answer in ${deadlineMs / 1_000} s; the batch is sent again`),
+        ),
+      unanswered(clock, stop.signal, over.signal),
     ]);
   } finally {
     signal.removeEventListener('abort', abort);
@@ -58,16 +67,12 @@ export async function send(
   }
 }
 
-async function answer(
-  batch: readonly Waiting[],
-  { sink, log }: { readonly sink: Sink; readonly log: Log },
-  signal: AbortSignal,
-): Promise<SendResult> {
+async function answer(batch: readonly Waiting[], { sink, log }: Target, signal: AbortSignal): Promise<SendResult> {
   try {
     return await sink.send(batch.map(entryOf), signal);
   } catch (error) {
-    if (signal.aborted) return retry('stopped', 'the send was given up because the bridge stops');
-    if (!batch.every(isReadable)) {
+    if (signal.aborted) return stopped;
+    if (batch.some((entry) => recordOf(entry) === null)) {
       return { kind: 'rejected', cause: 'poison', code: 'unreadable', reason: 'the stored record is no JSON' };
     }
     log.error({ error, records: batch.length }, `the sink ${sink.name} threw, which it never should: please report it`);
@@ -78,18 +83,12 @@ async function answer(
   }
 }
 
-async function missed(clock: Clock, deadlineMs: number, over: AbortSignal): Promise<SendResult> {
-  await clock.sleep(deadlineMs, over);
-  return retry('deadline-exceeded', `the sink gave no answer in ${deadlineMs / 1_000} s; the batch is sent again`);
-}
-
 async function unanswered(clock: Clock, stop: AbortSignal, over: AbortSignal): Promise<SendResult> {
-  await new Promise<void>((resolve) => {
-    if (stop.aborted) return resolve();
-    stop.addEventListener('abort', () => resolve(), { once: true });
-  });
+  if (!stop.aborted) await new Promise((resolve) => stop.addEventListener('abort', resolve, { once: true }));
   await clock.sleep(graceMs, over);
-  return retry('stopped', 'the send was given up because the bridge stops');
+  return stopped;
 }
 
 const retry = (code: string, reason: string): SendResult => ({ kind: 'retry', cause: 'transient', code, reason });
+
+const stopped = retry('stopped', 'the send was aborted because the bridge stops');

@@ -6,46 +6,36 @@ export interface Failing {
   readonly code: string;
   readonly reason: string;
   readonly step: number;
-  /** When it is asked again; null where only single events wait. */
+  /** When it is tried again; null where only single events wait. */
   readonly retryAt: string | null;
 }
 
-/** What the log says with how a sink stands. */
+/** What the log says with the status of a sink. */
 export interface Facts {
-  /** Counts what has not been delivered; asked only where it is said. */
+  /** Counts what has not been delivered; called only where it is logged. */
   readonly waiting: () => number;
   /** Batches that got through so far. */
   readonly delivered: number;
 }
 
+export type StatusLog = ReturnType<typeof createStatusLog>;
+
 /**
  * One line when a sink begins to fail or fails for another reason, one now and then while it does, one when it is over:
- * that it is back only after it took something.
+ * that it recovered only after it took something.
  */
-export interface StatusLog {
-  /** Null: nothing is wrong. */
-  tell(failing: Failing | null, facts: Facts): void;
-  dead(position: number, code: string, reason: string): void;
-}
-
-export function createStatusLog({
-  log,
-  clock,
-  sink,
-}: {
-  readonly log: Log;
-  readonly clock: Clock;
-  readonly sink: string;
-}): StatusLog {
+export function createStatusLog(options: { readonly log: Log; readonly clock: Clock; readonly sink: string }) {
+  const { log, clock, sink } = options;
   const limited = createRateLimit({ clock, everyMs: 60_000 });
-  const teller = createStatusLogger({ clock });
-  /** When it began to fail. */
-  let deliveredThen: number | null = null;
+  const logStatus = createStatusLogger({ clock });
+  /** Batches that had got through when it began to fail. */
+  let deliveredBefore: number | null = null;
   return {
-    tell(failing, { waiting, delivered }) {
-      if (failing) deliveredThen ??= delivered;
+    /** Null: nothing is wrong. */
+    status(failing: Failing | null, { waiting, delivered }: Facts): void {
+      if (failing) deliveredBefore ??= delivered;
       const { code = null, reason = '', step = 0, retryAt = null } = failing ?? {};
-      teller(code, {
+      logStatus(code, {
         begins: () => log.warn({ sink, code, step, retryAt }, `${sink} is failing: ${reason}`),
         lasts: (seconds) => {
           const records = waiting();
@@ -55,24 +45,23 @@ export function createStatusLog({
           );
         },
         over: (seconds) =>
-          delivered > (deliveredThen ?? delivered)
-            ? log.info({ sink, seconds }, `${sink} is back after ${inWords(seconds)}.`)
+          delivered > (deliveredBefore ?? delivered)
+            ? log.info({ sink, seconds }, `${sink} recovered after ${inWords(seconds)}.`)
             : log.info({ sink, seconds }, `No records wait for ${sink} any more; it took none since it began to fail.`),
       });
-      if (!failing) deliveredThen = null;
+      if (!failing) deliveredBefore = null;
     },
-    dead(position, code, reason) {
+    deadLetter: (position: number, code: string, reason: string): void =>
       limited(`dead ${code}`, (leftOut) =>
         log.warn(
           { sink, position, code, leftOut },
-          `${sink} refuses a record, which is put aside; the other records go on: ${reason}`,
+          `${sink} refuses a record, which becomes a dead letter; the other records go on: ${reason}`,
         ),
-      );
-    },
+      ),
   };
 }
 
-/** `42 s`, `12 min`, `5 h`: as exact as anybody wants to know. */
+/** `42 s`, `12 min`, `5 h`. */
 function inWords(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;

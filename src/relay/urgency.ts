@@ -1,56 +1,43 @@
 /** Between two attempts that ignore a sink's pause. */
 const betweenAttemptsMs = 5_000;
 
+export type Urgency = ReturnType<typeof createUrgency>;
+
 /**
- * Which events have something urgent to say, and whether that has been tried. A record of `Preempt` comes 30 s before the
- * end of the VM: first in a queue that sleeps for 5 minutes would be no use.
+ * Which events have something urgent to send, and whether that has been tried. A record of `Preempt` comes 30 s before the
+ * end of the VM: to be first in a queue that sleeps for 5 minutes would not help.
  */
-export interface Urgency {
-  /** An urgent record was appended. */
-  note(eventKey: string, position: number): void;
-  /** Events with an urgent record that is not settled: they go before the others. */
-  events(): ReadonlySet<string>;
-  /** The ones of these that may go now whatever the sink's pause says: each gets one attempt, one sink makes one in 5 s. */
-  due(now: number): ReadonlySet<string>;
-  /** When `due` will next have an answer, in monotonic milliseconds; null when everything was tried. */
-  dueAt(): number | null;
-  /** These events are in a batch on its way now. `ignoringPause`: the batch is the one attempt of these 5 s. */
-  tried(eventKeys: Iterable<string>, now: number, ignoringPause: boolean): void;
-  /** A record was delivered or put aside. */
-  settled(eventKey: string, position: number): void;
-  forget(): void;
-}
-
-const nothing: ReadonlySet<string> = new Set();
-
-export function createUrgency(): Urgency {
+export function createUrgency() {
+  /** Position of the newest urgent record, of events with one that is not settled. */
   const newest = new Map<string, number>();
-  const all = new Set<string>();
   const untried = new Set<string>();
   let nextAttemptAt = Number.NEGATIVE_INFINITY;
 
   return {
-    note(eventKey, position) {
+    /** An urgent record was appended. */
+    note(eventKey: string, position: number): void {
       newest.set(eventKey, position);
-      all.add(eventKey);
       untried.add(eventKey);
     },
-    events: () => all,
-    due: (now) => (now >= nextAttemptAt ? untried : nothing),
-    dueAt: () => (untried.size > 0 ? nextAttemptAt : null),
-    tried(eventKeys, now, ignoringPause) {
+    /** Events with an urgent record that is not settled: they go before the others. */
+    events: (): ReadonlySet<string> => new Set(newest.keys()),
+    /** The ones of these that may go now despite the sink's pause: each gets one attempt, a sink one in 5 s. */
+    due: (now: number): ReadonlySet<string> => (now >= nextAttemptAt ? untried : new Set()),
+    /** When `due` will next return one, in monotonic milliseconds; null when everything was tried. */
+    dueAt: (): number | null => (untried.size > 0 ? nextAttemptAt : null),
+    /** These events are in a batch in flight now. `isOutOfTurn`: the batch is the one attempt of these 5 s. */
+    tried(eventKeys: Iterable<string>, now: number, isOutOfTurn: boolean): void {
       for (const eventKey of eventKeys) untried.delete(eventKey);
-      if (ignoringPause) nextAttemptAt = now + betweenAttemptsMs;
+      if (isOutOfTurn) nextAttemptAt = now + betweenAttemptsMs;
     },
-    settled(eventKey, position) {
+    /** A record was delivered or became a dead letter. */
+    settled(eventKey: string, position: number): void {
       if (position < (newest.get(eventKey) ?? Number.POSITIVE_INFINITY)) return;
       newest.delete(eventKey);
-      all.delete(eventKey);
       untried.delete(eventKey);
     },
-    forget() {
+    forget(): void {
       newest.clear();
-      all.clear();
       untried.clear();
     },
   };

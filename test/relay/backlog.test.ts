@@ -134,7 +134,7 @@ test('looking again finds what came back to an event that is held, in its place'
   const [, , last] = entries('a');
   backlog.remove(entries('a').slice(0, 2));
   expect(held('a')).toEqual([last?.position]);
-  backlog.lookAgain(() => false);
+  backlog.compare(() => false);
   backlog.load();
   harness.outbox.settle('scripted', [{ position: 3, outcome: 'delivered' }], noProgress);
   if (last) backlog.remove([last]);
@@ -150,9 +150,9 @@ test('looking again drops what is gone from the outbox, unless it is on its way'
     [1, 3, 4].map((position) => ({ position, outcome: 'delivered' })),
     noProgress,
   );
-  backlog.lookAgain((eventKey) => eventKey !== 'b');
+  backlog.compare((eventKey) => eventKey !== 'b');
   expect([held('a'), held('b')]).toEqual([[2], [3, 4]]);
-  backlog.lookAgain(() => true);
+  backlog.compare(() => true);
   expect([held('a'), held('b')]).toEqual([[2], []]);
   expect(backlog.records()).toBe(1);
 });

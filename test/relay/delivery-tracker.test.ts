@@ -93,7 +93,7 @@ describe('a record that a sink refuses', () => {
     expect([...harness.sink.arrived].sort((a, b) => a - b)).toEqual([1, 2, 4, 5, 6, 7, 8]);
     expect(harness.counters()).toEqual({ pending: 0, delivered: 7, dead: 1 });
     expect(harness.sink.sent.length).toBeLessThanOrEqual(1 + 2 * 3 + 2);
-    expect(harness.lines).toEqual([expect.stringMatching(/put aside.*does not fit the table/)]);
+    expect(harness.lines).toEqual([expect.stringMatching(/becomes a dead letter.*does not fit the table/)]);
     expect(harness.relay.health().deadLetterCounts).toEqual({ 'http-400': 1 });
   });
 
@@ -122,7 +122,7 @@ describe('a record that a sink refuses', () => {
     expect(harness.lines.filter((line) => line.includes('is back'))).toEqual([]);
     harness.sink.does(() => delivered);
     await harness.drainFor(600_000);
-    expect(harness.lines.at(-1)).toMatch(/^scripted is back after/);
+    expect(harness.lines.at(-1)).toMatch(/^scripted recovered after/);
   });
 
   test('alone for a day is put aside, where nothing else was sent that could show whose fault it is', async () => {

@@ -127,7 +127,7 @@ describe('a sink that is down', () => {
     expect(harness.relay.health()).toMatchObject({ state: 'idle', step: 0, retryAt: null });
     expect(harness.lines).toEqual([
       'scripted is failing: the service is down',
-      expect.stringMatching(/^scripted is back after 14 s.$/),
+      expect.stringMatching(/^scripted recovered after 14 s.$/),
     ]);
   });
 

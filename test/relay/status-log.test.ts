@@ -21,28 +21,28 @@ const none = factsOf(0);
 describe('what the log says of a sink', () => {
   test('one line when it begins to fail, one when it is back', async () => {
     const { lines, clock, statusLog } = listening();
-    statusLog.tell(null, none);
+    statusLog.status(null, none);
     for (let attempt = 0; attempt < 5; attempt += 1) {
-      statusLog.tell({ ...failing('http-503'), step: attempt }, none);
+      statusLog.status({ ...failing('http-503'), step: attempt }, none);
       await clock.advance(10_000);
     }
-    statusLog.tell(null, factsOf(1));
-    statusLog.tell(null, factsOf(1));
-    expect(lines).toEqual(['eventHubs is failing: because of http-503', 'eventHubs is back after 50 s.']);
+    statusLog.status(null, factsOf(1));
+    statusLog.status(null, factsOf(1));
+    expect(lines).toEqual(['eventHubs is failing: because of http-503', 'eventHubs recovered after 50 s.']);
   });
 
   test('that it is back is said only after a delivery', async () => {
     const { lines, clock, statusLog } = listening();
-    statusLog.tell(failing('invalid-field'), factsOf(7));
+    statusLog.status(failing('invalid-field'), factsOf(7));
     await clock.advance(10_000);
-    statusLog.tell(null, factsOf(7));
+    statusLog.status(null, factsOf(7));
     expect(lines.slice(1)).toEqual(['No records wait for eventHubs any more; it took none since it began to fail.']);
   });
 
   test('while it fails it is said again every ten minutes, with how many wait', async () => {
     const { lines, clock, statusLog } = listening();
     for (let minute = 0; minute < 25; minute += 1) {
-      statusLog.tell(failing('http-503'), factsOf(0, 42));
+      statusLog.status(failing('http-503'), factsOf(0, 42));
       await clock.advance(60_000);
     }
     expect(lines).toEqual([
@@ -54,12 +54,12 @@ describe('what the log says of a sink', () => {
 
   test('that fails for good soon after it was back: the last word is true within a minute', async () => {
     const { lines, clock, statusLog } = listening();
-    statusLog.tell(failing('http-503'), none);
+    statusLog.status(failing('http-503'), none);
     await clock.advance(3000);
-    statusLog.tell(null, factsOf(1));
+    statusLog.status(null, factsOf(1));
     for (let second = 0; second < 70; second += 1) {
       await clock.advance(1000);
-      statusLog.tell(failing('http-503'), none);
+      statusLog.status(failing('http-503'), none);
     }
     expect(lines).toHaveLength(3);
     expect(lines.at(-1)).toContain('is failing');
@@ -67,14 +67,14 @@ describe('what the log says of a sink', () => {
 
   test('one line more when the reason is another', () => {
     const { lines, statusLog } = listening();
-    for (const code of ['http-503', 'http-503', 'http-403', 'http-403']) statusLog.tell(failing(code), none);
+    for (const code of ['http-503', 'http-503', 'http-403', 'http-403']) statusLog.status(failing(code), none);
     expect(lines).toEqual(['eventHubs is failing: because of http-503', 'eventHubs is failing: because of http-403']);
   });
 
   test('a sink that comes and goes every second is one line a minute', async () => {
     const { lines, clock, statusLog } = listening();
     for (let second = 0; second < 59; second += 1) {
-      statusLog.tell(second % 2 === 0 ? failing('http-503') : null, none);
+      statusLog.status(second % 2 === 0 ? failing('http-503') : null, none);
       await clock.advance(1_000);
     }
     expect(lines).toHaveLength(2);
@@ -82,9 +82,9 @@ describe('what the log says of a sink', () => {
 
   test('a record put aside is said with its reason', () => {
     const { lines, statusLog } = listening();
-    statusLog.dead(7, 'http-400', 'the row does not fit the table');
+    statusLog.deadLetter(7, 'http-400', 'the row does not fit the table');
     expect(lines).toEqual([
-      'eventHubs refuses a record, which is put aside; the other records go on: the row does not fit the table',
+      'eventHubs refuses a record, which becomes a dead letter; the other records go on: the row does not fit the table',
     ]);
   });
 });
