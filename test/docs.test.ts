@@ -75,31 +75,6 @@ const commands = [createBridge, createSimulator].flatMap(
   (create) => create({ env: {}, stop: new AbortController().signal, print: () => {} }).commands,
 );
 
-/** Command lines in fenced blocks and in code spans: `npm …` and `node dist/…`. */
-const commandLines = [...documents].flatMap(([path, text]) =>
-  [
-    ...text.matchAll(
-      /(?:^|`)((?:npm (?:run|start)|node dist\/scheduled-events-(?:bridge|simulator)\.cjs)\b[^`\n#]*)/gm,
-    ),
-  ].map(([, line = '']) => ({ path, line: line.trim() })),
-);
-
-test('every command shown in a document is one that there is, with options that it has', () => {
-  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object };
-  const problems = commandLines.flatMap(({ path, line }) => {
-    const [, script, rest = ''] = /^npm run (\S+)(?: -- (.*))?$/.exec(line) ?? [];
-    if (script !== undefined && !(script in scripts)) return [`${path}: npm run ${script}`];
-    if (script !== undefined && script !== 'demo') return [];
-    const words = (script ? `demo ${rest}` : line.replace(/^(npm start --|node \S+) /, '')).trim().split(/\s+/);
-    const command = commands.find((one) => one.name() === words[0]);
-    if (!command) return [`${path}: ${line} (no such command)`];
-    const unknown = words.filter((word) => word.startsWith('--') && !command.options.some((one) => one.long === word));
-    return unknown.map((option) => `${path}: ${line} (no such option: ${option})`);
-  });
-  expect(commandLines.length).toBeGreaterThan(8);
-  expect(problems).toEqual([]);
-});
-
 const simulatorPage = 'infra/examples/local-azure.md';
 
 test('the ports in the documents are those that simulate listens on', () => {

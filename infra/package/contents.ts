@@ -43,6 +43,7 @@ export function contentsOf({ platform, program, runtime, at, key }: PackageConte
   const files = [
     executable(platforms[platform].program, runtime.program),
     plain('scheduled-events-bridge.cjs', bundle),
+    plain('CHANGELOG.md', readFileSync(join(root, 'CHANGELOG.md'))),
     plain('LICENSE', readFileSync(join(root, 'LICENSE'))),
     plain('THIRD-PARTY-LICENSES.txt', thirdPartyLicences(bundled.packages, { root, node: runtime })),
     ...(platform === 'win-x64'

@@ -9,6 +9,7 @@ import { type PlatformName, platformNames } from './platforms.ts';
 
 /** Without installer, unit and manifest: the image is what an installation is elsewhere. */
 export const inImage: readonly string[] = [
+  'CHANGELOG.md',
   'LICENSE',
   'THIRD-PARTY-LICENSES.txt',
   'node',

@@ -50,8 +50,8 @@ export function exampleOf(language: string, word: string): string {
 
 /** The simulator as the page of clients starts it; answers with what follows in a shell that has sourced the variables. */
 export async function startAzure(directory: string): Promise<(line: string, more?: NodeJS.ProcessEnv) => Running> {
-  await ready(run(inDirectory(exampleOf('', 'simulate'), directory)));
-  const source = inDirectory(exampleOf('', '. local-azure').trim(), directory);
+  await ready(run(inDirectory(exampleOf('bash', 'simulate'), directory)));
+  const source = inDirectory(exampleOf('bash', '. local-azure').trim(), directory);
   return (line, more = {}) => run(`${source}\n${inDirectory(line, directory)}`, { env: { ...process.env, ...more } });
 }
 

@@ -36,7 +36,13 @@ test('every source that the build of the image needs goes into it', async () => 
   const sources = Object.keys(metafile.inputs);
   expect(sources.length).toBeGreaterThan(100);
   expect(sources.filter((path) => !isSent(path))).toEqual([]);
-  const read = ['package-lock.json', 'LICENSE', 'tsconfig.json', 'infra/systemd/scheduled-events-bridge.service'];
+  const read = [
+    'package-lock.json',
+    'CHANGELOG.md',
+    'LICENSE',
+    'tsconfig.json',
+    'infra/systemd/scheduled-events-bridge.service',
+  ];
   expect(read.filter((path) => !isSent(path))).toEqual([]);
 });
 

@@ -7,6 +7,7 @@ import { signatureOf } from '../../../infra/package/manifest.ts';
 import { type PlatformName, platformNames } from '../../../infra/package/platforms.ts';
 import { faultsOfPackage } from '../../../infra/package/verify.ts';
 import { faultsIn, readPackage } from '../../../src/service/package.ts';
+import { root } from '../../support/source-tree.ts';
 import { lacking, moment, printed, smallProgram, smallRuntime, unpacked } from './harness.ts';
 
 const ours = generateKeyPairSync('ed25519');
@@ -16,6 +17,7 @@ const contents = (platform: PlatformName, key: typeof ours.privateKey | null = n
   contentsOf({ platform, program: smallProgram, runtime: smallRuntime, at: moment, key });
 
 const ofLinux = {
+  'CHANGELOG.md': 0o644,
   LICENSE: 0o644,
   'THIRD-PARTY-LICENSES.txt': 0o644,
   'install.sh': 0o755,
@@ -32,6 +34,7 @@ const held: Readonly<Record<PlatformName, Readonly<Record<string, number>>>> = {
   'linux-x64': ofLinux,
   'linux-arm64': ofLinux,
   'win-x64': {
+    'CHANGELOG.md': 0o644,
     LICENSE: 0o644,
     'THIRD-PARTY-LICENSES.txt': 0o644,
     'manifest.json': 0o644,
@@ -134,4 +137,9 @@ test('a key of another kind signs nothing', () => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   expect(() => contents('linux-x64', privateKey)).toThrow('expected a private Ed25519 key');
   expect(() => contents('linux-x64', ours.publicKey)).toThrow('The key is public, ed25519');
+});
+
+test.each(platformNames)('the package for %s has the changelog of the project', (platform) => {
+  const changelog = contents(platform).find(({ path }) => path === 'CHANGELOG.md');
+  expect(changelog?.content).toEqual(readFileSync(join(root, 'CHANGELOG.md')));
 });
