@@ -28,7 +28,16 @@ const blocks: readonly Block[] = [...documents].flatMap(([path, text]) =>
 
 const product = 'scheduled-events-bridge';
 /** Programs of this project, and those that other tests parse: `az` by test/azure-cli. */
-const ours = [product, 'scheduled-events-simulator', 'npm', 'node', 'az', './reader', `${product}-version-linux-x64/install.sh`, '.ci/run'];
+const ours = [
+  product,
+  'scheduled-events-simulator',
+  'npm',
+  'node',
+  'az',
+  './reader',
+  `${product}-version-linux-x64/install.sh`,
+  '.ci/run',
+];
 const isProgram = (word: string): boolean => [...ours, ...Object.keys(manuals), 'sudo'].includes(word);
 
 /** Code spans that begin with a program and go on: commands within a sentence. Paths on a machine are held in test/infra. */
