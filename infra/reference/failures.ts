@@ -149,10 +149,10 @@ export function imdsFailures(): readonly CodeMeaning[] {
     ),
     ...noDocuments.flatMap((body) => {
       const parsed = parseDocument(body, '2020-07-01');
-      return parsed.kind === 'no-document' ? [row(parsed)] : [];
+      return parsed.kind === 'unavailable' ? [row(parsed)] : [];
     }),
     ...[parseDocument('…', '2020-07-01', false)].flatMap((parsed) =>
-      parsed.kind === 'no-document' ? [row(parsed)] : [],
+      parsed.kind === 'unavailable' ? [row(parsed)] : [],
     ),
     {
       code: 'unreachable',

@@ -1,22 +1,13 @@
 import type { Clock } from '../clock.ts';
+import type { HostEvidence } from '../lifecycle/scheduled-event.ts';
 import { readBootId } from './boot-id.ts';
-import { createPauses, type TickFigures } from './pauses.ts';
+import { createPauses } from './pauses.ts';
 import { createPhysicalHost } from './physical-host.ts';
-
-/** What the machine tells at one moment. Null = unknown = evidence of nothing. */
-export interface HostReading {
-  readonly bootId: string | null;
-  readonly physicalHost: string | null;
-  /** How late the 100 ms tick came since the reading before; null while it does not run. */
-  readonly tick: TickFigures | null;
-  /** How far the wall clock ran ahead of the monotonic clock since the reading before, whole ms. NTP does it too. */
-  readonly wallStepMs: number;
-}
 
 /** The machine under the bridge. Nothing here throws. */
 export interface Host {
-  /** A reading; the tick and the step of the clock begin anew with it. */
-  evidence(): HostReading;
+  /** What the machine shows now; the tick and the step of the clock are counted from the call before. */
+  evidence(): HostEvidence;
   /** Whether pauses are measured: worth its ten wake-ups a second only while an impact may come. */
   watchPauses(on: boolean): void;
   /** Our own synchronous work kept the thread for `ms` milliseconds: no pause. To be said before the thread is let go. */

@@ -1,15 +1,10 @@
 import type { Clock } from '../clock.ts';
+import type { Pause } from '../lifecycle/pause.ts';
 
 const tickMs = 100;
 
 /** A tick that comes less late than this tells of a busy machine, not of a stopped one. */
 export const noiseFloorMs = 100;
-
-/** How late the tick came since it was asked last. */
-export interface TickFigures {
-  readonly longestMs: number;
-  readonly totalMs: number;
-}
 
 export interface Pauses {
   /** Lets the tick run or stops it; it costs ten wake-ups a second. Figures not taken yet are dropped when it stops. */
@@ -17,7 +12,7 @@ export interface Pauses {
   /** Our own synchronous work kept the thread for that long: it is no pause. To be said before the thread is let go. */
   discountOwnWork(ms: number): void;
   /** The figures since the last call; null while the tick does not run. */
-  take(): TickFigures | null;
+  take(): Pause | null;
   close(): void;
 }
 

@@ -156,7 +156,7 @@ function toSeen(
   if (answer.status === 304 && isConditional) return { kind: 'unchanged', ...time };
   if (answer.status !== 200) return refused(answer, apiVersion);
   const parsed = parseDocument(answer.body, apiVersion, answer.isUtf8);
-  if (parsed.kind === 'no-document') return unavailable(parsed.code, parsed.reason);
+  if (parsed.kind === 'unavailable') return unavailable(parsed.code, parsed.reason);
   return { kind: 'document', document: parsed.document, imdsApiVersion: apiVersion, ...time };
 }
 

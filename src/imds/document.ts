@@ -1,10 +1,10 @@
-import type { EventsDocument, ScheduledEvent } from '../lifecycle/scheduled-event.ts';
+import type { EventsDocument, PollResult, ScheduledEvent } from '../lifecycle/scheduled-event.ts';
 import { readDate } from './wire-date.ts';
 
-/** What a body turned out to be: a document, or no observation at all, with the reason. */
+/** The part of a {@link PollResult} that the body decides. */
 export type ParsedDocument =
-  | { readonly kind: 'document'; readonly document: EventsDocument }
-  | { readonly kind: 'no-document'; readonly code: NoDocument; readonly reason: string };
+  | Pick<Extract<PollResult, { kind: 'document' }>, 'kind' | 'document'>
+  | (Pick<Extract<PollResult, { kind: 'unavailable' }>, 'kind' | 'reason'> & { readonly code: NoDocument });
 
 export type NoDocument =
   | 'empty-body'
@@ -180,7 +180,7 @@ const describeNotJson = (problem: 'truncated' | 'not-json', body: string): strin
     : `The answer is not JSON: it begins with ${quote(body)}`;
 
 const noDocument = (code: NoDocument, reason: string): ParsedDocument => ({
-  kind: 'no-document',
+  kind: 'unavailable',
   code,
   reason: `${reason}; it counts as no observation.`,
 });

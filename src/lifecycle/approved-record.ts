@@ -1,9 +1,9 @@
 import { evidenceIn } from './approval.ts';
 import { describe } from './describe.ts';
 import { neverListed } from './empty-memory.ts';
-import type { approvalEvidence, LifecycleRecord } from './record.ts';
+import type { approvalEvidence, IsoTime, LifecycleRecord } from './record.ts';
 import { transitionId } from './record-id.ts';
-import type { HostEvidence, Observer } from './scheduled-event.ts';
+import type { Observer } from './scheduled-event.ts';
 import type { EventMemory, LifecycleState } from './state.ts';
 
 export type ApprovalOutcome = (typeof approvalEvidence)[number];
@@ -30,13 +30,9 @@ export function recordApproval(
   { eventId, outcome, cause, at, observer, bridgeVersion, known }: Approval,
 ): { readonly state: LifecycleState; readonly record: LifecycleRecord } {
   const key = eventId.toLowerCase();
-  const held = state.events.get(key) ?? left(known ?? neverListed(eventId, at), at);
-  const host: HostEvidence = {
-    bootId: state.bootId,
-    physicalHost: state.physicalHost,
-    tick: null,
-    wallStepMs: 0,
-  };
+  const observedAt = at.toISOString();
+  const position = state.position + 1;
+  const held = state.events.get(key) ?? departed(known ?? neverListed(eventId, observedAt), observedAt);
   const { memory, record } = describe(
     { ...held, inScope: true },
     {
@@ -47,23 +43,20 @@ export function recordApproval(
       startedSeconds: null,
     },
     {
-      at,
+      at: observedAt,
       observer,
-      host,
+      host: state,
       streamId: state.streamId,
       imdsApiVersion: state.imdsApiVersion ?? '',
       clockOffsetSeconds: state.clockOffsetSeconds,
       bridgeVersion,
     },
+    position,
   );
   const approved = new Set(state.approved);
   if (outcome === 'refused') approved.delete(key);
   else approved.add(key);
-  const position = state.position + 1;
-  return {
-    state: { ...state, position, approved, events: new Map(state.events).set(key, memory) },
-    record: { ...record, position },
-  };
+  return { state: { ...state, position, approved, events: new Map(state.events).set(key, memory) }, record };
 }
 
 /** Whether this VM has approved the event before, or is about to; also where Azure refused. */
@@ -71,10 +64,10 @@ export const hasApproved = (state: LifecycleState, eventId: string, vmId: string
   state.approved.has(eventId.toLowerCase()) ||
   state.events.get(eventId.toLowerCase())?.recorded[transitionId(eventId, 'approved', 0, { vmId })] !== undefined;
 
-const left = (memory: EventMemory, at: Date): EventMemory => ({
+const departed = (memory: EventMemory, at: IsoTime): EventMemory => ({
   ...memory,
   open: false,
-  endedAt: memory.endedAt ?? at.toISOString(),
+  endedAt: memory.endedAt ?? at,
   scheduledSince: null,
   listedIn: null,
   absent: null,

@@ -1,101 +1,97 @@
 import { merge } from './content.ts';
-import { describe, type RecordContext, type Step, type Unsequenced } from './describe.ts';
+import type { DecisionContext } from './decision-context.ts';
+import { describe, type Step } from './describe.ts';
 import { endOf, isProvenByReboot } from './ends.ts';
-import { absenceFacts, confirmAfterMs, type DocumentFacts, dueState, hideMs, isGap, resetWindowMs } from './facts.ts';
-import { type Booking, bookImpact, type Candidate, type HostImpact } from './impact.ts';
+import { absenceFacts, confirmAfterMs, dueState, hideMs, isGap, resetWindowMs } from './facts.ts';
+import { type Booking, bookImpact, type Candidate } from './impact.ts';
 import { longestBetween, type Moment, msBetween } from './moment.ts';
+import type { LifecycleRecord } from './record.ts';
 import { applyImpact, isForgotten, isUnchanged, rememberListed, stillListed, toForget } from './remember.ts';
-import type { EventsDocument, ScheduledEvent } from './scheduled-event.ts';
-import { affects, isSampled, type Scope } from './scope.ts';
+import type { ScheduledEvent } from './scheduled-event.ts';
+import { affects, isSampled } from './scope.ts';
 import type { EventMemory } from './state.ts';
 import { type Listing, saysEnded, stepTaken } from './steps.ts';
 
 type Events = ReadonlyMap<string, EventMemory>;
 
-/** Everything one document is decided with. */
-export interface DecisionContext {
-  readonly facts: DocumentFacts;
-  readonly circumstances: RecordContext;
-  readonly impact: HostImpact;
-  readonly scope: Scope;
-  readonly gapAfterMs: number;
-  readonly approved: ReadonlySet<string>;
-}
-
-/** What a document made of the events: the same `events` object when it changed none. */
+/** The events after an observation: the same `events` object if none changed. */
 export interface Decision {
   readonly events: Events;
-  /** One per event at most, in the order of their lower-case EventIds. */
-  readonly records: readonly Unsequenced[];
-  /** Events never seen before, and those of them (or joined later) that affect this VM. */
+  /** At most one per event, in the order of their lower-case EventIds. */
+  readonly records: readonly LifecycleRecord[];
+  /** Number of events that are new, and of those that affect this VM from now on. */
   readonly appeared: { readonly seen: number; readonly ours: number };
   /** An event explains the outage. */
   readonly isOutageBooked: boolean;
 }
 
-/** What became of one event: its memory (undefined: forget it) and the record of its step. */
-interface Outcome {
-  readonly memory: EventMemory | undefined;
-  readonly record?: Unsequenced;
-}
+/** What happened to one event: its memory, undefined to forget it, and its step to record. */
+type Outcome =
+  | { readonly memory: EventMemory | undefined; readonly step?: never }
+  | { readonly memory: EventMemory; readonly step: Step };
 
-/** Decides a document; `null` = the one before again (304). */
-export function decide(before: Events, document: EventsDocument | null, context: DecisionContext): Decision {
+/** Decides what every event did in one observation. */
+export function decide(before: Events, context: DecisionContext): Decision {
+  const { document } = context;
   const listed = new Map((document?.events ?? []).map((event) => [event.eventId.toLowerCase(), event]));
   const bookings = bookImpact(candidates(before, document && listed, context), context.impact);
   const touched = new Map([...before].map(([key, memory]) => [key, touch(memory, bookings.get(key), context)]));
   const events = new Map(touched);
-  const records: Unsequenced[] = [];
-  const put = (key: string, { memory, record }: Outcome): void => {
-    if (memory) events.set(key, memory);
+  const steps = new Map<string, Extract<Outcome, { step: Step }>>();
+  const put = (key: string, outcome: Outcome): void => {
+    if (outcome.memory) events.set(key, outcome.memory);
     else events.delete(key);
-    if (record) records.push(record);
+    if (outcome.step) steps.set(key, outcome);
   };
   for (const [key, event] of listed) put(key, decideListed(touched.get(key), event, bookings.get(key), context));
   const present: Events = new Map(events);
   for (const [key, memory] of touched) {
-    if (memory.open && !listed.has(key)) put(key, decideUnlisted(memory, document, present, context));
+    if (memory.open && !listed.has(key)) put(key, decideUnlisted(memory, present, context));
   }
-  if (records.length > 0) for (const key of toForget(events, listed, context.facts.moment)) events.delete(key);
-  records.sort((a, b) => (a.eventId.toLowerCase() < b.eventId.toLowerCase() ? -1 : 1));
+  const records = [...steps].sort(byKey).map(([key, { memory, step }], n) => {
+    const described = describe(memory, step, context, context.position + 1 + n);
+    events.set(key, described.memory);
+    return described.record;
+  });
+  if (records.length > 0) for (const key of toForget(events, listed, context.moment)) events.delete(key);
   const isOutageBooked = [...bookings.values()].some(({ outageSeconds }) => outageSeconds !== null);
   return { events: sameOr(before, events), records, appeared: countAppeared(before, events), isOutageBooked };
 }
 
-/** The events of this VM that are open, and those that this document lists first. `listed` null: the same document again. */
+const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1);
+
+/** The open events of this VM, and those that this document lists first. `listed` null: the same document again. */
 function candidates(
   before: Events,
   listed: ReadonlyMap<string, ScheduledEvent> | null,
   context: DecisionContext,
 ): Candidate[] {
-  const { facts, circumstances, approved } = context;
   const keys = new Set([...before.keys(), ...(listed?.keys() ?? [])]);
   return [...keys].flatMap((key): Candidate[] => {
     const memory = before.get(key);
     const entry = listed?.get(key);
     const known = memory?.open && !memory.absent ? memory : undefined;
     const now = entry ? merge(known?.last, entry) : known?.last;
-    if (!now || !(known?.affectsUs || affects(now.resources, circumstances.observer.vmName))) return [];
-    const grownBy = facts.incarnation - ((known?.listedIn ?? facts.previous).incarnation ?? 0);
-    const isSkipped = grownBy < 0 || grownBy > facts.incarnationStep;
+    if (!now || !(known?.affectsUs || affects(now.resources, context.observer.vmName))) return [];
+    const grownBy = context.incarnation - ((known?.listedIn ?? context.previous).incarnation ?? 0);
+    const isSkipped = grownBy < 0 || grownBy > context.incarnationStep;
     return [
       {
         key,
         eventType: now.eventType,
         started: known?.phase === 'Started' || now.eventStatus === 'Started',
-        due: dueState(now.notBefore, facts.azureTime) === 'passed' || approved.has(key),
+        due: dueState(now.notBefore, context.azureTime) === 'passed' || context.approved.has(key),
         listed: listed === null || entry !== undefined,
         isNew: memory === undefined || memory.absent !== null,
         // A list that may be incomplete shows no leaving.
-        leftUnseen: listed !== null && !entry && isSkipped && !facts.settling,
+        leftUnseen: listed !== null && !entry && isSkipped && !context.settling,
       },
     ];
   });
 }
 
-/** What the machine measured on itself, for a known event, and the host that it is on. */
-function touch(memory: EventMemory, booking: Booking | undefined, { facts, impact }: DecisionContext): EventMemory {
-  const { previous } = facts;
+/** Adds to a known event what the machine measured, and the host that it is on. */
+function touch(memory: EventMemory, booking: Booking | undefined, { previous, impact }: DecisionContext): EventMemory {
   const touched = applyImpact(memory, impact.pause, booking);
   const learnsHost = touched.open && !touched.absent && touched.foundOnHost === null && previous.physicalHost !== null;
   return learnsHost ? { ...touched, foundOnHost: previous.physicalHost } : touched;
@@ -107,9 +103,9 @@ function decideListed(
   booking: Booking | undefined,
   context: DecisionContext,
 ): Outcome {
-  const { facts, circumstances, scope } = context;
-  const { vmName, vmId } = circumstances.observer;
-  const memory = known && !isForgotten(known, facts.moment) ? known : undefined;
+  const { scope, moment } = context;
+  const { vmName, vmId } = context.observer;
+  const memory = known && !isForgotten(known, context.moment) ? known : undefined;
   const now = merge(memory?.last, event);
   const affectsUs = affects(now.resources, vmName);
   const chosen = memory ? memory.inScope : isSampled(scope, vmId, event.eventId);
@@ -117,72 +113,57 @@ function decideListed(
   if (memory && memory.inScope === inScope && isUnchanged(memory, { now, affectsUs })) return { memory };
   // A known event was out of sight since it was last listed, a new one since the last document that could have shown it.
   const gap = memory?.open
-    ? isGap(memory.listedIn ?? facts.previous, facts.moment, context.gapAfterMs)
-    : facts.gap || facts.wasHidden || facts.settling || facts.mayHaveMoved;
+    ? isGap(memory.listedIn ?? context.previous, context.moment, context.gapAfterMs)
+    : context.gap || context.wasHidden || context.settling || context.mayHaveMoved;
   const listing: Listing = { now, memory, affectsUs, gap };
   if (!inScope && saysEnded(listing)) return { memory: undefined };
   const step = inScope ? stepTaken(listing) : null;
   if (memory && !memory.open && !step) return { memory }; // ended, and said so once more
-  const at = facts.at.toISOString();
-  const { moment, host } = facts;
-  const listedNow = rememberListed(listing, { at, moment, inScope, physicalHost: host.physicalHost });
+  const listedNow = rememberListed(listing, inScope, context);
   const wasInSight = memory?.open && !memory.absent;
   const remembered = wasInSight ? listedNow : stillListed(applyImpact(listedNow, null, booking));
   if (!step) return { memory: remembered };
   const startedSeconds = saysEnded(listing) ? startedFor(remembered, moment, gap) : null;
-  const lastListedAt = (memory?.listedIn ?? facts.previous).moment?.azureAt ?? null;
+  const lastListedAt = (memory?.listedIn ?? context.previous).moment?.azureAt ?? null;
   const departure = saysEnded(listing) ? { departure: { lastListedAt, gap } } : {};
-  return describe(remembered, { ...step, ...departure, incarnation: facts.incarnation, startedSeconds }, circumstances);
+  return { memory: remembered, step: { ...step, ...departure, incarnation: context.incarnation, startedSeconds } };
 }
 
-function decideUnlisted(
-  memory: EventMemory,
-  document: EventsDocument | null,
-  present: Events,
-  context: DecisionContext,
-): Outcome {
-  const { facts } = context;
+function decideUnlisted(memory: EventMemory, present: Events, context: DecisionContext): Outcome {
+  const { document } = context;
   if (document === null && !memory.absent) return { memory: memory.listedIn ? memory : stillListed(memory) };
-  const listedIn = memory.listedIn ?? facts.previous;
+  const listedIn = memory.listedIn ?? context.previous;
   // An entry whose EventId cannot be read, and that was not there beside this event, may be this very event.
-  if (facts.unreadable > listedIn.unreadable) {
-    const hiddenSince = memory.hiddenSince ?? facts.moment;
-    if (msBetween(hiddenSince, facts.moment) < hideMs) {
+  if (context.unreadable > listedIn.unreadable) {
+    const hiddenSince = memory.hiddenSince ?? context.moment;
+    if (msBetween(hiddenSince, context.moment) < hideMs) {
       return { memory: memory.hiddenSince ? memory : { ...memory, listedIn, hiddenSince } };
     }
   }
-  if (memory.absent) return decideWaiting(memory, document, context);
-  const absence = absenceFacts(memory, facts, {
-    gapAfterMs: context.gapAfterMs,
-    approved: context.approved.has(memory.eventId.toLowerCase()),
-    superseded: isSuperseded(memory, present),
-  });
-  const absent = {
-    since: facts.at.toISOString(),
-    clockOffsetSeconds: context.circumstances.clockOffsetSeconds,
-    moment: facts.moment,
-    incarnation: facts.incarnation,
-    facts: absence,
-  };
+  if (memory.absent) return decideWaiting(memory, context);
+  const facts = absenceFacts(memory, context, isSuperseded(memory, present));
+  const { at: since, clockOffsetSeconds, moment, incarnation } = context;
+  const absent = { since, clockOffsetSeconds, moment, incarnation, facts };
   const missed: EventMemory = { ...memory, absent, listedIn };
-  return isProvenByReboot(memory, absence) ? end(missed, context) : { memory: missed };
+  return isProvenByReboot(memory, facts) ? end(missed, moment) : { memory: missed };
 }
 
 /**
  * An absent event is ended once another document lacks it too, or three polls of the same; around a reset, once five
  * minutes have passed and a valid document still lacks it.
  */
-function decideWaiting(memory: EventMemory, document: EventsDocument | null, context: DecisionContext): Outcome {
+function decideWaiting(memory: EventMemory, { document, moment }: DecisionContext): Outcome {
   const { absent } = memory;
   if (!absent) return { memory };
   // A time that went backwards holds nothing open.
-  const waitedMs = Math.abs(msBetween(absent.moment, context.facts.moment));
+  const waitedMs = Math.abs(msBetween(absent.moment, moment));
   const isOther = document !== null && document.incarnation !== absent.incarnation;
   const isConfirmed = absent.facts.settling ? waitedMs >= resetWindowMs : isOther || waitedMs >= confirmAfterMs;
-  return isConfirmed ? end(memory, context) : { memory };
+  return isConfirmed ? end(memory, moment) : { memory };
 }
 
-function end(memory: EventMemory, { facts, circumstances }: DecisionContext): Outcome {
+/** Ends an absent event at `moment`. */
+function end(memory: EventMemory, moment: Moment): Outcome {
   const { absent } = memory;
   if (!absent || !memory.inScope) return { memory: undefined };
   const step: Step = {
@@ -196,17 +177,15 @@ function end(memory: EventMemory, { facts, circumstances }: DecisionContext): Ou
   const ended: EventMemory = {
     ...memory,
     open: false,
-    endedAt: facts.moment.azureAt,
+    endedAt: moment.azureAt,
     scheduledSince: null,
     listedIn: null,
     hiddenSince: null,
     absent: null,
   };
-  // Where only a confirmation was waited for, this VM saw it leave when it was absent first.
-  if (absent.facts.settling) return describe(ended, step, circumstances);
-  // Our clock may have been set since.
-  const { clockOffsetSeconds } = absent;
-  return describe(ended, step, { ...circumstances, at: new Date(absent.since), clockOffsetSeconds });
+  // The end was observed when the event was first absent; only around a reset is it not known before it is decided.
+  const { since: at, clockOffsetSeconds } = absent;
+  return { memory: ended, step: absent.facts.settling ? step : { ...step, observed: { at, clockOffsetSeconds } } };
 }
 
 /** How long it was listed as Started, in seconds; null where its start or its leaving hides in a gap. */

@@ -1,6 +1,6 @@
 import { contentKey } from './content.ts';
 import { type Departure, noticeSeconds } from './notice.ts';
-import { type Change, type LifecycleRecord, type Phase, schemaVersion } from './record.ts';
+import { type Change, type IsoTime, type LifecycleRecord, type Phase, schemaVersion } from './record.ts';
 import { recordId, stepOf, transitionId } from './record-id.ts';
 import type { HostEvidence, Observer } from './scheduled-event.ts';
 import type { EventMemory } from './state.ts';
@@ -8,37 +8,42 @@ import { limits, truncateList, truncateObject, truncateText, truncateValue } fro
 
 /** What all records of one observation have in common. */
 export interface RecordContext {
-  readonly at: Date;
+  readonly at: IsoTime;
   readonly observer: Observer;
-  readonly host: HostEvidence;
+  readonly host: Pick<HostEvidence, 'bootId' | 'physicalHost'>;
   readonly streamId: string;
   readonly imdsApiVersion: string;
   readonly clockOffsetSeconds: number | null;
   readonly bridgeVersion: string;
 }
 
-/** The step to put on record. */
+/** What an event did, as the tables `steps.ts` and `ends.ts` decide it. */
 export interface Step {
   readonly phase: Phase;
   readonly evidence: readonly string[];
   readonly changes: readonly Change[];
-  /** Incarnation of the document that showed it. */
+  /** Of the document that showed it. */
   readonly incarnation: number;
   /** How long Azure listed the event as Started, where that is known. */
   readonly startedSeconds: number | null;
-  /** Of an end: how it was listed last before it. */
+  /** Of an end: how the event was last listed. */
   readonly departure?: Departure;
+  /** When the step was observed, if that was before the observation that confirms it. */
+  readonly observed?: Pick<RecordContext, 'at' | 'clockOffsetSeconds'>;
 }
 
-/** A record whose place among the others of its stream is not given yet. */
-export type Unsequenced = Omit<LifecycleRecord, 'position'>;
-
-/** Writes the record of a step; the memory that comes back has counted it. */
+/**
+ * Makes the record of a step. The returned memory has counted it.
+ * @param position of the record in its stream.
+ */
 export function describe(
   memory: EventMemory,
   step: Step,
-  { at, observer, host, ...given }: RecordContext,
-): { readonly memory: EventMemory; readonly record: Unsequenced } {
+  context: RecordContext,
+  position: number,
+): { readonly memory: EventMemory; readonly record: LifecycleRecord } {
+  const { observer, host } = context;
+  const { at, clockOffsetSeconds } = step.observed ?? context;
   const kind = stepOf(step.phase);
   const content = contentKey(memory.last, memory.phase, step.evidence);
   const detail = { content, vmId: observer.vmId };
@@ -50,20 +55,21 @@ export function describe(
     sequence: memory.sequence + 1,
     ...countStep(memory, first, repeat + 1, observer.vmId),
   };
-  const record: Unsequenced = {
+  const record: LifecycleRecord = {
     recordId: recordId(transition, observer.vmId),
     transitionId: transition,
     schemaVersion,
     ...asAzureSaid(memory, observer),
     documentIncarnation: step.incarnation,
-    imdsApiVersion: given.imdsApiVersion,
+    imdsApiVersion: context.imdsApiVersion,
     phase: step.phase,
     evidence: step.evidence,
     changes: step.changes.map(truncateChange),
     sequence: counted.sequence,
-    streamId: given.streamId,
+    streamId: context.streamId,
+    position,
     repeat,
-    observedAt: at.toISOString(),
+    observedAt: at,
     firstSeenAt: memory.firstSeenAt,
     startedAt: memory.startedAt,
     startSeen: memory.startedAt === null ? null : memory.startSeen,
@@ -75,18 +81,18 @@ export function describe(
     bootId: host.bootId,
     physicalHost: host.physicalHost,
     previousPhysicalHost: hostBefore(memory, host.physicalHost),
-    clockOffsetSeconds: given.clockOffsetSeconds,
+    clockOffsetSeconds,
     observerAffected: memory.affectsUs,
     ...observer,
     scheduledEventResourceId: scheduledEventResourceId(observer, memory.eventId),
     eventsInSight: null,
     isTest: false,
-    bridgeVersion: given.bridgeVersion,
+    bridgeVersion: context.bridgeVersion,
   };
   return { memory: counted, record };
 }
 
-/** So many steps of one event are told apart for good; of those dropped the highest count is kept. */
+/** The number of different steps of one event that are counted; of those dropped, the highest count is kept. */
 export const countedSteps = 256;
 
 /** Counts a step. The oldest contents are dropped: a notBefore that slides for hours is another one each second. */

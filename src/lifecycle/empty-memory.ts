@@ -1,4 +1,5 @@
 import type { Moment } from './moment.ts';
+import type { IsoTime } from './record.ts';
 import type { ScheduledEvent } from './scheduled-event.ts';
 import type { AbsenceFacts, EventMemory, Sighting } from './state.ts';
 
@@ -78,8 +79,8 @@ export const emptyFacts: AbsenceFacts = {
   settling: true,
 };
 
-/** What is remembered of an event that no document listed, or none that anybody remembers: its id, and that it is over. */
-export function neverListed(eventId: string, at: Date): EventMemory {
-  const azureAt = at.toISOString();
-  return { ...emptyMemory(eventId, { azureAt, monotonicMs: null, bootId: null }), endedAt: azureAt };
-}
+/** The memory of an event that no known document listed: its id, and that it has ended. */
+export const neverListed = (eventId: string, at: IsoTime): EventMemory => ({
+  ...emptyMemory(eventId, { azureAt: at, monotonicMs: null, bootId: null }),
+  endedAt: at,
+});

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { DecisionContext } from './decision-context.ts';
 import { emptyMemory } from './empty-memory.ts';
 import type { Booking } from './impact.ts';
 import { longestBetween, type Moment } from './moment.ts';
@@ -13,23 +14,17 @@ export const rememberEndedMs = 30 * 24 * 3_600_000;
 /** So many ended events are remembered at most. */
 export const rememberEndedCount = 1000;
 
-/** What a listed event is remembered with. */
-interface SightingContext {
-  readonly at: IsoTime;
-  readonly moment: Moment;
-  readonly inScope: boolean;
-  readonly physicalHost: string | null;
-}
+type Context = Pick<DecisionContext, 'at' | 'moment' | 'host'>;
 
 /** The memory of a listed event after this document. */
-export function rememberListed(listing: Listing, context: SightingContext): EventMemory {
+export function rememberListed(listing: Listing, inScope: boolean, context: Context): EventMemory {
   const { memory } = listing;
-  if (!memory) return begin(listing, context);
-  return memory.open ? update(memory, listing, context) : reopen(memory, listing, context);
+  const now = memory?.open ? update(memory, listing, context) : begin(listing, context);
+  return { ...now, inScope, ...(memory && !memory.open && keptWhenReopened(memory)) };
 }
 
-/** Seen for the first time. */
-function begin(listing: Listing, { at, moment, inScope, physicalHost }: SightingContext): EventMemory {
+/** Listed for the first time. */
+function begin(listing: Listing, { at, moment, host: { physicalHost } }: Context): EventMemory {
   const { now, affectsUs, gap } = listing;
   const phase = heldPhase(listing);
   return {
@@ -37,7 +32,6 @@ function begin(listing: Listing, { at, moment, inScope, physicalHost }: Sighting
     last: now,
     phase,
     open: !saysEnded(listing),
-    inScope,
     affectsUs,
     firstSeenAt: at,
     scheduledSince: now.eventStatus === 'Scheduled' ? at : null,
@@ -51,11 +45,7 @@ function begin(listing: Listing, { at, moment, inScope, physicalHost }: Sighting
 }
 
 /** Seen before and still there. For an event that our name joins, time counts from now. */
-function update(
-  memory: EventMemory,
-  listing: Listing,
-  { at, moment, inScope, physicalHost }: SightingContext,
-): EventMemory {
+function update(memory: EventMemory, listing: Listing, { at, moment, host: { physicalHost } }: Context): EventMemory {
   const { now, affectsUs, gap } = listing;
   const phase = heldPhase(listing);
   const starts = phase === 'Started' && memory.phase !== 'Started';
@@ -67,7 +57,6 @@ function update(
     last: now,
     phase,
     open: !saysEnded(listing),
-    inScope,
     affectsUs,
     firstSeenAt: joined ? at : memory.firstSeenAt,
     firstSeen: joined ? moment : memory.firstSeen,
@@ -103,14 +92,13 @@ export const stillListed = (memory: EventMemory): EventMemory =>
   isTouched(memory) ? { ...memory, ...untouched } : memory;
 
 /**
- * Ended, as we said, and listed again. Its records go on in sequence; what is measured begins anew, since everybody was
- * told to recover. It stays in scope: the end that we told has to be withdrawn.
+ * Of an event that has ended and is listed again. Its records continue in sequence; its measurements begin anew, since its end
+ * told all readers to recover. It stays in scope, because the published end has to be withdrawn.
  */
-const reopen = (memory: EventMemory, listing: Listing, context: SightingContext): EventMemory => ({
-  ...begin(listing, context),
-  sequence: memory.sequence,
-  recorded: memory.recorded,
-  recordedFloor: memory.recordedFloor,
+const keptWhenReopened = ({ sequence, recorded, recordedFloor }: EventMemory): Partial<EventMemory> => ({
+  sequence,
+  recorded,
+  recordedFloor,
   startSeen: false,
 });
 

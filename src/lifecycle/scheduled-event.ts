@@ -1,3 +1,5 @@
+import type { Pause } from './pause.ts';
+
 /**
  * What the observer VM saw, in the vocabulary of the lifecycle. `imds/document.ts` makes these from the wire.
  * Platform facts: https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events
@@ -60,13 +62,13 @@ export type PollResult =
       readonly retryAfterMs: number | null;
     };
 
-/** What the machine tells beside the document. Null = unknown = evidence of nothing. */
+/** What the machine shows at the moment of a poll. Null = unknown = evidence of nothing. */
 export interface HostEvidence {
   readonly bootId: string | null;
   readonly physicalHost: string | null;
-  /** How late the 100 ms tick came since the evidence before, our own synchronous work taken off; null while the tick does not run. */
-  readonly tick: { readonly longestMs: number; readonly totalMs: number } | null;
-  /** How far the wall clock ran ahead of the monotonic clock since the evidence before, in ms. Alone it proves nothing: NTP does it too. */
+  /** How late the 100 ms tick came since the evidence before, without our own synchronous work; null while the tick does not run. */
+  readonly tick: Pause | null;
+  /** How far the wall clock ran ahead of the monotonic clock since the evidence before, whole ms. Alone it proves nothing: NTP does it too. */
   readonly wallStepMs: number;
 }
 

@@ -1,7 +1,8 @@
-import { describe, type RecordContext, type Unsequenced } from './describe.ts';
+import { describe, type RecordContext } from './describe.ts';
 import { neverListed } from './empty-memory.ts';
 import { resetWindowMs } from './facts.ts';
 import { type Moment, msBetween } from './moment.ts';
+import type { LifecycleRecord } from './record.ts';
 import type { LifecycleState } from './state.ts';
 
 /**
@@ -27,9 +28,9 @@ export const isSnapshotDue = ({ snapshotDue, enabled, unreadable, events }: Life
   msBetween(enabled, now) >= resetWindowMs &&
   inSight(events).length <= longestList;
 
-export function snapshotRecord(state: LifecycleState, circumstances: RecordContext): Unsequenced {
+export function snapshotRecord(state: LifecycleState, context: RecordContext, position: number): LifecycleRecord {
   const { record } = describe(
-    neverListed(`${snapshotIdPrefix}${state.streamId}`, circumstances.at),
+    neverListed(`${snapshotIdPrefix}${state.streamId}`, context.at),
     {
       phase: 'Snapshot',
       evidence: ['new-stream'],
@@ -37,7 +38,8 @@ export function snapshotRecord(state: LifecycleState, circumstances: RecordConte
       incarnation: state.incarnation ?? 0,
       startedSeconds: null,
     },
-    circumstances,
+    context,
+    position,
   );
   return { ...record, firstSeenAt: null, eventsInSight: inSight(state.events) };
 }

@@ -1,6 +1,7 @@
 import type { Moment } from './moment.ts';
+import type { Observation } from './observation.ts';
 import type { IsoTime } from './record.ts';
-import type { EventsDocument, HostEvidence, ScheduledEvent } from './scheduled-event.ts';
+import type { HostEvidence, ScheduledEvent } from './scheduled-event.ts';
 
 /**
  * All that the lifecycle remembers between two looks. Immutable: a turn that changes an event replaces its
@@ -40,8 +41,8 @@ export interface LifecycleState {
   readonly snapshotDue: boolean;
   /** By lower-case EventId; open ones and, for 30 days, ended ones. */
   readonly events: ReadonlyMap<string, EventMemory>;
-  /** Documents seen before the observer was known, oldest first. */
-  readonly undecided: readonly UndecidedDocument[];
+  /** Observations made before the observer was known, oldest first. */
+  readonly undecided: readonly Observation[];
   /** EventIds (lower case) that this bridge approved or was about to approve. */
   readonly approved: ReadonlySet<string>;
 }
@@ -56,20 +57,6 @@ export interface Unbooked {
   readonly booted: Moment | null;
   /** An outage that no event explains yet: a failure of the hardware may be listed minutes after the boot. */
   readonly outage: { readonly seconds: number; readonly over: Moment } | null;
-}
-
-/** A document that waits for the observer to be known, with everything needed to decide it later as if at once. */
-export interface UndecidedDocument {
-  readonly at: IsoTime;
-  readonly previousDocumentAt: IsoTime | null;
-  readonly document: EventsDocument;
-  readonly imdsApiVersion: string;
-  readonly azureTime: IsoTime | null;
-  readonly clockOffsetSeconds: number | null;
-  readonly host: HostEvidence;
-  /** Missing in documents that a build before this one set aside. */
-  readonly monotonicMs?: number;
-  readonly previousDocument?: Moment | null;
 }
 
 /** What is remembered of one event. */

@@ -1,6 +1,6 @@
 import { describe } from './describe.ts';
 import { neverListed } from './empty-memory.ts';
-import type { LifecycleRecord } from './record.ts';
+import type { IsoTime, LifecycleRecord } from './record.ts';
 import type { Observer } from './scheduled-event.ts';
 import type { EventMemory, LifecycleState } from './state.ts';
 
@@ -28,24 +28,26 @@ export function testRecord(
   state: LifecycleState,
   { unique, observer, at, imdsApiVersion, bridgeVersion }: TestRecordGiven,
 ): { readonly state: LifecycleState; readonly record: LifecycleRecord } {
+  const observedAt = at.toISOString();
+  const position = state.position + 1;
   const { record } = describe(
-    memoryOf(`${testEventIdPrefix}${unique}`, observer, at),
+    memoryOf(`${testEventIdPrefix}${unique}`, observer, observedAt),
     { phase: 'Scheduled', evidence: [], changes: [], incarnation: state.incarnation ?? 0, startedSeconds: null },
     {
-      at,
+      at: observedAt,
       observer,
-      host: { bootId: state.bootId, physicalHost: state.physicalHost, tick: null, wallStepMs: 0 },
+      host: state,
       streamId: state.streamId,
       imdsApiVersion: state.imdsApiVersion ?? imdsApiVersion,
       clockOffsetSeconds: state.clockOffsetSeconds,
       bridgeVersion,
     },
+    position,
   );
-  const position = state.position + 1;
-  return { state: { ...state, position }, record: { ...record, isTest: true, position } };
+  return { state: { ...state, position }, record: { ...record, isTest: true } };
 }
 
-function memoryOf(eventId: string, { vmName }: Observer, at: Date): EventMemory {
+function memoryOf(eventId: string, { vmName }: Observer, at: IsoTime): EventMemory {
   const { last, ...rest } = neverListed(eventId, at);
   return {
     ...rest,

@@ -1,9 +1,9 @@
-import { type Decision, type DecisionContext, decide } from './decide.ts';
-import type { Unsequenced } from './describe.ts';
+import { type Decision, decide } from './decide.ts';
+import type { DecisionContext } from './decision-context.ts';
 import { changed, isGap, previousSighting, resetWindowMs } from './facts.ts';
 import type { HostImpact } from './impact.ts';
 import { isoAfter, isWithin, lostBetween, type Moment, msBetween } from './moment.ts';
-import { isoOf, momentOf, type Observation, observationFrom, offsetOf, steadyOffset } from './observation.ts';
+import { momentOf, type Observation, offsetOf, steadyOffset } from './observation.ts';
 import { isPauseMeasured, pauseBetween } from './pause.ts';
 import type { LifecycleRecord } from './record.ts';
 import type { HostEvidence, Observer, PollResult } from './scheduled-event.ts';
@@ -49,7 +49,7 @@ export function transition(state: LifecycleState, seen: PollResult, input: Trans
   const { observer } = input;
   if (!observer) return { pollResult: seen, ...withoutRecords(bufferUndecided(state, seen, input)) };
   const known = { ...input, observer };
-  const observations = state.undecided.map(observationFrom);
+  const observations = [...state.undecided];
   const now = observationOf(state, seen, input);
   if (now) observations.push(now);
   let result = withoutRecords(state.undecided.length > 0 ? { ...state, undecided: [] } : state);
@@ -57,7 +57,7 @@ export function transition(state: LifecycleState, seen: PollResult, input: Trans
   for (const observation of observations) result = join(result, decideObservation(result.state, observation, known));
   if (!now) return { pollResult: seen, ...result };
   const lastDocument = momentOf(now, result.state.clockOffsetSeconds);
-  return { pollResult: seen, ...result, state: { ...result.state, lastDocumentAt: isoOf(input.at), lastDocument } };
+  return { pollResult: seen, ...result, state: { ...result.state, lastDocumentAt: now.at, lastDocument } };
 }
 
 type TransitionResult = Omit<Transition, 'pollResult'>;
@@ -77,16 +77,22 @@ const join = (before: TransitionResult, after: TransitionResult): TransitionResu
   },
 });
 
-/** The present answer as a look; null where it is no observation, or repeats a document that we do not hold. */
+/** The result of this poll as an observation; null if it has no document, or refers to one that is not known here. */
 function observationOf(
   state: LifecycleState,
   seen: PollResult,
   { at, monotonicMs, host }: TransitionInput,
 ): Observation | null {
   if (seen.kind === 'unavailable') return null;
-  const { azureTime, clockOffsetSeconds } = seen;
-  const { lastDocumentAt: previousDocumentAt, lastDocument: previousDocument } = state;
-  const observation = { at, monotonicMs, previousDocumentAt, previousDocument, azureTime, clockOffsetSeconds, host };
+  const observation = {
+    at: at.toISOString(),
+    monotonicMs,
+    previousDocumentAt: state.lastDocumentAt,
+    previousDocument: state.lastDocument,
+    azureTime: seen.azureTime?.toISOString() ?? null,
+    clockOffsetSeconds: seen.clockOffsetSeconds,
+    host,
+  };
   if (seen.kind === 'document') return { ...observation, document: seen.document, imdsApiVersion: seen.imdsApiVersion };
   const isHeld = state.imdsApiVersion !== null || state.undecided.length > 0;
   return isHeld ? { ...observation, document: null, imdsApiVersion: state.imdsApiVersion ?? '' } : null;
@@ -94,9 +100,10 @@ function observationOf(
 
 /** No observation: what the machine measured on itself is kept until a document tells to which event it belongs. */
 function withoutDocument(state: LifecycleState, input: TransitionInput): LifecycleState {
-  const { host } = input;
-  const observation = { ...input, azureTime: null, clockOffsetSeconds: null, previousDocument: state.lastDocument };
-  const moment = momentOf(observation, offsetOf(observation, state.clockOffsetSeconds));
+  const { at, monotonicMs, host } = input;
+  const unanswered = { azureTime: null, clockOffsetSeconds: null, previousDocument: state.lastDocument };
+  const poll = { at: at.toISOString(), monotonicMs, host, ...unanswered };
+  const moment = momentOf(poll, offsetOf(poll, state.clockOffsetSeconds));
   const isPaused = isPauseMeasured(host);
   const hasBooted = changed(state.unbooked?.booted?.bootId ?? state.bootId, host.bootId);
   if (!isPaused && !hasBooted) return state;
@@ -152,36 +159,30 @@ function decideObservation(
   const gap = isGap(previous, moment, input.gapAfterMs);
   const isAfterReset = isWithin(reset, moment, resetWindowMs);
   const context: DecisionContext = {
-    facts: {
-      at: observation.at,
-      moment,
-      azureTime: observation.azureTime ?? new Date(moment.azureAt),
-      incarnation,
-      incarnationStep: state.incarnationStep ?? 1,
-      host: observation.host,
-      previous,
-      gap,
-      wasHidden: state.unreadable > unreadable,
-      unreadable,
-      reset: isAfterReset,
-      settling: isAfterReset || isWithin(enabled, moment, input.enablingMs - 1),
-      mayHaveMoved: isWithin(elsewhere, moment, Math.min(input.enablingMs, emptyAfterMoveMs) - 1),
-    },
-    circumstances: {
-      at: observation.at,
-      observer: input.observer,
-      host: observation.host,
-      streamId: state.streamId,
-      imdsApiVersion,
-      clockOffsetSeconds: observedOffset ?? clockOffset,
-      bridgeVersion: input.bridgeVersion,
-    },
+    ...observation,
+    imdsApiVersion,
+    clockOffsetSeconds: observedOffset ?? clockOffset,
+    observer: input.observer,
+    streamId: state.streamId,
+    bridgeVersion: input.bridgeVersion,
+    position: state.position,
+    moment,
+    azureTime: observation.azureTime ?? moment.azureAt,
+    incarnation,
+    incarnationStep: state.incarnationStep ?? 1,
+    previous,
+    gap,
+    wasHidden: state.unreadable > unreadable,
+    unreadable,
+    reset: isAfterReset,
+    settling: isAfterReset || isWithin(enabled, moment, input.enablingMs - 1),
+    mayHaveMoved: isWithin(elsewhere, moment, Math.min(input.enablingMs, emptyAfterMoveMs) - 1),
     impact: impactOf(state, observation, { moment, gap, incarnation, clockOffset }),
     scope: input.scope,
     gapAfterMs: input.gapAfterMs,
     approved: state.approved,
   };
-  const { events, records, appeared, isOutageBooked } = decide(state.events, observation.document, context);
+  const { events, records: stepRecords, appeared, isOutageBooked } = decide(state.events, context);
   const after: LifecycleState = {
     ...state,
     incarnation,
@@ -192,17 +193,18 @@ function decideObservation(
     imdsApiVersion,
     hidden: unreadable > 0,
     unreadable,
-    resetAt: isReset ? isoOf(observation.at) : state.resetAt,
+    resetAt: isReset ? observation.at : state.resetAt,
     reset,
     enabled,
     elsewhere,
     unbooked: isOutageBooked ? null : unexplained(state.unbooked, context.impact, moment),
     events,
   };
-  const snapshot = isSnapshotDue(after, moment) ? [snapshotRecord(after, context.circumstances)] : [];
-  const placed = [...records, ...snapshot].map((record, n) => assignPosition(record, state.position + 1 + n));
+  const position = state.position + stepRecords.length;
+  const snapshot = isSnapshotDue(after, moment) ? [snapshotRecord(after, context, position + 1)] : [];
+  const records = [...stepRecords, ...snapshot];
   const snapshotDue = after.snapshotDue && snapshot.length === 0;
-  return { state: { ...after, snapshotDue, position: state.position + placed.length }, records: placed, appeared };
+  return { state: { ...after, snapshotDue, position: state.position + records.length }, records, appeared };
 }
 
 /** Keeps an outage that no event explains for five minutes. */
@@ -269,5 +271,3 @@ function impactOf(
     previousAt: !gap || booted ? (previousDocument?.azureAt ?? null) : null,
   };
 }
-
-const assignPosition = (record: Unsequenced, position: number): LifecycleRecord => ({ ...record, position });

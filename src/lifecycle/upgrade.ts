@@ -1,5 +1,6 @@
 import { emptyEvent, emptyFacts, emptyMemory, emptySighting } from './empty-memory.ts';
 import type { Moment } from './moment.ts';
+import type { Observation } from './observation.ts';
 import { type Absence, type EventMemory, emptyState, type LifecycleState } from './state.ts';
 
 /**
@@ -21,6 +22,9 @@ export function withNewKeys(stored: Partial<Scalars> & Pick<Scalars, 'streamId'>
     ...stored,
   };
 }
+
+export const observationWithNewKeys = (stored: Observation): Observation =>
+  withDefaults<Observation>({ monotonicMs: null, previousDocument: null }, stored);
 
 /** @param offset seconds by which Azure's clock was ahead of ours when it was stored. */
 export function memoryWithNewKeys(

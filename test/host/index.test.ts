@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type HostReading, openHost } from '../../src/host/index.ts';
+import { openHost } from '../../src/host/index.ts';
 import type { HostEvidence } from '../../src/lifecycle/scheduled-event.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { poolOf } from './pool.ts';
 
 describe('a reading', () => {
   test('is what the lifecycle takes for evidence', () => {
-    const reading: HostReading = { bootId: null, physicalHost: null, tick: null, wallStepMs: 0 };
+    const reading: HostEvidence = { bootId: null, physicalHost: null, tick: null, wallStepMs: 0 };
     expect(reading satisfies HostEvidence).toBe(reading);
   });
 
@@ -59,9 +59,9 @@ describe.runIf(process.platform !== 'win32')('a real process', () => {
     const nextLine = async (): Promise<string> => String((await lines.next()).value);
     expect(await nextLine()).toBe('ready');
     const tell = (command: string): boolean => child.stdin.write(`${command}\n`);
-    const read = async (): Promise<HostReading> => {
+    const read = async (): Promise<HostEvidence> => {
       tell('read');
-      return JSON.parse(await nextLine()) as HostReading;
+      return JSON.parse(await nextLine()) as HostEvidence;
     };
     return { child, tell, read };
   }

@@ -275,8 +275,8 @@ describe('bodies that are no document', () => {
     },
     { why: 'infinity', body: '{"Events":[],"DocumentIncarnation":1e999}', code: 'no-incarnation', message: /whole/ },
   ])('a body of $why', ({ body, code, message }) => {
-    const parsed = parseDocument(body, newest) as Extract<ParsedDocument, { kind: 'no-document' }>;
-    expect(parsed).toMatchObject({ kind: 'no-document', code });
+    const parsed = parseDocument(body, newest) as Extract<ParsedDocument, { kind: 'unavailable' }>;
+    expect(parsed).toMatchObject({ kind: 'unavailable', code });
     expect(parsed.reason).toMatch(message);
     expect(parsed.reason).toMatch(/it counts as no observation\.$/);
   });
@@ -318,7 +318,7 @@ describe('whatever comes', () => {
     );
     fc.assert(
       fc.property(text, versions, (body, version) => {
-        expect(['document', 'no-document']).toContain(parseDocument(body, version).kind);
+        expect(['document', 'unavailable']).toContain(parseDocument(body, version).kind);
       }),
     );
   });

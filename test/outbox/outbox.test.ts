@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { UndecidedDocument } from '../../src/lifecycle/state.ts';
+import type { Observation } from '../../src/lifecycle/observation.ts';
 import { noProgress } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
 import { observerNamed } from '../support/story.ts';
@@ -186,9 +186,11 @@ describe('append', () => {
   test('keeps the documents that wait for the observer', () => {
     using harness = createHarness();
     const outbox = harness.open();
-    const documentAt = (n: number): UndecidedDocument => ({
+    const documentAt = (n: number): Observation => ({
       at: `2026-01-01T00:00:0${n}.000Z`,
+      monotonicMs: null,
       previousDocumentAt: null,
+      previousDocument: null,
       document: { incarnation: n, events: [], unreadable: 0 },
       imdsApiVersion: '2020-07-01',
       azureTime: null,

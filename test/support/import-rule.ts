@@ -34,7 +34,7 @@ const mayImport: Readonly<Record<string, readonly string[] | typeof everything>>
   consumer: ['lifecycle'],
   service: ['host'],
   lifecycle: [],
-  host: [],
+  host: ['lifecycle'],
   azure: [],
   recording: [],
   // The file format of recordings is all that it has in common with what it stands in for.

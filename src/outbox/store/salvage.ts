@@ -4,7 +4,7 @@ import type { EventMemory, LifecycleState } from '../../lifecycle/state.ts';
 import type { Salvaged } from '../outbox.ts';
 import { reconcileCounters } from './sink-store.ts';
 import { newState, writeChecked } from './state-store.ts';
-import { documentOf, type EventRow, memoryOf, observerOf, type Scalars, scalarsOf } from './stored-state.ts';
+import { type EventRow, memoryOf, observationOf, observerOf, type Scalars, scalarsOf } from './stored-state.ts';
 
 export const nothingSalvaged: Salvaged = { stream: false, events: 0, records: 0, lost: 0 };
 
@@ -54,7 +54,7 @@ function copyState(from: DatabaseSync, into: DatabaseSync, scalars: Scalars | nu
     const memory = memoryOf(row as unknown as EventRow, scalars?.clockOffsetSeconds ?? null);
     if (memory) events.set(String(row.eventKey), memory);
   }
-  const undecided = soundRows(from, 'undecided').flatMap((row) => documentOf(row as unknown as EventRow) ?? []);
+  const undecided = soundRows(from, 'undecided').flatMap((row) => observationOf(row as unknown as EventRow) ?? []);
   // Where the stream is lost positions go on all the same: the rows that were saved keep theirs.
   const position = Math.max(highest(into), scalars?.position ?? 0);
   return { ...newState(), ...scalars, position, events, undecided };

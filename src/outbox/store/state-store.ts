@@ -7,9 +7,9 @@ import { OutboxDamaged } from './errors.ts';
 import { all, one } from './sql.ts';
 import {
   checksum,
-  documentOf,
   type EventRow,
   memoryOf,
+  observationOf,
   observerOf,
   type Scalars,
   type StoredObserver,
@@ -33,9 +33,9 @@ export function loadState(db: DatabaseSync): LifecycleState {
     return [row.eventKey, memory] as const;
   });
   const undecided = all<EventRow>(db, 'SELECT * FROM undecided ORDER BY number').map((row) => {
-    const document = documentOf(row);
-    if (!document) throw new OutboxDamaged('a document that waits for the name of this VM is not as it was written');
-    return document;
+    const observation = observationOf(row);
+    if (!observation) throw new OutboxDamaged('a document that waits for the name of this VM is not as it was written');
+    return observation;
   });
   const approved = all<Pick<EventRow, 'eventKey'>>(
     db,

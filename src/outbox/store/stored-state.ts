@@ -1,7 +1,8 @@
 import { crc32 } from 'node:zlib';
+import type { Observation } from '../../lifecycle/observation.ts';
 import type { Observer } from '../../lifecycle/scheduled-event.ts';
-import type { EventMemory, LifecycleState, UndecidedDocument } from '../../lifecycle/state.ts';
-import { memoryWithNewKeys, withNewKeys } from '../../lifecycle/upgrade.ts';
+import type { EventMemory, LifecycleState } from '../../lifecycle/state.ts';
+import { memoryWithNewKeys, observationWithNewKeys, withNewKeys } from '../../lifecycle/upgrade.ts';
 
 /**
  * Whether what was read is what was written: SQLite has no checksums, and a byte that went bad may leave JSON that is JSON. What
@@ -39,8 +40,9 @@ export function memoryOf({ eventKey, open, json, crc }: EventRow, offset: number
 }
 
 /** Null where the row is not as it was written. */
-export function documentOf({ json, crc }: Pick<EventRow, 'json' | 'crc'>): UndecidedDocument | null {
-  return isAsWritten(crc, json) ? parsed<UndecidedDocument>(json) : null;
+export function observationOf({ json, crc }: Pick<EventRow, 'json' | 'crc'>): Observation | null {
+  const stored = isAsWritten(crc, json) ? parsed<Observation>(json) : null;
+  return stored && observationWithNewKeys(stored);
 }
 
 /** Null where the row is not as it was written. */
