@@ -1,12 +1,21 @@
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { builtProgram } from './test/support/program.ts';
 
+const isForCoverage = process.argv.some((argument) => argument.startsWith('--coverage'));
+// Node keeps compiled code there for the workers and for every program that a test starts. Coverage of cached functions is less exact.
+if (!isForCoverage) process.env.NODE_COMPILE_CACHE = join(import.meta.dirname, 'node_modules/.cache/compiled');
+
+/** `test/README.md` says what each project proves. */
 export default defineConfig({
   test: {
     pool: 'forks',
     // Most of the time the end-to-end tests wait for a poll: more of them than cores may do so at once.
-    maxWorkers: 3,
+    maxWorkers: 4,
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    globalSetup: ['test/support/build-program.ts'],
+    env: { TEST_PROGRAM: builtProgram },
     projects: [
       {
         extends: true,

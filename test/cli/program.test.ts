@@ -5,12 +5,11 @@ import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { type ExitReason, exitCodes } from '../../src/cli/exit-codes.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import { cleanEnvironment, mainFile } from '../support/program.ts';
 
-const main = join(import.meta.dirname, '../../src/main.ts');
-
-/** Starts the real command line from source. */
+/** Starts the real command line. */
 function start(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env.PATH, ...env } });
+  const child = spawn(process.execPath, [mainFile, ...args], { env: { ...cleanEnvironment(), ...env } });
   const result = { out: '', err: '', child, ended: () => child.exitCode !== null || child.signalCode !== null };
   child.stdout.on('data', (data) => (result.out += data));
   child.stderr.on('data', (data) => (result.err += data));

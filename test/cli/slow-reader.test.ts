@@ -6,6 +6,7 @@ import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
 import { openOutbox } from '../../src/outbox/durable-outbox.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
+import { mainFile } from '../support/program.ts';
 import { sampleRecord } from '../support/sample-record.ts';
 
 const records = 300;
@@ -37,7 +38,7 @@ test.skipIf(process.platform === 'win32')('all that is printed reaches a reader 
     }),
   );
   // The pipe holds 64 KB, so the process would long be at its end when the first byte is taken.
-  const command = `"${process.execPath}" src/main.ts outbox export --config "${config}" | (sleep 2; cat)`;
+  const command = `"${process.execPath}" "${mainFile}" outbox export --config "${config}" | (sleep 2; cat)`;
   const lines = execFileSync('sh', ['-c', command], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
     .trim()
     .split('\n');

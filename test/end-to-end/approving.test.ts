@@ -9,6 +9,7 @@ import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simula
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import { type BridgeProcess, configurationFor, startBridge, temporaryDirectory } from '../support/bridge-process.ts';
 import { once as firstCopies, inTheTable, onTheHub } from '../support/delivered.ts';
+import { mainFile } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
 /**
@@ -265,7 +266,7 @@ describe('a person who approves by hand', () => {
     await polled(vm, 2);
     const file = join(directory, 'command.json');
     writeFileSync(file, JSON.stringify(configurationFor(azure, vm, directory)), { mode: 0o600 });
-    const command = ['src/main.ts', 'approve', eventId, '--yes', '--config', file];
+    const command = [mainFile, 'approve', eventId, '--yes', '--config', file];
     const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] });
     let printed = '';
     child.stdout.on('data', (chunk) => (printed += chunk));

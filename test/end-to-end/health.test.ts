@@ -5,6 +5,7 @@ import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simula
 import { freePort } from '../health/free-port.ts';
 import { type BridgeProcess, configurationFor, startBridge, temporaryDirectory } from '../support/bridge-process.ts';
 import { inTheTable, onTheHub } from '../support/delivered.ts';
+import { mainFile } from '../support/program.ts';
 import { root } from '../support/source-tree.ts';
 import { until } from '../support/until.ts';
 
@@ -113,7 +114,7 @@ describe('what a bridge tells of itself', () => {
     const { bridge, directory } = await start();
     const { spawnSync } = await import('node:child_process');
     const asked = () =>
-      spawnSync(process.execPath, ['src/main.ts', 'emit-test', '--state-directory', directory, '--json'], {
+      spawnSync(process.execPath, [mainFile, 'emit-test', '--state-directory', directory, '--json'], {
         encoding: 'utf8',
       });
     const { recordId } = (await until(() => {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
+import { cleanEnvironment, mainFile } from '../support/program.ts';
 import { play, type Situation } from '../support/situation.ts';
 import { openStage, seesDocuments } from '../support/stage.ts';
 
@@ -57,7 +58,7 @@ describe('what an operator is told of the configuration', () => {
   test('there is no configuration file: that comes first, and nothing that follows from it', async () => {
     const { spawnSync } = await import('node:child_process');
     const ended = (command: string) =>
-      spawnSync(process.execPath, ['src/main.ts', command], { encoding: 'utf8', env: { PATH: process.env.PATH } });
+      spawnSync(process.execPath, [mainFile, command], { encoding: 'utf8', env: cleanEnvironment() });
     for (const command of ['run', 'status']) {
       const { status, stderr } = ended(command);
       expect({ status, stderr }).toEqual({

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { AzureSimulator } from '../../src/azure-simulator/index.ts';
 import { systemClock } from '../../src/clock.ts';
 import { readConfig } from '../../src/config/read-config.ts';
@@ -7,7 +6,7 @@ import { silentLog } from '../../src/log.ts';
 import { version } from '../../src/process/version.ts';
 import { inProcesses, type Senders } from '../../src/sender/senders.ts';
 import { configurationFor } from '../support/bridge-process.ts';
-import { root } from '../support/source-tree.ts';
+import { mainFile } from '../support/program.ts';
 
 /** A line of the log, and what it is about. */
 export interface Said {
@@ -15,7 +14,7 @@ export interface Said {
   readonly message: string;
 }
 
-/** Senders in processes of the unbuilt program, pointed at the simulator, and what they log. */
+/** Senders in processes of the program, pointed at the simulator, and what they log. */
 export async function openTestSenders(
   azure: AzureSimulator,
   { near = () => false, more = {} }: { readonly near?: () => boolean; readonly more?: Record<string, unknown> } = {},
@@ -30,6 +29,6 @@ export async function openTestSenders(
     ...silentLog,
     warn: (fields: object, message: string) => void said.push({ fields: { ...fields }, message }),
   };
-  const open = inProcesses(join(root, 'src/main.ts'), version);
+  const open = inProcesses(mainFile, version);
   return { ...(await open({ config, clock: systemClock, log, near })), config, said };
 }

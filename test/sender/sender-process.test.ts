@@ -10,7 +10,7 @@ import { silentLog } from '../../src/log.ts';
 import { type Child, type Exit, forkChild, openProgram, senderVerb } from '../../src/sender/channel.ts';
 import { createSenderProcess, type SenderProcess, type SenderProcessOptions } from '../../src/sender/sender-process.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { root } from '../support/source-tree.ts';
+import { mainFile } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
 const brokenProgram = openProgram(join(import.meta.dirname, 'broken-program.ts'));
@@ -92,7 +92,7 @@ describe('a process that dies of what it does', () => {
 });
 
 test('a sender of another version than the bridge does not start, and its failure says to restart the service', async () => {
-  const program = openProgram(join(root, 'src/main.ts'));
+  const program = openProgram(mainFile);
   const args = [senderVerb, 'event-hubs', '0.0.1'];
   const { sender, warnings } = open({ fork: (more) => forkChild({ program, args, env: process.env, ...more }) });
   const message = `replaced by version ${manifest.version} while version 0.0.1 is running. Restart the service.`;

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AzureSimulator } from '../../src/azure-simulator/index.ts';
+import { mainFile } from './program.ts';
 
 /** One line of the bridge's log. */
 export interface LogLine {
@@ -60,11 +61,10 @@ export function startBridge(
   const folder = mkdtempSync(join(tmpdir(), 'bridge-config-'));
   const file = join(folder, 'config.json');
   writeFileSync(file, JSON.stringify(configuration), { mode: 0o600 });
-  const command = [process.execPath, 'src/main.ts', 'run', '--config', file];
+  const command = [process.execPath, mainFile, 'run', '--config', file];
   const [program = '', ...rest] = bootIdFile === undefined ? command : inAnotherBoot(bootIdFile, command);
   const child = spawn(program, rest, {
-    // As under the unit: a sender that is started while the bridge stops has five seconds for all of it.
-    env: { ...withoutProxies(process.env), NODE_COMPILE_CACHE: join(tmpdir(), 'bridge-compiled'), ...env },
+    env: { ...withoutProxies(process.env), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   child.on('exit', () => rmSync(folder, { recursive: true, force: true }));

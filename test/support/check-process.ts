@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Report } from '../../src/cli/check/report.ts';
 import { type BridgeConfiguration, temporaryDirectory } from './bridge-process.ts';
+import { cleanEnvironment, mainFile } from './program.ts';
 
 /** What a run of the real `check` came to. */
 export interface Checked {
@@ -23,9 +24,8 @@ export async function runCheck(
   using folder = temporaryDirectory('check');
   const file = join(folder.path, 'config.json');
   writeFileSync(file, JSON.stringify(configuration), { mode: 0o600 });
-  const main = join(import.meta.dirname, '../../src/main.ts');
-  const child = spawn(process.execPath, [main, 'check', '--config', file, ...args], {
-    env: { PATH: process.env.PATH, ...env },
+  const child = spawn(process.execPath, [mainFile, 'check', '--config', file, ...args], {
+    env: { ...cleanEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const said = { out: '', err: '' };

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { addresses } from '../../src/azure-simulator/cli/addresses.ts';
 import type { BridgeConfiguration } from './bridge-process.ts';
+import { mainFile } from './program.ts';
 import { until } from './until.ts';
 
 export type Addresses = ReturnType<typeof addresses>;
@@ -22,7 +23,7 @@ export const startSimulate = (...args: readonly string[]): CommandProcess =>
   start(['src/azure-simulator/main.ts', 'simulate', ...(args.includes('--port') ? [] : ['--port', '0']), ...args]);
 
 /** `record` of the bridge. */
-export const startRecord = (...args: readonly string[]): CommandProcess => start(['src/main.ts', 'record', ...args]);
+export const startRecord = (...args: readonly string[]): CommandProcess => start([mainFile, 'record', ...args]);
 
 function start(command: readonly string[]): CommandProcess {
   const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] });

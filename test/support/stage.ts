@@ -12,6 +12,7 @@ import {
   startBridge,
   temporaryDirectory,
 } from './bridge-process.ts';
+import { cleanEnvironment, mainFile } from './program.ts';
 import { until } from './until.ts';
 
 /** How a command ended. */
@@ -74,9 +75,8 @@ export async function openStage(
   configure({});
 
   const command: Stage['command'] = async (args, { uid, env = {}, kill } = {}) => {
-    const main = join(import.meta.dirname, '../../src/main.ts');
-    const child = spawn(process.execPath, [main, ...args, '--config', file], {
-      env: { PATH: process.env.PATH, ...env },
+    const child = spawn(process.execPath, [mainFile, ...args, '--config', file], {
+      env: { ...cleanEnvironment(), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       ...(uid !== undefined && { uid }),
     });
