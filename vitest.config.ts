@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { builtProgram } from './test/support/program.ts';
+import { builtPrograms } from './test/support/program.ts';
 
 const isForCoverage = process.argv.some((argument) => argument.startsWith('--coverage'));
 // Node keeps compiled code there for the workers and for every program that a test starts. Coverage of cached functions is less exact.
@@ -14,8 +14,8 @@ export default defineConfig({
     maxWorkers: 4,
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    globalSetup: ['test/support/build-program.ts'],
-    env: { TEST_PROGRAM: builtProgram },
+    globalSetup: ['test/support/build-programs.ts'],
+    env: { TEST_PROGRAMS: builtPrograms },
     projects: [
       {
         extends: true,

@@ -1,14 +1,12 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { demoOneVm } from '../../src/azure-simulator/demo/one-vm.ts';
 import type { AzureSimulator } from '../../src/azure-simulator/index.ts';
 import { Failure } from '../../src/cli/exit-codes.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
+import { cleanEnvironment, simulatorFile } from '../support/program.ts';
 import { until } from '../support/until.ts';
-
-const entry = join(import.meta.dirname, '../../src/azure-simulator/main.ts');
 
 /** The demo as a person starts it, but without a terminal. All that it writes, it writes under `temporary`. */
 function startDemo(temporary: string, ...args: string[]) {
@@ -18,8 +16,8 @@ function startDemo(temporary: string, ...args: string[]) {
     HTTPS_PROXY: 'http://127.0.0.1:9',
     SCHEDULED_EVENTS_BRIDGE_SINKS_EVENT_HUBS_EVENT_HUB_NAME: 'other',
   };
-  const env = { PATH: process.env.PATH, TMPDIR: temporary, ...foreign };
-  const child = spawn(process.execPath, [entry, 'demo', ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const env = { ...cleanEnvironment(), TMPDIR: temporary, ...foreign };
+  const child = spawn(process.execPath, [simulatorFile, 'demo', ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const output = { out: '', err: '' };
   child.stdout.on('data', (data) => (output.out += data));
   child.stderr.on('data', (data) => (output.err += data));
@@ -81,7 +79,7 @@ describe.concurrent('the demo', () => {
     });
     const demo = demoOneVm({
       directory: directory.path,
-      entry,
+      entry: simulatorFile,
       env: { PATH: process.env.PATH },
       stop: new AbortController().signal,
       print: (text) => {

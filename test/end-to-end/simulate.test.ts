@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import { startBridge, temporaryDirectory } from '../support/bridge-process.ts';
+import { simulatorFile } from '../support/program.ts';
 import { type Addresses, bridgeAt, control, startRecord, startSimulate } from '../support/simulate-process.ts';
 import { until } from '../support/until.ts';
 
@@ -300,14 +301,7 @@ describe('at a terminal', () => {
 
   /** `simulate` on a pseudo-terminal: what is written to its stdin are keys. */
   function onTerminal(...args: readonly string[]) {
-    const command = JSON.stringify([
-      process.execPath,
-      'src/azure-simulator/main.ts',
-      'simulate',
-      '--port',
-      '0',
-      ...args,
-    ]);
+    const command = JSON.stringify([process.execPath, simulatorFile, 'simulate', '--port', '0', ...args]);
     // Says at the end whether the terminal echoes and waits for whole lines again.
     const program = `
 import os, pty, sys, termios

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { addresses } from '../../src/azure-simulator/cli/addresses.ts';
 import type { BridgeConfiguration } from './bridge-process.ts';
-import { mainFile } from './program.ts';
+import { mainFile, simulatorFile } from './program.ts';
 import { until } from './until.ts';
 
 export type Addresses = ReturnType<typeof addresses>;
@@ -20,7 +20,7 @@ export interface CommandProcess {
 
 /** `simulate` on free ports, unless the arguments say otherwise. */
 export const startSimulate = (...args: readonly string[]): CommandProcess =>
-  start(['src/azure-simulator/main.ts', 'simulate', ...(args.includes('--port') ? [] : ['--port', '0']), ...args]);
+  start([simulatorFile, 'simulate', ...(args.includes('--port') ? [] : ['--port', '0']), ...args]);
 
 /** `record` of the bridge. */
 export const startRecord = (...args: readonly string[]): CommandProcess => start([mainFile, 'record', ...args]);

@@ -1,15 +1,13 @@
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createProgram } from '../../../src/azure-simulator/cli/program.ts';
 import { type ExitReason, exitCodes } from '../../../src/cli/exit-codes.ts';
+import { cleanEnvironment, simulatorFile } from '../../support/program.ts';
 import { until } from '../../support/until.ts';
 
-const main = join(import.meta.dirname, '../../../src/azure-simulator/main.ts');
-
-/** Starts the real command line from source. */
+/** Starts the real command line. */
 function start(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const child = spawn(process.execPath, [main, ...args], { env: { PATH: process.env.PATH, ...env } });
+  const child = spawn(process.execPath, [simulatorFile, ...args], { env: { ...cleanEnvironment(), ...env } });
   const result = { out: '', err: '', child, ended: () => child.exitCode !== null || child.signalCode !== null };
   child.stdout.on('data', (data) => (result.out += data));
   child.stderr.on('data', (data) => (result.err += data));
