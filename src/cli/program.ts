@@ -3,6 +3,7 @@ import { addApprove } from './approve.ts';
 import { addCheck } from './check/command.ts';
 import type { CommandContext, Verb } from './command-context.ts';
 import { createCommandLine } from './command-line.ts';
+import { addConfig } from './config.ts';
 import { addEmitTest } from './emit-test.ts';
 import { addOutbox } from './outbox/command.ts';
 import { addRecord } from './record.ts';
@@ -15,6 +16,7 @@ const verbs: readonly Verb[] = [
   addRun,
   addCheck,
   addStatus,
+  addConfig,
   addService,
   addOutbox,
   addApprove,

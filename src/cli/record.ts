@@ -1,7 +1,8 @@
-import { appendFileSync, closeSync, fsyncSync, openSync } from 'node:fs';
+import { appendFileSync, closeSync, fsyncSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import { type CommandContext, describeVerb, type Verb } from './command-context.ts';
 import { Failure } from './exit-codes.ts';
+import { openNew } from './new-file.ts';
 
 const metadataService = 'http://169.254.169.254';
 
@@ -31,7 +32,8 @@ async function recordTo(file: string, url: string, { print, stop }: CommandConte
     import('../recording/endpoint.ts'),
     import('../recording/record.ts'),
   ]);
-  const fd = openNew(file);
+  // Only the owner may read it: documents name VMs and subscriptions.
+  const fd = openNew(file, 0o600);
   const endpoint = openEndpoint(url);
   const log = (text: string): void => print(`${new Date().toISOString()}  ${text}\n`);
   print(`Recording ${url} to ${file}; Ctrl+C stops it.\n\n`);
@@ -58,18 +60,5 @@ function append(fd: number, line: string, file: string): void {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new Failure('unexpected', `The recording ends here: ${file} cannot be written (${code ?? message}).`);
-  }
-}
-
-/** Only the owner may read it: documents name VMs and subscriptions. */
-function openNew(file: string): number {
-  try {
-    return openSync(file, 'wx', 0o600);
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') {
-      throw new Failure('usage', `${file} exists and is not overwritten: name a new file, or remove this one.`);
-    }
-    throw new Failure('usage', `The file ${file} cannot be written (${code ?? message}): name another one.`);
   }
 }

@@ -79,7 +79,18 @@ test.for(mistakes)('$args is answered with what is wrong and code $ends', async 
 test('every command has help that tells what it is for and its exit codes', () => {
   const program = createProgram({ env: {}, stop: new AbortController().signal, print: () => {} });
   const verbs = program.commands.map((command) => command.name());
-  expect(verbs).toEqual(['run', 'check', 'status', 'service', 'outbox', 'approve', 'emit-test', 'record', 'version']);
+  expect(verbs).toEqual([
+    'run',
+    'check',
+    'status',
+    'config',
+    'service',
+    'outbox',
+    'approve',
+    'emit-test',
+    'record',
+    'version',
+  ]);
   for (const command of [program, ...program.commands]) {
     let help = '';
     command.configureOutput({ writeOut: (text) => (help += text) });

@@ -1,0 +1,100 @@
+import { closeSync, writeFileSync } from 'node:fs';
+import { InvalidArgumentError, Option } from 'commander';
+import { closest } from '../config/did-you-mean.ts';
+import { authenticationsOf, sampleConfiguration, schemaFile } from '../config/sample.ts';
+import type { SinkDescriptor } from '../sinks/descriptor.ts';
+import { sinks } from '../sinks/registry.ts';
+import { type CommandContext, describeVerb, type Verb } from './command-context.ts';
+import { Failure } from './exit-codes.ts';
+import { openNew } from './new-file.ts';
+import { helpText } from './wrap.ts';
+
+const output = ['-o, --output <file>', 'write a new file instead of to standard output'] as const;
+
+/** `config`: what helps to write a configuration. `check --offline` is what validates one. */
+export const addConfig: Verb = (program, context) => {
+  const config = program
+    .command('config')
+    .description('write a configuration to begin with, or its JSON Schema')
+    .helpCommand(false);
+  describeVerb(config);
+  const names = sinks.map(({ shape }) => shape.name);
+  const authentications = [...new Set(sinks.flatMap(authenticationsOf))];
+  describeVerb(
+    config
+      .command('init')
+      .description('write a commented configuration for the destinations named')
+      .addOption(
+        new Option('--sink <name>', 'where records go; repeat it for several')
+          .choices(names)
+          .argParser((name: string, before: readonly string[] = []) => [...before, known(name, names)])
+          .makeOptionMandatory(),
+      )
+      .addOption(
+        new Option('--auth <how>', 'how the bridge authenticates; each destination has its own default').choices(
+          authentications,
+        ),
+      )
+      .option(...output)
+      .addHelpText(
+        'after',
+        helpText(`
+By destination, the default first: ${sinks.map((sink) => `${sink.shape.name}: ${authenticationsOf(sink).join(', ') || 'none needed'}`).join('; ')}.
+
+A file that a secret belongs in gets mode 0600. An existing file is not changed.`),
+      ),
+  ).action((chosen: InitOptions) => init(chosen, context));
+  describeVerb(
+    config
+      .command('schema')
+      .description('write the JSON Schema of the configuration, with which editors complete and check it')
+      .option(...output)
+      .addHelpText('after', helpText(`A configuration names it as "$schema": "./${schemaFile}".`)),
+  ).action(async ({ output: file }: { readonly output?: string }) => {
+    const { default: schema } = await import('../../infra/schema/configuration.v1.json', { with: { type: 'json' } });
+    write(schema, file, 0o644, context);
+  });
+};
+
+function known(name: string, names: readonly string[]): string {
+  if (names.includes(name)) return name;
+  const near = closest(name, names);
+  throw new InvalidArgumentError(near ? `did you mean ${near}?` : `expected one of ${names.join(', ')}.`);
+}
+
+interface InitOptions {
+  readonly sink: readonly string[];
+  readonly auth?: string;
+  readonly output?: string;
+}
+
+function init({ sink: names, auth, output: file }: InitOptions, context: CommandContext): void {
+  const chosen: readonly SinkDescriptor[] = sinks.filter(({ shape }) => names.includes(shape.name));
+  if (auth !== undefined && !chosen.some((sink) => authenticationsOf(sink).includes(auth))) {
+    const able = sinks.filter((sink) => authenticationsOf(sink).includes(auth)).map(({ shape }) => shape.name);
+    throw new Failure('usage', `--auth ${auth} is for ${able.join(' and ')}: add --sink ${able[0]}, or leave it out.`);
+  }
+  const { document, holdsSecret } = sampleConfiguration(chosen, auth ?? null);
+  write(document, file, holdsSecret ? 0o600 : 0o644, context);
+  if (file === undefined) return;
+  const mode = holdsSecret && process.platform !== 'win32' ? ' with mode 600, since a secret belongs in it' : '';
+  context.print(`Wrote ${file}${mode}. Replace what stands in capital letters, then:
+  scheduled-events-bridge check --offline --config ${file}
+For completion in an editor, in the folder of that file:
+  scheduled-events-bridge config schema --output ${schemaFile}
+`);
+}
+
+function write(document: object, file: string | undefined, mode: number, { print }: CommandContext): void {
+  const json = `${JSON.stringify(document, null, 2)}\n`;
+  if (file === undefined) {
+    print(json);
+    return;
+  }
+  const fd = openNew(file, mode);
+  try {
+    writeFileSync(fd, json);
+  } finally {
+    closeSync(fd);
+  }
+}
