@@ -1,11 +1,9 @@
-import { amqpFailure } from './amqp-failure.ts';
 import { type ErrorDetail, errorDetailsOf } from './error-detail.ts';
 import { type Destination, type Failure, KnownFailure, retry, sentence } from './failure.ts';
-import { httpFailure } from './http-failure.ts';
 import { networkFailure } from './network-failure.ts';
 
 /**
- * What any error of the Azure SDKs, of Node's network or of our own deadlines means for the batch that met it.
+ * What any error of the library of a sink, of Node's network or of our own deadlines means for the batch that met it.
  *
  * Where an error holds several (one per attempt, per address, per nesting) the one that tells the operator most wins:
  * a refused role beats the time-out around it.
@@ -19,8 +17,7 @@ export function classify(error: unknown, destination: Destination, now: Date = n
 }
 
 function failureOf(detail: ErrorDetail, destination: Destination): Failure | null {
-  if (detail.status !== null) return httpFailure(detail.status, detail, destination);
-  return amqpFailure(detail, destination) ?? networkFailure(detail, destination) ?? abortFailure(detail);
+  return destination.explain?.(detail, destination) ?? networkFailure(detail, destination) ?? abortFailure(detail);
 }
 
 /** Asked last: undici calls a refusal by a proxy an AbortError too. */

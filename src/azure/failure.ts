@@ -1,3 +1,4 @@
+import type { ErrorDetail } from './error-detail.ts';
 /**
  * Why a call to Azure came to nothing, in our own words.
  *
@@ -64,7 +65,13 @@ export interface Destination {
   readonly grant: string;
   /** What to compare when Azure says that there is no such thing: ends a sentence after "check". */
   readonly whatToCheck: string;
+  /** What an error of its own library or service means; null: none of these. Those of the network are known. */
+  readonly explain?: (detail: ErrorDetail, to: Destination) => Failure | null;
 }
 
 /** A text as the beginning of a sentence. */
 export const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** A proxy that opens no tunnel answers in the name of the service. */
+export const orProxy = ({ host, proxy }: Pick<Destination, 'host' | 'proxy'>): string =>
+  proxy === null ? '' : ` If it is the proxy ${proxy} that answers so, let it allow CONNECT to ${host}.`;

@@ -4,6 +4,8 @@ import { AggregateLogsUploadError } from '@azure/monitor-ingestion';
 import { describe, expect, test } from 'vitest';
 import { classify } from '../../src/azure/errors.ts';
 import { type Destination, KnownFailure, retry } from '../../src/azure/failure.ts';
+import { amqpFailure } from '../../src/sinks/event-hubs/amqp-failure.ts';
+import { httpFailure } from '../../src/sinks/log-analytics/http-failure.ts';
 
 const destination: Destination = {
   name: 'the event hub vm-lifecycle in x.servicebus.windows.net',
@@ -13,6 +15,7 @@ const destination: Destination = {
   sender: 'the identity of this VM',
   grant: "the role 'Azure Event Hubs Data Sender' on vm-lifecycle to the identity of this VM",
   whatToCheck: 'sinks.eventHubs.eventHubName',
+  explain: (detail, to) => (detail.status === null ? amqpFailure(detail, to) : httpFailure(detail.status, detail, to)),
 };
 
 /** As @azure/event-hubs gives them. `retryable` says what it says there, which is not asked. */

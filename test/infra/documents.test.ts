@@ -6,8 +6,8 @@ import { assumptions, estimate, prices, valuesOf } from '../../infra/costs-model
 import { measureSizes } from '../../infra/costs-sizes.ts';
 import { contentsOf } from '../../infra/package/contents.ts';
 import { disablingFile } from '../../src/approver/disabled.ts';
-import { monitorAudience } from '../../src/azure/clouds.ts';
 import { options } from '../../src/config.ts';
+import { monitorAudience } from '../../src/sinks/log-analytics/clouds.ts';
 import { sampleRecord } from '../support/sample-record.ts';
 import { root } from '../support/source-tree.ts';
 import { bicepFiles, textOf } from '../tools/bicep/files.ts';

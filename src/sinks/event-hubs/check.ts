@@ -1,4 +1,3 @@
-import { eventHubsScope } from '../../azure/clouds.ts';
 import { type Destination, sentence } from '../../azure/failure.ts';
 import { proxyBefore } from '../../azure/proxy.ts';
 import { type NetworkPath, probe } from '../../check/connectivity.ts';
@@ -8,7 +7,7 @@ import { networkFindings } from '../../check/network.ts';
 import type { KnownVm } from '../../check/remedy.ts';
 import type { Observer } from '../../lifecycle/scheduled-event.ts';
 import type { CheckResult, SendResult } from '../sink.ts';
-import { destinationOf, type EventHubsConfig } from './config.ts';
+import { destinationOf, type EventHubsConfig, eventHubsScope } from './config.ts';
 import type { eventHubsFindings } from './findings.ts';
 import { grantSend, listEventHubs, listPolicies, showNetworkRules, switchHubOn } from './remedy.ts';
 import { createEventHubsSink } from './sink.ts';

@@ -14,6 +14,7 @@ import {
   withDefault,
   withSamples,
 } from '../../config/schema.ts';
+import { amqpFailure } from './amqp-failure.ts';
 
 const byIdentityOrKey: Rule = {
   problem({ fullyQualifiedNamespace, connectionString }) {
@@ -104,6 +105,9 @@ export const eventHubsSection = withSamples(
 /** Where records go on Event Hubs. `connectionString` is a secret: in no log, no error, no status. */
 export type EventHubsConfig = Readonly<NonNullable<v.InferOutput<typeof eventHubsSection>>>;
 
+/** Scope of a token for Event Hubs. The same in every cloud, and fixed in the SDK (double slash included). */
+export const eventHubsScope = 'https://eventhubs.azure.net//.default';
+
 /** One EventId a batch: it is the partition key. */
 export const eventHubsShape = {
   name: 'event-hubs',
@@ -135,6 +139,7 @@ export function destinationOf(config: EventHubsConfig): Destination {
     sender: byKey ? 'the access policy in sinks.eventHubs.connectionString' : 'the identity of this VM',
     grant,
     whatToCheck: 'sinks.eventHubs.eventHubName',
+    explain: amqpFailure,
   };
 }
 

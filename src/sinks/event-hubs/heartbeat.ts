@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { EventData } from '@azure/event-hubs';
 import type { TokenCredential } from '@azure/identity';
-import { eventHubsScope } from '../../azure/clouds.ts';
 import { createDeadlines } from '../../azure/deadline.ts';
 import { classify } from '../../azure/errors.ts';
 import type { Clock } from '../../clock.ts';
 import { type HeartbeatFacts, heartbeat } from '../../heartbeat/row.ts';
 import type { HeartbeatSender } from '../../heartbeat/sender.ts';
 import { createAmqpClient } from './amqp-client.ts';
-import { destinationOf, type EventHubsConfig } from './config.ts';
+import { destinationOf, type EventHubsConfig, eventHubsScope } from './config.ts';
 
 const waits = { tokenMs: 20_000, connectMs: 20_000, sendMs: 15_000, exchangeMs: 10_000 } as const;
 

@@ -1,6 +1,5 @@
-import { eventHubsScope } from '../../azure/clouds.ts';
 import type { SinkDescriptor } from '../descriptor.ts';
-import { destinationOf, type EventHubsConfig, eventHubsSection, eventHubsShape } from './config.ts';
+import { destinationOf, type EventHubsConfig, eventHubsScope, eventHubsSection, eventHubsShape } from './config.ts';
 import { eventHubsFindings } from './findings.ts';
 
 export const eventHubs: SinkDescriptor<'eventHubs', EventHubsConfig> = {

@@ -1,5 +1,4 @@
 import type { EventDataBatch } from '@azure/event-hubs';
-import { eventHubsScope } from '../../azure/clouds.ts';
 import type { ReplaceableCredential } from '../../azure/credential.ts';
 import { createDeadlines, type Deadlines } from '../../azure/deadline.ts';
 import { classify } from '../../azure/errors.ts';
@@ -7,7 +6,7 @@ import { KnownFailure, rejected, retry } from '../../azure/failure.ts';
 import type { Clock } from '../../clock.ts';
 import type { CheckResult, Entry, SendResult, Sink } from '../sink.ts';
 import { type AmqpClient, type AmqpClientOptions, createAmqpClient } from './amqp-client.ts';
-import { destinationOf, type EventHubsConfig, eventHubsShape } from './config.ts';
+import { destinationOf, type EventHubsConfig, eventHubsScope, eventHubsShape } from './config.ts';
 import { createConnection } from './connection.ts';
 import { jitterMs, mayWait } from './connection-policy.ts';
 import { encodeEvent, partitionKey } from './encode.ts';

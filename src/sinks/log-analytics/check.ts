@@ -1,4 +1,3 @@
-import { monitorScope } from '../../azure/clouds.ts';
 import { type Destination, sentence } from '../../azure/failure.ts';
 import { proxyBefore } from '../../azure/proxy.ts';
 import { type NetworkPath, probe } from '../../check/connectivity.ts';
@@ -7,6 +6,7 @@ import { type Finding, notProven, ok, problem } from '../../check/finding.ts';
 import { networkFindings } from '../../check/network.ts';
 import type { KnownVm } from '../../check/remedy.ts';
 import type { CheckResult, Entry, SendResult } from '../sink.ts';
+import { monitorScope } from './clouds.ts';
 import { destinationOf, hostOf, type LogAnalyticsConfig } from './config.ts';
 import { columnOf } from './encode.ts';
 import type { logAnalyticsFindings } from './findings.ts';

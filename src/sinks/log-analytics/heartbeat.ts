@@ -1,12 +1,12 @@
 import type { TokenCredential } from '@azure/identity';
 import { LogsIngestionClient } from '@azure/monitor-ingestion';
 import { boundedHttpClient } from '../../azure/bounded-http.ts';
-import { monitorAudience, monitorScope } from '../../azure/clouds.ts';
 import { createDeadlines } from '../../azure/deadline.ts';
 import { classify } from '../../azure/errors.ts';
 import type { Clock } from '../../clock.ts';
 import { heartbeatRow } from '../../heartbeat/row.ts';
 import type { HeartbeatSender } from '../../heartbeat/sender.ts';
+import { monitorAudience, monitorScope } from './clouds.ts';
 import { destinationOf, hostOf, type LogAnalyticsConfig } from './config.ts';
 
 const tokenMs = 20_000;

@@ -1,5 +1,5 @@
-import { monitorScope } from '../../azure/clouds.ts';
 import type { SinkDescriptor } from '../descriptor.ts';
+import { monitorScope } from './clouds.ts';
 import { destinationOf, hostOf, type LogAnalyticsConfig, logAnalyticsSection, logAnalyticsShape } from './config.ts';
 import { logAnalyticsFindings } from './findings.ts';
 

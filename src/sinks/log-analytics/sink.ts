@@ -1,16 +1,16 @@
 import { createHttpHeaders, createPipelineRequest } from '@azure/core-rest-pipeline';
 import { LogsIngestionClient } from '@azure/monitor-ingestion';
 import { boundedHttpClient } from '../../azure/bounded-http.ts';
-import { monitorAudience, monitorScope } from '../../azure/clouds.ts';
 import type { ReplaceableCredential } from '../../azure/credential.ts';
 import { createDeadlines, type Deadlines } from '../../azure/deadline.ts';
 import { classify } from '../../azure/errors.ts';
 import { rejected, retry } from '../../azure/failure.ts';
-import { httpFailure } from '../../azure/http-failure.ts';
 import type { Clock } from '../../clock.ts';
 import type { CheckResult, Entry, SendResult, Sink } from '../sink.ts';
+import { monitorAudience, monitorScope } from './clouds.ts';
 import { destinationOf, hostOf, type LogAnalyticsConfig, logAnalyticsShape, mostBytes, mostRows } from './config.ts';
 import { encodeRow } from './encode.ts';
+import { httpFailure } from './http-failure.ts';
 
 export interface LogAnalyticsSinkOptions {
   readonly config: LogAnalyticsConfig;

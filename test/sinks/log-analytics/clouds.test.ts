@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cloudName, monitorScope } from '../../src/azure/clouds.ts';
+import { cloudName, monitorScope } from '../../../src/sinks/log-analytics/clouds.ts';
 
 const hosts: { host: string; cloud: string; scope: string }[] = [
   {

@@ -1,5 +1,5 @@
-import type { ErrorDetail } from './error-detail.ts';
-import { type Destination, type Failure, rejected, retry } from './failure.ts';
+import type { ErrorDetail } from '../../azure/error-detail.ts';
+import { type Destination, type Failure, rejected, retry } from '../../azure/failure.ts';
 
 /** Event Hubs asks to wait about ten seconds. https://learn.microsoft.com/azure/event-hubs/event-hubs-messaging-exceptions */
 const busyMs = 10_000;

@@ -1,5 +1,13 @@
-import type { ErrorDetail } from './error-detail.ts';
-import { asksForCredentials, type Destination, type Failure, rejected, retry, sentence } from './failure.ts';
+import type { ErrorDetail } from '../../azure/error-detail.ts';
+import {
+  asksForCredentials,
+  type Destination,
+  type Failure,
+  orProxy,
+  rejected,
+  retry,
+  sentence,
+} from '../../azure/failure.ts';
 
 /**
  * What an HTTP status of the Logs Ingestion API means.
@@ -62,10 +70,6 @@ export function httpFailure(
 
 /** How a data collection rule says that it has no such stream: no row is to blame for that, and every row meets it. */
 const namesStream = /InvalidStream|\bstream\b.*\bnot\b.*\b(configured|found|exist)/i;
-
-/** A proxy that opens no tunnel answers in the name of the service. */
-const orProxy = ({ host, proxy }: Destination): string =>
-  proxy === null ? '' : ` If it is the proxy ${proxy} that answers so, let it allow CONNECT to ${host}.`;
 
 /** The service's own words for a malformed batch are the only way to the offending column. */
 const quoted = ({ message }: Pick<ErrorDetail, 'message'>): string =>

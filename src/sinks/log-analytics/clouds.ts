@@ -35,6 +35,3 @@ export const monitorAudience = (host: string): string => cloudOf(host).monitorAu
 
 /** Scope of a token for Logs Ingestion at this host. */
 export const monitorScope = (host: string): string => `${monitorAudience(host)}/.default`;
-
-/** Scope of a token for Event Hubs. The same in every cloud, and fixed in the SDK (double slash included). */
-export const eventHubsScope = 'https://eventhubs.azure.net//.default';
