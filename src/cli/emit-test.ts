@@ -1,5 +1,6 @@
 import { systemClock } from '../clock.ts';
 import { type EmitTestAnswer, emitTestRequest } from '../control/emit-test.ts';
+import { sinks } from '../sinks/registry.ts';
 import { type CommandContext, describeVerb, type Verb } from './command-context.ts';
 import { Failure } from './exit-codes.ts';
 import { addStateDirOptions, type StateDirOptions, stateDirectoryOf } from './outbox/state-directory.ts';
@@ -52,9 +53,7 @@ const unanswered = {
 
 const whereToFind = ({ message, eventId, recordId }: Extract<EmitTestAnswer, { ok: true }>): string =>
   `${message}
-  event id        ${eventId}
-  record id       ${recordId}
-  Event Hubs      the message with the id ${recordId}; partition key ${eventId.toLowerCase()}
-  Log Analytics   VmLifecycle_CL | where RecordId == "${recordId}"
-A new row takes some minutes to be found in Log Analytics. Shipped functions and alerts leave tests out (IsTest).
+  event id          ${eventId}
+  record id         ${recordId}
+${sinks.map(({ label, find }) => `  ${label.padEnd(18)}${find({ eventId, recordId })}\n`).join('')}Shipped functions and alerts leave tests out (IsTest).
 `;

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { configuredSinks, tokenScopes } from '../../src/sinks/registry.ts';
+import { configuredSinks, sinks, tokenScopes } from '../../src/sinks/registry.ts';
+import { withoutComments } from '../support/import-rule.ts';
+import { readTree } from '../support/source-tree.ts';
 
 const around = { credential: { getToken: async () => null }, clock: systemClock, near: () => false };
 const eventHubs = {
@@ -61,4 +63,28 @@ test.for([
     process.stdout.write(String(loaded.length));`;
   const out = execFileSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
   expect(out).toBe(String(loads));
+});
+
+/** Why a file outside of the folder of a sink names it. */
+const mayName: readonly (readonly [path: RegExp, reason: string])[] = [
+  [/^src\/azure-simulator\//, 'it stands in for the services that two sinks send to, and shares no code with them'],
+  [/^src\/config\.ts$/, 'heartbeat.eventHubs is a published key, and proxy.url says which destinations go through it'],
+  [/^src\/sinks\/descriptor\.ts$/, 'the same key, as a setting that sinks are given'],
+];
+
+test('nothing outside of the folder of a sink names it, but for the one line of sinks/index.ts', () => {
+  const code = [...readTree('src/**/*.ts')].map(([path, text]) => [path, withoutComments(text)] as const);
+  const named = sinks.flatMap(({ key, label, shape: { name } }) => {
+    // A plain word (stdout) is also the name of other things: only its section and its folder are searched for.
+    const words = [...new Set([key, label, name])].filter((word) => /[A-Z -]/.test(word) && word !== 'Standard output');
+    const pattern = new RegExp(`\\bsinks\\.${key}\\b|\\bsinks/${name}/|\\b(${[...words, '(?!)'].join('|')})\\b`);
+    return code.flatMap(([path, text]) =>
+      path.startsWith(`src/sinks/${name}/`) || path === 'src/sinks/index.ts'
+        ? []
+        : text.split('\n').flatMap((line) => (pattern.test(line) ? [`${path}: ${line.trim()}`] : [])),
+    );
+  });
+  expect(named.filter((line) => !mayName.some(([path]) => path.test(line.split(':')[0] ?? '')))).toEqual([]);
+  const unused = mayName.filter(([path]) => !named.some((line) => path.test(line.split(':')[0] ?? '')));
+  expect(unused).toEqual([]);
 });

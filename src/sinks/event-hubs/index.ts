@@ -9,6 +9,7 @@ export const eventHubs: SinkDescriptor<'eventHubs', EventHubsConfig> = {
   shape: eventHubsShape,
   isIsolated: true,
   destination: (config) => destinationOf(config).name,
+  find: ({ eventId, recordId }) => `the message with the id ${recordId}; partition key ${eventId.toLowerCase()}`,
   tokenScopes: ({ connectionString }) => (connectionString === null ? [eventHubsScope] : []),
   holdSeconds: ({ connectJitterSeconds }) => connectJitterSeconds,
   idleSeconds: ({ idleCloseSeconds }) => idleCloseSeconds,

@@ -10,6 +10,7 @@ export const logAnalytics: SinkDescriptor<'logAnalytics', LogAnalyticsConfig> = 
   shape: logAnalyticsShape,
   isIsolated: true,
   destination: (config) => destinationOf(config).name,
+  find: ({ recordId }) => `after some minutes: VmLifecycle_CL | where RecordId == "${recordId}"`,
   tokenScopes: ({ endpoint }) => [monitorScope(hostOf(endpoint))],
   async open(config, options) {
     const { createLogAnalyticsSink } = await import('./sink.ts');

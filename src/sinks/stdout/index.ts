@@ -10,6 +10,7 @@ export const stdout: SinkDescriptor<'stdout'> = {
   shape: stdoutShape,
   isIsolated: false,
   destination: () => 'standard output',
+  find: ({ recordId }) => `the line with "recordId":"${recordId}"`,
   tokenScopes: () => [],
   open: async () => createStdoutSink(),
   check: {
