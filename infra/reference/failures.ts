@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { classify } from '../../src/azure/errors.ts';
 import type { Destination, Failure } from '../../src/azure/failure.ts';
 import { tokenFailure } from '../../src/azure/token-failure.ts';
@@ -7,8 +8,7 @@ import { aborted, failureOfDeadline, failureOfNetwork, failureOfSize } from '../
 import { meaningOfStatus } from '../../src/imds/http-status.ts';
 import type { Exit } from '../../src/sender/channel.ts';
 import { goneFailure, otherVersion } from '../../src/sender/gone.ts';
-import { destinationOf as hubOf } from '../../src/sinks/event-hubs/config.ts';
-import { destinationOf as tableOf } from '../../src/sinks/log-analytics/config.ts';
+import { sinks } from '../../src/sinks/registry.ts';
 
 /** A code that stands in logs, metrics and status, and what is said with it. */
 export interface CodeMeaning {
@@ -18,41 +18,16 @@ export interface CodeMeaning {
   readonly message: string;
 }
 
-const hub: Destination = {
-  ...hubOf({
-    fullyQualifiedNamespace: 'x.servicebus.windows.net',
-    connectionString: null,
-    eventHubName: 'vm-lifecycle',
-    customEndpoint: null,
-    transport: 'amqp',
-    idleCloseSeconds: 60,
-    connectJitterSeconds: 0,
-  }),
+const destination: Destination = {
+  name: 'the destination',
+  host: 'x.example',
+  addressKey: 'its address in the configuration',
   proxy: null,
-};
-const table: Destination = {
-  ...tableOf({ endpoint: 'https://x.ingest.monitor.azure.com', ruleId: 'dcr-…', streamName: 'Custom-VmLifecycle_CL' }),
-  proxy: null,
+  sender: 'the identity of this VM',
+  grant: 'it the role',
+  whatToCheck: 'its name',
 };
 
-/** Errors as the Azure libraries and Node throw them: one for each code that exists. */
-const hubErrors: readonly object[] = [
-  ...[
-    'UnauthorizedError MessagingEntityNotFoundError MessagingEntityDisabledError ServerBusyError QuotaExceededError',
-    'MessageTooLargeError ArgumentError ArgumentOutOfRangeError InvalidOperationError DecodeError InvalidFieldError',
-    'NotImplementedError PreconditionFailedError OperationTimeoutError SenderBusyError DetachForcedError',
-    'ConnectionForcedError InternalServerError OperationCancelledError FramingError SendOperationFailedError',
-  ]
-    .join(' ')
-    .split(' ')
-    .map((code) => ({ code, message: '…' })),
-  { code: 'UnauthorizedError', message: 'Ip has been prevented to connect to the endpoint.' },
-  { message: 'Unable to open the amqp connection' },
-  { message: 'connection lost' },
-  { message: 'WebSocket refused (HTTP 400)' },
-  { name: 'AbortError', message: '' },
-  { message: '…' },
-];
 const networkErrors: readonly object[] = [
   ...[
     'ECONNREFUSED ECONNRESET ETIMEDOUT ENETUNREACH ENOTFOUND EAI_AGAIN REQUEST_SEND_ERROR PARSE_ERROR',
@@ -62,8 +37,10 @@ const networkErrors: readonly object[] = [
     .split(' ')
     .map((code) => ({ code })),
   { message: 'Proxy response (403) !== 200 when HTTP Tunneling' },
+  { message: 'WebSocket refused (HTTP 400)' },
+  { name: 'AbortError', message: '' },
+  { message: '…' },
 ];
-const tableStatuses = [400, 401, 403, 404, 407, 408, 413, 429, 500, 503, 302];
 const tokenStatuses = [null, 400, 403, 404, 410, 429, 500, 418];
 
 const toRow = ({ code, cause, reason }: Failure): CodeMeaning => ({ code, cause, message: reason });
@@ -87,30 +64,31 @@ const ownCodes: readonly CodeMeaning[] = [
     cause: 'transient',
     message: `No answer within our own deadline (${operation}); it is tried again. If it stays, look at what stands between, for instance a firewall.`,
   })),
-  {
-    code: 'bad-address',
-    cause: 'configuration',
-    message:
-      'The address of the event hub is unusable: check sinks.eventHubs.fullyQualifiedNamespace or connectionString, eventHubName and customEndpoint.',
-  },
   ...senderCodes,
-  {
-    code: 'batch-too-large',
-    cause: 'too-large',
-    message: 'A batch is over what one call takes; it is sent in smaller ones.',
-  },
 ];
 
-/** The codes of Event Hubs, Log Analytics and tokens, each once. */
-export function azureFailures(): readonly CodeMeaning[] {
+/** What only one sink answers, by its label: each sink lists it in the `failures.ts` of its folder. */
+export const sinkFailures: ReadonlyMap<string, readonly CodeMeaning[]> = new Map(
+  (
+    await Promise.all(
+      sinks.map(async ({ label, shape }) => {
+        const file = new URL(`../../src/sinks/${shape.name}/failures.ts`, import.meta.url);
+        if (!existsSync(file)) return null;
+        const { failures }: { failures: readonly Failure[] } = await import(file.href);
+        return [label, unique(failures.map(toRow))] as const;
+      }),
+    )
+  ).filter((entry) => entry !== null),
+);
+
+/** The codes that any sink may answer: of the network, of tokens, of our own deadlines and of sender processes, each once. */
+export function commonFailures(): readonly CodeMeaning[] {
   const azure = { name: '169.254.169.254', isOfAzure: true };
   const elsewhere = { name: 'http://127.0.0.1:8080', isOfAzure: false };
-  const proxied = { ...table, proxy: 'proxy:3128' };
+  const proxied = { ...destination, proxy: 'proxy:3128' };
   return unique([
-    ...hubErrors.map((error) => toRow(classify(error, hub))),
-    ...networkErrors.map((error) => toRow(classify(error, table))),
+    ...networkErrors.map((error) => toRow(classify(error, destination))),
     toRow(classify({ code: 'ECONNREFUSED' }, proxied)),
-    ...tableStatuses.map((statusCode) => toRow(classify({ statusCode, message: '…' }, table))),
     ...tokenStatuses.map((status) =>
       toRow(tokenFailure({ status, retryAfterMs: null, said: '' }, { clientId: null, endpoint: azure })),
     ),

@@ -8,7 +8,7 @@ import { metricFamilies } from '../../src/health/metric-families.ts';
 import { deliveryLatency } from '../../src/health/sink-metrics.ts';
 import { approvalEvidence, endEvidence, phases, stepEvidence } from '../../src/lifecycle/record.ts';
 import { columnOf } from '../../src/sinks/log-analytics/encode.ts';
-import { azureFailures, type CodeMeaning, imdsFailures } from './failures.ts';
+import { type CodeMeaning, commonFailures, imdsFailures, sinkFailures } from './failures.ts';
 import { evidenceMeanings, otherVariables, phaseMeanings } from './meanings.ts';
 import { callsOf, type SourceText, sentenceOf } from './sentences.ts';
 
@@ -53,7 +53,8 @@ export function referencePages({ code, tables }: PageSources): ReadonlyMap<strin
       page(
         'Failure codes',
         'The codes in log lines, metrics, `status` and `check`.',
-        section('Failures of Event Hubs, Log Analytics and tokens', failuresText, failures(azureFailures())),
+        section('Failures of any destination', failuresText, failures(commonFailures())),
+        ...[...sinkFailures].map(([label, rows]) => section(`Failures of ${label}`, failures(rows))),
         section('Failures of the metadata service (IMDS)', imdsText, failures(imdsFailures())),
       ),
     ],
