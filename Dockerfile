@@ -13,7 +13,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY . .
 WORKDIR /opt/scheduled-events-bridge
-# What a release tells for reproducible files; otherwise the present time.
+# Set by a release for reproducible files; otherwise the current time.
 ARG SOURCE_DATE_EPOCH
 RUN SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(date +%s)}" node /source/infra/package/image.ts . \
  && install --directory --owner=65532 --group=65532 --mode=0700 /state/scheduled-events-bridge \

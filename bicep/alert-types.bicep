@@ -1,8 +1,8 @@
 metadata name = 'Alert types'
-metadata description = 'What an alert of infra/alerts/alerts.yaml says, by its kind, and what alerts by metric watch.'
+metadata description = 'The fields of an alert in infra/alerts/alerts.yaml, by its kind, and the resources that metric alerts watch.'
 
 @export()
-@description('What the person on call reads at three in the morning. It goes out with the alert.')
+@description('Text for the person on call, sent with the alert.')
 type onCallType = {
   @description('Required. What has happened or will happen, in a sentence.')
   meaning: string
@@ -23,7 +23,7 @@ type rowAlertType = {
   @description('Required. Short name, such as A1: stable, part of the name of the rule.')
   name: string
 
-  @description('Required. Name that the person on call reads.')
+  @description('Required. Name shown to the person on call.')
   displayName: string
 
   @description('Required. Whether it is on when deployed.')
@@ -37,10 +37,10 @@ type rowAlertType = {
   @description('Required. Text of the query.')
   query: string
 
-  @description('Required. Whether the alert ends by itself.')
+  @description('Required. Whether the alert resolves by itself.')
   autoMitigate: bool
 
-  @description('Required. What the person on call reads.')
+  @description('Required. Text for the person on call.')
   onCall: onCallType
 }
 
@@ -50,7 +50,7 @@ type logAlertType = {
   @description('Required. Short name, such as A1: stable, part of the name of the rule.')
   name: string
 
-  @description('Required. Name that the person on call reads.')
+  @description('Required. Name shown to the person on call.')
   displayName: string
 
   @description('Required. Whether it is on when deployed.')
@@ -70,7 +70,7 @@ type logAlertType = {
   @description('Required. How far back TimeGenerated may lie.')
   windowSize: 'PT1M' | 'PT5M' | 'PT10M' | 'PT15M' | 'PT30M' | 'PT1H' | 'PT6H' | 'P1D'
 
-  @description('Optional. How far back the query itself may look, where it is further than the window.')
+  @description('Optional. How far back the query itself may read, if further than the window.')
   overrideQueryTimeRange: ('PT5M' | 'PT10M' | 'PT15M' | 'PT30M' | 'PT1H' | 'PT6H' | 'P1D' | 'P2D')?
 
   @description('Optional. Number column that is measured. Without it rows are counted.')
@@ -92,20 +92,20 @@ type logAlertType = {
   @description('Required. What it is compared with.')
   threshold: int
 
-  @description('Required. Whether the alert ends by itself when its condition no longer holds.')
+  @description('Required. Whether the alert resolves by itself when its condition is over.')
   autoMitigate: bool
 
-  @description('Required. What the person on call reads.')
+  @description('Required. Text for the person on call.')
   onCall: onCallType
 }
 
 @export()
-@description('An alert by the activity log: raised whatever happens to the data. Free of charge; Azure gives each severity 4.')
+@description('An alert on the activity log: raised whatever happens to the data. Free of charge; Azure gives each severity 4.')
 type activityAlertType = {
   @description('Required. Short name, such as A19: stable, part of the name of the rule.')
   name: string
 
-  @description('Required. Name that the person on call reads.')
+  @description('Required. Name shown to the person on call.')
   displayName: string
 
   @description('Required. Whether it is on when deployed.')
@@ -120,24 +120,24 @@ type activityAlertType = {
   @description('Required. Name of the operation, as the activity log has it.')
   operationName: string
 
-  @description('Required. Such an alert never ends by itself.')
+  @description('Required. Such an alert never resolves by itself.')
   autoMitigate: false
 
-  @description('Required. What the person on call reads.')
+  @description('Required. Text for the person on call.')
   onCall: onCallType
 }
 
 @export()
-@description('What an alert by metric watches.')
+@description('What a metric alert watches.')
 type metricTargetKindType = 'eventHubNamespace' | 'dataCollectionRule' | 'virtualMachines'
 
 @export()
-@description('An alert by a metric that Azure measures itself: raised whether or not any record arrives.')
+@description('An alert on a metric that Azure measures itself: raised whether or not any record arrives.')
 type metricAlertType = {
   @description('Required. Short name, such as A9: stable, part of the name of the rule.')
   name: string
 
-  @description('Required. Name that the person on call reads.')
+  @description('Required. Name shown to the person on call.')
   displayName: string
 
   @description('Required. Whether it is on when deployed.')
@@ -172,15 +172,15 @@ type metricAlertType = {
   @description('Optional. What the threshold is a percentage of. Default: nothing, it is a number of the metric.')
   percentOf: 'connectionLimit'?
 
-  @description('Required. Whether the alert ends by itself when its condition no longer holds.')
+  @description('Required. Whether the alert resolves by itself when its condition is over.')
   autoMitigate: bool
 
-  @description('Required. What the person on call reads.')
+  @description('Required. Text for the person on call.')
   onCall: onCallType
 }
 
 @export()
-@description('Something that alerts by metric watch: one namespace, one data collection rule, or the VMs of a subscription in a region.')
+@description('Something that metric alerts watch: one namespace, one data collection rule, or the VMs of a subscription in a region.')
 type metricTargetType = {
   @description('Required. Part of the name of the rule.')
   name: string

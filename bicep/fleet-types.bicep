@@ -1,5 +1,5 @@
 metadata name = 'Fleet types'
-metadata description = 'What infra/fleet.bicep and its modules say to each other.'
+metadata description = 'Types shared by infra/fleet.bicep and its modules.'
 
 import { bridgeSettingsType } from 'types.bicep'
 
@@ -8,7 +8,7 @@ import { bridgeSettingsType } from 'types.bicep'
 type architectureType = 'x64' | 'arm64'
 
 @export()
-@description('Gallery that holds the VM applications: one of its own, which is made. A gallery that exists gets this identity in the place of those that it has.')
+@description('Gallery for the VM applications. Use a dedicated one; it is created. On an existing gallery this identity replaces the assigned ones.')
 type galleryType = {
   @description('Required. Subscription of the gallery.')
   subscriptionId: string
@@ -60,7 +60,7 @@ type ringType = {
   @maxLength(20)
   name: string
 
-  @description('Required. The pinned version. Never latest: a version that was not asked for would be given to every new VM.')
+  @description('Required. The pinned version. Never latest: every new VM would get a version that you did not choose.')
   @minLength(5)
   version: string
 

@@ -1,5 +1,5 @@
 metadata name = 'Types'
-metadata description = 'What the modules and the compositions say to each other. One module owns each resource; what several of them must agree on stands here.'
+metadata description = 'The types shared by modules and templates. One module owns each resource; what several of them must agree on is here.'
 
 // ---------------------------------------------------------------------------
 // What a bridge must know
@@ -34,7 +34,7 @@ type bridgeSettingsType = {
 }
 
 @export()
-@description('Who lets an event go ahead that a person asked for, and who waits. acceptDelay: nobody, so a restart by a person waits out its notice, for the whole scale set. bridgeApproves: the bridge, as soon as it has recorded it. platformApproves: Azure, by the scheduledEventsPolicy of the VM or scale set.')
+@description('Who approves user-initiated events. acceptDelay: nobody, so a user-initiated restart waits for its whole notice, in the whole scale set. bridgeApproves: the bridge, as soon as it has recorded it. platformApproves: Azure, by the scheduledEventsPolicy of the VM or scale set.')
 type userInitiatedEventsType = 'acceptDelay' | 'bridgeApproves' | 'platformApproves'
 
 @export()
@@ -115,7 +115,7 @@ type eventHubSizeType = {
   @description('Required. Standard takes 5,000 connections and grows by throughput units; Premium takes 10,000 connections a unit and costs by the hour. Standard cannot become Premium later.')
   skuName: 'Standard' | 'Premium'
 
-  @description('Required. Throughput units at rest (Standard) or processing units (Premium). Each one is paid by the hour, used or not.')
+  @description('Required. Throughput units at rest (Standard) or processing units (Premium). Each is charged by the hour, used or not.')
   @minValue(1)
   @maxValue(40)
   capacity: int
@@ -137,7 +137,7 @@ type eventHubSizeType = {
 }
 
 @export()
-@description('From which networks an Event Hubs namespace can be reached. Whoever comes from there still needs a token and a role.')
+@description('From which networks an Event Hubs namespace can be reached. Clients from there still need a token and a role.')
 type eventHubNetworkType = {
   @description('Required. Disabled is for private endpoints only.')
   publicNetworkAccess: 'Enabled' | 'Disabled'
@@ -168,7 +168,7 @@ type captureType = {
 }
 
 @export()
-@description('A key of your own for what a namespace of Premium keeps. Only a namespace without hubs, such as a new one, takes it.')
+@description('A customer-managed key for a Premium namespace. Only for a namespace without hubs, such as a new one.')
 type encryptionKeyType = {
   @description('Required. Address of the key vault, which has soft delete and purge protection.')
   keyVaultUri: string
@@ -191,7 +191,7 @@ type readerType = {
 }
 
 @export()
-@description('How the platform is reached over private link. Given, Event Hubs and the rules refuse every public network.')
+@description('How the platform is reached over private link. If set, Event Hubs and the rules refuse every public network.')
 type privateLinkType = {
   @description('Required. Resource id of the subnet in which the private endpoints get their addresses.')
   subnetResourceId: string
@@ -235,7 +235,7 @@ type dataExplorerType = {
 }
 
 // ---------------------------------------------------------------------------
-// Content: what people open and are called by
+// Content: queries, dashboards and alerts
 // ---------------------------------------------------------------------------
 
 @export()
@@ -249,7 +249,7 @@ type savedFunctionType = {
   @description('Required. Name that the portal shows.')
   displayName: string
 
-  @description('Required. Text of the function. Parameters stand in its first line: // params: (Lookback:timespan=14d).')
+  @description('Required. Text of the function. Its first line has the parameters: // params: (Lookback:timespan=14d).')
   body: string
 }
 
@@ -277,7 +277,7 @@ type emailReceiverType = {
 }
 
 @export()
-@description('Who is told of the alerts about VMs that have a tag owner with this value. The bridges have to publish the tag: observer.tags of their configuration.')
+@description('Who receives alerts about VMs whose tag owner has this value. The bridges have to publish the tag: observer.tags of their configuration.')
 type alertRouteType = {
   @description('Required. Part of the name of the route.')
   name: string
@@ -285,7 +285,7 @@ type alertRouteType = {
   @description('Required. Value of the tag owner.')
   owner: string
 
-  @description('Required. Resource ids of the action groups that are told, beside those of the platform.')
+  @description('Required. Resource ids of the action groups to notify in addition to those of the platform.')
   @minLength(1)
   actionGroupResourceIds: string[]
 }

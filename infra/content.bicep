@@ -1,7 +1,7 @@
 targetScope = 'subscription'
 
 metadata name = 'Content'
-metadata description = 'What people open and are called by: functions, queries, the workbook, the alerts and who is told. The texts stand in the folders kql, workbooks and alerts; to add one, name it here.'
+metadata description = 'Functions, queries, the workbook, the alerts and their recipients. The texts are in the folders kql, workbooks and alerts; to add one, name it here.'
 
 import { alertRouteType, emailReceiverType, eventHubSizeType, tagsType } from '../bicep/types.bicep'
 
@@ -30,10 +30,10 @@ param emails emailReceiverType[]
 @secure()
 param onCallAddress string?
 
-@description('Required. Resource ids of action groups that exist and are told as well.')
+@description('Required. Resource ids of existing action groups to notify as well.')
 param actionGroupResourceIds string[]
 
-@description('Required. Who is told of alerts about the VMs of one owner.')
+@description('Required. Who receives alerts about the VMs of one owner.')
 param alertRoutes alertRouteType[]
 
 @description('Required. Resource ids of resource groups, one in each other subscription with VMs, that take the routes.')
@@ -42,13 +42,13 @@ param alertRouteResourceGroupIds string[]
 @description('Required. Whether the activity log of the workspace is watched: only that of the own subscription can be.')
 param watchActivityLog bool
 
-@description('Required. The shards, whose namespaces and rules alerts by metric watch.')
+@description('Required. The shards, whose namespaces and rules metric alerts watch.')
 param shards shardResourcesType[]
 
 @description('Required. Size of each namespace.')
 param eventHubSize eventHubSizeType
 
-@description('Required. Ids of the subscriptions whose VMs alerts by metric watch, in the regions of the shards.')
+@description('Required. Ids of the subscriptions whose VMs metric alerts watch, in the regions of the shards.')
 param virtualMachineSubscriptionIds string[]
 
 @description('A shard as alerts see it.')
@@ -126,7 +126,7 @@ var virtualMachines = flatten(map(virtualMachineSubscriptionIds, subscriptionId 
     resourceType: 'Microsoft.Compute/virtualMachines'
     location: region
   })))
-// In the order of the night: what comes, what goes on, what it was, what is usual, and whether we see it all.
+// In the order in which a person on call needs them: what comes, what is in progress, what happened, what is usual, is the pipeline healthy.
 var queries = [
   {
     name: 'upcoming'
@@ -205,7 +205,7 @@ var queries = [
   }
   {
     name: 'who-asked-for-it'
-    displayName: 'Who asked for events that we caused'
+    displayName: 'Who requested events that we caused'
     body: loadTextContent('kql/queries/who-asked-for-it.kql')
   }
   {
@@ -333,7 +333,7 @@ module workbook '../bicep/modules/workbook.bicep' = {
   params: {
     name: 'fleet'
     displayName: 'VM lifecycle'
-    summary: 'What Azure announced for the VMs of the fleet, and what came of it.'
+    summary: 'What Azure announced for the VMs of the fleet, and how it ended.'
     location: location
     tags: tags
     workspaceResourceId: workspaceResourceId

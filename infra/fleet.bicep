@@ -16,10 +16,10 @@ param platforms platformType[]
 @description('Required. Gallery of the VM applications.')
 param gallery galleryType
 
-@description('Required. Polling makes restarts and redeploys that people ask for wait out their notice, for a whole scale set. acceptDelay: they wait. bridgeApproves: the bridge approves them as soon as it has recorded them, set in the configuration that each version is published with (output configurations). platformApproves: the scheduledEventsPolicy of each VM and scale set approves them. Policy does not set it, it only lists where it is missing; the output setUserInitiatedEvents sets it.')
+@description('Required. Polling makes user-initiated restarts and redeploys wait for their notice, for a whole scale set. acceptDelay: they wait. bridgeApproves: the bridge approves them as soon as it has recorded them, set in the configuration that each version is published with (output configurations). platformApproves: the scheduledEventsPolicy of each VM and scale set approves them. Policy does not set it, it only lists where it is missing; the output setUserInitiatedEvents sets it.')
 param userInitiatedEvents userInitiatedEventsType
 
-@description('Optional. DoNotEnforce only reports what it would do, and is where to begin. Default changes every VM that is created or updated from then on.')
+@description('Optional. DoNotEnforce only reports what it would do; start with it. Default changes every VM that is created or updated from then on.')
 param enforcementMode 'Default' | 'DoNotEnforce' = 'DoNotEnforce'
 
 @description('Optional. Names of the rings whose existing VMs and scale sets are changed now: the next ring only. A ring may be named again when its tasks have ended; while one runs, Azure refuses to replace it and the deployment fails. Works with either enforcementMode.')
@@ -75,7 +75,7 @@ param tags tagsType = {}
 
 // Policy states by Resource Graph, which gives 1,000 rows a page and pages only what has an id:
 // https://learn.microsoft.com/azure/governance/resource-graph/concepts/work-with-data#paging-results
-// Without its extension `az graph` asks whether to install it, and the answer would be taken for the first row.
+// Without its extension, `az graph` prompts to install it, and its output would be read as the first row.
 @description('Command that lists what does not comply with some policies of the initiatives, by their ids in them.')
 func nonCompliant(managementGroupName string, references string[]) string =>
   'az extension add --name resource-graph --upgrade --only-show-errors && token= && while :; do page=$(az graph query --management-groups ${managementGroupName} --first 1000 \${token:+--skip-token "$token"} --graph-query "policyresources | where type =~ \'microsoft.policyinsights/policystates\' | where tostring(properties.complianceState) =~ \'NonCompliant\' | where tostring(properties.policyDefinitionReferenceId) in~ (${join(map(references, reference => '\'${reference}\''), ', ')}) | project id, resourceId = tostring(properties.resourceId) | order by id asc" --query "[[skip_token || \'\'], data[].resourceId][]" --output tsv) || break; echo "$page" | tail -n +2; token=$(echo "$page" | head -n 1); test -n "$token" || break; done'
@@ -89,7 +89,7 @@ func listed(list string) string[] =>
 
 var auditUserInitiatedEvents = userInitiatedEvents == 'platformApproves'
 
-// Each rule of a kind of resource begins with the same conditions: who may be touched at all.
+// Each rule of a kind of resource starts with the same conditions: which resources may be changed at all.
 var virtualMachineRules = concat(
   [
     loadJsonContent('policy/identity-virtual-machine.json')
@@ -278,10 +278,10 @@ output configurations { *: string } = toObject(
 @description('Names of the policy assignments.')
 output assignmentNames string[] = [for (platform, index) in platforms: assignment[index].outputs.name]
 
-@description('Command that lists the VMs and scale sets that could run the bridge and get none: their one user-assigned identity is somebody else\'s, their ring tag names no ring, or they have 25 applications already.')
+@description('Command that lists the VMs and scale sets that could run the bridge and get none: their only user-assigned identity is not that of the bridges, their ring tag names no ring, or they have 25 applications already.')
 output listUncovered string = nonCompliant(managementGroup().name, listed('uncovered'))
 
-@description('With platformApproves: commands that list the VMs and scale sets where restarts by people still wait, and set their policy. Empty otherwise.')
+@description('With platformApproves: commands that list the VMs and scale sets where user-initiated restarts still wait, and set their policy. Empty otherwise.')
 output setUserInitiatedEvents string[] = auditUserInitiatedEvents
   ? [
       '${nonCompliant(managementGroup().name, listed('user-events'))} > ids'

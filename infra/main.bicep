@@ -1,7 +1,7 @@
 targetScope = 'subscription'
 
 metadata name = 'Platform'
-metadata description = 'Everything that the bridges of a fleet write to, and what people open and are called by. One for each tenant, cloud and geography. Costs: infra/costs.md. Required roles: infra/security.md. Removal: infra/deploy.md.'
+metadata description = 'Everything that the bridges of a fleet write to, with queries, dashboards and alerts. One for each tenant, cloud and geography. Costs: infra/costs.md. Required roles: infra/security.md. Removal: infra/deploy.md.'
 
 import { deployedRuleName } from '../bicep/modules/data-collection-rule.bicep'
 import { alertRouteType, bridgeSettingsType, captureType, dataExplorerType, deployedShardType, emailReceiverType, encryptionKeyType, eventHubNetworkType, eventHubSizeType, privateLinkType, readerType, shardType, tagsType } from '../bicep/types.bicep'
@@ -20,7 +20,7 @@ param resourceGroupName string = 'rg-${name}'
 @description('Optional. Tags of everything that has tags.')
 param tags tagsType = {}
 
-@description('Optional. One shard, unless the fleet is so large that one namespace (5,000 connections on Standard) or one rule (12,000 requests a minute) would not do: then a shard for each region or few regions. All write to the same tables. Shards can be added later; the first should stay.')
+@description('Optional. One shard, unless the fleet is so large that one namespace (5,000 connections on Standard) or one rule (12,000 requests a minute) is not enough: then a shard for each region or few regions. All write to the same tables. Shards can be added later; the first should stay.')
 @minLength(1)
 param shards shardType[] = [
   {
@@ -73,7 +73,7 @@ param retentionDays int = 90
 @maxValue(4383)
 param totalRetentionDays int = 365
 
-@description('Optional. GB a day after which a new workspace takes nothing more in until the next day; -1 = no such limit.')
+@description('Optional. GB a day after which a new workspace accepts nothing more until the next day; -1 = no limit.')
 @minValue(-1)
 param dailyQuotaGb int = -1
 
@@ -94,27 +94,27 @@ param alertEmails emailReceiverType[] = []
 @secure()
 param onCallAddress string?
 
-@description('Optional. Resource ids of action groups that exist and are told as well.')
+@description('Optional. Resource ids of existing action groups to notify as well.')
 @maxLength(4)
 param actionGroupResourceIds string[] = []
 
-@description('Optional. Who is told of alerts about the VMs of one owner, beside those above.')
+@description('Optional. Who receives alerts about the VMs of one owner, in addition to those above.')
 param alertRoutes alertRouteType[] = []
 
-@description('Optional. Resource ids of resource groups, one in each other subscription with VMs: an alert on a VM is routed by a rule that stands in the subscription of the VM. The groups have to exist.')
+@description('Optional. Resource ids of resource groups, one in each other subscription with VMs: an alert on a VM is routed by a rule in the subscription of the VM. The groups have to exist.')
 param alertRouteResourceGroupIds string[] = []
 
-@description('Optional. Ids of the subscriptions whose VMs are watched by the alerts on metrics of VMs, in the regions of the shards. Each subscription and region is a rule, and each VM a time series that is paid. Instances of uniform scale sets are not among them.')
+@description('Optional. Ids of the subscriptions whose VMs are watched by the alerts on metrics of VMs, in the regions of the shards. Each subscription and region is a rule, and each VM a charged time series. Instances of uniform scale sets are not among them.')
 param virtualMachineSubscriptionIds string[] = []
 
 // ---------------------------------------------------------------------------
-// What not everyone needs
+// Optional parts
 // ---------------------------------------------------------------------------
 
 @description('Optional. Capture of every record into a storage account that exists.')
 param capture captureType?
 
-@description('Optional. A key of your own for the namespaces, with Premium. For the tables it takes a dedicated cluster: link a workspace to one, and name it in existingWorkspaceResourceId.')
+@description('Optional. A customer-managed key for the namespaces, with Premium. For the tables it requires a dedicated cluster: link a workspace to one, and name it in existingWorkspaceResourceId.')
 param encryptionKey encryptionKeyType?
 
 @description('Optional. Whether the namespaces and a new workspace are locked against deletion. Whoever deploys it needs User Access Administrator.')
@@ -147,7 +147,7 @@ var dataExplorerReader = {
 
 // Ids of what the modules make, known before they make it (https://github.com/Azure/bicep/issues/3017): of outputs, what-if would show
 // nothing that is named after them.
-// Whoever uses one says in dependsOn which module makes it.
+// What uses one names the module that creates it in dependsOn.
 resource deployedWorkspace 'Microsoft.OperationalInsights/workspaces@2025-07-01' existing = {
   scope: resourceGroup(workspaceSubscriptionId, workspaceResourceGroupName)
   name: workspaceName
@@ -282,7 +282,7 @@ module roles '../bicep/modules/role-assignments.bicep' = [
 ]
 
 // ---------------------------------------------------------------------------
-// What people open and are called by
+// Queries, dashboards and alerts
 // ---------------------------------------------------------------------------
 
 module content 'content.bicep' = {
@@ -320,7 +320,7 @@ module content 'content.bicep' = {
 }
 
 // ---------------------------------------------------------------------------
-// What not everyone needs
+// Optional parts
 // ---------------------------------------------------------------------------
 
 module optional 'optional.bicep' = {
@@ -381,7 +381,7 @@ output shards deployedShardType[] = [
   }
 ]
 
-@description('Resource id of the resource group: what is deleted in the end.')
+@description('Resource id of the resource group: delete it to remove the platform.')
 output resourceGroupResourceId string = group.id
 
 @description('Resource id of the workspace, to give rights on its tables.')

@@ -1,7 +1,7 @@
 targetScope = 'subscription'
 
 metadata name = 'Optional parts'
-metadata description = 'What not everyone needs of the platform: private link, a connection of Azure Data Explorer, and the events on the health of VMs. Deployed when what they name exists.'
+metadata description = 'The optional part of the platform: private link, a connection of Azure Data Explorer, and the events on the health of VMs. Deployed when what they name exists.'
 
 import { endpointName } from '../bicep/modules/data-collection-rule.bicep'
 import { dataExplorerType, privateLinkType, tagsType } from '../bicep/types.bicep'

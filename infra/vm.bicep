@@ -16,7 +16,7 @@ param name string = 'vm-scheduled-events'
 @description('Required. What the bridge must know: the output settings of infra/main.bicep.')
 param settings bridgeSettingsType
 
-@description('Required. Polling makes restarts and redeploys that people ask for wait out their notice. acceptDelay: they wait. bridgeApproves: the bridge approves them as soon as it has recorded them; with delivery application that is up to the configuration of the version. platformApproves: Azure approves them, by the scheduledEventsPolicy of the VM.')
+@description('Required. Polling makes user-initiated restarts and redeploys wait for their notice. acceptDelay: they wait. bridgeApproves: the bridge approves them as soon as it has recorded them; with delivery application that is up to the configuration of the version. platformApproves: Azure approves them, by the scheduledEventsPolicy of the VM.')
 param userInitiatedEvents userInitiatedEventsType
 
 @description('Required. How the bridge gets onto the VM. script: the Custom Script extension, with the configuration made from the settings. application: a published version of the VM application, with the configuration that it was published with.')
@@ -45,7 +45,7 @@ param image imageType = {
   version: 'latest'
 }
 
-@description('Optional. Minutes of notice, 5 to 15, before the VM is deleted; 0 gives none. Every deletion then takes that much longer, unless the event is approved, and the VM is paid for meanwhile.')
+@description('Optional. Minutes of notice, 5 to 15, before the VM is deleted; 0 gives none. Every deletion then takes that much longer, unless the event is approved, and the VM is charged for that time.')
 @allowed([0, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])
 param terminateNoticeMinutes int = 0
 
@@ -150,7 +150,7 @@ resource virtualMachine 'Microsoft.Compute/virtualMachines@2024-11-01' = {
           galleryApplications: [
             {
               packageReferenceId: source
-              // Somebody waits for this one deployment: it fails where the installation fails.
+              // A person waits for this deployment: it fails if the installation fails.
               treatFailureAsDeploymentFailure: true
               enableAutomaticUpgrade: false
             }

@@ -1,7 +1,7 @@
 metadata name = 'Action group'
-metadata description = 'Who is told when an alert is raised.'
+metadata description = 'Who is notified when an alert is raised.'
 
-// Costs: e-mail is all but free, each call of an address by a little.
+// Costs: almost nothing for e-mail, a little for each call of an address.
 // At most 100 e-mails an hour go to one address.
 // Can be changed at any time.
 
@@ -12,7 +12,7 @@ import { emailReceiverType, tagsType } from '../types.bicep'
 @maxLength(260)
 param name string
 
-@description('Optional. Name that stands in front of every message.')
+@description('Optional. Name shown in front of every message.')
 @minLength(1)
 @maxLength(12)
 param shortName string = 'VM lifecycle'

@@ -1,7 +1,7 @@
 metadata name = 'Azure Data Explorer connection'
 metadata description = 'Lets a database of Azure Data Explorer that exists read the hub by its own consumer group.'
 
-// Costs: nothing itself; the cluster by the hour.
+// Free itself; the cluster by the hour.
 // Cannot be changed later: hub and consumer group of the connection.
 // The cluster reads with a managed identity, which must be one of the readers of the hub before this is deployed.
 // Rows hold the whole record as the hub has it, in one dynamic column: what is added to the record needs no change here.
@@ -22,7 +22,7 @@ param eventHubResourceIds string[]
 @description('Required. Resource id of the managed identity with which the cluster reads: a user-assigned identity, or the cluster itself.')
 param managedIdentityResourceId string
 
-@description('Optional. Consumer group, which nobody else uses.')
+@description('Optional. Consumer group for this connection alone.')
 param consumerGroup string = 'adx'
 
 var tableName = 'VmLifecycle'

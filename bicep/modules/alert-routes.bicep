@@ -1,9 +1,9 @@
 metadata name = 'Alert routes'
-metadata description = 'Tells those who own a VM of the alerts about it: alert processing rules, which add action groups to what the rules themselves tell.'
+metadata description = 'Notifies the owners of a VM about its alerts: alert processing rules that add action groups to those of the alert rules.'
 
-// Costs: nothing but the messages.
-// Can be changed at any time. A route taken out of the list stays until it is deleted by hand.
-// A processing rule sees the alerts on resources of its own subscription only: where VMs stand in others, this is deployed in each.
+// Free, except for the messages.
+// Can be changed at any time. A route removed from the list stays in Azure until you delete it.
+// A processing rule applies only to alerts on resources of its own subscription: this is deployed to each subscription with VMs.
 
 import { alertRouteType, tagsType } from '../types.bicep'
 
@@ -15,7 +15,7 @@ param tags tagsType = {}
 @maxLength(60)
 param namePrefix string
 
-@description('Required. Who is told of what.')
+@description('Required. Who receives which alerts.')
 param routes alertRouteType[]
 
 resource processingRules 'Microsoft.AlertsManagement/actionRules@2021-08-08' = [

@@ -4,7 +4,7 @@ metadata description = 'The alert rules of infra/alerts/alerts.yaml, in four kin
 // Costs: each enabled rule by the month, more the more often it runs, and each time series of a split or of a metric: a metric of VMs is one for
 // each VM.
 // At most 100 rules of a subscription run every minute.
-// A rule taken out of the list stays until it is deleted by hand.
+// A rule removed from the list stays in Azure until you delete it.
 
 import { activityAlertType, logAlertType, metricAlertType, metricTargetType, rowAlertType } from '../alert-types.bicep'
 import { tagsType } from '../types.bicep'
@@ -23,7 +23,7 @@ param namePrefix string
 @description('Required. Resource id of the workspace.')
 param workspaceResourceId string
 
-@description('Required. Resource ids of the action groups that are told. With none the alerts stand in the portal only.')
+@description('Required. Resource ids of the action groups to notify. Without any, alerts appear only in the portal.')
 @maxLength(5)
 param actionGroupResourceIds string[]
 
@@ -39,13 +39,13 @@ param metricAlerts metricAlertType[]
 @description('Required. Alerts by the activity log.')
 param activityAlerts activityAlertType[]
 
-@description('Optional. Data collection rules that alerts by metric watch.')
+@description('Optional. Data collection rules that metric alerts watch.')
 param dataCollectionRules metricTargetType[] = []
 
-@description('Optional. Namespaces that alerts by metric watch. Each pair of an alert and a target of its kind is a rule.')
+@description('Optional. Namespaces that metric alerts watch. Each pair of an alert and a target of its kind is a rule.')
 param eventHubNamespaces metricTargetType[] = []
 
-@description('Optional. Subscriptions and regions whose VMs alerts by metric watch.')
+@description('Optional. Subscriptions and regions whose VMs metric alerts watch.')
 param virtualMachines metricTargetType[] = []
 
 var metricTargets = concat(eventHubNamespaces, dataCollectionRules, virtualMachines)

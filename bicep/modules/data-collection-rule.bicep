@@ -1,7 +1,7 @@
 metadata name = 'Data collection rule'
 metadata description = 'The rule to which bridges send, with one stream for each table of bicep/schema/columns.json.'
 
-// Costs: nothing itself; what it takes in is paid at the table.
+// Free itself; what it takes in is paid at the table.
 // Limits: 12,000 requests and 2 GB a minute, so a large fleet has several.
 // Cannot be changed later: its id and its kind, both of which every bridge depends on.
 // Going private later makes a new rule beside the old one, and needs a new configuration on every VM. Delete the old one
@@ -10,7 +10,7 @@ metadata description = 'The rule to which bridges send, with one stream for each
 import { tagsType } from '../types.bicep'
 
 @export()
-@description('Name of a rule as deployed. A private one has a name of its own: a rule that exists cannot change its kind.')
+@description('Name of a rule as deployed. A private one has another name, because an existing rule cannot change its kind.')
 func deployedRuleName(name string, isPrivate bool) string => isPrivate ? '${name}-private' : name
 
 @export()
@@ -31,10 +31,10 @@ param tags tagsType = {}
 @description('Required. Resource id of the workspace, whose tables exist.')
 param workspaceResourceId string
 
-@description('Optional. Whether the rule is reached over private link only. It then has an endpoint of its own, which has to join a private link scope.')
+@description('Optional. Whether the rule is reachable over private link only. It then has its own endpoint, which has to join a private link scope.')
 param isPrivate bool = false
 
-@description('Optional. Whether records that the rule refuses are told of in the table DCRLogErrors of the same workspace.')
+@description('Optional. Whether records that the rule rejects are reported in the table DCRLogErrors of the same workspace.')
 param enableErrorLog bool = true
 
 var schema = loadJsonContent('../schema/columns.json')
@@ -43,7 +43,7 @@ var streams = toObject(
   items(schema.tables),
   table => 'Custom-${table.key}',
   table => {
-    // A rule spells this one type without the capital.
+    // A rule spells this type without the capital.
     columns: map(table.value, column => {
       name: column.name
       type: column.type == 'dateTime' ? 'datetime' : column.type
@@ -62,7 +62,7 @@ var flows = [
   for table in items(schema.tables): {
     streams: ['Custom-${table.key}']
     destinations: [destination]
-    // Streams and tables have the same columns, so nothing is left that could drift.
+    // Streams and tables have the same columns, so they cannot drift apart.
     transformKql: 'source'
     outputStream: 'Custom-${table.key}'
   }

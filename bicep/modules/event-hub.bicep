@@ -38,7 +38,7 @@ param zoneRedundant bool = true
 param capture captureType?
 
 // https://learn.microsoft.com/azure/event-hubs/configure-customer-managed-key
-@description('Optional. A key of your own: with Premium, and only for a new namespace or one that has it already. Default: keys of Microsoft.')
+@description('Optional. A customer-managed key: with Premium, and only for a new namespace or one that has it already. Default: Microsoft-managed keys.')
 param encryptionKey encryptionKeyType?
 
 @description('Optional. Whether namespace and hub are locked against deletion. Only an owner or user access administrator can set and lift it.')

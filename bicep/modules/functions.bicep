@@ -1,8 +1,8 @@
 metadata name = 'Functions'
 metadata description = 'Functions saved in the workspace, called by name in any query, alert and workbook.'
 
-// Free of charge, and so is asking tables of the plan Analytics.
-// A function can be changed at any time; one that is renamed leaves its old name behind, to be deleted by hand.
+// Free of charge, and so are queries of tables on the Analytics plan.
+// A function can be changed at any time; after a rename, delete the old one yourself.
 
 import { savedFunctionType } from '../types.bicep'
 
@@ -11,13 +11,13 @@ import { savedFunctionType } from '../types.bicep'
 @maxLength(63)
 param workspaceName string
 
-@description('Required. The functions. One that calls another stands after it.')
+@description('Required. The functions. List a function after those that it calls.')
 param functions savedFunctionType[]
 
 @description('Optional. Group in which the portal lists them.')
 param category string = 'VM lifecycle'
 
-// The first line says the parameters, as (Lookback:timespan=14d) behind the word params; the service wants what is in the brackets.
+// The first line has the parameters, as (Lookback:timespan=14d) after the word params; the service expects the part within the parentheses.
 var opening = 'params: ('
 var firstLines = map(functions, saved => trim(split(saved.body, '\n')[0]))
 var parameters = map(

@@ -1,11 +1,11 @@
 metadata name = 'Health events'
-metadata description = 'Brings what Azure itself says about the health of the VMs of this subscription to a second hub beside the lifecycle records: availability and annotations, also of VMs that are down and can say nothing.'
+metadata description = 'Sends Azure\'s own health events about the VMs of this subscription to a second hub beside the lifecycle records: availability and annotations, also of VMs that are down.'
 
 // Costs: a little for each million events, and the hub.
 // The feed is a preview of Azure.
 // Cannot be changed later: subscription and kind of the topic.
 // A subscription has one such topic: where it exists, deploying this fails.
-// Whoever deploys it needs Microsoft.ResourceNotifications/systemTopics/subscribeToHealthResources/action.
+// Its deployment needs Microsoft.ResourceNotifications/systemTopics/subscribeToHealthResources/action.
 
 import { tagsType } from '../types.bicep'
 

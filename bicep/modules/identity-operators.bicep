@@ -1,5 +1,5 @@
 metadata name = 'Identity operators'
-metadata description = 'Who may attach an identity to VMs. The identity of the bridges often stands in another management group than the VMs, where a right given on theirs does not reach. Free of charge.'
+metadata description = 'Who may attach an identity to VMs. The identity of the bridges is often in another management group than the VMs, to which a role on theirs does not extend. Free of charge.'
 
 @description('Required. Name of the identity, which exists in this resource group.')
 @minLength(3)

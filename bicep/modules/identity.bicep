@@ -2,9 +2,9 @@ metadata name = 'Identity'
 metadata description = 'The user-assigned identity by which every bridge of the platform writes.'
 
 // Free of charge.
-// Cannot be changed later: a new identity has a new client id, which every bridge has to be told, so delete it last,
+// Cannot be changed later: a new identity has a new client id, which every bridge needs, so delete it last,
 // after the fleet (see the order of removal in infra/deploy.md).
-// All VMs that carry it can write in the name of any other: a record says who wrote it, it does not prove it.
+// Every VM with it can write in the name of any other: a record names its author and does not prove it.
 
 import { tagsType } from '../types.bicep'
 
@@ -31,7 +31,7 @@ output name string = identity.name
 @description('Resource id: what is attached to the VMs.')
 output resourceId string = identity.id
 
-@description('Client id: what the bridge names when it asks for a token.')
+@description('Client id, which the bridge names when it requests a token.')
 output clientId string = identity.properties.clientId
 
 @description('Principal id: what roles are assigned to.')

@@ -26,7 +26,7 @@ param tags tagsType = {}
 @maxValue(730)
 param retentionDays int = 90
 
-@description('Optional. GB a day after which a new workspace takes nothing more in until the next day; -1 = no such limit. A limit is paid for with records: the bridges keep what is refused, in the bounds of their outbox.')
+@description('Optional. GB a day after which a new workspace accepts nothing more until the next day; -1 = no limit. A limit can cost records: the bridges keep what is refused, within the limits of their outbox.')
 @minValue(-1)
 param dailyQuotaGb int = -1
 

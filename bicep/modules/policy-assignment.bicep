@@ -46,7 +46,7 @@ param ringTag string
 @description('Required. Tag that leaves a VM alone.')
 param optOutTag string
 
-@description('Required. Whether the lists of VMs where restarts by people wait are part of it.')
+@description('Required. Whether the lists of VMs where user-initiated restarts wait are part of it.')
 param auditUserInitiatedEvents bool
 
 @description('Required. DoNotEnforce only reports; Default changes new and updated VMs.')

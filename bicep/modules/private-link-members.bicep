@@ -3,7 +3,7 @@ metadata description = 'Joins workspace and data collection endpoints to an Azur
 
 // Free of charge.
 // What has joined can be reached through the private endpoints of the scope, by every network that uses it.
-// A member taken out of the list stays until it is deleted by hand.
+// A member removed from the list stays in Azure until you delete it.
 
 @description('Required. Name of the scope, which exists in this resource group.')
 @minLength(1)

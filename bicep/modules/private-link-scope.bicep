@@ -2,8 +2,8 @@ metadata name = 'Private link scope'
 metadata description = 'A new Azure Monitor private link scope, which is open.'
 
 // Free of charge; its private endpoint is not.
-// Not to be made lightly: a network sees one such scope only, as all of Azure Monitor shares its names in DNS, so a
-// second one takes the place of the first. An open scope lets everything else go on as before; PrivateOnly cuts every
+// Create one with care: a network sees one such scope only, because all of Azure Monitor shares its names in DNS, so a
+// second one replaces the first. An open scope changes nothing for other resources; PrivateOnly cuts every
 // other workspace off.
 
 @description('Required. Name of the scope.')

@@ -1,5 +1,5 @@
 metadata name = 'Private link'
-metadata description = 'Private endpoints in a subnet that exists, for the Event Hubs namespaces and, where asked for, for an Azure Monitor private link scope.'
+metadata description = 'Private endpoints in an existing subnet, for the Event Hubs namespaces and, if requested, for an Azure Monitor private link scope.'
 
 // Costs: each endpoint by the hour and by GB.
 // Private DNS zones only on their own switch: where a zone of that name is already linked to the network, a second one

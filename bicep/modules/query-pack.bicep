@@ -1,8 +1,8 @@
 metadata name = 'Query pack'
 metadata description = 'Queries that everyone with rights on the pack finds in the portal, each with the question that it answers.'
 
-// Free of charge, and so is asking tables of the plan Analytics.
-// A query that is taken out of the list stays in the pack until it is deleted by hand.
+// Free of charge, and so are queries of tables on the Analytics plan.
+// A query removed from the list stays in the pack until you delete it.
 
 import { savedQueryType, tagsType } from '../types.bicep'
 

@@ -33,7 +33,7 @@ resource remediation 'Microsoft.PolicyInsights/remediations@2024-10-01' = [
       resourceDiscoveryMode: 'ExistingNonCompliant'
       resourceCount: 50000
       parallelDeployments: parallelDeployments
-      // From 0 to 1, though the type says a whole number: the task stops when more than a tenth has failed.
+      // From 0 to 1, although the type is a whole number: the task stops when more than a tenth has failed.
       failureThreshold: {
         percentage: json('0.1')
       }

@@ -1,5 +1,5 @@
 metadata name = 'Scale set extension'
-metadata description = 'Installs the bridge on the instances of one scale set that exists by the Custom Script extension. A scale set has one such extension: where there is another, Azure refuses this one. With a manual upgrade policy, instances that exist get it when they are updated. Free of charge.'
+metadata description = 'Installs the bridge on the instances of one scale set that exists by the Custom Script extension. A scale set has one such extension: if there is another, Azure refuses this one. With a manual upgrade policy, instances that exist get it when they are updated. Free of charge.'
 
 @description('Required. Name of the scale set, which exists in this resource group.')
 param scaleSetName string

@@ -1,10 +1,10 @@
 metadata name = 'Table readers'
-metadata description = 'Lets people and programs query the tables of bicep/schema/columns.json and no other table of the workspace, which may hold what is none of their business.'
+metadata description = 'Lets people and programs query the tables of bicep/schema/columns.json and no other table of the workspace, which may contain other data.'
 
 // Free of charge.
 // Conditions on tables are a preview of Azure, and not in every cloud: without readers nothing of it is deployed.
 // Takes up to 15 minutes to be known everywhere.
-// Rights add up: whoever also has a wider role on the workspace, such as Reader, still sees every table.
+// Rights add up: a person who also has a wider role on the workspace, such as Reader, still sees every table.
 // The names are made of scope, principal and role, so a second deployment changes nothing.
 
 import { readerType } from '../types.bicep'

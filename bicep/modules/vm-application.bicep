@@ -95,7 +95,7 @@ resource applicationVersion 'Microsoft.Compute/galleries/applications/versions@2
         manageActions: {
           install: '${unpack} && ./install.sh ${configFileName}'
           update: '${unpack} && ./update.sh ${configFileName}'
-          // Where the installation was refused, or somebody has removed the bridge already, there is nothing to do.
+          // If the installation was refused, or the bridge has been removed already, there is nothing to do.
           remove: 'test ! -e ${remover} || ${remover}'
         }
         // Without names the files arrive named after the application, without extension.
@@ -105,7 +105,7 @@ resource applicationVersion 'Microsoft.Compute/galleries/applications/versions@2
           scriptBehaviorAfterReboot: 'Rerun'
         }
         targetRegions: targetRegions
-        // Every VM names its version. This keeps one that says latest from getting any.
+        // Every VM names its version. This keeps a VM that requests latest from getting any.
         excludeFromLatest: true
       }
       safetyProfile: {

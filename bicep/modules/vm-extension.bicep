@@ -1,5 +1,5 @@
 metadata name = 'VM extension'
-metadata description = 'Installs the bridge on one VM that exists by the Custom Script extension. A VM has one such extension: where there is another, Azure refuses this one. Fleets take the VM application. Free of charge.'
+metadata description = 'Installs the bridge on one VM that exists by the Custom Script extension. A VM has one such extension: if there is another, Azure refuses this one. For fleets use the VM application. Free of charge.'
 
 import { tagsType } from '../types.bicep'
 
@@ -30,7 +30,7 @@ resource virtualMachine 'Microsoft.Compute/virtualMachines@2024-11-01' existing 
 
 // https://learn.microsoft.com/azure/virtual-machines/extensions/custom-script-linux: the files of fileUris lie in the working
 // directory, named by the last part of their address. An extension runs anew when its settings differ, so deploying the same
-// package and configuration again does nothing. Everything stands in the protected settings: only there the identity is read.
+// package and configuration again does nothing. Everything is in the protected settings: the identity is read only there.
 resource extension 'Microsoft.Compute/virtualMachines/extensions@2024-11-01' = {
   parent: virtualMachine
   name: 'scheduled-events-bridge'

@@ -1,7 +1,7 @@
 metadata name = 'Workbook'
 metadata description = 'A workbook of Azure Monitor over the workspace.'
 
-// Free of charge, and so is asking tables of the plan Analytics.
+// Free of charge, and so are queries of tables on the Analytics plan.
 // Every deployment writes it anew, so what was changed in the portal is lost: save such a change under another name.
 
 import { tagsType } from '../types.bicep'

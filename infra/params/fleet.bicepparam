@@ -47,6 +47,6 @@ param platforms = [
 // alias that a cloud does not know fails the whole deployment.
 param userInitiatedEvents = 'acceptDelay'
 
-// First deployment: look at the compliance of the assignment. Then Default, and ring by ring in two steps: ['canary'] with identities, then applications.
+// First deployment: check the compliance of the assignment. Then Default, and ring by ring in two steps: ['canary'] with identities, then applications.
 param enforcementMode = 'DoNotEnforce'
 param remediate = []

@@ -1,5 +1,5 @@
 // A network that lets nothing out: Event Hubs and the rules are reached by private endpoints only. The network has a
-// private link scope for Azure Monitor and zones of its own already: the scope is joined, the zones are used.
+// private link scope for Azure Monitor and zones already: the scope is joined, the zones are used.
 // The portal can still query the workspace from anywhere, with rights on it.
 // az deployment sub create --location westeurope --parameters infra/params/private-link.bicepparam
 using '../main.bicep'
