@@ -24,3 +24,16 @@ export const systemClock: Clock = {
       signal?.addEventListener('abort', done, { once: true });
     }),
 };
+
+const units = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+] as const;
+
+/** `42 s`, `17 min`, `5 h`, `3 d`: rounded to the unit of which there are at least two. The sign is dropped. */
+export function formatDuration(seconds: number): string {
+  const unit = units.find(([, length]) => Math.abs(seconds) >= 2 * length);
+  if (!unit) return `${Math.round(Math.abs(seconds))} s`;
+  return `${Math.round(Math.abs(seconds) / unit[1])} ${unit[0]}`;
+}

@@ -1,3 +1,4 @@
+import { readRetryAfter } from '../http/retry-after.ts';
 /** What an SDK's error says once all wrapping is taken off. */
 export interface ErrorDetail {
   /** The object itself, to recognise our own errors by. */
@@ -57,16 +58,9 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 
 const oneLine = (message: string): string => message.replace(/\s+/g, ' ').trim().slice(0, 200);
 
-/** `Retry-After` of a response, in ms: seconds or a date (https://www.rfc-editor.org/rfc/rfc9110#name-retry-after). */
+/** `Retry-After` of a response, in ms. */
 function retryAfterOf(response: unknown, now: Date): number | null {
   const headers = (response as { headers?: { get?: unknown } } | undefined | null)?.headers;
   if (typeof headers?.get !== 'function') return null;
-  return parseRetryAfter(text(headers.get('retry-after')), now);
-}
-
-/** The header's value in ms from `now`; null where it says nothing readable. Never negative. */
-export function parseRetryAfter(value: string, now: Date): number | null {
-  if (/^\d{1,9}(\.\d+)?$/.test(value.trim())) return Number(value) * 1000;
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? null : Math.max(0, at - now.getTime());
+  return readRetryAfter(text(headers.get('retry-after')), now);
 }

@@ -1,7 +1,7 @@
 import type { HttpClient, PipelineRequest, PipelineResponse } from '@azure/core-rest-pipeline';
 import { type AccessToken, ManagedIdentityCredential, type TokenCredential } from '@azure/identity';
+import { readRetryAfter } from '../http/retry-after.ts';
 import { boundedHttpClient } from './bounded-http.ts';
-import { parseRetryAfter } from './error-detail.ts';
 import { KnownFailure } from './failure.ts';
 import { type TokenAnswer, tokenEndpoint, tokenFailure } from './token-failure.ts';
 
@@ -50,7 +50,7 @@ function tokenHttpClient(timeoutMs: number, note: (resource: string, answer: Tok
         const retryAfter = response.headers.get('retry-after') ?? '';
         note(resource, {
           status: response.status,
-          retryAfterMs: parseRetryAfter(retryAfter, new Date()),
+          retryAfterMs: readRetryAfter(retryAfter, new Date()),
           said: descriptionIn(response.bodyAsText ?? ''),
         });
         return response;

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import type { ApproveAnswer } from '../approver/manual.ts';
 import { createBridge, pollOnce } from '../bridge.ts';
 import type { Clock } from '../clock.ts';
@@ -12,15 +11,15 @@ import { openOutbox } from '../outbox/durable-outbox.ts';
 import { readOutbox } from '../outbox/reader.ts';
 import { version } from '../process/version.ts';
 
-/** How long the metadata service may take to tell which VM this is. */
+/** The metadata service has this long to return the identity of this VM. */
 const identityMs = 15_000;
-/** Whatever the policy: here a person approves one event. */
+/** Nothing is approved automatically: the operator approves one event. */
 const nothingElse = { userInitiated: false, freezeUpToSeconds: null, onBehalfOf: [], onBehalfAfterSeconds: 0 };
 
 /**
- * Approves while no service runs: takes its place for one turn, as the owner of the state directory. What it records is
- * sent by the next start of the service.
- * @throws OutboxInUse, OutboxTooNew, or the error of the system where this user may not do that.
+ * Approves while no service runs: polls once in its place. Has to run as the owner of the state directory. The next start of
+ * the service sends what it records.
+ * @throws OutboxInUse, OutboxTooNew, or a system error.
  */
 export async function approveAlone(
   request: ApproveRequest,
@@ -28,8 +27,7 @@ export async function approveAlone(
 ): Promise<ApproveAnswer> {
   const { config, clock, log, stop } = around;
   const { stateDirectory: directory } = config;
-  becomeOwnerOf(directory);
-  // Those that the service last had: sinks that are not named here would be given up.
+  // The sinks that the service had last: deliveries to any other would be discarded.
   const sinks = (readOutbox(directory)?.sinks ?? []).filter(({ configured }) => configured).map(({ name }) => name);
   const outbox = openOutbox({ directory, sinks, maxMegabytes: config.outbox.maxMegabytes, clock, log, version });
   const over = new AbortController();
@@ -54,19 +52,10 @@ export async function approveAlone(
   }
 }
 
-/** Resolves once it is certain which VM this is, or when that takes too long: the approver then refuses. */
+/** Resolves once the identity of this VM is confirmed, or after a deadline: the approver then refuses. */
 async function isFresh(observer: ObserverWatch, clock: Clock, stop: AbortSignal): Promise<void> {
   const read = new AbortController();
   const noLonger = observer.onRead(() => read.abort());
   if (!observer.fresh()) await clock.sleep(identityMs, AbortSignal.any([read.signal, stop]));
   noLonger();
-}
-
-/** Root would leave files that the service may not write: it becomes the user whose directory it is, for good. */
-function becomeOwnerOf(directory: string): void {
-  const { uid, gid } = statSync(directory);
-  if (process.geteuid?.() !== 0 || uid === 0) return;
-  process.setgroups?.([gid]);
-  process.setgid?.(gid);
-  process.setuid?.(uid);
 }

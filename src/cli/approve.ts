@@ -186,8 +186,9 @@ async function submit(config: Config, log: Log, request: ApproveRequest, signal:
     if (asked.answered) return asked.answer as ApproveAnswer;
     if (asked.why === 'no-outbox') throw new Failure('noOutbox', noOutboxIn(directory));
     if (asked.why === 'no-answer') throw new Failure('notDone', noAnswer(directory));
-    const { approveAlone } = await import('./approve-alone.ts');
-    return await approveAlone(request, { config, clock: systemClock, log, stop: signal });
+    const [{ approveAlone }, { asOwner }] = await Promise.all([import('./approve-alone.ts'), import('./as-owner.ts')]);
+    const around = { config, clock: systemClock, log, stop: signal };
+    return await asOwner(directory, () => approveAlone(request, around));
   } catch (error) {
     const { OutboxInUse } = await import('../outbox/store/errors.ts');
     if (error instanceof OutboxInUse)

@@ -1,15 +1,4 @@
-const units = [
-  ['d', 86_400],
-  ['h', 3_600],
-  ['min', 60],
-] as const;
-
-/** `42 s`, `17 min`, `5 h`, `3 d`: as exact as anybody wants to know. */
-export function inWords(seconds: number): string {
-  const unit = units.find(([, length]) => Math.abs(seconds) >= 2 * length);
-  if (!unit) return `${Math.round(Math.abs(seconds))} s`;
-  return `${Math.round(Math.abs(seconds) / unit[1])} ${unit[0]}`;
-}
+import { formatDuration } from '../clock.ts';
 
 /** `02:14 UTC`, with the day where that is not the present one. */
 export function clockTime(at: string, now: Date): string {
@@ -21,7 +10,7 @@ export function clockTime(at: string, now: Date): string {
 /** `02:14 UTC (17 min ago)`, `02:31 UTC (in 5 min)`. */
 export function moment(at: string, now: Date): string {
   const seconds = (now.getTime() - Date.parse(at)) / 1000;
-  return `${clockTime(at, now)} (${seconds >= 0 ? `${inWords(seconds)} ago` : `in ${inWords(seconds)}`})`;
+  return `${clockTime(at, now)} (${seconds >= 0 ? `${formatDuration(seconds)} ago` : `in ${formatDuration(seconds)}`})`;
 }
 
 /** `36 KB`, `1.2 MB`, `256 MB`: in powers of 1024, as `outbox.maxMegabytes` counts. */

@@ -1,4 +1,4 @@
-import { inWords } from './moment.ts';
+import { formatDuration } from '../clock.ts';
 
 /** What polling is judged by, at one moment. Ages are of the clock that never goes backwards. */
 export interface PollFigures {
@@ -41,7 +41,7 @@ export function pollRemark(poll: PollFigures): Remark | null {
   if (isAwaited) {
     return {
       isProblem: false,
-      message: `not watching yet: the first answer of the metadata service may take ${inWords(poll.answerSeconds)} (${inWords(upSeconds)} so far)`,
+      message: `not watching yet: the first answer of the metadata service may take ${formatDuration(poll.answerSeconds)} (${formatDuration(upSeconds)} so far)`,
     };
   }
   if (blindSeconds > documentLimitSeconds) {
@@ -49,7 +49,7 @@ export function pollRemark(poll: PollFigures): Remark | null {
     const ago = documentAgeSeconds === null ? ' ago' : '';
     return {
       isProblem: true,
-      message: `No document from the metadata service ${since}${inWords(blindSeconds)}${ago}: ${reasonOf(poll)}`,
+      message: `No document from the metadata service ${since}${formatDuration(blindSeconds)}${ago}: ${reasonOf(poll)}`,
     };
   }
   if (documentAgeSeconds === null) return { isProblem: false, message: `starting: no document yet${because(poll)}` };
@@ -57,7 +57,7 @@ export function pollRemark(poll: PollFigures): Remark | null {
   if (!isLate(poll)) return null;
   return {
     isProblem: false,
-    message: `the last poll ended ${inWords(poll.ageSeconds)} ago, with an interval of ${poll.intervalSeconds} s: the metadata service is slow to answer`,
+    message: `the last poll ended ${formatDuration(poll.ageSeconds)} ago, with an interval of ${poll.intervalSeconds} s: the metadata service is slow to answer`,
   };
 }
 
@@ -69,6 +69,6 @@ function reasonOf(poll: PollFigures): string {
   if (poll.failing !== null) return poll.failing.reason;
   if (!isLate(poll)) return 'polls end in an internal error; see the log, and please report it.';
   return poll.ageSeconds > poll.answerSeconds + leewaySeconds
-    ? `no poll has ended for ${inWords(poll.ageSeconds)}, although an answer may take ${inWords(poll.answerSeconds)}: restart the service, and please report it.`
-    : `it has not answered the last poll for ${inWords(poll.ageSeconds)}.`;
+    ? `no poll has ended for ${formatDuration(poll.ageSeconds)}, although an answer may take ${formatDuration(poll.answerSeconds)}: restart the service, and please report it.`
+    : `it has not answered the last poll for ${formatDuration(poll.ageSeconds)}.`;
 }

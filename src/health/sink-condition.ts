@@ -1,5 +1,5 @@
+import { formatDuration } from '../clock.ts';
 import type { SinkProgress } from '../outbox/outbox.ts';
-import { inWords } from './moment.ts';
 import { isRefusal } from './refusal.ts';
 
 /** What one destination is judged by. Times are ISO 8601. */
@@ -57,6 +57,6 @@ export function sinkClause(name: string, figures: SinkFigures, now: Date, graceS
   const late = lateSeconds(figures, now, graceSeconds);
   if (late === null && state !== 'refused' && state !== 'retrying') return null;
   const code = state === 'delivering' ? '' : ` (${figures.progress.lastErrorCode ?? 'unknown'})`;
-  const since = late === null ? '' : `, nothing delivered for ${inWords(late)}`;
+  const since = late === null ? '' : `, nothing delivered for ${formatDuration(late)}`;
   return `${name} is ${state}${code}${since}, ${figures.waiting} waiting`;
 }

@@ -6,7 +6,7 @@ import { sinkClause, sinkState } from './sink-condition.ts';
 import type { OutboxFigures } from './snapshot.ts';
 
 /** A judgement, with a sentence for each thing that is wrong. */
-export interface Verdict {
+export interface HealthVerdict {
   readonly ok: boolean;
   readonly messages: readonly string[];
 }
@@ -28,10 +28,10 @@ export interface Condition {
 
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
-const judged = (messages: readonly string[]): Verdict => ({ ok: messages.length === 0, messages });
+const judged = (messages: readonly string[]): HealthVerdict => ({ ok: messages.length === 0, messages });
 
 /** Whether the process should go on living: all its loops progress. */
-export const liveness = ({ loops }: Pick<Condition, 'loops'>): Verdict =>
+export const liveness = ({ loops }: Pick<Condition, 'loops'>): HealthVerdict =>
   judged(
     loops
       .filter(({ isProgressing }) => !isProgressing)
@@ -42,7 +42,7 @@ export const liveness = ({ loops }: Pick<Condition, 'loops'>): Verdict =>
   );
 
 /** Whether it does what it is for: it polls, sees documents, and can write down what they tell. Sinks do not affect readiness. */
-export function readiness(condition: Pick<Condition, 'loops' | 'poll' | 'storage'>): Verdict {
+export function readiness(condition: Pick<Condition, 'loops' | 'poll' | 'storage'>): HealthVerdict {
   const { poll, storage } = condition;
   const remark = pollRemark(poll);
   const messages = [...liveness(condition).messages];

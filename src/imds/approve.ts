@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts';
+import { readRetryAfter } from '../http/retry-after.ts';
+import { quote } from './document.ts';
 import type { HttpAnswer, HttpConnection } from './exchange.ts';
 import type { HttpFailure } from './http-failure.ts';
 import { quoteError } from './http-status.ts';
-import { readRetryAfter } from './retry-after.ts';
 
 /** What became of an approval. `reason` is a sentence for an operator; null where the outcome says it all. */
 export type ApprovalAnswer =
@@ -56,7 +57,7 @@ export async function postApproval(
   }
   if (answer.kind === 'failure') return unknown(`Whether Azure accepted it is not known: ${answer.reason}`);
   if (answer.status === 200) return { outcome: 'accepted', reason: null };
-  const told = `HTTP ${answer.status}${quoteError(answer.body) || quoteText(answer.body)}`;
+  const told = `HTTP ${answer.status}${quoteError(answer.body) || (answer.body.trim() && `: ${quote(answer.body)}`)}`;
   if (answer.status === 400) return { outcome: 'refused', reason: `The metadata service refused it (${told}).` };
   const hint =
     answer.status === 403
@@ -68,9 +69,3 @@ export async function postApproval(
 }
 
 const unknown = (reason: string): ApprovalAnswer => ({ outcome: 'outcome-unknown', reason });
-
-/** The beginning of a body that is not the JSON of the service. */
-function quoteText(body: string): string {
-  const words = body.replace(/\s+/g, ' ').trim().slice(0, 160);
-  return words === '' ? '' : `: ${JSON.stringify(words)}`;
-}

@@ -1,4 +1,4 @@
-import { readDate } from './wire-date.ts';
+import { readDate } from '../http/wire-date.ts';
 
 /** What the `Date` header of an answer tells about Azure's clock. */
 export interface AzureTime {

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts';
+import { readRetryAfter } from '../http/retry-after.ts';
 import type { PollResult } from '../lifecycle/scheduled-event.ts';
 import { type ApprovalAnswer, postApproval } from './approve.ts';
 import { readAzureTime } from './azure-time.ts';
@@ -8,7 +9,6 @@ import { type HttpAnswer, type HttpConnection, openConnection } from './exchange
 import type { HttpFailure } from './http-failure.ts';
 import { meaningOfStatus } from './http-status.ts';
 import { newestInstanceVersion, versionToTryAfter } from './instance-version.ts';
-import { readRetryAfter } from './retry-after.ts';
 
 export interface ImdsOptions {
   /** Base URL, perhaps with a path prefix; or what finds it, asked before each request until it has found it. */

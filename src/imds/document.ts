@@ -1,5 +1,5 @@
+import { readDate } from '../http/wire-date.ts';
 import type { EventsDocument, PollResult, ScheduledEvent } from '../lifecycle/scheduled-event.ts';
-import { readDate } from './wire-date.ts';
 
 /** The part of a {@link PollResult} that the body decides. */
 export type ParsedDocument =
@@ -185,8 +185,8 @@ const noDocument = (code: NoDocument, reason: string): ParsedDocument => ({
   reason: `${reason}; it counts as no observation.`,
 });
 
-/** The beginning of a body, as one short line. */
-function quote(body: string): string {
+/** The beginning of a body as one short line, for a message. */
+export function quote(body: string): string {
   const line = body.slice(0, 200).replace(/\s+/g, ' ').trim();
   return JSON.stringify(line.length > 60 ? `${line.slice(0, 60)}…` : line);
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import { type Clock, formatDuration } from '../clock.ts';
 import { createRateLimit, createStatusLogger, type Log } from '../log.ts';
 
 /** Why a sink fails, for the log and for `health`. */
@@ -41,12 +41,12 @@ export function createStatusLog(options: { readonly log: Log; readonly clock: Cl
           const records = waiting();
           log.warn(
             { sink, code, step, retryAt, seconds, waiting: records },
-            `${sink} has been failing for ${inWords(seconds)}; ${records} records wait for it: ${reason}`,
+            `${sink} has been failing for ${formatDuration(seconds)}; ${records} records wait for it: ${reason}`,
           );
         },
         over: (seconds) =>
           delivered > (deliveredBefore ?? delivered)
-            ? log.info({ sink, seconds }, `${sink} recovered after ${inWords(seconds)}.`)
+            ? log.info({ sink, seconds }, `${sink} recovered after ${formatDuration(seconds)}.`)
             : log.info({ sink, seconds }, `No records wait for ${sink} any more; it took none since it began to fail.`),
       });
       if (!failing) deliveredBefore = null;
@@ -59,10 +59,4 @@ export function createStatusLog(options: { readonly log: Log; readonly clock: Cl
         ),
       ),
   };
-}
-
-/** `42 s`, `12 min`, `5 h`. */
-function inWords(seconds: number): string {
-  if (seconds < 120) return `${seconds} s`;
-  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }

@@ -8,7 +8,7 @@ export interface ReadinessProbe {
 }
 
 /** `steady`: it says that it is up and has stayed so; whether it can write its state is still to be proven. */
-export type Verdict =
+export type ProbeVerdict =
   | { readonly kind: 'starting' | 'steady' }
   | { readonly kind: 'not-ready'; readonly because: string };
 
@@ -41,11 +41,11 @@ const endings: Readonly<Record<number, string>> = {
 const isFinal = (exitStatus: number): boolean => exitStatus in endings && exitStatus !== 75;
 
 /** What so many looks tell; the first is the first after the start was ordered. `before`: the start that is being replaced. */
-export function verdictOf(looks: readonly ReadinessProbe[], before: string | null): Verdict {
+export function verdictOf(looks: readonly ReadinessProbe[], before: string | null): ProbeVerdict {
   const first = looks[0];
   const last = looks.at(-1);
   if (!first || !last) return { kind: 'starting' };
-  const notReady = (because: string): Verdict => ({ kind: 'not-ready', because });
+  const notReady = (because: string): ProbeVerdict => ({ kind: 'not-ready', because });
   const isOver = last.atMs - first.atMs >= patienceMs;
   const own = looks.filter(({ unit }) => unit.invocation !== null && unit.invocation !== before);
   const [began] = own;

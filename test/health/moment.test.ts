@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { clockTime, inWords, moment, size } from '../../src/health/moment.ts';
+import { formatDuration } from '../../src/clock.ts';
+import { clockTime, moment, size } from '../../src/health/moment.ts';
 
 const now = new Date('2026-03-14T09:30:00.000Z');
 
@@ -12,7 +13,7 @@ test.for([
   [7200, '2 h'],
   [172_800, '2 d'],
 ] as const)('%s seconds are said as %s', ([seconds, words]) => {
-  expect(inWords(seconds)).toBe(words);
+  expect(formatDuration(seconds)).toBe(words);
 });
 
 test('a time of another day is told with the day, one to come with how long that is', () => {

@@ -1,4 +1,5 @@
 import { notProven, ok, problem, warning } from '../../check/finding.ts';
+import { formatDuration } from '../../clock.ts';
 import type { CheckContext } from './context.ts';
 import type { Finding } from './finding.ts';
 
@@ -17,7 +18,7 @@ export function clockFinding(offset: number | null, platform: NodeJS.Platform): 
   const what = 'clock.offset';
   if (offset === null) return notProven(what, 'The metadata service did not tell the time.');
   const seconds = Math.abs(offset);
-  const off = `The clock of this VM is ${inWords(seconds)} ${offset > 0 ? 'behind' : 'ahead of'} that of Azure`;
+  const off = `The clock of this VM is ${formatDuration(seconds)} ${offset > 0 ? 'behind' : 'ahead of'} that of Azure`;
   if (seconds <= noticeableSeconds) return ok(what, 'The clock of this VM is that of Azure, to within two seconds.');
   if (seconds <= refusedSeconds) {
     return warning(what, `${off}: times in records are wrong by that much.`, setClock(platform));
@@ -27,12 +28,6 @@ export function clockFinding(offset: number | null, platform: NodeJS.Platform): 
     `${off}: tokens and certificates seem expired or not yet valid, and are refused.`,
     setClock(platform),
   );
-}
-
-function inWords(seconds: number): string {
-  if (seconds < 120) return `${seconds} s`;
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
-  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
 }
 
 /** Sets the clock by what the hypervisor or the time service says. */

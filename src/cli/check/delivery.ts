@@ -1,5 +1,5 @@
 import { ok, problem, warning } from '../../check/finding.ts';
-import { inWords } from '../../health/moment.ts';
+import { formatDuration } from '../../clock.ts';
 import { Failure } from '../exit-codes.ts';
 import { plain, sinkName } from '../outbox/plain.ts';
 import type { StatusSink } from '../status/facts.ts';
@@ -35,5 +35,5 @@ export function deliveryFinding({ sinks, at, running }: Pick<Status, 'sinks' | '
 function waits({ name, waiting, state, oldestAgeSeconds, lastError }: StatusSink): string {
   const records = waiting === 1 ? '1 record waits' : `${waiting} records wait`;
   const why = state === 'retrying' && lastError !== null ? `: ${plain(lastError.reason)}` : '.';
-  return `${records} for ${sinkName(name)} (${state}), the oldest for ${inWords(oldestAgeSeconds ?? 0)}${why}`;
+  return `${records} for ${sinkName(name)} (${state}), the oldest for ${formatDuration(oldestAgeSeconds ?? 0)}${why}`;
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { finding, notProven, ok, problem, warning } from '../../check/finding.ts';
-import { inWords } from '../../health/moment.ts';
+import { formatDuration } from '../../clock.ts';
 import { pollRemark } from '../../health/poll-condition.ts';
 import { senderProblem } from '../../health/sender-condition.ts';
 import { OutboxTooNew, troubleOf } from '../../outbox/store/errors.ts';
@@ -97,7 +97,7 @@ function polling(
     return { ...problem(what, `${runs}. ${failing}`, log), exit: 'actionRequired' };
   }
   if (remark === null) {
-    const age = inWords(poll.documentAgeSeconds ?? 0);
+    const age = formatDuration(poll.documentAgeSeconds ?? 0);
     return ok(what, `${runs}; its last document is ${age} old. A second one would be refused (exit code 75).`);
   }
   if (!remark.isProblem) return warning(what, `${runs}; ${remark.message}.`);

@@ -7,8 +7,8 @@ import { readOutbox } from '../../outbox/reader.ts';
 import { OutboxInUse } from '../../outbox/store/errors.ts';
 import { openLog } from '../../process/open-log.ts';
 import { version } from '../../process/version.ts';
+import { asOwner } from '../as-owner.ts';
 import { Failure } from '../exit-codes.ts';
-import { asOwner } from './as-owner.ts';
 import { explainUnread, foundIn, noOutboxIn } from './read.ts';
 
 /** What a person wants changed. */

@@ -6,8 +6,8 @@ import { pingRequest, reachIn } from '../../control/ping.ts';
 import { askService } from '../../outbox/control/client.ts';
 import { type CheckedConfiguration, factsOf, type Machine, type PingResult } from '../../service/machine.ts';
 import { placesIn } from '../../service/places.ts';
+import { asOwner } from '../as-owner.ts';
 import type { CommandContext } from '../command-context.ts';
-import { asOwner } from '../outbox/as-owner.ts';
 
 /** Where `useradd` and the others are. The path of a user, which `su` keeps, and those of some agents name only a part of it. */
 const systemFolders = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];

@@ -1,8 +1,9 @@
-import { clockTime, inWords, moment, size } from '../../health/moment.ts';
+import { formatDuration } from '../../clock.ts';
+import { clockTime, moment, size } from '../../health/moment.ts';
 import { aligned, plain, sinkName } from '../outbox/plain.ts';
 import type { StatusEvent, StatusSink } from './facts.ts';
 import type { Status } from './status.ts';
-import type { Verdict } from './verdict.ts';
+import type { StatusVerdict } from './verdict.ts';
 
 /** The status for a person: the verdict in the first line, then what it rests on. */
 export function statusPage(status: Status): string {
@@ -42,8 +43,8 @@ function headRows(status: Status): string[][] {
 function serviceWords({ running, answer, service }: Status): string {
   if (service !== null) {
     const { pid, version, poll, stopping } = service;
-    const last = `last poll ended ${inWords(poll.ageSeconds)} ago`;
-    return `${stopping ? 'stopping' : 'running'} for ${inWords(poll.upSeconds)} (pid ${pid}, version ${version}), ${last}`;
+    const last = `last poll ended ${formatDuration(poll.ageSeconds)} ago`;
+    return `${stopping ? 'stopping' : 'running'} for ${formatDuration(poll.upSeconds)} (pid ${pid}, version ${version}), ${last}`;
   }
   if (running === null) return 'unknown';
   return running ? `running, ${answer === 'silent' ? 'not responding' : 'cannot be asked'}` : 'not running';
@@ -53,7 +54,7 @@ function serviceWords({ running, answer, service }: Status): string {
 function documentWords({ document: { lastSeenAt, ageSeconds, incarnation }, service }: Status): string {
   if (lastSeenAt === null || ageSeconds === null) return 'none yet';
   const source = service === null ? ', as stored' : '';
-  return `${inWords(ageSeconds)} ago (${lastSeenAt}${source}), incarnation ${incarnation ?? 'unknown'}`;
+  return `${formatDuration(ageSeconds)} ago (${lastSeenAt}${source}), incarnation ${incarnation ?? 'unknown'}`;
 }
 
 const eventHead = ['EVENT', 'PHASE', 'WHEN', 'ABOUT', 'EVENT ID'];
@@ -76,7 +77,7 @@ function sinkRow(sink: StatusSink, now: Date): string[] {
     sinkName(sink.name),
     sink.state,
     String(sink.waiting),
-    sink.oldestAgeSeconds === null ? '-' : inWords(Math.max(0, sink.oldestAgeSeconds)),
+    sink.oldestAgeSeconds === null ? '-' : formatDuration(Math.max(0, sink.oldestAgeSeconds)),
     sink.retryAt === null ? '-' : nextAttempt(sink.retryAt, now),
     String(sink.deadLetters),
     sink.lastSuccessAt === null ? 'never' : moment(sink.lastSuccessAt, now),
@@ -86,7 +87,7 @@ function sinkRow(sink: StatusSink, now: Date): string[] {
 const nextAttempt = (at: string, now: Date): string => (new Date(at) <= now ? 'now' : moment(at, now));
 
 /** Its last error stands in what was said above. */
-const isSaid = ({ lastError }: StatusSink, { message, problems }: Verdict): boolean =>
+const isSaid = ({ lastError }: StatusSink, { message, problems }: StatusVerdict): boolean =>
   lastError !== null && [message, ...problems].some((said) => said.includes(plain(lastError.reason)));
 
 /** Of one that delivers again, the last error is history; the JSON has it. */

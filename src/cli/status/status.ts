@@ -9,14 +9,14 @@ import { limitBytes } from '../../outbox/store/retention.ts';
 import { Failure } from '../exit-codes.ts';
 import { foundIn } from '../outbox/read.ts';
 import type { Facts, ServiceFacts, StatusSink } from './facts.ts';
-import { judge, notResponding, type Verdict } from './verdict.ts';
+import { judge, notResponding, type StatusVerdict } from './verdict.ts';
 
 /**
  * What `status --json` prints: what the running process says of itself, else what its state directory tells. Fields are only
  * ever added. Times are ISO 8601 in UTC, ages are seconds at `at`; what is unknown is null.
  */
 export interface Status extends Facts {
-  readonly verdict: Verdict;
+  readonly verdict: StatusVerdict;
 }
 
 export interface StatusOptions {

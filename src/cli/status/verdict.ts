@@ -1,4 +1,5 @@
-import { clockTime, inWords, size } from '../../health/moment.ts';
+import { formatDuration } from '../../clock.ts';
+import { clockTime, size } from '../../health/moment.ts';
 import { pollRemark } from '../../health/poll-condition.ts';
 import { hasCommand } from '../../health/refusal.ts';
 import { senderProblem } from '../../health/sender-condition.ts';
@@ -6,7 +7,7 @@ import { plain, sinkName } from '../outbox/plain.ts';
 import type { Facts, StatusEvent, StatusSink } from './facts.ts';
 
 /** What is wrong and how to fix it. */
-export interface Verdict {
+export interface StatusVerdict {
   /** The exit code tells it too. */
   readonly actionRequired: boolean;
   /** One sentence or two: what matters most. */
@@ -26,7 +27,7 @@ const fullBytes = 2 ** 20;
 const fullShare = 0.7;
 
 /** Judges what is known. Pure; the order of the questions is that of how much is lost. */
-export function judge(facts: Facts): Verdict {
+export function judge(facts: Facts): StatusVerdict {
   const { sinks } = facts;
   const questions: readonly Question[] = [
     stopped,
@@ -117,7 +118,7 @@ const stuck: Question = ({ service }) => service?.stuck[0] ?? null;
 const clockOff: Question = ({ document: { clockOffsetSeconds } }) => {
   if (clockOffsetSeconds === null || Math.abs(clockOffsetSeconds) < clockOffSeconds) return null;
   const way = clockOffsetSeconds > 0 ? 'behind' : 'ahead of';
-  return `The clock of this VM is ${inWords(clockOffsetSeconds)} ${way} Azure's, so tokens and certificates are refused. Set it (timedatectl, chronyc makestep; Windows: w32tm /resync).`;
+  return `The clock of this VM is ${formatDuration(clockOffsetSeconds)} ${way} Azure's, so tokens and certificates are refused. Set it (timedatectl, chronyc makestep; Windows: w32tm /resync).`;
 };
 
 /** What keeps a destination from what waits for it: a person has to act, or it has lasted for two minutes. */
@@ -137,7 +138,7 @@ function refused(sink: StatusSink, { at }: Pick<Facts, 'at'>): string | null {
 function late(sink: StatusSink, { at, running }: Pick<Facts, 'at' | 'running'>): string | null {
   const { state, lateSeconds, retryAt } = sink;
   if (lateSeconds === null || state === 'refused' || running === false) return null;
-  const head = `${sinkName(sink.name)} has taken nothing for ${inWords(lateSeconds)}, ${counted(sink.waiting)} for it`;
+  const head = `${sinkName(sink.name)} has taken nothing for ${formatDuration(lateSeconds)}, ${counted(sink.waiting)} for it`;
   if (state === 'delivering')
     return `${head}: the attempt under way has had no answer. Run check, and look at the log.`;
   return `${head}; next attempt ${attempt(retryAt, at)}: ${reasonOf(sink)} (check shows where it fails; ${tryNow(sink)})`;
@@ -169,7 +170,7 @@ const counted = (n: number): string => (n === 1 ? '1 record waits' : `${n} recor
 /** `in 34 s`, `now`. */
 function attempt(retryAt: string | null, at: string): string {
   const seconds = (Date.parse(retryAt ?? at) - Date.parse(at)) / 1000;
-  return seconds > 0 ? `in ${inWords(seconds)}` : 'now';
+  return seconds > 0 ? `in ${formatDuration(seconds)}` : 'now';
 }
 
 function notesOf({ sinks, approvals, outbox, document, at }: Facts): readonly string[] {

@@ -109,7 +109,7 @@ export class OutboxLog {
       const besides = other === null ? '' : ` Another outbox was there; it was moved to ${other}, unsent.`;
       this.#log.warn(
         { part, code: 'recreated', pending, other, leftOut },
-        `The outbox is in ${this.#directory} again, and its stream continues (undelivered: ${inWords(pending)}).${besides}`,
+        `The outbox is in ${this.#directory} again, and its stream continues (undelivered: ${describeCounts(pending)}).${besides}`,
       );
     });
   }
@@ -132,7 +132,7 @@ export class OutboxLog {
   }
 
   archived({ reason, movedTo, pending }: Archived): void {
-    const held = pending === null ? 'the number of unsent records is unknown' : `unsent: ${inWords(pending)}`;
+    const held = pending === null ? 'the number of unsent records is unknown' : `unsent: ${describeCounts(pending)}`;
     const where = movedTo === null ? 'There was no outbox to move away' : `The outbox is moved to ${movedTo} (${held})`;
     this.#log.warn(
       { part, code: 'archived', reason, movedTo, pending },
@@ -173,7 +173,7 @@ export class OutboxLog {
 }
 
 /** `eventHubs 3, logAnalytics 0`. */
-const inWords = (pending: Readonly<Record<string, number>>): string =>
+const describeCounts = (pending: Readonly<Record<string, number>>): string =>
   Object.entries(pending)
     .map(([sink, records]) => `${sink} ${records}`)
     .join(', ') || 'nothing';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readRetryAfter } from '../../src/imds/retry-after.ts';
+import { readRetryAfter } from '../../src/http/retry-after.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 

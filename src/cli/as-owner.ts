@@ -1,5 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { Failure } from '../exit-codes.ts';
+import { Failure } from './exit-codes.ts';
 
 /**
  * Does `work` as the user who owns this directory, so that no file in it becomes root's: the service, which runs as that

@@ -1,8 +1,8 @@
 import { readDate } from './wire-date.ts';
 
 /**
- * What a `Retry-After` header asks for, in milliseconds from the answer on; null when there is none or it is neither a
- * number of seconds nor a date. A date is compared with the server's own (`now`), so that a wrong clock of ours does no harm.
+ * A `Retry-After` header in milliseconds from the answer on; null if it is missing or neither a number of seconds nor a date.
+ * @param now the server's own time, where it is known: a wrong clock of ours then does no harm.
  * https://www.rfc-editor.org/rfc/rfc9110#name-retry-after
  */
 export function readRetryAfter(header: string | null, now: Date): number | null {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readDate } from '../../src/imds/wire-date.ts';
+import { readDate } from '../../src/http/wire-date.ts';
 
 test.each([
   ['Mon, 11 Apr 2022 22:26:58 GMT', '2022-04-11T22:26:58.000Z'],
