@@ -1,4 +1,4 @@
-import { type Ink, type Row, widthOf } from '../../src/azure-simulator/demo/picture/ink.ts';
+import { type Row, type Style, widthOf } from '../../src/azure-simulator/demo/styled-text.ts';
 
 /** A picture of a terminal at one time, shown for so long in the animation. */
 export interface Still {
@@ -14,7 +14,7 @@ const yOf = (row: number): number => margin.top + Math.round((row + 0.75) * cell
 
 /** Dark on any page: a terminal has its own background. */
 const page = { background: '#0d1117', border: '#30363d', bar: '#161b22', title: '#8b949e' };
-const fill: Readonly<Record<Ink, string>> = {
+const fill: Readonly<Record<Style, string>> = {
   plain: '#c9d1d9',
   strong: '#f0f6fc',
   quiet: '#7d8590',
@@ -55,11 +55,11 @@ export function toSvg(
     groups.push(`<g id="s${n}" class="${n === last ? 'still' : 'still gone'}">${moving.join('')}</g>`);
     beginsMs += ms;
   }
-  const inks = Object.entries(fill).map(([ink, colour]) => `.${ink}{fill:${colour}}`);
+  const styles = Object.entries(fill).map(([style, colour]) => `.${style}{fill:${colour}}`);
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${title}">
 <style>
 text{font:${fontSize}px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono","Liberation Mono",monospace}
-${inks.join('')}.strong,.broken{font-weight:600}.title{fill:${page.title}}
+${styles.join('')}.strong,.broken{font-weight:600}.title{fill:${page.title}}
 .gone{visibility:hidden}
 .still{animation:${wholeMs}ms step-end infinite}
 ${keyframes.join('\n')}
@@ -81,14 +81,14 @@ ${groups.join('\n')}
  */
 function line(row: Row, y: number): string {
   return row
-    .map(({ text, ink }, index) => {
+    .map(({ text, style }, index) => {
       const before = widthOf(row.slice(0, index));
       return [...text.matchAll(/\S+(?: \S+)*/g)]
         .map(([run], n, runs) => {
           const x = (margin.x + (before + (runs[n]?.index ?? 0)) * cell.width).toFixed(1);
           const stretch = /^[\x20-\x7e]+$/.test(run) ? '' : ' lengthAdjust="spacingAndGlyphs"';
           const length = (run.length * cell.width).toFixed(1);
-          return `<text class="${ink}" x="${x}" y="${y}" textLength="${length}"${stretch}>${escaped(run)}</text>`;
+          return `<text class="${style}" x="${x}" y="${y}" textLength="${length}"${stretch}>${escaped(run)}</text>`;
         })
         .join('');
     })

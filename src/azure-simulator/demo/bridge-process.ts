@@ -8,13 +8,13 @@ export interface BridgeProcess {
   /** The last lines of its log, of all its starts. */
   readonly log: readonly string[];
   start(): void;
-  /** SIGSTOP, and SIGCONT after so many seconds; resolves then. Only where `canFreeze`. */
+  /** SIGSTOP, and SIGCONT after that time, when it resolves. Only where `canFreeze`. */
   freeze(seconds: number): Promise<void>;
   /** `kill -9`; resolves when it is gone. */
   kill(): Promise<void>;
-  /** Asks it to come to its end, and kills it when that takes longer than `ms`. */
+  /** Stops it with SIGTERM, and kills it when that takes longer than `ms`. */
   stop(ms: number): Promise<void>;
-  /** For the moment of exit only: nothing is waited for. */
+  /** For the exit of this process only: waits for nothing. */
   killNow(): void;
 }
 
@@ -24,21 +24,21 @@ export interface BridgeProcessOptions {
   /** What follows it on the command line. */
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** It ended, and nobody here asked for it. */
-  readonly died: (how: string) => void;
+  /** Called when it ends without having been stopped. */
+  readonly onUnexpectedExit: (how: string) => void;
 }
 
 const logLines = 20;
 
 /**
- * The bridge must not outlive us, even if we die by `kill -9`: it is started with a channel to us, and this ends it when
- * the channel does. `run` itself knows nothing of that.
+ * A bridge must not outlive the demo, even after `kill -9`: it is started with an IPC channel, and this preloaded module ends it when
+ * the channel closes.
  */
 const endsWithUs = `data:text/javascript,${encodeURIComponent(
   'process.once("disconnect", () => process.kill(process.pid, "SIGKILL"))',
 )}`;
 
-export function createBridgeProcess({ program, args, env, died }: BridgeProcessOptions): BridgeProcess {
+export function createBridgeProcess({ program, args, env, onUnexpectedExit }: BridgeProcessOptions): BridgeProcess {
   const log: string[] = [];
   let child: ChildProcess | null = null;
   let isWanted = false;
@@ -52,8 +52,8 @@ export function createBridgeProcess({ program, args, env, died }: BridgeProcessO
     isWanted = false;
     if (child === null) return;
     child.kill(signal);
-    const impatience = setTimeout(() => child?.kill('SIGKILL'), graceMs);
-    await exited(child).finally(() => clearTimeout(impatience));
+    const timer = setTimeout(() => child?.kill('SIGKILL'), graceMs);
+    await exited(child).finally(() => clearTimeout(timer));
   };
 
   return {
@@ -61,12 +61,12 @@ export function createBridgeProcess({ program, args, env, died }: BridgeProcessO
     start() {
       isWanted = true;
       child = spawn(process.execPath, ['--import', endsWithUs, program, ...args], {
-        env: undisturbed(env),
+        env: withoutBridgeVariables(env),
         stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       });
       keepLast(child.stderr, log);
-      child.once('error', (error) => died(error.message));
-      child.once('exit', (code, signal) => isWanted && died(signal ?? `exit code ${code}`));
+      child.once('error', (error) => onUnexpectedExit(error.message));
+      child.once('exit', (code, signal) => isWanted && onUnexpectedExit(signal ?? `exit code ${code}`));
     },
     async freeze(seconds) {
       if (child?.pid === undefined) return;
@@ -81,8 +81,8 @@ export function createBridgeProcess({ program, args, env, died }: BridgeProcessO
   };
 }
 
-/** Everything is on this machine, and as the demo configures it, whatever the environment says of a real bridge. */
-const undisturbed = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+/** No proxy and no configuration of a real bridge: the demo configures everything, and all of it is on this machine. */
+const withoutBridgeVariables = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(
     Object.entries(env).filter(([name]) => !/_proxy$/i.test(name) && !name.startsWith(environmentPrefix)),
   );

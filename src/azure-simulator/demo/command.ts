@@ -10,26 +10,26 @@ interface Options {
   readonly fleetPart?: string;
 }
 
-/** `demo`: a local Azure and a bridge in one, without anything of Azure's. */
+/** `demo`: a local Azure and a bridge, without a subscription. */
 export const addDemo: Verb = (program, commandContext) => {
   const command = program
     .command('demo')
-    .description('see it work in half a minute: a local Azure and a bridge; ends by itself')
+    .description('run a bridge on a local Azure for half a minute and compare what it sent')
     .option(
       '--fleet <vms>',
-      'with a scale set of so many VMs, 2 to 500, each with a bridge of its own; takes up to a minute',
+      'with a scale set of 2 to 500 VMs, each with a bridge of its own; takes up to a minute',
       fleetSize,
     )
-    // With it the demo starts itself, for a part of the fleet.
+    // Internal: the demo starts itself with it, for a part of the fleet.
     .addOption(new Option('--fleet-part <file>').hideHelp());
-  describeVerb(command, 'notDone').action((options: Options) => demo(options, commandContext));
+  describeVerb(command, 'notDone').action((options: Options) => runDemo(options, commandContext));
 };
 
-async function demo({ fleet, fleetPart }: Options, commandContext: CommandContext): Promise<void> {
-  if (fleetPart !== undefined) return (await import('./fleet/part.ts')).runPart(fleetPart, commandContext);
+async function runDemo({ fleet, fleetPart }: Options, commandContext: CommandContext): Promise<void> {
+  if (fleetPart !== undefined) return (await import('./fleet-part.ts')).runPart(fleetPart, commandContext);
   const directory = mkdtempSync(join(tmpdir(), 'scheduled-events-bridge-demo-'));
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
-  // Also when the process is ended before its time.
+  // Also when the process is ended early.
   process.once('exit', remove);
   const options = {
     ...commandContext,
@@ -38,8 +38,8 @@ async function demo({ fleet, fleetPart }: Options, commandContext: CommandContex
     entry: process.argv[1] ?? '',
   };
   try {
-    if (fleet === undefined) await (await import('./one-vm.ts')).demoOneVm(options);
-    else await (await import('./fleet/fleet.ts')).demoFleet(options, fleet);
+    const { demo, fleetOf, oneVm } = await import('./shows.ts');
+    await demo(fleet === undefined ? oneVm : fleetOf(fleet), options);
   } finally {
     process.off('exit', remove);
     remove();

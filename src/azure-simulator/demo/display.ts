@@ -1,30 +1,29 @@
 import type { CommandContext } from '../../cli/command-context.ts';
 import { mayColour } from '../../process/text-format.ts';
-import { type Row, toText } from './picture/ink.ts';
-import { createScreen } from './picture/screen.ts';
+import { type Row, toText } from './styled-text.ts';
 
-/** Where stdout leads. */
+/** The part of stdout that says whether it is a terminal, and how large. */
 export interface Terminal {
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
 }
 
-/** How a show is seen: as a living picture where there is a terminal for it, else line by line. */
+/** Shows a moving picture on a terminal that is large enough, and lines elsewhere. */
 export interface Display {
-  /** Something happened: one line, unless there is a picture. Null: not worth one. */
+  /** Something happened; printed where there is no picture. Null: not worth a line. */
   line(text: string | null): void;
-  /** The picture as it is now, for so many columns. It is drawn a few times a second, and the last one always. */
+  /** The present picture, for a number of columns. It is drawn a few times a second; the last one is always drawn. */
   draw(picture: (columns: number) => readonly Row[]): void;
-  say(rows: readonly Row[]): void;
-  /** Gives the terminal back as it was; to be called however the show ends. A second time it does nothing. */
+  print(rows: readonly Row[]): void;
+  /** Restores the terminal; to be called however the show ends. A second call does nothing. */
   close(): void;
 }
 
 const frameMs = 200;
 const leastColumns = 80;
 
-/** `height`: rows that the picture takes. */
+/** `height`: rows of the picture. */
 export function createDisplay(
   terminal: Terminal,
   { print, env }: Pick<CommandContext, 'print' | 'env'>,
@@ -33,9 +32,9 @@ export function createDisplay(
   const { columns = leastColumns, rows = 0, isTTY = false } = terminal;
   const canMove = isTTY && env.TERM !== 'dumb';
   const colour = mayColour(terminal, env);
-  const say = (lines: readonly Row[]): void => print(lines.map((row) => `${toText(row, colour)}\n`).join(''));
+  const printRows = (lines: readonly Row[]): void => print(lines.map((row) => `${toText(row, colour)}\n`).join(''));
   if (!canMove || columns < leastColumns || rows <= height(columns)) {
-    return { line: (text) => text !== null && print(`${text}\n`), draw: () => {}, say, close: () => {} };
+    return { line: (text) => text !== null && print(`${text}\n`), draw: () => {}, print: printRows, close: () => {} };
   }
   const screen = createScreen(print, colour);
   let drawnAt = Number.NEGATIVE_INFINITY;
@@ -52,10 +51,40 @@ export function createDisplay(
       drawnAt = performance.now();
       drawNewest();
     },
-    say,
+    print: printRows,
     close() {
       drawNewest();
       screen.close();
+    },
+  };
+}
+
+/** A picture that is drawn over itself on the same lines of a terminal. */
+export interface Screen {
+  draw(rows: readonly Row[]): void;
+  /** Shows the cursor again, below the picture; to be called however the show ends. A second call does nothing. */
+  close(): void;
+}
+
+const hideCursor = '\x1b[?25l';
+const showCursor = '\x1b[?25h';
+const toLineEnd = '\x1b[K';
+const toScreenEnd = '\x1b[J';
+
+/** `write`: to the terminal. A frame is one write, so that half a frame is never visible. */
+export function createScreen(write: (text: string) => void, colour: boolean): Screen {
+  let height = 0;
+  let isOpen = true;
+  return {
+    draw(rows) {
+      if (!isOpen) return;
+      const home = height === 0 ? hideCursor : `\x1b[${height}A`;
+      write(`${home}\r${rows.map((row) => `${toText(row, colour)}${toLineEnd}\n`).join('')}${toScreenEnd}`);
+      height = rows.length;
+    },
+    close() {
+      if (isOpen && height > 0) write(showCursor);
+      isOpen = false;
     },
   };
 }

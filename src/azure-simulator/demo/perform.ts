@@ -1,92 +1,193 @@
+import { Failure } from '../../cli/exit-codes.ts';
 import { systemClock } from '../../clock.ts';
 import type { LifecycleRecord } from '../../lifecycle/record.ts';
-import type { AzureSimulator } from '../index.ts';
-import { readBack } from './read-back.ts';
-import { createWaits, type Waits } from './waits.ts';
+import { readOutbox } from '../../outbox/reader.ts';
+import { columnOf } from '../../sinks/log-analytics/encode.ts';
+import type { AzureSimulator, EventHubsSimulator } from '../index.ts';
+import { fold, type Happening, type Moment, type SentRecord, type Show } from './model.ts';
+import { compare, type Verdict } from './verdict.ts';
 
-/** Who watches a show, and how long it may last. */
-export interface Audience<Show, Happening> {
-  /** Ends the show, with a failure if that is its reason. */
+export interface PerformOptions {
+  readonly azure: AzureSimulator;
+  /** The show before anything happened. */
+  readonly beginning: Show;
+  /** Of the bridge whose pending records are shown; absent for a fleet. */
+  readonly stateDirectory?: string;
+  /** Ends the show, with a {@link Failure} if that is its reason. */
   readonly stop: AbortSignal;
-  /** Told of each moment as it happens, with the show as it was before. */
-  readonly happened: (moment: At<Happening>, before: Show) => void;
+  /** Called with each moment as it happens, and with the show before it. */
+  readonly onMoment: (moment: Moment, before: Show) => void;
   /** Ten times a second; `now` as seconds since the show began. */
-  readonly tick: (show: Show, now: number) => void;
-  /** How long one thing may be waited for, and what has not arrived at the end. */
-  readonly patienceMs?: number;
+  readonly onTick: (show: Show, now: number) => void;
+  /** For each thing that is waited for, and for what has not arrived at the end. */
+  readonly timeoutMs: number;
+  /** Resolves when everything has been played. */
+  readonly play: (scene: Scene) => Promise<void>;
 }
 
-/** `at`: seconds since the show began. */
-export type At<Happening> = { readonly at: number } & Happening;
-
-/** What those who play may use. */
-export interface Performance<Show, Happening> {
-  readonly waits: Waits;
-  /** Every record that came from the event hub, copies included. */
-  readonly read: readonly LifecycleRecord[];
-  /** The show as it is now. */
+/** What a script works with. */
+export interface Scene extends Waits {
+  readonly azure: AzureSimulator;
   readonly show: () => Show;
-  /** `time`: when it happened, in milliseconds of the epoch; without it: now. */
-  readonly tell: (happening: Happening, time?: number) => void;
-  /** Seconds since the show began. */
-  readonly since: (time: number) => number;
-}
-
-/** A show: how it is told, and what goes on in it. */
-export interface Play<Happening> {
-  /** What nobody tells is looked at: called ten times a second. */
-  look(): void;
-  /** A record came from the event hub. */
-  received(record: LifecycleRecord): Happening;
-  /** Resolves when everything was played and has arrived. */
-  play(): Promise<void>;
+  readonly tell: (happening: Happening) => void;
 }
 
 const tickMs = 100;
+/** When nothing has arrived for so long, a VM that has not reported a step never will. */
+const quietMs = 5000;
 
 /**
- * Plays a show before its audience until it is over or patience is. @returns the show as it ended, and what was read; null: it was stopped.
- * @throws a `Failure` when it cannot go on.
+ * Performs a show until everything was played and has arrived, or the time is over. @returns null: it was stopped.
+ * @throws a {@link Failure} when it cannot go on.
  */
-export async function perform<Show, Happening>(
-  azure: Pick<AzureSimulator, 'eventHubs'>,
-  { stop, happened, tick, patienceMs }: Audience<Show, Happening>,
-  { beginning, fold }: { readonly beginning: Show; readonly fold: (show: Show, moment: At<Happening>) => Show },
-  direct: (performance: Performance<Show, Happening>) => Play<Happening>,
-): Promise<{ readonly show: Show; readonly read: readonly LifecycleRecord[] } | null> {
-  const waits = createWaits(stop, patienceMs);
+export async function perform(options: PerformOptions): Promise<{ verdict: Verdict; show: Show } | null> {
+  const { azure, beginning, stateDirectory, stop, onMoment, onTick, timeoutMs, play } = options;
+  const { imds, logAnalytics } = azure;
+  const waits = createWaits(stop, timeoutMs);
   const began = Date.now();
   const read: LifecycleRecord[] = [];
+  const told = { issued: 0, rows: 0, arrivedAt: began };
   let show = beginning;
 
   const since = (time: number): number => (time - began) / 1000;
   const tell = (happening: Happening, time = Date.now()): void => {
     const moment = { at: since(time), ...happening };
-    happened(moment, show);
+    onMoment(moment, show);
     show = fold(show, moment);
   };
-  const { look, received, play } = direct({ waits, read, show: () => show, tell, since });
-  const lookAndTick = (): void => {
-    look();
-    tick(show, since(Date.now()));
+  const verdict = (): Verdict => compare(imds.issued, read, logAnalytics.rows().map(recordOf));
+  const observe = (): void => {
+    const polling = Object.keys(imds.polls).length;
+    if (polling > show.polling) tell({ kind: 'polling', vms: polling });
+    for (const { at, ...step } of imds.issued.slice(told.issued)) tell({ kind: 'azure', ...step }, at.getTime());
+    told.issued = imds.issued.length;
+    const rows = logAnalytics.rows();
+    for (const row of rows.slice(told.rows)) tell({ kind: 'table', row: recordOf(row) });
+    if (rows.length > told.rows) told.arrivedAt = Date.now();
+    told.rows = rows.length;
+    const isDown = show.outages.some(({ until }) => until === null);
+    if (stateDirectory === undefined || (!isDown && show.pending === 0)) return;
+    const records = pendingIn(stateDirectory);
+    if (records !== show.pending) tell({ kind: 'pending', records });
+  };
+  const tick = (): void => {
+    observe();
+    onTick(show, since(Date.now()));
   };
   const watch = async (): Promise<void> => {
     for (;;) {
-      lookAndTick();
+      tick();
       await waits.pause(tickMs);
     }
+  };
+  const isOver = (): boolean => {
+    const { differences, events } = verdict();
+    const isComplete = events.every(({ complete, affected }) => complete === affected);
+    return differences.length === 0 && (isComplete || Date.now() - told.arrivedAt > quietMs);
   };
 
   const reader = await readBack(azure.eventHubs, (record) => {
     read.push(record);
-    tell(received(record));
+    told.arrivedAt = Date.now();
+    tell({ kind: 'hub', record, notBefore: record.notBefore === null ? null : since(Date.parse(record.notBefore)) });
   });
   try {
-    await Promise.race([play(), watch(), waits.over()]);
-    lookAndTick();
+    const played = play({ ...waits, azure, show: () => show, tell }).then(() => waits.until(isOver));
+    await Promise.race([played, watch(), waits.over()]);
+    tick();
   } finally {
     waits.end();
     await Promise.race([reader.close(), systemClock.sleep(2000)]);
   }
-  return stop.aborted ? null : { show, read };
+  return stop.aborted ? null : { verdict: verdict(), show };
+}
+
+/** A row as the record that it was made of. */
+const recordOf = (row: Readonly<Record<string, unknown>>): SentRecord =>
+  Object.fromEntries(Object.entries(columnOf).map(([field, column]) => [field, row[column]])) as unknown as SentRecord;
+
+/** Records pending for the event hub; 0 while the outbox cannot be read. */
+function pendingIn(stateDirectory: string): number {
+  try {
+    const sinks = readOutbox(stateDirectory)?.sinks ?? [];
+    return sinks.find(({ name }) => name === 'event-hubs')?.counters.pending ?? 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** Reads the event hub from its beginning, as any subscriber does, copies included. */
+async function readBack(
+  { connectionString, eventHubName }: Pick<EventHubsSimulator, 'connectionString' | 'eventHubName'>,
+  onRecord: (record: LifecycleRecord) => void,
+): Promise<{ close(): Promise<void> }> {
+  const { EventHubConsumerClient, earliestEventPosition } = await import('@azure/event-hubs');
+  // Reconnects after an outage of the hub within half a second instead of the usual 30.
+  const retryOptions = { maxRetries: 1000, retryDelayInMs: 500, maxRetryDelayInMs: 500, timeoutInMs: 3000 };
+  const client = new EventHubConsumerClient('$Default', connectionString, eventHubName, { retryOptions });
+  client.subscribe(
+    {
+      processEvents: async (events) => {
+        for (const { body } of events) onRecord(body as LifecycleRecord);
+      },
+      // What was not read is missing in the verdict.
+      processError: async () => {},
+    },
+    { startPosition: earliestEventPosition, maxWaitTimeInSeconds: 1 },
+  );
+  return { close: () => client.close() };
+}
+
+/** Waiting in a show. Once it is over no wait resolves, so that its script stops where it is. */
+export interface Waits {
+  /** Aborted when the show is over. */
+  readonly signal: AbortSignal;
+  pause(ms: number): Promise<void>;
+  /** Resolves when `holds` does; false: it did not within the time. */
+  until(holds: () => boolean): Promise<boolean>;
+  /** The same, but ends the show when the time is over. */
+  need(what: string, holds: () => boolean): Promise<void>;
+  /** Resolves when the show is over; rejects when it ended with a {@link Failure}. */
+  over(): Promise<void>;
+  end(): void;
+}
+
+const pollMs = 50;
+
+/** `stop` ends the show, with a {@link Failure} if that is its reason. */
+export function createWaits(stop: AbortSignal, timeoutMs: number): Waits {
+  const ending = new AbortController();
+  const signal = AbortSignal.any([stop, ending.signal]);
+
+  const pause = async (ms: number): Promise<void> => {
+    await systemClock.sleep(ms, signal);
+    if (signal.aborted) await new Promise(() => {});
+  };
+  const until = async (holds: () => boolean): Promise<boolean> => {
+    const deadline = performance.now() + timeoutMs;
+    while (!holds()) {
+      if (performance.now() > deadline) return false;
+      await pause(pollMs);
+    }
+    return true;
+  };
+  return {
+    signal,
+    pause,
+    until,
+    async need(what, holds) {
+      if (await until(holds)) return;
+      ending.abort(
+        new Failure('unexpected', `The demo waited ${timeoutMs / 1000} s for ${what}, which did not happen.`),
+      );
+      await pause(0);
+    },
+    over: () =>
+      new Promise((resolve, reject) => {
+        const end = (): void => (signal.reason instanceof Failure ? reject(signal.reason) : resolve());
+        if (signal.aborted) end();
+        else signal.addEventListener('abort', end, { once: true });
+      }),
+    end: () => ending.abort(),
+  };
 }

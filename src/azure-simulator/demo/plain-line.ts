@@ -1,42 +1,53 @@
-import { plural, seconds, wasFelt } from './figures.ts';
-import { type Destination, nameOf, type Show } from './model.ts';
-import type { Moment } from './moment.ts';
+import { type Destination, isFleet, isPause, type Moment, nameOf, type Show } from './model.ts';
+import { plural, seconds } from './styled-text.ts';
 
-/** The same show as lines, for what is no terminal. `before`: the show without this moment. Null: not worth a line. */
+/** A moment as a line, for what is not a terminal. `before`: the show without this moment. Null: not worth a line. */
 export function plainLine(moment: Moment, before: Show): string | null {
-  const told = tell(moment, before);
-  if (told === null) return null;
-  const [who, what] = told;
-  return `${moment.at.toFixed(1).padStart(6)} s  ${who.padEnd(11)}${what}`;
+  const line = isFleet(before) ? ofFleet(moment, before) : ofVm(moment, before);
+  if (line === null) return null;
+  const [subject, text] = line;
+  return `${moment.at.toFixed(1).padStart(6)} s  ${subject.padEnd(11)}${text}`;
 }
 
-function tell(moment: Moment, { hub, table, events }: Show): readonly [who: string, what: string] | null {
+type Line = readonly [subject: string, text: string];
+
+/** Only what Azure does, with what has arrived by then. */
+function ofFleet(moment: Moment, { vms, hub, table, transitionIds }: Show): Line | null {
+  if (moment.kind === 'polling') return moment.vms === vms.length ? ['bridges', `all ${vms.length} poll`] : null;
+  if (moment.kind !== 'azure') return null;
+  const { eventType, resources, step } = moment;
+  const arrived = `${plural(hub.recordIds.length, 'record')} on the event hub, ${table.recordIds.length} in the table, ${plural(transitionIds.size, 'transition')}`;
+  return ['Azure', `${eventType} of ${plural(resources.length, 'VM')} ${step}; so far ${arrived}`];
+}
+
+function ofVm(moment: Moment, { hub, table, events }: Show): Line | null {
   switch (moment.kind) {
-    case 'azure':
-      return [
-        'Azure',
-        `${nameOf(events, moment.eventId, moment.eventType)} ${moment.step} (incarnation ${moment.incarnation})`,
-      ];
+    case 'polling':
+      return null;
+    case 'azure': {
+      const { eventId, eventType, step, incarnation } = moment;
+      return ['Azure', `${nameOf(events, eventId, eventType)} ${step} (incarnation ${incarnation})`];
+    }
     case 'hub': {
       const { recordId, eventId, eventType, phase, evidence, observedPauseMs } = moment.record;
       const name = nameOf(events, eventId, eventType);
-      const paused = wasFelt(observedPauseMs) ? `; paused ${seconds(observedPauseMs / 1000)}` : '';
-      return ['event hub', `${name} ${phase}: ${evidence.join(', ')}${paused}${again(hub, recordId)}`];
+      const paused = isPause(observedPauseMs) ? `; paused ${seconds(observedPauseMs / 1000)}` : '';
+      return ['event hub', `${name} ${phase}: ${evidence.join(', ')}${paused}${copyMark(hub, recordId)}`];
     }
     case 'table': {
       const { recordId, eventId, eventType, phase } = moment.row;
-      return ['table', `${nameOf(events, eventId, eventType)} ${phase}${again(table, recordId)}`];
+      return ['table', `${nameOf(events, eventId, eventType)} ${phase}${copyMark(table, recordId)}`];
     }
     case 'bridge':
       return ['bridge', bridgeWords[moment.state]];
     case 'outage':
-      return ['event hub', moment.begins ? 'refuses connections from now on' : 'takes connections again'];
-    case 'waiting':
-      return moment.records === 0 ? null : ['bridge', `keeps ${plural(moment.records, 'record')} for the event hub`];
+      return ['event hub', moment.begins ? 'refuses connections' : 'accepts connections again'];
+    case 'pending':
+      return moment.records === 0 ? null : ['bridge', `${plural(moment.records, 'record')} pending for the event hub`];
   }
 }
 
-const again = ({ recordIds }: Destination, recordId: string): string =>
+const copyMark = ({ recordIds }: Destination, recordId: string): string =>
   recordIds.includes(recordId) ? ' (a copy)' : '';
 
 const bridgeWords = {

@@ -1,44 +1,36 @@
 import { canFreeze } from '../cli/freeze-process.ts';
-import type { AzureSimulator } from '../index.ts';
 import { type Impact, playScenario } from '../player.ts';
-import { findScenario } from '../scenarios/index.ts';
+import { findScenario, rollingMaintenance } from '../scenarios/index.ts';
 import type { BridgeProcess } from './bridge-process.ts';
-import type { Happening } from './moment.ts';
-import type { Waits } from './waits.ts';
+import type { Scene } from './perform.ts';
 
-/** What the script acts on. */
-export interface Scene extends Pick<Waits, 'until' | 'pause' | 'signal'> {
-  readonly azure: AzureSimulator;
+/** The show with one VM also has its bridge. */
+export interface VmScene extends Scene {
   readonly vm: string;
   readonly bridge: BridgeProcess;
-  readonly tell: (happening: Happening) => void;
-  /** Whether such a record was read back. */
-  readonly wasRead: (eventType: string, phase: string) => boolean;
-  /** Records that wait in the outbox for the event hub. */
-  readonly waiting: () => number;
 }
 
-/** A bridge looks once a second: no step may be shorter than two looks. */
+/** A bridge polls once a second; no step may be shorter than two polls. */
 const minimumStepSeconds = 2;
-/** What every freeze of the show takes: above the second from which a pause is evidence. */
+/** Length of every freeze in the show: above the second from which a pause counts as evidence. */
 const frozenSeconds = 1.5;
-/** Longer than the bridge has left to live: the table has stored the row, and nobody is there to hear so. */
+/** Longer than the bridge has left to live: the table stores the row, and the answer comes after `kill -9`. */
 const lateAnswerMs = 10_000;
 
 /**
- * What happens, and when. Two events are under way at once, and what matters waits for what it needs instead of for a
- * time, so that a slow machine sees the same show.
+ * What happens to the one VM. Two events are under way at once, and each act waits for what it needs instead of for a
+ * time, so that the show is the same on a slow machine.
  */
-export async function playScript(scene: Scene): Promise<void> {
-  const { bridge, tell, pause, azure, until, wasRead } = scene;
+export async function playForVm(scene: VmScene): Promise<void> {
+  const { bridge, tell, pause, azure, need, show } = scene;
   bridge.start();
   tell({ kind: 'bridge', state: 'starting' });
-  await looking(scene, 0);
+  await pollAfter(scene, 0);
 
   const thawed = Promise.withResolvers<void>();
   const freeze = play(scene, 'freeze', 180, ({ seconds }) => void freezeFor(scene, seconds).then(thawed.resolve));
   await pause(1200);
-  // Ahead of the start of the freeze, so that it is the only change of its document; see the evidence for a cancellation.
+  // Before the freeze starts, so that it is the only change of its document: the evidence for a cancellation needs that.
   await play(scene, 'canceled', 200);
   await Promise.race([thawed.promise, freeze]);
 
@@ -49,7 +41,9 @@ export async function playScript(scene: Scene): Promise<void> {
     150,
     ({ seconds }) => void killAndRestart(scene, seconds).then(restarted.resolve),
   );
-  await until('the reboot to be read', () => wasRead('Reboot', 'Scheduled'));
+  await need('a record of the reboot', () =>
+    show().records.some(({ record }) => record.eventType === 'Reboot' && record.phase === 'Scheduled'),
+  );
   await pause(2000);
   await azure.eventHubs.pause({ drop: true });
   azure.logAnalytics.fault({ delayMs: lateAnswerMs }, 1);
@@ -60,7 +54,7 @@ export async function playScript(scene: Scene): Promise<void> {
 }
 
 async function play(
-  { azure, vm, signal }: Scene,
+  { azure, vm, signal }: VmScene,
   name: string,
   speed: number,
   feel?: (impact: Impact) => void,
@@ -77,30 +71,42 @@ async function play(
   });
 }
 
-async function freezeFor({ bridge, tell }: Scene, seconds: number): Promise<void> {
+async function freezeFor({ bridge, tell }: VmScene, seconds: number): Promise<void> {
   if (!canFreeze) return;
   tell({ kind: 'bridge', state: 'frozen' });
   await bridge.freeze(seconds);
   tell({ kind: 'bridge', state: 'running' });
 }
 
-/** While a record waits for the event hub, which is down. It comes back only when the bridge has. */
-async function killAndRestart(scene: Scene, seconds: number): Promise<void> {
-  const { azure, bridge, tell, until, pause, waiting } = scene;
-  await until('a record to wait in the outbox', () => waiting() > 0);
-  const looks = azure.imds.polls[scene.vm] ?? 0;
+/** While a record is pending for the event hub, which is down. The hub comes back after the bridge. */
+async function killAndRestart(scene: VmScene, seconds: number): Promise<void> {
+  const { azure, bridge, tell, need, pause, show } = scene;
+  await need('a record pending in the outbox', () => show().pending > 0);
+  const polls = azure.imds.polls[scene.vm] ?? 0;
   await bridge.kill();
   tell({ kind: 'bridge', state: 'killed' });
   await pause(1000 * seconds);
   bridge.start();
   tell({ kind: 'bridge', state: 'starting' });
-  await looking(scene, looks);
+  await pollAfter(scene, polls);
   await pause(800);
   await azure.eventHubs.resume();
   tell({ kind: 'outage', begins: false });
 }
 
-async function looking({ azure, vm, until, tell }: Scene, before: number): Promise<void> {
-  await until('the bridge to look', () => (azure.imds.polls[vm] ?? 0) > before);
+async function pollAfter({ azure, vm, need, tell }: VmScene, polls: number): Promise<void> {
+  await need('a poll of the bridge', () => (azure.imds.polls[vm] ?? 0) > polls);
   tell({ kind: 'bridge', state: 'running' });
+}
+
+/** Of a fleet: each VM has to poll within it. */
+const fleetStepSeconds = 3.2;
+
+/** Maintenance of a scale set, one update domain after the other. */
+export async function playForFleet({ azure, show, need, signal }: Scene): Promise<void> {
+  const { vms, domains } = show();
+  await need('a poll of every bridge', () => show().polling >= vms.length);
+  const scenario = rollingMaintenance(vms.length, domains);
+  const speed = scenario.demoSpeed;
+  await playScenario(azure, scenario, { speed, minimumStepSeconds: fleetStepSeconds, vms, signal });
 }

@@ -6,16 +6,16 @@ import { type BridgeProcess, createBridgeProcess } from './bridge-process.ts';
 import { createDisplay, type Display } from './display.ts';
 
 export interface DemoOptions extends CommandContext {
-  /** For everything that is written; whoever gives it removes it. */
+  /** For all files; the caller removes it. */
   readonly directory: string;
   /** The file that this program was started with. */
   readonly entry: string;
-  /** Stands between the show and the simulator: a test has it lose something. */
+  /** Wraps the simulator, so that a test can lose something. */
   readonly through?: (azure: AzureSimulator) => AzureSimulator;
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
-/** What a show is played on. */
+/** What a show runs on. */
 export interface Stage {
   readonly azure: AzureSimulator;
   readonly display: Display;
@@ -29,8 +29,8 @@ export interface Stage {
 const stopMs = 6000;
 
 /**
- * Sets up a local Azure and a display, plays, and clears away: however it ends, and if this process is ended before its time, no
- * process stays behind and the terminal is as it was. A failure that `play` throws gets the last lines of the log.
+ * Starts a local Azure and a display, plays, and cleans up: however it ends, no process is left and the terminal is restored, also when
+ * this process is ended early. A failure that `play` throws gets the last lines of the log.
  */
 export async function onStage(
   { directory, env, print, stop, through = (azure) => azure }: DemoOptions,
@@ -52,16 +52,16 @@ export async function onStage(
       display,
       stop: AbortSignal.any([stop, broken.signal]),
       addProcess(program, args) {
-        const died = (how: string): void =>
-          broken.abort(new Failure('unexpected', `A bridge of the demo ended by itself (${how}).`));
-        const added = createBridgeProcess({ program, args, env, died });
+        const onUnexpectedExit = (how: string): void =>
+          broken.abort(new Failure('unexpected', `A bridge of the demo exited unexpectedly (${how}).`));
+        const added = createBridgeProcess({ program, args, env, onUnexpectedExit });
         processes.push(added);
         return added;
       },
     });
   } catch (error) {
     if (error instanceof Failure && error.reason === 'unexpected')
-      throw new Failure(error.reason, `${error.message}\n${lastWords(processes)}`);
+      throw new Failure(error.reason, `${error.message}\n${lastLogLines(processes)}`);
     throw error;
   } finally {
     display.close();
@@ -71,11 +71,10 @@ export async function onStage(
   }
 }
 
-/** Nobody has been shown that all arrived. */
 export const stoppedBeforeTheEnd = (): Failure =>
-  new Failure('notDone', 'Stopped before the end: nothing was compared.');
+  new Failure('notDone', 'Stopped before the end; nothing was compared.');
 
-function lastWords(processes: readonly BridgeProcess[]): string {
+function lastLogLines(processes: readonly BridgeProcess[]): string {
   const lines = processes.flatMap(({ log }) => log);
   return lines.length === 0 ? 'The bridge logged nothing.' : `The last lines of its log:\n${lines.join('\n')}`;
 }

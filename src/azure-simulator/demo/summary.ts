@@ -1,73 +1,99 @@
 import { commandFor } from '../cli/programs.ts';
-import { plural, seconds, wasFelt } from './figures.ts';
-import type { EventLane, Show } from './model.ts';
-import { type Piece, piece, type Row } from './picture/ink.ts';
-import { inkOf } from './picture/lane.ts';
-import type { Count, Verdict } from './verdict.ts';
+import { styleOf } from './lane.ts';
+import { isFleet, isPause, type Show, type ShownEvent } from './model.ts';
+import { plural, type Row, type Span, seconds, span } from './styled-text.ts';
+import type { EventVerdict, Verdict } from './verdict.ts';
 
 /** What is printed when the show is over. */
-export function summarize({ events, hub, table, complaints }: Verdict, show: Show): readonly Row[] {
-  const steps = events.reduce((sum, { said }) => sum + said.length, 0);
-  const rows = events.flatMap(({ eventId, eventType, said, onHub, inTable }): readonly Row[] => {
+export function summarize(verdict: Verdict, show: Show): readonly Row[] {
+  return [
+    [],
+    ...(isFleet(show) ? fleetTable(verdict) : eventTable(verdict, show)),
+    [],
+    ...(verdict.differences.length === 0
+      ? agreement(verdict, show)
+      : verdict.differences.map((text): Row => [span(`   ${text}`, 'broken')])),
+    [],
+  ];
+}
+
+const share = (count: number, all: number): Span =>
+  span(`${count} of ${all}`.padEnd(11), count === all ? 'ended' : 'broken');
+
+function eventTable({ events }: Verdict, show: Show): readonly Row[] {
+  const rows = events.flatMap(({ eventId, eventType, issued, onHub, inTable }): readonly Row[] => {
     const event = show.events.find((one) => one.eventId === eventId);
-    const line: Row = [
-      piece(`   ${(event?.name ?? eventType).padEnd(10)}${said.join(', ').padEnd(29)}`),
-      held(onHub, said.length),
-      held(inTable, said.length),
-      event?.phase ? piece(event.phase, inkOf(event.phase)) : piece(''),
+    const row: Row = [
+      span(`   ${(event?.name ?? eventType).padEnd(10)}${issued.join(', ').padEnd(29)}`),
+      share(onHub, issued.length),
+      share(inTable, issued.length),
+      event?.phase ? span(event.phase, styleOf(event.phase)) : span(''),
     ];
-    const measured = event ? figure(event, stoodStillSeconds(show)) : null;
-    return measured === null ? [line] : [line, [piece(`             ${measured}`, 'quiet')]];
+    const measured = event ? measurement(event, frozenSeconds(show)) : null;
+    return measured === null ? [row] : [row, [span(`             ${measured}`, 'quiet')]];
   });
-  return [
-    [],
-    [piece('   What Azure said                        Event hub  Table', 'quiet')],
-    ...rows,
-    [],
-    ...(complaints.length === 0
-      ? agreement(steps, hub, table)
-      : complaints.map((complaint): Row => [piece(`   ${complaint}`, 'broken')])),
-    [],
-  ];
+  return [[span('   Issued by Azure                        Event hub  Table', 'quiet')], ...rows];
 }
 
-const held = (records: number, steps: number): Piece =>
-  piece(`${records} of ${steps}`.padEnd(11), records === steps ? 'ended' : 'broken');
-
-function figure(
-  { eventType, startedAt, observedPauseMs, noticeSeconds }: EventLane,
-  frozenSeconds: number | null,
-): string | null {
+function measurement({ eventType, startedAt, observedPauseMs, noticeSeconds }: ShownEvent, frozen: number | null) {
   if (startedAt === null) return null;
-  if (eventType !== 'Freeze') {
-    return noticeSeconds === null ? null : `the notice really given: ${seconds(noticeSeconds)}`;
-  }
-  if (frozenSeconds === null) return 'nothing stood still: this system has no signal for it';
-  const measured = wasFelt(observedPauseMs) ? seconds(observedPauseMs / 1000) : 'nothing';
-  return `it stood still for ${seconds(frozenSeconds)} and measured that on itself: ${measured}`;
+  if (eventType !== 'Freeze') return noticeSeconds === null ? null : `actual notice: ${seconds(noticeSeconds)}`;
+  if (frozen === null) return 'not frozen: this system has no signal for it';
+  const measured = isPause(observedPauseMs) ? seconds(observedPauseMs / 1000) : 'nothing';
+  return `frozen for ${seconds(frozen)}; the bridge itself measured ${measured}`;
 }
 
-function agreement(steps: number, hub: Count, table: Count): readonly Row[] {
-  const copies = hub.copies + table.copies;
-  return [
-    [
-      piece('   They agree: ', 'ended'),
-      piece(
-        `${plural(steps, 'step')}, ${plural(hub.records, 'record')} on the event hub and ${table.records} in the table;`,
-      ),
-    ],
-    [piece(copies === 0 ? '   none is missing, none came twice.' : '   none is missing.')],
-    ...(copies === 0
-      ? []
-      : [[piece(`   ${copies} came again under the same recordId: kill -9 came before its answer.`, 'quiet')]]),
-  ];
-}
-
-/** How long the bridge really stood still; null: it did not. */
-function stoodStillSeconds({ bridge }: Show): number | null {
+/** How long the bridge was frozen; null: it was not. */
+function frozenSeconds({ bridge }: Show): number | null {
   const frozen = bridge.findIndex(({ state }) => state === 'frozen');
   const [from, until] = [bridge[frozen]?.from, bridge[frozen + 1]?.from];
   return frozen < 0 || from === undefined || until === undefined ? null : until - from;
+}
+
+/** Events that differ only in their id share a row: `5 x Reboot of 8 VMs`. */
+function fleetTable({ events }: Verdict): readonly Row[] {
+  const alike = Map.groupBy(events, ({ eventId: _, ...event }) => JSON.stringify(event));
+  return [
+    [span('   Issued by Azure                                    Folded     VMs complete', 'quiet')],
+    ...[...alike.values()].flatMap(([event, ...others]) => (event ? [fleetRow(event, 1 + others.length)] : [])),
+  ];
+}
+
+function fleetRow({ eventType, affected, issued, onHub, complete }: EventVerdict, events: number): Row {
+  const title = `${events === 1 ? '' : `${events} x `}${eventType} of ${plural(affected, 'VM')}`;
+  return [
+    span(`   ${title.padEnd(22)}${issued.join(', ').padEnd(29)}`),
+    share(onHub, issued.length),
+    share(complete, affected),
+  ];
+}
+
+function agreement({ events, hub, table }: Verdict, show: Show): readonly Row[] {
+  const steps = events.reduce((sum, { issued }) => sum + issued.length, 0);
+  const copies = hub.copies + table.copies;
+  const result = isFleet(show)
+    ? `folded to ${plural(steps, 'transition')}, which is what Azure issued.`
+    : `none is missing${copies === 0 ? ', none arrived twice' : ''}.`;
+  const wasKilled = show.bridge.some(({ state }) => state === 'killed');
+  return [
+    [
+      span('   They agree: ', 'ended'),
+      span(
+        `${plural(steps, 'step')}, ${plural(hub.records, 'record')} on the event hub and ${table.records} in the table;`,
+      ),
+    ],
+    [span(`   ${result}`)],
+    ...(copies === 0
+      ? []
+      : [
+          [
+            span(
+              `   ${copies} arrived again with the same recordId${wasKilled ? ': kill -9 came before the answer' : ''}.`,
+              'quiet',
+            ),
+          ],
+        ]),
+  ];
 }
 
 /** What to do next. `entry`: the file that this program was started with. */
@@ -75,6 +101,6 @@ export function whatNext(entry: string): string {
   const program = commandFor('scheduled-events-simulator', entry);
   return `   Next   ${program} simulate freeze     a local Azure for your own subscriber
           ${program} demo --fleet 200    the same with a scale set of 200 VMs
-          the README says how to point it at your own Azure
+          the README shows how to point it at your own Azure
 `;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createDisplay, type Terminal } from '../../../src/azure-simulator/demo/display.ts';
-import { piece } from '../../../src/azure-simulator/demo/picture/ink.ts';
+import { span } from '../../../src/azure-simulator/demo/styled-text.ts';
 
 const esc = String.fromCharCode(27);
 
@@ -10,11 +10,11 @@ function printed(terminal: Terminal, env: NodeJS.ProcessEnv = {}): string {
   const display = createDisplay(terminal, { print: (text) => (out += text), env }, () => 20);
   display.line('a line');
   display.line(null);
-  display.draw((columns) => [[piece(`first of ${columns}`, 'ended')]]);
-  display.draw((columns) => [[piece(`second of ${columns}`, 'ended')]]);
+  display.draw((columns) => [[span(`first of ${columns}`, 'ended')]]);
+  display.draw((columns) => [[span(`second of ${columns}`, 'ended')]]);
   display.close();
   display.close();
-  display.say([[piece('done', 'strong')]]);
+  display.print([[span('done', 'strong')]]);
   return out;
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { beginning, fold } from '../../../src/azure-simulator/demo/model.ts';
-import type { Moment } from '../../../src/azure-simulator/demo/moment.ts';
+import { beginningOf, fold, type Moment } from '../../../src/azure-simulator/demo/model.ts';
 import { performance, showAt, told } from './performance.ts';
 
 describe('the show, folded from what happened', () => {
@@ -17,6 +16,7 @@ describe('the show, folded from what happened', () => {
         phase: 'Completed',
         noticeSeconds: 6,
         observedPauseMs: 1480,
+        fromOthers: 0,
       },
       {
         eventId: 'c',
@@ -29,6 +29,7 @@ describe('the show, folded from what happened', () => {
         phase: 'Canceled',
         noticeSeconds: null,
         observedPauseMs: null,
+        fromOthers: 0,
       },
     ]);
   });
@@ -55,8 +56,11 @@ describe('the show, folded from what happened', () => {
       eventId: 'h',
       eventType: 'Reboot',
       step: 'started',
+      resources: ['web_0'],
       incarnation: 2,
     };
-    expect(fold(beginning, failure).events).toMatchObject([{ scheduledAt: 4, startedAt: 4, removedAt: null }]);
+    expect(fold(beginningOf(['web_0']), failure).events).toMatchObject([
+      { scheduledAt: 4, startedAt: 4, removedAt: null },
+    ]);
   });
 });

@@ -1,11 +1,24 @@
-import { beginning, fold, type Show } from '../../../src/azure-simulator/demo/model.ts';
-import type { Happening, Moment, Told } from '../../../src/azure-simulator/demo/moment.ts';
+import {
+  beginningOf,
+  fold,
+  type Happening,
+  type Moment,
+  type SentRecord,
+  type Show,
+} from '../../../src/azure-simulator/demo/model.ts';
 import type { Phase } from '../../../src/lifecycle/record.ts';
 
 /** A record as the demo shows it. Its id is made of event and phase, so that a second one is a copy. */
-export function told(eventId: string, eventType: string, phase: Phase, more: Partial<Told> = {}): Told {
+export function told(eventId: string, eventType: string, phase: Phase, more: Partial<SentRecord> = {}): SentRecord {
   return {
     recordId: `${eventId} ${phase}`,
+    transitionId: `${eventId} ${phase}`,
+    vmId: 'web_0',
+    vmName: 'web_0',
+    streamId: 'web_0',
+    sequence: 1,
+    observedAt: '2026-11-21T09:00:00.000Z',
+    observerAffected: true,
     eventId,
     eventType,
     phase,
@@ -17,7 +30,7 @@ export function told(eventId: string, eventType: string, phase: Phase, more: Par
   };
 }
 
-/** A short show, by seconds: a freeze with its pause, a cancellation, and a reboot whose `Started` has to wait for the hub. */
+/** A short show, by seconds: a freeze with its pause, a cancellation, and a reboot whose `Started` waits for the hub. */
 export const performance: readonly Moment[] = [
   { at: 0, kind: 'bridge', state: 'starting' },
   { at: 1, kind: 'bridge', state: 'running' },
@@ -52,14 +65,14 @@ export const performance: readonly Moment[] = [
   { at: 14, kind: 'outage', begins: true },
   azure(16, 'r', 'Reboot', 'started', 8),
   { at: 16.5, kind: 'table', row: told('r', 'Reboot', 'Started') },
-  { at: 16.5, kind: 'waiting', records: 1 },
+  { at: 16.5, kind: 'pending', records: 1 },
   { at: 18, kind: 'bridge', state: 'killed' },
   { at: 20, kind: 'bridge', state: 'starting' },
   { at: 20.5, kind: 'bridge', state: 'running' },
   { at: 20.5, kind: 'table', row: told('r', 'Reboot', 'Started') },
   { at: 21, kind: 'outage', begins: false },
   { at: 21.5, kind: 'hub', record: told('r', 'Reboot', 'Started', { noticeSeconds: 3 }), notBefore: 15 },
-  { at: 22, kind: 'waiting', records: 0 },
+  { at: 22, kind: 'pending', records: 0 },
 ];
 
 function azure(
@@ -69,8 +82,9 @@ function azure(
   step: (Happening & { kind: 'azure' })['step'],
   incarnation: number,
 ): Moment {
-  return { at, kind: 'azure', eventId, eventType, step, incarnation };
+  return { at, kind: 'azure', eventId, eventType, step, resources: ['web_0'], incarnation };
 }
 
 /** The show as it stands at this time. */
-export const showAt = (seconds: number): Show => performance.filter(({ at }) => at <= seconds).reduce(fold, beginning);
+export const showAt = (seconds: number): Show =>
+  performance.filter(({ at }) => at <= seconds).reduce(fold, beginningOf(['web_0']));

@@ -2,12 +2,12 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { toSvg } from '../../../infra/readme/svg.ts';
-import { piece } from '../../../src/azure-simulator/demo/picture/ink.ts';
+import { span } from '../../../src/azure-simulator/demo/styled-text.ts';
 import { root } from '../../support/source-tree.ts';
 
 const stills = [
-  { rows: [[piece('always')], [piece('a  < b', 'quiet')]], ms: 250 },
-  { rows: [[piece('always')], [piece(' ━━', 'started')]], ms: 750 },
+  { rows: [[span('always')], [span('a  < b', 'quiet')]], ms: 250 },
+  { rows: [[span('always')], [span(' ━━', 'started')]], ms: 750 },
 ];
 const svg = toSvg(stills, { title: 'a terminal', columns: 20 });
 
@@ -21,7 +21,7 @@ test('stills follow one another, and the last one stands where nothing moves', (
 test('what does not change is drawn once, and every word stands in its column', () => {
   expect(svg.match(/>always</g)).toHaveLength(1);
   const texts = [...svg.matchAll(/<text class="(\w+)" x="([\d.]+)" y="\d+" textLength="([\d.]+)"([^>]*)>([^<]*)</g)];
-  expect(texts.map(([, ink, x, length, more, text]) => [ink, x, length, more !== '', text])).toEqual([
+  expect(texts.map(([, style, x, length, more, text]) => [style, x, length, more !== '', text])).toEqual([
     ['plain', '18.0', '46.8', false, 'always'],
     ['quiet', '18.0', '7.8', false, 'a'],
     ['quiet', '41.4', '23.4', false, '&lt; b'],

@@ -1,12 +1,18 @@
-import { type FleetShow, fleetBeginning, foldFleet } from '../../../../src/azure-simulator/demo/fleet/model.ts';
-import type { FleetHappening, FleetMoment, FleetRecord } from '../../../../src/azure-simulator/demo/fleet/moment.ts';
-import type { Phase } from '../../../../src/lifecycle/record.ts';
-import { type StepKind, stepOf } from '../../../../src/lifecycle/record-id.ts';
+import {
+  beginningOf,
+  fold,
+  type Happening,
+  type Moment,
+  type SentRecord,
+  type Show,
+} from '../../../src/azure-simulator/demo/model.ts';
+import type { Phase } from '../../../src/lifecycle/record.ts';
+import { type StepKind, stepOf } from '../../../src/lifecycle/record-id.ts';
 
-export const fleet = { vms: ['web_0', 'web_1', 'web_2', 'web_3', 'web_4'], domains: 2 };
+const fleet = beginningOf(['web_0', 'web_1', 'web_2', 'web_3', 'web_4'], 2);
 
-/** What a VM tells of an event. `affected`: the event is about it; else it is a neighbour. */
-export function record(eventId: string, vmName: string, phase: Phase, at: number, affected = true): FleetRecord {
+/** What a VM reports of an event. `affected`: the event is about it. */
+export function record(eventId: string, vmName: string, phase: Phase, at: number, affected = true): SentRecord {
   const step: StepKind = stepOf(phase);
   return {
     recordId: `${eventId} ${step} ${vmName}`,
@@ -21,17 +27,20 @@ export function record(eventId: string, vmName: string, phase: Phase, at: number
     evidence: phase === 'Completed' ? ['left-after-started'] : ['said-by-azure'],
     observedAt: new Date(1000 * at).toISOString(),
     observerAffected: affected,
+    notBefore: null,
+    noticeSeconds: null,
+    observedPauseMs: null,
   };
 }
 
-type AzureStep = (FleetHappening & { kind: 'azure' })['step'];
+type AzureStep = (Happening & { kind: 'azure' })['step'];
 const azure = (
   at: number,
   eventId: string,
   step: AzureStep,
   resources: readonly string[],
   incarnation: number,
-): FleetMoment => ({
+): Moment => ({
   at,
   kind: 'azure',
   eventId,
@@ -40,18 +49,18 @@ const azure = (
   resources,
   incarnation,
 });
-const told = (one: FleetRecord, at: number): readonly FleetMoment[] => [
-  { at, kind: 'hub', record: one },
-  { at, kind: 'table', recordId: one.recordId },
+const told = (one: SentRecord, at: number): readonly Moment[] => [
+  { at, kind: 'hub', record: one, notBefore: null },
+  { at, kind: 'table', row: one },
 ];
 
 const even = ['web_0', 'web_2', 'web_4'];
 const odd = ['web_1', 'web_3'];
 
 /** Maintenance of five VMs in two update domains, cut off while the second is under way. */
-export const maintenance: readonly FleetMoment[] = [
-  { at: 2, kind: 'looking', vms: 3 },
-  { at: 4, kind: 'looking', vms: 5 },
+export const maintenance: readonly Moment[] = [
+  { at: 2, kind: 'polling', vms: 3 },
+  { at: 4, kind: 'polling', vms: 5 },
   azure(5, 'D0', 'scheduled', even, 2),
   ...even.flatMap((vm) => told(record('d0', vm, 'Scheduled', 6), 6)),
   ...told(record('d0', 'web_3', 'Scheduled', 6, false), 6),
@@ -61,8 +70,7 @@ export const maintenance: readonly FleetMoment[] = [
   ...odd.flatMap((vm) => told(record('d1', vm, 'Scheduled', 11), 11)),
   azure(15, 'D0', 'removed', even, 5),
   ...['web_0', 'web_4'].flatMap((vm) => told(record('d0', vm, 'Completed', 16), 16)),
-  { at: 17, kind: 'hub', record: record('d0', 'web_0', 'Completed', 16) },
+  { at: 17, kind: 'hub', record: record('d0', 'web_0', 'Completed', 16), notBefore: null },
 ];
 
-export const fleetAt = (seconds: number): FleetShow =>
-  maintenance.filter(({ at }) => at <= seconds).reduce(foldFleet, fleetBeginning);
+export const fleetAt = (seconds: number): Show => maintenance.filter(({ at }) => at <= seconds).reduce(fold, fleet);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { frame } from '../../../../src/azure-simulator/demo/picture/frame.ts';
-import { toText } from '../../../../src/azure-simulator/demo/picture/ink.ts';
-import { showAt } from '../performance.ts';
+import { frame } from '../../../src/azure-simulator/demo/frame.ts';
+import { toText } from '../../../src/azure-simulator/demo/styled-text.ts';
+import { showAt } from './performance.ts';
 
 const drawn = (seconds: number, columns: number, colour = false): string[] =>
   frame(showAt(seconds), seconds, columns).map((row) => toText(row, colour).trimEnd());
@@ -19,7 +19,7 @@ const stills: readonly { readonly name: string; readonly seconds: number; readon
       '',
       '',
       '',
-      ' bridge     ╌                                          starts',
+      ' bridge     ╌                                          starting',
       ' event hub  ·                                          0 records',
       ' table      ·                                          0 records',
       '',
@@ -73,7 +73,7 @@ const stills: readonly { readonly name: string; readonly seconds: number; readon
       ' Reboot                      ●──┊●━━━━                 Scheduled',
       '',
       '',
-      ' bridge     ╌───────────▒▒──────────✕                  kill -9, keeps 1 record',
+      ' bridge     ╌───────────▒▒──────────✕                  kill -9, 1 pending',
       ' event hub  ··●·●···●········●●×××××××                 5 records, down',
       ' table      ··●···················●···                 2 records',
       '',
@@ -100,7 +100,7 @@ const stills: readonly { readonly name: string; readonly seconds: number; readon
       ' Reboot                      ●──┊●━━━━━━━━━            Started notice 3.00 s',
       '',
       '',
-      ' bridge     ╌───────────▒▒──────────✕  ╌───            back',
+      ' bridge     ╌───────────▒▒──────────✕  ╌───            running again',
       ' event hub  ··●·●···●········●●××××××××××●·            6 records',
       ' table      ··●···················●·····●··            2 records, 1 copy',
       '',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { piece } from '../../../../src/azure-simulator/demo/picture/ink.ts';
-import { createScreen } from '../../../../src/azure-simulator/demo/picture/screen.ts';
+import { createScreen } from '../../../src/azure-simulator/demo/display.ts';
+import { span } from '../../../src/azure-simulator/demo/styled-text.ts';
 
 const esc = String.fromCharCode(27);
 
@@ -10,26 +10,26 @@ function opened() {
   return { written, screen };
 }
 
-test('a frame is one write, and the next one is drawn over it', () => {
+test('a frame is one write, drawn over the one before', () => {
   const { written, screen } = opened();
-  screen.draw([[piece('one')], [piece('two')]]);
-  screen.draw([[piece('1')], [piece('2')]]);
+  screen.draw([[span('one')], [span('two')]]);
+  screen.draw([[span('1')], [span('2')]]);
   expect(written).toEqual([
     `${esc}[?25l\rone${esc}[K\ntwo${esc}[K\n${esc}[J`,
     `${esc}[2A\r1${esc}[K\n2${esc}[K\n${esc}[J`,
   ]);
 });
 
-test('the cursor is given back once, and nothing is drawn afterwards', () => {
+test('closing shows the cursor once, and nothing is drawn afterwards', () => {
   const { written, screen } = opened();
-  screen.draw([[piece('one')]]);
+  screen.draw([[span('one')]]);
   screen.close();
   screen.close();
-  screen.draw([[piece('two')]]);
+  screen.draw([[span('two')]]);
   expect(written.slice(1)).toEqual([`${esc}[?25h`]);
 });
 
-test('a screen that was never drawn on is left alone', () => {
+test('closing a screen that was never drawn on writes nothing', () => {
   const { written, screen } = opened();
   screen.close();
   expect(written).toEqual([]);
