@@ -68,7 +68,7 @@ const overrides = Object.fromEntries(observerFields.map((field) => [field, overr
   ReturnType<typeof override>
 >;
 
-/** Also true where the text is no URL because of what the password holds. */
+/** Also true for text that is not a URL because of the characters in the password. */
 const hasPassword = (value: unknown): boolean =>
   typeof value === 'string' && /^([a-z]+:\/\/)?[^:]*:(?!\/\/).*@/is.test(value);
 
@@ -97,7 +97,7 @@ export const schema = section({
     firstTimeoutSeconds: withDefault(
       130,
       number(1, 600, seconds),
-      'The same while no document was seen for 24 h: the first request turns the feature on and may take two minutes',
+      'Time limit while no document was seen for 24 h: the first request turns the feature on and may take two minutes',
     ),
   }),
   observer: section({
@@ -129,7 +129,7 @@ export const schema = section({
   proxy: optionalSection({
     url: required(
       url('http://host:port, optionally with user:password@ (percent-encoded)', 'http', { user: true }),
-      'Proxy for Logs Ingestion and for Event Hubs over WebSockets; never for IMDS and tokens. With a password it is a secret: only from a file that others cannot read or from a variable',
+      'Proxy for Logs Ingestion and for Event Hubs over WebSockets; never for IMDS and tokens. With a password it is a secret: accepted only from a file that others cannot read, or from an environment variable',
       { isSecret: hasPassword },
     ),
     bypass: withDefault([], list('host names or .suffixes'), 'Hosts to connect to directly'),

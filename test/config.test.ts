@@ -9,7 +9,7 @@ const rowOf = (path: string): Option => {
   return found;
 };
 
-test('every option stands in the table once, with a meaning and an expectation', () => {
+test('every option is declared once, with a meaning and an expectation', () => {
   const paths = options.map(({ path }) => path);
   expect(new Set(paths).size).toBe(paths.length);
   for (const { meaning, expects } of options) {
@@ -18,7 +18,7 @@ test('every option stands in the table once, with a meaning and an expectation',
   }
 });
 
-test('every default is accepted by its own row', () => {
+test('every default is accepted by its own option', () => {
   for (const option of options) {
     const { path, fallback } = option;
     if (fallback === undefined || fallback === null) continue;
@@ -45,7 +45,7 @@ test('the seven published versions of the API are accepted and no other', () => 
     expect(accept(row, version)).toBeUndefined();
 });
 
-test('every field of the observer VM but its tags can be set by hand', () => {
+test('every field of the observer VM except its tags can be overridden', () => {
   expect(observerFields).toHaveLength(19);
   for (const field of observerFields) expect(rowOf(`observer.${field}`).fallback).toBeUndefined();
 });

@@ -1,15 +1,17 @@
-/** The candidate that `word` is most likely a slip or the beginning of; undefined when none is near. Letter case counts for nothing. */
+/** The candidate that `word` most likely misspells or abbreviates; undefined when none is close. Ignores letter case. */
 export function closest(word: string, candidates: Iterable<string>): string | undefined {
-  const most = Math.max(2, Math.floor(word.length / 4));
+  const maxDistance = Math.max(2, Math.floor(word.length / 4));
   let best: { readonly candidate: string; readonly distance: number } | undefined;
   for (const candidate of candidates) {
-    const distance = slip(word.toLowerCase(), candidate.toLowerCase());
-    if (distance <= most && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) best = { candidate, distance };
+    const distance = distanceTo(word.toLowerCase(), candidate.toLowerCase());
+    if (distance <= maxDistance && distance < (best?.distance ?? Number.POSITIVE_INFINITY))
+      best = { candidate, distance };
   }
   return best?.candidate;
 }
 
-function slip(word: string, candidate: string): number {
+/** An abbreviation is close, whatever its length. */
+function distanceTo(word: string, candidate: string): number {
   return candidate.startsWith(word) ? Math.min(1, candidate.length - word.length) : editDistance(word, candidate);
 }
 

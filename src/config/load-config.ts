@@ -13,14 +13,14 @@ export type LoadedConfig =
   | { readonly problems: readonly string[]; readonly config?: never };
 
 /**
- * The configuration of this process: the file given (`--config`), else the one that SCHEDULED_EVENTS_BRIDGE_CONFIG names,
- * else the platform's own, and over it the environment. Only the platform's own file may be missing.
+ * The configuration of this process: the file that `--config` names, else the one that SCHEDULED_EVENTS_BRIDGE_CONFIG names,
+ * else the platform's default; environment variables override it. Only the default file may be missing.
  */
 export function loadConfig(from: {
   readonly file?: string | undefined;
   readonly env: NodeJS.ProcessEnv;
   readonly platform?: NodeJS.Platform;
-  /** Settings that come from elsewhere than a file and win over it, as those of a VM extension. */
+  /** Settings that do not come from a file and override it, such as those of a VM extension. */
   readonly documents?: readonly ConfigDocument[];
 }): LoadedConfig {
   const platform = from.platform ?? process.platform;
@@ -38,7 +38,7 @@ export function loadConfig(from: {
   if (read.config) return { ...read, file: file.kind === 'read' ? path : null };
   if (file.kind === 'read') return read;
   const cause = `There is no configuration file ${path}: create it, or name another with --config or ${configFileVariable}.`;
-  // Where nothing is set by variables either, all other problems follow from this one.
+  // If nothing is set by variables either, all other problems follow from this one.
   return { problems: isConfigured(from) ? [...read.problems, cause] : [cause] };
 }
 

@@ -1,20 +1,20 @@
 import * as v from 'valibot';
 import { type Config, options, schema, sections } from '../config.ts';
 import { isInCluster, notInCluster } from '../host/in-cluster.ts';
+import { describeValue } from './describe-value.ts';
 import { closest } from './did-you-mean.ts';
 import { environmentName, environmentPrefix, fromText, type Option } from './options.ts';
-import { shown } from './shown.ts';
 
-/** One JSON document with settings, and where it is from. */
+/** One JSON document with settings, and its origin. */
 export interface ConfigDocument {
   readonly value: unknown;
   /** Completes "in …": a file's path, or `protected settings`. */
   readonly source: string;
-  /** Others cannot read it, so that it may hold secrets. */
+  /** Others cannot read it, so it may hold secrets. */
   readonly keepsSecrets: boolean;
 }
 
-/** Every problem is one sentence that names key, value, where it is from and what is expected. */
+/** Every problem is one sentence that names key, value, origin and what is expected. */
 export type ReadConfig =
   | { readonly config: Config; readonly problems?: never }
   | { readonly problems: readonly string[]; readonly config?: never };
@@ -34,12 +34,12 @@ interface Settings {
 const optionAt = new Map(options.map((option) => [option.path, option]));
 const sectionAt = new Map(sections.map((section) => [section.path, section]));
 const optionOfVariable = new Map(options.map((option) => [environmentName(option.path), option]));
-/** Names a file, not a value. */
+/** Its value is the path of the configuration file. */
 export const configFileVariable = `${environmentPrefix}CONFIG`;
 
 /**
- * Makes the configuration of documents and environment variables; a later document wins over an earlier one, and a
- * variable over both. An empty variable and a JSON null count as not set. All problems are found at once.
+ * Merges documents and environment variables into the configuration; a later document overrides an earlier one, and a
+ * variable overrides both. An empty variable and a JSON null count as not set. Reports all problems at once.
  */
 export function readConfig(input: {
   readonly documents: readonly ConfigDocument[];
@@ -48,8 +48,8 @@ export function readConfig(input: {
 }): ReadConfig {
   const problems: string[] = [];
   const settings: Settings = { values: new Map(), sections: new Set() };
-  for (const document of input.documents) takeDocument(document, settings, problems);
-  takeVariables(input.env, settings, problems);
+  for (const document of input.documents) readDocument(document, settings, problems);
+  readVariables(input.env, settings, problems);
 
   const parsed = v.safeParse(schema, nest(settings, input.defaultStateDirectory));
   const wrong = new Set((parsed.issues ?? []).map((issue) => optionOf(v.getDotPath(issue) ?? '')));
@@ -62,17 +62,17 @@ export function readConfig(input: {
   return parsed.success && problems.length === 0 ? { config: parsed.output } : { problems };
 }
 
-function takeDocument(document: ConfigDocument, settings: Settings, problems: string[]): void {
+function readDocument(document: ConfigDocument, settings: Settings, problems: string[]): void {
   const { source, keepsSecrets } = document;
   const visit = (path: string, value: unknown): void => {
     if (value === null || value === undefined) return;
     if (optionAt.has(path)) return void settings.values.set(path, { value, source, keepsSecrets });
-    if (isRemark(path)) return void problems.push(...wrongRemark(path, value, source));
+    if (isAnnotation(path)) return void problems.push(...wrongAnnotation(path, value, source));
     const section = sectionAt.get(path);
     if (!section) return void problems.push(unknownKey(path, value, source));
     if (typeof value !== 'object' || Array.isArray(value)) {
       problems.push(
-        `${path || 'The configuration'} is ${shown(path, value)} in ${source}: expected an object with ${section.keys.join(', ')}.`,
+        `${path || 'The configuration'} is ${describeValue(path, value)} in ${source}: expected an object with ${section.keys.join(', ')}.`,
       );
       return;
     }
@@ -82,14 +82,14 @@ function takeDocument(document: ConfigDocument, settings: Settings, problems: st
   visit('', document.value);
 }
 
-/** `$schema` is for editors, `$comment` in any section for readers: neither sets anything. */
-const isRemark = (path: string): boolean => path === '$schema' || /(^|\.)\$comment$/.test(path);
+/** `$schema` is for editors, `$comment` in any section for people: neither sets anything. */
+const isAnnotation = (path: string): boolean => path === '$schema' || /(^|\.)\$comment$/.test(path);
 
-function wrongRemark(path: string, value: unknown, source: string): readonly string[] {
+function wrongAnnotation(path: string, value: unknown, source: string): readonly string[] {
   const isList = path !== '$schema' && Array.isArray(value);
   if ((isList ? value : [value]).every((line: unknown) => typeof line === 'string')) return [];
   const expected = path === '$schema' ? 'the address of a JSON Schema' : 'text, or a list of lines';
-  return [`${path} is ${shown(path, value)} in ${source}: expected ${expected}.`];
+  return [`${path} is ${describeValue(path, value)} in ${source}: expected ${expected}.`];
 }
 
 function unknownKey(path: string, value: unknown, source: string): string {
@@ -97,10 +97,10 @@ function unknownKey(path: string, value: unknown, source: string): string {
   const siblings = (sectionAt.get(section)?.keys ?? []).map((key) => (section ? `${section}.${key}` : key));
   const near = closest(path, siblings) ?? closest(path, optionAt.keys());
   const expected = near ? `did you mean ${near}?` : `expected one of ${siblings.join(', ')}.`;
-  return `${path} is not an option (it is ${shown(path, value)} in ${source}); ${expected}`;
+  return `${path} is not an option (it is ${describeValue(path, value)} in ${source}); ${expected}`;
 }
 
-function takeVariables(env: NodeJS.ProcessEnv, settings: Settings, problems: string[]): void {
+function readVariables(env: NodeJS.ProcessEnv, settings: Settings, problems: string[]): void {
   for (const [name, text] of Object.entries(env)) {
     if (!name.startsWith(environmentPrefix) || name === configFileVariable || !text) continue;
     const source = `the environment variable ${name}`;
@@ -113,7 +113,7 @@ function takeVariables(env: NodeJS.ProcessEnv, settings: Settings, problems: str
     const expected = near
       ? `did you mean ${near}?`
       : `its name has to be ${environmentPrefix} and the key in upper snake case.`;
-    problems.push(`${name} is not an option (it is ${shown(name, text)} in the environment); ${expected}`);
+    problems.push(`${name} is not an option (it is ${describeValue(name, text)} in the environment); ${expected}`);
   }
 }
 
@@ -125,7 +125,9 @@ function optionOf(path: string): Option | undefined {
 function wrongValue(option: Option, { values }: Settings): string {
   const setting = values.get(option.path);
   if (!setting) return `${option.path} is missing: expected ${option.expects}.`;
-  const value = option.isSecret?.(setting.value) ? 'a value that is not shown' : shown(option.path, setting.value);
+  const value = option.isSecret?.(setting.value)
+    ? 'a value that is not shown'
+    : describeValue(option.path, setting.value);
   return `${option.path} is ${value} in ${setting.source}: expected ${option.expects}.`;
 }
 
@@ -138,7 +140,7 @@ function readableSecret({ path, isSecret }: Option, { values }: Settings): reado
   ];
 }
 
-/** Checked also when single values are wrong. */
+/** Rules between options; checked even when single values are wrong. */
 function brokenRules(config: unknown): readonly string[] {
   return sections.flatMap(({ path, rules }) => {
     const section = valueAt(config, path);
@@ -147,17 +149,17 @@ function brokenRules(config: unknown): readonly string[] {
   });
 }
 
-/** What would be approved without asking. */
+/** The settings that would approve events automatically. */
 function approvals({ values }: Settings): readonly string[] {
   const isApproving = (path: string): boolean =>
     path === 'approve.userInitiated' ? values.get(path)?.value === true : typeof values.get(path)?.value === 'number';
   return ['approve.userInitiated', 'approve.freezeUpToSeconds'].filter(isApproving).map((path) => {
     const { value, source } = values.get(path) ?? {};
-    return `${path} is ${shown(path, value)} in ${source}: remove it. ${notInCluster}`;
+    return `${path} is ${describeValue(path, value)} in ${source}: remove it. ${notInCluster}`;
   });
 }
 
-/** What is set as one object, with the sections that are there: what is missing gets its default from the schema. */
+/** The settings as one object with the sections in use; the schema adds the defaults. */
 function nest({ values, sections: named }: Settings, defaultStateDirectory: string): unknown {
   const config: Record<string, unknown> = { stateDirectory: defaultStateDirectory };
   for (const { path, isOptional } of sections) {

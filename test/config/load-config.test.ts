@@ -58,7 +58,7 @@ test('an optional section gets its own defaults', () => {
   expect(config?.proxy).toBeNull();
 });
 
-test('a variable wins over the file, and an empty one is not there', () => {
+test('a variable overrides the file, and an empty one counts as not set', () => {
   const { config } = load(
     { ...stdout, log: { level: 'debug' }, stateDirectory: '/from/file' },
     { env: { SCHEDULED_EVENTS_BRIDGE_LOG_LEVEL: 'warn', SCHEDULED_EVENTS_BRIDGE_STATE_DIRECTORY: '' } },
@@ -67,7 +67,7 @@ test('a variable wins over the file, and an empty one is not there', () => {
   expect(config?.stateDirectory).toBe('/from/file');
 });
 
-test('variables alone make a configuration, the sections they name included', () => {
+test('variables alone make a configuration, including the sections they name', () => {
   const { config } = load(
     {},
     {
@@ -106,7 +106,7 @@ const wrong: readonly {
   problems: readonly string[];
 }[] = [
   {
-    name: 'every problem is told at once, with key, value, place and expectation',
+    name: 'all problems are reported at once, with key, value, origin and expectation',
     content: { imds: { pollIntervalSeconds: 0.2, apiVersion: '2024-01-01' }, scope: { witnessRate: 2 }, ...stdout },
     env: { SCHEDULED_EVENTS_BRIDGE_LOG_LEVEL: 'loud' },
     problems: [
@@ -117,7 +117,7 @@ const wrong: readonly {
     ],
   },
   {
-    name: 'an unknown key is told with the one that was meant',
+    name: 'an unknown key is reported with the closest one',
     content: { ...stdout, stateDir: '/x', imds: { pollInterval: 2, endpiont: 'auto' } },
     problems: [
       'stateDir is not an option (it is "/x" in FILE); did you mean stateDirectory?',
@@ -126,12 +126,12 @@ const wrong: readonly {
     ],
   },
   {
-    name: 'an unknown key that resembles none is told with those there are',
+    name: 'an unknown key that resembles none is reported with those that exist',
     content: { ...stdout, log: { destinationFile: '/x' } },
     problems: ['log.destinationFile is not an option (it is "/x" in FILE); expected one of log.level.'],
   },
   {
-    name: 'a section that is not an object is told',
+    name: 'a section that is not an object is refused',
     content: { ...stdout, imds: 'auto' },
     problems: [
       'imds is "auto" in FILE: expected an object with endpoint, apiVersion, pollIntervalSeconds, timeoutSeconds, firstTimeoutSeconds.',
@@ -148,7 +148,7 @@ const wrong: readonly {
     ],
   },
   {
-    name: 'an unknown variable is told with the one that was meant',
+    name: 'an unknown variable is reported with the closest one',
     content: stdout,
     env: { SCHEDULED_EVENTS_BRIDGE_LOGLEVEL: 'debug' },
     problems: [
@@ -156,7 +156,7 @@ const wrong: readonly {
     ],
   },
   {
-    name: 'what a section needs is told when it is missing',
+    name: 'required keys of a section are reported when they are missing',
     content: { sinks: { logAnalytics: {} } },
     problems: [
       'sinks.logAnalytics.endpoint is missing: expected an https:// URL without a path.',
@@ -205,12 +205,12 @@ const wrong: readonly {
     ],
   },
   {
-    name: 'a freeze that may be approved is of at most 30 seconds',
+    name: 'freezes of more than 30 seconds cannot be approved automatically',
     content: { ...stdout, approve: { freezeUpToSeconds: 31 } },
     problems: ['approve.freezeUpToSeconds is 31 in FILE: expected a whole number from 0 to 30 (seconds).'],
   },
   {
-    name: 'keys of parts that do not exist yet are validated all the same',
+    name: 'heartbeat and health port are validated',
     content: { ...stdout, heartbeat: { everyMinutes: -1 }, http: { port: 'x' } },
     problems: [
       'heartbeat.everyMinutes is -1 in FILE: expected a whole number from 0 to 1440.',
@@ -261,7 +261,7 @@ test.for([
   expect(problems?.join('\n')).not.toMatch(/c2Vj\/?cmV0/);
 });
 
-test('a proxy with a password is taken from where others cannot read it, one without from everywhere', () => {
+test('a proxy with a password is accepted only from where others cannot read it, one without from everywhere', () => {
   const url = 'http://user:c2VjcmV0@proxy:3128';
   const env = { SCHEDULED_EVENTS_BRIDGE_PROXY_URL: url };
   expect(load(stdout, { env, mode: 0o644 }).config?.proxy?.url).toBe(url);
@@ -273,21 +273,23 @@ test('a proxy with a password is taken from where others cannot read it, one wit
 });
 
 test.for([
-  ['{ "log": { "level": x } }', 'a mistake at line 1, column 21'],
-  ['{\n  "log": { "level": "info" },\n}', 'a mistake at line 3, column 1'],
+  ['{ "log": { "level": x } }', 'syntax error at line 1, column 21'],
+  ['{\n  "log": { "level": "info" },\n}', 'syntax error at line 3, column 1'],
   ['{ "log": { "level": "info" }', 'it ends too early; is a closing } or ] or a quotation mark missing?'],
   ['{ "log": "in', 'it ends too early; is a closing } or ] or a quotation mark missing?'],
-  ['{} {}', 'a mistake at line 1, column 4'],
+  ['{} {}', 'syntax error at line 1, column 4'],
+  ['{\n  // mine\n}', 'a comment at line 2, column 3; JSON has none, write it as "$comment": "…" instead'],
+  ['{ /* mine */ }', 'a comment at line 1, column 3; JSON has none, write it as "$comment": "…" instead'],
   ['', 'it is empty; expected at least {}'],
-])('a file that is not JSON is told with the place of the mistake: %s', ([content, where]) => {
+])('a file that is not JSON is refused with the position of the mistake: %s', ([content, where]) => {
   expect(load(content).problems).toEqual([`FILE is not JSON: ${where}.`]);
 });
 
-test('a byte order mark does no harm', () => {
+test('a byte order mark is ignored', () => {
   expect(load(`\uFEFF${JSON.stringify(stdout)}`).config).toBeDefined();
 });
 
-test('a file that was named has to be there', () => {
+test('a named file must exist', () => {
   const missing = join(directory, 'missing.json');
   expect(loadConfig({ file: missing, env: {} }).problems).toEqual([
     `There is no configuration file ${missing}, which --config names: create it, or name another.`,
@@ -300,7 +302,7 @@ test('a file that was named has to be there', () => {
   ]);
 });
 
-test("the platform's own file may be missing where variables say enough", () => {
+test("the platform's default file may be missing if variables make a complete configuration", () => {
   const windows = { ProgramData: join(directory, 'ProgramData') };
   const loaded = loadConfig({ env: { ...windows, SCHEDULED_EVENTS_BRIDGE_SINKS_STDOUT: '{}' }, platform: 'win32' });
   expect(loaded).toMatchObject({ file: null, config: { sinks: { stdout: {} } } });
@@ -309,7 +311,7 @@ test("the platform's own file may be missing where variables say enough", () => 
   );
 });
 
-test('without a file and without variables the missing file is the only problem, since all others follow from it', () => {
+test('without a file and without variables the missing file is the only problem reported', () => {
   const missing =
     /^There is no configuration file .*config.json: create it, or name another with --config or SCHEDULED_EVENTS_BRIDGE_CONFIG\.$/;
   const env = { ProgramData: join(directory, 'ProgramData') };
@@ -321,7 +323,7 @@ test('without a file and without variables the missing file is the only problem,
   ]);
 });
 
-test('settings from elsewhere win over the file, and may hold secrets where they are protected', () => {
+test('settings from elsewhere override the file, and may hold secrets if they are protected', () => {
   const file = join(directory, 'base.json');
   writeFileSync(file, JSON.stringify({ sinks: { eventHubs: { eventHubName: 'hub' } }, log: { level: 'warn' } }));
   const documents = [

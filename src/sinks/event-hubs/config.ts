@@ -69,10 +69,10 @@ export const eventHubsSection = withSamples(
             String.raw`^\s*${anyCase('Endpoint=sb')}://[^;]+;.*${anyCase('SharedAccess')}(${anyCase('Key')}|${anyCase('Signature')})=`,
           ),
         ),
-        'Instead of the namespace, for the emulator and for VMs without managed identity. Only from a file that others cannot read or from a variable',
+        'Instead of the namespace, for the emulator and for VMs without managed identity. Accepted only from a file that others cannot read, or from an environment variable',
         { isSecret: () => true },
       ),
-      eventHubName: required(text('the name of an event hub', /^[A-Za-z0-9][\w.-]*$/), 'Event hub'),
+      eventHubName: required(text('the name of an event hub', /^[A-Za-z0-9][\w.-]*$/), 'Name of the event hub'),
       customEndpoint: orNull(
         url('sb://host:port', 'sb'),
         'Address to connect to instead of the namespace, for private routes and the simulator',

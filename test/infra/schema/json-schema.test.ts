@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { bridgeConfiguration } from '../../../infra/bridge-configuration.ts';
 import { configurationSchema } from '../../../infra/schema/json-schema.ts';
 import { readConfig } from '../../../src/config/read-config.ts';
 import { options, sections } from '../../../src/config.ts';
@@ -33,6 +34,24 @@ const samples = [
       /"sinks"/.test(json) ? [[`${path} block ${i + 1}`, json] as const] : [],
     ),
   ),
+  [
+    'the outputs of a deployment',
+    JSON.stringify(
+      bridgeConfiguration(
+        {
+          fullyQualifiedNamespace: 'x.servicebus.windows.net',
+          eventHubName: 'vm-lifecycle',
+          logsIngestionEndpoint: 'https://x.ingest.monitor.azure.com',
+          ruleId: `dcr-${'0'.repeat(32)}`,
+          streamName: 'Custom-VmLifecycle_CL',
+          heartbeatStreamName: 'Custom-VmLifecycleBridge_CL',
+          identityResourceId: '/subscriptions/s',
+          identityClientId: '00000000-0000-0000-0000-000000000000',
+        },
+        'bridgeApproves',
+      ),
+    ),
+  ] as const,
 ];
 
 test('the samples of configurations are found', () => {
