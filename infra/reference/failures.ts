@@ -71,8 +71,8 @@ const ownCodes: readonly CodeMeaning[] = [
 export const sinkFailures: ReadonlyMap<string, readonly CodeMeaning[]> = new Map(
   (
     await Promise.all(
-      sinks.map(async ({ label, shape }) => {
-        const file = new URL(`../../src/sinks/${shape.name}/failures.ts`, import.meta.url);
+      sinks.map(async ({ label, name }) => {
+        const file = new URL(`../../src/sinks/${name}/failures.ts`, import.meta.url);
         if (!existsSync(file)) return null;
         const { failures }: { failures: readonly Failure[] } = await import(file.href);
         return [label, unique(failures.map(toRow))] as const;

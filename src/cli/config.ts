@@ -18,7 +18,7 @@ export const addConfig: Verb = (program, context) => {
     .description('write a configuration to begin with, or its JSON Schema')
     .helpCommand(false);
   describeVerb(config);
-  const names = sinks.map(({ shape }) => shape.name);
+  const names = sinks.map(({ name }) => name);
   const authentications = [...new Set(sinks.flatMap(authenticationsOf))];
   describeVerb(
     config
@@ -39,7 +39,7 @@ export const addConfig: Verb = (program, context) => {
       .addHelpText(
         'after',
         helpText(`
-By destination, the default first: ${sinks.map((sink) => `${sink.shape.name}: ${authenticationsOf(sink).join(', ') || 'none needed'}`).join('; ')}.
+By destination, the default first: ${sinks.map((sink) => `${sink.name}: ${authenticationsOf(sink).join(', ') || 'none needed'}`).join('; ')}.
 
 A file that a secret belongs in gets mode 0600. An existing file is not changed.`),
       ),
@@ -69,9 +69,9 @@ interface InitOptions {
 }
 
 function init({ sink: names, auth, output: file }: InitOptions, context: CommandContext): void {
-  const chosen: readonly SinkDescriptor[] = sinks.filter(({ shape }) => names.includes(shape.name));
+  const chosen: readonly SinkDescriptor[] = sinks.filter(({ name }) => names.includes(name));
   if (auth !== undefined && !chosen.some((sink) => authenticationsOf(sink).includes(auth))) {
-    const able = sinks.filter((sink) => authenticationsOf(sink).includes(auth)).map(({ shape }) => shape.name);
+    const able = sinks.filter((sink) => authenticationsOf(sink).includes(auth)).map(({ name }) => name);
     throw new Failure('usage', `--auth ${auth} is for ${able.join(' and ')}: add --sink ${able[0]}, or leave it out.`);
   }
   const { document, holdsSecret } = sampleConfiguration(chosen, auth ?? null);

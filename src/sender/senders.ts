@@ -66,7 +66,7 @@ export const inProcesses = (path: string, version: string, env: NodeJS.ProcessEn
     const offers = offeredBy(credential, clock);
     const processes = new Map<string, SenderProcess>([[tokensRole, tokens]]);
     const processOf = ({ sink, section }: ConfiguredSink): SenderProcess => {
-      const role = sink.shape.name;
+      const role = sink.name;
       const sender = createSenderProcess({
         ...ofRole(role, sink.key as SinkKey),
         does: `sends to ${sink.destination(section)}`,
@@ -80,7 +80,9 @@ export const inProcesses = (path: string, version: string, env: NodeJS.ProcessEn
     const sinkOptions = { credential, clock, near };
     const sinks = await Promise.all(
       configuredSinks(config.sinks).map(({ sink, section }) =>
-        sink.isIsolated ? createRemoteSink(sink.shape, processOf({ sink, section })) : sink.open(section, sinkOptions),
+        sink.isIsolated
+          ? createRemoteSink(sink.shape(section), processOf({ sink, section }))
+          : sink.open(section, sinkOptions),
       ),
     );
     const heartbeats = heartbeatTargets(config).flatMap(({ name, sink }) => {

@@ -97,7 +97,7 @@ async function openDestination(
   near: () => boolean,
 ): Promise<Work> {
   const options = { credential: remoteCredential(calls), clock: systemClock, near };
-  const found = configuredSinks(config.sinks).find(({ sink }) => sink.shape.name === role);
+  const found = configuredSinks(config.sinks).find(({ sink }) => sink.name === role);
   const sink = (await found?.sink.open(found.section, options)) ?? null;
   const target = heartbeatTargets(config).find(({ sink: name }) => name === role);
   return { sink, heartbeat: (await target?.open(options)) ?? null, token: null };

@@ -23,9 +23,11 @@ export interface SinkDescriptor<Key extends string = string, Section = unknown> 
   readonly key: Key;
   /** What may stand in that section; null where it is not configured. */
   readonly section: v.GenericSchema<unknown, Section | null>;
+  /** Of its deliveries in the outbox, its metrics, its process and its folder: changing it makes a new sink. */
+  readonly name: string;
   /** For sentences. */
   readonly label: string;
-  readonly shape: SinkShape;
+  shape(section: Section): SinkShape;
   /** It has libraries that may hang, throw out of turn or take gigabytes: it gets a process of its own. */
   readonly isIsolated: boolean;
   /** What it sends to, for sentences. Names no secret. */

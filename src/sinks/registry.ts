@@ -23,7 +23,7 @@ export const sinkSections = Object.fromEntries(sinks.map(({ key, section }) => [
 export const configuredSinks = (sections: Sections): readonly ConfiguredSink[] =>
   sinks.flatMap((sink) => {
     const section = sections[sink.key as SinkKey];
-    return section === null ? [] : [{ sink, section }];
+    return section === null || section === undefined ? [] : [{ sink, section }];
   });
 
 /** The configuration of the process that runs one sink, or none: it gets the section of no other. */
@@ -40,7 +40,7 @@ export const holdSecondsOf = (sections: Sections): Readonly<Record<string, numbe
   Object.fromEntries(
     configuredSinks(sections).flatMap(({ sink, section }) => {
       const seconds = sink.holdSeconds?.(section) ?? 0;
-      return seconds > 0 ? [[sink.shape.name, seconds]] : [];
+      return seconds > 0 ? [[sink.name, seconds]] : [];
     }),
   );
 
@@ -51,8 +51,8 @@ export const heartbeatTargets = ({
 }: Pick<Config, 'heartbeat' | 'sinks'>): readonly (HeartbeatTarget & { readonly sink: string })[] =>
   configuredSinks(sections).flatMap(({ sink, section }) => {
     const target = sink.heartbeat?.(section, heartbeat);
-    return target ? [{ ...target, sink: sink.shape.name }] : [];
+    return target ? [{ ...target, sink: sink.name }] : [];
   });
 
 /** A sink by its name in sentences; a sink of another version keeps the name that it has. */
-export const labelOf = (name: string): string => sinks.find(({ shape }) => shape.name === name)?.label ?? name;
+export const labelOf = (name: string): string => sinks.find((sink) => sink.name === name)?.label ?? name;

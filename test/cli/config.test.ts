@@ -29,7 +29,7 @@ const validate = new Ajv2020({ allowUnionTypes: true, strictTypes: false }).comp
 
 const ways = sinks.flatMap((sink) => {
   const known = authenticationsOf(sink);
-  return (known.length === 0 ? [null] : known).map((auth) => ({ key: sink.key, name: sink.shape.name, auth }));
+  return (known.length === 0 ? [null] : known).map((auth) => ({ key: sink.key, name: sink.name, auth }));
 });
 
 test.for(ways)(
@@ -54,7 +54,7 @@ test.for(ways)(
 );
 
 test('init writes all sinks that are named into one configuration, and prints it without --output', async () => {
-  const names = sinks.map(({ shape }) => shape.name);
+  const names = sinks.map(({ name }) => name);
   const printed = await config('init', ...names.flatMap((name) => ['--sink', name]));
   const document = JSON.parse(printed);
   expect(Object.keys(document.sinks)).toEqual(sinks.map(({ key }) => key));

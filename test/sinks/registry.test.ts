@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process';
+import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { configuredSinks, sinks, tokenScopes } from '../../src/sinks/registry.ts';
+import { samplesOf } from '../../src/config/schema.ts';
+import type { Config } from '../../src/config.ts';
+import { configuredSinks, onlySink, sinks, tokenScopes } from '../../src/sinks/registry.ts';
 import { withoutComments } from '../support/import-rule.ts';
 import { readTree } from '../support/source-tree.ts';
 
@@ -21,30 +24,35 @@ const logAnalytics = {
   streamName: 'Custom-VmLifecycle_CL',
 };
 
+/** No sink but these. */
+const only = (some: Partial<Config['sinks']>): Config['sinks'] => ({
+  ...onlySink({} as Config['sinks'], null),
+  ...some,
+});
+
 test('there is a sink for each section of the configuration, and no other', () => {
-  const namesOf = (sections: Parameters<typeof configuredSinks>[0]) =>
-    configuredSinks(sections).map(({ sink }) => sink.shape.name);
-  expect(namesOf({ eventHubs: null, logAnalytics: null, stdout: null })).toEqual([]);
-  expect(namesOf({ eventHubs, logAnalytics: null, stdout: null })).toEqual(['event-hubs']);
+  const namesOf = (some: Partial<Config['sinks']>) => configuredSinks(only(some)).map(({ sink }) => sink.name);
+  expect(namesOf({})).toEqual([]);
+  expect(namesOf({ eventHubs })).toEqual(['event-hubs']);
   expect(namesOf({ eventHubs, logAnalytics, stdout: {} })).toEqual(['event-hubs', 'log-analytics', 'stdout']);
 });
 
-test('what the relay knows of a sink before it is loaded is what the sink says of itself', async () => {
-  const sections = { eventHubs, logAnalytics, stdout: {} };
-  for (const { sink, section } of configuredSinks(sections)) {
-    const opened = await sink.open(section, around);
-    expect(opened).toMatchObject(sink.shape);
-    await opened.close();
-  }
+test.for(sinks)('what the relay knows of $name before it is loaded is what the sink says of itself', async (sink) => {
+  const [sample = {}] = Object.values(samplesOf(sink.section));
+  const section = v.parse(sink.section, sample);
+  const opened = await sink.open(section, around);
+  expect(opened).toMatchObject(sink.shape(section));
+  expect(opened.name).toBe(sink.name);
+  await opened.close();
 });
 
 test('a token is fetched ahead for each sink that will ask for one, in the cloud of its endpoint', () => {
-  expect(tokenScopes({ eventHubs, logAnalytics, stdout: {} })).toEqual([
+  expect(tokenScopes(only({ eventHubs, logAnalytics, stdout: {} }))).toEqual([
     'https://eventhubs.azure.net//.default',
     'https://monitor.azure.us/.default',
   ]);
   const byKey = { ...eventHubs, connectionString: 'Endpoint=sb://localhost' };
-  expect(tokenScopes({ eventHubs: byKey, logAnalytics: null, stdout: null })).toEqual([]);
+  expect(tokenScopes(only({ eventHubs: byKey }))).toEqual([]);
 });
 
 test.for([
@@ -74,9 +82,11 @@ const mayName: readonly (readonly [path: RegExp, reason: string])[] = [
 
 test('nothing outside of the folder of a sink names it, but for the one line of sinks/index.ts', () => {
   const code = [...readTree('src/**/*.ts')].map(([path, text]) => [path, withoutComments(text)] as const);
-  const named = sinks.flatMap(({ key, label, shape: { name } }) => {
-    // A plain word (stdout) is also the name of other things: only its section and its folder are searched for.
-    const words = [...new Set([key, label, name])].filter((word) => /[A-Z -]/.test(word) && word !== 'Standard output');
+  const named = sinks.flatMap(({ key, label, name }) => {
+    // A plain word (stdout, http) is also the name of other things: only its section and its folder are searched for.
+    const words = [...new Set([key, label, name])].filter(
+      (word) => /[a-z][A-Z]|\w[ -]\w/.test(word) && word !== 'Standard output',
+    );
     const pattern = new RegExp(`\\bsinks\\.${key}\\b|\\bsinks/${name}/|\\b(${[...words, '(?!)'].join('|')})\\b`);
     return code.flatMap(([path, text]) =>
       path.startsWith(`src/sinks/${name}/`) || path === 'src/sinks/index.ts'

@@ -30,7 +30,7 @@ export function configurationFindings(
   on: { readonly file: FileSeen | null; readonly env: NodeJS.ProcessEnv; readonly warnings: readonly string[] },
 ): readonly Finding[] {
   const { config } = loaded;
-  const sinks = configuredSinks(config.sinks).map(({ sink }) => sink.shape.name);
+  const sinks = configuredSinks(config.sinks).map(({ sink }) => sink.name);
   const from = on.file?.path ?? 'The environment alone';
   return [
     ok('configuration.read', `${from} makes a complete configuration: records go to ${sinks.join(', ')}.`),

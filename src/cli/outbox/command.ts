@@ -25,7 +25,7 @@ function addSub(outbox: Command, name: string, description: string): Command {
 }
 
 const sinkOption = () =>
-  new Option('--sink <name>', `only of this destination: ${sinks.map(({ shape }) => shape.name).join(', ')}`);
+  new Option('--sink <name>', `only of this destination: ${sinks.map(({ name }) => name).join(', ')}`);
 
 type StateWord = DeliveryState | 'all';
 const stateOption = () =>

@@ -4,9 +4,10 @@ import { eventHubsFindings } from './findings.ts';
 
 export const eventHubs: SinkDescriptor<'eventHubs', EventHubsConfig> = {
   key: 'eventHubs',
+  name: eventHubsShape.name,
   section: eventHubsSection,
   label: 'Event Hubs',
-  shape: eventHubsShape,
+  shape: () => eventHubsShape,
   isIsolated: true,
   destination: (config) => destinationOf(config).name,
   find: ({ eventId, recordId }) => `the message with the id ${recordId}; partition key ${eventId.toLowerCase()}`,

@@ -4,12 +4,13 @@ import { createDeadlines, type Deadlines } from '../../azure/deadline.ts';
 import { classify } from '../../azure/errors.ts';
 import { KnownFailure, rejected, retry } from '../../azure/failure.ts';
 import type { Clock } from '../../clock.ts';
+import { partitionKey } from '../cloud-event.ts';
 import type { CheckResult, Entry, SendResult, Sink } from '../sink.ts';
 import { type AmqpClient, type AmqpClientOptions, createAmqpClient } from './amqp-client.ts';
 import { destinationOf, type EventHubsConfig, eventHubsScope, eventHubsShape } from './config.ts';
 import { createConnection } from './connection.ts';
 import { jitterMs, mayWait } from './connection-policy.ts';
-import { encodeEvent, partitionKey } from './encode.ts';
+import { encodeEvent } from './encode.ts';
 
 export interface EventHubsSinkOptions {
   readonly config: EventHubsConfig;

@@ -5,9 +5,10 @@ import { logAnalyticsFindings } from './findings.ts';
 
 export const logAnalytics: SinkDescriptor<'logAnalytics', LogAnalyticsConfig> = {
   key: 'logAnalytics',
+  name: logAnalyticsShape.name,
   section: logAnalyticsSection,
   label: 'Log Analytics',
-  shape: logAnalyticsShape,
+  shape: () => logAnalyticsShape,
   isIsolated: true,
   destination: (config) => destinationOf(config).name,
   find: ({ recordId }) => `after some minutes: VmLifecycle_CL | where RecordId == "${recordId}"`,

@@ -5,9 +5,10 @@ import { createStdoutSink, stdoutShape } from './sink.ts';
 
 export const stdout: SinkDescriptor<'stdout'> = {
   key: 'stdout',
+  name: stdoutShape.name,
   section: stdoutSection,
   label: 'Standard output',
-  shape: stdoutShape,
+  shape: () => stdoutShape,
   isIsolated: false,
   destination: () => 'standard output',
   find: ({ recordId }) => `the line with "recordId":"${recordId}"`,

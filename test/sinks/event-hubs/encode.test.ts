@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { phases } from '../../../src/lifecycle/record.ts';
-import { encodeEvent, partitionKey } from '../../../src/sinks/event-hubs/encode.ts';
+import { partitionKey } from '../../../src/sinks/cloud-event.ts';
+import { encodeEvent } from '../../../src/sinks/event-hubs/encode.ts';
 import { sampleEntry } from '../../support/sample-record.ts';
 
 test('a record is a CloudEvent in AMQP binary mode', () => {
