@@ -1,5 +1,6 @@
 # The bridge as a container image: docker build --tag scheduled-events-bridge .
-# How it is run: infra/kubernetes/README.md.
+# How to run it: infra/kubernetes/README.md.
+# The simulator, for tests: docker build --target simulator --tag scheduled-events-simulator .
 #
 # The bases are pinned by exact tags. A release pins their content as well:
 #   --build-arg BUILD_IMAGE=node:24.21.0-trixie-slim@sha256:… --build-arg RUN_IMAGE=debian:trixie-20260824-slim@sha256:…
@@ -7,11 +8,13 @@
 ARG BUILD_IMAGE=node:24.21.0-trixie-slim
 ARG RUN_IMAGE=debian:trixie-20260824-slim
 
-FROM ${BUILD_IMAGE} AS build
+FROM ${BUILD_IMAGE} AS sources
 WORKDIR /source
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY . .
+
+FROM sources AS build
 WORKDIR /opt/scheduled-events-bridge
 # Set by a release for reproducible files; otherwise the current time.
 ARG SOURCE_DATE_EPOCH
@@ -31,6 +34,25 @@ RUN NODE_COMPILE_CACHE=/opt/scheduled-events-bridge/compile-cache \
     SCHEDULED_EVENTS_BRIDGE_STATE_DIRECTORY=/tmp/state \
     timeout --preserve-status 30 ./node --max-semi-space-size=1 scheduled-events-bridge.cjs run \
  && chmod --recursive a+rX,a-w compile-cache
+
+FROM sources AS build-simulator
+WORKDIR /opt/scheduled-events-simulator
+RUN node /source/infra/package/image.ts --simulator .
+
+# Listens on loopback, so clients share its network: docker run --network host scheduled-events-simulator simulate freeze
+# In a network of its own: docker run --hostname azure scheduled-events-simulator simulate --host azure
+FROM ${RUN_IMAGE} AS simulator
+LABEL org.opencontainers.image.title="scheduled-events-simulator" \
+      org.opencontainers.image.description="Simulates Scheduled Events, Event Hubs and Logs Ingestion of Azure, for tests of scheduled-events-bridge" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.licenses="MIT"
+COPY --from=build-simulator /opt/scheduled-events-simulator /opt/scheduled-events-simulator
+WORKDIR /opt/scheduled-events-simulator
+ENV PATH=/opt/scheduled-events-simulator:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+USER 65532:65532
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["node", "scheduled-events-simulator.cjs"]
+CMD ["simulate"]
 
 FROM ${RUN_IMAGE}
 LABEL org.opencontainers.image.title="scheduled-events-bridge" \

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { version } from '../../src/process/version.ts';
-import { bundle } from './bundle.ts';
+import { bundle, type ProgramName } from './bundle.ts';
 import { bundledIn } from './bundled.ts';
 import { contentsOf, type Program, root } from './contents.ts';
 import { debOf } from './deb.ts';
@@ -31,11 +31,11 @@ interface PackageOptions {
   readonly whyNoRpm: string | null;
 }
 
-async function makeProgram(lock: Lock): Promise<Program> {
+export async function makeProgram(name: ProgramName, lock: Lock): Promise<Program> {
   const folder = mkdtempSync(join(tmpdir(), 'package-'));
   try {
-    const file = join(folder, `${product}.cjs`);
-    const metafile = await bundle(file);
+    const file = join(folder, `${name}.cjs`);
+    const metafile = await bundle(file, { program: name });
     return { version, bundle: readFileSync(file), bundled: bundledIn(metafile, { root, lock }) };
   } finally {
     rmSync(folder, { recursive: true });
@@ -89,11 +89,13 @@ export interface Sources {
   readonly runtimeOf: (platform: PlatformName) => Promise<Runtime>;
 }
 
+export const lockHere = (): Lock => JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+
 /** The program as it is in the sources, and the runtimes that the lock file pins. */
 export async function sourcesHere(): Promise<Sources> {
-  const lock: Lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  const lock = lockHere();
   return {
-    program: await makeProgram(lock),
+    program: await makeProgram(product, lock),
     runtimeOf: (platform) => runtimeFor(platform, { lock, cache: join(root, 'dist/runtimes') }),
   };
 }

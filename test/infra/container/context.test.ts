@@ -1,9 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { expect, onTestFinished, test } from 'vitest';
-import { inImage, platformOf, writeForImage } from '../../../infra/package/image.ts';
+import { inImage, platformOf, writeForImage, writeForSimulator } from '../../../infra/package/image.ts';
+import { lockHere, makeProgram, sourcesHere } from '../../../infra/package/make-packages.ts';
 import type { PackedFile } from '../../../infra/package/packed-file.ts';
 import { root } from '../../support/source-tree.ts';
 
@@ -24,7 +26,7 @@ test('nothing goes into the build of the image but what is named', () => {
 test('every source that the build of the image needs goes into it', async () => {
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: ['src/main.ts', 'infra/package/image.ts'],
+    entryPoints: ['src/main.ts', 'src/azure-simulator/main.ts', 'infra/package/image.ts'],
     outdir: 'unused',
     bundle: true,
     write: false,
@@ -86,4 +88,20 @@ test('for a processor without a package no image is made', () => {
 test('the Dockerfile makes the image of these files', () => {
   const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
   expect(dockerfile).toContain('node /source/infra/package/image.ts . ');
+  expect(dockerfile).toContain('node /source/infra/package/image.ts --simulator .\n');
+});
+
+test('the image of the simulator has both programs, and the licences of all that is in them', async () => {
+  const folder = target();
+  const { program: bridge } = await sourcesHere();
+  const simulator = await makeProgram('scheduled-events-simulator', lockHere());
+  const runtime = { version: '24.21.0', program: readFileSync(process.execPath), licence: 'The text of Node' };
+  writeForSimulator({ bridge, simulator, runtime }, folder);
+  const licences = readFileSync(join(folder, 'THIRD-PARTY-LICENSES.txt'), 'utf8');
+  for (const name of ['prom-client', 'jose', 'selfsigned', 'ws'])
+    expect(licences).toMatch(new RegExp(`^${name} \\d`, 'm'));
+  const run = (...args: string[]): string =>
+    execFileSync(join(folder, 'node'), args, { cwd: folder, env: {}, encoding: 'utf8' });
+  expect(run('scheduled-events-simulator.cjs', 'simulate', '--list')).toMatch(/^SCENARIO/);
+  expect(run('scheduled-events-bridge.cjs', 'version')).toMatch(/^scheduled-events-bridge /);
 });

@@ -15,8 +15,8 @@ const instructions = instructionsOf(readFileSync(join(root, 'Dockerfile'), 'utf8
 const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
   readonly packages: Readonly<Record<string, { readonly version?: string }>>;
 };
-const [build, final] = stagesOf(instructions);
-if (!build || !final) throw new Error('The Dockerfile has not two stages');
+const [, build, , simulator, final] = stagesOf(instructions);
+if (!build || !simulator || !final) throw new Error('The Dockerfile has not five stages');
 
 const of = (stage: readonly Instruction[], name: string): string[] =>
   stage.filter((instruction) => instruction.name === name).map(({ text }) => text);
@@ -26,9 +26,14 @@ const environment = (): Readonly<Record<string, string>> =>
   );
 const [, probe = ''] = /CMD (\[.*\])$/.exec(of(final, 'HEALTHCHECK')[0] ?? '') ?? [];
 
-test('there are two stages, and each base is an argument with an exact tag', () => {
-  expect(stagesOf(instructions)).toHaveLength(2);
-  expect(of(instructions, 'FROM')).toEqual([`\${BUILD_IMAGE} AS build`, `\${RUN_IMAGE}`]);
+test('the image of the bridge is the last stage, and each base is an argument with an exact tag', () => {
+  expect(of(instructions, 'FROM')).toEqual([
+    `\${BUILD_IMAGE} AS sources`,
+    'sources AS build',
+    'sources AS build-simulator',
+    `\${RUN_IMAGE} AS simulator`,
+    `\${RUN_IMAGE}`,
+  ]);
   const bases = of(instructions, 'ARG').flatMap((text) => /^(?:BUILD|RUN)_IMAGE=(.*)$/.exec(text)?.[1] ?? []);
   expect(bases).toHaveLength(2);
   for (const base of bases) expect(base).toMatch(/^[a-z]+:([a-z]+-\d{8}-slim|\d+\.\d+\.\d+-[a-z]+-slim)$/);
@@ -41,10 +46,15 @@ test('the Node that it is built with is the one that it runs with', () => {
 });
 
 test('its version and its licence are those of the sources', () => {
-  const labels = of(final, 'LABEL').join(' ');
-  expect(labels).toContain(`org.opencontainers.image.version="${manifest.version}"`);
-  expect(labels).toContain(`org.opencontainers.image.licenses="${manifest.license}"`);
-  expect(labels).toContain(`org.opencontainers.image.title="${manifest.name}"`);
+  for (const { stage, title } of [
+    { stage: final, title: manifest.name },
+    { stage: simulator, title: 'scheduled-events-simulator' },
+  ]) {
+    const labels = of(stage, 'LABEL').join(' ');
+    expect(labels).toContain(`org.opencontainers.image.version="${manifest.version}"`);
+    expect(labels).toContain(`org.opencontainers.image.licenses="${manifest.license}"`);
+    expect(labels).toContain(`org.opencontainers.image.title="${title}"`);
+  }
 });
 
 test('nothing that runs in it needs a shell', () => {
@@ -54,9 +64,17 @@ test('nothing that runs in it needs a shell', () => {
   expect([of(final, 'CMD').length, of(final, 'ENTRYPOINT').length, of(final, 'HEALTHCHECK').length]).toEqual([1, 1, 1]);
 });
 
-test('it runs as a number that is not root, and is stopped by SIGTERM', () => {
-  expect(of(final, 'USER')).toEqual(['65532:65532']);
-  expect(of(final, 'STOPSIGNAL')).toEqual(['SIGTERM']);
+test('both images run as a number that is not root, and are stopped by SIGTERM', () => {
+  for (const stage of [simulator, final]) {
+    expect(of(stage, 'USER')).toEqual(['65532:65532']);
+    expect(of(stage, 'STOPSIGNAL')).toEqual(['SIGTERM']);
+  }
+});
+
+test('the image of the bridge has nothing of the simulator, whose image runs simulate', () => {
+  expect(of(final, 'COPY').filter((text) => text.includes('simulator'))).toEqual([]);
+  expect(of(simulator, 'ENTRYPOINT')).toEqual(['["node", "scheduled-events-simulator.cjs"]']);
+  expect(of(simulator, 'CMD')).toEqual(['["simulate"]']);
 });
 
 test('its state is in a volume, also where nobody names one', () => {
