@@ -6,6 +6,14 @@ const isForCoverage = process.argv.some((argument) => argument.startsWith('--cov
 // Node keeps compiled code there for the workers and for every program that a test starts. Coverage of cached functions is less exact.
 if (!isForCoverage) process.env.NODE_COMPILE_CACHE = join(import.meta.dirname, 'node_modules/.cache/compiled');
 
+/** Files that change their process for good: environment, trusted authorities, the first token host that MSAL keeps. */
+const alone = [
+  'test/{azure,heartbeat,process,sender,service,sinks}/**/*.test.ts',
+  'test/azure-simulator/event-hubs/**/*.test.ts',
+  'test/cli/service/**/*.test.ts',
+  'test/run-bridge.test.ts',
+];
+
 /** `test/README.md` says what each project proves. */
 export default defineConfig({
   test: {
@@ -22,8 +30,14 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/end-to-end/**', 'test/host-*/**', 'test/third-party/**', 'test/tools/**'],
+          exclude: ['test/end-to-end/**', 'test/host-*/**', 'test/third-party/**', 'test/tools/**', ...alone],
+          // A process of its own for every file would spend a fifth of the time on starting and on loading the same modules.
+          isolate: false,
         },
+      },
+      {
+        extends: true,
+        test: { name: 'alone', include: alone },
       },
       {
         extends: true,
