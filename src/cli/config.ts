@@ -78,7 +78,7 @@ function init({ sink: names, auth, output: file }: InitOptions, context: Command
   write(document, file, holdsSecret ? 0o600 : 0o644, context);
   if (file === undefined) return;
   const mode = holdsSecret && process.platform !== 'win32' ? ' with mode 600, since a secret belongs in it' : '';
-  context.print(`Wrote ${file}${mode}. Replace what stands in capital letters, then:
+  context.print(`Wrote ${file}${mode}. Complete it, then validate it:
   scheduled-events-bridge check --offline --config ${file}
 For completion in an editor, in the folder of that file:
   scheduled-events-bridge config schema --output ${schemaFile}

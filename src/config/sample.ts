@@ -33,14 +33,20 @@ export function sampleConfiguration(sinks: readonly ConfigurableSink[], authenti
   });
   const isByIdentity = chosen.some(({ name }) => name === 'managed-identity');
   const sections = chosen.map(({ key, values }) => [key, { ...commentOn(`sinks.${key}`, values), ...values }]);
+  // A sink without keys of its own has no room for a comment.
+  const leaves = chosen.flatMap(({ key }) => {
+    const option = optionAt(`sinks.${key}`);
+    return option ? [`${key}: ${option.meaning}`] : [];
+  });
   return {
     document: {
       $schema: `./${schemaFile}`,
       $comment: [
-        'Replace what stands in capital letters, and ids of zeros. What is left out has its default.',
+        ...(chosen.some(({ values }) => Object.keys(values).length > 0) ? [replace] : []),
+        'Keys that are left out have their defaults.',
         'scheduled-events-bridge check --config <this file> reports what is wrong with it.',
       ],
-      sinks: Object.fromEntries(sections),
+      sinks: { ...(leaves.length > 0 && { $comment: leaves }), ...Object.fromEntries(sections) },
       ...(isByIdentity && { identity: { ...commentOn('identity', { clientId: null }), clientId: null } }),
     },
     holdsSecret: chosen.some(({ key, values }) =>
@@ -48,6 +54,8 @@ export function sampleConfiguration(sinks: readonly ConfigurableSink[], authenti
     ),
   };
 }
+
+const replace = 'Replace what stands in capital letters, and ids of zeros.';
 
 const optionAt = (path: string) => options.find((option) => option.path === path);
 

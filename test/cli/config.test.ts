@@ -57,7 +57,8 @@ test('init writes all sinks that are named into one configuration, and prints it
   const names = sinks.map(({ name }) => name);
   const printed = await config('init', ...names.flatMap((name) => ['--sink', name]));
   const document = JSON.parse(printed);
-  expect(Object.keys(document.sinks)).toEqual(sinks.map(({ key }) => key));
+  expect(Object.keys(document.sinks).filter((key) => key !== '$comment')).toEqual(sinks.map(({ key }) => key));
+  expect(document.sinks.$comment).toEqual([expect.stringMatching(/^stdout: One JSON record per line/)]);
   expect(document.identity.clientId).toBeNull();
 });
 
