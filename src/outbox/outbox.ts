@@ -169,7 +169,6 @@ export interface PendingQuery {
   readonly limit: number;
   readonly exceptEvents?: ReadonlySet<string>;
   readonly onlyEvents?: ReadonlySet<string>;
-  readonly notAfterPosition?: number;
 }
 
 /** What is written of one delivery. `attempted`: it failed and stays pending. `dead`: refused for ever, kept with its reason. */

@@ -74,16 +74,13 @@ export class WriteBuffer {
   }
 
   /** What a sink has yet to get of the records held here, oldest first. */
-  pending(
-    sink: string,
-    { limit, exceptEvents, onlyEvents, notAfterPosition = Number.POSITIVE_INFINITY }: PendingQuery,
-  ): PendingDelivery[] {
+  pending(sink: string, { limit, exceptEvents, onlyEvents }: PendingQuery): PendingDelivery[] {
     const found: PendingDelivery[] = [];
     for (const { position, eventKey, json, appendedAt } of this.records.values()) {
       if (found.length >= limit) break;
       const update = this.update(sink, position);
       if (update && update.state !== 'pending') continue;
-      if (position > notAfterPosition || exceptEvents?.has(eventKey) || onlyEvents?.has(eventKey) === false) continue;
+      if (exceptEvents?.has(eventKey) || onlyEvents?.has(eventKey) === false) continue;
       found.push({ position, eventKey, json, appendedAt, attempts: update?.attempts ?? 0 });
     }
     return found;

@@ -107,7 +107,7 @@ describe('an operator at a bridge that runs, and at one that stopped', () => {
     await stop(again);
   });
 
-  test('what waits is saved, given up by the service that runs, and does not arrive', async () => {
+  test('pending records are exported, purged by the running service, and do not arrive', async () => {
     using directory = temporaryDirectory('purge');
     azure.logAnalytics.fault({ status: 403 });
     const bridge = startBridge(configurationFor(azure, 'web_0', directory.path));
@@ -121,7 +121,7 @@ describe('an operator at a bridge that runs, and at one that stopped', () => {
     expect(saved.find((record) => record.eventId === eventId)).toMatchObject({ recordId: onHub(eventId)[0] });
     const purge = ['purge', '--state', 'pending', '--sink', 'log-analytics'];
     expect(await outbox(directory.path, ...purge)).toMatchObject({ reason: 'usage', out: '' });
-    expect((await outbox(directory.path, ...purge, '--yes')).out).toMatch(/^\d+ deliver(y|ies) given up\.\n$/);
+    expect((await outbox(directory.path, ...purge, '--yes')).out).toMatch(/^\d+ deliver(y|ies) discarded\.\n$/);
     azure.logAnalytics.fault(null);
     const later = schedule('Reboot');
     await until(() => idsOf(later).length > 0, { timeoutMs: 90_000, what: 'the table is back' });

@@ -154,7 +154,7 @@ describe('one entry', () => {
       record: { recordId: 'record-6' },
       deliveries: [
         { sink: 'hub', state: 'pending' },
-        { sink: 'table', state: 'abandoned', code: 'purged', reason: 'Given up by hand.' },
+        { sink: 'table', state: 'abandoned', code: 'purged', reason: 'Discarded by an operator.' },
       ],
       givenUp: { at: '2026-01-01T00:00:00.000Z', sinks: ['table'] },
     });

@@ -62,5 +62,5 @@ test('an outbox in which a byte of an event went bad is refused', () => {
   const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
   damage(db, `UPDATE events SET json = replace(json, '2026', '2006') WHERE eventKey = 'a'`);
   db.close();
-  expect(() => readOutbox(harness.directory)).toThrow('what is remembered of the event a is not as it was written');
+  expect(() => readOutbox(harness.directory)).toThrow('the memory of the event a is not as it was written');
 });

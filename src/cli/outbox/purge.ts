@@ -7,7 +7,7 @@ import { confirmed, type Terminal } from './confirm.ts';
 import { sinkName } from './plain.ts';
 import { foundIn } from './read.ts';
 
-/** Says what will be lost, asks unless that is said to be meant, and has it done. */
+/** Shows what will be lost, asks for confirmation unless `yes`, and discards it. */
 export async function purgeOutbox(
   directory: string,
   { yes, ...argument }: PurgeSelection & { readonly yes: boolean },
@@ -17,11 +17,11 @@ export async function purgeOutbox(
   const { state, sink, position } = argument;
   const counts = foundIn(directory, () => countEntries(directory, { states: [state], sink, position }));
   if (counts.size === 0) {
-    print(`There is nothing ${state === 'dead' ? 'dead' : 'waiting'} to give up.\n`);
+    print(`No ${state === 'dead' ? 'dead letters' : 'pending records'} to discard.\n`);
     return;
   }
   if (!yes && !(await confirmed(whatIsLost(counts, argument), terminal, stop))) {
-    throw new Failure('notDone', 'Nothing was given up.');
+    throw new Failure('notDone', 'Nothing was discarded.');
   }
   print(`${await changeOutbox(directory, { verb: 'purge', argument }, stop)}\n`);
 }
@@ -29,7 +29,7 @@ export async function purgeOutbox(
 function whatIsLost(counts: ReadonlyMap<string, number>, { state, sink }: PurgeSelection): string {
   const of = [...counts].map(([name, n]) => `${counted(n, state)} ${sinkName(name)}`).join(' and ');
   const only = sink === undefined ? '' : ` --sink ${sink}`;
-  return `${of} will be given up for ever; outbox export --state ${state}${only} saves them first.`;
+  return `${of} will be discarded permanently; outbox export --state ${state}${only} saves them first.`;
 }
 
 function counted(n: number, state: PurgeSelection['state']): string {

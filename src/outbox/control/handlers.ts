@@ -1,11 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Outbox, PurgeSelection, Selection } from '../outbox.ts';
+import type { Answer } from './queue.ts';
 
-/** What a request about the outbox is answered with. */
-export interface OutboxAnswer {
-  readonly ok: boolean;
-  /** For the person who asked. */
-  readonly message: string;
+export interface OutboxAnswer extends Answer {
   /** Deliveries that were changed: one record for two sinks is two. */
   readonly deliveries: number;
 }
@@ -14,88 +11,86 @@ export interface OutboxAnswer {
 const atOnce = 2_000;
 
 /**
- * `retry` and `purge`, as they are asked for: arguments are JSON of anybody's making.
- * @param onChange after something was changed: the relays have to look at the whole backlog again.
+ * The requests `retry` and `purge`; arguments are JSON of unknown origin.
+ * @param onChange after something was changed: the relays have to compare the whole backlog.
  */
 export function outboxHandlers(
   outbox: Pick<Outbox, 'retryDeadLetters' | 'purge' | 'storage' | 'backlog'>,
   onChange: () => void = () => {},
 ): { readonly [Verb in 'retry' | 'purge']: (argument: unknown) => Promise<OutboxAnswer> } {
-  const carryOut = async (
+  const execute = async (
     argument: unknown,
-    work: (asked: Selection) => number | Promise<number>,
-    done: (deliveries: number, asked: Selection) => string,
+    work: (selection: Selection) => number | Promise<number>,
+    message: (deliveries: number, selection: Selection) => string,
   ): Promise<OutboxAnswer> => {
-    const asked = understood(argument);
-    if (!asked) return refusal('The request is not understood: the service is of another version than this command.');
+    const selection = selectionOf(argument);
+    if (!selection)
+      return refusal('The request is not understood: the service is of another version than this command.');
     const sinks = outbox.backlog().map(({ sink }) => sink);
-    if (asked.sink !== undefined && !sinks.includes(asked.sink)) {
-      return refusal(`There is no destination "${asked.sink}"; there is ${sinks.join(' and ') || 'none'}.`);
+    if (selection.sink !== undefined && !sinks.includes(selection.sink)) {
+      return refusal(`There is no destination "${selection.sink}"; there is ${sinks.join(' and ') || 'none'}.`);
     }
-    const deliveries = await work(asked);
+    const deliveries = await work(selection);
     if (deliveries > 0) onChange();
     const { trouble } = outbox.storage;
-    if (trouble)
-      return { ...refusal(`The disk takes no writes, so nothing can be changed: ${trouble.reason}`), deliveries };
-    return { ok: true, message: done(deliveries, asked), deliveries };
+    const reason = `The disk takes no writes, so nothing can be changed: ${trouble?.reason}`;
+    if (trouble) return { ...refusal(reason), deliveries };
+    return { ok: true, message: message(deliveries, selection), deliveries };
   };
 
   return {
     retry: (argument) =>
-      carryOut(
+      execute(
         argument,
-        (asked) => outbox.retryDeadLetters(asked),
-        (n, asked) =>
+        (selection) => outbox.retryDeadLetters(selection),
+        (n, selection) =>
           n === 0
-            ? noDeadLetter(outbox.backlog(), asked)
+            ? noDeadLetter(outbox.backlog(), selection)
             : `${counted(n, 'dead letter')} will be sent again, with the same ${n === 1 ? 'id' : 'ids'}.`,
       ),
     purge: async (argument) => {
-      const state = stateOf(argument);
-      if (!state) return refusal('A purge has to say which state it means, dead or pending.');
-      return carryOut(
+      const state = fieldsOf(argument)?.state;
+      if (state !== 'dead' && state !== 'pending') {
+        return refusal('A purge has to say which state it means, dead or pending.');
+      }
+      return execute(
         argument,
-        (asked) => inParts((limit) => outbox.purge({ ...asked, state, limit })),
-        (n) => (n === 0 ? 'There was nothing to give up; nothing is changed.' : `${counted(n, 'delivery')} given up.`),
+        (selection) => purgeAll(outbox, { ...selection, state }),
+        (n) => (n === 0 ? 'No matching deliveries; nothing was changed.' : `${counted(n, 'delivery')} discarded.`),
       );
     },
   };
 }
 
-/** Whoever asks for dead letters may mean what waits. */
+/** Pending deliveries may be meant, which need no retry. */
 function noDeadLetter(backlog: ReturnType<Outbox['backlog']>, { sink, position }: Selection): string {
   const none = position === undefined ? 'No dead letters.' : `No dead letter at position ${position}.`;
-  const waiting = backlog
-    .filter((one) => sink === undefined || one.sink === sink)
-    .reduce((n, { pending }) => n + pending, 0);
-  if (waiting === 0) return none;
-  return `${none} ${counted(waiting, 'delivery')} waiting: outbox retry --now tries at once.`;
+  const selected = backlog.filter((one) => sink === undefined || one.sink === sink);
+  const pending = selected.reduce((sum, one) => sum + one.pending, 0);
+  return pending === 0 ? none : `${none} ${counted(pending, 'delivery')} waiting: outbox retry --now tries at once.`;
 }
 
-async function inParts(purge: (limit: number) => number): Promise<number> {
+async function purgeAll(outbox: Pick<Outbox, 'purge'>, selection: PurgeSelection): Promise<number> {
   for (let sum = 0; ; await nextTurn()) {
-    const purged = purge(atOnce);
+    const purged = outbox.purge({ ...selection, limit: atOnce });
     sum += purged;
     if (purged < atOnce) return sum;
   }
 }
 
-function understood(argument: unknown): Selection | null {
-  if (typeof argument !== 'object' || argument === null) return null;
-  const { sink, position } = argument as Record<string, unknown>;
+const fieldsOf = (argument: unknown): Readonly<Record<string, unknown>> | null =>
+  typeof argument === 'object' ? (argument as Record<string, unknown> | null) : null;
+
+function selectionOf(argument: unknown): Selection | null {
+  const fields = fieldsOf(argument);
+  if (!fields) return null;
+  const { sink, position } = fields;
   if (sink !== undefined && typeof sink !== 'string') return null;
   if (position !== undefined && !(typeof position === 'number' && Number.isSafeInteger(position))) return null;
   return { sink, position };
 }
 
-function stateOf(argument: unknown): PurgeSelection['state'] | null {
-  const state = typeof argument === 'object' && argument !== null && 'state' in argument ? argument.state : null;
-  return state === 'dead' || state === 'pending' ? state : null;
-}
-
-const counted = (n: number, what: string): string => {
-  const many = what.endsWith('y') ? `${what.slice(0, -1)}ies` : `${what}s`;
-  return `${n} ${n === 1 ? what : many}`;
-};
+const counted = (n: number, what: string): string =>
+  `${n} ${n === 1 ? what : what.endsWith('y') ? `${what.slice(0, -1)}ies` : `${what}s`}`;
 
 const refusal = (message: string): OutboxAnswer => ({ ok: false, message, deliveries: 0 });

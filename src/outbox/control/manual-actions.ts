@@ -42,7 +42,7 @@ export const purge = (
   file.change((changes): number => {
     const { names, from, to } = selected(file, rest);
     const discard = file.db.prepare(`UPDATE deliveries SET state = 'abandoned', settledAt = ?, code = '${purgedCode}',
-      reason = 'Given up by hand.' WHERE sink = ? AND position IN (SELECT value FROM json_each(?))`);
+      reason = 'Discarded by an operator.' WHERE sink = ? AND position IN (SELECT value FROM json_each(?))`);
     return names.reduce((sum, name) => {
       const rows = all<{ position: number }>(
         file.db,

@@ -45,15 +45,6 @@ export interface FoundDelivery extends PendingDelivery {
   readonly damaged: boolean;
 }
 
-interface PendingRow {
-  readonly position: number;
-  readonly eventKey: string;
-  readonly attempts: number;
-  readonly appendedAt: string | null;
-  readonly crc: number | null;
-  readonly json: Uint8Array | null;
-}
-
 // Left joins: a row that lost its bytes is found, and becomes a dead letter, instead of being pending for ever.
 const body = `FROM found JOIN deliveries AS d ON d.sink = :sink AND d.position = found.position
   LEFT JOIN records AS r ON r.position = found.position LEFT JOIN bodies AS b ON b.position = found.position
@@ -98,23 +89,25 @@ export function prepareDeliveries(db: DatabaseSync) {
     },
     /** Oldest first. `without`: positions settled in memory only. `upTo`: rows behind it belong to an unfinished append. */
     pending(sink: string, query: PendingQuery, without: Iterable<number>, upTo: number): FoundDelivery[] {
-      const { limit, exceptEvents, onlyEvents, notAfterPosition } = query;
-      const shared = {
-        sink,
-        limit,
-        except: asList(exceptEvents),
-        without: asList(without),
-        upTo: Math.min(upTo, notAfterPosition ?? upTo),
-      };
+      const { limit, exceptEvents, onlyEvents } = query;
+      const shared = { sink, limit, except: asList(exceptEvents), without: asList(without), upTo };
       const rows = onlyEvents ? ofOnly.all({ ...shared, only: asList(onlyEvents) }) : ofAll.all(shared);
-      return (rows as unknown as PendingRow[]).map(found);
+      return rows.map((row) => found(row as unknown as Parameters<typeof found>[0]));
     },
   };
 }
 
 const asList = (values: Iterable<string | number> | undefined): string => JSON.stringify([...(values ?? [])]);
 
-function found({ position, eventKey, attempts, appendedAt, crc, json }: PendingRow): FoundDelivery {
+function found(row: {
+  readonly position: number;
+  readonly eventKey: string;
+  readonly attempts: number;
+  readonly appendedAt: string | null;
+  readonly crc: number | null;
+  readonly json: Uint8Array | null;
+}): FoundDelivery {
+  const { crc, appendedAt, json, ...rest } = row;
   const bytes = json ? Buffer.from(json.buffer, json.byteOffset, json.byteLength) : Buffer.alloc(0);
-  return { position, eventKey, attempts, appendedAt: appendedAt ?? '', json: bytes, damaged: crc32(bytes) !== crc };
+  return { ...rest, appendedAt: appendedAt ?? '', json: bytes, damaged: crc32(bytes) !== crc };
 }

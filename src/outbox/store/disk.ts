@@ -12,10 +12,10 @@ import { type Layout, layoutOf } from './layout.ts';
 import { type Lock, takeLock } from './lock.ts';
 import { openArchived, openReplaced, openSound } from './open.ts';
 import { OutboxFile } from './outbox-file.ts';
-import { type Archived, OutboxLog } from './outbox-log.ts';
+import { type Archived, createOutboxLog, type OutboxLog } from './outbox-log.ts';
 import { PositionMark } from './position-mark.ts';
 import { compact } from './prune.ts';
-import { Quota } from './quota.ts';
+import { createQuota, type Quota } from './quota.ts';
 import type { CreateOptions } from './replacement.ts';
 import { restore } from './replacement.ts';
 import { ensureReserve, freeReserve } from './reserve.ts';
@@ -62,9 +62,9 @@ export class Disk {
     this.#options = options;
     this.#owner = owner;
     this.#layout = layoutOf(options.directory);
-    this.#outboxLog = new OutboxLog(options);
+    this.#outboxLog = createOutboxLog(options);
     const isDelivered = (sink: string, position: number): boolean => owner.buffer.isDelivered(sink, position);
-    this.#quota = new Quota(options, { isOpen: owner.isOpen, isDelivered }, this.#outboxLog);
+    this.#quota = createQuota(options, { isOpen: owner.isOpen, isDelivered }, this.#outboxLog);
   }
 
   /** As far as it is known to be on disk, also where it can only be read; null where it cannot even be read. */
@@ -77,7 +77,7 @@ export class Disk {
   }
 
   get fill(): Fill {
-    return this.#quota.fill;
+    return this.#quota.fill();
   }
 
   get recovery(): Recovery | null {

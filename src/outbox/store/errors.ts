@@ -10,21 +10,11 @@ export class OutboxInUse extends Error {
   }
 }
 
-/** The outbox was written by a newer major version. It has not been touched. */
+/** The outbox was written by a newer major version. It was not changed. */
 export class OutboxTooNew extends Error {
   override readonly name = 'OutboxTooNew';
-  /** `wrote`: the version that wrote the file, null where it does not say. */
-  constructor({
-    path,
-    wrote,
-    theirs,
-    ours,
-  }: {
-    readonly path: string;
-    readonly wrote: string | null;
-    readonly theirs: number;
-    readonly ours: number;
-  }) {
+  /** Major formats; `wrote`: the version that wrote the file, null where it does not say. */
+  constructor(path: string, theirs: number, ours: number, wrote: string | null) {
     const install = wrote === null ? `a version that reads format ${theirs}` : `version ${wrote} or newer`;
     super(
       `The outbox ${path} has format ${theirs}; this version reads format ${ours} and has not touched it. Install ${install}, or move the file away to begin anew without what it holds.`,
@@ -46,7 +36,7 @@ export class NotOpen extends Error {
   }
 }
 
-/** Found by ourselves: SQLite sees nothing wrong with the file. */
+/** Damage that SQLite does not see. */
 export class OutboxDamaged extends Error {
   override readonly name = 'OutboxDamaged';
 }
@@ -60,7 +50,7 @@ const kinds: Readonly<Record<number, StorageTrouble['kind']>> = {
   26: 'damaged',
 };
 
-/** The end of the log is lost, as far as it can be told: positions that were handed out are in it no more. */
+/** The end of the log is lost: positions that were handed out are not in it any more. */
 export class LogDamaged extends OutboxDamaged {}
 
 export function troubleOf(error: unknown): StorageTrouble {

@@ -30,7 +30,7 @@ export function migrate(db: DatabaseSync, path: string, version: string, migrati
 export function refuseNewer(db: DatabaseSync, path: string, migrations: readonly Migration[]): void {
   const theirs = majorOf(userVersion(db));
   const ours = majorOf(migrations.at(-1)?.userVersion ?? 0);
-  if (theirs > ours) throw new OutboxTooNew({ path, theirs, ours, wrote: writtenBy(db) });
+  if (theirs > ours) throw new OutboxTooNew(path, theirs, ours, writtenBy(db));
 }
 
 const userVersion = (db: DatabaseSync): number =>

@@ -1,4 +1,4 @@
-import { createRateLimit, createStatusLogger, type Log } from '../../log.ts';
+import { createRateLimit, createStatusLogger } from '../../log.ts';
 import type { Fill, OutboxOptions, Recovery, Storage, StorageTrouble } from '../outbox.ts';
 
 /** An outbox that was moved away. */
@@ -35,141 +35,122 @@ const everyMs = 10_000;
 
 const part = 'outbox';
 
+export type OutboxLog = ReturnType<typeof createOutboxLog>;
+
 /** The messages of the outbox to the operator. */
-export class OutboxLog {
-  readonly #log: Log;
-  readonly #directory: string;
-  readonly #limited;
-  readonly #storageStatus;
-  readonly #maintenanceStatus;
-  #since = '';
-  #unreportedExpired = 0;
+export function createOutboxLog({ log, directory, clock }: Pick<OutboxOptions, 'log' | 'directory' | 'clock'>) {
+  const limited = createRateLimit({ clock, everyMs });
+  const storageStatus = createStatusLogger({ clock });
+  const maintenanceStatus = createStatusLogger({ clock });
+  let [since, unreportedExpired] = ['', 0];
 
-  constructor({ log, directory, clock }: Pick<OutboxOptions, 'log' | 'directory' | 'clock'>) {
-    this.#log = log;
-    this.#directory = directory;
-    this.#limited = createRateLimit({ clock, everyMs });
-    this.#storageStatus = createStatusLogger({ clock });
-    this.#maintenanceStatus = createStatusLogger({ clock });
-  }
-
-  /** To be called again and again, so that a trouble that lasts is logged again, and its end. */
-  storage(trouble: Storage['trouble'], undurable: number): void {
-    this.#reportExpired();
-    this.#since = trouble?.since ?? this.#since;
-    const [log, directory, since] = [this.#log, this.#directory, this.#since];
-    const { code = null, kind = 'unavailable', reason = '' } = trouble ?? {};
-    const fields = { part, ...trouble, undurable };
-    const remedy = adviceByCode[code ?? ''] ?? advice[kind];
-    this.#storageStatus(code, {
-      begins: () =>
-        log.error(
-          fields,
-          `The outbox in ${directory} cannot be written (${reason}): records are kept in memory and sent from there until it can. ${remedy}`,
-        ),
-      lasts: (seconds) =>
-        log.error(
-          { ...fields, seconds },
-          `The outbox in ${directory} has not been written since ${since} (${reason}): ${undurable} records are only in memory and are lost when this process ends. ${remedy}`,
-        ),
-      over: (seconds) =>
-        log.info(
-          { part, code: 'writable', since, seconds },
-          `The outbox in ${directory} is being written again; it was not since ${since}.`,
-        ),
-    });
-  }
-
-  /** The same of maintenance, which may fail while everything can be written. */
-  maintenance(trouble: StorageTrouble | null): void {
-    const log = this.#log;
-    const { code = null, reason = '' } = trouble ?? {};
-    const fields = { part, ...trouble };
-    this.#maintenanceStatus(code, {
-      begins: () => log.warn(fields, `Pruning the outbox failed (${reason}); retrying every minute.`),
-      lasts: (seconds) =>
-        log.warn({ ...fields, seconds }, `Pruning the outbox has been failing for ${seconds} s (${reason}).`),
-      over: (seconds) => log.info({ part, code: 'maintained', seconds }, 'Pruning the outbox succeeds again.'),
-    });
-  }
-
-  /** Files were removed while they were open: once, however often it is tried to recreate them. */
-  removed(reason: string): void {
-    this.#limited('removed', (leftOut) =>
-      this.#log.error(
-        { part, code: 'removed', reason, leftOut },
-        `${reason} while the bridge is running: it is recreated, with everything that is still known. Stop the bridge before files are removed there.`,
-      ),
-    );
-  }
-
-  /** They were recreated. `other`: the folder of another outbox that was found there. */
-  recreated(other: string | null, pending: Readonly<Record<string, number>>): void {
-    this.#limited('recreated', (leftOut) => {
-      const besides = other === null ? '' : ` Another outbox was there; it was moved to ${other}, unsent.`;
-      this.#log.warn(
-        { part, code: 'recreated', pending, other, leftOut },
-        `The outbox is in ${this.#directory} again, and its stream continues (undelivered: ${describeCounts(pending)}).${besides}`,
-      );
-    });
-  }
-
-  /** Other accounts could write in the directory, and cannot any more. */
-  secured(): void {
-    this.#log.warn(
-      { part, code: 'secured' },
-      `Other accounts could write in ${this.#directory}: that permission was removed. Only the bridge needs it.`,
-    );
-  }
-
-  recovered({ reason, movedTo, salvaged }: Recovery): void {
-    const { events, records, lost } = salvaged;
-    const saved = `${events} events and ${records} records were saved from it, ${lost} deliveries are known to be lost`;
-    this.#log.error(
-      { part, code: 'recovered', reason, movedTo, ...salvaged },
-      `The outbox could not be used: ${reason}. It was moved to ${movedTo}, for investigation; ${saved}.`,
-    );
-  }
-
-  archived({ reason, movedTo, pending }: Archived): void {
-    const held = pending === null ? 'the number of unsent records is unknown' : `unsent: ${describeCounts(pending)}`;
-    const where = movedTo === null ? 'There was no outbox to move away' : `The outbox is moved to ${movedTo} (${held})`;
-    this.#log.warn(
-      { part, code: 'archived', reason, movedTo, pending },
-      `${where}, and a new stream begins: ${reason}`,
-    );
-  }
-
-  expired(records: number): void {
-    this.#unreportedExpired += records;
-    this.#reportExpired();
-  }
-
-  fill({ bytes, limitBytes, isAlarming }: Fill): void {
-    const fields = { part, code: 'fill', bytes, limitBytes };
-    const share = `${Math.round((100 * bytes) / limitBytes)} % of its bound`;
-    if (!isAlarming) {
-      this.#log.info(fields, `The outbox is down to ${share}`);
-      return;
-    }
-    const consequence = 'when it is full, ended events are discarded, oldest first';
-    this.#log.warn(
-      fields,
-      `The outbox is at ${share}; ${consequence}. Fix the sink that blocks it, or raise outbox.maxMegabytes.`,
-    );
-  }
-
-  #reportExpired(): void {
-    const records = this.#unreportedExpired;
+  const reportExpired = (): void => {
+    const records = unreportedExpired;
     if (records === 0) return;
-    this.#limited('expired', () => {
-      this.#log.error(
+    limited('expired', () => {
+      log.error(
         { part, code: 'expired', records },
         `The outbox is full: ${records} records of ended events were discarded before every sink had them. Fix the sink that blocks it, or raise outbox.maxMegabytes.`,
       );
-      this.#unreportedExpired = 0;
+      unreportedExpired = 0;
     });
-  }
+  };
+
+  return {
+    /** To be called again and again, so that a trouble that lasts is logged again, and its end. */
+    storage(trouble: Storage['trouble'], undurable: number): void {
+      reportExpired();
+      since = trouble?.since ?? since;
+      const { code = null, kind = 'unavailable', reason = '' } = trouble ?? {};
+      const fields = { part, ...trouble, undurable };
+      const remedy = adviceByCode[code ?? ''] ?? advice[kind];
+      storageStatus(code, {
+        begins: () =>
+          log.error(
+            fields,
+            `The outbox in ${directory} cannot be written (${reason}): records are kept in memory and sent from there until it can. ${remedy}`,
+          ),
+        lasts: (seconds) =>
+          log.error(
+            { ...fields, seconds },
+            `The outbox in ${directory} has not been written since ${since} (${reason}): ${undurable} records are only in memory and are lost when this process ends. ${remedy}`,
+          ),
+        over: (seconds) =>
+          log.info(
+            { part, code: 'writable', since, seconds },
+            `The outbox in ${directory} is being written again; it was not since ${since}.`,
+          ),
+      });
+    },
+    /** The same of maintenance, which may fail while everything can be written. */
+    maintenance(trouble: StorageTrouble | null): void {
+      const { code = null, reason = '' } = trouble ?? {};
+      const fields = { part, ...trouble };
+      maintenanceStatus(code, {
+        begins: () => log.warn(fields, `Pruning the outbox failed (${reason}); retrying every minute.`),
+        lasts: (seconds) =>
+          log.warn({ ...fields, seconds }, `Pruning the outbox has been failing for ${seconds} s (${reason}).`),
+        over: (seconds) => log.info({ part, code: 'maintained', seconds }, 'Pruning the outbox succeeds again.'),
+      });
+    },
+    /** Files were removed while they were open: once, however often it is tried to recreate them. */
+    removed(reason: string): void {
+      limited('removed', (leftOut) =>
+        log.error(
+          { part, code: 'removed', reason, leftOut },
+          `${reason} while the bridge is running: it is recreated, with everything that is still known. Stop the bridge before files are removed there.`,
+        ),
+      );
+    },
+    /** They were recreated. `other`: the folder of another outbox that was found there. */
+    recreated(other: string | null, pending: Readonly<Record<string, number>>): void {
+      limited('recreated', (leftOut) => {
+        const besides = other === null ? '' : ` Another outbox was there; it was moved to ${other}, unsent.`;
+        log.warn(
+          { part, code: 'recreated', pending, other, leftOut },
+          `The outbox is in ${directory} again, and its stream continues (undelivered: ${describeCounts(pending)}).${besides}`,
+        );
+      });
+    },
+    /** Other accounts could write in the directory, and cannot any more. */
+    secured(): void {
+      log.warn(
+        { part, code: 'secured' },
+        `Other accounts could write in ${directory}: that permission was removed. Only the bridge needs it.`,
+      );
+    },
+    recovered({ reason, movedTo, salvaged }: Recovery): void {
+      const { events, records, lost } = salvaged;
+      const saved = `${events} events and ${records} records were saved from it, ${lost} deliveries are known to be lost`;
+      log.error(
+        { part, code: 'recovered', reason, movedTo, ...salvaged },
+        `The outbox could not be used: ${reason}. It was moved to ${movedTo}, for investigation; ${saved}.`,
+      );
+    },
+    archived({ reason, movedTo, pending }: Archived): void {
+      const held = pending === null ? 'the number of unsent records is unknown' : `unsent: ${describeCounts(pending)}`;
+      const where =
+        movedTo === null ? 'There was no outbox to move away' : `The outbox is moved to ${movedTo} (${held})`;
+      log.warn({ part, code: 'archived', reason, movedTo, pending }, `${where}, and a new stream begins: ${reason}`);
+    },
+    expired(records: number): void {
+      unreportedExpired += records;
+      reportExpired();
+    },
+    fill({ bytes, limitBytes, isAlarming }: Fill): void {
+      const fields = { part, code: 'fill', bytes, limitBytes };
+      const share = `${Math.round((100 * bytes) / limitBytes)} % of its bound`;
+      if (!isAlarming) {
+        log.info(fields, `The outbox is down to ${share}`);
+        return;
+      }
+      const consequence = 'when it is full, ended events are discarded, oldest first';
+      log.warn(
+        fields,
+        `The outbox is at ${share}; ${consequence}. Fix the sink that blocks it, or raise outbox.maxMegabytes.`,
+      );
+    },
+  };
 }
 
 /** `eventHubs 3, logAnalytics 0`. */

@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib';
 import type { EventMemory, LifecycleState } from '../../lifecycle/state.ts';
 import type { Salvaged } from '../outbox.ts';
 import { reconcileCounters } from './sink-store.ts';
+import { all } from './sql.ts';
 import { newState, writeChecked } from './state-store.ts';
 import { type EventRow, memoryOf, observationOf, observerOf, type Scalars, scalarsOf } from './stored-state.ts';
 
@@ -27,17 +28,12 @@ export function salvage(
     from.exec('PRAGMA trusted_schema = OFF');
     const lifecycle = metaOf(from, 'lifecycle');
     const scalars = lifecycle && scalarsOf(lifecycle.value, lifecycle.crc);
-    const records = copyRecords(
-      from,
-      into,
-      log === 'in-part' ? Number.MAX_SAFE_INTEGER : (scalars?.position ?? Number.MAX_SAFE_INTEGER),
-    );
+    const upTo = log === 'as-written' ? scalars?.position : null;
+    const records = copyRecords(from, into, upTo ?? Number.MAX_SAFE_INTEGER);
     copySinks(from, into);
     copyDeliveries(from, into);
     const lost = reconcileCounters(into);
-    copyRows(from, into, 'tombstones');
-    copyRows(from, into, 'approvals');
-    copyRows(from, into, 'requests');
+    for (const table of ['tombstones', 'approvals', 'requests'] as const) copyRows(from, into, table);
     const state = copyState(from, into, scalars);
     return { state, salvaged: { stream: scalars !== null, events: state.events.size, records, lost } };
   } finally {
@@ -88,14 +84,8 @@ function copySinks(from: DatabaseSync, into: DatabaseSync): void {
 function copyDeliveries(from: DatabaseSync, into: DatabaseSync): void {
   const get = from.prepare('SELECT * FROM deliveries WHERE sink = ? AND position = ?');
   const put = inserter(into, 'deliveries');
-  const records = into.prepare('SELECT position, eventKey FROM records').all() as {
-    position: number;
-    eventKey: string;
-  }[];
-  for (const { name, configured } of into.prepare('SELECT name, configured FROM sinks').all() as {
-    name: string;
-    configured: number;
-  }[]) {
+  const records = all<{ position: number; eventKey: string }>(into, 'SELECT position, eventKey FROM records');
+  for (const { name, configured } of all<{ name: string; configured: number }>(into, 'SELECT * FROM sinks')) {
     for (const { position, eventKey } of records) {
       const row = attempt(() => get.get(name, position) ?? null);
       if (row) put(row);
@@ -115,10 +105,7 @@ type Table = 'events' | 'undecided' | 'records' | 'deliveries' | 'sinks' | 'tomb
 
 /** Inserts the columns that this build knows: a newer build of the same major may have written more. */
 function inserter(into: DatabaseSync, table: Table): (row: Row) => void {
-  const known = into
-    .prepare(`SELECT name FROM pragma_table_info('${table}')`)
-    .all()
-    .map(({ name }) => String(name));
+  const known = all<{ name: string }>(into, 'SELECT name FROM pragma_table_info(?)', table).map(({ name }) => name);
   const prepared = new Map<string, StatementSync>();
   return (row) => {
     const names = known.filter((name) => row[name] !== undefined);
@@ -145,18 +132,11 @@ function soundRows(from: DatabaseSync, table: Table): readonly Found[] {
   return [...new Map(rows.map((row) => [row.rowid, row])).values()];
 }
 
-function walk(
-  from: DatabaseSync,
-  table: Table,
-  direction: 'ASC' | 'DESC',
-): { readonly rows: readonly Found[]; readonly complete: boolean } {
+function walk(from: DatabaseSync, table: Table, direction: 'ASC' | 'DESC') {
   const rows: Found[] = [];
   try {
-    for (const row of from
-      .prepare(`SELECT rowid AS rowid, * FROM ${table} NOT INDEXED ORDER BY rowid ${direction}`)
-      .iterate()) {
-      rows.push(row as Found);
-    }
+    const query = from.prepare(`SELECT rowid AS rowid, * FROM ${table} NOT INDEXED ORDER BY rowid ${direction}`);
+    for (const row of query.iterate()) rows.push(row as Found);
     return { rows, complete: true };
   } catch {
     return { rows, complete: false };

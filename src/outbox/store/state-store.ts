@@ -7,9 +7,9 @@ import { OutboxDamaged } from './errors.ts';
 import { all, one } from './sql.ts';
 import {
   checksum,
+  observationOf,
   type EventRow,
   memoryOf,
-  observationOf,
   observerOf,
   type Scalars,
   type StoredObserver,
@@ -25,18 +25,17 @@ export const newState = (): LifecycleState => emptyState(randomUUID());
  */
 export function loadState(db: DatabaseSync): LifecycleState {
   const text = readMeta(db, 'lifecycle');
-  const scalars = text === null ? null : scalarsOf(text, readChecksum(db, 'lifecycle'));
-  if (!scalars) throw new OutboxDamaged('the row of the lifecycle is missing, or not as it was written');
+  const scalars = sound(
+    text === null ? null : scalarsOf(text, readChecksum(db, 'lifecycle')),
+    'the row of the lifecycle is missing, or',
+  );
   const events = all<EventRow>(db, 'SELECT * FROM events ORDER BY eventKey').map((row) => {
     const memory = memoryOf(row, scalars.clockOffsetSeconds);
-    if (!memory) throw new OutboxDamaged(`what is remembered of the event ${row.eventKey} is not as it was written`);
-    return [row.eventKey, memory] as const;
+    return [row.eventKey, sound(memory, `the memory of the event ${row.eventKey} is`)] as const;
   });
-  const undecided = all<EventRow>(db, 'SELECT * FROM undecided ORDER BY number').map((row) => {
-    const observation = observationOf(row);
-    if (!observation) throw new OutboxDamaged('a document that waits for the name of this VM is not as it was written');
-    return observation;
-  });
+  const undecided = all<EventRow>(db, 'SELECT * FROM undecided ORDER BY number').map((row) =>
+    sound(observationOf(row), 'a document that waits for the name of this VM is'),
+  );
   const approved = all<Pick<EventRow, 'eventKey'>>(
     db,
     `SELECT eventKey FROM approvals WHERE outcome IS NULL OR outcome <> 'refused' ORDER BY eventKey`,
@@ -48,13 +47,16 @@ export function loadState(db: DatabaseSync): LifecycleState {
 export function loadObserver(db: DatabaseSync): StoredObserver {
   const text = readMeta(db, 'observer');
   if (text === null) return { observer: null, bootId: null };
-  const stored = observerOf(text, readChecksum(db, 'observer'));
-  if (!stored) throw new OutboxDamaged('the name of this VM is not as it was written');
-  return stored;
+  return sound(observerOf(text, readChecksum(db, 'observer')), 'the name of this VM is');
+}
+
+function sound<T>(value: T | null, subject: string): T {
+  if (value === null) throw new OutboxDamaged(`${subject} not as it was written`);
+  return value;
 }
 
 export const readMeta = (db: DatabaseSync, key: MetaKey): string | null =>
-  one<{ value: string }>(db, `SELECT value FROM meta WHERE key = '${key}'`)?.value ?? null;
+  one<{ value: string }>(db, 'SELECT value FROM meta WHERE key = ?', key)?.value ?? null;
 
 function readChecksum(db: DatabaseSync, key: CheckedKey): number | null {
   const text = readMeta(db, `${key}.crc`);
@@ -63,8 +65,8 @@ function readChecksum(db: DatabaseSync, key: CheckedKey): number | null {
 
 type CheckedKey = 'lifecycle' | 'observer';
 
-/** The rows of `meta`. `bridgeVersion`: the build that made the format, which is what an older one has to ask for. */
-export type MetaKey = 'sentinel' | 'bridgeVersion' | 'createdAt' | 'recovery' | CheckedKey | `${CheckedKey}.crc`;
+/** The rows of `meta`. `bridgeVersion`: the build that made the format, which an older one names as the one to install. */
+type MetaKey = 'sentinel' | 'bridgeVersion' | 'createdAt' | 'recovery' | CheckedKey | `${CheckedKey}.crc`;
 
 export function writeMeta(db: DatabaseSync, key: MetaKey, value: string): void {
   db.prepare(`INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`).run(
@@ -79,16 +81,15 @@ export function writeChecked(db: DatabaseSync, key: CheckedKey, value: string): 
   writeMeta(db, `${key}.crc`, String(checksum(value)));
 }
 
-/** So much older than the truth `lastDocumentAt` may be on disk: at one poll a second anything else writes all day long. */
-export const lastDocumentAtEveryMs = 60_000;
+/** How old `lastDocumentAt` may be on disk: to write each of one poll a second would keep the disk busy all day. */
+const lastDocumentAtEveryMs = 60_000;
 /** The same while an impact is near: after a power cut the outage is counted from what stands on disk. */
-export const lastDocumentAtNearImpactEveryMs = 5000;
+const lastDocumentAtNearImpactEveryMs = 5000;
 const nearImpactMs = 5 * 60_000;
 
 /** Whether this state is worth a transaction of its own. */
 export function isWorthStoring(stored: LifecycleState, next: LifecycleState): boolean {
-  if (changedScalars(stored, next) || undecidedIsDue(stored, next)) return true;
-  if (lastDocumentAtIsDue(stored, next)) return true;
+  if (changedScalars(stored, next) || undecidedIsDue(stored, next) || lastDocumentAtIsDue(stored, next)) return true;
   if (next.events === stored.events) return false;
   return (
     next.events.size !== stored.events.size ||
@@ -104,7 +105,7 @@ function changedScalars(stored: LifecycleState, next: LifecycleState): boolean {
   );
 }
 
-/** A look that repeats the one before takes the place of it at each poll: that alone is written with `lastDocumentAt`. */
+/** A document that repeats the one before replaces it at each poll: that alone is written with `lastDocumentAt`. */
 function undecidedIsDue({ undecided: stored }: LifecycleState, { undecided: next }: LifecycleState): boolean {
   return next.length !== stored.length || !isDeepStrictEqual(next.at(-1)?.document, stored.at(-1)?.document);
 }
@@ -118,12 +119,8 @@ export function lastDocumentAtIsDue(stored: LifecycleState, next: LifecycleState
   return Math.abs(Date.parse(after) - Date.parse(before)) >= everyMs;
 }
 
-function scalarsIn({
-  events: _events,
-  undecided: _undecided,
-  approved: _approved,
-  ...scalars
-}: LifecycleState): Scalars {
+function scalarsIn(state: LifecycleState): Scalars {
+  const { events: _events, undecided: _undecided, approved: _approved, ...scalars } = state;
   return scalars;
 }
 

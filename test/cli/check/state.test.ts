@@ -86,7 +86,7 @@ test('an outbox that took the place of a damaged one is a warning that says wher
 });
 
 const none: StateSeen = { running: false, report: null, error: null };
-const tooNew = new OutboxTooNew({ path: '/s/outbox.sqlite', wrote: '2.0.0', theirs: 2, ours: 1 });
+const tooNew = new OutboxTooNew('/s/outbox.sqlite', 2, 1, '2.0.0');
 const rows = [
   {
     name: 'the lock may not be looked at',

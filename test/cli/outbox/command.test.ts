@@ -172,18 +172,18 @@ const changes = [
     table: [3],
     dead: 1,
   },
-  { args: ['purge', '--state', 'dead', '--yes'], message: '1 delivery given up.', hub: [3], table: [3], dead: 0 },
-  { args: ['purge', '--state', 'pending', '--yes'], message: '2 deliveries given up.', hub: [], table: [], dead: 1 },
+  { args: ['purge', '--state', 'dead', '--yes'], message: '1 delivery discarded.', hub: [3], table: [3], dead: 0 },
+  { args: ['purge', '--state', 'pending', '--yes'], message: '2 deliveries discarded.', hub: [], table: [], dead: 1 },
   {
     args: ['purge', '3', '--state', 'pending', '--sink', 'log-analytics', '--yes'],
-    message: '1 delivery given up.',
+    message: '1 delivery discarded.',
     hub: [3],
     table: [],
     dead: 1,
   },
   {
     args: ['purge', '2', '--state', 'pending'],
-    message: 'There is nothing waiting to give up.',
+    message: 'No pending records to discard.',
     hub: [3],
     table: [3],
     dead: 1,
@@ -218,7 +218,7 @@ describe('what is changed', () => {
     const { reason, message } = await outboxVerb(harness, 'purge', '--state', 'pending');
     expect(reason).toBe('usage');
     expect(message).toBe(
-      '1 record that waits for Event Hubs and 1 record that waits for Log Analytics will be given up for ever; outbox export --state pending saves them first. There is no terminal to ask at: say --yes if that is meant.',
+      '1 record that waits for Event Hubs and 1 record that waits for Log Analytics will be discarded permanently; outbox export --state pending saves them first. There is no terminal to ask at: say --yes if that is meant.',
     );
     expect(readOutbox(harness.directory)?.sinks[0]?.counters.pending).toBe(1);
   });

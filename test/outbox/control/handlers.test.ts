@@ -30,12 +30,12 @@ const asked = [
     message: 'No dead letter at position 2. 2 deliveries waiting: outbox retry --now tries at once.',
     changed: 0,
   },
-  { verb: 'purge', argument: { state: 'dead' }, message: '1 delivery given up.', changed: 1 },
-  { verb: 'purge', argument: { state: 'pending' }, message: '5 deliveries given up.', changed: 5 },
+  { verb: 'purge', argument: { state: 'dead' }, message: '1 delivery discarded.', changed: 1 },
+  { verb: 'purge', argument: { state: 'pending' }, message: '5 deliveries discarded.', changed: 5 },
   {
     verb: 'purge',
     argument: { state: 'pending', position: 9 },
-    message: 'There was nothing to give up; nothing is changed.',
+    message: 'No matching deliveries; nothing was changed.',
     changed: 0,
   },
 ] as const;
@@ -94,7 +94,7 @@ describe('asked by another process', () => {
     }, 0);
     const answer = await outboxHandlers(outbox).purge({ state: 'pending' });
     clearInterval(ticking);
-    expect(answer).toMatchObject({ ok: true, message: '4500 deliveries given up.' });
+    expect(answer).toMatchObject({ ok: true, message: '4500 deliveries discarded.' });
     expect(turns).toBeGreaterThan(0);
     expect(positions(outbox, 'hub')).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { OutboxLog } from '../../../src/outbox/store/outbox-log.ts';
+import { createOutboxLog, type OutboxLog } from '../../../src/outbox/store/outbox-log.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
 
 interface Said {
@@ -20,7 +20,7 @@ function createTold(): { readonly clock: FakeClock; readonly said: Said[]; reado
     });
   };
   const log = { debug: write, info: write, warn: write, error: write, child: () => log };
-  return { clock, said, outboxLog: new OutboxLog({ log, clock, directory: '/var/lib/bridge' }) };
+  return { clock, said, outboxLog: createOutboxLog({ log, clock, directory: '/var/lib/bridge' }) };
 }
 
 const since = '2026-01-01T00:00:00.000Z';
