@@ -174,7 +174,7 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
     env,
   });
   const controlQueue = createControlQueue({ outbox, handlers, clock, log });
-  runtimeStats.onPoll(controlQueue.look);
+  runtimeStats.onPoll(controlQueue.executeNew);
   credential.onRecovered(() => {
     for (const relay of allRelays) relay.resume((code) => code.startsWith('token-'));
   });

@@ -3,8 +3,8 @@ import { Failure } from './exit-codes.ts';
 
 /**
  * Does `work` as the user who owns this directory, so that no file in it becomes root's: the service, which runs as that
- * user, could not write it. Only root can become somebody else; whoever else has to be the owner already.
- * Not on Windows, where files belong to whom the rights of their directory say.
+ * user, could not write it. Only root can become somebody else; any other user has to be the owner.
+ * Not on Windows, where the owner follows from the permissions of the directory.
  * @throws Failure where this user is neither root nor the owner.
  */
 export async function asOwner<T>(directory: string, work: () => Promise<T>): Promise<T> {

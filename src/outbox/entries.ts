@@ -51,7 +51,7 @@ export interface Entries {
 /** Everything that is known of one record. */
 export interface EntryDetails {
   readonly position: number;
-  /** Null where it was given up, or its bytes are not those that were written. */
+  /** Null where it was discarded, or its bytes are not those that were written. */
   readonly record: unknown;
   readonly appendedAt: string | null;
   readonly isDamaged: boolean;
@@ -62,7 +62,7 @@ export interface EntryDetails {
 
 /** The newest `limit` deliveries. Null where there is no outbox. @throws as `readOutbox`. */
 export const listEntries = (directory: string, { limit, ...filter }: EntryFilter & { readonly limit: number }) =>
-  look(directory, (db, upTo): Entries => {
+  readUpTo(directory, (db, upTo): Entries => {
     const bound = { ...parameters(filter), upTo };
     const total = db.prepare(`SELECT count(*) AS total FROM deliveries AS d WHERE ${wanted}`).get(bound)?.total;
     const rows = db
@@ -75,16 +75,16 @@ export const listEntries = (directory: string, { limit, ...filter }: EntryFilter
 
 /** How many deliveries there are, by sink; sinks without any are left out. Null where there is no outbox. */
 export const countEntries = (directory: string, filter: EntryFilter) =>
-  look(directory, (db, upTo): ReadonlyMap<string, number> => {
+  readUpTo(directory, (db, upTo): ReadonlyMap<string, number> => {
     const rows = db
       .prepare(`SELECT d.sink, count(*) AS n FROM deliveries AS d WHERE ${wanted} GROUP BY d.sink ORDER BY d.sink`)
       .all({ ...parameters(filter), upTo });
     return new Map(rows.map(({ sink, n }) => [String(sink), Number(n)]));
   });
 
-/** One record and what became of it; `newest` is the position of the last one. Null where there is no outbox. */
+/** One record and its deliveries; `newest` is the position of the last one. Null where there is no outbox. */
 export const readEntry = (directory: string, position: number) =>
-  look(directory, (db, newest): { readonly newest: number; readonly entry: EntryDetails | null } => {
+  readUpTo(directory, (db, newest): { readonly newest: number; readonly entry: EntryDetails | null } => {
     const row = position > newest ? undefined : db.prepare(recordAt).get(position);
     const buried = db.prepare('SELECT expiredAt, sinks FROM tombstones WHERE position = ?').get(position);
     if (!row && !buried) return { newest, entry: null };
@@ -111,11 +111,11 @@ const page = 200;
 
 /**
  * The JSON of every record with a delivery of this kind, oldest first, as it was written; one that is damaged is left out.
- * A page of its own for each look: no reader keeps the log from being played back. @throws as `readOutbox`.
+ * A transaction for each page: no reader keeps the log from being played back. @throws as `readOutbox`.
  */
 export function* exportEntries(directory: string, filter: EntryFilter): Generator<string> {
   for (let after = 0; ; ) {
-    const rows = look(directory, (db, upTo) =>
+    const rows = readUpTo(directory, (db, upTo) =>
       db
         .prepare(`SELECT r.position, r.crc, b.json FROM records AS r JOIN bodies AS b USING (position)
           WHERE r.position > :after AND EXISTS (SELECT 1 FROM deliveries AS d WHERE d.position = r.position AND ${wanted})
@@ -164,5 +164,5 @@ function sound({ json, crc }: Readonly<Record<string, unknown>>): string | null 
 }
 
 /** `upTo`: rows behind it are of an append that was never finished. */
-const look = <T>(directory: string, read: (db: DatabaseSync, upTo: number) => T): T | null =>
+const readUpTo = <T>(directory: string, read: (db: DatabaseSync, upTo: number) => T): T | null =>
   readIn(directory, (db) => read(db, loadState(db).position));

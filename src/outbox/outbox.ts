@@ -29,7 +29,7 @@ export interface OutboxOptions {
   readonly maxMegabytes: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** Of this build: the version that an older build asks its operator to install. */
+  /** Of this build: the version that an older build names as the one to install. */
   readonly version: string;
 }
 
@@ -131,7 +131,7 @@ export interface Fill {
   readonly isAlarming: boolean;
 }
 
-/** A file that could not be used and was replaced. Kept in the new one, for whoever investigates later. */
+/** A file that could not be used and was replaced. Kept in the new one, for a later investigation. */
 export interface Recovery {
   readonly at: string;
   /** What was wrong with it, in words. */
@@ -164,7 +164,7 @@ export interface PendingDelivery {
   readonly appendedAt: string;
 }
 
-/** What a relay asks for. Without sets of events: of all of them. */
+/** A query of a relay. Without sets of events: of all of them. */
 export interface PendingQuery {
   readonly limit: number;
   readonly exceptEvents?: ReadonlySet<string>;
@@ -268,6 +268,6 @@ export interface ConcludedApproval {
   readonly eventId: string;
   readonly outcome: 'accepted' | 'refused' | 'outcome-unknown';
   readonly at: Date;
-  /** In words; null where the outcome says it all. */
+  /** Null where the outcome needs none. */
   readonly reason: string | null;
 }

@@ -79,7 +79,7 @@ export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>) {
       queues.set(eventKey, left);
       if (left.length > 0) continue;
       queues.delete(eventKey);
-      // While others may be there, the next load asks for this event too.
+      // While others may be there, the next load includes this event.
       if (others) incomplete.delete(eventKey);
     }
     count(entries, -1);
@@ -122,7 +122,7 @@ export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>) {
         const last = queues.get(eventKey)?.at(-1)?.position;
         if (last === undefined || missing.includes(eventKey) || !incomplete.has(eventKey)) continue;
         const rows = outbox.pending(sink, { limit, onlyEvents: new Set([eventKey]) });
-        // It stays incomplete: what an operator asked for again may lie before what is held.
+        // It stays incomplete: dead letters that were retried may lie before what is held.
         hold(rows.filter(({ position }) => position > last));
       }
     },

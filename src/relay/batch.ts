@@ -31,7 +31,7 @@ export interface BatchRequest {
 
 /**
  * The batches that can start now. Each holds, for every event in it, the oldest entries without a gap, and no event is in
- * two batches: that is how the order per event is kept. There is no waiting for a batch to fill: what comes in while
+ * two batches: that is how the order per event is kept. There is no waiting for a batch to fill: what is appended while
  * others are in flight makes the next one.
  */
 export function nextBatches(request: BatchRequest): Waiting[][] {

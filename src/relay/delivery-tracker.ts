@@ -19,8 +19,8 @@ import { shorten } from './shorten.ts';
 import type { Failing, StatusLog } from './status-log.ts';
 import type { Urgency } from './urgency.ts';
 
-/** So many refusals of records one after the other, none accepted: the sink is left alone for a while. */
-const refusalsOfASickSink = 3;
+/** So many refusals of records one after the other, none accepted: the sink is paused for a while. */
+const refusalsOfAFailingSink = 3;
 
 /** A batch in flight, and what was so when it was sent. */
 export interface InFlightBatch extends Sent {
@@ -117,7 +117,7 @@ export function createDeliveryTracker(parts: {
     refusals += 1;
     suspects.add(entry.eventKey);
     backoffs.set(entry.eventKey, afterRefusal(backoffs.get(entry.eventKey), entry.position, moment()));
-    if (refusals >= refusalsOfASickSink) noteFailure(sentBatch, 'configuration');
+    if (refusals >= refusalsOfAFailingSink) noteFailure(sentBatch, 'configuration');
   };
 
   const onDead = (entry: Waiting, refusal: Refusal): void => {
@@ -177,7 +177,7 @@ export function createDeliveryTracker(parts: {
     /** How long until something may be sent that may not be sent now; infinite when nothing waits for time. */
     nextDueMs(now: number): number {
       const times = [pace.pausedUntil, urgency.dueAt() ?? now];
-      // While the sink is left alone as a whole, no single event's time matters.
+      // While the sink is paused as a whole, no single event's time matters.
       if (pace.pausedUntil <= now) for (const { heldUntil } of backoffs.values()) times.push(heldUntil);
       return Math.min(...times.filter((time) => time > now)) - now;
     },

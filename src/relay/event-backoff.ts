@@ -1,12 +1,12 @@
 import { backoff } from './backoff.ts';
 
 /**
- * What is held against single events. A sink that is down fails for all of them and is left alone as a whole (`Pace`);
+ * The failures of single events. A sink that is down fails for all of them and is paused as a whole (`Pace`);
  * an event that fails again while others get through is held for a while of its own and sent by itself, so that it
  * takes neither its neighbours' batches nor their time.
  */
 export interface EventBackoff {
-  /** Counted only where another record got through in between: an outage is nobody's fault. */
+  /** Counted only where another record got through in between: in an outage no event is at fault. */
   readonly failures: number;
   /** Monotonic milliseconds. */
   readonly heldUntil: number;
@@ -29,13 +29,13 @@ interface Moment {
 /** The event's batch could not be sent. */
 export function afterRetry(before: EventBackoff | undefined, { at, delivered, random }: Moment): EventBackoff {
   const failures = !before ? 1 : before.deliveredThen < delivered ? before.failures + 1 : before.failures;
-  // One failure may well have been the sink's: the event goes as soon as the sink may be asked again.
+  // One failure may well have been the sink's: the event goes as soon as the sink may be tried again.
   const heldUntil = failures > 1 ? at + backoff(failures).pauseMs('transient', random) : at;
   const { suspect = null, refusals = 0 } = before ?? {};
   return { failures, heldUntil, deliveredThen: delivered, suspect, refusals };
 }
 
-/** The event's oldest record was refused, alone. It is asked for again slowly, or as soon as another one got through. */
+/** The event's oldest record was refused, alone. It is retried slowly, or as soon as another one got through. */
 export function afterRefusal(
   before: EventBackoff | undefined,
   position: number,
@@ -47,7 +47,7 @@ export function afterRefusal(
   return { failures, heldUntil, deliveredThen: delivered, suspect: position, refusals };
 }
 
-/** Another record got through: what was refused alone can be asked for again, and then it is decided. */
+/** Another record got through: what was refused alone can be retried, and then it is decided. */
 export const released = (backoff: EventBackoff): EventBackoff =>
   backoff.suspect === null ? backoff : { ...backoff, heldUntil: Number.NEGATIVE_INFINITY };
 
@@ -62,7 +62,7 @@ export const wasRefused = (backoff: EventBackoff | undefined, position: number, 
 const hopeless = { refusals: 10, ageMs: 24 * 3_600_000 } as const;
 
 /**
- * Whether a record is given up although nothing else shows whose fault it is: no other record got through since, and none
+ * Whether a record becomes a dead letter although nothing else shows whose fault it is: no other record got through since, and none
  * of another event was refused either, which would show that it is the destination. A day is time to fix that.
  */
 export const isHopeless = (

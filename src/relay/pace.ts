@@ -1,5 +1,5 @@
 /**
- * How fast a sink may be asked. Healthy: everything at once. After a failure: nothing for a while, then half-open - one
+ * How fast a sink may be called. Healthy: everything at once. After a failure: nothing for a while, then half-open - one
  * batch of one record - and after each success twice as much, so that a destination that just came back is not buried
  * under the backlog of its own outage.
  */
@@ -12,7 +12,7 @@ export interface Pace {
   readonly concurrencyLimit: number;
   /**
    * Grows with each failure. Sixteen batches in flight when a destination goes down are one failure, not sixteen: what
-   * was sent before the last failure says nothing new.
+   * was sent before the last failure proves nothing new.
    */
   readonly generation: number;
 }
@@ -25,7 +25,7 @@ export interface Sent {
   readonly outOfTurn: boolean;
 }
 
-/** The pace with which a process starts: a crash loop must not hammer a sink that was sick before. */
+/** The pace with which a process starts: a crash loop must not hammer a sink that was failing before. */
 export const startingPace = (step: number, pausedUntil: number): Pace => ({
   step,
   pausedUntil,
@@ -45,7 +45,7 @@ export function afterSuccess(pace: Pace, sent: Sent, full: number): Pace {
   };
 }
 
-/** Whether this failure is news: it ends a healthy time, or it is the answer to the batch that was to find out. */
+/** Whether this failure is new: the first after a healthy time, or the result of the probe. */
 export const counts = (pace: Pace, sent: Sent): boolean => sent.generation === pace.generation && !sent.outOfTurn;
 
 /** `until`: when the sink may be asked again. */

@@ -81,7 +81,7 @@ class SinkRelay implements Relay {
   readonly #busy = new Set<string>();
   readonly #finished: { readonly sentBatch: InFlightBatch; readonly result: SendResult }[] = [];
   #draining: Promise<Drained> | null = null;
-  /** Of which stream everything in memory is; null before the first look. */
+  /** Of which stream everything in memory is; null before the first drain. */
   #streamId: string | null = null;
   #comparedAt = 0;
   /** As last decided; null: nothing is wrong. */
@@ -195,7 +195,7 @@ class SinkRelay implements Relay {
       const positions = sentBatch.batch.map(({ position }) => position);
       log.debug({ sink: sink.name, positions, result }, 'result of a batch');
       for (const { eventKey } of sentBatch.batch) this.#busy.delete(eventKey);
-      // What a stop interrupted says nothing about the sink: it stays as it was.
+      // A result that a stop interrupted proves nothing about the sink.
       const counts = sentBatch.streamId === streamId && (!stopping || result.kind === 'delivered');
       if (counts) this.#tracker.handleResult(sentBatch, result);
     }

@@ -26,7 +26,7 @@ export function recordOf({ json }: Pick<Waiting, 'json'>): Entry['record'] | nul
   }
 }
 
-/** Parsed only by the sink that asks: a sink that sends the bytes as they are costs nothing here. */
+/** Parsed only where a sink reads it: one that sends the bytes as they are costs nothing here. */
 function entryOf({ json }: Waiting): Entry {
   let record: Entry['record'] | null = null;
   return {

@@ -19,7 +19,7 @@ export interface Attempt {
 export type BatchDecision =
   /** They are done. */
   | { readonly kind: 'delivered' }
-  /** They stay, and the sink is left alone for a while. */
+  /** They stay, and the sink is paused for a while. */
   | {
       readonly kind: 'kept';
       readonly cause: Cause;
@@ -36,7 +36,7 @@ export type BatchDecision =
    * whose schema is broken refuses every row, a proxy with a low limit every size. It waits until another record got through, or for a day.
    */
   | { readonly kind: 'suspected'; readonly code: string; readonly reason: string }
-  /** The one record is put aside with its reason; its event goes on. */
+  /** The one record becomes a dead letter with its reason; its event continues. */
   | { readonly kind: 'dead'; readonly code: string; readonly reason: string };
 
 /** The policy of the relay in one place: pure, and exhaustive over {@link SendResult}. */

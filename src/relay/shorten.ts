@@ -2,7 +2,7 @@ import type { Entry } from '../sinks/sink.ts';
 
 type LifecycleRecord = Entry['record'];
 
-/** Stands where something was left out, so that nobody takes the rest for the whole. */
+/** Marks where something was left out, so that no reader takes the rest for the whole. */
 export const marker = '[shortened: the destination refused the record as too large]';
 
 /** How much of a list or of a text stays. */
@@ -21,7 +21,7 @@ function shortenNames(names: readonly unknown[], first: string): unknown[] {
   return [...ordered.slice(0, kept.names), marker];
 }
 
-/** What can be missed soonest goes first; the count of affected resources stays what Azure said. */
+/** What can be missed soonest goes first; the count of affected resources stays that of Azure. */
 const shortenings: readonly Shortening[] = [
   (record) => (record.description === null ? record : { ...record, description: shortenText(record.description) }),
   (record) => {

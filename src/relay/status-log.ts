@@ -10,7 +10,7 @@ export interface Failing {
   readonly retryAt: string | null;
 }
 
-/** What the log says with the status of a sink. */
+/** Logged with the status of a sink. */
 export interface Facts {
   /** Counts what has not been delivered; called only where it is logged. */
   readonly waiting: () => number;

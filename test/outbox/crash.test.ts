@@ -11,41 +11,41 @@ import { createHarness } from './harness.ts';
 /** Each is the start of a process, which takes seconds on a busy machine. */
 const kills = 20;
 
-/** Runs the writer on this directory, ends it after so many lines and a random moment more, and answers what it had been told. */
+/** Runs the writer on this directory, ends it a random moment after so many lines, and returns the lines. */
 async function runAndEnd(
   directory: string,
   lines: number,
   end: (writer: ChildProcess) => void = (writer) => writer.kill('SIGKILL'),
-): Promise<{ readonly told: readonly string[]; readonly signal: string }> {
+): Promise<{ readonly written: readonly string[]; readonly signal: string }> {
   const writer = spawn(process.execPath, [`${import.meta.dirname}/writer-process.ts`, directory], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const told: string[] = [];
+  const written: string[] = [];
   const exited = once(writer, 'exit');
   for await (const line of createInterface({ input: writer.stdout })) {
-    told.push(line);
-    if (told.length === lines) setTimeout(() => end(writer), Math.random() * 20);
+    written.push(line);
+    if (written.length === lines) setTimeout(() => end(writer), Math.random() * 20);
   }
   const [, signal] = await exited;
-  return { told, signal };
+  return { written, signal };
 }
 
-const numbers = (told: readonly string[], kind: string): number[] =>
-  told.filter((line) => line.startsWith(`${kind} `)).map((line) => Number(line.slice(2)));
+const numbers = (written: readonly string[], kind: string): number[] =>
+  written.filter((line) => line.startsWith(`${kind} `)).map((line) => Number(line.slice(2)));
 
 describe(`a writer that is killed ${kills} times`, () => {
-  test('finds everything that it was told is durable, whole, and nothing delivered pending', async () => {
+  test('finds every record that was reported durable, and no delivered record pending', async () => {
     using harness = createHarness();
     let appended = 0;
     const delivered = new Set<number>();
     for (let n = 0; n < kills; n += 1) {
-      const { told, signal } = await runAndEnd(harness.directory, 2 + Math.floor(Math.random() * 120));
+      const { written, signal } = await runAndEnd(harness.directory, 2 + Math.floor(Math.random() * 120));
       expect(signal).toBe('SIGKILL');
-      expect(told[0]).toBe('ready');
-      appended = Math.max(appended, ...numbers(told, 'a'));
-      for (const position of numbers(told, 'd')) delivered.add(position);
+      expect(written[0]).toBe('ready');
+      appended = Math.max(appended, ...numbers(written, 'a'));
+      for (const position of numbers(written, 'd')) delivered.add(position);
 
-      // Read as another process would, before anybody has repaired anything.
+      // Read as another process would, before anything is repaired.
       const report = readOutbox(harness.directory);
       expect(report?.position).toBeGreaterThanOrEqual(appended);
       expect(report?.recovery).toBeNull();
@@ -74,13 +74,13 @@ test.skipIf(process.platform !== 'linux')(
   'a writer whose index of the log is truncated by somebody else dies, and the next start finds everything',
   async () => {
     using harness = createHarness();
-    const { told, signal } = await runAndEnd(harness.directory, 40, () =>
+    const { written, signal } = await runAndEnd(harness.directory, 40, () =>
       truncateSync(join(harness.directory, 'outbox.sqlite-shm')),
     );
     expect(signal).toBe('SIGBUS');
     const outbox = harness.open({ sinks: ['hub', 'auditor'] });
     expect(outbox.recovery).toBeNull();
-    expect(outbox.state.position).toBeGreaterThanOrEqual(Math.max(...numbers(told, 'a')));
+    expect(outbox.state.position).toBeGreaterThanOrEqual(Math.max(...numbers(written, 'a')));
     const all = outbox.pending('auditor', { limit: 1_000_000 }).map(({ position }) => position);
     expect(all).toEqual(Array.from({ length: outbox.state.position }, (_, n) => n + 1));
   },

@@ -28,7 +28,7 @@ function blockedHarness(): Harness & { unblock(): void } {
 const balanceOf = (outbox: Outbox): number[] => Object.values(outbox.counters()).map(imbalance);
 
 describe('a commit that fails', () => {
-  test('loses nothing: it is told and sent from memory, and the next that succeeds writes it all', async () => {
+  test('loses nothing: listeners are notified, it is sent from memory, and the next success writes it all', async () => {
     using harness = createHarness();
     const outbox = harness.open();
     const heard: number[] = [];
@@ -50,7 +50,7 @@ describe('a commit that fails', () => {
     expect(harness.lines.map(({ fields }) => fields.code)).toEqual(['sqlite-5', 'writable']);
   });
 
-  test('of a settlement sends nothing again in this process', async () => {
+  test('of a delivery update sends nothing again in this process', async () => {
     using harness = createHarness();
     const outbox = harness.open();
     observe(outbox, { count: 3 });
@@ -98,7 +98,7 @@ describe('a commit that fails', () => {
     expect(outbox.counters().hub).toMatchObject({ delivered: 4, undurable: 3 });
   });
 
-  test('tells what ends with the process in the backlog', () => {
+  test('reports in the backlog what is lost when the process ends', () => {
     using harness = createHarness();
     const outbox = harness.open();
     observe(outbox, { count: 3 });
@@ -151,7 +151,7 @@ describe('a commit that fails', () => {
     expect(balanceOf(outbox)).toEqual([0, 0]);
   });
 
-  test('holds no more in memory than a guest may, and counts what it gives up', async () => {
+  test('bounds what it holds in memory, and counts what it discards', async () => {
     using harness = createHarness();
     const outbox = harness.open();
     const other = keepFileBusy(harness.directory);
@@ -279,7 +279,7 @@ describe('a state directory that cannot be used at start', () => {
   });
 });
 
-test('counters of a sink that never was are none', () => {
+test('an unknown sink has no counters', () => {
   using harness = blockedHarness();
   expect(harness.open().counters()).toEqual({ hub: noCounters, table: noCounters });
 });

@@ -6,7 +6,7 @@ import { countEntries, exportEntries, listEntries, type RecordFilter, readEntry 
 import { noProgress, type Outbox } from '../../src/outbox/outbox.ts';
 import { after, createHarness, type Harness, observe, recordAt } from './harness.ts';
 
-/** Six records for two sinks: 1 delivered and 2 dead for the hub, 2 dead for the table, and 6 given up for the table. */
+/** Six records for two sinks: 1 delivered and 2 dead for the hub, 2 dead for the table, and 6 purged for the table. */
 function varied(harness: Harness): Outbox {
   const outbox = harness.open();
   observe(outbox, { count: 6 });
@@ -113,7 +113,7 @@ describe('entries', () => {
     expect(positions).toEqual(Array.from({ length: 500 }, (_, n) => n + 1));
   });
 
-  test('are none where there is no outbox', () => {
+  test('are null where there is no outbox', () => {
     using harness = createHarness();
     const nowhere = join(harness.directory, 'nowhere');
     expect(listEntries(nowhere, { states: all, limit: 1 })).toBeNull();
@@ -124,7 +124,7 @@ describe('entries', () => {
 });
 
 describe('one entry', () => {
-  test('is its record, what became of it for each sink, and why', () => {
+  test('contains its record and the state, code and reason of each delivery', () => {
     using harness = createHarness();
     varied(harness);
     expect(readEntry(harness.directory, 2)).toEqual({
@@ -147,7 +147,7 @@ describe('one entry', () => {
     });
   });
 
-  test('that was given up says for which sinks, that was never there is none', () => {
+  test('that was discarded names the sinks, one that never existed is null', () => {
     using harness = createHarness();
     varied(harness);
     expect(readEntry(harness.directory, 6)?.entry).toMatchObject({

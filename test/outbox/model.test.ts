@@ -13,10 +13,10 @@ const week = 7 * 24 * 3_600_000;
 
 type Standing = 'pending' | 'delivered' | 'dead' | 'abandoned' | 'purged';
 
-/** What an outbox is to do, said without a disk. */
+/** A model of the outbox without a disk. */
 interface Model {
   sinks: readonly string[];
-  /** By position: the event, when it was appended, and how each sink stands. */
+  /** By position: the event, when it was appended, and the state of its deliveries. */
   readonly records: Map<
     number,
     { readonly eventKey: string; readonly at: number; readonly standing: Map<string, Standing> }
@@ -117,7 +117,7 @@ function accept(model: Model, sink: string, standing: Map<string, Standing>): vo
   model.accepted.set(sink, (model.accepted.get(sink) ?? 0) + 1);
 }
 
-const stands = (model: Model, sink: string, state: Standing): number[] =>
+const deliveriesIn = (model: Model, sink: string, state: Standing): number[] =>
   [...model.records].filter(([, { standing }]) => standing.get(sink) === state).map(([position]) => position);
 
 function take(step: Step, world: World, model: Model): void {
@@ -135,7 +135,7 @@ function take(step: Step, world: World, model: Model): void {
     }
     case 'settle': {
       const sink = model.sinks[step.sink % model.sinks.length] ?? '';
-      const chosen = stands(model, sink, 'pending').slice(0, step.first);
+      const chosen = deliveriesIn(model, sink, 'pending').slice(0, step.first);
       const reason = { code: 'x', reason: 'y' };
       world.outbox.settle(
         sink,
@@ -151,7 +151,7 @@ function take(step: Step, world: World, model: Model): void {
     case 'purge pending': {
       const sink = model.sinks[step.sink % model.sinks.length] ?? '';
       const state = step.do === 'purge pending' ? 'pending' : 'dead';
-      const chosen = stands(model, sink, state);
+      const chosen = deliveriesIn(model, sink, state);
       const changed =
         step.do === 'retry' ? world.outbox.retryDeadLetters({ sink }) : world.outbox.purge({ sink, state });
       expect(changed).toBe(chosen.length);
@@ -192,11 +192,11 @@ function compare({ outbox, harness }: World, model: Model): void {
   expect(new Map([...outbox.state.events].map(([key, { open }]) => [key, open]))).toEqual(model.open);
   const counters = outbox.counters();
   for (const sink of model.sinks) {
-    expect(positions(outbox, sink)).toEqual(stands(model, sink, 'pending'));
+    expect(positions(outbox, sink)).toEqual(deliveriesIn(model, sink, 'pending'));
     expect(counters[sink]).toMatchObject({
       accepted: model.accepted.get(sink) ?? 0,
-      pending: stands(model, sink, 'pending').length,
-      dead: stands(model, sink, 'dead').length,
+      pending: deliveriesIn(model, sink, 'pending').length,
+      dead: deliveriesIn(model, sink, 'dead').length,
     });
   }
   for (const own of Object.values(counters)) expect(imbalance(own)).toBe(0);
@@ -205,7 +205,7 @@ function compare({ outbox, harness }: World, model: Model): void {
   }
 }
 
-describe('whatever is appended, settled, crashed, configured, changed by hand and waited for', () => {
+describe('any sequence of appends, updates, crashes, configurations, manual actions and waits', () => {
   test('the outbox holds what a list in memory would hold', () => {
     fc.assert(
       fc.property(fc.array(steps, { minLength: 1, maxLength: 30 }), (story) => {

@@ -113,22 +113,22 @@ describe('append', () => {
     const outbox = harness.open();
     outbox.append({ ...outbox.state, lastDocumentAt: '2026-01-01T00:00:00.000Z', incarnation: 1 }, []);
     const changes = changesOf(harness.directory);
-    const look = (lastDocumentAt: string): number => {
+    const writes = (lastDocumentAt: string): number => {
       outbox.append({ ...outbox.state, lastDocumentAt, events: new Map(outbox.state.events) }, []);
       return changes.count();
     };
-    expect(look('2026-01-01T00:00:01.000Z')).toBe(0);
-    expect(look('2026-01-01T00:00:59.999Z')).toBe(0);
+    expect(writes('2026-01-01T00:00:01.000Z')).toBe(0);
+    expect(writes('2026-01-01T00:00:59.999Z')).toBe(0);
     expect(outbox.state.lastDocumentAt).toBe('2026-01-01T00:00:59.999Z');
-    expect(look('2026-01-01T00:01:00.000Z')).toBe(1);
-    expect(look('2026-01-01T00:01:30.000Z')).toBe(0);
+    expect(writes('2026-01-01T00:01:00.000Z')).toBe(1);
+    expect(writes('2026-01-01T00:01:30.000Z')).toBe(0);
     outbox.settle('hub', [], noProgress);
     expect(readOutbox(harness.directory)?.lastDocumentAt).toBe('2026-01-01T00:01:00.000Z');
     outbox.close();
     expect(readOutbox(harness.directory)?.lastDocumentAt).toBe('2026-01-01T00:01:30.000Z');
   });
 
-  test('tells of its records after they are on disk', () => {
+  test('notifies listeners after its records are on disk', () => {
     using harness = createHarness();
     const outbox = harness.open();
     const heard: [number, number | undefined][] = [];
@@ -139,7 +139,7 @@ describe('append', () => {
     expect(heard).toEqual([[2, 2]]);
   });
 
-  test('takes several transactions for many records, and tells nobody before the last', async () => {
+  test('takes several transactions for many records, and notifies no listener before the last', async () => {
     using harness = createHarness();
     const outbox = harness.open();
     const heard: number[] = [];
@@ -282,7 +282,7 @@ describe('settle', () => {
     ]);
   });
 
-  test('keeps how a sink stands over a restart', () => {
+  test('keeps the progress of a sink over a restart', () => {
     using harness = createHarness();
     const first = harness.open();
     expect(first.progress('hub')).toEqual(noProgress);
@@ -331,7 +331,7 @@ describe('a configuration that changes its sinks', () => {
   });
 });
 
-describe('an outbox that tells of another VM', () => {
+describe('an outbox of another VM', () => {
   test('is moved away unsent, and a new stream begins', () => {
     using harness = createHarness();
     const outbox = harness.open();

@@ -18,12 +18,12 @@ const outbox = openOutbox({
   log: silentLog,
   version: '1.0.0',
 });
-const tell = (line: string): number => writeSync(1, `${line}\n`);
+const report = (line: string): number => writeSync(1, `${line}\n`);
 
 let durable = 0;
 outbox.onAppended((records) => {
   durable = records.at(-1)?.position ?? durable;
-  tell(`a ${durable}`);
+  report(`a ${durable}`);
 });
 
 function turn(n: number): void {
@@ -37,12 +37,12 @@ function turn(n: number): void {
       noProgress,
     );
     // While a large append is under way, settlements are written with its end.
-    if (durable === outbox.state.position) for (const position of first) tell(`d ${position}`);
+    if (durable === outbox.state.position) for (const position of first) report(`d ${position}`);
   }
   if (n % 20 === 0) outbox.maintain();
   setImmediate(() => turn(n + 1));
 }
 
 if (outbox.storage.trouble) throw new Error(outbox.storage.trouble.reason);
-tell('ready');
+report('ready');
 turn(1);

@@ -24,9 +24,9 @@ const deliver = (...eventIds: string[]): void => {
     noProgress,
   );
 };
-const append = (...told: string[]): void => {
-  harness.append(...told);
-  for (const eventId of told) backlog.appended(eventId);
+const append = (...eventIds: string[]): void => {
+  harness.append(...eventIds);
+  for (const eventId of eventIds) backlog.appended(eventId);
 };
 const times = (count: number, eventId: string): string[] => Array<string>(count).fill(eventId);
 
@@ -128,7 +128,7 @@ describe('what is urgent', () => {
   });
 });
 
-test('looking again finds what came back to an event that is held, in its place', () => {
+test('comparing finds what came back to an event that is held, in its place', () => {
   append('a', 'a', 'a');
   backlog.load();
   const [, , last] = entries('a');
@@ -142,7 +142,7 @@ test('looking again finds what came back to an event that is held, in its place'
   expect(held('a')).toEqual([1, 2]);
 });
 
-test('looking again drops what is gone from the outbox, unless it is on its way', () => {
+test('comparing drops what is gone from the outbox, unless it is in flight', () => {
   append('a', 'a', 'b', 'b');
   backlog.load();
   harness.outbox.settle(

@@ -13,7 +13,7 @@ function pauses(cause: Cause, random: number, failures = 10): number[] {
   return seconds;
 }
 
-describe('how long a sink is left alone', () => {
+describe('the pause of a sink', () => {
   const cases: readonly { name: string; cause: Cause; random: number; seconds: number[] }[] = [
     {
       name: 'a fault that passes, at most',

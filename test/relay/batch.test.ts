@@ -98,7 +98,7 @@ describe('batches of one event each', () => {
     { name: 'an urgent event in flight still waits', waiting: ['a1', 'c3'], urgent: 'c', busy: 'c', batches: ['a1'] },
     { name: 'a held event lets others pass', waiting: ['a1', 'b2'], held: 'a', batches: ['b2'] },
     { name: 'a batch ends where a half ends', waiting: ['a1:1', 'a2:1', 'a3:2', 'a4:2'], batches: ['a1 a2'] },
-    { name: 'a half does not mix with what came later', waiting: ['a3:2', 'a4'], batches: ['a3'] },
+    { name: 'a half does not mix with later records', waiting: ['a3:2', 'a4'], batches: ['a3'] },
     {
       name: 'a probe takes the event with the fewest attempts',
       waiting: ['a1!3', 'b2!1', 'c3!1'],
@@ -142,13 +142,13 @@ describe('batches of any events', () => {
     },
     { name: 'a held event is left out', waiting: ['a1', 'b2', 'a3', 'c4'], held: 'a', batches: ['b2 c4'] },
     {
-      name: 'an event set apart shares no batch',
+      name: 'an isolated event shares no batch',
       waiting: ['a1', 'b2', 'a3', 'c4'],
       apart: 'a',
       batches: ['a1 a3', 'b2 c4'],
     },
     {
-      name: 'an event set apart later shares no batch either',
+      name: 'an event isolated later shares no batch either',
       waiting: ['b2', 'a3', 'c4'],
       apart: 'a',
       batches: ['b2 c4', 'a3'],

@@ -10,7 +10,7 @@ import { delivered } from './scripted-sink.ts';
 const cases = [
   { name: 'a commit of 1 ms is followed by 9 ms of rest', tookMs: 1, restMs: 9 },
   { name: 'a commit of 10 ms is followed by 90 ms of rest', tookMs: 10, restMs: 90 },
-  { name: 'a disk that stalled for 3 s is left alone for no longer than 100 ms', tookMs: 3000, restMs: 100 },
+  { name: 'a disk that stalled for 3 s rests for no longer than 100 ms', tookMs: 3000, restMs: 100 },
   { name: 'a commit that took no time is followed by none', tookMs: 0, restMs: 0 },
 ];
 

@@ -3,19 +3,19 @@ import { settled } from '../support/fake-clock.ts';
 import { type Harness, openHarness, positions, range } from './harness.ts';
 import { delivered, poison, tooLarge, unavailable } from './scripted-sink.ts';
 
-const rigs: Harness[] = [];
-const rigWith = (...options: Parameters<typeof openHarness>): Harness => {
+const harnesses: Harness[] = [];
+const harnessWith = (...options: Parameters<typeof openHarness>): Harness => {
   const harness = openHarness(...options);
-  rigs.push(harness);
+  harnesses.push(harness);
   return harness;
 };
 afterEach(() => {
-  for (const harness of rigs.splice(0)) harness.close();
+  for (const harness of harnesses.splice(0)) harness.close();
 });
 
 describe('an event that fails while others get through', () => {
   test('is held for itself, and the others pass', async () => {
-    const harness = rigWith();
+    const harness = harnessWith();
     harness.sink.does((batch) => (batch.some(({ record }) => record.eventId === 'bad') ? unavailable : delivered));
     harness.append('bad', 'a', 'b', 'bad', 'c');
     await harness.drainFor(30_000);
@@ -32,7 +32,7 @@ describe('an event that fails while others get through', () => {
   });
 
   test('takes no other down with it once it is known', async () => {
-    const harness = rigWith();
+    const harness = harnessWith();
     harness.sink.does((batch) => (batch.some(({ record }) => record.eventId === 'bad') ? unavailable : delivered));
     harness.append('bad');
     for (const eventId of 'abcdefgh') {
@@ -46,8 +46,8 @@ describe('an event that fails while others get through', () => {
     expect(harness.sink.arrived).toEqual(range(2, 9));
   });
 
-  test('and has hundreds of records lets what comes later pass at once', async () => {
-    const harness = rigWith({ batchBy: 'event', inFlight: 4 });
+  test('and has hundreds of records lets later events pass at once', async () => {
+    const harness = harnessWith({ batchBy: 'event', inFlight: 4 });
     harness.append('first');
     await harness.drain();
     harness.sink.does((batch) => (batch.some(({ record }) => record.eventId === 'bad') ? unavailable : delivered));
@@ -64,7 +64,7 @@ describe('an event that fails while others get through', () => {
   });
 
   test('does not keep others out of memory, however many records it has', async () => {
-    const harness = rigWith({ batchBy: 'event', inFlight: 4 });
+    const harness = harnessWith({ batchBy: 'event', inFlight: 4 });
     harness.sink.does((batch) => (batch.some(({ record }) => record.eventId === 'bad') ? unavailable : delivered));
     harness.append('first');
     await harness.drain();
@@ -85,8 +85,8 @@ describe('a record that a sink refuses', () => {
     (batch: readonly { readonly record: { readonly eventId: string } }[]) =>
       batch.some(({ record }) => eventIds.includes(record.eventId)) ? poison : delivered;
 
-  test('is found, put aside when another got through, and its event goes on', async () => {
-    const harness = rigWith();
+  test('is found, becomes a dead letter when another got through, and its event continues', async () => {
+    const harness = harnessWith();
     harness.sink.does((batch) => (batch.some(({ record }) => record.position === 3) ? poison : delivered));
     harness.append('a', 'b', 'c', 'c', 'd', 'e', 'f', 'g');
     await harness.drain();
@@ -98,7 +98,7 @@ describe('a record that a sink refuses', () => {
   });
 
   test('alone is kept while nothing else shows that the sink takes records, and the sink counts as failing', async () => {
-    const harness = rigWith();
+    const harness = harnessWith();
     harness.sink.does(refusing('bad'));
     harness.append('bad', 'bad');
     await harness.drainFor(600_000);
@@ -107,8 +107,8 @@ describe('a record that a sink refuses', () => {
     expect(harness.sink.sent.length).toBeLessThan(20);
   });
 
-  test('again and again is failing all the time: nobody is told that it is back before something is delivered', async () => {
-    const harness = rigWith();
+  test('again and again is failing all the time: no recovery is logged before something is delivered', async () => {
+    const harness = harnessWith();
     harness.sink.does(() => 'later');
     harness.append('bad');
     for (let refusal = 0; refusal < 8; refusal += 1) {
@@ -125,8 +125,8 @@ describe('a record that a sink refuses', () => {
     expect(harness.lines.at(-1)).toMatch(/^scripted recovered after/);
   });
 
-  test('alone for a day is put aside, where nothing else was sent that could show whose fault it is', async () => {
-    const harness = rigWith();
+  test('alone for a day becomes a dead letter, where nothing else was sent that could show whose fault it is', async () => {
+    const harness = harnessWith();
     harness.sink.does(refusing('bad'));
     harness.append('bad');
     await harness.drainFor(23 * 3_600_000);
@@ -137,7 +137,7 @@ describe('a record that a sink refuses', () => {
   });
 
   test('with those of another event is no record’s fault, however long it takes', async () => {
-    const harness = rigWith();
+    const harness = harnessWith();
     harness.sink.does(() => poison);
     harness.append('bad', 'worse');
     await harness.drainFor(72 * 3_600_000);
@@ -145,7 +145,7 @@ describe('a record that a sink refuses', () => {
   });
 
   test('and waits for proof does not hold back the record that brings it', async () => {
-    const harness = rigWith();
+    const harness = harnessWith();
     harness.sink.does(refusing('bad'));
     harness.append('bad');
     await harness.drain();
@@ -156,8 +156,8 @@ describe('a record that a sink refuses', () => {
     expect(harness.relay.health()).toMatchObject({ state: 'idle', step: 0 });
   });
 
-  test('as all others are is a table that does not fit: nothing is put aside, and all arrives when it is fixed', async () => {
-    const harness = rigWith();
+  test('as all others are means a table that does not fit: none becomes a dead letter, and all arrive when it is fixed', async () => {
+    const harness = harnessWith();
     harness.sink.does(() => poison);
     harness.append(...range(1, 40).map((index) => `event-${index}`));
     await harness.drainFor(1_800_000);
@@ -171,8 +171,8 @@ describe('a record that a sink refuses', () => {
     expect(harness.sink.arrived.toSorted((a, b) => a - b)).toEqual(range(1, 40));
   });
 
-  test('stays alone when it is asked for again', async () => {
-    const harness = rigWith();
+  test('stays alone when it is retried', async () => {
+    const harness = harnessWith();
     harness.sink.does((batch, attempt) =>
       attempt === 1 ? unavailable : batch.some(({ record }) => record.position === 1) ? poison : delivered,
     );
@@ -185,7 +185,7 @@ describe('a record that a sink refuses', () => {
   });
 
   test('once and then no longer is delivered', async () => {
-    const harness = rigWith();
+    const harness = harnessWith();
     let refusals = 0;
     harness.sink.does((batch) => {
       if (!batch.some(({ record }) => record.eventId === 'bad') || refusals > 0) return delivered;
@@ -200,7 +200,7 @@ describe('a record that a sink refuses', () => {
   });
 
   test('several times over is found each time', async () => {
-    const harness = rigWith({ batchBy: 'event', inFlight: 2 });
+    const harness = harnessWith({ batchBy: 'event', inFlight: 2 });
     harness.sink.does((batch) => (batch.some(({ record }) => record.position % 5 === 0) ? poison : delivered));
     harness.append(...range(1, 40).map((index) => `event-${index % 3}`));
     await harness.drainFor(600_000);
@@ -215,7 +215,7 @@ describe('a record that a sink refuses', () => {
 
 describe('a record that is too large', () => {
   test('makes the batch smaller, in order', async () => {
-    const harness = rigWith();
+    const harness = harnessWith();
     harness.sink.does((batch) => (batch.length > 3 ? tooLarge : delivered));
     harness.append(...Array<string>(10).fill('a'));
     await harness.drain();
@@ -231,7 +231,7 @@ describe('a record that is too large', () => {
   });
 
   test('alone goes with less in it, as much as is needed', async () => {
-    const harness = rigWith();
+    const harness = harnessWith();
     harness.sink.does(([entry]) => ((entry?.json.length ?? 0) > 6_000 ? tooLarge : delivered));
     const affectedResources = Array.from({ length: 200 }, (_, index) => `node_${index}`);
     harness.append({
@@ -246,8 +246,8 @@ describe('a record that is too large', () => {
     expect(last?.records[0]).toMatchObject({ description: expect.stringMatching(/shortened/), affectedResources });
   });
 
-  test('alone and with nothing left to leave out is put aside, and its event goes on', async () => {
-    const harness = rigWith();
+  test('alone that cannot be shortened further becomes a dead letter, and its event continues', async () => {
+    const harness = harnessWith();
     harness.sink.does((batch) => (batch.some(({ record }) => record.position === 1) ? tooLarge : delivered));
     harness.append('a', 'a');
     await harness.drain();
@@ -259,7 +259,7 @@ describe('a record that is too large', () => {
   });
 
   test('as all others are stays in the outbox, and all arrives when the destination takes records again', async () => {
-    const harness = rigWith();
+    const harness = harnessWith();
     harness.sink.does(() => tooLarge);
     harness.append(...range(1, 10).map((index) => `event-${index}`));
     await harness.drainFor(1_800_000);
@@ -276,17 +276,17 @@ describe('a pause that was stored', () => {
   test.each([
     { stepped: -hour, name: 'set back by an hour', atMost: 2 },
     { stepped: -30_000, name: 'set back by half a minute', atMost: 2 },
-    { stepped: 0, name: 'left alone', atMost: 2 },
+    { stepped: 0, name: 'not stepped', atMost: 2 },
     { stepped: hour, name: 'set forward by an hour', atMost: 0 },
   ])('is never longer after a restart than when it began, with the clock $name', async ({ stepped, atMost }) => {
-    const harness = rigWith();
+    const harness = harnessWith();
     harness.sink.does(() => unavailable);
     harness.append('a');
     const { waitMs } = await harness.drain();
     expect(waitMs).toBe(2_000);
     harness.clock.stepWall(stepped);
     const again = harness.restart();
-    rigs.push(again);
+    harnesses.push(again);
     const began = harness.clock.monotonicMs();
     harness.sink.does(() => delivered);
     await again.drainFor(2 * hour);
@@ -294,14 +294,14 @@ describe('a pause that was stored', () => {
     expect((harness.clock.monotonicMs() - began) / 1_000).toBeLessThanOrEqual(atMost);
   });
 
-  test('is as long as a destination asked for', async () => {
-    const harness = rigWith();
+  test('is as long as the Retry-After of the destination', async () => {
+    const harness = harnessWith();
     const throttled = { kind: 'retry', cause: 'throttled', code: 'http-429', reason: 'too fast' } as const;
     harness.sink.does(() => ({ ...throttled, retryAfterMs: 600_000 }));
     harness.append('a');
     await harness.drain();
     const again = harness.restart();
-    rigs.push(again);
+    harnesses.push(again);
     expect(await again.drain()).toMatchObject({ waitMs: 600_000 });
   });
 });

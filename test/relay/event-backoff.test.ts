@@ -11,14 +11,14 @@ import {
 const random = (): number => 1;
 
 describe('what is held against an event', () => {
-  test('an outage is nobody’s fault: failures count only where another record got through in between', () => {
+  test('in an outage no event is at fault: failures count only where another record got through in between', () => {
     let backoff = afterRetry(undefined, { at: 0, delivered: 5, random });
     for (const at of [10, 20, 30]) backoff = afterRetry(backoff, { at, delivered: 5, random });
     expect(backoff).toMatchObject({ failures: 1, heldUntil: 30 });
     expect(isIsolated(backoff)).toBe(false);
   });
 
-  test('an event that fails again while others get through is set apart and waits longer each time', () => {
+  test('an event that fails again while others get through is isolated and waits longer each time', () => {
     const waits: number[] = [];
     let backoff = afterRetry(undefined, { at: 0, delivered: 0, random });
     for (const delivered of [1, 2, 3, 4]) {
@@ -29,7 +29,7 @@ describe('what is held against an event', () => {
     expect(waits).toEqual([0, 4_000, 8_000, 16_000]);
   });
 
-  test('a record refused alone is asked for slowly, until another one got through', () => {
+  test('a record refused alone is retried slowly, until another one got through', () => {
     const first = afterRefusal(undefined, 7, { at: 1_000, delivered: 3, random });
     expect(first).toMatchObject({ suspect: 7, heldUntil: 61_000 });
     expect(isIsolated(first)).toBe(true);
@@ -62,7 +62,7 @@ describe('what is held against an event', () => {
     { name: 'not after nine', refusals: 9, ageMs: day, suspects: 1, hopeless: false },
     { name: 'not before a day is over', refusals: 100, ageMs: day - 1, suspects: 1, hopeless: false },
     { name: 'not while another event is refused too', refusals: 100, ageMs: 7 * day, suspects: 2, hopeless: false },
-  ])('a record that nothing else could prove wrong is given up $name', ({ refusals, hopeless, ...given }) => {
+  ])('a record that nothing else could prove wrong becomes a dead letter $name', ({ refusals, hopeless, ...given }) => {
     let backoff = afterRefusal(undefined, 7, { at: 0, delivered: 0, random });
     for (let n = 1; n < refusals; n += 1) backoff = afterRefusal(backoff, 7, { at: 0, delivered: 0, random });
     expect(isHopeless(backoff, { position: 7, ...given })).toBe(hopeless);

@@ -12,7 +12,7 @@ import { sampleRecord } from '../support/sample-record.ts';
 import { until } from '../support/until.ts';
 import { type ScriptedSink, scriptedSink } from './scripted-sink.ts';
 
-/** What a test says of a record: its event, and what differs from a freeze that is far off. */
+/** A record of a test: its event, and what differs from a freeze that is far off. */
 export type Told = string | (Partial<LifecycleRecord> & { readonly eventId: string });
 
 /** A relay between a real outbox on disk and a scripted sink, in a time that the test owns. */
@@ -135,7 +135,7 @@ function assemble(parts: {
 /** What the sink was given, send by send. */
 export const positions = ({ sink }: Harness): (readonly number[])[] => sink.sent.map((sent) => sent.positions);
 
-/** When the sink was asked, in seconds from the begin of the test. */
+/** When the sink was called, in seconds from the start of the test. */
 export const seconds = ({ sink }: Harness): number[] => sink.sent.map(({ at }) => (at - 1_000) / 1_000);
 
 export const range = (from: number, to: number): number[] =>

@@ -32,7 +32,7 @@ describe('what is urgent', () => {
     expect(positions(harness)).toEqual([[2, 5]]);
   });
 
-  test('and fails prolongs nothing', async () => {
+  test('and fails does not prolong the pause', async () => {
     const harness = await failing();
     const before = harness.relay.health();
     harness.append(preempt);
@@ -74,7 +74,7 @@ describe('what is urgent', () => {
     expect(harness.sink.arrived.toSorted()).toEqual([1, 2]);
   });
 
-  test('and fails with a longer Retry-After is not asked for again before that', async () => {
+  test('and fails with a longer Retry-After is not retried before that', async () => {
     const harness = await failing();
     harness.sink.does(() => ({ ...unavailable, retryAfterMs: 600_000 }));
     harness.append(preempt);
@@ -141,7 +141,7 @@ describe('what is urgent', () => {
     expect(positions(harness)).toEqual([[1], [2, 4, 3]]);
   });
 
-  test('and comes in the moment in which the earlier ones arrive repeats none of them', async () => {
+  test('and is appended when the earlier ones arrive repeats none of them', async () => {
     const harness = rigWith();
     harness.sink.does((_batch, attempt) => (attempt === 1 ? 'later' : delivered));
     harness.append('spot');
@@ -177,7 +177,7 @@ describe('what is urgent', () => {
     expect(harness.sink.sent).toHaveLength(attempts + 1);
   });
 
-  test('cannot be told of a stored record that nobody can read: it has its ordinary turn', async () => {
+  test('is unknown of a stored record that cannot be read: it has its ordinary turn', async () => {
     const harness = rigWith();
     harness.append(preempt);
     const { pending } = harness.outbox;

@@ -20,7 +20,7 @@ describe('the pace of a sink', () => {
     expect(startingPace(0, 0)).toMatchObject({ step: 0, concurrencyLimit: Number.POSITIVE_INFINITY });
   });
 
-  test('a sink that was sick when the process ended starts half-open', () => {
+  test('a sink that was failing when the process ended starts half-open', () => {
     expect(startingPace(4, 5_000)).toMatchObject({ step: 4, concurrencyLimit: 1, pausedUntil: 5_000 });
   });
 

@@ -60,7 +60,7 @@ function destination(fateOf: (position: number) => Fate) {
 
   return {
     arrived,
-    /** A process that died has nothing on its way. */
+    /** A process that died has nothing in flight. */
     forgetFlying: () => flying.clear(),
     take(batch: readonly Entry[], batchBy: 'event' | 'any') {
       const events = new Set(batch.map(({ record }) => record.eventId));
@@ -80,7 +80,7 @@ function destination(fateOf: (position: number) => Fate) {
   };
 }
 
-test('whatever a sink answers, every record is delivered in order per event, or put aside if it alone is refused', async () => {
+test('whatever a sink answers, every record is delivered in order per event, or becomes a dead letter if it alone is refused', async () => {
   await fc.assert(
     fc.asyncProperty(stories, async (story) => {
       const { records, batchBy, inFlight, most, answerMs, appendMs, random } = story;

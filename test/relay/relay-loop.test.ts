@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 describe('the loop', () => {
-  test('sends what is appended while it runs, and stops when it is told', async () => {
+  test('sends what is appended while it runs, and stops when it is aborted', async () => {
     const harness = rigWith();
     const running = harness.relay.run(harness.stop.signal);
     await settled();
@@ -28,7 +28,7 @@ describe('the loop', () => {
     await running;
   });
 
-  test('asks a failing sink again when it is time', async () => {
+  test('tries a failing sink again when it is time', async () => {
     const harness = rigWith();
     harness.sink.does((_batch, attempt) => (attempt < 3 ? unavailable : delivered));
     const running = harness.relay.run(harness.stop.signal);
@@ -42,7 +42,7 @@ describe('the loop', () => {
     await running;
   });
 
-  test('finds within a minute what nobody told it about, or at once when it is woken', async () => {
+  test('finds changes without a notification within a minute, or at once when it is woken', async () => {
     const harness = rigWith();
     const deaf = harness.outbox.onAppended;
     harness.relay.close();
@@ -177,7 +177,7 @@ describe('flushing before an end', () => {
     expect(harness.sink.arrived).toEqual([2, 1]);
   });
 
-  test('that did not begin leaves nothing on its way', async () => {
+  test('that did not begin leaves nothing in flight', async () => {
     const harness = rigWith();
     harness.sink.does(() => 'later');
     harness.append('a');

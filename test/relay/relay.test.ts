@@ -14,8 +14,8 @@ afterEach(() => {
   for (const harness of rigs.splice(0)) harness.close();
 });
 
-describe('a sink that is well', () => {
-  test('gets a record at once, and is asked for nothing more', async () => {
+describe('a healthy sink', () => {
+  test('gets a record at once, and no further call', async () => {
     const harness = rigWith();
     harness.append('a');
     expect(await harness.drain()).toEqual({ state: 'empty', waitMs: Number.POSITIVE_INFINITY });
@@ -38,7 +38,7 @@ describe('a sink that is well', () => {
     expect(bytes).toBe(row?.json.toString());
   });
 
-  test('gets what comes in while a batch is on its way in the next one, without delay', async () => {
+  test('gets what is appended while a batch is in flight in the next one, without delay', async () => {
     const harness = rigWith();
     harness.sink.does((_batch, attempt) => (attempt === 1 ? 'later' : delivered));
     harness.append('a');
@@ -77,8 +77,8 @@ describe('a sink that is well', () => {
 
   test('gets a large backlog in order, and never more of it in memory than a thousand records', async () => {
     const harness = rigWith({ limits: { records: 300, bytes: 10_000_000 } });
-    const told = range(1, 3_500).map((index) => `event-${index % 700}`);
-    await harness.appendMany(told);
+    const eventIds = range(1, 3_500).map((index) => `event-${index % 700}`);
+    await harness.appendMany(eventIds);
     const asked: number[] = [];
     const { pending } = harness.outbox;
     harness.outbox.pending = (sink, query) => {
@@ -103,7 +103,7 @@ describe('a sink that is well', () => {
 });
 
 describe('a sink that is down', () => {
-  test('is left alone longer each time, and gets one record when it is asked again', async () => {
+  test('is paused longer each time, and gets one record when it is tried again', async () => {
     const harness = rigWith();
     harness.append('a', 'b', 'c');
     harness.sink.does(() => unavailable);
@@ -131,7 +131,7 @@ describe('a sink that is down', () => {
     ]);
   });
 
-  test('is not asked by what comes in meanwhile', async () => {
+  test('is not called for what is appended meanwhile', async () => {
     const harness = rigWith();
     harness.sink.does(() => unavailable);
     harness.append('a');
@@ -150,7 +150,7 @@ describe('a sink that is down', () => {
     expect(harness.relay.health()).toMatchObject({ step: 1 });
   });
 
-  test('and asks for patience is left alone for as long as it says, but no longer than 15 minutes', async () => {
+  test('and sends a Retry-After is paused for that long, but no longer than 15 minutes', async () => {
     const harness = rigWith();
     harness.append('a');
     harness.sink.does((_batch, attempt) => ({ ...unavailable, retryAfterMs: attempt === 1 ? 90_000 : 3_600_000 }));
@@ -158,7 +158,7 @@ describe('a sink that is down', () => {
     expect(seconds(harness)).toEqual([0, 90, 990]);
   });
 
-  test('because a role is missing is asked slowly, and nothing is lost', async () => {
+  test('because a role is missing is tried slowly, and nothing is lost', async () => {
     const harness = rigWith();
     harness.append('a');
     harness.sink.does((_batch, attempt) => (attempt < 3 ? forbidden : delivered));
@@ -167,7 +167,7 @@ describe('a sink that is down', () => {
     expect(harness.counters()).toEqual({ pending: 0, delivered: 1, dead: 0 });
   });
 
-  test('is left alone after a restart as well, for as long as was said before', async () => {
+  test('stays paused after a restart, for as long as before', async () => {
     const before = rigWith();
     before.append('a', 'b');
     before.sink.does(() => unavailable);
@@ -206,7 +206,7 @@ describe('a sink that is down', () => {
     expect((await harness.drain()).state).toBe('empty');
   });
 
-  test('that says nothing at all is given up after a minute', async () => {
+  test('that gives no result is aborted after a minute', async () => {
     const harness = rigWith();
     harness.append('a');
     harness.sink.does((_batch, attempt) => (attempt === 1 ? 'later' : delivered));
@@ -218,7 +218,7 @@ describe('a sink that is down', () => {
     expect(harness.sink.arrived).toEqual([1]);
   });
 
-  test('that throws is said in the log and asked again', async () => {
+  test('that throws is logged and tried again', async () => {
     const harness = rigWith();
     harness.append('a');
     harness.sink.does((_batch, attempt) => {

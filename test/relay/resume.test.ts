@@ -6,7 +6,7 @@ import { delivered } from './scripted-sink.ts';
 const minute = 60_000;
 const isToken = (code: string): boolean => code.startsWith('token-');
 
-/** A sink that is left alone for fifteen minutes, for what the token endpoint asked for. */
+/** A sink that is paused for fifteen minutes, by the Retry-After of the token endpoint. */
 async function pausedFor(code: string): Promise<Harness> {
   const harness = openHarness();
   onTestFinished(() => harness.close());
@@ -20,7 +20,7 @@ async function pausedFor(code: string): Promise<Harness> {
   return harness;
 }
 
-test('a sink that failed for lack of a token is asked at once when there is one again, and gets its whole backlog', async () => {
+test('a sink that failed for lack of a token is tried at once when there is one again, and gets its whole backlog', async () => {
   const harness = await pausedFor('token-throttled');
   harness.relay.resume(isToken);
   await settled();
@@ -29,7 +29,7 @@ test('a sink that failed for lack of a token is asked at once when there is one 
   expect(harness.counters()).toMatchObject({ pending: 0, delivered: 2 });
 });
 
-test('a sink that failed for something else is left alone all the same when tokens come again', async () => {
+test('a sink that failed for something else stays paused when tokens are issued again', async () => {
   const harness = await pausedFor('http-429');
   harness.relay.resume(isToken);
   await settled();

@@ -39,7 +39,7 @@ function sending(sink: Sink, batch: readonly Waiting[] = [good], log: Log = sile
 }
 
 describe('one send', () => {
-  test('gives the sink the bytes as they are, and the record to who asks for it', async () => {
+  test('gives the sink the bytes as they are, and the record where it is read', async () => {
     let got: readonly Entry[] = [];
     const { answer } = sending(
       sinkThat(async (batch) => {
@@ -54,14 +54,14 @@ describe('one send', () => {
     expect(got[0]?.record).toBe(got[0]?.record);
   });
 
-  test('that hangs for ever is given up after the last deadline, and the sink is told', async () => {
-    let told = false;
+  test('that hangs for ever ends at the deadline, and the sink is aborted', async () => {
+    let aborted = false;
     const { clock, answer } = sending(
       sinkThat(
         (_batch, signal) =>
           new Promise(() => {
             signal.addEventListener('abort', () => {
-              told = true;
+              aborted = true;
             });
           }),
       ),
@@ -70,7 +70,7 @@ describe('one send', () => {
     expect(answer.result).toBeNull();
     await clock.advance(1);
     expect(answer.result).toMatchObject({ kind: 'retry', cause: 'transient', code: 'deadline-exceeded' });
-    expect(told).toBe(true);
+    expect(aborted).toBe(true);
     expect(clock.sleepers()).toBe(0);
   });
 
@@ -96,7 +96,7 @@ describe('one send', () => {
     expect(answer.result).toMatchObject({ kind: 'rejected', cause: 'poison', code: 'unreadable' });
   });
 
-  test('that is stopped waits a moment for what the sink says', async () => {
+  test('that is stopped waits a moment for the result of the sink', async () => {
     const slow = sinkThat(async (_batch, signal) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
       return { kind: 'delivered' };
@@ -107,7 +107,7 @@ describe('one send', () => {
     expect(answer.result).toEqual({ kind: 'delivered' });
   });
 
-  test('that is stopped does not wait for a sink that says nothing', async () => {
+  test('that is stopped does not wait for a sink without a result', async () => {
     const { clock, stop, answer } = sending(sinkThat(() => new Promise(() => {})));
     await settled();
     stop.abort();

@@ -25,7 +25,7 @@ const cases: readonly { name: string; attempt?: Partial<Attempt>; result: SendRe
     means: { kind: 'kept', cause: 'transient', ...why },
   },
   {
-    name: 'throttling loses nothing and says how long',
+    name: 'throttling loses nothing and keeps its Retry-After',
     result: throttled,
     means: { kind: 'kept', cause: 'throttled', ...why, retryAfterMs: 5_000 },
   },
@@ -49,7 +49,7 @@ const cases: readonly { name: string; attempt?: Partial<Attempt>; result: SendRe
     means: { kind: 'suspected', ...why },
   },
   {
-    name: 'one record that is too large, cannot be shortened and was refused before is put aside',
+    name: 'one record that is too large, cannot be shortened and was refused before becomes a dead letter',
     attempt: { canShorten: false, refusedBefore: true },
     result: tooLarge,
     means: { kind: 'dead', ...why },
@@ -60,7 +60,7 @@ const cases: readonly { name: string; attempt?: Partial<Attempt>; result: SendRe
     means: { kind: 'suspected', ...why },
   },
   {
-    name: 'one record refused again, after another got through, is put aside',
+    name: 'one record refused again, after another got through, becomes a dead letter',
     attempt: { refusedBefore: true },
     result: poison,
     means: { kind: 'dead', ...why },

@@ -18,7 +18,7 @@ const failing = (code: string) => ({ code, reason: `because of ${code}`, step: 1
 const factsOf = (delivered: number, waiting = 0) => ({ waiting: () => waiting, delivered });
 const none = factsOf(0);
 
-describe('what the log says of a sink', () => {
+describe('the log of a sink', () => {
   test('one line when it begins to fail, one when it is back', async () => {
     const { lines, clock, statusLog } = listening();
     statusLog.status(null, none);
@@ -31,7 +31,7 @@ describe('what the log says of a sink', () => {
     expect(lines).toEqual(['eventHubs is failing: because of http-503', 'eventHubs recovered after 50 s.']);
   });
 
-  test('that it is back is said only after a delivery', async () => {
+  test('its recovery is logged only after a delivery', async () => {
     const { lines, clock, statusLog } = listening();
     statusLog.status(failing('invalid-field'), factsOf(7));
     await clock.advance(10_000);
@@ -39,7 +39,7 @@ describe('what the log says of a sink', () => {
     expect(lines.slice(1)).toEqual(['No records wait for eventHubs any more; it took none since it began to fail.']);
   });
 
-  test('while it fails it is said again every ten minutes, with how many wait', async () => {
+  test('while it fails it is logged every ten minutes, with the number of records that wait', async () => {
     const { lines, clock, statusLog } = listening();
     for (let minute = 0; minute < 25; minute += 1) {
       statusLog.status(failing('http-503'), factsOf(0, 42));
@@ -80,7 +80,7 @@ describe('what the log says of a sink', () => {
     expect(lines).toHaveLength(2);
   });
 
-  test('a record put aside is said with its reason', () => {
+  test('a dead letter is logged with its reason', () => {
     const { lines, statusLog } = listening();
     statusLog.deadLetter(7, 'http-400', 'the row does not fit the table');
     expect(lines).toEqual([

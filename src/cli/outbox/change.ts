@@ -11,17 +11,17 @@ import { asOwner } from '../as-owner.ts';
 import { Failure } from '../exit-codes.ts';
 import { explainUnread, foundIn, noOutboxIn } from './read.ts';
 
-/** What a person wants changed. */
+/** A change that an operator requests. */
 export type ChangeRequest =
   | { readonly verb: 'retry'; readonly argument: Selection }
   | { readonly verb: 'purge'; readonly argument: PurgeSelection };
 
-/** The service looks once a second; a large purge takes seconds. */
+/** The service reads requests once a second; a large purge takes seconds. */
 const timeoutMs = 20_000;
 
 /**
  * Has the service change its outbox; where none runs, does it here, as the owner of the directory.
- * @returns a sentence that says what was done.
+ * @returns a sentence for the operator.
  * @throws Failure where it was not.
  */
 export async function changeOutbox(directory: string, wish: ChangeRequest, stop: AbortSignal): Promise<string> {
@@ -31,7 +31,7 @@ export async function changeOutbox(directory: string, wish: ChangeRequest, stop:
       if (answered !== null) return answered;
       const done = await asOwner(directory, () => changeHere(directory, wish));
       if (done !== null) return accepted(done);
-      // A service started between the question and our turn: it is asked.
+      // A service started in between: it gets the request.
       if (tries === 2) throw unanswered('no-answer', directory, stop);
     }
   } catch (error) {
@@ -66,7 +66,7 @@ async function askTheService(
 
 /** Null: a service has the outbox by now. */
 async function changeHere(directory: string, { verb, argument }: ChangeRequest): Promise<unknown> {
-  // Those that the service had: to any others the outbox would adapt itself, and give up what waits.
+  // Those that the service had: with any others the outbox would abandon what is pending.
   const sinks = foundIn(directory, readOutbox).sinks.filter(({ configured }) => configured);
   try {
     const outbox = openOutbox({
@@ -89,16 +89,13 @@ async function changeHere(directory: string, { verb, argument }: ChangeRequest):
   }
 }
 
-/** The bound is the service's business: nothing is to be given up for it here. */
+/** Only the service applies the bound: nothing may be discarded for it here. */
 const ampleMegabytes = 65_536;
 
 function accepted(answer: unknown): string {
   const { ok, message } = (typeof answer === 'object' && answer !== null ? answer : {}) as Record<string, unknown>;
   if (ok === true && typeof message === 'string') return message;
-  throw new Failure(
-    'notDone',
-    typeof message === 'string' ? message : 'The service gave an answer that is not understood.',
-  );
+  throw new Failure('notDone', typeof message === 'string' ? message : 'The answer of the service is not understood.');
 }
 
 function unanswered(why: Extract<Asked, { answered: false }>['why'], directory: string, stop: AbortSignal): Failure {
@@ -106,6 +103,6 @@ function unanswered(why: Extract<Asked, { answered: false }>['why'], directory: 
   const when = stop.aborted ? 'yet' : `in ${timeoutMs / 1000} s`;
   return new Failure(
     'notDone',
-    `The service runs, but has not answered ${when}; the request is taken back. See status, and the log of the service.`,
+    `The service runs, but has not answered ${when}; the request was withdrawn. See status, and the log of the service.`,
   );
 }

@@ -7,11 +7,11 @@ import { type ExitReason, Failure } from '../exit-codes.ts';
 import { addRecordOptions, type RecordOptions, recordFilterOf } from './filter.ts';
 import { addStateDirOptions, type StateDirOptions, stateDirectoryOf } from './state-directory.ts';
 
-/** `outbox`: what waits and what was refused, looked at and changed by hand. */
+/** `outbox`: lists and changes what is pending and what was refused. */
 export const addOutbox: Verb = (program, commandContext) => {
   const outbox = program
     .command('outbox')
-    .description('list what waits for a destination or was refused by it, send it again, or discard it')
+    .description('list pending records and dead letters, send them again, or discard them')
     .helpCommand(false);
   describeVerb(outbox, ...reasons);
   for (const add of [addList, addShow, addRetry, addPurge, addExport]) add(outbox, commandContext);
@@ -51,7 +51,7 @@ interface Chosen extends StateDirOptions, RecordOptions {
 }
 
 function addList(outbox: Command, { env, print }: CommandContext): void {
-  addRecordOptions(addSub(outbox, 'list', 'list what waits and what was refused, newest last'))
+  addRecordOptions(addSub(outbox, 'list', 'list pending records and dead letters, newest last'))
     .addOption(sinkOption())
     .addOption(stateOption())
     .addOption(
@@ -78,7 +78,7 @@ interface Listing {
 }
 
 function addShow(outbox: Command, { env, print }: CommandContext): void {
-  addSub(outbox, 'show', 'print one record and what became of it, as JSON')
+  addSub(outbox, 'show', 'print one record and its deliveries, as JSON')
     .addArgument(outbox.createArgument('<position>', 'its position, as listed').argParser(positionArgument))
     .action(async (position: number, where: StateDirOptions) => {
       const { directory } = stateDirectoryOf(where, env);
@@ -93,16 +93,16 @@ function addShow(outbox: Command, { env, print }: CommandContext): void {
 }
 
 function addRetry(outbox: Command, { env, print, stop }: CommandContext): void {
-  addSub(outbox, 'retry', 'send dead letters again with the ids that they have, or try at once to send what waits')
+  addSub(outbox, 'retry', 'send dead letters again with the ids that they have, or pending records at once')
     .addArgument(outbox.createArgument('[position]', 'dead letter of one record').argParser(positionArgument))
     .option('--all', 'all dead letters')
-    .option('--now', 'try at once to send what waits, without waiting for the next attempt')
+    .option('--now', 'send pending records now instead of at the next attempt')
     .addOption(sinkOption())
     .action(async (position: number | undefined, { all, now, sink, ...where }: Chosen & Retrying) => {
       if ([position !== undefined, all, now].filter(Boolean).length !== 1) {
         throw new Failure(
           'usage',
-          'Say what to retry: a POSITION (see outbox list --state dead), --all dead letters, or --now for what waits.',
+          'Say what to retry: a POSITION (see outbox list --state dead), --all dead letters, or --now for pending records.',
         );
       }
       const { directory } = stateDirectoryOf(where, env);
@@ -122,7 +122,7 @@ interface Retrying {
 }
 
 function addPurge(outbox: Command, { env, print, stop }: CommandContext): void {
-  addSub(outbox, 'purge', 'give up dead letters, or what waits: it will never be delivered')
+  addSub(outbox, 'purge', 'discard dead letters or pending records: they will never be delivered')
     .addArgument(outbox.createArgument('[position]', 'of one record (default: all)').argParser(positionArgument))
     .addOption(new Option('--state <state>', 'which of them').choices(['dead', 'pending']).makeOptionMandatory())
     .addOption(sinkOption())
@@ -162,7 +162,7 @@ function addExport(outbox: Command, { env, print, stop }: CommandContext): void 
     });
 }
 
-/** A sink that nobody knows has no entries, which is no answer for who misspelt it. */
+/** An unknown sink has no entries, which would hide a misspelt name. */
 async function refuseUnknownSink(directory: string, sink: string | undefined): Promise<void> {
   const { foundIn } = await import('./read.ts');
   const { readOutbox } = await import('../../outbox/reader.ts');

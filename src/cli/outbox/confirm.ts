@@ -1,19 +1,19 @@
 import { createInterface } from 'node:readline/promises';
 import { Failure } from '../exit-codes.ts';
 
-/** Where a person is asked. */
+/** Where a confirmation is asked for. */
 export interface Terminal {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly output: NodeJS.WritableStream;
 }
 
 /**
- * Asks a person; only `y` and `yes` are a yes.
- * @throws Failure where nobody can be asked.
+ * Asks for confirmation; only `y` and `yes` confirm.
+ * @throws Failure without a terminal.
  */
 export async function confirmed(question: string, { input, output }: Terminal, stop: AbortSignal): Promise<boolean> {
   if (!input.isTTY) {
-    throw new Failure('usage', `${question} There is no terminal to ask at: say --yes if that is meant.`);
+    throw new Failure('usage', `${question} No terminal to confirm on; pass --yes.`);
   }
   const asking = createInterface({ input, output });
   try {

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { RecordFilter } from '../../outbox/entries.ts';
 
-/** The options that choose records by what they say. */
+/** The options that select records by their content. */
 export interface RecordOptions extends Pick<RecordFilter, 'vm' | 'since' | 'until'> {
   readonly event?: string;
   readonly type?: string;

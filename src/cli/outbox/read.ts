@@ -5,13 +5,13 @@ import { layoutOf } from '../../outbox/store/layout.ts';
 import { Failure } from '../exit-codes.ts';
 
 /**
- * What `read` finds in the outbox of this directory, which it answers null for where there is none.
+ * What `read` returns of the outbox of this directory; it returns null where there is none.
  * @throws Failure, with one sentence, where there is no outbox or none that can be read.
  */
 export function foundIn<T>(directory: string, read: (directory: string) => T | null): T {
   let found: T | null;
   try {
-    refuseUnlooked(directory);
+    refuseUnreadable(directory);
     found = read(directory);
   } catch (error) {
     throw explainUnread(error, directory);
@@ -20,12 +20,12 @@ export function foundIn<T>(directory: string, read: (directory: string) => T | n
   throw new Failure('noOutbox', noOutboxIn(directory));
 }
 
-/** For wherever there is none. */
+/** Why there is none, with the remedy. */
 export const noOutboxIn = (directory: string): string =>
   isFile(directory)
     ? noDirectory(directory)
     : existsSync(layoutOf(directory).lock)
-      ? `${noOutboxOfService(directory)} Run check: it tells what is wrong there.`
+      ? `${noOutboxOfService(directory)} Run check to find the cause.`
       : `There is no outbox in ${directory}: the bridge has not run with this state directory yet, or it uses another one (stateDirectory in its configuration).`;
 
 export const noOutboxOfService = (directory: string): string =>
@@ -36,12 +36,12 @@ const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false
 const noDirectory = (path: string): string =>
   `There is no outbox in ${path}: it is a file, where the state directory should be. Move it away; a service that runs with it keeps records in memory only until then, so do not restart that one first.`;
 
-/** A file that may not be looked at counts as missing to most of Node. */
-function refuseUnlooked(directory: string): void {
+/** Most of Node takes a file that may not be read for a missing one. */
+function refuseUnreadable(directory: string): void {
   statSync(layoutOf(directory).outbox, { throwIfNoEntry: false });
 }
 
-/** What a person can do about an outbox that cannot be opened. */
+/** The remedy for an outbox that cannot be opened. */
 export function explainUnread(error: unknown, directory: string): unknown {
   if (error instanceof Failure) return error;
   if (error instanceof OutboxTooNew) return new Failure('newerOutbox', error.message);

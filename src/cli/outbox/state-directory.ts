@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { loadConfig } from '../../config/load-config.ts';
 import { Failure } from '../exit-codes.ts';
 
-/** How a command that looks at an outbox is told where it is. */
+/** Options that name the state directory of a command. */
 export interface StateDirOptions {
   readonly config?: string;
   readonly stateDirectory?: string;
@@ -35,9 +35,9 @@ export function stateDirectoryOf(
   const { config, problems } = loadConfig({ file, env });
   if (config) return { directory: config.stateDirectory, maxMegabytes: config.outbox.maxMegabytes };
   const [first = '', ...others] = problems;
-  const more = others.length > 0 ? ` (and ${others.length} more: check tells all)` : '';
+  const more = others.length > 0 ? ` (and ${others.length} more: run check)` : '';
   throw new Failure(
     'configuration',
-    `The configuration is wrong: ${first}${more} To look at an outbox all the same, name its directory with --state-directory.`,
+    `The configuration is wrong: ${first}${more} To use an outbox regardless, name its directory with --state-directory.`,
   );
 }

@@ -3,11 +3,11 @@ import { Failure } from '../exit-codes.ts';
 import { changeByService } from './change.ts';
 
 /**
- * Has the service try now. @returns a sentence that says what is tried.
+ * Has the service try now. @returns a sentence for the operator.
  * @throws Failure where no service runs: the next start tries by itself.
  */
 export async function tryNow(directory: string, sink: string | undefined, stop: AbortSignal): Promise<string> {
   const answer = await changeByService(directory, { verb: tryNowRequest, argument: { sink } }, stop);
   if (answer !== null) return answer;
-  throw new Failure('notDone', 'No service runs, so nothing can be sent: start it, and it tries at once.');
+  throw new Failure('notDone', 'No service runs, so nothing can be sent. Start it: it tries at once.');
 }

@@ -15,8 +15,8 @@ export type Handlers = Readonly<Record<string, (argument: unknown) => unknown>>;
 /** Executes, in the service, the requests that other processes file in the outbox. */
 export interface ControlQueue {
   /** Begins to execute new requests. For after each poll: a timer of its own once a second would cost a third of a poll. */
-  look(): void;
-  /** Looks also while polls take long, until `stop` is aborted; then waits a moment for requests in progress. Never rejects. */
+  executeNew(): void;
+  /** Executes new requests also while polls take long, until `stop` is aborted; then waits a moment for requests in progress. Never rejects. */
   run(stop: AbortSignal): Promise<void>;
 }
 
@@ -43,18 +43,18 @@ export function createControlQueue({
   const answerOf = async ({ verb, argument, requestedAt }: FiledRequest): Promise<unknown> => {
     // Either way: a clock that was set back hides how long ago it was.
     if (!(Math.abs(clock.now().getTime() - Date.parse(requestedAt)) <= staleMs)) {
-      return refusal(`The request is of ${requestedAt} and was not carried out: ask again.`);
+      return refusal(`The request is of ${requestedAt} and was not executed: send it again.`);
     }
     const handler = Object.hasOwn(handlers, verb) ? handlers[verb] : undefined;
     if (!handler) {
-      return refusal(`The service that runs does not know "${verb}": it is of another version than this command.`);
+      return refusal(`The running service does not know "${verb}": it is of another version than this command.`);
     }
     try {
       return await handler(argument);
     } catch (error) {
       log.error({ part, verb, error }, `A request to ${verb} failed.`);
       const reason = error instanceof Error ? error.message : String(error);
-      return refusal(`The service failed at it: ${reason}. Its log tells more.`);
+      return refusal(`The service failed: ${reason}. See its log.`);
     }
   };
 
@@ -62,10 +62,10 @@ export function createControlQueue({
     const { number, verb, argument } = request;
     const answer = await answerOf(request);
     outbox.answer(number, withSays(answer));
-    log.info({ part, verb, argument, answer }, `Asked to ${verb} by a command.`);
+    log.info({ part, verb, argument, answer }, `A command requested ${verb}.`);
   };
 
-  const look = (): void => {
+  const executeNew = (): void => {
     for (const request of outbox.requests()) {
       const { number } = request;
       if (inProgress.has(number)) continue;
@@ -77,10 +77,10 @@ export function createControlQueue({
   };
 
   return {
-    look,
+    executeNew,
     async run(stop) {
       while (!stop.aborted) {
-        look();
+        executeNew();
         await clock.sleep(everyMs, stop);
       }
       const done = new AbortController();

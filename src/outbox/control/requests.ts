@@ -44,7 +44,7 @@ export function answerTo(db: DatabaseSync, number: number): { readonly answer: u
 export const withdrawRequest = (db: DatabaseSync, number: number): boolean =>
   Number(db.prepare('DELETE FROM requests WHERE number = ? AND answeredAt IS NULL').run(number).changes) > 0;
 
-/** Deletes old answers, and all requests but the newest thousand, whoever filed them. */
+/** Deletes old answers, and all requests but the newest thousand. */
 export function forgetAnswered(db: DatabaseSync, now: Date): void {
   const before = new Date(now.getTime() - keptMs).toISOString();
   db.prepare('DELETE FROM requests WHERE answeredAt < ?').run(before);

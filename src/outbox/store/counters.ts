@@ -17,7 +17,7 @@ export const imbalance = ({ accepted, delivered, pending, dead, expired, abandon
   accepted - (delivered + pending + dead + expired + abandoned);
 
 /**
- * How counters change: whoever changes deliveries says so here, as moves from one state to another, so that `accepted` stays the
+ * The only way to change counters: who changes deliveries records it here, as moves from one state to another, so that `accepted` stays the
  * sum of the states. `OutboxFile.change` adds them to the rows of the sinks in the transaction that moves the deliveries.
  */
 export class CounterChanges {

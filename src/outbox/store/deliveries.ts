@@ -64,7 +64,7 @@ export function prepareDeliveries(db: DatabaseSync) {
   const putUpdate = db.prepare(`UPDATE deliveries
     SET state = ?, attempts = attempts + ?, code = coalesce(?, code), reason = coalesce(?, reason), settledAt = ?
     WHERE sink = ? AND position = ? AND state = 'pending'`);
-  // Positions first, from the index alone; then bodies, of the rows that are asked for only.
+  // Positions first, from the index alone; then bodies, of the requested rows only.
   const ofAll = db.prepare(`WITH found AS MATERIALIZED (
     SELECT d.position FROM deliveries AS d INDEXED BY deliveries_pending
     WHERE d.sink = :sink AND ${inReach} AND d.eventKey NOT IN (SELECT value FROM json_each(:except))

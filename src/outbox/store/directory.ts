@@ -2,7 +2,7 @@ import { accessSync, chmodSync, constants, lstatSync, mkdirSync, type Stats, sta
 import { dirname } from 'node:path';
 import { filesOf, type Layout } from './layout.ts';
 
-/** Why nothing can be written in the state directory: what SQLite and a recursive mkdir do not tell. */
+/** Why nothing can be written in the state directory, which SQLite and a recursive mkdir do not report. */
 export class DirectoryUnusable extends Error {
   override readonly name = 'DirectoryUnusable';
   readonly code: string;
@@ -36,7 +36,7 @@ function make(path: string): void {
 }
 
 /**
- * Makes sure that nobody else decides where our files lie. A directory that others may write is closed to them.
+ * Makes sure that no other account decides where our files are. A directory that others may write is closed to them.
  * @returns whether it had to be closed.
  * @throws DirectoryUnusable where it cannot be closed, or one of our files is a symbolic link: opening it would write or
  * truncate what it leads to.
@@ -62,15 +62,15 @@ function close(directory: string): boolean {
     chmodSync(directory, mode & 0o7777 & ~writableByOthers);
     return true;
   } catch (error) {
-    // A group may write where the owner said so, as in the volume of a pod.
+    // A group may write where the owner allowed it, as in the volume of a pod.
     if ((mode & writableByAll) === 0) return false;
     throw new DirectoryUnusable('shared-directory', `other accounts may write in ${directory}`, error);
   }
 }
 
 /**
- * What keeps a file from being made in this directory, as the nearest part of its path that exists tells; else the error as
- * it came. Node answers ENOENT for a directory that is missing on a read-only disk, EEXIST for a file in its place, and
+ * What keeps a file from being created in this directory, by the nearest part of its path that exists; else the error
+ * itself. Node answers ENOENT for a directory that is missing on a read-only disk, EEXIST for a file in its place, and
  * SQLite `unable to open database file` for everything.
  */
 export function explained(error: unknown, directory: string): unknown {
@@ -87,9 +87,9 @@ function causeAt(
   path: string,
   directory: string,
 ): { readonly code: string; readonly message: string } | null | undefined {
-  const found = look(path);
+  const found = statusOf(path);
   if (found === undefined) return undefined;
-  if (typeof found === 'string') return { code: found, message: `${path} cannot be looked at (${found})` };
+  if (typeof found === 'string') return { code: found, message: `${path} cannot be read (${found})` };
   if (found.isSymbolicLink()) return { code: 'ENOENT', message: `${path} is a symbolic link that leads nowhere` };
   // The host folder of a bind mount can be removed: what is left of it takes no new files.
   if (found.nlink === 0) return { code: 'ENOENT', message: `${path} was removed elsewhere while it is mounted here` };
@@ -107,8 +107,8 @@ function causeAt(
   }
 }
 
-/** The code of the error where it cannot be looked at. */
-function look(path: string): Stats | string | undefined {
+/** The code of the error where it cannot be read; undefined where it does not exist. */
+function statusOf(path: string): Stats | string | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false }) ?? lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {

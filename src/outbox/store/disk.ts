@@ -27,7 +27,7 @@ const reopenEveryMs = 5_000;
 /** For one thing that could not be done: the reserve, room, and once more. */
 const mostRemedies = 3;
 
-/** What the disk asks of its owner. */
+/** What the disk needs of its owner. */
 export interface DiskOwner {
   readonly buffer: WriteBuffer;
   /** The event has not ended, as far as the lifecycle knows. */

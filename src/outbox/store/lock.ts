@@ -22,19 +22,19 @@ export function takeLock(layout: Layout): Lock {
     const { kind } = troubleOf(error);
     if (kind === 'busy') throw new OutboxInUse(layout.directory);
     if (kind !== 'damaged') throw error;
-    // Nobody holds what cannot be read: who does would have answered `busy` first.
+    // What cannot be read is held by no process: SQLite would have answered `busy` first.
     empty(layout.lock);
     return begin(layout.lock);
   }
 }
 
 /**
- * Whether a service holds the state directory: looks at its lock without taking it. Null where the lock may not be looked
- * at, or is no longer a database.
+ * Whether a service holds the state directory: reads its lock without taking it. Null where the lock may not be read,
+ * or is no longer a database.
  */
 export function isServiceRunning(directory: string): boolean | null {
   const { lock } = layoutOf(directory);
-  // Opening it would make it, in the name of whoever looks.
+  // Opening it would create it, owned by this user.
   if (!existsSync(lock)) return false;
   try {
     const db = new DatabaseSync(lock, { readOnly: true, timeout: 0 });
@@ -59,11 +59,11 @@ function empty(path: string): void {
   }
 }
 
-/** Who only looks at the lock holds it for microseconds. A second instance still ends at once, for a person. */
-const lookMs = 100;
+/** To read the lock holds it for microseconds. A second instance still seems to end at once. */
+const busyMs = 100;
 
 function begin(path: string): Lock {
-  const db = new DatabaseSync(path, { timeout: lookMs });
+  const db = new DatabaseSync(path, { timeout: busyMs });
   try {
     db.exec('BEGIN EXCLUSIVE');
   } catch (error) {

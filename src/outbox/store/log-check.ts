@@ -11,7 +11,7 @@ interface Frame {
   readonly isSound: boolean;
   /** The last frame of a transaction: the pages of the database after it. */
   readonly pagesAfterCommit: number;
-  /** Header and page. Valid until the next frame is asked for. */
+  /** Header and page. Valid until the next frame is read. */
   readonly bytes: Buffer;
 }
 

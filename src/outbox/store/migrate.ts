@@ -19,7 +19,7 @@ export function migrate(db: DatabaseSync, path: string, version: string, migrati
     copy(db, `${path}.before-format-${majorOf(last.userVersion)}`);
   transaction(db, () => {
     for (const step of steps) db.exec(step.sql);
-    // The build that made a format is the least that reads it: an older one asks its operator to install that.
+    // The build that made a format is the least that reads it: an older one names it as the one to install.
     db.prepare(`INSERT INTO meta (key, value) VALUES ('bridgeVersion', ?)
       ON CONFLICT (key) DO UPDATE SET value = excluded.value`).run(version);
     db.exec(`PRAGMA user_version = ${last.userVersion}`);

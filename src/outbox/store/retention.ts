@@ -1,10 +1,10 @@
-/** What goes when room is short, and in which order. Pure: `prune.ts` does it to the file, `write-buffer.ts` to what is in memory. */
+/** What is discarded when room is short, and in which order. Pure: `prune.ts` applies it to the file, `write-buffer.ts` to memory. */
 
 import type { Fill } from '../outbox.ts';
 
 const day = 24 * 3_600_000;
 
-/** Delivered records stay for who asks later, within these. */
+/** Delivered records are kept for later questions, within these. */
 export const deliveredBounds = { ageMs: 7 * day, bytes: 16 * 2 ** 20 } as const;
 
 /** What may be in memory while the disk takes no writes. */
@@ -95,7 +95,7 @@ export interface RetainedEvent {
   readonly isOpen: boolean;
 }
 
-/** The events to give up, whole, oldest end first. Never an open one: its next step would come without its beginning. */
+/** The events to discard, whole, oldest end first. Never an open one: its next step would come without its beginning. */
 export function eventsToExpire(events: readonly RetainedEvent[], excess: number): readonly string[] {
   let surplus = excess;
   return events
@@ -118,8 +118,8 @@ export interface MemoryRecord {
 }
 
 /**
- * The records in memory to give up, `oldestFirst` as named: those that every sink has, then ended events, oldest end
- * first. Here an open event is no sanctuary, since memory is the guest's: if it must be, the oldest records go.
+ * The records in memory to discard, `oldestFirst` as named: those that every sink has, then ended events, oldest end
+ * first. Open events are not spared here, since the memory is the guest's: if need be, the oldest records go.
  */
 export function recordsToDiscard(
   oldestFirst: readonly MemoryRecord[],
@@ -127,18 +127,18 @@ export function recordsToDiscard(
 ): readonly number[] {
   let records = oldestFirst.length;
   let bytes = oldestFirst.reduce((sum, record) => sum + record.bytes, 0);
-  const given = new Set<number>();
-  const giveUp = (record: MemoryRecord): void => {
+  const discarded = new Set<number>();
+  const discard = (record: MemoryRecord): void => {
     const fits = records <= memoryBounds.records && bytes <= memoryBounds.bytes;
-    if (fits || given.has(record.position)) return;
-    given.add(record.position);
+    if (fits || discarded.has(record.position)) return;
+    discarded.add(record.position);
     records -= 1;
     bytes -= record.bytes;
   };
-  oldestFirst.filter(({ isDone }) => isDone).forEach(giveUp);
+  oldestFirst.filter(({ isDone }) => isDone).forEach(discard);
   const ends = new Map(oldestFirst.map(({ eventKey, position }) => [eventKey, position]));
   const ended = [...ends].filter(([eventKey]) => !isOpen(eventKey)).toSorted(([, a], [, b]) => a - b);
-  for (const [eventKey] of ended) oldestFirst.filter((record) => record.eventKey === eventKey).forEach(giveUp);
-  oldestFirst.forEach(giveUp);
-  return [...given];
+  for (const [eventKey] of ended) oldestFirst.filter((record) => record.eventKey === eventKey).forEach(discard);
+  oldestFirst.forEach(discard);
+  return [...discarded];
 }

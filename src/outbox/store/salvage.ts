@@ -13,7 +13,7 @@ type Row = Readonly<Record<string, SQLOutputValue>>;
 type Found = Row & { readonly rowid: number };
 
 /**
- * Copies every sound row of a damaged outbox into a new one, within the caller's transaction, and answers the state that
+ * Copies every sound row of a damaged outbox into a new one, within the caller's transaction, and returns the state that
  * it is to begin with. Row by row: one bad page costs the rows on it and no others. Records are taken with their bytes
  * proven by their checksum; what a lost delivery row said is unknown, so its record is pending again.
  * @param log `in-part`: pages may be of different commits, so that the lifecycle's row may be older than records.
@@ -41,7 +41,7 @@ export function salvage(
   }
 }
 
-/** The state that could be read. It is written by whoever asked for it. */
+/** The state that could be read. The caller writes it. */
 function copyState(from: DatabaseSync, into: DatabaseSync, scalars: Scalars | null): LifecycleState {
   const observer = metaOf(from, 'observer');
   if (observer && observerOf(observer.value, observer.crc)) writeChecked(into, 'observer', observer.value);

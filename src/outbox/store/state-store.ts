@@ -83,7 +83,7 @@ export function writeChecked(db: DatabaseSync, key: CheckedKey, value: string): 
 
 /** How old `lastDocumentAt` may be on disk: to write each of one poll a second would keep the disk busy all day. */
 const lastDocumentAtEveryMs = 60_000;
-/** The same while an impact is near: after a power cut the outage is counted from what stands on disk. */
+/** The same while an impact is near: after a power cut the outage is counted from what is on disk. */
 const lastDocumentAtNearImpactEveryMs = 5000;
 const nearImpactMs = 5 * 60_000;
 

@@ -26,7 +26,7 @@ export interface EventRow {
   readonly crc?: number | null;
 }
 
-/** CRC-32 of what a row says. */
+/** CRC-32 of the values of a row. */
 export const checksum = (...parts: readonly (string | number)[]): number => crc32(parts.join('\n'));
 
 const isAsWritten = (crc: number | null | undefined, ...parts: readonly (string | number)[]): boolean =>

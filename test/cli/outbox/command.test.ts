@@ -49,7 +49,7 @@ function serve(outbox: Outbox): AsyncDisposable {
   };
 }
 
-describe('what is looked at', () => {
+describe('outbox list, show and export', () => {
   test('is listed newest last, with what it failed of', async () => {
     using harness = createHarness();
     filled(harness);
@@ -190,8 +190,8 @@ const changes = [
   },
 ];
 
-describe('what is changed', () => {
-  test.for(changes)('by the service that runs: $args', async ({ args, message, hub, table, dead }) => {
+describe('outbox retry and purge', () => {
+  test.for(changes)('are executed by the running service: $args', async ({ args, message, hub, table, dead }) => {
     using harness = createHarness();
     const outbox = filled(harness);
     await using _desk = serve(outbox);
@@ -201,29 +201,32 @@ describe('what is changed', () => {
     expect(outbox.counters()['log-analytics']?.dead).toBe(dead);
   });
 
-  test.for(changes)('where none runs: $args', async ({ args, message, hub, table, dead }) => {
-    using harness = createHarness();
-    filled(harness).close();
-    expect(await outboxVerb(harness, ...args)).toEqual({ out: `${message}\n`, reason: null, message: '' });
-    const outbox = harness.open({ sinks });
-    expect(positions(outbox, 'event-hubs')).toEqual(hub);
-    expect(positions(outbox, 'log-analytics')).toEqual(table);
-    expect(outbox.counters()['log-analytics']?.dead).toBe(dead);
-    expect(harness.lines).toEqual([]);
-  });
+  test.for(changes)(
+    'are executed by the command where none runs: $args',
+    async ({ args, message, hub, table, dead }) => {
+      using harness = createHarness();
+      filled(harness).close();
+      expect(await outboxVerb(harness, ...args)).toEqual({ out: `${message}\n`, reason: null, message: '' });
+      const outbox = harness.open({ sinks });
+      expect(positions(outbox, 'event-hubs')).toEqual(hub);
+      expect(positions(outbox, 'log-analytics')).toEqual(table);
+      expect(outbox.counters()['log-analytics']?.dead).toBe(dead);
+      expect(harness.lines).toEqual([]);
+    },
+  );
 
-  test('is nothing without a terminal to ask at, unless it is said to be meant', async () => {
+  test('change nothing without a terminal to confirm on or --yes', async () => {
     using harness = createHarness();
     filled(harness).close();
     const { reason, message } = await outboxVerb(harness, 'purge', '--state', 'pending');
     expect(reason).toBe('usage');
     expect(message).toBe(
-      '1 record that waits for Event Hubs and 1 record that waits for Log Analytics will be discarded permanently; outbox export --state pending saves them first. There is no terminal to ask at: say --yes if that is meant.',
+      '1 record that waits for Event Hubs and 1 record that waits for Log Analytics will be discarded permanently; outbox export --state pending saves them first. No terminal to confirm on; pass --yes.',
     );
     expect(readOutbox(harness.directory)?.sinks[0]?.counters.pending).toBe(1);
   });
 
-  test('is told when the service does what it cannot do now', async () => {
+  test('report a request that the service cannot execute', async () => {
     using harness = createHarness();
     const outbox = filled(harness);
     const desk = {
@@ -249,7 +252,7 @@ describe('what is changed', () => {
     await running;
   });
 
-  test.skipIf(process.getuid?.() !== 0)('by root leaves no file of root in the directory of the service', async () => {
+  test.skipIf(process.getuid?.() !== 0)('by root leave no file of root in the directory of the service', async () => {
     using harness = createHarness();
     filled(harness).close();
     const nobody = 65_534;
@@ -294,7 +297,7 @@ test.for(['list', 'show', 'retry', 'purge', 'export'])('outbox %s has help with 
 });
 
 test.for(['list', 'show 1', 'retry --all', 'purge --state dead --yes', 'export'])(
-  'outbox %s where there is none says so and makes none',
+  'outbox %s without an outbox reports that and creates none',
   async (command) => {
     using harness = createHarness();
     const [sub = '', ...rest] = command.split(' ');

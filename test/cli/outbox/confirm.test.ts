@@ -24,16 +24,16 @@ test.for([
   expect(String(output.read())).toContain('3 records will be lost. Go on? [y/N] ');
 });
 
-test('who is stopped while being asked has not said yes', async () => {
+test('an abort while asking is no confirmation', async () => {
   const stop = new AbortController();
   const asking = confirmed('All of it.', terminal(null), stop.signal);
   stop.abort();
   expect(await asking).toBe(false);
 });
 
-test('without a terminal nobody is asked', async () => {
+test('without a terminal it fails', async () => {
   const { input, output } = terminal('y');
   const asking = confirmed('All of it.', { input: Object.assign(input, { isTTY: false }), output }, never);
   await expect(asking).rejects.toThrow(Failure);
-  await expect(asking).rejects.toThrow('There is no terminal to ask at: say --yes if that is meant.');
+  await expect(asking).rejects.toThrow('No terminal to confirm on; pass --yes.');
 });

@@ -6,7 +6,7 @@ import { openHarness, seconds } from '../../relay/harness.ts';
 import { delivered, forbidden } from '../../relay/scripted-sink.ts';
 import { runVerb } from './command-line.ts';
 
-test('what waits is sent at once, however long the destination was to be left alone', async () => {
+test('pending records are sent at once, however long the pause of the destination', async () => {
   let isGranted = false;
   const harness = openHarness();
   harness.sink.does(() => (isGranted ? delivered : forbidden));
@@ -28,7 +28,7 @@ test('what waits is sent at once, however long the destination was to be left al
   harness.close();
 });
 
-test('where no service runs it is said that the next start tries by itself', async () => {
+test('without a service the message says that the next start tries by itself', async () => {
   using harness = createHarness();
   const outbox = harness.open({ sinks: ['event-hubs'] });
   observe(outbox);
@@ -36,6 +36,6 @@ test('where no service runs it is said that the next start tries by itself', asy
   const args = ['outbox', 'retry', '--now', '--state-directory', harness.directory];
   expect(await runVerb(addOutbox, args)).toMatchObject({
     reason: 'notDone',
-    message: 'No service runs, so nothing can be sent: start it, and it tries at once.',
+    message: 'No service runs, so nothing can be sent. Start it: it tries at once.',
   });
 });

@@ -71,7 +71,7 @@ describe('an approval', () => {
     expect(harness.open().openApprovals()).toEqual([{ ...intent('EVENT-1'), at: new Date(0) }]);
   });
 
-  test('that Azure refused is none, also after a restart', () => {
+  test('that Azure refused does not count, also after a restart', () => {
     using harness = createHarness();
     const outbox = harness.open();
     outbox.intend(intent('EVENT-1'));
@@ -139,7 +139,7 @@ describe('an approval', () => {
   });
 });
 
-test('an intent that was told survives kill -9', async () => {
+test('a committed intent survives kill -9', async () => {
   using harness = createHarness();
   const script = `
     import { openOutbox } from ${JSON.stringify(join(import.meta.dirname, '../../../src/outbox/durable-outbox.ts'))};
@@ -156,7 +156,7 @@ test('an intent that was told survives kill -9', async () => {
   expect(outbox.state.approved).toEqual(new Set(['event-1']));
 });
 
-test('a file without the table of approvals is mended, not a reason to fail', () => {
+test('a file without the table of approvals is repaired', () => {
   using harness = createHarness();
   const outbox = harness.open();
   const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));

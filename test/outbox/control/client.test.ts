@@ -15,21 +15,21 @@ const never = new AbortController().signal;
 const patient = { timeoutMs: 10_000, signal: never, clock: systemClock };
 
 describe('a command that asks the service', () => {
-  test('is told where there is no outbox, and leaves nothing there', async () => {
+  test('is answered no-outbox where there is none, and creates nothing', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'ask-'));
     expect(await askService(directory, 'retry', {}, patient)).toEqual({ answered: false, why: 'no-outbox' });
     expect(readdirSync(directory)).toEqual([]);
     rmSync(directory, { recursive: true });
   });
 
-  test('is told when no service runs, and nothing is filed', async () => {
+  test('is answered no-service when none runs, and files nothing', async () => {
     using harness = createHarness();
     harness.open().close();
     expect(await askService(harness.directory, 'retry', {}, patient)).toEqual({ answered: false, why: 'no-service' });
     expect(harness.open().requests()).toEqual([]);
   });
 
-  test('gets the answer of the service, which then has nothing left to answer', async () => {
+  test('gets the answer of the service, which then has no open request', async () => {
     using harness = createHarness();
     const outbox = harness.open();
     const asking = askService(harness.directory, 'retry', { sink: 'hub' }, patient);
@@ -49,7 +49,7 @@ describe('a command that asks the service', () => {
     expect(await asking).toMatchObject({ answered: true, answer: { ok: true, message: 'done' } });
   });
 
-  test('takes the request back when nobody answers in time or the person gives up', async () => {
+  test('withdraws the request without an answer in time or when it is aborted', async () => {
     using harness = createHarness();
     const outbox = harness.open();
     const stop = new AbortController();
@@ -63,7 +63,7 @@ describe('a command that asks the service', () => {
     expect(outbox.requests()).toEqual([]);
   });
 
-  test('is told when the service ends before it has answered', async () => {
+  test('is answered no-service when the service ends before it answers', async () => {
     using harness = createHarness();
     const outbox = harness.open();
     const asking = askService(harness.directory, 'retry', {}, patient);
@@ -181,7 +181,7 @@ describe('requests', () => {
 });
 
 describe('whether a service runs', () => {
-  test('is told by its lock, without making or taking one', () => {
+  test('is read from its lock, which is neither created nor taken', () => {
     using harness = createHarness();
     expect(isServiceRunning(harness.directory)).toBe(false);
     expect(existsSync(join(harness.directory, 'lock.sqlite'))).toBe(false);

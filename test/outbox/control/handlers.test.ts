@@ -51,8 +51,8 @@ const refused = [
   { verb: 'purge', argument: undefined, message: /which state/ },
 ] as const;
 
-describe('asked by another process', () => {
-  test.for(asked)('$verb $argument: $says', async ({ verb, argument, message, changed }) => {
+describe('requests of another process', () => {
+  test.for(asked)('$verb $argument: $message', async ({ verb, argument, message, changed }) => {
     using harness = createHarness();
     const { handlers, changes } = withOneDead(harness);
     expect(await handlers[verb](argument)).toEqual({ ok: true, message, deliveries: changed });
@@ -71,7 +71,7 @@ describe('asked by another process', () => {
     expect(outbox.counters().hub).toMatchObject({ dead: 1, pending: 2, expired: 0 });
   });
 
-  test('while the disk takes no writes, the answer says why nothing is changed', async () => {
+  test('are refused with the reason while the disk takes no writes', async () => {
     using harness = createHarness();
     const { handlers } = withOneDead(harness);
     using _busy = held(keepFileBusy(harness.directory));
@@ -83,7 +83,7 @@ describe('asked by another process', () => {
     });
   });
 
-  test('to give up a large backlog, polling goes on in between', async () => {
+  test('purging a large backlog lets polling continue in between', async () => {
     using harness = createHarness();
     const outbox = harness.open({ sinks: ['hub'] });
     observe(outbox, { count: 4_500 });

@@ -26,7 +26,7 @@ const tombstones = (harness: Harness) => {
   return rows.map((row) => ({ ...row, sinks: JSON.parse(String(row.sinks)) }));
 };
 
-describe('dead letters that are asked for again', () => {
+describe('dead letters that are retried', () => {
   const cases = [
     { which: {}, count: 3, hub: [1, 2, 3, 4], table: [1, 2, 3, 4] },
     { which: { sink: 'hub' }, count: 2, hub: [1, 2, 3, 4], table: [1, 3, 4] },
@@ -75,7 +75,7 @@ describe('dead letters that are asked for again', () => {
   });
 });
 
-describe('what is given up by hand', () => {
+describe('purged deliveries', () => {
   const cases = [
     { which: { state: 'dead' } as const, count: 3, hub: [3, 4], table: [1, 3, 4] },
     { which: { state: 'pending' } as const, count: 5, hub: [], table: [] },
@@ -122,7 +122,7 @@ describe('what is given up by hand', () => {
     expect(balances(again)).toEqual([0, 0]);
   });
 
-  test('is not counted as delivered when it was on its way and arrives', () => {
+  test('are not counted as delivered when they were in flight and arrive', () => {
     using harness = createHarness();
     const outbox = harness.open({ sinks: ['hub'] });
     observe(outbox, { count: 2 });

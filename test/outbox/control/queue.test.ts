@@ -32,7 +32,7 @@ function openQueue(handlers: Handlers) {
 }
 
 describe('the control queue', () => {
-  test('looks once a second and answers what the handler of the verb answers', async () => {
+  test('reads requests once a second and answers with the result of the handler', async () => {
     const queue = openQueue({ double: (argument) => ({ ok: true, message: `${Number(argument) * 2}` }) });
     queue.file('double', 21);
     await queue.clock.advance(5_000);
@@ -48,7 +48,7 @@ describe('the control queue', () => {
     const queue = openQueue({ wish: () => ({ ok: true, message: 'done' }) });
     queue.file('wish', null, new Date(queue.clock.now().getTime() + ms).toISOString());
     await queue.clock.advance(5_000);
-    expect(queue.answers.get(1)).toMatchObject({ ok: false, message: expect.stringContaining('ask again') });
+    expect(queue.answers.get(1)).toMatchObject({ ok: false, message: expect.stringContaining('send it again') });
   });
 
   const refusals = [
@@ -57,11 +57,11 @@ describe('the control queue', () => {
     {
       what: 'a verb whose handler throws',
       verb: 'fail',
-      message: /failed at it: the hub is gone\. Its log tells more/,
+      message: /failed: the hub is gone\. See its log/,
     },
-    { what: 'a verb whose handler rejects', verb: 'reject', message: /failed at it: too late/ },
+    { what: 'a verb whose handler rejects', verb: 'reject', message: /failed: too late/ },
   ];
-  test.for(refusals)('answers $what with a sentence, and goes on', async ({ verb, message }) => {
+  test.for(refusals)('refuses $what with a sentence, and continues', async ({ verb, message }) => {
     const queue = openQueue({
       fail() {
         throw new Error('the hub is gone');
@@ -76,7 +76,7 @@ describe('the control queue', () => {
     expect(queue.answers.get(2)).toBe('fine');
   });
 
-  test('carries a request out once, however long that takes, and others meanwhile', async () => {
+  test('executes a request once, however long that takes, and others meanwhile', async () => {
     const asked: unknown[] = [];
     const slow = Promise.withResolvers<string>();
     const queue = openQueue({
@@ -102,7 +102,7 @@ describe('the control queue', () => {
     const queue = openQueue({ purge: (argument) => asked.push(argument) });
     queue.file('purge', 'all', '2025-12-31T23:54:59.000Z');
     await queue.clock.advance(5_000);
-    expect(queue.answers.get(1)).toMatchObject({ ok: false, message: expect.stringContaining('was not carried out') });
+    expect(queue.answers.get(1)).toMatchObject({ ok: false, message: expect.stringContaining('was not executed') });
     expect(asked).toEqual([]);
   });
 

@@ -21,14 +21,14 @@ import { mountSmallDisk, whyNoMount } from '../small-disk.ts';
 const reason = whyNoMount();
 if (reason) console.warn(`  skipped: a state directory on a read-only disk, since none can be mounted here: ${reason}`);
 
-describe('a state directory that cannot be made is told with its cause', () => {
+describe('a state directory that cannot be created is reported with its cause', () => {
   const root = mkdtempSync(join(tmpdir(), 'directory-'));
   const at = (...names: string[]): string => join(root, ...names);
   writeFileSync(at('file'), '');
   symlinkSync(at('nowhere'), at('link'), 'junction');
   test.each([
     {
-      what: 'a file stands there',
+      what: 'a file is in its place',
       path: at('file'),
       code: 'ENOTDIR',
       message: `${at('file')} is a file, where the state directory should be`,
@@ -49,7 +49,7 @@ describe('a state directory that cannot be made is told with its cause', () => {
     expect(() => makeDirectory(path)).toThrow(expect.objectContaining({ code, message }));
   });
 
-  test('and one that is there already is none of these', () => {
+  test('and one that exists is no error', () => {
     mkdirSync(at('made'));
     makeDirectory(at('made'));
     makeDirectory(at('made', 'deeper', 'still'));
@@ -100,7 +100,7 @@ function makeElsewhere(path: string): { readonly isOver: boolean; readonly said:
 }
 
 test.skipIf(process.platform !== 'linux')(
-  'a directory of the system that takes none is told, and does not stop the start',
+  'a directory of the system that takes none is reported, and does not stop the start',
   () => {
     expect(makeElsewhere('/proc/nowhere/state')).toEqual({
       isOver: true,
@@ -130,7 +130,7 @@ test.skipIf(reason !== null)('records go on in memory when the host folder of a 
 });
 
 describe.skipIf(process.platform === 'win32')('in a directory that others may write', () => {
-  test('the right is taken from them, and that is said', () => {
+  test('their write permission is removed, and that is logged', () => {
     using harness = createHarness();
     chmodSync(harness.directory, 0o2777);
     observe(harness.open());

@@ -14,7 +14,7 @@ if (reason)
   console.warn(`  skipped: the outbox on a full and on a read-only disk, since none can be mounted here: ${reason}`);
 
 describe.skipIf(reason !== null)('on a disk that is full', () => {
-  test('the reserve is freed for what must be written, and made again when there is room', () => {
+  test('the reserve is freed for what must be written, and created again when there is room', () => {
     using disk = mountSmallDisk(24);
     using harness = createHarness(join(disk.path, 'state'));
     const outbox = harness.open();
@@ -165,7 +165,7 @@ test('gives no position twice where the file cannot be opened for writing', () =
 });
 
 describe.skipIf(reason !== null)('on a disk that takes no writes', () => {
-  test('what the file holds is known and sent, and what became of it is written once it can be', async () => {
+  test('what the file holds is known and sent, and delivery updates are written once they can be', async () => {
     using disk = mountSmallDisk(24);
     using harness = createHarness(join(disk.path, 'state'));
     const before = harness.open();

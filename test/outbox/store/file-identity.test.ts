@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fileIdentityOf } from '../../../src/outbox/store/file-identity.ts';
 
-test('a name tells what became of the file that is open', () => {
+test('a name shows whether the open file was removed or replaced', () => {
   const directory = mkdtempSync(join(tmpdir(), 'place-'));
   const path = join(directory, 'file');
   writeFileSync(path, 'ours');

@@ -8,7 +8,7 @@ import { layoutOf } from '../../../src/outbox/store/layout.ts';
 import { takeLock } from '../../../src/outbox/store/lock.ts';
 import { createHarness, observe, positions } from '../harness.ts';
 
-test('a second instance ends at once with a sentence that says what to do', () => {
+test('a second instance ends at once with a sentence that names the remedy', () => {
   using harness = createHarness();
   const first = harness.open();
   observe(first);

@@ -78,12 +78,12 @@ function judged(from: Remains, log: Buffer | null) {
   using harness = from.copy(log);
   const outbox = harness.open();
   const waiting = positions(outbox, 'table', 10_000);
-  const told = outbox.recovery !== null;
-  if (told) expect(readOutbox(harness.directory)?.recovery?.reason).toMatch(/log/);
+  const reported = outbox.recovery !== null;
+  if (reported) expect(readOutbox(harness.directory)?.recovery?.reason).toMatch(/log/);
   const { streamId } = outbox.state;
   observe(outbox);
   return {
-    told,
+    reported,
     isNewStream: streamId !== from.streamId,
     missing: from.waiting.filter((position) => !waiting.includes(position)).length,
     givenTwice: streamId === from.streamId && outbox.state.position <= from.position,
@@ -102,17 +102,17 @@ describe('a log in which a bit went bad after a kill -9', () => {
       const seen = bitsAmong(headerBytes, end, Number(process.env.OUTBOX_DAMAGED_LOGS ?? bits)).map((bit) =>
         judged(from, flipped(from.log, bit)),
       );
-      const silent = seen.filter(({ told, missing }) => !told && missing > 0);
+      const silent = seen.filter(({ reported, missing }) => !reported && missing > 0);
       expect(silent).toEqual([]);
       expect(seen.filter(({ givenTwice }) => givenTwice)).toEqual([]);
-      expect(seen.every(({ told, isNewStream }) => told === isNewStream)).toBe(true);
-      const told = seen.filter((one) => one.told);
-      const missing = told.reduce((sum, one) => sum + one.missing, 0);
+      expect(seen.every(({ reported, isNewStream }) => reported === isNewStream)).toBe(true);
+      const reported = seen.filter((one) => one.reported);
+      const missing = reported.reduce((sum, one) => sum + one.missing, 0);
       console.log(
-        `  ${seen.length} damaged logs: ${told.length} told, ${missing} of ${told.length * from.waiting.length} records lost`,
+        `  ${seen.length} damaged logs: ${reported.length} reported, ${missing} of ${reported.length * from.waiting.length} records lost`,
       );
-      expect(told.length).toBeGreaterThan(seen.length * 0.9);
-      expect(missing).toBeLessThan(told.length);
+      expect(reported.length).toBeGreaterThan(seen.length * 0.9);
+      expect(missing).toBeLessThan(reported.length);
     },
     120_000,
   );
@@ -126,12 +126,13 @@ describe('a log in which a bit went bad after a kill -9', () => {
       ...bitsAmong(middle, middle + 24, 12),
       ...bitsAmong(last, last + 24, 12),
     ];
-    for (const bit of bits) expect({ bit, ...judged(from, flipped(from.log, bit)) }).toMatchObject({ bit, told: true });
+    for (const bit of bits)
+      expect({ bit, ...judged(from, flipped(from.log, bit)) }).toMatchObject({ bit, reported: true });
   });
 
-  test('and one that was removed is a new stream, which is said', () => {
+  test('and one that was removed begins a new stream, which is logged', () => {
     using from = remains({ lastIs: 'record' });
-    expect(judged(from, null)).toMatchObject({ told: true, isNewStream: true, givenTwice: false });
+    expect(judged(from, null)).toMatchObject({ reported: true, isNewStream: true, givenTwice: false });
   });
 });
 
@@ -179,7 +180,7 @@ describe('a log that a kill cut off anywhere', () => {
     ];
   };
 
-  test('is no damage: the stream goes on, where the mark says no more than what was committed', () => {
+  test('is no damage: the stream continues, where the mark is not above what was committed', () => {
     using from = remains({ lastIs: 'record' });
     const frames = Array.from({ length: framesOf(from.log) }, (_, n) => n);
     const [before = 0, last = 0] = frames.filter((n) => isCommit(from.log, n)).slice(-2);

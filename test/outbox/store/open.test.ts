@@ -29,7 +29,7 @@ const isBalanced = (harness: Harness): boolean =>
   readOutbox(harness.directory)?.sinks.every(({ counters }) => imbalance(counters) === 0) === true;
 
 describe('a file that is no sound outbox', () => {
-  const remains = 'it was moved to a folder, and polling goes on';
+  const remains = 'it was moved to a folder, and polling continues';
   const cases: readonly { readonly what: string; readonly harm: (file: string) => void; readonly reason: RegExp }[] = [
     { what: 'has a length of zero', harm: (file) => truncateSync(file, 0), reason: /zero/ },
     { what: 'is cut within its first page', harm: (file) => truncateSync(file, 300), reason: /malformed/ },
@@ -60,7 +60,7 @@ describe('a file that is no sound outbox', () => {
     expect(positions(outbox, 'hub').length).toBeGreaterThan(0);
     outbox.close();
     expect(readOutbox(harness.directory)?.recovery).toEqual(outbox.recovery);
-    // The next start finds a sound file, and says nothing more.
+    // The next start finds a sound file, and logs nothing more.
     harness.open();
     expect(harness.lines).toHaveLength(1);
     expect(isBalanced(harness)).toBe(true);
@@ -80,7 +80,7 @@ describe('a file that is no sound outbox', () => {
 });
 
 describe('the sound rows of a damaged file', () => {
-  test('are saved, the stream goes on, and what is lost is counted', () => {
+  test('are saved, the stream continues, and what is lost is counted', () => {
     using harness = usedHarness();
     // The pages of a few bodies: SQLite sees a broken tree, all else is sound.
     const page = sql(harness.file, `SELECT rootpage FROM sqlite_schema WHERE name = 'bodies'`)[0]?.rootpage as number;

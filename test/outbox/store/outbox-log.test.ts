@@ -2,49 +2,49 @@ import { describe, expect, test } from 'vitest';
 import { createOutboxLog, type OutboxLog } from '../../../src/outbox/store/outbox-log.ts';
 import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
 
-interface Said {
+interface Logged {
   readonly at: number;
   readonly code: unknown;
   readonly message: string;
 }
 
-function createTold(): { readonly clock: FakeClock; readonly said: Said[]; readonly outboxLog: OutboxLog } {
+function createLogged(): { readonly clock: FakeClock; readonly logged: Logged[]; readonly outboxLog: OutboxLog } {
   const clock = createFakeClock();
   const began = clock.monotonicMs();
-  const said: Said[] = [];
+  const logged: Logged[] = [];
   const write = (fields: object, message: string): void => {
-    said.push({
+    logged.push({
       at: (clock.monotonicMs() - began) / 1000,
       code: 'code' in fields ? fields.code : null,
       message,
     });
   };
   const log = { debug: write, info: write, warn: write, error: write, child: () => log };
-  return { clock, said, outboxLog: createOutboxLog({ log, clock, directory: '/var/lib/bridge' }) };
+  return { clock, logged, outboxLog: createOutboxLog({ log, clock, directory: '/var/lib/bridge' }) };
 }
 
 const since = '2026-01-01T00:00:00.000Z';
 const full = { kind: 'full', code: 'sqlite-13', reason: 'database or disk is full', since } as const;
 const readOnly = { kind: 'unavailable', code: 'EROFS', reason: 'the disk is read-only', since } as const;
 
-const brief = (said: readonly Said[]): unknown[] => said.map(({ at, code }) => [at, code]);
+const brief = (logged: readonly Logged[]): unknown[] => logged.map(({ at, code }) => [at, code]);
 
 describe('a disk that takes no writes', () => {
-  test('is said at once, every ten minutes while it lasts, and when it is over', async () => {
-    const { clock, said, outboxLog } = createTold();
+  test('is logged at once, every ten minutes while it lasts, and when it is over', async () => {
+    const { clock, logged, outboxLog } = createLogged();
     for (let second = 0; second < 1300; second += 1) {
       outboxLog.storage(full, second);
       await clock.advance(1_000);
     }
     outboxLog.storage(null, 0);
     outboxLog.storage(null, 0);
-    expect(brief(said)).toEqual([
+    expect(brief(logged)).toEqual([
       [0, 'sqlite-13'],
       [600, 'sqlite-13'],
       [1200, 'sqlite-13'],
       [1300, 'writable'],
     ]);
-    expect(said.map(({ message }) => message)).toEqual([
+    expect(logged.map(({ message }) => message)).toEqual([
       'The outbox in /var/lib/bridge cannot be written (database or disk is full): records are kept in memory and sent from there until it can. Free some space on that disk.',
       `The outbox in /var/lib/bridge has not been written since ${since} (database or disk is full): 600 records are only in memory and are lost when this process ends. Free some space on that disk.`,
       expect.stringContaining('1200 records are only in memory'),
@@ -52,14 +52,14 @@ describe('a disk that takes no writes', () => {
     ]);
   });
 
-  test('and does again all the time does not fill itself with what is said about it', async () => {
-    const { clock, said, outboxLog } = createTold();
+  test('and recovers every second is logged once a minute', async () => {
+    const { clock, logged, outboxLog } = createLogged();
     for (let second = 0; second < 121; second += 1) {
       outboxLog.storage(full, 0);
       outboxLog.storage(null, 0);
       await clock.advance(1_000);
     }
-    expect(brief(said)).toEqual(
+    expect(brief(logged)).toEqual(
       [0, 60, 120].flatMap((at) => [
         [at, 'sqlite-13'],
         [at, 'writable'],
@@ -67,41 +67,41 @@ describe('a disk that takes no writes', () => {
     );
   });
 
-  test('again, soon after it was well, is said when a minute is over, if it lasts so long', async () => {
-    const { clock, said, outboxLog } = createTold();
+  test('again, soon after it was well, is logged when a minute is over, if it lasts so long', async () => {
+    const { clock, logged, outboxLog } = createLogged();
     outboxLog.storage(full, 0);
     outboxLog.storage(null, 0);
     for (let second = 0; second < 90; second += 1) {
       await clock.advance(1_000);
       outboxLog.storage(full, 0);
     }
-    expect(brief(said)).toEqual([
+    expect(brief(logged)).toEqual([
       [0, 'sqlite-13'],
       [0, 'writable'],
       [60, 'sqlite-13'],
     ]);
   });
 
-  test('for another reason than before says the other one, with what to do about it', () => {
-    const { said, outboxLog } = createTold();
+  test('for another reason than before is logged with that reason and its remedy', () => {
+    const { logged, outboxLog } = createLogged();
     outboxLog.storage(full, 0);
     outboxLog.storage(readOnly, 0);
-    expect(said.at(-1)?.message).toContain('Mount that disk writable');
+    expect(logged.at(-1)?.message).toContain('Mount that disk writable');
   });
 });
 
-test('tidying that fails for an hour is not said every minute', async () => {
-  const { clock, said, outboxLog } = createTold();
+test('pruning that fails for an hour is not logged every minute', async () => {
+  const { clock, logged, outboxLog } = createLogged();
   for (let minute = 0; minute < 60; minute += 1) {
     outboxLog.maintenance(readOnly);
     await clock.advance(60_000);
   }
   outboxLog.maintenance(null);
-  expect(brief(said)).toEqual([...[0, 600, 1200, 1800, 2400, 3000].map((at) => [at, 'EROFS']), [3600, 'maintained']]);
+  expect(brief(logged)).toEqual([...[0, 600, 1200, 1800, 2400, 3000].map((at) => [at, 'EROFS']), [3600, 'maintained']]);
 });
 
-test('every record that is given up is said, those of a quiet window after it', async () => {
-  const { clock, said, outboxLog } = createTold();
+test('every record that is discarded is logged, those of a quiet window after it', async () => {
+  const { clock, logged, outboxLog } = createLogged();
   for (let second = 0; second < 4; second += 1) {
     outboxLog.expired(3);
     await clock.advance(1_000);
@@ -110,7 +110,7 @@ test('every record that is given up is said, those of a quiet window after it', 
     outboxLog.storage(null, 0);
     await clock.advance(1_000);
   }
-  expect(said.map(({ at, message }) => [at, message.match(/\d+ records/)?.[0]])).toEqual([
+  expect(logged.map(({ at, message }) => [at, message.match(/\d+ records/)?.[0]])).toEqual([
     [0, '3 records'],
     [10, '9 records'],
   ]);

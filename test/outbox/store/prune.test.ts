@@ -53,7 +53,7 @@ describe('delivered records', () => {
 });
 
 describe('an outbox that is full', () => {
-  test('gives up delivered records first, then the oldest ended event as a whole, and says so', () => {
+  test('discards delivered records first, then the oldest ended event as a whole, and logs it', () => {
     using harness = createHarness();
     const outbox = harness.open({ maxMegabytes: 1, sinks: ['hub', 'table'] });
     observe(outbox, { eventId: 'DELIVERED', bytes: 30_000, open: false });
@@ -80,7 +80,7 @@ describe('an outbox that is full', () => {
     expect(positions(outbox, 'table')).toEqual([2, 4, 6, 7]);
   });
 
-  test('never gives up an open event: what does not fit stays in memory and is sent from there', () => {
+  test('never discards an open event: what does not fit stays in memory and is sent from there', () => {
     using harness = createHarness();
     const outbox = harness.open({ maxMegabytes: 1 });
     for (let n = 0; n < 20; n += 1) observe(outbox, { eventId: 'OPEN', bytes: 60_000 });
@@ -88,14 +88,14 @@ describe('an outbox that is full', () => {
     expect(outbox.storage.undurable).toBeGreaterThan(1);
     expect(positions(outbox, 'hub')).toHaveLength(20);
     expect(statSync(join(harness.directory, 'outbox.sqlite')).size).toBeLessThanOrEqual(2 ** 20);
-    // When the sink is well again there is room again.
+    // When the sink recovers there is room again.
     deliverAll(outbox, 'hub');
     deliverAll(outbox, 'table');
     outbox.close();
     for (const counters of Object.values(harness.open().counters())) expect(imbalance(counters)).toBe(0);
   });
 
-  test('makes room for what comes without waiting to be tidied', () => {
+  test('makes room for new records without waiting for maintenance', () => {
     using harness = createHarness();
     const outbox = harness.open({ maxMegabytes: 1 });
     for (let n = 0; n < 40; n += 1) observe(outbox, { eventId: `ENDED-${n}`, bytes: 60_000, open: false });
@@ -107,7 +107,7 @@ describe('an outbox that is full', () => {
     expect(readOutbox(harness.directory)?.bytes).toBeLessThan(1.3 * 2 ** 20);
   });
 
-  test('warns once at 70 %, and says when it is under 60 % again', () => {
+  test('warns once at 70 %, and logs when it is under 60 % again', () => {
     using harness = createHarness();
     const outbox = harness.open({ maxMegabytes: 1, sinks: ['hub'] });
     expect(outbox.fill).toMatchObject({ limitBytes: 2 ** 20, isAlarming: false });
@@ -140,7 +140,7 @@ describe('whatever comes and goes in an outbox that is too small', () => {
     { weight: 1, arbitrary: fc.constant('maintain' as const) },
   );
 
-  test('every record is delivered, pending, or given up with a tombstone, and open events are whole', () => {
+  test('every record is delivered, pending, or discarded with a tombstone, and open events are whole', () => {
     let expirations = 0;
     fc.assert(
       fc.property(fc.array(steps, { minLength: 30, maxLength: 60 }), (story) => {
@@ -175,7 +175,7 @@ describe('whatever comes and goes in an outbox that is too small', () => {
   }, 120_000);
 });
 
-test('a tidying that fails is said and tried again', () => {
+test('pruning that fails is logged and retried', () => {
   using harness = createHarness();
   const outbox = harness.open({ sinks: ['hub'] });
   observe(outbox);

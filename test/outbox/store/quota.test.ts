@@ -118,7 +118,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** The outbox under test, and what came of each record that was appended. */
+/** The outbox under test, and the outcome of each record that was appended. */
 class World {
   harness: Harness = createHarness();
   outbox: Outbox;
@@ -166,7 +166,7 @@ class World {
     }
   }
 
-  /** Everything is well again: what no sink has by then is lost. */
+  /** Everything recovered: what no sink has by then is lost. */
   lostInTheEnd(): number {
     disk.freeBytes = 1e12;
     this.#broken.clear();

@@ -18,7 +18,7 @@ function runningHarness(): Harness & { readonly outbox: Outbox; readonly streamI
   observe(outbox, { count: 5 });
   const settled = [1, 2].map((position) => ({ position, outcome: 'delivered' as const }));
   outbox.settle('hub', settled, { ...noProgress, lastSuccessAt: 'then' });
-  // With a document of this moment all there is stands on disk, so that nothing else asks for a write.
+  // With a document of this moment everything is on disk, so that nothing else causes a write.
   outbox.append({ ...outbox.state, lastDocumentAt: harness.clock.now().toISOString() }, []);
   return { ...harness, directory, open, outbox, streamId: outbox.state.streamId };
 }
@@ -37,29 +37,29 @@ describe.runIf(canRemove)('files that are removed while the bridge runs', () => 
       for (const name of names) rmSync(join(directory, name));
     };
   const cases = [
-    { what: 'the state directory', remove: everything, told: 'The state directory' },
-    { what: 'the outbox', remove: file('outbox.sqlite'), told: 'outbox.sqlite was removed' },
+    { what: 'the state directory', remove: everything, message: 'The state directory' },
+    { what: 'the outbox', remove: file('outbox.sqlite'), message: 'outbox.sqlite was removed' },
     {
       what: 'the outbox with its log',
       remove: file('outbox.sqlite', 'outbox.sqlite-wal', 'outbox.sqlite-shm'),
-      told: 'outbox.sqlite was removed',
+      message: 'outbox.sqlite was removed',
     },
-    { what: 'the lock', remove: file('lock.sqlite'), told: 'lock.sqlite was removed' },
+    { what: 'the lock', remove: file('lock.sqlite'), message: 'lock.sqlite was removed' },
   ];
 
-  describe.each(cases)('$what, removed', ({ remove, told }) => {
+  describe.each(cases)('$what, removed', ({ remove, message }) => {
     test.each([
-      { when: 'the next turn', act: (outbox: Outbox) => outbox.retry(), more: 0 },
+      { when: 'the next poll', act: (outbox: Outbox) => outbox.retry(), more: 0 },
       { when: 'the next write', act: (outbox: Outbox) => void observe(outbox), more: 1 },
-      { when: 'the next tidying', act: (outbox: Outbox) => outbox.maintain(), more: 0 },
+      { when: 'the next maintenance', act: (outbox: Outbox) => outbox.maintain(), more: 0 },
       { when: 'its end', act: (outbox: Outbox) => outbox.close(), more: 0 },
-    ])('are made again at $when, and the stream goes on', ({ act, more }) => {
+    ])('are recreated at $when, and the stream continues', ({ act, more }) => {
       using harness = runningHarness();
       remove(harness.directory);
       act(harness.outbox);
       expect(harness.outbox.storage).toEqual({ trouble: null, undurable: 0 });
       expect(codes(harness)).toEqual(['removed', 'recreated']);
-      expect(harness.lines[0]?.message).toContain(told);
+      expect(harness.lines[0]?.message).toContain(message);
       expect(harness.lines[1]?.message).toContain('undelivered: hub 3, table 5');
       expect(readOutbox(harness.directory)).toMatchObject({ streamId: harness.streamId, position: 5 + more });
       harness.outbox.close();
@@ -82,7 +82,7 @@ describe.runIf(canRemove)('files that are removed while the bridge runs', () => 
     });
   });
 
-  test('again, are made again, and each time is said', async () => {
+  test('are recreated and logged each time', async () => {
     using harness = runningHarness();
     for (let n = 0; n < 3; n += 1) {
       everything(harness.directory);
@@ -95,7 +95,7 @@ describe.runIf(canRemove)('files that are removed while the bridge runs', () => 
   });
 });
 
-describe.runIf(canRemove)('files that were removed and cannot be made again', () => {
+describe.runIf(canRemove)('files that were removed and cannot be recreated', () => {
   test('are sent from what is open, and are all there when they can be', async () => {
     using harness = runningHarness();
     rmSync(harness.directory, { recursive: true });

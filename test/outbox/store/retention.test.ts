@@ -57,7 +57,7 @@ describe('the bound of the outbox', () => {
     expect(rings).toEqual([false, true, true, true, false, false, true]);
   });
 
-  test('asks for room from 90 % on, down to 80 %, and for what could not be written', () => {
+  test('is needed from 90 % on, down to 80 %, and for what could not be written', () => {
     expect([0, 90, 91, 120].map((used) => excessBytes(used, 100))).toEqual([0, 0, 11, 40]);
     expect([50, 88, 91].map((used) => excessBytes(used, 100, 15))).toEqual([0, 3, 11]);
   });
@@ -96,7 +96,7 @@ describe('delivered records to drop', () => {
   });
 });
 
-describe('events to give up', () => {
+describe('events to discard', () => {
   const event = (eventKey: string, lastPosition: number, isOpen = false) => ({
     eventKey,
     lastPosition,
@@ -118,7 +118,7 @@ describe('events to give up', () => {
   });
 });
 
-describe('records in memory to give up', () => {
+describe('records in memory to discard', () => {
   const many = (count: number, from: number, eventKey: string, isDone = false, bytes = 1) =>
     Array.from({ length: count }, (_, n) => ({ position: from + n, eventKey, bytes, isDone }));
   const isOpen = (eventKey: string): boolean => eventKey.startsWith('open');

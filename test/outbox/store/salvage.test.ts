@@ -61,7 +61,7 @@ test.each([
   expect(outbox.recovery?.salvaged).toMatchObject({ stream: true, ...saved });
   const { records = 0, lost } = outbox.recovery?.salvaged ?? {};
   expect(records).toBeGreaterThan(100);
-  // Known to be due and lost: what the counters tell of both sinks.
+  // Known to be due and lost, by the counters of both sinks.
   if (table === 'records') expect([records < 200, lost]).toEqual([true, 2 * (200 - records)]);
   expect(positions(outbox, 'hub')).toHaveLength(records);
   expect(positions(outbox, 'hub').at(-1)).toBe(200);

@@ -63,7 +63,7 @@ describe('the state of the lifecycle on disk', () => {
 });
 
 describe('what a version without checksums wrote', () => {
-  test('is taken as it stands, with defaults for the keys that it did not know', () => {
+  test('is read without a check, with defaults for the keys that it did not know', () => {
     using harness = stored();
     harness.db.exec(`UPDATE events SET json = json_remove(json, '$.recordedFloor', '$.last.durationSeconds');
       UPDATE meta SET value = json_remove(value, '$.enabled') WHERE key = 'lifecycle'`);
