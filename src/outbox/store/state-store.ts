@@ -7,9 +7,9 @@ import { OutboxDamaged } from './errors.ts';
 import { all, one } from './sql.ts';
 import {
   checksum,
-  observationOf,
   type EventRow,
   memoryOf,
+  observationOf,
   observerOf,
   type Scalars,
   type StoredObserver,
