@@ -32,8 +32,7 @@ export const evidenceMeanings: Readonly<
   'left-after-started': 'It was listed as Started, and then no longer.',
   'left-before-not-before': 'It left well before its notBefore, and nothing was missed in between.',
   'incarnation-gap': 'Documents in between were missed: it may have started and ended in the meantime.',
-  'observation-gap':
-    'The bridge could not poll for a while. For a `Started`: `startedAt` is the latest possible time.',
+  'observation-gap': 'The bridge could not poll for a while. For a `Started`: `startedAt` is the latest possible time.',
   'not-before-passed': 'It left after its notBefore.',
   'not-before-near': 'It left within a minute of its notBefore.',
   'not-before-unknown': 'Its notBefore was never known.',
