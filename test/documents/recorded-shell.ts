@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -22,18 +22,17 @@ export function createRecordedShell(programs: readonly string[], sourced: readon
     writeFileSync(join(folder, path), text);
     chmodSync(join(folder, path), 0o755);
   };
+  mkdirSync(calls);
   for (const program of programs) {
     const name = program.includes('/') ? program : join('bin', program);
-    write(
-      name,
-      `#!/bin/bash\nprintf '%s\\0' '${program}' "$@" >> '${calls}'\nprintf '\\n' >> '${calls}'\necho something\n`,
-    );
+    // A file for each call: the programs of a pipe run at the same time.
+    write(name, `#!/bin/bash\nprintf '%s\\0' '${program}' "$@" > '${calls}'/$EPOCHREALTIME-$$\necho something\n`);
   }
   write('bin/sudo', '#!/bin/bash\nexec "$@"\n');
   for (const path of sourced) write(path, '');
   return {
     callsOf(lines) {
-      writeFileSync(calls, '');
+      for (const file of readdirSync(calls)) rmSync(join(calls, file));
       const { status, stderr } = spawnSync('/bin/bash', ['--norc', '-e', '-c', lines], {
         cwd: folder,
         encoding: 'utf8',
@@ -41,10 +40,8 @@ export function createRecordedShell(programs: readonly string[], sourced: readon
         timeout: 10_000,
       });
       if (status !== 0 || stderr !== '') throw new Error(`bash ends with ${status} (${stderr.trim()}): ${lines}`);
-      return readFileSync(calls, 'utf8')
-        .split('\0\n')
-        .slice(0, -1)
-        .map((call) => call.split('\0'));
+      const files = readdirSync(calls).toSorted();
+      return files.map((file) => readFileSync(join(calls, file), 'utf8').split('\0').slice(0, -1));
     },
     close: () => rmSync(folder, { recursive: true }),
   };
