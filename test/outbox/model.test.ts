@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { noProgress, type Outbox } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
 import { imbalance, noCounters } from '../../src/outbox/store/counters.ts';
+import { runs } from '../support/runs.ts';
 import { createHarness, type Harness, observe, positions } from './harness.ts';
 
 const sinkNames = ['hub', 'table', 'stdout'] as const;
@@ -232,7 +233,7 @@ describe('any sequence of appends, updates, crashes, configurations, manual acti
         }
         expect(existsSync(world.harness.directory)).toBe(false);
       }),
-      { numRuns: 60, endOnFailure: true },
+      { numRuns: runs('histories of an outbox', { quick: 20, full: 60 }), endOnFailure: true },
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Entry, SendResult } from '../../src/sinks/sink.ts';
+import { runs } from '../support/runs.ts';
 import { type Harness, openHarness } from './harness.ts';
 import { delivered, poison, tooLarge, unavailable } from './scripted-sink.ts';
 
@@ -144,6 +145,6 @@ test('whatever a sink answers, every record is delivered in order per event, or 
         harness.close();
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runs('histories of a relay', { quick: 20, full: 60 }) },
   );
 }, 120_000);

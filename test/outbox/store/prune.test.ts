@@ -7,6 +7,7 @@ import { noProgress } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
 import { imbalance } from '../../../src/outbox/store/counters.ts';
 import { deliveredBounds } from '../../../src/outbox/store/retention.ts';
+import { runs } from '../../support/runs.ts';
 import { createHarness, deliverAll, type Harness, observe, positions } from '../harness.ts';
 
 const day = 24 * 3_600_000;
@@ -169,7 +170,7 @@ describe('whatever comes and goes in an outbox that is too small', () => {
         }
         expirations += buried.length;
       }),
-      { numRuns: 40, endOnFailure: true },
+      { numRuns: runs('histories of retention', { quick: 15, full: 40 }), endOnFailure: true },
     );
     expect(expirations).toBeGreaterThan(0);
   }, 120_000);
