@@ -51,7 +51,8 @@ const host = String.raw`(?:\[[\dA-Fa-f:.]+\]|[^\s/?#@:<>\[\]\\^|]+)`;
 const port = String.raw`(?:\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5])?`;
 
 /**
- * A URL of this scheme, without query and fragment; read without a slash at the end. `path`, `user`: it may have one.
+ * A URL of this scheme, without fragment; read without a slash at the end unless it may have a query. `path`, `query`, `user`: it may
+ * have one.
  * `also`: a word that is accepted instead.
  */
 export function url(
@@ -59,17 +60,18 @@ export function url(
   scheme: string,
   {
     path = false,
+    query = false,
     user = false,
     also,
-  }: { readonly path?: boolean; readonly user?: boolean; readonly also?: string } = {},
+  }: { readonly path?: boolean; readonly query?: boolean; readonly user?: boolean; readonly also?: string } = {},
 ): Schema<string> {
   const userInfo = user ? String.raw`(?:[^/?#\\]*@)?` : '';
-  const whole = `${anyCase(scheme)}://${userInfo}${host}(?::${port})?${path ? '(?:/[^?#]*)?' : '/?'}`;
+  const whole = `${anyCase(scheme)}://${userInfo}${host}(?::${port})?${path ? '(?:/[^?#]*)?' : '/?'}${query ? '(?:[?][^#]*)?' : ''}`;
   return v.pipe(
     v.string(),
     v.regex(new RegExp(also ? `^(?:${also}|${whole})$` : `^${whole}$`)),
     v.check((value) => value === also || URL.canParse(value)),
-    v.transform((value) => value.replace(/\/+$/, '')),
+    v.transform((value) => (query ? value : value.replace(/\/+$/, ''))),
     expects(phrase),
   );
 }

@@ -1,8 +1,8 @@
+import { sinks } from '../sinks/registry.ts';
+
 /** Codes of failures that last until a person acts: those that a sink answers as a matter of configuration. */
 const refusals: ReadonlySet<string> = new Set([
-  'unauthorized',
-  'not-found',
-  'disabled',
+  ...sinks.flatMap(({ refusals: own = [] }) => own),
   'token-no-identity',
   'token-refused',
   'token-not-found',
@@ -11,10 +11,7 @@ const refusals: ReadonlySet<string> = new Set([
   'tls-expired',
   'tls-wrong-name',
   'tls-failed',
-  'network-refused',
   'proxy-refused',
-  'bad-address',
-  'closed',
   'answer-too-long',
 ]);
 

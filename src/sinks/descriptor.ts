@@ -34,6 +34,8 @@ export interface SinkDescriptor<Key extends string = string, Section = unknown> 
   destination(section: Section): string;
   /** How an operator finds a record there; for the line of `emit-test` about it. */
   find(record: { readonly eventId: string; readonly recordId: string }): string;
+  /** Codes of failures that only this sink answers and that last until a person acts, beside those of HTTP. */
+  readonly refusals?: readonly string[];
   /** Scopes of the tokens that it will ask for: fetched at start and kept fresh, so that no send waits for IMDS. */
   tokenScopes(section: Section): readonly string[];
   /** How long a record that is not urgent may wait on purpose before it is sent. */

@@ -36,5 +36,5 @@ test('a secret is not in the hash, so that nobody can try it out against one', (
     configHash(configOf(proxy('http://user:one@proxy:3128'))),
   );
   const secrets = options.filter(({ isSecret }) => isSecret).map(({ path }) => path);
-  expect(secrets).toEqual(['sinks.eventHubs.connectionString', 'proxy.url']);
+  expect(secrets).toEqual(expect.arrayContaining(['sinks.eventHubs.connectionString', 'proxy.url']));
 });

@@ -11,6 +11,7 @@ export const eventHubs: SinkDescriptor<'eventHubs', EventHubsConfig> = {
   isIsolated: true,
   destination: (config) => destinationOf(config).name,
   find: ({ eventId, recordId }) => `the message with the id ${recordId}; partition key ${eventId.toLowerCase()}`,
+  refusals: ['unauthorized', 'not-found', 'disabled', 'network-refused', 'bad-address'],
   tokenScopes: ({ connectionString }) => (connectionString === null ? [eventHubsScope] : []),
   holdSeconds: ({ connectJitterSeconds }) => connectJitterSeconds,
   idleSeconds: ({ idleCloseSeconds }) => idleCloseSeconds,

@@ -12,6 +12,7 @@ export const stdout: SinkDescriptor<'stdout'> = {
   isIsolated: false,
   destination: () => 'standard output',
   find: ({ recordId }) => `the line with "recordId":"${recordId}"`,
+  refusals: ['closed'],
   tokenScopes: () => [],
   open: async () => createStdoutSink(),
   check: {

@@ -6,7 +6,9 @@ import { expect, test } from 'vitest';
 import { bridgeConfiguration } from '../../../infra/bridge-configuration.ts';
 import { configurationSchema } from '../../../infra/schema/json-schema.ts';
 import { readConfig } from '../../../src/config/read-config.ts';
+import { samplesOf } from '../../../src/config/schema.ts';
 import { options, sections } from '../../../src/config.ts';
+import { sinks } from '../../../src/sinks/registry.ts';
 import { accepted, refused } from '../../config/sample-values.ts';
 import { readTree, root } from '../../support/source-tree.ts';
 
@@ -194,20 +196,16 @@ const configuration = fc
       fc.constantFrom(
         'sinks.eventHubs.fullyQualifiedNamespace',
         'sinks.eventHubs.connectionString',
-        'sinks.eventHubs',
-        'sinks.logAnalytics',
         'proxy',
-        'sinks.stdout',
+        ...sinks.map(({ key }) => `sinks.${key}`),
       ),
       { maxLength: 4 },
     ),
   )
   .map(([good, wild, without]) => {
     const config: Record<string, unknown> = {};
-    put(config, 'sinks.eventHubs.eventHubName', 'hub');
+    for (const { key, section } of sinks) put(config, `sinks.${key}`, { ...Object.values(samplesOf(section))[0] });
     put(config, 'sinks.eventHubs.transport', 'amqp-ws');
-    put(config, 'sinks.logAnalytics.endpoint', 'https://x');
-    put(config, 'sinks.logAnalytics.ruleId', `dcr-${'0'.repeat(32)}`);
     put(config, 'proxy.url', 'http://proxy');
     for (const [path, value] of good) put(config, path, value);
     for (const path of without) put(config, path, null);
