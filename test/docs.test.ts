@@ -119,6 +119,21 @@ test('every link between documents leads to a file, and to a heading where it na
   expect(broken).toEqual([]);
 });
 
+/** Folders that a path in a document may be relative to, beside that of the document. */
+const bases = ['', 'src', 'src/sinks', 'infra', 'bicep', 'test'];
+
+test('every file of the project that a document names by its path is there', () => {
+  const path = /`([\w.@-]+(?:\/[\w.@-]+)+\.(?:ts|md|json|yaml|bicep|bicepparam|kql|sh|svg))`/g;
+  const named = [...documents].flatMap(([from, text]) =>
+    [...text.replace(/^ *```[\s\S]*?^ *```$/gm, '').matchAll(path)].map(([, to = '']) => ({ from, to })),
+  );
+  const missing = named.filter(
+    ({ from, to }) => ![...bases, dirname(from)].some((base) => existsSync(join(root, base, to))),
+  );
+  expect(named.length).toBeGreaterThan(60);
+  expect(missing).toEqual([]);
+});
+
 test('the README has at most 220 lines, and any other document at most 250', () => {
   const most = (path: string): number => (path === 'README.md' ? 220 : 250);
   const long = [...documents].filter(([path, text]) => text.trimEnd().split('\n').length > most(path));
