@@ -18,7 +18,7 @@ export interface PlayOptions {
   /** Names of its VMs, number 0 first; added where missing. Default: those that are there, and `web_1`, `web_2` … after them. */
   readonly vms?: readonly string[];
   /** Told what VMs feel: the simulator cannot stop anybody. */
-  readonly feel?: (impact: Impact) => void;
+  readonly onImpact?: (impact: Impact) => void;
   /** However fast it is played, an impact is at least so long, if it is that long in reality. Default 0. */
   readonly minimumImpactSeconds?: number;
   /** Ends the play where it is; what is listed then stays listed. */
@@ -41,7 +41,7 @@ export interface Play {
 
 /** Plays a scenario; resolves when it is over or aborted, and rejects only on a faulty scenario. */
 export async function playScenario(stage: Stage, scenario: Scenario, options: PlayOptions = {}): Promise<Play> {
-  const { speed = 1, minimumStepSeconds = 0, minimumImpactSeconds = 0, feel, signal } = options;
+  const { speed = 1, minimumStepSeconds = 0, minimumImpactSeconds = 0, onImpact: feel, signal } = options;
   const { imds } = stage;
   const vms = cast(imds, scenario, options.vms);
   const eventIds = new Map<string, string>();

@@ -86,7 +86,7 @@ describe('a scenario, played', () => {
       minimumImpactSeconds,
       speed: 1e5,
       vms: ['web_3'],
-      feel: (impact) => impacts.push(impact),
+      onImpact: (impact) => impacts.push(impact),
     });
     expect(impacts).toEqual([{ kind: 'freeze', vms: ['web_3'], seconds }]);
   });
@@ -136,7 +136,11 @@ describe('a scenario, played', () => {
     const unwatch = imds.watch(() => {
       for (const { EventId, EventStatus } of imds.document.Events) if (EventStatus === 'Started') imds.remove(EventId);
     });
-    await playScenario({ imds }, scenario('freeze'), { speed: 1e5, vms: ['web_3'], feel: (one) => impacts.push(one) });
+    await playScenario({ imds }, scenario('freeze'), {
+      speed: 1e5,
+      vms: ['web_3'],
+      onImpact: (one) => impacts.push(one),
+    });
     unwatch();
     expect(impacts).toEqual([]);
   });
@@ -156,6 +160,6 @@ describe('a scenario, played', () => {
       { afterSeconds: 0, do: 'impact', event: 'migration', kind: 'freeze', seconds: 1, on: [99] },
     ];
     const faulty: Scenario = { ...scenario('freeze'), steps };
-    await expect(playScenario({ imds }, faulty, { feel: () => {} })).rejects.toThrow('names VM 99');
+    await expect(playScenario({ imds }, faulty, { onImpact: () => {} })).rejects.toThrow('names VM 99');
   });
 });

@@ -94,7 +94,7 @@ export async function watchScenario(stage: Stage, scenario: Scenario, fleet: rea
   const feel = (impact: Impact): void => {
     for (const vm of fleet) vm.feel(impact);
   };
-  const play = playScenario(stage, scenario, { feel, vms: fleet.map(({ name }) => name) });
+  const play = playScenario(stage, scenario, { onImpact: feel, vms: fleet.map(({ name }) => name) });
   await lookAll();
   for (const { afterSeconds } of scenario.steps) {
     if (afterSeconds === 0) continue;

@@ -1,7 +1,7 @@
 import { twoColumns } from '../../cli/wrap.ts';
 import { scenarioSeconds } from '../control/scenario-length.ts';
 import { scenarios } from '../scenarios/index.ts';
-import { minimumStepSeconds } from './pace.ts';
+import { minimumStepSeconds } from './minimum-durations.ts';
 
 /** The scenarios: how long each takes and what happens. `width`: columns; a line each where it is infinite. */
 export function listScenarios(width: number = Number.POSITIVE_INFINITY): string {

@@ -11,13 +11,13 @@ import { createFreezer } from './freezer.ts';
 import { hangup } from './hangup.ts';
 import { introduce } from './introduce.ts';
 import { describeKeys, keysFor } from './keys.ts';
+import { minimumStepSeconds } from './minimum-durations.ts';
 import { openRecording } from './open-recording.ts';
-import { minimumStepSeconds } from './pace.ts';
+import { type Output, openOutput } from './output.ts';
 import { scenarioNamed } from './scenario-named.ts';
-import { createStoryteller } from './story.ts';
+import { createRunner } from './scenario-runner.ts';
 import { streams } from './streams.ts';
 import { hasKeyboard, readKeys } from './terminal.ts';
-import { openVoice, type Voice } from './voice.ts';
 
 /** The options of `simulate`, checked one by one. Which of them exclude each other, commander tells. */
 export interface SimulateOptions {
@@ -50,7 +50,7 @@ export async function simulate(
 ): Promise<void> {
   const scenario = name === undefined ? null : scenarioNamed(name);
   const recording = options.replay === undefined ? null : openRecording(options.replay);
-  const voice = await openVoice(print, options);
+  const output = await openOutput(print, options);
   const quit = new AbortController();
   const signal = AbortSignal.any([stop, quit.signal, hangup()]);
 
@@ -64,11 +64,11 @@ export async function simulate(
   closing.defer(azure.close);
   azure.imds.limitRate(requestsPerSecond);
 
-  const story = createStoryteller(azure, {
+  const runner = createRunner(azure, {
     vms: vms.map((vm) => vm.name),
     speed: options.speed,
     freezer,
-    voice,
+    output: output,
     signal,
   });
   const [{ name: vm }] = vms;
@@ -76,7 +76,7 @@ export async function simulate(
     startControl(azure, {
       ...(options.port !== 0 && { port: options.port + 5 }),
       ...(options.host !== undefined && { host: options.host }),
-      play: (scenario, options) => void story.play(scenario, options),
+      play: (scenario, options) => void runner.play(scenario, options),
       addresses: (url) => addresses(azure, vm, url),
     }),
   );
@@ -86,7 +86,7 @@ export async function simulate(
   if (recording) azure.imds.fault('scheduledevents', { status: 503 });
   if (options.json) print(`${JSON.stringify(addresses(azure, vm, control.url))}\n`);
   else {
-    const play = (name: string): void => void story.play(scenarioNamed(name));
+    const play = (name: string): void => void runner.play(scenarioNamed(name));
     const about = introduce(azure, {
       vm,
       control: control.url,
@@ -98,15 +98,15 @@ export async function simulate(
     print(`A local Azure is ready; Ctrl+C ends it.\n\n${about}\n`);
     if (keys.length > 0) print(`${describeKeys(keys)}\n\n`);
     print(`${beginning(scenario, recording)}\n\n`);
-    if (keys.length > 0) closing.defer(readKeys(process.stdin, keys, voice.tell).close);
-    tellChanges(azure, voice);
+    if (keys.length > 0) closing.defer(readKeys(process.stdin, keys, output.print).close);
+    tellChanges(azure, output);
   }
 
-  if (scenario ?? recording) await story.firstLook();
+  if (scenario ?? recording) await runner.firstPoll();
   if (scenario) await systemClock.sleep(settleMs, signal);
-  if (recording && !signal.aborted) await story.replay(recording);
+  if (recording && !signal.aborted) await runner.replay(recording);
   while (scenario && !signal.aborted) {
-    await story.play(scenario);
+    await runner.play(scenario);
     if (!options.repeat) break;
     await systemClock.sleep(1000 * minimumStepSeconds, signal);
   }
@@ -165,7 +165,7 @@ function beginning(scenario: Scenario | null, recording: Recording | null): stri
 }
 
 /** Tells every change of the document, whoever made it. */
-function tellChanges({ imds }: AzureSimulator, { tell }: Voice): void {
+function tellChanges({ imds }: AzureSimulator, { print: tell }: Output): void {
   let told = 0;
   imds.watch(() => {
     for (const { at, eventType, eventId, step, resources, incarnation } of imds.issued.slice(told)) {

@@ -67,7 +67,7 @@ async function play(
     minimumImpactSeconds: frozenSeconds,
     vms: [vm],
     signal,
-    ...(feel && { feel }),
+    ...(feel && { onImpact: feel }),
   });
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Freezer } from '../../../src/azure-simulator/cli/freezer.ts';
-import { createStoryteller } from '../../../src/azure-simulator/cli/story.ts';
+import { createRunner } from '../../../src/azure-simulator/cli/scenario-runner.ts';
 import { type AzureSimulator, startAzureSimulator } from '../../../src/azure-simulator/index.ts';
 import type { Scenario } from '../../../src/azure-simulator/scenarios/index.ts';
 import type { Change } from '../../../src/recording/format.ts';
@@ -36,12 +36,12 @@ interface Given {
   readonly freezer?: Freezer | null;
 }
 
-const storyteller = ({ speed, signal = never, freezer = freezerOf(true) }: Given = {}) =>
-  createStoryteller(azure, {
+const runner = ({ speed, signal = never, freezer = freezerOf(true) }: Given = {}) =>
+  createRunner(azure, {
     vms: ['db_0', 'db_1'],
     speed,
     freezer,
-    voice: { tell: (text) => told.push(text), warn: (text) => warned.push(text) },
+    output: { print: (text) => told.push(text), warn: (text) => warned.push(text) },
     signal,
   });
 
@@ -53,7 +53,7 @@ const scenario = (...steps: Scenario['steps']): Scenario => ({
 });
 
 test('a story tells what is played and what VMs feel, and freezes only with the first VM', async () => {
-  await storyteller().play(
+  await runner().play(
     scenario(
       { afterSeconds: 0, do: 'schedule', event: 'it', eventType: 'Freeze', noticeSeconds: null, on: [0, 1] },
       { afterSeconds: 0, do: 'impact', event: 'it', kind: 'freeze', on: [1], seconds: 7 },
@@ -79,20 +79,20 @@ const freeze = scenario(
 );
 
 test('without a process to stop a story does not say that anything is frozen', async () => {
-  await storyteller({ freezer: null }).play(freeze);
+  await runner({ freezer: null }).play(freeze);
   expect(told[1]).toBe('Azure would freeze db_0 for 2 s now (--freeze PID stops a process with it)');
   expect(frozen).toEqual([]);
 });
 
 test('a process that is gone by then is told', async () => {
-  await storyteller({ freezer: freezerOf(false) }).play(freeze);
+  await runner({ freezer: freezerOf(false) }).play(freeze);
   expect(warned).toEqual(['Azure would freeze db_0 for 2 s now, but process 4711 is gone: nothing is stopped']);
   expect(told.join()).not.toContain('is stopped');
 });
 
 test('the speed of the call wins over that of the command, and this one over the scenario’s own', async () => {
-  await storyteller({ speed: 3 }).play(scenario());
-  await storyteller({ speed: 3 }).play(scenario(), { speed: 1 });
+  await runner({ speed: 3 }).play(scenario());
+  await runner({ speed: 3 }).play(scenario(), { speed: 1 });
   expect(told.filter((text) => text.includes('fast'))).toEqual([
     'tale, 3 times as fast as Azure: It happens.',
     'tale, as fast as Azure: It happens.',
@@ -103,7 +103,7 @@ test('a story that cannot go on, because somebody withdrew its event, says so', 
   const withdrawn = azure.imds.watch(() => {
     for (const { EventId } of azure.imds.document.Events) azure.imds.remove(EventId);
   });
-  await storyteller().play(
+  await runner().play(
     scenario(
       { afterSeconds: 0, do: 'schedule', event: 'e', eventType: 'Freeze', noticeSeconds: 900 },
       { afterSeconds: 0, do: 'change', event: 'e', noticeSeconds: 60 },
@@ -114,14 +114,14 @@ test('a story that cannot go on, because somebody withdrew its event, says so', 
 });
 
 test('a story that is ended is not over', async () => {
-  await storyteller({ signal: AbortSignal.abort() }).play(scenario({ afterSeconds: 900, do: 'remove', event: 'e' }));
+  await runner({ signal: AbortSignal.abort() }).play(scenario({ afterSeconds: 900, do: 'remove', event: 'e' }));
   expect(told).toEqual(['tale, 10 times as fast as Azure: It happens.']);
 });
 
 test('a story waits for somebody who looks', async () => {
   const looked: string[] = [];
-  const waiting = storyteller()
-    .firstLook()
+  const waiting = runner()
+    .firstPoll()
     .then(() => looked.push('looked'));
   const { url } = azure.imds;
   await (await fetch(`${url}/metadata/instance?api-version=2021-02-01`, { headers: { Metadata: 'true' } })).text();
@@ -140,7 +140,7 @@ test('a recording tells its failures, and that it is over', async () => {
     { document: { DocumentIncarnation: 4, Events: [] } },
   ];
   const changes = seen.map((one) => ({ atSeconds: 0, seen: one }));
-  await storyteller().replay({ header, changes });
+  await runner().replay({ header, changes });
   expect(told).toEqual([
     'no document: status 503',
     'no document: no answer came in 10 s',

@@ -6,56 +6,56 @@ import type { Recording } from '../recording/read-recording.ts';
 import { replay } from '../recording/replay.ts';
 import type { Scenario } from '../scenarios/index.ts';
 import type { Freezer } from './freezer.ts';
-import { minimumImpactSeconds, minimumStepSeconds } from './pace.ts';
-import type { Voice } from './voice.ts';
+import { minimumImpactSeconds, minimumStepSeconds } from './minimum-durations.ts';
+import type { Output } from './output.ts';
 
 /** Makes things happen to the VMs. Nothing here rejects. */
-export interface Storyteller {
+export interface ScenarioRunner {
   /** Plays a scenario from now on. Speed: by default that of the command, else the scenario's own. */
   play(scenario: Scenario, options?: { readonly speed?: number; readonly vms?: readonly string[] }): Promise<void>;
   /** Replays a recording from now on. */
   replay(recording: Recording): Promise<void>;
   /** Resolves when somebody has looked at the scheduled events, or at the end. */
-  firstLook(): Promise<void>;
+  firstPoll(): Promise<void>;
 }
 
-export interface StorytellerOptions {
+export interface RunnerOptions {
   /** Names of the VMs that scenarios are about, unless they are played on others. The first is the one that can be frozen. */
   readonly vms: readonly string[];
   readonly speed: number | undefined;
   readonly freezer: Freezer | null;
-  readonly voice: Voice;
+  readonly output: Output;
   readonly signal: AbortSignal;
 }
 
-export function createStoryteller(
+export function createRunner(
   azure: AzureSimulator,
-  { vms: all, speed: wanted, freezer, voice, signal }: StorytellerOptions,
-): Storyteller {
+  { vms: all, speed: wanted, freezer, output, signal }: RunnerOptions,
+): ScenarioRunner {
   const feel = ({ kind, vms, seconds }: Impact): void => {
     const what = `Azure would ${kind} ${vms.join(', ')} for ${Math.round(10 * seconds) / 10} s now`;
-    if (kind === 'freeze' && freezer === null) voice.tell(`${what} (--freeze PID stops a process with it)`);
-    else if (kind === 'restart' || freezer === null || !vms.includes(all[0] ?? '')) voice.tell(what);
-    else if (freezer.freeze(seconds)) voice.tell(`${what}: process ${freezer.pid} is stopped`);
-    else voice.warn(`${what}, but process ${freezer.pid} is gone: nothing is stopped`);
+    if (kind === 'freeze' && freezer === null) output.print(`${what} (--freeze PID stops a process with it)`);
+    else if (kind === 'restart' || freezer === null || !vms.includes(all[0] ?? '')) output.print(what);
+    else if (freezer.freeze(seconds)) output.print(`${what}: process ${freezer.pid} is stopped`);
+    else output.warn(`${what}, but process ${freezer.pid} is gone: nothing is stopped`);
   };
 
   return {
     async play(scenario, { speed = wanted ?? scenario.demoSpeed, vms = all } = {}) {
       const { name, description } = scenario;
-      voice.tell(`${name}, ${speed === 1 ? 'as fast as Azure' : `${speed} times as fast as Azure`}: ${description}`);
+      output.print(`${name}, ${speed === 1 ? 'as fast as Azure' : `${speed} times as fast as Azure`}: ${description}`);
       try {
         const { over } = await playScenario(azure, scenario, {
           speed,
           minimumStepSeconds,
           minimumImpactSeconds,
           vms,
-          feel,
+          onImpact: feel,
           signal,
         });
-        if (over) voice.tell(`${name} is over`);
+        if (over) output.print(`${name} is over`);
       } catch (error) {
-        voice.warn(`${name} cannot go on: ${error instanceof Error ? error.message : String(error)}`);
+        output.warn(`${name} cannot go on: ${error instanceof Error ? error.message : String(error)}`);
       }
     },
 
@@ -65,13 +65,13 @@ export function createStoryteller(
         minimumStepSeconds,
         signal,
         shown({ seen }) {
-          if (!('document' in seen)) voice.tell(describePoll(seen));
+          if (!('document' in seen)) output.print(describePoll(seen));
         },
       });
-      if (over) voice.tell('The recording is over; its last answer stays.');
+      if (over) output.print('The recording is over; its last answer stays.');
     },
 
-    async firstLook() {
+    async firstPoll() {
       while (azure.imds.requests('scheduledevents') === 0 && !signal.aborted) await systemClock.sleep(20, signal);
     },
   };
