@@ -45,6 +45,7 @@ const retired = [
     'keepHouse',
     'tidy',
   ],
+  ...['Voice', 'Storyteller', 'Ink', 'feel'],
 ];
 const retiredFiles = [
   ...[
@@ -75,6 +76,7 @@ const retiredFiles = [
     'rig',
     'turn-log',
   ],
+  ...['voice', 'ink'],
 ];
 
 const root = join(import.meta.dirname, '..');

@@ -19,7 +19,7 @@ export interface Certificate {
 }
 
 export interface CertificateOptions {
-  /** Keeps both: the next start with it uses the same ones. Default: a fresh temporary directory, gone after `remove`. */
+  /** Keeps both: the next start with it uses the same ones. Default: a new temporary directory, deleted by `remove`. */
   readonly directory?: string;
   /** Besides `localhost`, the addresses of loopback and the namespace, which Microsoft's client for Go verifies at a custom endpoint too. */
   readonly host?: string;

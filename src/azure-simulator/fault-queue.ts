@@ -1,4 +1,4 @@
-/** The one fault that a stand-in plays at present: until cleared, or as often as was asked for. */
+/** The current fault of a stand-in: until cleared, or for a number of times. */
 export interface FaultQueue<F> {
   /** Replaces whatever was set. `null` clears. `times` counts the occasions on which the fault is played. */
   set(fault: F | null, times?: number): void;

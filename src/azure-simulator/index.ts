@@ -14,7 +14,7 @@ export interface AzureSimulatorOptions {
   readonly directory?: string;
   /** A name or address of this machine by which others reach it: it listens there and its addresses name it. Default: loopback. */
   readonly host?: string;
-  /** The one event hub, unless `hubs` tells of several. Default `vm-lifecycle`. */
+  /** The one event hub, unless `hubs` names several. Default `vm-lifecycle`. */
   readonly eventHubName?: string;
   /** Default 4. */
   readonly partitions?: number;
@@ -112,7 +112,7 @@ export async function startAzureSimulator(options: AzureSimulatorOptions = {}): 
   }
 }
 
-/** Leaves out what was not given, so that the default of whoever reads it holds. */
+/** Leaves out undefined options, so that defaults apply. */
 function given<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const kept = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(kept) as { [K in keyof T]?: Exclude<T[K], undefined> };

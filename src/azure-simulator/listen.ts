@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, isIPv6, type Server } from 'node:net';
 
-/** Listens on loopback unless told otherwise. */
+/** Listens on loopback by default. */
 export const loopback = '127.0.0.1';
 
 /**

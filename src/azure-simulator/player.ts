@@ -17,7 +17,7 @@ export interface PlayOptions {
   readonly minimumStepSeconds?: number;
   /** Names of its VMs, number 0 first; added where missing. Default: those that are there, and `web_1`, `web_2` … after them. */
   readonly vms?: readonly string[];
-  /** Told what VMs feel: the simulator cannot stop anybody. */
+  /** Called with each effect on VMs: the simulator itself cannot stop one. */
   readonly onImpact?: (impact: Impact) => void;
   /** However fast it is played, an impact is at least so long, if it is that long in reality. Default 0. */
   readonly minimumImpactSeconds?: number;
@@ -25,7 +25,7 @@ export interface PlayOptions {
   readonly signal?: AbortSignal;
 }
 
-/** VMs stand still or restart, from now on for so many seconds of the play. */
+/** VMs are frozen or restart, from now for that many seconds of the play. */
 export interface Impact {
   readonly kind: ImpactKind;
   readonly vms: readonly string[];
@@ -41,7 +41,7 @@ export interface Play {
 
 /** Plays a scenario; resolves when it is over or aborted, and rejects only on a faulty scenario. */
 export async function playScenario(stage: Stage, scenario: Scenario, options: PlayOptions = {}): Promise<Play> {
-  const { speed = 1, minimumStepSeconds = 0, minimumImpactSeconds = 0, onImpact: feel, signal } = options;
+  const { speed = 1, minimumStepSeconds = 0, minimumImpactSeconds = 0, onImpact, signal } = options;
   const { imds } = stage;
   const vms = cast(imds, scenario, options.vms);
   const eventIds = new Map<string, string>();
@@ -61,17 +61,17 @@ export async function playScenario(stage: Stage, scenario: Scenario, options: Pl
   const notBefore = (noticeSeconds: number): Date => new Date(Date.now() + (noticeSeconds * 1000) / speed);
   const played = (seconds: number): number => Math.max(seconds / speed, Math.min(seconds, minimumImpactSeconds));
 
-  const announce = ({ event, noticeSeconds, do: _, on = [0], ...told }: Announce): void => {
+  const announce = ({ event, noticeSeconds, do: _, on = [0], ...fields }: Announce): void => {
     const when = noticeSeconds === null ? ({ status: 'Started' } as const) : { notBefore: notBefore(noticeSeconds) };
-    eventIds.set(event, imds.schedule({ ...told, ...when, resources: on.map(nameOf) }));
+    eventIds.set(event, imds.schedule({ ...fields, ...when, resources: on.map(nameOf) }));
   };
-  const change = ({ event, noticeSeconds, do: _, on, ...told }: Change): void => {
+  const change = ({ event, noticeSeconds, do: _, on, ...fields }: Change): void => {
     const when = noticeSeconds === undefined ? {} : { notBefore: notBefore(noticeSeconds) };
-    imds.update(idOf(event), { ...told, ...when, ...(on === undefined ? {} : { resources: on.map(nameOf) }) });
+    imds.update(idOf(event), { ...fields, ...when, ...(on === undefined ? {} : { resources: on.map(nameOf) }) });
   };
   const afflict = ({ event, kind, on = [0], seconds }: Affliction): void => {
     const vms = on.map(nameOf);
-    if (isStarted(event)) feel?.({ kind, vms, seconds: played(seconds) });
+    if (isStarted(event)) onImpact?.({ kind, vms, seconds: played(seconds) });
   };
   const disturb = (step: Disturbance): void => {
     if (step.do === 'switch-off') {

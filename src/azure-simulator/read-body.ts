@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The whole body; null when the client went away in the middle of it, which is nobody's fault here. */
+/** The whole body; null when the client closed the connection before its end. */
 export async function readBody(message: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   try {

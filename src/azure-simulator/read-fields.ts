@@ -1,4 +1,4 @@
-/** What a field of somebody's JSON may hold. */
+/** What a field of foreign JSON may hold. */
 export interface Kind<T> {
   /** Completes "expected …". */
   readonly expected: string;
@@ -8,10 +8,10 @@ export interface Kind<T> {
 type Kinds = Readonly<Record<string, Kind<unknown>>>;
 type Fields<K extends Kinds> = { readonly [N in keyof K]?: K[N] extends Kind<infer T> ? T : never };
 
-/** Somebody's JSON is not what was expected; the message is one sentence that names what, where and what was expected. */
+/** Foreign JSON is not as expected; the message is one sentence that names what, where and what was expected. */
 export class Misfit extends Error {}
 
-/** The fields of `value`, checked. None has to be there. @throws {Misfit} */
+/** The fields of `value`, checked. All are optional. @throws {Misfit} */
 export function readFields<K extends Kinds>(what: string, value: unknown, kinds: K): Fields<K> {
   const known = Object.keys(kinds).join(', ');
   if (!isObject(value)) throw new Misfit(`${what} is ${shown(value)}; expected an object of ${known}`);

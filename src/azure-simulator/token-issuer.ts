@@ -2,13 +2,13 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject,
 import { jwtVerify, SignJWT } from 'jose';
 import { guidOf } from './guid-of.ts';
 
-/** What the token endpoint knows of who asks. */
+/** What the token endpoint knows of its client. */
 export interface TokenRequest {
   /** As the client wrote it: it becomes the token's `aud`. */
   readonly resource: string;
   /** Client id of a user-assigned identity; the system-assigned one otherwise. */
   readonly clientId: string | null;
-  /** Resource id of the VM, as `xms_mirid` tells it. */
+  /** Resource id of the VM, as in `xms_mirid`. */
   readonly vmResourceId: string;
 }
 
@@ -20,7 +20,7 @@ export interface IssuedToken {
   readonly expiresOn: number;
 }
 
-/** A stand-in for Microsoft Entra ID: signs tokens for managed identities and tells whether a token is one of them. */
+/** A stand-in for Microsoft Entra ID: signs tokens for managed identities and verifies them. */
 export interface TokenIssuer {
   issue(request: TokenRequest): Promise<IssuedToken>;
   /** Null when the token is ours, unexpired and for one of `audiences` (a trailing slash does not matter); else why not. */
@@ -36,7 +36,7 @@ export interface TokenIssuerOptions {
   readonly key?: string;
 }
 
-/** ES256 where Azure signs with RS256: no client looks at it. */
+/** ES256 where Azure signs with RS256: no client verifies it. */
 const algorithm = 'ES256';
 
 export async function createTokenIssuer({

@@ -43,7 +43,7 @@ const kinds = {
   clockOffsetSeconds: number('a number of seconds', -86_400, 86_400),
 } satisfies { readonly [F in keyof VmDefinition]-?: Kind<VmDefinition[F]> };
 
-/** A VM told in JSON. @throws {Misfit} */
+/** A VM definition from JSON. @throws {Misfit} */
 export function readVm(what: string, value: unknown): VmDefinition {
   const { name, ...rest } = readFields(what, value, kinds);
   if (name === undefined) throw new Misfit(`${what} has no name; it is the VM's name, as Resources spells it`);

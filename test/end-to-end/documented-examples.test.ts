@@ -32,7 +32,7 @@ test('the record in the README comes out of the commands above it', async () => 
       .slice(0, -1)
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line));
-  await until(() => simulate.out().includes('freeze is over'), { timeoutMs: 60_000 });
+  await until(() => simulate.out().includes('freeze has finished'), { timeoutMs: 60_000 });
   await until(() => records().some(({ phase }) => phase === sample.phase));
   const last = records().at(-1) ?? {};
   // Ids and measured times differ from run to run.

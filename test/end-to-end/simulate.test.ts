@@ -57,7 +57,7 @@ test('a bridge is pointed at a simulator in another process, which a third one s
   expect([simulate.out().split('\n').length, simulate.err()]).toEqual([2, '']);
 });
 
-test('a scenario begins two seconds after the first look, so that whoever watches misses nothing', async () => {
+test('a scenario starts two seconds after the first poll', async () => {
   await using simulate = startSimulate('hardware-failure', '--vm', 'db_1', '--json');
   const at = await simulate.ready();
   expect(await listed(at)).toEqual([]);
@@ -83,7 +83,7 @@ test('a fleet has as many VMs as were asked for, each asked no more than five ti
 
 test('files for clients are written: a configuration that a bridge accepts, and variables to source', async () => {
   await using simulate = startSimulate('canceled');
-  await until(() => simulate.out().includes('first looks'), { timeoutMs: 30_000 });
+  await until(() => simulate.out().includes('first poll'), { timeoutMs: 30_000 });
   const [, file = ''] = /run --config (\S+bridge\.json)\n/.exec(simulate.out()) ?? [];
   const config = JSON.parse(readFileSync(file, 'utf8'));
   const { readConfig } = await import('../../src/config/read-config.ts');
@@ -175,7 +175,7 @@ describe('with a port', () => {
     await using second = startSimulate('--port', String(port));
     await new Promise((resolve) => second.child.once('close', resolve));
     expect(second.err()).toBe(
-      `the metadata service cannot listen on 127.0.0.1:${port} (EADDRINUSE): another simulate may be running. End it, or choose other ports with --port (0: free ones).\n`,
+      `the metadata service cannot listen on 127.0.0.1:${port} (EADDRINUSE): another simulate may be running. Stop it, or choose other ports with --port (0: free ones).\n`,
     );
     expect(second.child.exitCode).toBe(22);
   });
@@ -332,7 +332,7 @@ print('ended', status, bool(flags & termios.ECHO), bool(flags & termios.ICANON),
     'keys play a scenario, take the endpoint down and end it, and the terminal is given back',
     async () => {
       const { press, out, exited } = onTerminal('--vm', 'db_1');
-      await until(() => out().includes('say what'), { timeoutMs: 30_000 });
+      await until(() => out().includes('No scenario'), { timeoutMs: 30_000 });
       expect(out()).toContain('Keys  f freeze  r reboot');
       press('h');
       await until(() => /Reboot \S+ of db_1 started/.test(out()));
@@ -350,9 +350,9 @@ print('ended', status, bool(flags & termios.ECHO), bool(flags & termios.ICANON),
     },
   );
 
-  test.skipIf(noTerminal)('Ctrl+C ends it as ever', async () => {
+  test.skipIf(noTerminal)('Ctrl+C ends it', async () => {
     const { press, out, exited } = onTerminal();
-    await until(() => out().includes('say what'), { timeoutMs: 30_000 });
+    await until(() => out().includes('No scenario'), { timeoutMs: 30_000 });
     press('\u0003');
     await exited;
     expect(out()).toMatch(/ended 0 True True\n$/);

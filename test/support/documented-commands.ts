@@ -37,7 +37,7 @@ export const inDirectory = (command: string, directory: string): string =>
 
 /** Until it says that it waits for whoever looks. */
 export const ready = (simulate: Running) =>
-  until(() => /first looks|say what/.test(simulate.out()), { timeoutMs: 30_000, what: `it; ${simulate.err()}` });
+  until(() => /first poll|No scenario/.test(simulate.out()), { timeoutMs: 30_000, what: `it; ${simulate.err()}` });
 
 const clientsPages = ['infra/examples/local-azure.md', 'infra/examples/clients.md'];
 

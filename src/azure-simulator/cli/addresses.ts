@@ -1,6 +1,6 @@
 import type { AzureSimulator } from '../index.ts';
 
-/** What another program needs to use the simulator: the line that `simulate --json` prints. `control`: URL of the control API. */
+/** The addresses that `simulate --json` prints. `control`: URL of the control API. */
 export function addresses({ imds, eventHubs, logAnalytics, caFile }: AzureSimulator, vm: string, control: string) {
   const { fullyQualifiedNamespace, customEndpoint, websocketEndpoint, plainPort, connectionString, eventHubName } =
     eventHubs;
@@ -27,7 +27,7 @@ export function bridgeConfiguration(azure: AzureSimulator, vm: string, stateDire
   const { fullyQualifiedNamespace, customEndpoint, eventHubName } = eventHubs;
   const { endpoint, ruleId, streamName } = logAnalytics;
   return {
-    // Its list is complete from the first answer on: what is announced then is new.
+    // The first answer is complete, so events that appear later are new.
     imds: { endpoint: imds.vmUrl(vm), firstTimeoutSeconds: 1 },
     stateDirectory,
     sinks: {

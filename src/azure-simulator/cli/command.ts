@@ -6,14 +6,14 @@ import { formatFor } from '../../process/text-format.ts';
 import { canFreeze } from './freeze-process.ts';
 import type { SimulateOptions } from './simulate.ts';
 
-/** `simulate`: a local Azure to point a bridge at, for trying things out and for tests from outside. */
+/** `simulate`: a local Azure for bridges and other clients. */
 export const addSimulate: Verb = (program, commandContext) => {
   const command = program
     .command('simulate')
     .description('run a local Azure: instance metadata, Event Hubs and Logs Ingestion, until stopped')
     .argument(
       '[scenario]',
-      'what happens to the VM, from two seconds after the first look on (default: nothing by itself); see --list',
+      'what happens to the VM, from two seconds after the first poll (default: nothing); see --list',
     );
   for (const option of options) command.addOption(option);
   describeVerb(command, 'notDone').action(async (scenario: string | undefined, options: SimulateOptions) => {
@@ -32,31 +32,30 @@ export const addSimulate: Verb = (program, commandContext) => {
 
 const ofASimulator = ['speed', 'vm', 'vms', 'host', 'port', 'repeat', 'freeze', 'writeConfig'];
 
-/** And the next five: the link-local address of the metadata service, squeezed into a port. */
+/** And the next five. After 169.254, the network of the metadata service. */
 const defaultPort = 16_925;
 
 const options: readonly Option[] = [
-  new Option('--list', 'list the scenarios and end').conflicts(['replay', ...ofASimulator]),
-  new Option(
-    '--speed <factor>',
-    'play that many times as fast as Azure; 1: real timing (default: see --list)',
-  ).argParser(numberFrom(0.1, 100_000, 'a number from 0.1 to 100000')),
-  new Option('--vm <name>', 'the VM that it is about (default: web_0)').conflicts('vms'),
-  new Option('--vms <count>', 'so many VMs of one placement group, web_0, web_1 …').argParser(wholeNumber(1, 10_000)),
-  new Option('--repeat', 'play the scenario again when it is over'),
+  new Option('--list', 'list the scenarios').conflicts(['replay', ...ofASimulator]),
+  new Option('--speed <factor>', 'speed of the scenario; 1: as slow as Azure (default: see --list)').argParser(
+    numberFrom(0.1, 100_000, 'a number from 0.1 to 100000'),
+  ),
+  new Option('--vm <name>', 'name of the VM (default: web_0)').conflicts('vms'),
+  new Option('--vms <count>', 'number of VMs of one placement group: web_0, web_1 …').argParser(wholeNumber(1, 10_000)),
+  new Option('--repeat', 'repeat the scenario'),
   new Option(
     '--write-config <directory>',
-    'keep a configuration for a bridge, variables for other clients and the certificate there, the same at every start',
+    'write a bridge configuration, variables for other clients and the certificate there; the same at every start',
   ),
-  new Option('--port <number>', 'listen on this port and the next five; 0: on free ones, for several at once')
+  new Option('--port <number>', 'listen on this port and the next five; 0: on free ports')
     .default(defaultPort)
     .argParser(wholeNumber(0, 65_530)),
   new Option(
     '--host <name>',
-    'name or address of this machine to listen on, for clients elsewhere; without authentication (default: loopback)',
+    'listen on this name or address, for clients on other machines; no authentication (default: loopback)',
   ).argParser(hostName),
-  new Option('--json', 'print the addresses as one line of JSON when ready, and nothing else; or the list as JSON'),
-  new Option('--freeze <pid>', 'stop that process for as long as a scenario freezes the first VM').argParser(
+  new Option('--json', 'print only the addresses, as one line of JSON when ready; with --list, the list'),
+  new Option('--freeze <pid>', 'stop this process while a scenario freezes the first VM').argParser(
     wholeNumber(1, 2 ** 31 - 1),
   ),
   new Option(
@@ -66,18 +65,18 @@ const options: readonly Option[] = [
   new Option('--record <file>').hideHelp(),
 ];
 
-/** What commander cannot know: what an option needs beside it. */
+/** Rules that commander cannot express. */
 function refuseUnfit(scenario: string | undefined, { list, record, replay, repeat, freeze }: SimulateOptions): void {
   const other = list ? '--list' : replay !== undefined ? '--replay' : undefined;
   const refuse = (sentence: string): never => {
     throw new Failure('usage', sentence);
   };
   if (scenario !== undefined && other)
-    refuse(`A scenario and ${other} do not go together: leave out "${scenario}" or ${other}.`);
+    refuse(`A scenario cannot be used with ${other}: leave out "${scenario}" or ${other}.`);
   if (record !== undefined) refuse(`simulate does not record: use scheduled-events-bridge record ${record}.`);
-  if (repeat && scenario === undefined) refuse('--repeat needs a scenario to repeat: name one of simulate --list.');
+  if (repeat && scenario === undefined) refuse('--repeat needs a scenario; see simulate --list.');
   if (freeze !== undefined && !canFreeze) {
-    refuse('--freeze stops a process with SIGSTOP, which Windows does not have: leave it out, or use Linux or macOS.');
+    refuse('--freeze needs SIGSTOP, which Windows lacks: leave it out, or use Linux or macOS.');
   }
 }
 
@@ -95,9 +94,7 @@ function wholeNumber(least: number, most: number) {
 
 function hostName(text: string): string {
   if (['0.0.0.0', '::'].includes(text)) {
-    throw new InvalidArgumentError(
-      'expected the name or address by which clients reach this machine, not all of them.',
-    );
+    throw new InvalidArgumentError('expected the one name or address by which clients reach this machine.');
   }
   if (isIP(text) || /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text)) return text;
   throw new InvalidArgumentError('expected a host name or an IP address, without a port.');

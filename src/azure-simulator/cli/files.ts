@@ -5,18 +5,18 @@ import { Failure } from '../../cli/exit-codes.ts';
 import type { AzureSimulator } from '../index.ts';
 import { addresses, bridgeConfiguration } from './addresses.ts';
 
-/** The directory of what clients of the simulator need. */
+/** The directory of the files that clients of the simulator need. */
 export interface ClientFiles {
   /** As the person named it, for messages. */
   readonly shown: string;
   readonly directory: string;
   /** Writes the configuration of a bridge and the variables of other clients. `control`: URL of the control API. */
   write(azure: AzureSimulator, vm: string, control: string): void;
-  /** Removes what was written here, unless the directory was named. What a bridge has written there stays. */
+  /** Removes these files, unless the directory was named. Files of a bridge stay. */
   remove(): void;
 }
 
-/** @param named where files are kept; undefined: in a temporary directory. @throws Failure where nothing can be written there. */
+/** @param named the directory; undefined: a temporary one. @throws Failure when it is not writable. */
 export function openClientFiles(named: string | undefined): ClientFiles {
   const directory = named === undefined ? mkdtempSync(join(tmpdir(), 'local-azure-')) : makeDirectory(named);
   return {
@@ -38,7 +38,7 @@ export function openClientFiles(named: string | undefined): ClientFiles {
   };
 }
 
-/** Git leaves a directory alone that was made here. */
+/** With a `.gitignore` in a new directory. */
 function makeDirectory(named: string): string {
   const directory = resolve(named);
   try {
@@ -47,11 +47,11 @@ function makeDirectory(named: string): string {
     return directory;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new Failure('usage', `Nothing can be written to ${named} (${code ?? message}): name another directory.`);
+    throw new Failure('usage', `Cannot write to ${named} (${code ?? message}): name another directory.`);
   }
 }
 
-/** The variables that lead clients of Azure to the simulator: those that their libraries read, then those of the examples. */
+/** Variables that point Azure clients at the simulator: those that libraries read, then those of the examples. */
 function variablesOf(azure: AzureSimulator, vm: string, control: string): Readonly<Record<string, string>> {
   const { imds, eventHubs, logAnalytics, caFile } = addresses(azure, vm, control);
   return {
@@ -78,5 +78,5 @@ function shellText(variables: Readonly<Record<string, string>>): string {
   const lines = Object.entries(variables).map(
     ([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'\n`,
   );
-  return `# Leads clients of Azure to the simulator: source it in a shell of its own, which then trusts no other authority.\n${lines.join('')}`;
+  return `# Points Azure clients at the simulator. Source it in a separate shell, which then trusts no other authority.\n${lines.join('')}`;
 }

@@ -4,12 +4,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 export const canFreeze = process.platform !== 'win32';
 
 /**
- * SIGCONT comes from a process of its own, which nothing that ends us ends: whoever froze a process and died, by `kill -9` or by a
- * closed terminal, must not leave it standing for ever.
+ * SIGCONT is sent by a detached process, so that the frozen process resumes even when this one is ended by `kill -9` or a closed
+ * terminal.
  */
 const script = 'trap "" INT TERM HUP; kill -STOP "$0" && sleep "$1"; kill -CONT "$0"';
 
-/** SIGSTOP now, SIGCONT after so many seconds; what is answered ends then. Only where {@link canFreeze}. */
+/** SIGSTOP now, SIGCONT after that many seconds. The returned process exits then. Only where {@link canFreeze}. */
 export function freezeProcess(pid: number, seconds: number): ChildProcess {
   return spawn('sh', ['-c', script, String(pid), String(seconds)], { stdio: 'ignore', detached: true });
 }

@@ -2,16 +2,16 @@ import type { ChildProcess } from 'node:child_process';
 import { Failure } from '../../cli/exit-codes.ts';
 import { freezeProcess } from './freeze-process.ts';
 
-/** Stops a process for a while, as a host stops the VM it runs on. */
+/** Stops a process for a while, as a host freezes a VM. */
 export interface Freezer {
   readonly pid: number;
-  /** From now on; while it is stopped already, until the later end. @returns whether it is stopped. */
+  /** While it is stopped already, the later end counts. @returns whether it is stopped. */
   freeze(seconds: number): boolean;
-  /** Lets the process go on. */
+  /** Resumes the process. */
   close(): void;
 }
 
-/** @throws {Failure} when it never was, or may not be stopped. */
+/** @throws {Failure} when there is no such process, or it may not be stopped. */
 export function createFreezer(pid: number): Freezer {
   refuseUnfit(pid);
   let helper: ChildProcess | null = null;

@@ -1,9 +1,9 @@
 /**
- * Aborted when the terminal is closed. For commands that a person watches; a service that was started with `nohup` must not
- * end with it, so the process as a whole does not listen.
+ * Aborted when the terminal is closed (SIGHUP). For interactive commands only: a service that was started with `nohup` must survive it,
+ * so the process as a whole does not listen.
  */
 export function hangup(): AbortSignal {
-  const gone = new AbortController();
-  process.once('SIGHUP', () => gone.abort());
-  return gone.signal;
+  const closed = new AbortController();
+  process.once('SIGHUP', () => closed.abort());
+  return closed.signal;
 }

@@ -7,15 +7,15 @@ export interface Introduced {
   readonly vm: string;
   /** URL of the control API. */
   readonly control: string;
-  /** The directory of the files for clients, as messages show it. */
+  /** The directory of the client files, as messages show it. */
   readonly files: string;
-  /** Whether they stay when it ends. */
+  /** Whether they stay after the end. */
   readonly keepsFiles: boolean;
   /** The file that this program was started with. */
   readonly entry: string;
 }
 
-/** What a person needs to use the simulator: short enough to stay in sight on 80 columns and 24 lines. */
+/** How to use the simulator, in less than 80 columns and 24 lines. */
 export function introduce(azure: AzureSimulator, { vm, control, files, keepsFiles, entry }: Introduced): string {
   const { imds, eventHubs, logAnalytics } = addresses(azure, vm, control);
   const { vms } = azure.imds;

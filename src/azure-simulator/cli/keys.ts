@@ -4,13 +4,13 @@ import type { AzureSimulator } from '../index.ts';
 /** What one key does. */
 export interface Key {
   readonly key: string;
-  /** In a word or three. */
+  /** In one to three words. */
   readonly does: string;
-  /** Does it; answers with what to tell, if anything. */
+  /** Does it. @returns what to print, if anything. */
   readonly press: () => string | undefined | Promise<string>;
 }
 
-/** @param play plays a scenario by its name; `quit` ends the command; `about` is shown again by `?`. */
+/** @param play plays a scenario by its name; `quit` ends the command; `about` is printed by `?`. */
 export function keysFor(
   { imds, eventHubs, logAnalytics }: AzureSimulator,
   {
@@ -26,7 +26,7 @@ export function keysFor(
   });
   const oldest = (act: (eventId: string) => void) => (): string | undefined => {
     const [event] = imds.document.Events;
-    if (event === undefined) return 'There is no event.';
+    if (event === undefined) return 'No event is listed.';
     act(event.EventId);
     return undefined;
   };
@@ -52,9 +52,9 @@ export function keysFor(
       does: 'event hub down/up',
       press: inTurn(
         () => eventHubs.pause({ drop: true }),
-        'The event hub has broken its connections and takes no new one.',
+        'The event hub has closed its connections and refuses new ones.',
         () => eventHubs.resume(),
-        'The event hub takes connections again.',
+        'The event hub accepts connections again.',
       ),
     },
     {
@@ -73,7 +73,7 @@ export function keysFor(
   return keys;
 }
 
-/** One and the other in turn, each with its sentence. */
+/** Alternates between the two, each with its sentence. */
 function inTurn(down: () => unknown, isDown: string, up: () => unknown, isUp: string): () => Promise<string> {
   let next = true;
   return async () => {
@@ -84,7 +84,7 @@ function inTurn(down: () => unknown, isDown: string, up: () => unknown, isUp: st
   };
 }
 
-/** In as few lines of 80 columns as there have to be. */
+/** In lines of 80 columns. */
 export function describeKeys(keys: readonly Key[]): string {
   const items = keys.map(({ key, does }) => `${key} ${does}`);
   return `Keys  ${wrap(items, 74, '  ').join(`\n${' '.repeat(6)}`)}`;

@@ -3,7 +3,7 @@ import { scenarioSeconds } from '../control/scenario-length.ts';
 import { scenarios } from '../scenarios/index.ts';
 import { minimumStepSeconds } from './minimum-durations.ts';
 
-/** The scenarios: how long each takes and what happens. `width`: columns; a line each where it is infinite. */
+/** The scenarios with their lengths and what happens. `width`: columns; infinite: one line each. */
 export function listScenarios(width: number = Number.POSITIVE_INFINITY): string {
   const rows = scenarios.map((scenario) => {
     const { name, description, demoSpeed } = scenario;
@@ -14,7 +14,7 @@ export function listScenarios(width: number = Number.POSITIVE_INFINITY): string 
   return table([['SCENARIO', 'REAL', 'DEMO', 'SPEED', 'WHAT HAPPENS'], ...rows], width);
 }
 
-/** How a reader knows the form of the JSON; the number grows when something that was there is gone. */
+/** Version of the JSON; it grows when a field is removed. */
 const listVersion = 1;
 
 /** The same as one line of JSON, lengths in seconds. */
@@ -30,7 +30,7 @@ export function scenariosJson(): string {
   return `${JSON.stringify({ listVersion, scenarios: list })}\n`;
 }
 
-/** Every column but the last as wide as its widest text; that one goes on below itself. */
+/** Every column but the last is as wide as its widest text; the last one wraps. */
 function table(rows: readonly (readonly string[])[], width: number): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows
@@ -48,7 +48,7 @@ const units = [
   ['min', 60],
 ] as const;
 
-/** `3 d`, `25 min`, `90 s`: in the largest unit of which there are two, or one without a rest. */
+/** `3 d`, `25 min`, `90 s`: in the largest unit of which there are at least two, or exactly one. */
 export function inWords(seconds: number): string {
   const unit = units.find(([, length]) => seconds >= 2 * length || seconds === length);
   if (unit === undefined) return `${Math.round(seconds)} s`;

@@ -1,5 +1,5 @@
-/** However fast a story is told, what waits waits at least so long: a bridge looks once a second. */
+/** Between two steps at any speed: a bridge polls once a second. */
 export const minimumStepSeconds = 2;
 
-/** However fast a story is told: a shorter freeze is hard to tell from a busy machine. */
+/** Of a freeze at any speed: a shorter one is hard to distinguish from a busy machine. */
 export const minimumImpactSeconds = 2;

@@ -11,7 +11,7 @@ export function openRecording(file: string): Recording {
     if (error instanceof Misfit) throw new Failure('usage', `The recording cannot be replayed: ${error.message}.`);
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT')
-      throw new Failure('usage', `There is no recording ${file}; scheduled-events-bridge record makes one.`);
+      throw new Failure('usage', `The recording ${file} does not exist; scheduled-events-bridge record makes one.`);
     throw new Failure('usage', `The recording ${file} cannot be read (${code ?? message}).`);
   }
 }

@@ -1,11 +1,11 @@
 import type { CommandContext } from '../../cli/command-context.ts';
 import { openLog } from '../../process/open-log.ts';
 
-/** What is said while it runs. */
+/** What `simulate` prints while it runs. */
 export interface Output {
-  /** What happens, for a person who watches; said to nobody with `--json`. */
+  /** What happens, for a person; not printed with `--json`. */
   readonly print: (text: string, at?: Date) => void;
-  /** What does not work; with `--json` it goes to the log. */
+  /** A problem; logged with `--json`. */
   readonly warn: (text: string) => void;
 }
 
@@ -14,6 +14,6 @@ export async function openOutput(print: CommandContext['print'], { json }: { rea
     const log = await openLog('warn');
     return { print: () => {}, warn: (text) => log.warn({ part: 'simulate' }, text) };
   }
-  const tell: Output['print'] = (text, at = new Date()) => print(`${at.toISOString()}  ${text}\n`);
-  return { print: tell, warn: tell };
+  const printLine: Output['print'] = (text, at = new Date()) => print(`${at.toISOString()}  ${text}\n`);
+  return { print: printLine, warn: printLine };
 }

@@ -2,7 +2,7 @@ import { Failure } from '../../cli/exit-codes.ts';
 import { closest } from '../../config/did-you-mean.ts';
 import { findScenario, type Scenario, scenarios } from '../scenarios/index.ts';
 
-/** @throws {Failure} with what may have been meant. */
+/** @throws {Failure} with a suggestion. */
 export function scenarioNamed(name: string): Scenario {
   const found = findScenario(name);
   if (found) return found;

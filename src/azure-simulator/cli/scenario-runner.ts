@@ -9,18 +9,18 @@ import type { Freezer } from './freezer.ts';
 import { minimumImpactSeconds, minimumStepSeconds } from './minimum-durations.ts';
 import type { Output } from './output.ts';
 
-/** Makes things happen to the VMs. Nothing here rejects. */
+/** Plays scenarios and recordings. Nothing here rejects. */
 export interface ScenarioRunner {
-  /** Plays a scenario from now on. Speed: by default that of the command, else the scenario's own. */
+  /** Plays a scenario. Default speed: that of the command, else the scenario's own. */
   play(scenario: Scenario, options?: { readonly speed?: number; readonly vms?: readonly string[] }): Promise<void>;
-  /** Replays a recording from now on. */
+  /** Replays a recording. */
   replay(recording: Recording): Promise<void>;
-  /** Resolves when somebody has looked at the scheduled events, or at the end. */
+  /** Resolves after the first request for scheduled events, or at the end. */
   firstPoll(): Promise<void>;
 }
 
 export interface RunnerOptions {
-  /** Names of the VMs that scenarios are about, unless they are played on others. The first is the one that can be frozen. */
+  /** Names of the VMs on which scenarios are played by default. Only the first can be frozen. */
   readonly vms: readonly string[];
   readonly speed: number | undefined;
   readonly freezer: Freezer | null;
@@ -32,12 +32,12 @@ export function createRunner(
   azure: AzureSimulator,
   { vms: all, speed: wanted, freezer, output, signal }: RunnerOptions,
 ): ScenarioRunner {
-  const feel = ({ kind, vms, seconds }: Impact): void => {
+  const onImpact = ({ kind, vms, seconds }: Impact): void => {
     const what = `Azure would ${kind} ${vms.join(', ')} for ${Math.round(10 * seconds) / 10} s now`;
     if (kind === 'freeze' && freezer === null) output.print(`${what} (--freeze PID stops a process with it)`);
     else if (kind === 'restart' || freezer === null || !vms.includes(all[0] ?? '')) output.print(what);
     else if (freezer.freeze(seconds)) output.print(`${what}: process ${freezer.pid} is stopped`);
-    else output.warn(`${what}, but process ${freezer.pid} is gone: nothing is stopped`);
+    else output.warn(`${what}, but process ${freezer.pid} has exited: nothing is stopped`);
   };
 
   return {
@@ -50,12 +50,12 @@ export function createRunner(
           minimumStepSeconds,
           minimumImpactSeconds,
           vms,
-          onImpact: feel,
+          onImpact,
           signal,
         });
-        if (over) output.print(`${name} is over`);
+        if (over) output.print(`${name} has finished`);
       } catch (error) {
-        output.warn(`${name} cannot go on: ${error instanceof Error ? error.message : String(error)}`);
+        output.warn(`${name} was aborted: ${error instanceof Error ? error.message : String(error)}`);
       }
     },
 
@@ -68,7 +68,7 @@ export function createRunner(
           if (!('document' in seen)) output.print(describePoll(seen));
         },
       });
-      if (over) output.print('The recording is over; its last answer stays.');
+      if (over) output.print('The recording has finished; its last answer stays.');
     },
 
     async firstPoll() {

@@ -19,7 +19,7 @@ import { createRunner } from './scenario-runner.ts';
 import { streams } from './streams.ts';
 import { hasKeyboard, readKeys } from './terminal.ts';
 
-/** The options of `simulate`, checked one by one. Which of them exclude each other, commander tells. */
+/** The options of `simulate`. Commander checks each and refuses conflicting ones. */
 export interface SimulateOptions {
   readonly list?: true;
   readonly speed?: number;
@@ -33,13 +33,13 @@ export interface SimulateOptions {
   readonly json?: true;
   readonly freeze?: number;
   readonly replay?: string;
-  /** What it once did: refused with what does it now. */
+  /** Removed; refused with its replacement. */
   readonly record?: string;
 }
 
-/** A VM may ask its metadata service five times a second, as in Azure. */
+/** Per VM, as in Azure. */
 const requestsPerSecond = 5;
-/** What a bridge sees in its first second may have been there before. */
+/** Pause after the first poll: what a bridge sees in its first second may have been there before. */
 const settleMs = 2_000;
 
 /** Runs a local Azure until stopped. */
@@ -95,11 +95,11 @@ export async function simulate(
       entry: process.argv[1] ?? '',
     });
     const keys = hasKeyboard() ? keysFor(azure, { play, quit: () => quit.abort(), about }) : [];
-    print(`A local Azure is ready; Ctrl+C ends it.\n\n${about}\n`);
+    print(`The simulator is ready; Ctrl+C stops it.\n\n${about}\n`);
     if (keys.length > 0) print(`${describeKeys(keys)}\n\n`);
     print(`${beginning(scenario, recording)}\n\n`);
     if (keys.length > 0) closing.defer(readKeys(process.stdin, keys, output.print).close);
-    tellChanges(azure, output);
+    printChanges(azure, output);
   }
 
   if (scenario ?? recording) await runner.firstPoll();
@@ -115,7 +115,7 @@ export async function simulate(
 
 type Vms = readonly [VmDefinition, ...VmDefinition[]];
 
-/** As many as were asked for or the scenario is about; the first as it was recorded. */
+/** As many as `--vms` or the scenario says; the first as recorded. */
 function vmsFor(options: SimulateOptions, scenario: Scenario | null, recording: Recording | null): Vms {
   const recorded = recording?.header.vm ?? null;
   const first = { ...recorded, name: options.vm ?? recorded?.name ?? 'web_0' };
@@ -143,7 +143,7 @@ function start(vms: Vms, directory: string, { port, host }: SimulateOptions): Pr
   );
 }
 
-/** Adds to the sentence that names what cannot listen what to do about it. */
+/** Adds what to do to the error of a port that is in use. */
 async function listening<T>(starting: Promise<T>): Promise<T> {
   try {
     return await starting;
@@ -151,26 +151,24 @@ async function listening<T>(starting: Promise<T>): Promise<T> {
     const why = error instanceof Error ? error.message : String(error);
     throw new Failure(
       'notDone',
-      `${why}: another simulate may be running. End it, or choose other ports with --port (0: free ones).`,
+      `${why}: another simulate may be running. Stop it, or choose other ports with --port (0: free ones).`,
     );
   }
 }
 
 function beginning(scenario: Scenario | null, recording: Recording | null): string {
-  if (scenario)
-    return `${scenario.name} begins ${settleMs / 1000} s after somebody first looks at the scheduled events.`;
-  if (recording)
-    return 'The recording begins when somebody first looks at the scheduled events; that look is answered 503.';
-  return 'Nothing happens by itself; say what.';
+  if (scenario) return `${scenario.name} starts ${settleMs / 1000} s after the first poll of scheduled events.`;
+  if (recording) return 'The recording starts after the first poll of scheduled events, which is answered with 503.';
+  return 'No scenario: control it with keys or the control API.';
 }
 
-/** Tells every change of the document, whoever made it. */
-function tellChanges({ imds }: AzureSimulator, { print: tell }: Output): void {
-  let told = 0;
+/** Prints every change of the document. */
+function printChanges({ imds }: AzureSimulator, { print }: Output): void {
+  let printed = 0;
   imds.watch(() => {
-    for (const { at, eventType, eventId, step, resources, incarnation } of imds.issued.slice(told)) {
-      tell(`${eventType} ${eventId} of ${resources.join(', ')} ${step} (incarnation ${incarnation})`, at);
+    for (const { at, eventType, eventId, step, resources, incarnation } of imds.issued.slice(printed)) {
+      print(`${eventType} ${eventId} of ${resources.join(', ')} ${step} (incarnation ${incarnation})`, at);
     }
-    told = imds.issued.length;
+    printed = imds.issued.length;
   });
 }

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import type { ReadStream } from 'node:tty';
 import type { Key } from './keys.ts';
 
-/** Whether a person sits there who could press a key: both ends are a terminal, and we are in front of it. */
+/** Whether keys can be read: stdin and stdout are a terminal, and this is its foreground process. */
 export function hasKeyboard(): boolean {
   return Boolean(process.stdin.isTTY && process.stdout.isTTY) && isInFront();
 }
 
-/** A job in the background that touched the terminal would be stopped by it. */
+/** A background job that changed the terminal would be stopped by it. */
 function isInFront(): boolean {
   try {
     const [, , processGroup, , , foreground] = readFileSync('/proc/self/stat', 'utf8')
@@ -19,12 +19,12 @@ function isInFront(): boolean {
   }
 }
 
-/** Reads key by key and does what each does, until closed; closing gives the terminal back. Ctrl+C counts as `q`. */
-export function readKeys(input: ReadStream, keys: readonly Key[], tell: (text: string) => void): { close(): void } {
+/** Handles each key press until closed; closing restores the terminal. Ctrl+C counts as `q`. */
+export function readKeys(input: ReadStream, keys: readonly Key[], print: (text: string) => void): { close(): void } {
   const press = async (char: string): Promise<void> => {
     const key = keys.find((one) => one.key === (char === '\u0003' ? 'q' : char));
     const text = await key?.press();
-    if (text !== undefined) tell(text);
+    if (text !== undefined) print(text);
   };
   const read = (chunk: Buffer): void => {
     const text = chunk.toString('utf8');

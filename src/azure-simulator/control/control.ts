@@ -16,7 +16,7 @@ export interface ControlOptions {
   readonly host?: string;
   /** Plays a scenario from now on, without waiting for its end. Speed undefined: the scenario's own. */
   readonly play: (scenario: Scenario, options: { readonly speed?: number; readonly vms?: readonly string[] }) => void;
-  /** What a client needs to use the simulator, told by `GET /addresses`. */
+  /** What a client needs to use the simulator, for `GET /addresses`. */
   readonly addresses: (control: string) => unknown;
 }
 
@@ -30,7 +30,7 @@ export function startControl(
 ): Promise<ControlServer> {
   const routes = (url: string): readonly Route[] => {
     const rows = [
-      { method: 'GET', path: '/addresses', says: 'where everything is', answer: () => addresses(url) } as const,
+      { method: 'GET', path: '/addresses', says: 'the addresses of everything', answer: () => addresses(url) } as const,
       ...metadataRoutes(azure),
       ...eventRoutes(azure),
       ...scenarioRoutes(play),
@@ -40,7 +40,7 @@ export function startControl(
       ...tableRoutes(azure),
     ];
     const list = rows.map(({ method, path, says }) => ({ method, path, says }));
-    return [{ method: 'GET', path: '/', says: 'what there is', answer: () => list }, ...rows];
+    return [{ method: 'GET', path: '/', says: 'all calls', answer: () => list }, ...rows];
   };
   return startControlServer(routes, where);
 }
@@ -49,14 +49,14 @@ function metadataRoutes(azure: AzureSimulator): readonly Route[] {
   const { imds } = azure;
   const vms = () => imds.vms.map((vm) => ({ ...vm, imds: imds.vmUrl(vm.name), polls: imds.polls[vm.name] ?? 0 }));
   return [
-    { method: 'GET', path: '/document', says: 'what is listed now', answer: () => imds.document },
+    { method: 'GET', path: '/document', says: 'the present document', answer: () => imds.document },
     { method: 'GET', path: '/issued', says: 'every change of the document so far', answer: () => imds.issued },
     { method: 'GET', path: '/approvals', says: 'every approval so far', answer: () => imds.approvals },
     { method: 'GET', path: '/vms', says: 'the VMs, their endpoints and how often each polled', answer: vms },
     {
       method: 'POST',
       path: '/vms',
-      says: '{name, …} as GET /vms tells it: adds a VM, or replaces the one of that name',
+      says: '{name, …} as GET /vms shows it: adds a VM, or replaces the one of that name',
       answer({ body }) {
         const vm = imds.addVm(readVm('the body', body));
         return { ...vm, imds: imds.vmUrl(vm.name) };
@@ -78,7 +78,7 @@ function metadataRoutes(azure: AzureSimulator): readonly Route[] {
     {
       method: 'GET',
       path: '/errors',
-      says: 'mistakes of the simulator itself; there should be none',
+      says: 'internal errors of the simulator; should be empty',
       answer: () => azure.errors.map((error) => error.stack ?? error.message),
     },
   ];
@@ -94,15 +94,15 @@ function scenarioRoutes(play: ControlOptions['play']): readonly Route[] {
       demoSpeed: scenario.demoSpeed,
     }));
   return [
-    { method: 'GET', path: '/scenarios', says: 'the scenarios there are', answer: list },
+    { method: 'GET', path: '/scenarios', says: 'all scenarios', answer: list },
     {
       method: 'POST',
       path: '/scenarios/{name}',
-      says: '?speed=1 as Azure, default: its own; ?vms=web_0,web_1 whom it is about: plays it, beside whatever else is played',
+      says: '?speed=1 as Azure, default: its own; ?vms=web_0,web_1 the VMs: plays it, in parallel to others',
       answer(call) {
         const scenario = findScenario(call.part('name'));
         if (scenario === undefined) {
-          throw new Refusal(404, `There is no scenario "${call.part('name')}"; GET /scenarios tells which there are`);
+          throw new Refusal(404, `There is no scenario "${call.part('name')}"; GET /scenarios lists all`);
         }
         const options = readPlay(call);
         play(scenario, options);
@@ -136,7 +136,7 @@ function hubRoutes({ eventHubs }: AzureSimulator): readonly Route[] {
     {
       method: 'POST',
       path: '/hub/pause',
-      says: '{drop?}: the namespace takes no new connection, and with drop breaks the open ones',
+      says: '{drop?}: the namespace refuses new connections, and with drop closes the open ones',
       async answer({ body }) {
         const { drop = false } = readFields('the body', body ?? {}, { drop: trueOrFalse });
         await eventHubs.pause({ drop });
@@ -146,7 +146,7 @@ function hubRoutes({ eventHubs }: AzureSimulator): readonly Route[] {
     {
       method: 'POST',
       path: '/hub/resume',
-      says: 'it takes connections again',
+      says: 'it accepts connections again',
       async answer() {
         await eventHubs.resume();
         return {};
@@ -155,7 +155,7 @@ function hubRoutes({ eventHubs }: AzureSimulator): readonly Route[] {
     {
       method: 'POST',
       path: '/hub/drop',
-      says: 'breaks the open connections',
+      says: 'closes the open connections',
       answer() {
         eventHubs.dropConnections();
         return {};
@@ -164,7 +164,7 @@ function hubRoutes({ eventHubs }: AzureSimulator): readonly Route[] {
   ];
 }
 
-/** A body that is JSON is told as such. */
+/** A body that is JSON is returned as JSON. */
 function asJson({ raw: _, ...event }: StoredEvent): object {
   return { ...event, body: parsed(event.body.toString('utf8')) };
 }

@@ -18,11 +18,11 @@ const kinds = {
   status: oneOf('Scheduled', 'Started'),
 };
 
-/** A patch in the words of a caller who speaks of notices instead of times. */
+/** A patch with a notice in seconds instead of NotBefore. */
 function readPatch(body: unknown): EventPatch & { readonly eventId?: string } {
-  const { noticeSeconds, ...told } = readFields('the body', body, { eventId: name, ...kinds });
-  if (noticeSeconds === undefined) return told;
-  return { ...told, notBefore: new Date(Date.now() + 1000 * noticeSeconds) };
+  const { noticeSeconds, ...fields } = readFields('the body', body, { eventId: name, ...kinds });
+  if (noticeSeconds === undefined) return fields;
+  return { ...fields, notBefore: new Date(Date.now() + 1000 * noticeSeconds) };
 }
 
 /** Everything that can happen to an event. */
@@ -30,7 +30,7 @@ export function eventRoutes({ imds }: AzureSimulator): readonly Route[] {
   const listed = ({ part }: Call): Readonly<WireEvent> => {
     const event = imds.find(part('id'));
     if (event) return event;
-    throw new Refusal(404, `Event ${part('id')} is not in the document; GET /document tells what is`);
+    throw new Refusal(404, `Event ${part('id')} is not in the document; GET /document lists its events`);
   };
 
   return [
@@ -39,14 +39,14 @@ export function eventRoutes({ imds }: AzureSimulator): readonly Route[] {
       path: '/events',
       says: '{eventType, resources?, noticeSeconds?, durationSeconds?, eventSource?, description?, status?, eventId?}: an event appears',
       answer({ body }) {
-        const { eventType, resources = imds.vms.slice(0, 1).map((vm) => vm.name), ...told } = readPatch(body);
+        const { eventType, resources = imds.vms.slice(0, 1).map((vm) => vm.name), ...fields } = readPatch(body);
         if (eventType === undefined) {
           throw new Misfit(`the body has no eventType; expected ${kinds.eventType.expected}`);
         }
-        if (told.eventId !== undefined && imds.find(told.eventId)) {
-          throw new Refusal(409, `Event ${told.eventId} is in the document already; PATCH /events/{id} changes it`);
+        if (fields.eventId !== undefined && imds.find(fields.eventId)) {
+          throw new Refusal(409, `Event ${fields.eventId} is in the document already; PATCH /events/{id} changes it`);
         }
-        return { eventId: imds.schedule({ ...told, eventType, resources }) };
+        return { eventId: imds.schedule({ ...fields, eventType, resources }) };
       },
     },
     {
@@ -85,7 +85,7 @@ export function eventRoutes({ imds }: AzureSimulator): readonly Route[] {
         const { EventId: eventId } = listed(call);
         const { vm = imds.vms[0]?.name ?? '' } = readFields('the body', call.body ?? {}, { vm: name });
         if (!imds.vms.some((known) => known.name === vm)) {
-          throw new Refusal(404, `There is no VM "${vm}"; GET /vms tells which there are`);
+          throw new Refusal(404, `There is no VM "${vm}"; GET /vms lists all`);
         }
         imds.approve(eventId, vm);
         return { eventId };

@@ -74,13 +74,13 @@ function targetOf({ part }: Call): SetFault {
   throw new Refusal(404, `"${name}" cannot fail; expected one of ${Object.keys(targets).join(', ')}`);
 }
 
-/** What JSON can say of the faults there are: one that asks a function cannot be set from outside. */
+/** The faults that JSON can express; one with a function cannot be set from outside. */
 export function faultRoutes(azure: AzureSimulator): readonly Route[] {
   return [
     {
       method: 'PUT',
       path: '/faults/{target}',
-      says: `{fault, times?}: ${Object.keys(targets).join(', ')} fails from now on, or so many times`,
+      says: `{fault, times?}: ${Object.keys(targets).join(', ')} fails until cleared, or this many times`,
       answer(call) {
         const set = targetOf(call);
         const { fault, times } = readFields('the body', call.body, {
@@ -95,7 +95,7 @@ export function faultRoutes(azure: AzureSimulator): readonly Route[] {
     {
       method: 'DELETE',
       path: '/faults/{target}',
-      says: 'the fault is over',
+      says: 'clears the fault',
       answer(call) {
         targetOf(call)(azure, null, undefined);
         return { fault: null };

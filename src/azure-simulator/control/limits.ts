@@ -63,7 +63,7 @@ export function limitRoutes(azure: AzureSimulator): readonly Route[] {
     {
       method: 'DELETE',
       path: '/limits/{target}',
-      says: 'it is limited no more',
+      says: 'removes the limit',
       answer(call) {
         targetOf(call).set(azure, null);
         return {};

@@ -14,13 +14,13 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Parts in braces stand for anything: `/events/{id}`. */
   readonly path: string;
-  /** One line for whoever asks what there is. */
+  /** One line for the list of calls. */
   readonly says: string;
   /** What is answered as JSON with 200. @throws {Refusal} and {Misfit} */
   readonly answer: (call: Call) => unknown;
 }
 
-/** A call that is not done; the message is one sentence that says what to do instead. */
+/** A call is refused; the message is one sentence that says what to do instead. */
 export class Refusal extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ export function findRoute(
     const parts = match(route.path, pathname);
     return parts === null ? [] : [{ route, parts }];
   });
-  if (matching.length === 0) throw new Refusal(404, `Nothing is at ${pathname}; GET / tells what there is`);
+  if (matching.length === 0) throw new Refusal(404, `Nothing is at ${pathname}; GET / lists all calls`);
   const found = matching.find(({ route }) => route.method === method);
   if (found) return found;
   const allowed = matching.map(({ route }) => route.method).join(', ');

@@ -1,6 +1,6 @@
 import type { Scenario } from '../scenarios/index.ts';
 
-/** How long a scenario is played, in seconds, when nobody approves anything. */
+/** Length of a scenario in seconds, without approvals. */
 export function scenarioSeconds(
   { steps }: Scenario,
   { speed, minimumStepSeconds = 0 }: { readonly speed: number; readonly minimumStepSeconds?: number },

@@ -67,7 +67,7 @@ function write(response: ServerResponse, status: number, value: unknown, headers
   response.end(`${JSON.stringify(value, null, 2)}\n`);
 }
 
-/** A page in a browser could reach a port of this machine: it says where it comes from, or whom it takes us for. */
+/** A web page could reach a port of this machine; its requests have an Origin, or a foreign Host. */
 function refuseWebPages({ origin, host = '' }: IncomingHttpHeaders, own: string): void {
   if (origin !== undefined)
     throw new Refusal(403, 'A request with an Origin comes from a web page: it is not answered');

@@ -29,7 +29,7 @@ interface Consumer {
   readonly consumerGroup: string;
   /** Owner level; null: a reader that neither steals nor is stolen from by its like. */
   readonly epoch: number | null;
-  /** Whether deliveries tell where the partition ends. */
+  /** Whether deliveries have the end of the partition. */
   readonly tellsLast: boolean;
   /** Index of the next event to deliver. */
   next: number;

@@ -18,7 +18,7 @@ export type EventHubsFault =
   | 'accept-then-drop'
   /** Nothing is stored and the transfer is never settled. */
   | 'silent'
-  /** TCP is accepted and nothing is ever said. */
+  /** TCP is accepted, then nothing is sent. */
   | 'mute'
   /** A transfer that holds an event with such a body (default: every transfer) is refused with this AMQP condition. */
   | { readonly reject: string; readonly when?: (body: Buffer) => boolean }

@@ -72,7 +72,7 @@ async function whyForbidden(
   return judged.accepted ? null : unauthorized(judged.description);
 }
 
-/** One event, as a request tells it. */
+/** One event of a request. */
 interface SentEvent {
   readonly body: Buffer;
   readonly contentType?: string | undefined;
@@ -84,7 +84,7 @@ interface SentEvent {
 const isBatch = ({ headers }: IncomingMessage): boolean =>
   /^application\/vnd\.microsoft\.servicebus\.json/i.test(headers['content-type'] ?? '');
 
-/** Null when it is no batch. Headers say nothing about the events of one. */
+/** Null when it is no batch. Headers do not apply to its events. */
 function readBatch(body: Buffer): SentEvent[] | null {
   const sent = parseJson(body.toString());
   if (!Array.isArray(sent) || sent.length === 0 || !sent.every(isMessage)) return null;

@@ -72,7 +72,7 @@ function tolerateGapsInDeliveryIds(connection: Connection): void {
   };
 }
 
-/** As much of rhea's own objects as is looked into. */
+/** The part of rhea's own objects that is used. */
 interface Session {
   readonly remote: { readonly handles: Readonly<Record<number, { readonly _incomplete?: unknown }>> };
   readonly incoming: { next_delivery_id?: number };

@@ -1,6 +1,6 @@
 import type { SharedAccessKey } from './sas.ts';
 
-/** A mechanism of one connection, as rhea drives it: `outcome` tells whether the client is let in. */
+/** A mechanism of one connection, as rhea drives it: `outcome` is whether the client is authenticated. */
 interface Mechanism {
   outcome: boolean | undefined;
   start(response: Buffer | undefined): void;

@@ -24,7 +24,7 @@ export interface StoredEvent {
 /** Where an event came to lie. */
 export type Placement = Pick<StoredEvent, 'partition' | 'sequenceNumber' | 'offset' | 'enqueuedAt' | 'partitionKey'>;
 
-/** Decodes only when asked: a hub under load stores far more than anybody looks at. */
+/** Decodes on demand: under load a hub stores far more than is read. */
 export function createStoredEvent(raw: Buffer, placement: Placement): StoredEvent {
   let decoded: ReturnType<typeof decode> | undefined;
   const message = (): ReturnType<typeof decode> => {

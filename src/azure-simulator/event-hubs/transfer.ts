@@ -63,7 +63,7 @@ async function misbehave(played: EventHubsFault, store: () => void, outcomes: Ou
     store();
     outcomes.drop();
   }
-  // What is left is 'silent': nothing is ever said about this transfer.
+  // The remaining fault is 'silent': this transfer is never answered.
 }
 
 /** A refusal of certain bodies is played, and used up, only where such a body is in the batch. */

@@ -35,7 +35,7 @@ export function refuseForeign({ headers, query }: Request): Answer | null {
   return null;
 }
 
-/** The answer to an api-version that the host does not know names the newest ones that it does. */
+/** The answer to an unsupported api-version lists the newest supported ones. */
 export function unknownVersion(known: readonly string[]): Answer {
   return json(400, {
     error:

@@ -14,7 +14,7 @@ export interface FeatureSwitch {
 
 const idleMs = 24 * 3_600_000;
 
-/** @param wentOff is told when it was turned off. */
+/** @param wentOff is called when it is turned off. */
 export function createFeatureSwitch(wentOff: () => void): FeatureSwitch {
   let delayMs = 0;
   let readyAt: number | null = null;

@@ -1,7 +1,7 @@
 import type { Vm } from './vm.ts';
 
 /**
- * Versions of `/metadata/instance` that a host of today knows.
+ * Versions of `/metadata/instance` that a current host supports.
  * https://learn.microsoft.com/azure/virtual-machines/instance-metadata-service#supported-api-versions
  */
 export const instanceVersions = [

@@ -56,7 +56,7 @@ export interface ImdsSimulator
   shiftDate(ms: number): void;
   /** Requests a second that one VM may make; more are answered with 429. Null, as at start: any number. */
   limitRate(requestsPerSecond: number | null): void;
-  /** The versions of `/metadata/instance` that the host knows: an older host knows fewer. */
+  /** The versions of `/metadata/instance` that the host supports; an older host supports fewer. */
   knowInstanceVersions(versions: readonly string[]): void;
   /** Client ids or resource ids of the user-assigned identities of every VM; null (at start): any id is accepted. */
   assignIdentities(ids: readonly string[] | null): void;

@@ -43,7 +43,7 @@ export async function answerToken(
 }
 
 /**
- * The identity that is asked for, by its client id, its object id or its resource id; null: the system-assigned one. Object and client
+ * The requested identity, by its client id, its object id or its resource id; null: the system-assigned one. Object and client
  * id of an identity are the same here; the client id of one that is named by its resource id is derived from that.
  */
 function namedIdentity(query: URLSearchParams): string | null {

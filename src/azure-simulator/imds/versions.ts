@@ -18,10 +18,10 @@ const since: Readonly<Record<string, string>> = {
   DurationInSeconds: '2020-07-01',
 };
 
-/** Types that a version does not know are not in its document. */
+/** Types that a version lacks are not in its document. */
 const typeSince: Readonly<Record<string, string>> = { Preempt: '2017-11-01', Terminate: '2019-01-01' };
 
-/** The document as one version tells it. Fields that no version knows pass through. */
+/** The document in one version. Unknown fields are kept. */
 export function documentOfVersion(document: WireDocument, version: string): WireDocument {
   return {
     ...document,
@@ -33,8 +33,8 @@ export function documentOfVersion(document: WireDocument, version: string): Wire
 
 function eventOfVersion(event: WireEvent, version: string): WireEvent {
   const kept = Object.entries(event).filter(([field]) => version >= (since[field] ?? ''));
-  const told = Object.fromEntries(kept) as WireEvent;
-  if (version === '2017-03-01' && Array.isArray(told.Resources))
-    told.Resources = told.Resources.map((name) => `_${name}`);
-  return told;
+  const versioned = Object.fromEntries(kept) as WireEvent;
+  if (version === '2017-03-01' && Array.isArray(versioned.Resources))
+    versioned.Resources = versioned.Resources.map((name) => `_${name}`);
+  return versioned;
 }

@@ -5,7 +5,7 @@ export interface VmDefinition {
   /** `compute.name`, as `Resources` spells it. `<set>_<number>` is an instance of a uniform scale set. */
   readonly name: string;
   readonly vmId?: string;
-  /** Name of its scale set; null for a VM outside of any. Default: what the name says. */
+  /** Name of its scale set; null for a VM outside of any. Default: from the name. */
   readonly scaleSet?: string | null;
   readonly placementGroupId?: string;
   readonly subscriptionId?: string;
@@ -16,7 +16,7 @@ export interface VmDefinition {
   readonly faultDomain?: string;
   readonly updateDomain?: string;
   readonly vmSize?: string;
-  /** `Regular`, `Spot`, `Low`; blank where Azure says nothing. */
+  /** `Regular`, `Spot`, `Low`; blank where Azure leaves it out. */
   readonly priority?: string;
   readonly osType?: 'Linux' | 'Windows';
   readonly image?: {
@@ -29,7 +29,7 @@ export interface VmDefinition {
   readonly azureEnvironment?: string;
   /**
    * Whose events its endpoint lists. `group` (default): those of every VM of its availability set or placement group. `own`: those that
-   * name it, as a VM outside of any set is told, and a GPU VM in a set with one fault domain.
+   * name it, as for a VM outside of any set, and for a GPU VM in a set with one fault domain.
    * https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events#scope
    */
   readonly sees?: 'group' | 'own';

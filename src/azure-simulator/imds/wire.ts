@@ -20,11 +20,11 @@ export interface WireEvent {
   Description: string;
   EventSource: string;
   DurationInSeconds: number;
-  /** A test may add what no version knows yet. */
+  /** For fields of later versions. */
   [unknown: string]: unknown;
 }
 
-/** An event in the words of a caller. Only type and resources have to be said. */
+/** An event to be announced. Only type and resources are required. */
 export interface NewEvent {
   readonly eventId?: string;
   readonly eventType: string;

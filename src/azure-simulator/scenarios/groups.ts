@@ -10,7 +10,7 @@ function rebootOf(vm: number, afterSeconds: number): Step[] {
   ];
 }
 
-/** What depends on who is beside the VM, and on who is told what. */
+/** What depends on the other VMs of the group, and on which events each VM sees. */
 export const groupScenarios: readonly Scenario[] = [
   {
     name: 'leaves-resources',
@@ -34,14 +34,15 @@ export const groupScenarios: readonly Scenario[] = [
   },
   {
     name: 'fault-domains-in-turn',
-    description: 'Three VMs in three fault domains are restarted one after the other; each is told of all three.',
+    description: 'Three VMs in three fault domains are restarted one after the other; each sees all three events.',
     demoSpeed: 400,
     vms: [{ faultDomain: '0' }, { faultDomain: '1' }, { faultDomain: '2' }],
     steps: [...rebootOf(0, 0), ...rebootOf(1, 5 * minute), ...rebootOf(2, 5 * minute)],
   },
   {
     name: 'gpu-one-fault-domain',
-    description: 'Two GPU VMs of a scale set with one fault domain are restarted in turn; each is told of itself only.',
+    description:
+      'Two GPU VMs of a scale set with one fault domain are restarted in turn; each sees only its own event.',
     demoSpeed: 300,
     vms: [
       { sees: 'own', vmSize: 'Standard_ND96isr_H100_v5' },
@@ -51,7 +52,7 @@ export const groupScenarios: readonly Scenario[] = [
   },
   {
     name: 'standalone-in-zone',
-    description: 'Two VMs outside of any set share a zone and are frozen in turn; each is told of itself only.',
+    description: 'Two VMs outside of any set share a zone and are frozen in turn; each sees only its own event.',
     demoSpeed: 300,
     vms: [
       { sees: 'own', scaleSet: null, placementGroupId: '', zone: '1' },

@@ -60,7 +60,7 @@ export const platformScenarios: readonly Scenario[] = [
   {
     name: 'missed-started',
     description:
-      'A freeze so short that nobody sees it Started: the document goes from incarnation 2 to 4 between two polls.',
+      'A freeze too short to be seen as Started: the document goes from incarnation 2 to 4 between two polls.',
     demoSpeed: 240,
     steps: [
       { ...announced, event: 'migration', eventType: 'Freeze' },
@@ -70,7 +70,7 @@ export const platformScenarios: readonly Scenario[] = [
   },
   {
     name: 'no-impact',
-    description: 'A maintenance that Azure says will not be felt: its duration is 0 seconds.',
+    description: 'Maintenance without impact, as Azure announces it: its duration is 0 seconds.',
     demoSpeed: 240,
     steps: [
       { ...announced, event: 'update', eventType: 'Freeze', durationSeconds: 0 },
@@ -80,7 +80,7 @@ export const platformScenarios: readonly Scenario[] = [
   },
   {
     name: 'unknown-duration',
-    description: 'A freeze of which Azure does not say how long it will be: it takes 25 seconds.',
+    description: 'A freeze of unknown announced duration: it takes 25 seconds.',
     demoSpeed: 240,
     steps: [
       { ...announced, event: 'migration', eventType: 'Freeze', durationSeconds: -1 },

@@ -1,10 +1,10 @@
 import { minute, type Scenario } from './scenario.ts';
 
-/** What somebody asked for: a user, a scale set's rules, or whoever pays more for the capacity. */
+/** Events that were requested: by a user, by the rules of a scale set, or by Spot capacity being reclaimed. */
 export const requestedScenarios: readonly Scenario[] = [
   {
     name: 'user-reboot',
-    description: 'Somebody restarts the VM in the portal: nobody approves, so it waits the full 15 minutes.',
+    description: 'A user restarts the VM in the portal; without an approval it waits the full 15 minutes.',
     demoSpeed: 200,
     steps: [
       {
@@ -90,7 +90,7 @@ export const requestedScenarios: readonly Scenario[] = [
   },
   {
     name: 'terminate',
-    description: 'A scale set scales in: the VM has 5 minutes to say goodbye.',
+    description: 'A scale set scales in: the VM gets 5 minutes of notice.',
     demoSpeed: 100,
     steps: [
       {

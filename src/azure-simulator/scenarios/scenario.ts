@@ -57,7 +57,7 @@ export type Happening =
   | { readonly do: 'approve'; readonly event: string; readonly by: number }
   | Affliction;
 
-/** What VMs (default: number 0) feel of an event, for so long, if it has started and was not withdrawn meanwhile. */
+/** The effect of an event on VMs (default: number 0), if it has started and was not canceled meanwhile. */
 export interface Affliction {
   readonly do: 'impact';
   readonly event: string;

@@ -34,9 +34,9 @@ test('the keys of scenarios play scenarios that there are', async () => {
   for (const name of done.slice(0, -1)) expect(findScenario(name)).toBeDefined();
 });
 
-test('the oldest event is started and withdrawn', async () => {
-  expect(await press('s')).toBe('There is no event.');
-  expect(await press('w')).toBe('There is no event.');
+test('the oldest event is started and removed', async () => {
+  expect(await press('s')).toBe('No event is listed.');
+  expect(await press('w')).toBe('No event is listed.');
   for (const eventType of ['Freeze', 'Reboot']) azure.imds.schedule({ eventType, resources: ['web_0'] });
   const listed = () => azure.imds.document.Events.map(({ EventType, EventStatus }) => `${EventType} ${EventStatus}`);
   await press('s');
@@ -71,9 +71,9 @@ test('the event hub goes down and up', async () => {
       socket.on('connect', answer(true)).on('error', answer(false));
     });
   };
-  expect(await press('e')).toMatch(/takes no new one\.$/);
+  expect(await press('e')).toMatch(/refuses new ones\.$/);
   expect(await connects()).toBe(false);
-  expect(await press('e')).toMatch(/takes connections again\.$/);
+  expect(await press('e')).toMatch(/accepts connections again\.$/);
   expect(await connects()).toBe(true);
 });
 

@@ -52,7 +52,7 @@ const scenario = (...steps: Scenario['steps']): Scenario => ({
   steps,
 });
 
-test('a story tells what is played and what VMs feel, and freezes only with the first VM', async () => {
+test('a scenario prints what is played and its effects, and freezes only with the first VM', async () => {
   await runner().play(
     scenario(
       { afterSeconds: 0, do: 'schedule', event: 'it', eventType: 'Freeze', noticeSeconds: null, on: [0, 1] },
@@ -67,7 +67,7 @@ test('a story tells what is played and what VMs feel, and freezes only with the 
     'Azure would freeze db_1 for 2 s now',
     'Azure would freeze db_0, db_1 for 2.5 s now: process 4711 is stopped',
     'Azure would restart db_0 for 6 s now',
-    'tale is over',
+    'tale has finished',
   ]);
   expect(frozen).toEqual([2.5]);
 });
@@ -78,7 +78,7 @@ const freeze = scenario(
   { afterSeconds: 0, do: 'remove', event: 'it' },
 );
 
-test('without a process to stop a story does not say that anything is frozen', async () => {
+test('without a process to stop, no freeze is reported', async () => {
   await runner({ freezer: null }).play(freeze);
   expect(told[1]).toBe('Azure would freeze db_0 for 2 s now (--freeze PID stops a process with it)');
   expect(frozen).toEqual([]);
@@ -86,7 +86,7 @@ test('without a process to stop a story does not say that anything is frozen', a
 
 test('a process that is gone by then is told', async () => {
   await runner({ freezer: freezerOf(false) }).play(freeze);
-  expect(warned).toEqual(['Azure would freeze db_0 for 2 s now, but process 4711 is gone: nothing is stopped']);
+  expect(warned).toEqual(['Azure would freeze db_0 for 2 s now, but process 4711 has exited: nothing is stopped']);
   expect(told.join()).not.toContain('is stopped');
 });
 
@@ -99,7 +99,7 @@ test('the speed of the call wins over that of the command, and this one over the
   ]);
 });
 
-test('a story that cannot go on, because somebody withdrew its event, says so', async () => {
+test('a scenario whose event was removed meanwhile is aborted with a warning', async () => {
   const withdrawn = azure.imds.watch(() => {
     for (const { EventId } of azure.imds.document.Events) azure.imds.remove(EventId);
   });
@@ -110,15 +110,15 @@ test('a story that cannot go on, because somebody withdrew its event, says so', 
     ),
   );
   withdrawn();
-  expect(warned).toEqual([expect.stringMatching(/^tale cannot go on: event \S+ is not in the document/)]);
+  expect(warned).toEqual([expect.stringMatching(/^tale was aborted: event \S+ is not in the document/)]);
 });
 
-test('a story that is ended is not over', async () => {
+test('a scenario that is stopped is not reported as finished', async () => {
   await runner({ signal: AbortSignal.abort() }).play(scenario({ afterSeconds: 900, do: 'remove', event: 'e' }));
   expect(told).toEqual(['tale, 10 times as fast as Azure: It happens.']);
 });
 
-test('a story waits for somebody who looks', async () => {
+test('firstPoll waits for the first request for scheduled events', async () => {
   const looked: string[] = [];
   const waiting = runner()
     .firstPoll()
@@ -132,7 +132,7 @@ test('a story waits for somebody who looks', async () => {
   await waiting;
 });
 
-test('a recording tells its failures, and that it is over', async () => {
+test('a recording prints its failures, and its end', async () => {
   const header = { begunAt: new Date(), endpoint: '', apiVersion: '2020-07-01', vm: null };
   const seen: readonly Change['seen'][] = [
     { answer: { status: 503, headers: {}, body: '' } },
@@ -144,6 +144,6 @@ test('a recording tells its failures, and that it is over', async () => {
   expect(told).toEqual([
     'no document: status 503',
     'no document: no answer came in 10 s',
-    'The recording is over; its last answer stays.',
+    'The recording has finished; its last answer stays.',
   ]);
 });

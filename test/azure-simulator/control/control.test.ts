@@ -150,7 +150,7 @@ test('GET / lists every row with one line', async () => {
 
 const nobody = '00000000-0000-4000-8000-000000000000';
 const mistakes: readonly { call: string; body?: unknown; status: number; says: string }[] = [
-  { call: 'GET /nothing', status: 404, says: 'Nothing is at /nothing; GET / tells what there is' },
+  { call: 'GET /nothing', status: 404, says: 'Nothing is at /nothing; GET / lists all calls' },
   { call: 'GET /events', status: 405, says: '/events does not answer GET; use POST' },
   { call: 'POST /events', status: 400, says: 'the body is missing; expected an object of eventId, eventType' },
   { call: 'POST /events', body: '{', status: 400, says: 'The body is not JSON; send one object' },
@@ -166,12 +166,12 @@ const mistakes: readonly { call: string; body?: unknown; status: number; says: s
     call: 'PATCH /events/x',
     body: {},
     status: 404,
-    says: 'Event x is not in the document; GET /document tells what is',
+    says: 'Event x is not in the document; GET /document lists its events',
   },
   { call: `POST /events/${nobody}/start`, status: 404, says: `Event ${nobody} is not in the document` },
   { call: `POST /events/${nobody}/approve`, status: 404, says: `Event ${nobody} is not in the document` },
   { call: `DELETE /events/${nobody}`, status: 404, says: `Event ${nobody} is not in the document` },
-  { call: 'POST /scenarios/frezee', status: 404, says: 'There is no scenario "frezee"; GET /scenarios tells which' },
+  { call: 'POST /scenarios/frezee', status: 404, says: 'There is no scenario "frezee"; GET /scenarios lists all' },
   {
     call: 'POST /scenarios/freeze?speed=fast',
     status: 400,

@@ -15,8 +15,8 @@ test('a row is found by method and path, its parts decoded', () => {
 });
 
 const refused: readonly { method: string; path: string; status: number; says: string }[] = [
-  { method: 'GET', path: '/event', status: 404, says: 'Nothing is at /event; GET / tells what there is' },
-  { method: 'POST', path: '/events/', status: 404, says: 'Nothing is at /events/; GET / tells what there is' },
+  { method: 'GET', path: '/event', status: 404, says: 'Nothing is at /event; GET / lists all calls' },
+  { method: 'POST', path: '/events/', status: 404, says: 'Nothing is at /events/; GET / lists all calls' },
   { method: 'GET', path: '/events/1', status: 405, says: '/events/1 does not answer GET; use PATCH, DELETE' },
   { method: 'PATCH', path: '/events/%zz', status: 400, says: '%zz in the path is not well encoded' },
 ];
