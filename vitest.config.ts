@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { builtPrograms } from './test/support/program.ts';
+import { Interleaved } from './test/support/sequencer.ts';
 
 const isForCoverage = process.argv.some((argument) => argument.startsWith('--coverage'));
 // Node keeps compiled code there for the workers and for every program that a test starts. Coverage of cached functions is less exact.
@@ -18,8 +19,9 @@ const alone = [
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Most of the time the end-to-end tests wait for a poll: more of them than cores may do so at once.
-    maxWorkers: 4,
+    // Most of the time the end-to-end tests wait for a poll: beside three of them, two other files keep two cores busy.
+    maxWorkers: 5,
+    sequence: { sequencer: Interleaved },
     testTimeout: 30_000,
     hookTimeout: 30_000,
     globalSetup: ['test/support/build-programs.ts'],

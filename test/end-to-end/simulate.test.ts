@@ -215,8 +215,12 @@ describe('a recording', () => {
     // Before the recorder, whose polls count as well: the bridge has to see the document without events first.
     await until(async () => (await polls()) > 1, { timeoutMs: 20_000, what: 'the first polls of the bridge' });
     await using recorder = startRecord(file, '--endpoint', at.imds);
+    // The replay starts with the first request of its bridge, whose first document may take seconds on a busy machine: that one has to be
+    // recorded as empty for as long. Two programs poll, each once a second.
+    const before = await polls();
     const changes = (): string[] => readFileSync(file, 'utf8').trim().split('\n').slice(1);
     await until(() => recorder.out().includes('incarnation 1: no events\n'), { timeoutMs: 20_000 });
+    await until(async () => (await polls()) >= before + 12, { what: 'some seconds without events' });
 
     /** Does something, and waits until bridge and recorder have both seen it, and for a second more than a replay could lose. */
     const step = async <T>(call: string, body?: object, makesRecord = true): Promise<T> => {
