@@ -40,7 +40,7 @@ export const availabilityTab: Tab = {
   panels: [
     {
       name: 'states',
-      title: 'What does Azure itself say of its VMs?',
+      title: 'What does Azure report about its VMs?',
       empty: 'Azure Resource Graph lists no VM.',
       width: 33,
       source: askedOfGraph((words) => [
@@ -53,7 +53,7 @@ export const availabilityTab: Tab = {
     {
       name: 'not-available',
       title: 'Which VMs are not available?',
-      empty: 'All are available.',
+      empty: 'All VMs are available.',
       width: 67,
       source: askedOfGraph((words) => [
         ...availability(words),
@@ -68,7 +68,7 @@ export const availabilityTab: Tab = {
     {
       name: 'was-it-announced',
       title: 'Of these, which outage began during an event?',
-      empty: 'All are available.',
+      empty: 'All VMs are available.',
       source: {
         of: 'panels',
         left: 'not-available',
@@ -134,7 +134,7 @@ export const availabilityTab: Tab = {
     {
       name: 'without-bridge',
       title: 'Which VMs of that resource group have no bridge?',
-      empty: 'Every VM that Azure lists there has one.',
+      empty: 'Every VM that Azure lists there has a bridge.',
       width: 50,
       needs: 'ResourceGroupId',
       source: {

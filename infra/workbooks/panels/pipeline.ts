@@ -39,7 +39,7 @@ export const pipeline: Tab = {
     {
       name: 'problems',
       title: 'Which bridges need attention?',
-      empty: 'All are well.',
+      empty: 'All bridges are healthy.',
       source: asked((words) => [
         ...bridges(words),
         '| extend Problem = case(IsSilent, "silent", IsBlind, "sees no events", DeadLetters > 0, "dead letters", OldestPendingSeconds > 900, "behind", PollFailureShare > 0.1, "polls fail", abs(ClockOffsetSeconds) >= 60, "clock is off", State =~ "stopping", "stopped", "")',
@@ -90,7 +90,7 @@ export const pipeline: Tab = {
     {
       name: 'gaps',
       title: 'Which records of a bridge never reached the table?',
-      empty: 'None between the first and the last position that heartbeats tell of.',
+      empty: 'None between the first and the last position that heartbeats report.',
       source: asked((words) => [
         `let Beats = ${kept([
           'VmLifecycleBridge_CL',
