@@ -1,0 +1,103 @@
+import { statSync } from 'node:fs';
+import { classify } from '../../azure/errors.ts';
+import { type Destination, sentence } from '../../azure/failure.ts';
+import { proxyBefore } from '../../azure/proxy.ts';
+import { type NetworkPath, probe } from '../../check/connectivity.ts';
+import { networkMs, type SinkCheckContext, tokenMs, withTokens } from '../../check/context.ts';
+import { type Finding, notProven, ok, problem, warning } from '../../check/finding.ts';
+import { networkFindings } from '../../check/network.ts';
+import type { CheckResult, SendResult } from '../sink.ts';
+import { destinationOf, type HttpConfig } from './config.ts';
+import type { httpFindings } from './findings.ts';
+import { readHeaderFile } from './header-file.ts';
+import { createHttpSink } from './sink.ts';
+
+type HttpFinding = Finding<keyof typeof httpFindings>;
+
+/** With the token, and twice where a record is sent, under 30 s. */
+const waits = { tokenMs, connectMs: 5_000, sendMs: 8_000 };
+
+export async function checkHttp(config: HttpConfig, context: SinkCheckContext): Promise<readonly HttpFinding[]> {
+  const { clock, credential, signal, write } = context;
+  const to = destinationOf(config);
+  const way = networkPathTo(config);
+  const sink = createHttpSink({ config, credential, clock, waits });
+  const check = () => sink.check(signal);
+  try {
+    const [seen, verdict, ofCredential] = await Promise.all([
+      probe(way, networkMs, signal),
+      config.tokenScope === null ? check() : withTokens(context, check),
+      credentialFinding(config, to, clock.now()),
+    ]);
+    const entry = write && verdict.ok ? await context.testEntry() : null;
+    const probed = entry && (await sink.send([entry], signal));
+    return [
+      ...networkFindings('http', { way, seen, to, now: clock.now() }),
+      ofCredential,
+      reachFinding({ to, verdict, wayIsOpen: seen.failed === null, probed }),
+      ...(write ? [probeFinding(to, probed)] : []),
+    ];
+  } finally {
+    await sink.close();
+  }
+}
+
+export function networkPathTo({ url }: Pick<HttpConfig, 'url'>): NetworkPath {
+  const { hostname, port, protocol } = new URL(url);
+  const tls = protocol === 'https:';
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port || (tls ? 443 : 80)),
+    tls,
+    proxy: proxyBefore(hostname),
+  };
+}
+
+export async function credentialFinding(config: HttpConfig, to: Destination, now: Date): Promise<HttpFinding> {
+  const what = 'http.credential';
+  const { headerFile, tokenScope } = config;
+  if (tokenScope !== null)
+    return ok(what, `Requests carry a token of the managed identity for ${tokenScope}: see identity.token.`);
+  if (headerFile === null)
+    return ok(what, 'Requests carry no credential: sinks.http.headerFile and sinks.http.tokenScope are not set.');
+  try {
+    const { name } = await readHeaderFile(headerFile);
+    const { mode } = statSync(headerFile);
+    const message = `Requests carry the header ${name} of ${headerFile}`;
+    if (process.platform !== 'win32' && (mode & 0o004) !== 0)
+      return warning(what, `${message}, which everybody on this machine can read.`, `chmod o-rwx ${headerFile}`);
+    return ok(what, `${message}.`);
+  } catch (error) {
+    return problem(what, classify(error, to, now).reason);
+  }
+}
+
+export interface ReachSeen {
+  readonly to: Destination;
+  readonly verdict: CheckResult;
+  readonly wayIsOpen: boolean;
+  /** Null: no test record was sent. */
+  readonly probed: SendResult | null;
+}
+
+export function reachFinding({ to, verdict, wayIsOpen, probed }: ReachSeen): HttpFinding {
+  const what = 'http.reach';
+  if (probed?.kind === 'delivered') return ok(what, `${sentence(to.name)} takes events of this VM.`);
+  if (verdict.ok) {
+    return notProven(
+      what,
+      `${sentence(to.name)} answers and does not refuse the credential. Whether it takes events can only be proven by one: check --write, or emit-test.`,
+    );
+  }
+  if (verdict.code.startsWith('token-'))
+    return notProven(what, 'Without a token the endpoint cannot be asked: see identity.token.');
+  if (!wayIsOpen) return notProven(what, 'Not tried further, since the way to it is not open: see above.');
+  return problem(what, verdict.detail);
+}
+
+function probeFinding(to: Destination, probed: SendResult | null): HttpFinding {
+  const what = 'http.probe';
+  if (probed === null) return notProven(what, 'No test record was sent.');
+  if (probed.kind === 'delivered') return ok(what, `${sentence(to.name)} accepted a test record (isTest is true).`);
+  return problem(what, probed.reason);
+}

@@ -1,0 +1,9 @@
+/** What the check of an HTTP endpoint verifies. Names are stable: scripts read them from `--json`. */
+export const httpFindings = {
+  'http.name': 'the name resolves, or the proxy opens the way',
+  'http.tcp': 'a connection is established',
+  'http.tls': 'the certificate is trusted and of that name',
+  'http.credential': 'the header file can be read, by whom, and holds a header; or which token is used',
+  'http.reach': 'the endpoint answers an OPTIONS request and does not refuse the credential',
+  'http.probe': 'a test record is accepted (--write)',
+} as const;

@@ -1,0 +1,44 @@
+import { open } from 'node:fs/promises';
+import { KnownFailure, retry } from '../../azure/failure.ts';
+
+export interface Header {
+  readonly name: string;
+  readonly value: string;
+}
+
+const longestBytes = 16 * 1024;
+/** Set by the sink, or by HTTP itself. */
+const reserved = /^(host|content-.*|transfer-encoding|connection|expect|upgrade|te|trailer)$/i;
+
+/** Reads one header, `Name: value`. Rejects with a `KnownFailure` that quotes nothing of the file. */
+export async function readHeaderFile(path: string): Promise<Header> {
+  const text = await readStart(path).catch((error: NodeJS.ErrnoException) => {
+    throw failure(
+      'header-unreadable',
+      `sinks.http.headerFile cannot be read (${path}, ${error.code ?? 'unknown'}): check that it is there and that the account of the service may read it.`,
+    );
+  });
+  // https://www.rfc-editor.org/rfc/rfc9110#name-field-names and #name-field-values
+  const [, name = '', value = ''] =
+    /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)\s*$/.exec(text) ?? [];
+  if (name === '' || reserved.test(name) || text.length >= longestBytes) {
+    throw failure(
+      'header-malformed',
+      `sinks.http.headerFile (${path}) is no header: check that it has one line, "Name: value", as "Authorization: Bearer …" or "aeg-sas-key: …".`,
+    );
+  }
+  return { name, value };
+}
+
+async function readStart(path: string): Promise<string> {
+  const file = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(longestBytes), 0, longestBytes, 0);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+const failure = (code: 'header-unreadable' | 'header-malformed', reason: string): KnownFailure =>
+  new KnownFailure(retry('configuration', code, reason));
