@@ -3,8 +3,7 @@ import { crc32 } from 'node:zlib';
 import { readIn } from './store/connection.ts';
 import { loadState } from './store/state-store.ts';
 
-export const deliveryStates = ['pending', 'dead', 'delivered', 'abandoned'] as const;
-export type DeliveryState = (typeof deliveryStates)[number];
+export type DeliveryState = 'pending' | 'dead' | 'delivered' | 'abandoned';
 
 /** Deliveries in one of these states; of one sink or of all, of one record or of all, of all those records or of some. */
 export interface EntryFilter extends RecordFilter {

@@ -16,8 +16,7 @@ import { type Archived, createOutboxLog, type OutboxLog } from './outbox-log.ts'
 import { PositionMark } from './position-mark.ts';
 import { compact } from './prune.ts';
 import { createQuota, type Quota } from './quota.ts';
-import type { CreateOptions } from './replacement.ts';
-import { restore } from './replacement.ts';
+import { type CreateOptions, restore } from './replacement.ts';
 import { ensureReserve, freeReserve } from './reserve.ts';
 import { loadObserver, loadState } from './state-store.ts';
 
@@ -291,7 +290,11 @@ export class Disk {
   #openReadOnly(): void {
     try {
       const db = connectReadOnly(this.#layout.outbox);
-      this.#file = new OutboxFile({ db, state: loadState(db), observer: loadObserver(db) }, null, null);
+      try {
+        this.#file = new OutboxFile({ db, state: loadState(db), observer: loadObserver(db) }, null, null);
+      } catch {
+        db.close();
+      }
     } catch (error) {
       if (error instanceof OutboxTooNew) throw error;
     }
