@@ -12,6 +12,8 @@ export interface VmScene extends Scene {
 
 /** A bridge polls once a second; no step may be shorter than two polls. */
 const minimumStepSeconds = 2;
+/** After the first poll: what a bridge sees in its first second may have been there before. */
+const settleMs = 1500;
 /** Length of every freeze in the show: above the second from which a pause counts as evidence. */
 const frozenSeconds = 1.5;
 /** Longer than the bridge has left to live: the table stores the row, and the answer comes after `kill -9`. */
@@ -26,6 +28,7 @@ export async function playForVm(scene: VmScene): Promise<void> {
   bridge.start();
   tell({ kind: 'bridge', state: 'starting' });
   await pollAfter(scene, 0);
+  await pause(settleMs);
 
   const thawed = Promise.withResolvers<void>();
   const freeze = play(scene, 'freeze', 180, ({ seconds }) => void freezeFor(scene, seconds).then(thawed.resolve));
