@@ -112,7 +112,7 @@ test('every name that a document of infra/ spells like a parameter, an output, a
     .concat('exportDefaultValue', 'viewPanel', 'major.minor', disablingFile);
   const known = new Set([
     ...declarations,
-    ...options.flatMap(({ path }) => [path, ...path.split('.')]),
+    ...options.flatMap(({ path }) => [path, path.replace(/\.[^.]+$/, ''), ...path.split('.')]),
     ...Object.keys({ ...assumptions, ...prices }),
     ...userInitiatedEvents,
     ...Object.keys(sampleRecord()),
