@@ -60,7 +60,7 @@ function briefError(error: unknown): unknown {
   return { name, message, code, cause, stack };
 }
 
-/** Calls `line` at most once per reason and window, and tells it how many calls of that reason were left out since the last. */
+/** Calls `line` at most once per reason and window, with the number of calls of that reason suppressed since the last. */
 export type RateLimit = (reason: string, line: (leftOut: number) => void) => void;
 
 /**

@@ -28,12 +28,12 @@ export interface ApproverOptions extends SubmitterOptions {
 }
 
 /**
- * Approves events: by policy what `mayApprove` allows, by hand what a person asks for. Each approval is an intent on disk, then
+ * Approves events: by policy what `mayApprove` allows, manually what an operator requests. Each approval is an intent on disk, then
  * one POST, then one `Approved` record with the outcome. An intent that a process before this one left open is settled by
  * the documents, or POSTed again.
  */
 export interface Approver {
-  /** Looks at what a turn saw. For the poll loop: never throws, never waits. */
+  /** Considers the result of a poll. For the poll loop: never throws, never waits. */
   consider(turn: Pick<Transition, 'pollResult' | 'state' | 'records'>): void;
   /** An {@link ApproveRequest}. What it names is approved only while it is what the person was shown. Never rejects. */
   approve(argument: unknown): Promise<ApproveAnswer>;
@@ -44,8 +44,8 @@ export interface Approver {
   close(withinMs: number): Promise<void>;
 }
 
-/** A person who wanted something then may not want it any more: a service that was down for longer does not go on with it. */
-const askedForMs = 5 * 60_000;
+/** A manual approval expires after this time: a service that was down for longer does not resume it. */
+const manualApprovalMs = 5 * 60_000;
 
 export function createApprover(options: ApproverOptions): Approver {
   const { outbox, observer, policy, stateDirectory, clock, log } = options;
@@ -53,8 +53,8 @@ export function createApprover(options: ApproverOptions): Approver {
   const isPolicyOn = policy.userInitiated || policy.freezeUpToSeconds !== null;
   const view = createEventView(clock);
   const carryOut = createSubmitter(options);
-  /** The last word about why an event is not approved. */
-  const told = new Map<string, string>();
+  /** The last logged reason why an event is not approved. */
+  const logged = new Map<string, string>();
   let isClosing = false;
   let isNameRead = options.isVmNameSet ?? false;
   observer.onRead(() => (isNameRead = true));
@@ -90,11 +90,11 @@ export function createApprover(options: ApproverOptions): Approver {
     if (settled || !event || carryOut.wasPosted(keyOf(intent))) return;
     const why = whyNotAgain(intent, event);
     if (why === null && carryOut.hasRoom()) void carryOut.post(intent);
-    else if (why !== null && intent.cause !== byHand) tell(event, why);
+    else if (why !== null && intent.cause !== byHand) logRefusal(event, why);
     else if (why !== null && view.times() > 1) tellPerson(event, why);
   };
 
-  /** The event is looked at anew: nobody knows what it has become since the intent. */
+  /** The event is judged again: it may have changed since the intent. */
   const whyNotAgain = (intent: ApprovalIntent, event: ScheduledEvent): string | null => {
     const circumstances = circumstancesOf(event, false);
     if (intent.cause !== byHand) {
@@ -107,7 +107,7 @@ export function createApprover(options: ApproverOptions): Approver {
     const hindrance = whyNotNow(event, circumstances);
     if (hindrance !== null) return hindrance;
     // Either way: a clock that was set back hides how long ago it was.
-    if (!(Math.abs(clock.now().getTime() - intent.at.getTime()) <= askedForMs)) {
+    if (!(Math.abs(clock.now().getTime() - intent.at.getTime()) <= manualApprovalMs)) {
       return `it was asked for at ${intent.at.toISOString()}, and whoever asked may not want it any more`;
     }
     if (!intent.terms) return 'it is not known any more what the event was when it was asked for';
@@ -119,7 +119,7 @@ export function createApprover(options: ApproverOptions): Approver {
     const vmId = observer.known()?.vmId ?? '';
     const decision = mayApprove(event, circumstancesOf(event, hasApproved(outbox.state, event.eventId, vmId)));
     if (!decision.approve) {
-      tell(event, decision.why);
+      logRefusal(event, decision.why);
       return;
     }
     if (!carryOut.hasRoom()) return;
@@ -130,13 +130,13 @@ export function createApprover(options: ApproverOptions): Approver {
     if (again.approve) void carryOut.post(intent);
     else {
       carryOut.withdraw(intent, again.why, false);
-      tell(event, again.why);
+      logRefusal(event, again.why);
     }
   };
 
-  const tell = (event: ScheduledEvent, why: string): void => {
-    if (event.eventStatus !== 'Scheduled' || told.get(keyOf(event)) === why) return;
-    told.set(keyOf(event), why);
+  const logRefusal = (event: ScheduledEvent, why: string): void => {
+    if (event.eventStatus !== 'Scheduled' || logged.get(keyOf(event)) === why) return;
+    logged.set(keyOf(event), why);
     const { eventId, eventType } = event;
     const isOurs = outbox.state.events.get(keyOf(event))?.affectsUs === true;
     const line = `${eventType ?? 'Event'} ${eventId} is not approved automatically: ${why}.`;
@@ -144,12 +144,12 @@ export function createApprover(options: ApproverOptions): Approver {
   };
 
   const tellPerson = (event: ScheduledEvent, why: string): void => {
-    if (told.get(keyOf(event)) === why) return;
-    told.set(keyOf(event), why);
+    if (logged.get(keyOf(event)) === why) return;
+    logged.set(keyOf(event), why);
     const { eventId, eventType } = event;
     log.warn(
       { part: 'approve', eventId, eventType },
-      `The approval of ${eventType ?? 'event'} ${eventId} that somebody asked for is not sent again: ${why}. If it is still wanted, run: approve ${eventId}`,
+      `The approval of ${eventType ?? 'event'} ${eventId} that an operator requested is not sent again: ${why}. If it is still wanted, run: approve ${eventId}`,
     );
   };
 
@@ -162,7 +162,7 @@ export function createApprover(options: ApproverOptions): Approver {
     const document = seen.kind === 'document' ? seen.document : view.document();
     if (!document) return;
     const scheduled = view.see(document, Date.parse(state.lastDocumentAt ?? ''));
-    for (const key of told.keys()) if (!scheduled.has(key)) told.delete(key);
+    for (const key of logged.keys()) if (!scheduled.has(key)) logged.delete(key);
     carryOut.keep(scheduled);
     if (observer.known() === null) return;
     for (const intent of carryOut.leftOpen()) settle(intent, { pollResult: seen, records });

@@ -19,7 +19,7 @@ export interface EventView {
   listed(key: string): ScheduledEvent | undefined;
   termsOf(event: ScheduledEvent): ApprovalTerms;
   isListedTwice(event: ScheduledEvent): boolean;
-  /** How long this process has watched a Scheduled event being what it is, on a clock that nobody sets. */
+  /** How long this process has watched a Scheduled event being what it is, on the monotonic clock. */
   watchedForMs(event: ScheduledEvent): number;
 }
 

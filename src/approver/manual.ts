@@ -13,7 +13,7 @@ export const approveRequest = 'approve';
 export interface ApproveAnswer {
   /** Azure accepted it. */
   readonly ok: boolean;
-  /** For the person who asked. */
+  /** For the operator. */
   readonly message: string;
   /** Null: nothing was sent. */
   readonly outcome: ApprovalAnswer['outcome'] | null;
@@ -22,14 +22,14 @@ export interface ApproveAnswer {
 interface Circumstances {
   readonly view: EventView;
   readonly carryOut: Submitter;
-  /** The metadata service has told which VM this is. */
+  /** The identity of this VM was read from the metadata service. */
   readonly isCertain: () => boolean;
   readonly isClosing: () => boolean;
   /** Approved before, as far as is remembered. */
   readonly isApproved: (key: string) => boolean;
 }
 
-/** Approves what a person asks for, an {@link ApproveRequest}, while it is what the person was shown. */
+/** Approves an {@link ApproveRequest} as long as the event is what the operator was shown. */
 export async function approveManually(
   argument: unknown,
   { view, carryOut, isCertain, isClosing, isApproved }: Circumstances,
@@ -40,15 +40,18 @@ export async function approveManually(
   const ids = (view.document()?.events ?? []).map(({ eventId }) => eventId).join(', ') || 'none';
   const other = event && asked.terms && differenceBetween(asked.terms, view.termsOf(event));
   const trouble = [
-    { is: isClosing(), message: 'The service is about to stop: ask again when it runs.' },
-    { is: !view.isFresh(), message: tellsNothing },
-    { is: !isCertain(), message: 'The metadata service has not told yet which VM this is: ask again.' },
+    { is: isClosing(), message: 'The service is stopping: try again when it runs.' },
+    { is: !view.isFresh(), message: noDocument },
+    {
+      is: !isCertain(),
+      message: 'The identity of this VM has not been read from the metadata service yet: try again.',
+    },
     { is: !event, message: `No event ${asked.eventId} is listed. Listed: ${ids}.` },
     {
       is: event?.eventStatus !== 'Scheduled',
       message: `The event is ${event?.eventStatus ?? 'of no status'}: only what is Scheduled can be approved.`,
     },
-    { is: Boolean(other), message: `By now the event ${other}. Look again, then ask again.` },
+    { is: Boolean(other), message: `The event has changed: it ${other} now. Check it, then try again.` },
   ].find(({ is }) => is);
   if (trouble || !event) return refusal(trouble?.message ?? '');
   const already = carryOut.underWay(keyOf(event));
@@ -58,11 +61,10 @@ export async function approveManually(
   if (!intent) return refusal(`Nothing was approved: ${carryOut.noTrace()}`);
   if (view.isFresh()) return answerOf(await carryOut.post(intent), event);
   carryOut.withdraw(intent, 'the document became older than 5 s meanwhile', wasApproved);
-  return refusal(tellsNothing);
+  return refusal(noDocument);
 }
 
-const tellsNothing =
-  'The metadata service has told nothing for 5 s, so nobody knows what is scheduled now: see `status`.';
+const noDocument = 'No document from the metadata service for 5 s, so what is scheduled now is unknown: see `status`.';
 
 /** Nothing was sent. */
 export const refusal = (message: string): ApproveAnswer => ({ ok: false, message, outcome: null });

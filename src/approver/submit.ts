@@ -26,7 +26,7 @@ export interface Submitter {
   intend(event: { readonly eventId: string }, terms: ApprovalTerms, cause: string): ApprovalIntent | null;
   /** The one POST of an intent, outside of the poll loop. Resolves with what became of it. */
   post(intent: ApprovalIntent): Promise<ApprovalAnswer>;
-  /** Nothing was sent, so there is nothing to tell: the intent ends without a record. */
+  /** Nothing was sent, so the intent ends without a record. */
   withdraw(intent: ApprovalIntent, why: string, wasApproved: boolean): void;
   /** The outcome is known without a POST. */
   conclude(intent: ApprovalIntent, answer: ApprovalAnswer): void;
@@ -44,7 +44,7 @@ export interface Submitter {
   close(withinMs: number): Promise<void>;
 }
 
-/** A VM may send five requests a second in all, and what is refused for that is not asked again: the rest waits for its turn. */
+/** A VM may send five requests a second in all, and a request refused for that is not repeated: the rest waits. */
 const mostAtOnce = 2;
 
 export function createSubmitter({ imds, outbox, observer, bridgeVersion, clock, log }: SubmitterOptions): Submitter {

@@ -13,7 +13,7 @@ import { Failure } from './exit-codes.ts';
 import { plain } from './outbox/plain.ts';
 import { start } from './start.ts';
 
-/** Puts a question to a person; null where there is none. */
+/** Asks the operator; null without a terminal. */
 export type AskPerson = (question: string, signal: AbortSignal) => Promise<string | null>;
 
 interface ApproveOptions {
@@ -21,7 +21,7 @@ interface ApproveOptions {
   readonly yes?: true;
 }
 
-/** `approve`: tells Azure that an event may start now. */
+/** `approve`: lets Azure start an event now. */
 export const addApprove: Verb = (program, commandContext) => addApproveWith(askOnTerminal)(program, commandContext);
 
 export const addApproveWith =
@@ -41,14 +41,14 @@ export const addApproveWith =
     );
   };
 
-/** The service has 10 s for Azure's answer, and looks for requests once a second. */
+/** The service has 10 s for Azure's answer, and checks for requests once a second. */
 const answerMs = 20_000;
 
 async function approve(eventId: string, options: ApproveOptions, commandContext: CommandContext, ask: AskPerson) {
   const { env, print, stop } = commandContext;
   if (isInCluster(env)) throw new Failure('notDone', `Nothing was sent: ${notInCluster}`);
   const { config, log } = await start(options, commandContext);
-  const { event, terms, vmName } = await look(eventId, config, stop);
+  const { event, terms, vmName } = await readEvent(eventId, config, stop);
   print(pageOf(event, vmName, systemClock.now()));
   if (terms.listedTwice) print(`${listedTwice}\n`);
   if (event.eventStatus !== 'Scheduled') {
@@ -65,23 +65,23 @@ async function approve(eventId: string, options: ApproveOptions, commandContext:
 const listedTwice =
   'Azure lists this EventId more than once, and the entries may differ: the VMs are those of all of them, the rest is of one. Approving approves them all.';
 
-interface Looked {
+interface ListedEvent {
   readonly event: ScheduledEvent;
-  /** What the service is held to. */
+  /** The service approves on these terms only. */
   readonly terms: ApprovalTerms;
-  /** The name of this VM; null where the metadata service does not tell. */
+  /** The name of this VM; null if the instance metadata cannot be read. */
   readonly vmName: string | null;
 }
 
-/** What Azure lists now. The service is not needed for it. */
-async function look(eventId: string, config: Config, signal: AbortSignal): Promise<Looked> {
+/** Reads the event as Azure lists it now, without the service. */
+async function readEvent(eventId: string, config: Config, signal: AbortSignal): Promise<ListedEvent> {
   const { openImds } = await import('../imds/open-imds.ts');
   const { observerFrom, parseInstance } = await import('../imds/instance.ts');
   const { silentLog } = await import('../log.ts');
   const imds = openImds(config, { warm: () => true, clock: systemClock, log: silentLog });
   try {
     const instance = await imds.instance(signal);
-    const seen = await seenSoon(imds, signal);
+    const seen = await pollWithRetries(imds, signal);
     if (seen.kind !== 'document') {
       const reason = seen.kind === 'unavailable' ? seen.reason : 'It answered that nothing changed.';
       throw new Failure('imdsFailed', `What is scheduled cannot be read: ${reason}`);
@@ -90,15 +90,19 @@ async function look(eventId: string, config: Config, signal: AbortSignal): Promi
     const event = events.find((one) => one.eventId.toLowerCase() === eventId.trim().toLowerCase());
     if (!event) throw new Failure('notDone', notListed(eventId, events));
     const { tags: _, ...overrides } = config.observer;
-    const told = instance.kind === 'metadata' ? parseInstance(instance.metadata) : {};
-    return { event, terms: termsOf(event, seen.document), vmName: observerFrom(told, overrides, {})?.vmName ?? null };
+    const identity = instance.kind === 'metadata' ? parseInstance(instance.metadata) : {};
+    return {
+      event,
+      terms: termsOf(event, seen.document),
+      vmName: observerFrom(identity, overrides, {})?.vmName ?? null,
+    };
   } finally {
     await imds.close();
   }
 }
 
-/** The service and this command share five requests a second: a refusal for that passes, and so do mistakes of the other side. */
-async function seenSoon(imds: Pick<Imds, 'observe'>, signal: AbortSignal): Promise<PollResult> {
+/** The service and this command share five requests a second: throttling is temporary, and so are server errors. */
+async function pollWithRetries(imds: Pick<Imds, 'observe'>, signal: AbortSignal): Promise<PollResult> {
   for (let triesLeft = 2; ; triesLeft -= 1) {
     const seen = await imds.observe(signal);
     const isPassing = seen.kind === 'unavailable' && /^http-(429|5\d\d)$/.test(seen.code);
@@ -131,11 +135,11 @@ function pageOf(event: ScheduledEvent, vmName: string | null, now: Date): string
   const { eventType, eventStatus, eventSource, notBefore, durationSeconds, description } = event;
   const names = event.resources ?? [];
   const isUs = (name: string): boolean => name.toLowerCase() === vmName?.toLowerCase();
-  const seconds = durationSeconds !== null && durationSeconds >= 0 ? `${durationSeconds} s` : 'not told by Azure';
+  const seconds = durationSeconds !== null && durationSeconds >= 0 ? `${durationSeconds} s` : 'not known';
   const rows: readonly (readonly [string, string])[] = [
     ['event', event.eventId],
     ['type', `${eventType ?? 'not known'}${eventType && effects[eventType] ? `: ${effects[eventType]}` : ''}`],
-    ['source', eventSource === 'User' ? 'User: somebody asked for it' : (eventSource ?? 'not known')],
+    ['source', eventSource === 'User' ? 'User: requested by a user of the subscription' : (eventSource ?? 'not known')],
     ['status', eventStatus ?? 'not known'],
     ['not before', notBefore === null ? 'not known' : `${notBefore} (${distanceOf(notBefore, now)})`],
     ['duration', seconds],
@@ -198,4 +202,4 @@ async function submit(config: Config, log: Log, request: ApproveRequest, signal:
 }
 
 const noAnswer = (directory: string): string =>
-  `The service with the state directory ${directory} did not answer within ${answerMs / 1000} s. It may have begun: its log and status tell.`;
+  `The service with the state directory ${directory} did not answer within ${answerMs / 1000} s. The approval may be in progress: see its log and status.`;

@@ -15,7 +15,7 @@ export async function asOwner<T>(directory: string, work: () => Promise<T>): Pro
   if (geteuid() !== 0) {
     throw new Failure(
       'notDone',
-      `${directory} belongs to another user (uid ${owner.uid}), and no service runs that could do it: do it as that user or as root.`,
+      `${directory} belongs to another user (uid ${owner.uid}), and no service is running that could do it: run the command as that user or as root.`,
     );
   }
   const [groups, gid] = [getgroups(), getegid()];

@@ -46,9 +46,9 @@ async function ask(directory: string, signal: AbortSignal): Promise<EmitTestAnsw
 
 const unanswered = {
   'no-service': (directory: string): string =>
-    `No service runs with the state directory ${directory}, and only the service sends: start it (systemctl start scheduled-events-bridge), then try again.`,
+    `No service is running with the state directory ${directory}. Start it (systemctl start scheduled-events-bridge), then try again.`,
   'no-answer': (directory: string): string =>
-    `The service with the state directory ${directory} did not answer within ${answerMs / 1000} s, so that it is not known whether a test record was made: status tells how it is, for instance that its disk is full.`,
+    `The service with the state directory ${directory} did not answer within ${answerMs / 1000} s, so it is not known whether a test record was created: status shows its health, for instance a full disk.`,
 };
 
 const whereToFind = ({ message, eventId, recordId }: Extract<EmitTestAnswer, { ok: true }>): string =>

@@ -15,7 +15,7 @@ const ownCodes = {
     meaning: 'the outbox was written by a newer major version; the message says which to install',
   },
   configuration: { code: 78, meaning: 'the configuration is wrong; starting again will not help' },
-  // Of `check`, one per class of failure: what comes first in the pipeline is told.
+  // Of `check`, one per class of failure: the first one in the pipeline counts.
   imdsFailed: { code: 10, meaning: 'the metadata service cannot be reached, or refuses' },
   identityFailed: { code: 11, meaning: 'the managed identity gets no token' },
   diskFailed: { code: 14, meaning: 'the state directory or what is in it is unusable, or records are in memory only' },
@@ -27,13 +27,13 @@ const ownCodes = {
   },
   noOutbox: { code: 21, meaning: 'there is no outbox in the state directory, or none that can be read' },
   notDone: { code: 22, meaning: 'request failed; the message says why' },
-  // Of `service`: 51 to 56 are what Azure's guest agents tell whoever deploys.
+  // Of `service`: 51 to 56 are shown by Azure's guest agents to whoever deploys.
   ...refusals,
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
 /** A sink that brings no code of its own ends with `configuration`. */
 export type ExitReason = keyof typeof ownCodes | `${SinkKey}Failed`;
 
-/** What the process says when it ends, for units, scripts and people. Documented by `--help` of every command. */
+/** The exit codes, for units, scripts and operators. Documented by `--help` of every command. */
 export const exitCodes = {
   ...ownCodes,
   ...Object.fromEntries(sinks.flatMap(({ key, check }) => (check.exit ? [[`${key}Failed`, check.exit]] : []))),

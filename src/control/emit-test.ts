@@ -54,7 +54,7 @@ export function createEmitTest({
     const { eventId, recordId, transitionId, streamId, position } = record;
     const where =
       outbox.storage.trouble === null ? 'is in the outbox' : 'is in memory, since the disk takes no writes,';
-    const message = `A test record ${where} and goes to every sink: status tells whether it arrived.`;
+    const message = `A test record ${where} and goes to every sink; status shows whether it arrived.`;
     return { ok: true, message, eventId, recordId, transitionId, streamId, position };
   };
 }

@@ -2,13 +2,13 @@ import type { Clock } from '../clock.ts';
 import type { RuntimeStats } from '../health/runtime-stats.ts';
 import type { Reach } from '../service/machine.ts';
 
-/** What the installer asks the service that runs; the answer goes through the outbox, so that it proves that one can be written. */
+/** The verb of the request with which the installer checks the running service. The answer goes through the outbox, which proves that it is writable. */
 export const pingRequest = 'greet';
 
 /** While the metadata service is updated nothing listens there for about 70 s. */
 const updateMs = 90_000;
 
-/** A connection did not come about at all. What a slow, bad or missing answer is called is not here. */
+/** Codes that mean that no connection was established; slow, invalid or missing answers are not among them. */
 const noConnection: readonly string[] = ['connection-refused', 'no-route', 'connect-timeout', 'unreachable'];
 
 /** Answers the installer, in the service. */
@@ -16,7 +16,7 @@ export const createPing =
   ({ counts }: Pick<RuntimeStats, 'counts'>, clock: Clock) =>
   (): { readonly ok: true; readonly message: string; readonly reach: Reach } => ({
     ok: true,
-    message: 'I am here.',
+    message: 'The service is running.',
     reach: reachOf(counts(), clock.monotonicMs()),
   });
 
@@ -27,10 +27,10 @@ function reachOf({ failing, lastDocument }: ReturnType<RuntimeStats['counts']>, 
   return { kind: 'no-connection', reason: failing.reason };
 }
 
-/** What a service of whatever version answered. */
+/** The answer of a service of any version. */
 export function reachIn(answer: unknown): Reach {
   const { reach } = (answer ?? {}) as { readonly reach?: Partial<Record<'kind' | 'reason', unknown>> };
   const { kind, reason } = reach ?? {};
   if (kind === 'no-connection') return { kind, reason: String(reason) };
-  return { kind: kind === 'connected' || kind === 'waiting' ? kind : 'untold' };
+  return { kind: kind === 'connected' || kind === 'waiting' ? kind : 'unreported' };
 }

@@ -24,7 +24,7 @@ export interface HealthOptions extends SnapshotSources {
   readonly log: Log;
 }
 
-/** What tells the machine around it how the bridge is. */
+/** Reports the health of the bridge on this machine. */
 export interface Health {
   /** Never rejects. */
   close(): Promise<void>;
@@ -40,7 +40,7 @@ export const healthRoutes = {
   '/metrics': 'Metrics for Prometheus.',
 } as const;
 
-/** Begins to tell at once; opens no port unless one is configured, and starts no process unless a service manager asks for it. */
+/** Starts to report at once; opens a port only if one is configured, and starts a process only for a service manager. */
 export function startHealth(options: HealthOptions): Health {
   const { clock, log, env, port, stop } = options;
   const condition = (): Condition => conditionOf(options);
@@ -62,7 +62,7 @@ export function startHealth(options: HealthOptions): Health {
     log,
   });
   const metrics = port === 0 ? null : openMetrics(options);
-  metrics?.catch(() => {}); // said to who asks for them
+  metrics?.catch(() => {}); // reported to the client that asks for metrics
   const http =
     metrics &&
     serveHttp({
@@ -95,7 +95,7 @@ export function startHealth(options: HealthOptions): Health {
   };
 }
 
-/** What is counted only for them begins to be counted here. */
+/** Counters that only metrics need start here. */
 async function openMetrics(options: HealthOptions): Promise<Metrics> {
   const { runtimeStats, outbox } = options;
   const store = createStoreCounts(outbox, runtimeStats.startedAt);

@@ -18,11 +18,11 @@ export interface HttpOptions {
   readonly log: Log;
 }
 
-/** Only ever this one: what the bridge tells is for programs on this VM. */
+/** The only address: health is for programs on this VM. */
 const loopback = '127.0.0.1';
 /** A port that is taken may be free later, for instance when the instance before has ended. */
 const retryMs = 60_000;
-/** Probes are few and short: more than this is a mistake of somebody's. */
+/** Probes are few and short: more than this is an error of the client. */
 const most = { connections: 32, requestMs: 5_000, headerBytes: 8 * 1024 } as const;
 
 export const textAnswer = (status: number, ...lines: readonly string[]): HttpAnswer => ({
@@ -38,7 +38,7 @@ export const jsonAnswer = (status: number, value: unknown): HttpAnswer => ({
 });
 
 /**
- * Answers on 127.0.0.1 until closed. A port that is in use is a warning, and tried again every minute: who watches is told
+ * Answers on 127.0.0.1 until closed. A port that is in use is a warning, and retried every minute: the client sees that
  * by getting no answer, and watching is not what the bridge is for.
  */
 export function serveHttp({ port, routes, clock, log }: HttpOptions): { close(): Promise<void> } {
@@ -128,10 +128,10 @@ async function answerTo({ headers, method, url = '' }: IncomingMessage, routes: 
 }
 
 /** A mistake of ours about one answer is none of the bridge's. */
-const couldNot = (error: unknown): HttpAnswer => textAnswer(500, `This could not be told: ${String(error)}`);
+const couldNot = (error: unknown): HttpAnswer => textAnswer(500, `Internal error: ${String(error)}`);
 
 /**
- * A page in somebody's browser on this VM can have its own name resolve to 127.0.0.1 and then read what is served here (DNS
+ * A page in a browser on this VM can have its own name resolve to 127.0.0.1 and then read what is served here (DNS
  * rebinding). It cannot choose the Host header: that is the name it came by.
  */
 const isOurName = (host: string, port: number): boolean =>

@@ -5,7 +5,7 @@ import { senderMetrics } from './sender-metrics.ts';
 import { sinkMetrics } from './sink-metrics.ts';
 import { storeMetrics } from './store-metrics.ts';
 
-/** All but the one histogram, which is in `deliveryLatency`; in the order in which they are told. */
+/** All but the one histogram, which is in `deliveryLatency`; in the order of the output. */
 export const metricFamilies: readonly MetricFamily[] = [
   ...pollMetrics,
   ...sinkMetrics,

@@ -12,7 +12,7 @@ export interface Metrics {
 }
 
 /**
- * Loads prom-client, so it is to be called only where somebody may ask: it takes 4 MB. Every value but those of the histogram
+ * Loads prom-client, which takes 4 MB: call it only if metrics are served. Every value but those of the histogram
  * is read where it already is, at the moment it is asked for.
  */
 export async function createMetrics(read: () => Readings): Promise<Metrics> {

@@ -6,99 +6,99 @@ export interface NotifyOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Whether all loops progress: only then is the watchdog fed. */
   readonly isProgressing: () => boolean;
-  /** One sentence for `systemctl status`. It is told with its time: nobody takes it back when the process stops. */
+  /** One sentence for `systemctl status`. It is sent with its time, since it stays there when the process has stopped. */
   readonly status: () => string;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** What the service manager is told. */
+/** Notifies the service manager. */
 export interface Notify {
-  /** The bridge comes to its end. */
+  /** The bridge is stopping. */
   stopping(): void;
-  /** Nothing is told any more. Resolves when what was being told is. */
+  /** Sends no more notifications. Resolves when the one in progress is sent. */
   close(): Promise<void>;
 }
 
-/** Without a watchdog only the sentence is told, when it has become another. */
+/** Without a watchdog only a changed status sentence is sent. */
 const statusEveryMs = 60_000;
-/** While the loops do not progress: after a pause of the whole machine they are all late, and on time a moment later. */
-const lookAgainMs = 1_000;
-/** The first turn is over by then, but for a first answer of two minutes. */
-const firstTurnMs = 10_000;
+/** While the loops do not progress: after a pause of the machine all of them are late, and on time a moment later. */
+const recheckMs = 1_000;
+/** The first poll has ended by then, unless its answer takes two minutes. */
+const firstPollMs = 10_000;
 const spawnMs = 5_000;
 
 /**
- * Tells systemd READY=1 at once, WATCHDOG=1 in a third of the time that it gives, STOPPING=1 and STATUS=. Node has no datagram sockets
- * of the Unix kind, so the program `systemd-notify` tells it: the unit needs NotifyAccess=all, and each time costs the start of a small
- * process. Before version 246 (RHEL 8, Ubuntu 20.04) systemd may lose the word of a process that has ended: therefore the third, which
- * leaves room for a lost one, and READY=1 is repeated. Without NOTIFY_SOCKET nothing happens.
+ * Sends systemd READY=1 at once, WATCHDOG=1 in a third of the watchdog's time, STOPPING=1 and STATUS=. Node has no datagram sockets
+ * of the Unix kind, so the program `systemd-notify` sends them: the unit needs NotifyAccess=all, and each one starts a small
+ * process. Before version 246 (RHEL 8, Ubuntu 20.04) systemd may lose the notification of a process that has ended: therefore the
+ * third, which allows for a lost one, and READY=1 is repeated. Without NOTIFY_SOCKET nothing happens.
  * https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html, https://github.com/systemd/systemd/issues/2739
  */
 export function startNotify({ env, isProgressing, status, clock, log }: NotifyOptions): Notify {
   if (!env.NOTIFY_SOCKET) return { stopping: () => {}, close: async () => {} };
   const closing = new AbortController();
-  const teller = createStatusLogger({ clock });
+  const statusLogger = createStatusLogger({ clock });
   const everyMs = watchdogMs(env);
-  let telling: Promise<void> = Promise.resolve();
-  let told = '';
+  let sending: Promise<void> = Promise.resolve();
+  let sent = '';
   let isStopping = false;
 
-  /** One after the other: the last word is the one that was said last. */
-  function tell(...news: readonly string[]): Promise<void> {
+  /** In order: the last one sent is the one that stays. */
+  function send(...news: readonly string[]): Promise<void> {
     const words = isStopping ? news : ['READY=1', ...news];
-    telling = telling
+    sending = sending
       .then(() => notify(words, env))
       .then((trouble) => {
         const { code = null, reason = '' } = trouble ?? {};
-        teller(code, {
+        statusLogger(code, {
           begins: () =>
             log.warn(
               { code },
-              `The service manager cannot be told how the bridge stands (${reason}): systemd-notify has to be installed, and the unit needs NotifyAccess=all.`,
+              `Notifications to the service manager fail (${reason}): install systemd-notify, and set NotifyAccess=all in the unit.`,
             ),
           lasts: () => {},
-          over: () => log.info({}, 'The service manager can be told again how the bridge stands.'),
+          over: () => log.info({}, 'Notifications to the service manager work again.'),
         });
       });
-    return telling;
+    return sending;
   }
 
   function statusNews(): readonly string[] {
-    return isStopping || sentence() === told ? [] : statusNow();
+    return isStopping || sentence() === sent ? [] : statusNow();
   }
 
   const sentence = (): string => status().replace(/\s+/g, ' ');
 
   function statusNow(): readonly string[] {
     if (isStopping) return [];
-    told = sentence();
-    return [`STATUS=${clock.now().toISOString().slice(11, 19)} UTC: ${told}`];
+    sent = sentence();
+    return [`STATUS=${clock.now().toISOString().slice(11, 19)} UTC: ${sent}`];
   }
 
-  /** What the first turn brings is told when it is there: `systemctl status` is looked at now. */
-  async function firstTurn(): Promise<void> {
-    const longestMs = Math.min(firstTurnMs, everyMs ?? firstTurnMs);
-    for (let waitedMs = 0; waitedMs < longestMs && !closing.signal.aborted; waitedMs += lookAgainMs) {
-      await clock.sleep(lookAgainMs, closing.signal);
+  /** Sends the result of the first poll at once: `systemctl status` is read now. */
+  async function firstPoll(): Promise<void> {
+    const longestMs = Math.min(firstPollMs, everyMs ?? firstPollMs);
+    for (let waitedMs = 0; waitedMs < longestMs && !closing.signal.aborted; waitedMs += recheckMs) {
+      await clock.sleep(recheckMs, closing.signal);
       const news = statusNews();
-      if (news.length > 0) return tell(...news);
+      if (news.length > 0) return send(...news);
     }
   }
 
   async function run(): Promise<void> {
-    await tell(...statusNews());
-    await firstTurn();
+    await send(...statusNews());
+    await firstPoll();
     while (!closing.signal.aborted) {
       await clock.sleep(everyMs ?? statusEveryMs, closing.signal);
       while (everyMs !== null && !isProgressing() && !closing.signal.aborted) {
         const news = statusNews();
-        if (news.length > 0) await tell(...news);
-        await clock.sleep(lookAgainMs, closing.signal);
+        if (news.length > 0) await send(...news);
+        await clock.sleep(recheckMs, closing.signal);
       }
       if (closing.signal.aborted) return;
       const news = everyMs === null ? statusNews() : ['WATCHDOG=1', ...statusNow()];
-      if (news.length > 0) await tell(...news);
+      if (news.length > 0) await send(...news);
     }
   }
   const running = run();
@@ -106,16 +106,16 @@ export function startNotify({ env, isProgressing, status, clock, log }: NotifyOp
   return {
     stopping() {
       isStopping = true;
-      void tell('STOPPING=1', 'STATUS=Stopping: what is pending is being sent.');
+      void send('STOPPING=1', 'STATUS=Stopping: sending what is pending.');
     },
     async close() {
       closing.abort();
-      await Promise.all([running, telling]);
+      await Promise.all([running, sending]);
     },
   };
 }
 
-/** A third of what systemd gives; null where no watchdog watches, or where it watches another process. */
+/** A third of the watchdog's time; null without a watchdog, or if it watches another process. */
 function watchdogMs({ WATCHDOG_USEC, WATCHDOG_PID }: NodeJS.ProcessEnv): number | null {
   const ms = Number(WATCHDOG_USEC) / 3000;
   const isOurs = !WATCHDOG_PID || Number(WATCHDOG_PID) === process.pid;
@@ -129,7 +129,7 @@ function notify(news: readonly string[], env: NodeJS.ProcessEnv): Promise<{ code
       const code = typeof error.code === 'string' ? error.code : 'failed';
       resolve({
         code,
-        reason: code === 'ENOENT' ? 'there is no program systemd-notify' : (error.message.split('\n', 1)[0] ?? ''),
+        reason: code === 'ENOENT' ? 'systemd-notify is not installed' : (error.message.split('\n', 1)[0] ?? ''),
       });
     });
   });

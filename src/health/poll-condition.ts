@@ -3,7 +3,7 @@ import { formatDuration } from '../clock.ts';
 /** What polling is judged by, at one moment. Ages are of the clock that never goes backwards. */
 export interface PollFigures {
   readonly intervalSeconds: number;
-  /** How long an answer may take now: the one that turns the feature on may take two minutes. */
+  /** How long an answer may take now: the one that enables Scheduled Events may take two minutes. */
   readonly answerSeconds: number;
   /** The feature may be off: no document was seen in the last 24 h. */
   readonly isFirstAnswer: boolean;

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 
-/** What a turn saw, as far as it is counted. A `Turn` of the lifecycle is one. */
+/** The result of one poll as far as it is counted. A `Transition` is one. */
 export interface CountedPoll {
   readonly pollResult:
     | { readonly kind: 'document' | 'unchanged'; readonly clockOffsetSeconds: number | null }
@@ -10,40 +10,40 @@ export interface CountedPoll {
 
 /** Since the process began. */
 export interface PollCounts {
-  /** Looks at the endpoint, with whatever outcome. */
+  /** Polls with any result. */
   readonly polls: number;
-  /** Looks by outcome: `document`, `unchanged`, or the code of what came instead. */
+  /** Polls by result: `document`, `unchanged`, or the code of the failure. */
   readonly results: Readonly<Record<string, number>>;
   /** Of those, the ones without a valid document. */
   readonly failedPolls: Readonly<Record<string, number>>;
-  /** Turns that ended in a mistake of the program. */
-  readonly turnFailures: number;
-  /** Events that came in sight, and those of them that affect this VM. */
+  /** Polls that ended with an internal error. */
+  readonly pollFailures: number;
+  /** Events that were new, and those of them that affect this VM. */
   readonly eventsSeen: number;
   readonly eventsOurs: number;
-  /** When the last valid document was seen; null while there was none. */
+  /** When the last valid document was received; null before the first. */
   readonly lastDocument: { readonly at: Date; readonly monotonicMs: number } | null;
-  /** Why the last look brought no document; null when it brought one. */
+  /** Why the last poll failed; null if it did not. */
   readonly failing: { readonly code: string; readonly reason: string } | null;
-  /** Azure's clock minus ours, at the last answer that told. */
+  /** Azure's clock minus ours, at the last answer that showed it. */
   readonly clockOffsetSeconds: number | null;
 }
 
 const valid: readonly string[] = ['document', 'unchanged'];
 
 export function createPollCounts(clock: Clock): {
-  told(turn: CountedPoll): void;
+  record(turn: CountedPoll): void;
   failed(): void;
   counts(): PollCounts;
 } {
   const results: Record<string, number> = {};
-  let [polls, turnFailures, eventsSeen, eventsOurs] = [0, 0, 0, 0];
+  let [polls, pollFailures, eventsSeen, eventsOurs] = [0, 0, 0, 0];
   let lastDocument: PollCounts['lastDocument'] = null;
   let failing: PollCounts['failing'] = null;
   let clockOffsetSeconds: number | null = null;
   return {
-    told({ pollResult: seen, appeared }) {
-      // Given up because the bridge stops: no look at all.
+    record({ pollResult: seen, appeared }) {
+      // Aborted because the bridge is stopping: not a poll.
       if (seen.kind === 'unavailable' && seen.code === 'aborted') return;
       polls += 1;
       const result = seen.kind === 'unavailable' ? seen.code : seen.kind;
@@ -59,13 +59,13 @@ export function createPollCounts(clock: Clock): {
     },
     failed() {
       polls += 1;
-      turnFailures += 1;
+      pollFailures += 1;
     },
     counts: () => ({
       polls,
       results: { ...results },
       failedPolls: Object.fromEntries(Object.entries(results).filter(([result]) => !valid.includes(result))),
-      turnFailures,
+      pollFailures,
       eventsSeen,
       eventsOurs,
       lastDocument,

@@ -1,12 +1,12 @@
 import { type MetricFamily, one, spread, unixSeconds } from './metric-family.ts';
 
-/** Of calls that were given up, and of the process. */
+/** Metrics of abandoned calls and of the process. */
 export const processMetrics: readonly MetricFamily[] = [
   {
     name: 'bridge_deadline_exceeded_total',
     kind: 'counter',
     labels: ['target', 'op'],
-    help: 'Calls of the Azure libraries given up at our own deadline, by target (a sink, or credential) and operation.',
+    help: 'Calls of the Azure libraries abandoned at our own deadline, by target (a sink, or credential) and operation.',
     toDo: 'Look at what stands between this VM and the target, for instance a firewall.',
     read: ({ deadlines }) => deadlines.flatMap(({ target, missed }) => spread('op', missed, { target })),
   },
@@ -14,7 +14,7 @@ export const processMetrics: readonly MetricFamily[] = [
     name: 'bridge_late_settle_total',
     kind: 'counter',
     labels: ['target'],
-    help: 'Of the calls given up, those that came to an end after all.',
+    help: 'Of the abandoned calls, those that ended later.',
     toDo: '',
     read: ({ deadlines }) => deadlines.map(({ target, lateSettles }) => ({ labels: { target }, value: lateSettles })),
   },

@@ -1,26 +1,26 @@
 import type { Clock } from '../clock.ts';
 
-/** How long a loop may take for one turn before it counts as stuck. */
+/** How long one pass of a loop may take before it counts as stuck. */
 export interface LoopLimit {
   readonly limitMs: number;
-  /** Completes "A turn may take that long because …". */
+  /** Completes "A pass may take that long because …". */
   readonly because: string;
 }
 
 /** How a loop stands now. */
 export interface LoopProgress extends LoopLimit {
   readonly loop: string;
-  /** Since its last turn, by the clock that never goes backwards. */
+  /** Since its last pass, by the monotonic clock. */
   readonly ageMs: number;
   readonly isProgressing: boolean;
 }
 
 /**
- * Whether the loops go on, each judged by the age of its own last turn. A thread that answers requests says nothing about
- * a loop in it that waits for ever, and a sink that fails is no loop that is stuck: its relay goes on trying.
+ * Whether the loops progress, each judged by the age of its last pass. A thread that answers requests does not prove that its
+ * loops run, and a failing sink is not a stuck loop: its relay keeps trying.
  */
 export interface Progress {
-  /** The loop has begun a turn. With its first one it begins to be judged. */
+  /** The loop has started a pass. It is judged from its first one on. */
   beat(loop: string): void;
   /** In the order in which they began. */
   loops(): readonly LoopProgress[];
@@ -48,12 +48,12 @@ export function createProgress(clock: Clock, limitOf: (loop: string) => LoopLimi
 /** The name of the loop that polls; relays are named for their sinks. */
 export const pollLoop = 'poll';
 
-/** What any loop may be late by: a disk that stalls, a machine under load, a live migration. */
+/** Any loop may be late by this much: a disk that stalls, a machine under load, a live migration. */
 const leewayMs = 30_000;
-/** A Retry-After of the metadata service is followed for so long. */
+/** A Retry-After of the metadata service is honoured up to this. */
 const pollPauseMs = 5_000;
-/** The longest nap of an idle relay, and the longest that a sink's own deadlines take. */
-const relayNapMs = 60_000;
+/** The longest sleep of an idle relay, and the longest send by a sink's own deadlines. */
+const relaySleepMs = 60_000;
 const sendMs = 60_000;
 
 /** How long each loop may take. `holdSeconds`: for how long a sink of this name may hold a record on purpose. */
@@ -68,11 +68,11 @@ export function loopLimits(options: {
     return loop === pollLoop
       ? {
           limitMs: answerMs + pollPauseMs + leewayMs,
-          because: `the answer that turns the feature on may take ${answerMs / 1000} s`,
+          because: `the answer that enables Scheduled Events may take ${answerMs / 1000} s`,
         }
       : {
-          limitMs: relayNapMs + sendMs + holdMs + leewayMs,
-          because: `an idle relay naps for ${relayNapMs / 1000} s, and a send may take ${(sendMs + holdMs) / 1000} s`,
+          limitMs: relaySleepMs + sendMs + holdMs + leewayMs,
+          because: `an idle relay sleeps for ${relaySleepMs / 1000} s, and a send may take ${(sendMs + holdMs) / 1000} s`,
         };
   };
 }

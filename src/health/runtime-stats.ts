@@ -4,25 +4,25 @@ import { createProgress, loopLimits, type Progress, pollLoop } from './progress.
 import { createSendWatch, type SendWatch } from './send-counts.ts';
 
 /**
- * The activity of one bridge, counted where they happen and read by whoever asks: the local HTTP, the service manager,
- * the heartbeat. Costs a few additions a turn, and no memory to speak of.
+ * The activity of one bridge, counted where it happens and read by the local HTTP, the service manager and the heartbeat.
+ * Costs a few additions per poll and hardly any memory.
  */
 export interface RuntimeStats {
   readonly progress: Progress;
-  /** A poll has brought whatever it brought. */
-  recordPoll(turn: CountedPoll): void;
-  /** A turn ended in a mistake of the program: the loop goes on all the same. */
+  /** A poll has ended with any result. */
+  recordPoll(poll: CountedPoll): void;
+  /** A poll ended with an internal error; the loop continues. */
   recordPollFailure(): void;
-  /** Calls back after each turn. */
+  /** Calls back after each poll. */
   onPoll(listener: () => void): void;
-  /** The relay of this sink looks at its backlog once more. */
+  /** The relay of this sink has started another pass over its backlog. */
   relayPassed(sink: string): void;
   readonly watched: SendWatch['watched'];
   readonly sends: Omit<SendWatch, 'watched'>;
   counts(): PollCounts;
   /** How long the bridge has been up. */
   upMs(): number;
-  /** Since the last poll ended, whatever it brought; since the start where none has. */
+  /** Since the last poll ended with any result; since the start if none has. */
   pollAgeMs(): number;
   readonly startedAt: Date;
 }
@@ -34,22 +34,22 @@ export function createRuntimeStats(options: Parameters<typeof loopLimits>[0], cl
   const began = clock.monotonicMs();
   const listeners: (() => void)[] = [];
   let pollEnded = began;
-  const afterTurn = (): void => {
+  const afterPoll = (): void => {
     progress.beat(pollLoop);
     pollEnded = clock.monotonicMs();
     for (const listener of listeners) listener();
   };
-  // A loop that never gets to its first turn is stuck as well.
+  // A loop that never reaches its first poll is stuck as well.
   progress.beat(pollLoop);
   return {
     progress,
-    recordPoll(turn) {
-      polls.told(turn);
-      afterTurn();
+    recordPoll(poll) {
+      polls.record(poll);
+      afterPoll();
     },
     recordPollFailure() {
       polls.failed();
-      afterTurn();
+      afterPoll();
     },
     onPoll: (listener) => void listeners.push(listener),
     relayPassed: (sink) => progress.beat(sink),

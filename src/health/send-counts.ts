@@ -8,7 +8,7 @@ export interface SendCounts {
   readonly retries: Readonly<Record<string, number>>;
   /** Batches refused for what they hold, by cause: `too-large`, `poison`. */
   readonly refusals: Readonly<Record<string, number>>;
-  /** Records of batches of which nobody knows whether they were stored: they may arrive twice. */
+  /** Records of batches whose outcome is unknown: they may arrive twice. */
   readonly duplicatesPossible: number;
 }
 
@@ -51,7 +51,7 @@ export function createSendWatch(clock: Clock): SendWatch {
   function count(sink: string, result: SendResult, batch: readonly Entry[]): void {
     const counted = of(sink);
     if (result.kind === 'delivered') {
-      // A record is parsed when it is looked at: only where somebody wants to know.
+      // Parsing a record is deferred until a listener needs it.
       if (listeners.size === 0) return;
       for (const { record } of batch) {
         const { observedAt } = record;

@@ -18,7 +18,7 @@ export interface SinkFigures {
  */
 export type SinkState = 'idle' | 'delivering' | 'retrying' | 'refused' | 'stopped' | 'not-configured';
 
-/** After so long without a delivery while something waits, somebody should look. */
+/** This long without a delivery while records wait needs an operator's attention. */
 export const lateAfterSeconds = 120;
 
 export function sinkState({ configured, waiting, progress }: SinkFigures, isRunning: boolean): SinkState {

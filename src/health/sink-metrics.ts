@@ -63,7 +63,7 @@ export const sinkMetrics: readonly MetricFamily[] = [
     name: 'bridge_sink_expired_total',
     kind: 'counter',
     labels: ['sink'],
-    help: 'Records given up for lack of room before the sink had them, or lost with a damaged file.',
+    help: 'Records discarded for lack of space before the sink had them, or lost with a damaged file.',
     toDo: 'Fix the sink that blocked them, or raise outbox.maxMegabytes.',
     read: perSink(({ counters }) => counters?.expired ?? 0),
   },
@@ -95,7 +95,7 @@ export const sinkMetrics: readonly MetricFamily[] = [
     name: 'bridge_sink_failing',
     kind: 'gauge',
     labels: ['sink', 'code'],
-    help: '1 while the sink is failing; the label tells the code of the last failure.',
+    help: '1 while the sink is failing; the label is the code of the last failure.',
     toDo: 'The code is explained in failures.md.',
     read: ({ sinks }) =>
       sinks.flatMap(({ sink, relay }) =>

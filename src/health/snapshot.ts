@@ -20,7 +20,7 @@ export interface Snapshot {
   /** SIGTERM has come: what is pending is being sent. */
   readonly isStopping: boolean;
   readonly poll: PollFigures;
-  /** A sentence for each loop that has made no turn for too long. */
+  /** A sentence for each loop that is stuck. */
   readonly stuck: readonly string[];
   /** `undurable`: records in memory only. */
   readonly storage: Outbox['storage'];
@@ -32,7 +32,7 @@ export interface Snapshot {
   readonly outbox: OutboxFigures;
 }
 
-/** What a file of the outbox would tell too, but as of now. */
+/** The same figures as in the outbox file, but as of now. */
 export interface OutboxFigures {
   readonly streamId: string;
   readonly position: number;

@@ -4,7 +4,7 @@ import { isSnapshot, type Snapshot } from './snapshot.ts';
 import { type ShortPath, shortPath, statusPaths } from './status-path.ts';
 
 /**
- * What came of asking. `silent`: a process listens and does not answer, so it is stopped or hangs. `nobody`: nothing listens.
+ * The answer of the service. `silent`: a process listens and does not answer, so it is stopped or hangs. `nobody`: nothing listens.
  * `denied`: this user may not ask.
  */
 export type ServiceAnswer =
@@ -65,13 +65,13 @@ function read(path: string, signal: AbortSignal): Promise<ServiceAnswer> {
   });
 }
 
-/** EAGAIN: so many wait for an answer that the kernel takes no more. */
+/** EAGAIN: the backlog of the socket is full. */
 function failed({ code }: NodeJS.ErrnoException): ServiceAnswer {
   if (code === 'EAGAIN') return { kind: 'silent' };
   return code === 'EACCES' || code === 'EPERM' ? { kind: 'denied' } : nobody;
 }
 
-/** A service of another version may answer in a form that is not known here: then it is as if nobody had been asked. */
+/** A service of another version may answer in a form that is not known here: then it counts as not running. */
 function understood(text: string): ServiceAnswer {
   try {
     const snapshot: unknown = JSON.parse(text);

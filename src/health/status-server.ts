@@ -18,7 +18,7 @@ export interface StatusServerOptions {
 
 /** A socket that was removed is made again, and one that could not be made is tried again, after this long. */
 const lookAgainMs = 60_000;
-/** Commands are few and short: more than this is a mistake of somebody's. */
+/** Commands are few and short: more than this is an error of the client. */
 const mostConnections = 16;
 const slowReaderMs = 5_000;
 
@@ -104,7 +104,7 @@ async function listen(path: string, answer: (socket: Socket) => void): Promise<L
   try {
     if (!isPipe) mkdirSync(dirname(path), { mode: 0o700 });
   } catch {
-    // It is there, or cannot be made: opening the socket tells.
+    // It exists, or cannot be created: opening the socket shows which.
   }
   try {
     address = shortPath(path);
@@ -125,7 +125,7 @@ async function listen(path: string, answer: (socket: Socket) => void): Promise<L
   }
 }
 
-/** A socket that a killed process left behind is replaced; one that somebody listens on is not. */
+/** A socket that a killed process left behind is replaced; one that has a listener is not. */
 async function open(path: string, answer: (socket: Socket) => void): Promise<Server> {
   try {
     return await openOnce(path, answer);

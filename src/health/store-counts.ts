@@ -8,7 +8,7 @@ export interface StoreCounts {
   readonly corruptions: number;
 }
 
-/** The outbox tells how it stands, not how often it came to that: it is looked at after each turn. */
+/** Counts changes of the outbox, which only has its present state: it is compared after each poll. */
 export function createStoreCounts(
   outbox: Pick<Outbox, 'storage' | 'recovery'>,
   startedAt: Date,

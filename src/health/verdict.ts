@@ -5,7 +5,7 @@ import { type SenderFigures, senderClause } from './sender-condition.ts';
 import { sinkClause, sinkState } from './sink-condition.ts';
 import type { OutboxFigures } from './snapshot.ts';
 
-/** A judgement, with a sentence for each thing that is wrong. */
+/** A verdict with one sentence per problem. */
 export interface HealthVerdict {
   readonly ok: boolean;
   readonly messages: readonly string[];
@@ -37,11 +37,11 @@ export const liveness = ({ loops }: Pick<Condition, 'loops'>): HealthVerdict =>
       .filter(({ isProgressing }) => !isProgressing)
       .map(
         ({ loop, ageMs, limitMs, because }) =>
-          `The loop ${loop} has made no turn for ${seconds(ageMs)}; it may take ${seconds(limitMs)}, since ${because}. Restart the service, and please report it.`,
+          `The loop ${loop} has been stuck for ${seconds(ageMs)}; its limit is ${seconds(limitMs)}, since ${because}. Restart the service, and please report it.`,
       ),
   );
 
-/** Whether it does what it is for: it polls, sees documents, and can write down what they tell. Sinks do not affect readiness. */
+/** Whether the bridge does its work: it polls, receives documents, and can store records. Sinks do not affect readiness. */
 export function readiness(condition: Pick<Condition, 'loops' | 'poll' | 'storage'>): HealthVerdict {
   const { poll, storage } = condition;
   const remark = pollRemark(poll);
@@ -68,7 +68,7 @@ function storageWords({ trouble, undurable }: Outbox['storage']): string {
   const records = undurable === 1 ? '1 record is' : `${undurable} records are`;
   const held = undurable === 0 ? '' : ` ${records} in memory only: do not restart the service.`;
   if (trouble === null) return `The outbox is being written again.${held}`;
-  return `The outbox cannot be written since ${trouble.since} (${trouble.reason}).${held} Free some space, or look at the rights of the state directory.`;
+  return `The outbox cannot be written since ${trouble.since} (${trouble.reason}).${held} Free some space, or check the permissions of the state directory.`;
 }
 
 /**

@@ -22,21 +22,21 @@ export interface HeartbeatOptions {
   readonly log: Log;
   /** Resolves true when it is certain whose outbox this is; nothing is sent in the name of another VM. */
   readonly ready: Promise<boolean>;
-  /** Gives [0, 1). */
+  /** In [0, 1). */
   readonly random?: () => number;
 }
 
 export interface HeartbeatLoop {
-  /** Tells that the bridge stops, and why, for at most four seconds; nothing is sent afterwards. Never rejects. */
+  /** Sends a last heartbeat with the reason, for at most four seconds; nothing is sent afterwards. Never rejects. */
   stopped(reason: 'asked' | 'failed'): Promise<void>;
 }
 
-/** The end of the bridge waits for its last word no longer. */
-const lastWordMs = 4_000;
+/** The longest that stopping waits for the last heartbeat. */
+const lastHeartbeatMs = 4_000;
 
 /**
  * The heartbeat: when the bridge has started, every `heartbeat.everyMinutes`, and when it stops. Best effort: what cannot be sent is
- * not kept, since the next one tells more, and nothing waits for it. With 0 minutes there is none.
+ * not kept, since the next one has newer figures, and nothing waits for it. 0 minutes disables it.
  */
 export function startHeartbeat(options: HeartbeatOptions): HeartbeatLoop {
   const { config, clock, log, ready, random = Math.random } = options;
@@ -56,22 +56,22 @@ export function startHeartbeat(options: HeartbeatOptions): HeartbeatLoop {
     if (facts === null) return;
     before = totals;
     await Promise.all(
-      senders.map(async ({ sender, teller }) => {
+      senders.map(async ({ sender, statusLogger }) => {
         const failure = await sender.send(facts, signal);
-        if (!signal.aborted) tell(sender, teller, failure);
+        if (!signal.aborted) logOutcome(sender, statusLogger, failure);
       }),
     );
   }
 
-  /** One story for as long as it fails: an hour later it is no news. */
-  function tell(sender: HeartbeatSender, teller: StatusLogger, failure: Failure | null): void {
+  /** Logs the start and the end of a failure, not each heartbeat. */
+  function logOutcome(sender: HeartbeatSender, statusLogger: StatusLogger, failure: Failure | null): void {
     const { code = null, reason = '' } = failure ?? {};
     const part = 'heartbeat';
-    teller(code, {
+    statusLogger(code, {
       begins: () =>
         log.warn(
           { part, code },
-          `A heartbeat could not be sent to ${sender.name}; records are not concerned, and the next one is tried in its turn. ${reason}`,
+          `A heartbeat could not be sent to ${sender.name}; records are not affected, and the next one is sent on schedule. ${reason}`,
         ),
       lasts: (seconds) =>
         log.debug({ part, code, seconds }, `Heartbeats still cannot be sent to ${sender.name}: ${reason}`),
@@ -81,7 +81,7 @@ export function startHeartbeat(options: HeartbeatOptions): HeartbeatLoop {
 
   async function run(): Promise<void> {
     if (!(await ready)) return;
-    senders = options.senders.map((sender) => ({ sender, teller: createStatusLogger({ clock }) }));
+    senders = options.senders.map((sender) => ({ sender, statusLogger: createStatusLogger({ clock }) }));
     if (senders.length === 0) return;
     const began = clock.monotonicMs();
     let state: HeartbeatState = 'starting';
@@ -108,7 +108,7 @@ export function startHeartbeat(options: HeartbeatOptions): HeartbeatLoop {
       over.abort();
       if (senders.length === 0) return;
       const late = new AbortController();
-      const timer = clock.sleep(lastWordMs, late.signal).then(() => late.abort());
+      const timer = clock.sleep(lastHeartbeatMs, late.signal).then(() => late.abort());
       await Promise.race([Promise.all([running, beat('stopping', reason, late.signal)]), timer]);
       late.abort();
     },
@@ -118,7 +118,7 @@ export function startHeartbeat(options: HeartbeatOptions): HeartbeatLoop {
 /** A sender, and the story of how it fares. */
 interface Spoken {
   readonly sender: HeartbeatSender;
-  readonly teller: StatusLogger;
+  readonly statusLogger: StatusLogger;
 }
 
 interface PollTotals {

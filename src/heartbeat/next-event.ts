@@ -11,7 +11,7 @@ export interface NextEvent {
 
 /**
  * Of the open events that affect this VM and have not started, the one with the earliest known notBefore; of two with the same
- * one the first by EventId. Null where there is none.
+ * one the first by EventId. Null without one.
  */
 export function nextEvent({ events }: Pick<Outbox['state'], 'events'>): NextEvent | null {
   const [next] = [...events.values()]

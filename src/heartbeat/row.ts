@@ -19,7 +19,7 @@ export interface HeartbeatFacts {
   readonly lastPosition: number;
   readonly openEvents: number;
   readonly sinks: Readonly<Record<string, SinkCounters>>;
-  /** When the oldest record that some sink has not taken was appended; null where there is none. */
+  /** When the oldest record that some sink has not taken was appended; null if there is none. */
   readonly oldestPendingAt: string | null;
   readonly imdsApiVersion: string;
   readonly configHash: string;
@@ -44,7 +44,7 @@ export interface HeartbeatPolls {
 }
 
 /**
- * A heartbeat: "no events" is told from "no bridge" by it, and by `lastPosition` whether records of the stream are missing. On Event Hubs as it
+ * A heartbeat distinguishes "no events" from "no bridge", and `lastPosition` shows whether records of the stream are missing. On Event Hubs as it
  * stands here, in Log Analytics as the columns of `bicep/schema/columns.json`, each the field in PascalCase.
  */
 export function heartbeat(facts: HeartbeatFacts) {

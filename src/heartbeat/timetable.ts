@@ -1,4 +1,4 @@
-/** The first heartbeat comes within so long after the bridge is ready, evenly spread. */
+/** The first heartbeat comes within this time after the bridge is ready, evenly spread. */
 export const firstWithinMs = 60_000;
 
 /**

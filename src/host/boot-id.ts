@@ -52,7 +52,7 @@ function readWindowsBootId(options: BootIdOptions): string | null {
   return bootTimeId(options);
 }
 
-/** The stored id stays while it tells the same boot, so that equal boots have equal ids. */
+/** The stored id is kept while it denotes the same boot, so that equal boots have equal ids. */
 function bootTimeId({ clock, stored, uptimeSeconds = uptime }: BootIdOptions): string | null {
   const bootedAt = clock.now().getTime() - uptimeSeconds() * 1000;
   if (!Number.isFinite(bootedAt)) return null;

@@ -5,7 +5,7 @@
 export const isInCluster = (env: NodeJS.ProcessEnv): boolean => Boolean(env.KUBERNETES_SERVICE_HOST);
 
 /**
- * Why nothing is approved there, automatically or by hand. AKS cordons and drains a node before it is redeployed, preempted or deleted
+ * Why nothing is approved there, automatically or manually. AKS cordons and drains a node before it is redeployed, preempted or deleted
  * (https://learn.microsoft.com/azure/aks/node-auto-drain); an approval would take the node away at once.
  */
 export const notInCluster =

@@ -8,9 +8,9 @@ import { createPhysicalHost } from './physical-host.ts';
 export interface Host {
   /** What the machine shows now; the tick and the step of the clock are counted from the call before. */
   evidence(): HostEvidence;
-  /** Whether pauses are measured: worth its ten wake-ups a second only while an impact may come. */
+  /** Starts or stops measuring pauses; ten wake-ups a second are worth it only while an impact may come. */
   watchPauses(on: boolean): void;
-  /** Our own synchronous work kept the thread for `ms` milliseconds: no pause. To be said before the thread is let go. */
+  /** Our own synchronous work blocked the thread for `ms`: not a pause. Call it before the thread is released. */
   discountOwnWork(ms: number): void;
   /** Equal within one boot, different between two. */
   bootId(): string | null;
@@ -20,9 +20,9 @@ export interface Host {
 export interface HostOptions {
   readonly clock: Clock;
   readonly platform?: NodeJS.Platform;
-  /** Stands for `/`. */
+  /** Replaces `/`. */
   readonly root?: string;
-  /** As a process before this one knew it. Where a boot is known by its time only, this keeps equal boots equal. */
+  /** As stored by an earlier process. Where a boot is known only by its time, this keeps equal boots equal. */
   readonly storedBootId?: string | null;
 }
 

@@ -3,13 +3,13 @@ import type { Pause } from '../lifecycle/pause.ts';
 
 const tickMs = 100;
 
-/** A tick that comes less late than this tells of a busy machine, not of a stopped one. */
+/** A tick that comes less late than this means a busy machine, not a stopped one. */
 export const noiseFloorMs = 100;
 
 export interface Pauses {
-  /** Lets the tick run or stops it; it costs ten wake-ups a second. Figures not taken yet are dropped when it stops. */
+  /** Starts or stops the tick, which costs ten wake-ups a second. Stopping drops figures that were not taken. */
   watch(on: boolean): void;
-  /** Our own synchronous work kept the thread for that long: it is no pause. To be said before the thread is let go. */
+  /** Our own synchronous work blocked the thread for `ms`: not a pause. Call it before the thread is released. */
   discountOwnWork(ms: number): void;
   /** The figures since the last call; null while the tick does not run. */
   take(): Pause | null;
@@ -24,16 +24,16 @@ export interface Pauses {
 export function createPauses(clock: Clock): Pauses {
   let watching: AbortController | null = null;
   let lastMs = 0;
-  let excusedMs = 0;
+  let ownWorkMs = 0;
   let longestMs = 0;
   let totalMs = 0;
 
   /** Counts the time since the last tick and begins anew. */
   const count = (): void => {
     const nowMs = clock.monotonicMs();
-    const lateMs = nowMs - lastMs - tickMs - excusedMs;
+    const lateMs = nowMs - lastMs - tickMs - ownWorkMs;
     lastMs = nowMs;
-    excusedMs = 0;
+    ownWorkMs = 0;
     if (lateMs < noiseFloorMs) return;
     longestMs = Math.max(longestMs, lateMs);
     totalMs += lateMs;
@@ -41,7 +41,7 @@ export function createPauses(clock: Clock): Pauses {
 
   const reset = (): void => {
     lastMs = clock.monotonicMs();
-    excusedMs = 0;
+    ownWorkMs = 0;
     longestMs = 0;
     totalMs = 0;
   };
@@ -65,12 +65,12 @@ export function createPauses(clock: Clock): Pauses {
   return {
     watch,
     discountOwnWork(ms) {
-      excusedMs += Math.max(0, ms);
+      ownWorkMs += Math.max(0, ms);
     },
     take() {
       if (watching === null) return null;
       // After a stop an answer may be handled before the tick: what is overdue by then counts already.
-      if (clock.monotonicMs() - lastMs - tickMs - excusedMs >= noiseFloorMs) count();
+      if (clock.monotonicMs() - lastMs - tickMs - ownWorkMs >= noiseFloorMs) count();
       const taken = { longestMs: Math.round(longestMs), totalMs: Math.round(totalMs) };
       longestMs = 0;
       totalMs = 0;

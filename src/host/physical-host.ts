@@ -22,7 +22,7 @@ export interface PhysicalHostOptions {
 }
 
 /**
- * The physical machine under this VM, as the hypervisor tells it; null when it does not, as is often the case. Two
+ * The physical machine under this VM, as the hypervisor reports it; null if it does not, which is common. Two
  * different names in a row prove that the VM was moved. Cheap enough to be asked at each poll; never blocks on Windows,
  * where an answer may be some seconds old.
  */

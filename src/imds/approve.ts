@@ -5,7 +5,7 @@ import type { HttpAnswer, HttpConnection } from './exchange.ts';
 import type { HttpFailure } from './http-failure.ts';
 import { quoteError } from './http-status.ts';
 
-/** What became of an approval. `reason` is a sentence for an operator; null where the outcome says it all. */
+/** The outcome of an approval. `reason` is a sentence for an operator; null if it was accepted. */
 export type ApprovalAnswer =
   | { readonly outcome: 'accepted'; readonly reason: null }
   | { readonly outcome: 'refused' | 'outcome-unknown'; readonly reason: string };
@@ -57,14 +57,14 @@ export async function postApproval(
   }
   if (answer.kind === 'failure') return unknown(`Whether Azure accepted it is not known: ${answer.reason}`);
   if (answer.status === 200) return { outcome: 'accepted', reason: null };
-  const told = `HTTP ${answer.status}${quoteError(answer.body) || (answer.body.trim() && `: ${quote(answer.body)}`)}`;
-  if (answer.status === 400) return { outcome: 'refused', reason: `The metadata service refused it (${told}).` };
+  const received = `HTTP ${answer.status}${quoteError(answer.body) || (answer.body.trim() && `: ${quote(answer.body)}`)}`;
+  if (answer.status === 400) return { outcome: 'refused', reason: `The metadata service refused it (${received}).` };
   const hint =
     answer.status === 403
       ? ': where the Metadata Security Protocol is enforced, its rules must allow this process'
       : '';
   return unknown(
-    `Whether Azure accepted it is not known: the metadata service answered neither yes nor no (${told})${hint}.`,
+    `Whether Azure accepted it is not known: the metadata service neither accepted nor refused it (${received})${hint}.`,
   );
 }
 

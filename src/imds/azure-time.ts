@@ -1,17 +1,17 @@
 import { readDate } from '../http/wire-date.ts';
 
-/** What the `Date` header of an answer tells about Azure's clock. */
+/** Azure's clock, from the `Date` header of an answer. */
 export interface AzureTime {
   readonly azureTime: Date | null;
-  /** Azure's clock minus ours, whole seconds; null when the answer took so long that it tells nothing. */
+  /** Azure's clock minus ours, whole seconds; null if the answer took too long to measure it. */
   readonly clockOffsetSeconds: number | null;
 }
 
 /**
- * An answer that was longer under way than this tells nothing: it may have been dated at any time in between, and what
- * that adds to the offset would look like a clock that stood still.
+ * An answer with a longer round trip is ignored: it may have been dated at any time in between, and the error of the offset
+ * would look like a clock that stood still.
  */
-const longestTellingRoundTripMs = 1000;
+const longestRoundTripMs = 1000;
 
 /**
  * The header is cut to whole seconds, so half a second is added: without it a clock that is right would be called one second
@@ -25,6 +25,6 @@ export function readAzureTime(
   if (readable === null) return { azureTime: null, clockOffsetSeconds: null };
   const stamped = Date.parse(readable);
   const aheadMs = stamped + 500 - (arrivedAt.getTime() - roundTripMs / 2);
-  const tells = roundTripMs <= longestTellingRoundTripMs;
-  return { azureTime: new Date(stamped), clockOffsetSeconds: tells ? Math.round(aheadMs / 1000) + 0 : null };
+  const isPrecise = roundTripMs <= longestRoundTripMs;
+  return { azureTime: new Date(stamped), clockOffsetSeconds: isPrecise ? Math.round(aheadMs / 1000) + 0 : null };
 }

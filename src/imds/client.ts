@@ -17,9 +17,9 @@ export interface ImdsOptions {
   readonly apiVersion: string;
   /** How long an answer may take, the last byte of its body included. */
   readonly timeoutMs: number;
-  /** The same while `warm()` is false: the very first request turns the feature on and may take two minutes. */
+  /** The same while `warm()` is false: the first request enables Scheduled Events and may take two minutes. */
   readonly firstTimeoutMs: number;
-  /** Whether the feature is known to be on: a valid document was seen in the last 24 h. */
+  /** Whether Scheduled Events is known to be enabled: a valid document was seen in the last 24 h. */
   readonly warm: () => boolean;
   readonly clock: Clock;
 }
@@ -27,15 +27,15 @@ export interface ImdsOptions {
 /** The metadata service of this VM. Nothing here throws or rejects; a second `observe` waits for the first. */
 export interface Imds {
   /**
-   * One look at the scheduled events. `unchanged` is answered only to the `history` that got the last document: whoever
-   * decides from another state, or gives none, gets the whole document.
+   * Polls the scheduled events once. Only the `history` that received the last document gets `unchanged`: a caller with another
+   * state, or without one, gets the whole document.
    */
   observe(signal: AbortSignal, history?: object): Promise<PollResult>;
-  /** The next look gets the whole document, also if it is the one seen last: for one that could not be decided on. */
+  /** Makes the next poll return the whole document even if it is unchanged, after one that could not be processed. */
   forget(): void;
-  /** Everything the service tells about this VM, unparsed. */
+  /** The instance metadata of this VM, unparsed. */
   instance(signal: AbortSignal): Promise<InstanceAnswer>;
-  /** Tells Azure that these events may start now, for every VM that they name. */
+  /** Approves these events: Azure may start them now, for every VM that they name. */
   approve(eventIds: readonly string[], signal: AbortSignal): Promise<ApprovalAnswer>;
   close(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export function createImds(options: ImdsOptions): Imds {
   const { apiVersion, timeoutMs, firstTimeoutMs, warm, clock } = options;
   const locate = typeof options.endpoint === 'string' ? fixed(options.endpoint) : options.endpoint;
   let polling: HttpConnection | null = null;
-  /** Of the last document that was understood in full, and who got it. */
+  /** Of the last document that was read completely, and the history that received it. */
   let last: { readonly etag: string; readonly history: object } | null = null;
 
   const connectTimeoutMs = Math.min(timeoutMs, longestConnectMs);
@@ -188,7 +188,7 @@ const unavailable = (code: string, reason: string): Unavailable => ({
 
 const notJson = unavailable('not-json', 'The instance metadata is not JSON; it is asked for again.');
 
-/** Null when there is none that could be sent back as it is. */
+/** Null without a tag that can be sent back unchanged. */
 function entityTag(answer: HttpAnswer | HttpFailure): string | null {
   const tag = answer.kind === 'answer' ? answer.header('etag') : null;
   return tag !== null && /^[\x21-\x7e]{1,500}$/.test(tag) ? tag : null;

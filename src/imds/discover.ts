@@ -18,19 +18,19 @@ export const linkLocal = '169.254.169.254';
 const probeMs = 5000;
 const httpPort = 80;
 
-/** Tries to open a TCP connection and closes it again. True when it came about. */
+/** Opens a TCP connection and closes it again. True if it was established. */
 export type Probe = (address: string, signal: AbortSignal) => Promise<boolean>;
 
 /**
- * Finds the metadata service for `imds.endpoint: "auto"`: at the link-local address, and only where no connection to
- * that comes about, at the address of DHCP option 245 (outside a virtual network). What it found stays; while it finds
- * nothing, each call looks again, since a network that is not up yet looks the same. Logs which address it took.
+ * Finds the metadata service for `imds.endpoint: "auto"`: at the link-local address; if no connection to it can be
+ * established, at the address of DHCP option 245 (outside a virtual network). The result is kept; as long as there is none, each
+ * call searches again, since the network may not be up yet. Logs the chosen address.
  * https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events#endpoint-discovery
  */
 export function createDiscovery(options: {
   readonly clock: Clock;
   readonly log: Log;
-  /** Stands for `/` where lease files are looked for. */
+  /** Replaces `/` in the paths of lease files. */
   readonly root?: string;
   readonly probe?: Probe;
 }): Locate {
@@ -76,7 +76,7 @@ function describeNotFound(leased: readonly string[]): string {
   return `Cannot connect to the metadata service at ${linkLocal}, ${others}: it needs the primary network interface with DHCP; in a container, the network of the host. Or set imds.endpoint.`;
 }
 
-/** True when a TCP connection came about within five seconds; it is closed again. Never rejects. */
+/** True if a TCP connection was established within five seconds; it is closed again. Never rejects. */
 export function probeTcp(
   address: string,
   port: number,
@@ -88,14 +88,14 @@ export function probeTcp(
     const socket = connectSocket({ host: address, port });
     const settle = (isOpen: boolean): void => {
       over.abort();
-      signal.removeEventListener('abort', giveUp);
+      signal.removeEventListener('abort', fail);
       socket.destroy();
       resolve(isOpen);
     };
-    const giveUp = (): void => settle(false);
+    const fail = (): void => settle(false);
     socket.once('connect', () => settle(true));
-    socket.once('error', giveUp);
-    signal.addEventListener('abort', giveUp, { once: true });
-    void clock.sleep(probeMs, over.signal).then(giveUp);
+    socket.once('error', fail);
+    signal.addEventListener('abort', fail, { once: true });
+    void clock.sleep(probeMs, over.signal).then(fail);
   });
 }

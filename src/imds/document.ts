@@ -34,7 +34,7 @@ const excesses = {
 /**
  * The body of `GET /metadata/scheduledevents` in any of the seven published api-versions. Only a body that holds both
  * the list and its incarnation is a document: an error page that happens to be JSON must not look like "no events".
- * One entry that cannot be read takes no neighbour with it; one field that cannot be read takes no entry with it.
+ * One entry that cannot be read does not affect its neighbours; one unreadable field does not affect its entry.
  * https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events
  */
 export function parseDocument(body: string, apiVersion: string, isUtf8 = true): ParsedDocument {
@@ -90,7 +90,7 @@ function readEvent(entry: unknown, apiVersion: string): ScheduledEvent | null {
 
 const readText = (value: unknown): string | null => (typeof value === 'string' && value.trim() !== '' ? value : null);
 
-/** A list of which nothing can be read tells nothing, other than an empty one. */
+/** A list without a single readable entry is no evidence, unlike an empty one. */
 function readNames(value: unknown, apiVersion: string): string[] | null {
   if (!Array.isArray(value)) return null;
   const names = value.filter((name) => readText(name) !== null) as string[];
@@ -98,7 +98,7 @@ function readNames(value: unknown, apiVersion: string): string[] | null {
   return apiVersion === '2017-03-01' ? names.map((name) => name.replace(/^_(?=.)/, '')) : names;
 }
 
-/** Beyond 2^53 a number is not exact any more: such a counter stays usable, it just no longer tells "one more". */
+/** Beyond 2^53 a number is not exact any more: such a counter stays usable, but no longer shows "exactly one more". */
 const clampToSafe = (value: number): number =>
   Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, value));
 
@@ -111,7 +111,7 @@ function uniteSameIds(events: readonly ScheduledEvent[]): ScheduledEvent[] {
   return [...byId.values()].flatMap((same) => (same.length === 1 ? same : unite(same)));
 }
 
-/** Whoever approves one of these cannot tell what is approved. */
+/** An approval of one of these is ambiguous. */
 function listedTwice(events: readonly ScheduledEvent[]): Pick<EventsDocument, 'listedTwice'> {
   const keys = events.map(({ eventId }) => eventId.toLowerCase());
   const twice = new Set(keys.filter((key, n) => keys.indexOf(key) !== n));
@@ -182,7 +182,7 @@ const describeNotJson = (problem: 'truncated' | 'not-json', body: string): strin
 const noDocument = (code: NoDocument, reason: string): ParsedDocument => ({
   kind: 'unavailable',
   code,
-  reason: `${reason}; it counts as no observation.`,
+  reason: `${reason}; it is ignored.`,
 });
 
 /** The beginning of a body as one short line, for a message. */

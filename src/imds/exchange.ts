@@ -4,7 +4,7 @@ import Client from 'undici/lib/dispatcher/client.js';
 import type { Clock } from '../clock.ts';
 import { aborted, failureOfDeadline, failureOfNetwork, failureOfSize, type HttpFailure } from './http-failure.ts';
 
-/** A longer body is no document: a hundred events with a hundred names each take a third of it. */
+/** A longer body is not a document: a hundred events with a hundred names each take a third of it. */
 export const longestBodyBytes = 2 ** 20;
 
 export interface HttpRequest {
@@ -103,7 +103,7 @@ const newClient = (origin: string, connectTimeoutMs: number): Client =>
 
 interface Exchanged {
   readonly outcome: HttpAnswer | HttpFailure;
-  /** We gave up: the connection may still bring the answer. */
+  /** Aborted by us: the answer may still arrive on the connection. */
   readonly isSettledByUs: boolean;
 }
 
@@ -125,14 +125,14 @@ function exchangeOn(
       if (over.signal.aborted) return;
       // With a reason of its own: making one, with a stack, would be a twentieth of what a poll costs.
       over.abort('settled');
-      signal.removeEventListener('abort', giveUp);
+      signal.removeEventListener('abort', abort);
       resolve({ outcome, isSettledByUs });
     };
-    const giveUp = (): void => settle(aborted, true);
+    const abort = (): void => settle(aborted, true);
     const miss = (): void => settle(failureOfDeadline(deadlineMs, { origin, isSent, hasBegun: begun !== null }), true);
     const fail = (error: Error): void => settle(failureOfNetwork(error, { origin, hasBegun: begun !== null }), false);
 
-    signal.addEventListener('abort', giveUp, { once: true });
+    signal.addEventListener('abort', abort, { once: true });
     void clock.sleep(deadlineMs, over.signal).then(miss);
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart() {

@@ -10,13 +10,13 @@ export interface HttpFailure {
 export const aborted: HttpFailure = {
   kind: 'failure',
   code: 'aborted',
-  reason: 'The request was given up because the bridge stops.',
+  reason: 'The request was aborted because the bridge is stopping.',
 };
 
 export const failureOfSize = (longestBytes: number): HttpFailure => ({
   kind: 'failure',
   code: 'too-large',
-  reason: `The body of the answer is longer than ${longestBytes / 1024 / 1024} MB; it counts as no observation.`,
+  reason: `The body of the answer is longer than ${longestBytes / 1024 / 1024} MB; it is ignored.`,
 });
 
 export function failureOfDeadline(
@@ -25,7 +25,11 @@ export function failureOfDeadline(
 ): HttpFailure {
   const seconds = `${deadlineMs / 1000} s`;
   if (hasBegun) {
-    return { kind: 'failure', code: 'timeout', reason: `${origin} began to answer and did not end within ${seconds}.` };
+    return {
+      kind: 'failure',
+      code: 'timeout',
+      reason: `${origin} started to answer but did not finish within ${seconds}.`,
+    };
   }
   if (isSent) return { kind: 'failure', code: 'timeout', reason: `${origin} did not answer within ${seconds}.` };
   return {
@@ -57,7 +61,7 @@ function codeOf(error: Error): string {
   return codes.filter((code) => typeof code === 'string').find((code) => code !== 'UND_ERR') ?? '';
 }
 
-const noConnection = (origin: string): string => `No connection to ${origin} came about`;
+const noConnection = (origin: string): string => `No connection to ${origin} was established`;
 const reachable =
   'check imds.endpoint and that this process may reach it (route, firewall, in a container the network of the host).';
 
@@ -76,12 +80,9 @@ const noRoute: Meaning = [
 const reset: Meaning = ['connection-reset', (origin) => `${origin} closed the connection without an answer.`];
 const cutOff: Meaning = [
   'cut-off',
-  (origin) => `${origin} closed the connection in the middle of the answer; it counts as no observation.`,
+  (origin) => `${origin} closed the connection in the middle of the answer; it is ignored.`,
 ];
-const notHttp: Meaning = [
-  'not-http',
-  (origin) => `What answers at ${origin} does not speak HTTP as it should: check imds.endpoint.`,
-];
+const notHttp: Meaning = ['not-http', (origin) => `The answer of ${origin} is not valid HTTP: check imds.endpoint.`];
 const noName: Meaning = [
   'name-not-found',
   (origin) => `The host name of ${origin} does not resolve: check imds.endpoint, or give an address instead of a name.`,

@@ -14,7 +14,7 @@ export function meaningOfStatus(
   answer: { readonly body: string; readonly location: string | null; readonly apiVersion: string },
 ): StatusMeaning {
   const advice = advices[status];
-  const told = `HTTP ${status}${quoteError(answer.body)}`;
+  const received = `HTTP ${status}${quoteError(answer.body)}`;
   if (status >= 300 && status < 400 && status !== 304) {
     const where = answer.location === null ? '' : ` to ${JSON.stringify(answer.location.slice(0, 100))}`;
     return {
@@ -22,25 +22,25 @@ export function meaningOfStatus(
       reason: `The endpoint redirects${where} (HTTP ${status}), which the metadata service never does: something else answers, for instance a proxy; check imds.endpoint.`,
     };
   }
-  if (advice !== undefined) return { code: `http-${status}`, reason: advice(told, answer.apiVersion) };
+  if (advice !== undefined) return { code: `http-${status}`, reason: advice(received, answer.apiVersion) };
   return {
     code: `http-${Math.floor(status / 100)}xx`,
     reason:
       status >= 500
-        ? `The metadata service has a problem of its own (${told}); it is asked again.`
-        : `An answer that the metadata service does not give came from the endpoint (${told}): check imds.endpoint.`,
+        ? `The metadata service failed (${received}); retrying.`
+        : `An answer that the metadata service does not give came from the endpoint (${received}): check imds.endpoint.`,
   };
 }
 
-type Advice = (told: string, apiVersion: string) => string;
+type Advice = (status: string, apiVersion: string) => string;
 
-const redirected: Advice = (told) => told;
-const troubled: Advice = (told) => `The metadata service has a problem of its own (${told}); it is asked again.`;
-const between: Advice = (told) =>
-  `Something between this VM and the metadata service refuses the request (${told}): it must not go through a proxy.`;
+const redirected: Advice = (status) => status;
+const troubled: Advice = (status) => `The metadata service failed (${status}); retrying.`;
+const between: Advice = (status) =>
+  `Something between this VM and the metadata service refuses the request (${status}): it must not go through a proxy.`;
 /** https://learn.microsoft.com/azure/virtual-machines/metadata-security-protocol/overview */
-const guarded: Advice = (told) =>
-  `The metadata service refuses this process (${told}): where the proxy agent on this VM enforces the Metadata Security Protocol, its rules must allow this program; through any other proxy the request must not go.`;
+const guarded: Advice = (status) =>
+  `The metadata service refuses this process (${status}): where the proxy agent on this VM enforces the Metadata Security Protocol, its rules must allow this program; through any other proxy the request must not go.`;
 
 const advices: Readonly<Partial<Record<number, Advice>>> = {
   301: redirected,
@@ -48,24 +48,23 @@ const advices: Readonly<Partial<Record<number, Advice>>> = {
   303: redirected,
   307: redirected,
   308: redirected,
-  204: (told) => `The answer has no content (${told}); it counts as no observation.`,
-  304: (told) =>
-    `The endpoint says that nothing changed (${told}) though it was not asked that; it counts as no observation.`,
-  400: (told, apiVersion) =>
-    `The metadata service refuses the request (${told}): it may not know api-version ${apiVersion}, or something between took the header "Metadata: true" away.`,
+  204: (status) => `The answer has no content (${status}); it is ignored.`,
+  304: (status) => `The endpoint returned "unchanged" (${status}) to an unconditional request; it is ignored.`,
+  400: (status, apiVersion) =>
+    `The metadata service refuses the request (${status}): it may not know api-version ${apiVersion}, or a proxy removed the header "Metadata: true".`,
   401: guarded,
   403: guarded,
-  404: (told) =>
-    `The endpoint does not know the path (${told}): check imds.endpoint; on Azure this passes by itself while the service is updated.`,
-  405: (told) => `The endpoint does not take GET (${told}): check imds.endpoint.`,
+  404: (status) =>
+    `The endpoint does not know the path (${status}): check imds.endpoint; on Azure this passes by itself while the service is updated.`,
+  405: (status) => `The endpoint does not take GET (${status}): check imds.endpoint.`,
   407: between,
-  408: (told) => `The metadata service waited in vain for the request (${told}); it is asked again.`,
-  410: (told) => `The metadata service is gone for the moment (${told}); this may last 70 s, it is asked again.`,
-  429: (told) =>
-    `The metadata service is asked too often (${told}): all programs of a VM together may send five requests a second.`,
+  408: (status) => `The metadata service timed out waiting for the request (${status}); retrying.`,
+  410: (status) => `The metadata service is being updated (${status}), which may last 70 s; retrying.`,
+  429: (status) =>
+    `The metadata service throttles requests (${status}): all programs of a VM together may send five requests a second.`,
   500: troubled,
   502: troubled,
-  503: (told) => `The metadata service is not available at the moment (${told}); it is asked again.`,
+  503: (status) => `The metadata service is unavailable (${status}); retrying.`,
   504: troubled,
 };
 

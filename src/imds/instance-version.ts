@@ -1,4 +1,4 @@
-/** Has everything that a record tells of its observer. */
+/** Has every field of the observer in a record. */
 export const newestInstanceVersion = '2023-11-15';
 
 /**

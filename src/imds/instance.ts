@@ -1,6 +1,6 @@
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 
-/** What the service tells of the VM, or configuration in its place. `null` = missing, empty or of the wrong type. */
+/** The identity of the VM from the instance metadata or the configuration. `null` = missing, empty or of the wrong type. */
 export type Identity = { readonly [Field in IdentityField]: string | null };
 export type IdentityField = Exclude<keyof Observer, 'tags'>;
 
@@ -36,7 +36,7 @@ export function parseInstance(metadata: unknown): Omit<Identity, 'computer'> {
   };
 }
 
-/** The VM's tags that are named, as spelled there; Azure does not tell letter case of names apart. Those that do not fit are left out. */
+/** The VM's tags that are named, as spelled there; Azure ignores the case of their names. Those that do not fit are left out. */
 export function parseTags(metadata: unknown, named: readonly string[]): Record<string, string> {
   const list = readObject(readObject(metadata).compute).tagsList;
   const entries = Array.isArray(list) ? list.map(readObject) : [];
@@ -56,11 +56,11 @@ export function parseTags(metadata: unknown, named: readonly string[]): Record<s
  * derived from the outcome. Ids of resources are in lower case.
  */
 export function observerFrom(
-  told: Partial<Identity>,
+  read: Partial<Identity>,
   overrides: Partial<Readonly<Record<IdentityField, string>>>,
   tags: Readonly<Record<string, string>>,
 ): Observer | null {
-  const identity = { ...unknownIdentity, ...told, ...definedOf(overrides) };
+  const identity = { ...unknownIdentity, ...read, ...definedOf(overrides) };
   const { vmId, vmName } = identity;
   if (vmId === null || vmName === null) return null;
   const isSetRenamed = overrides.vmScaleSetName !== undefined && overrides.vmScaleSetResourceId === undefined;
@@ -112,7 +112,7 @@ const unknownIdentity: Identity = {
   azureEnvironment: null,
 };
 
-/** Uniform scale sets are told by name only. */
+/** The metadata has only the name of a uniform scale set. */
 function uniformScaleSetId({ subscriptionId, resourceGroup, vmScaleSetName }: Identity): string | null {
   if (subscriptionId === null || resourceGroup === null || vmScaleSetName === null) return null;
   return `/subscriptions/${subscriptionId}/resourcegroups/${resourceGroup}/providers/microsoft.compute/virtualmachinescalesets/${vmScaleSetName}`;
@@ -127,7 +127,7 @@ function readImage(compute: Readonly<Record<string, unknown>>): string | null {
   return parts.slice(0, 3).every((part) => part === null) ? null : parts.map((part) => part ?? '').join(':');
 }
 
-/** Flexible scale sets are told by id; their name is its last part. */
+/** The metadata has the id of a flexible scale set; its name is the last part. */
 const nameInId = (id: string | null): string | null =>
   /\/virtualmachinescalesets\/([^/]+)$/i.exec(id ?? '')?.[1] ?? null;
 

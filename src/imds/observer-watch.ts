@@ -11,11 +11,11 @@ const longestRetryAfterMs = 300_000;
 
 export interface ObserverWatchOptions {
   readonly imds: Pick<Imds, 'instance'>;
-  /** `observer` of the configuration: fields that win over what the service tells, and names of tags to publish. */
+  /** `observer` of the configuration: fields that override the instance metadata, and names of tags to publish. */
   readonly configured: Config['observer'];
   /** Host name of the operating system. */
   readonly computer: string | null;
-  /** As a process before this one knew it. */
+  /** As stored by an earlier process. */
   readonly stored: Observer | null;
   readonly clock: Clock;
   readonly log: Log;
@@ -23,7 +23,7 @@ export interface ObserverWatchOptions {
 
 /** Who this VM is. */
 export interface ObserverWatch {
-  /** Null until vmId and name are known: on the first start, until the service has told them once. */
+  /** Null until vmId and name are known: on the first start, until the instance metadata was read once. */
   known(): Observer | null;
   /** Whether vmId was read, or set by configuration, in this process: a copy of the disk brings that of another VM. */
   fresh(): boolean;

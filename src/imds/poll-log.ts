@@ -4,22 +4,22 @@ import type { Transition } from '../lifecycle/transition.ts';
 import { createRateLimit, createStatusLogger, type Log } from '../log.ts';
 import type { Pace } from './poll-pace.ts';
 
-/** Says what a turn saw and decided: one line per record, one when the endpoint falls silent, one when it is back. */
+/** Logs the result of each poll: one line per record, one when documents stop coming, one when they come again. */
 export interface PollLog {
   polled(turn: Pick<Transition, 'pollResult' | 'records'>, pace: Pace): void;
-  /** A turn ended in an exception: a mistake of ours. */
+  /** A poll ended with an exception, an internal error. */
   failed(error: unknown): void;
 }
 
 export function createPollLog(log: Log, clock: Clock): PollLog {
   const limited = createRateLimit({ clock, everyMs: 10 * 60_000 });
-  const teller = createStatusLogger({ clock });
+  const statusLogger = createStatusLogger({ clock });
   let polls = 0;
 
   function logDocument(seen: PollResult): void {
     const { code = null, reason = '' } = seen.kind === 'unavailable' ? seen : {};
     polls = code === null ? polls : polls + 1;
-    teller(code, {
+    statusLogger(code, {
       begins: () => log.warn({ code }, `No document: ${reason}`),
       lasts: (seconds) => log.warn({ code, seconds, polls }, `Still no document after ${polls} polls: ${reason}`),
       over: (seconds) =>
@@ -43,7 +43,7 @@ export function createPollLog(log: Log, clock: Clock): PollLog {
         limited('retry-after', (leftOut) =>
           log.warn(
             { cappedMs, leftOut },
-            `The metadata service asks to wait ${Math.round(cappedMs / 1000)} s; the next poll comes in 5 s, since what is not polled is lost.`,
+            `The metadata service asks to wait ${Math.round(cappedMs / 1000)} s; polling again in 5 s, since events between polls are lost.`,
           ),
         );
       }

@@ -3,13 +3,13 @@ import type { PollResult } from '../lifecycle/scheduled-event.ts';
 /** The service allows five requests a second to all programs of a VM together; one a second is what it recommends. */
 export const leastBetweenStartsMs = 1000;
 
-/** Time not polled is the only loss that cannot be made good: no answer may stretch it beyond this. */
+/** Events between polls are lost for good: no answer may delay a poll by more than this. */
 export const longestWaitMs = 5000;
 
 export interface Pace {
   /** Milliseconds from the end of the last poll to the start of the next. */
   readonly waitMs: number;
-  /** What the server asked for, where that was too long to be honoured; else null. */
+  /** The requested wait, if it was too long to be honoured; else null. */
   readonly cappedMs: number | null;
 }
 

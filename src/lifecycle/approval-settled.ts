@@ -1,12 +1,12 @@
 import type { LifecycleRecord } from './record.ts';
 import type { EventMemory, LifecycleState } from './state.ts';
 
-/** What the documents tell about an approval of which a process did not live to see the outcome. */
+/** What the documents show about an approval whose outcome a process that ended never learned. */
 export type SettledApproval =
   | { readonly outcome: 'accepted'; readonly reason: null }
   | { readonly outcome: 'outcome-unknown'; readonly reason: string };
 
-/** What one turn brought. */
+/** What one poll returned. */
 export interface SettlementInput {
   readonly state: Pick<LifecycleState, 'events' | 'clockOffsetSeconds'>;
   readonly records: readonly Pick<LifecycleRecord, 'eventId' | 'phase' | 'notBefore'>[];
@@ -15,7 +15,7 @@ export interface SettlementInput {
 }
 
 /**
- * Null: the event still waits, so only asking Azure again can tell. Nothing starts before its notBefore unless it is
+ * Null: the event is still Scheduled, so only another request to Azure can decide it. Nothing starts before its notBefore unless it is
  * approved; this bridge was about to, so what did start early counts as accepted.
  * https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events#event-properties
  */
@@ -34,7 +34,7 @@ export function settledBy(eventId: string, { state, records, now }: SettlementIn
 const startOf = ({ startedAt }: EventMemory, offsetSeconds: number | null, now: Date): Date =>
   startedAt === null ? now : new Date(Date.parse(startedAt) + 1000 * (offsetSeconds ?? 0));
 
-/** Closer to its time than this, clocks and polls do not tell early from in time. */
+/** Closer to notBefore than this, clocks and polls cannot distinguish early from in time. */
 const doubtMs = 60_000;
 
 /** Without a notBefore nothing is early. */
@@ -45,9 +45,9 @@ const accepted: SettledApproval = { outcome: 'accepted', reason: null };
 const startedInTime: SettledApproval = {
   outcome: 'outcome-unknown',
   reason:
-    'The event has started, but not so early that only an approval explains it: nobody can tell whether it reached Azure.',
+    'The event has started, but not early enough to prove an approval: whether the request reached Azure is not known.',
 };
 const leftUnseen: SettledApproval = {
   outcome: 'outcome-unknown',
-  reason: 'The event left before the outcome was known: nobody can tell what let it go.',
+  reason: 'The event is no longer listed, and the outcome of its approval is not known.',
 };

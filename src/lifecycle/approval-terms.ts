@@ -1,7 +1,7 @@
 import type { EventsDocument, ScheduledEvent } from './scheduled-event.ts';
 
 /**
- * What somebody knew of an event when wanting it approved. An approval by hand holds for these terms only: by the time it
+ * What the operator was shown of an event. A manual approval holds for these terms only: by the time it
  * is sent, the EventId may stand for something that reboots, lasts longer, or hits other VMs.
  */
 export interface ApprovalTerms {
@@ -25,14 +25,14 @@ export function termsOf(event: ScheduledEvent, document: EventsDocument | undefi
 
 /** How the event differs by now, as the end of a sentence; null: it is what was agreed to. Order and letters of names are nothing. */
 export function differenceBetween(agreed: ApprovalTerms, now: ApprovalTerms): string | null {
-  if (now.eventType !== agreed.eventType) return `is of the type ${told(now.eventType)}`;
-  if (now.eventSource !== agreed.eventSource) return `has the source ${told(now.eventSource)}`;
-  if (now.durationSeconds !== agreed.durationSeconds) return `has the duration ${told(now.durationSeconds)}`;
+  if (now.eventType !== agreed.eventType) return `is of the type ${wordFor(now.eventType)}`;
+  if (now.eventSource !== agreed.eventSource) return `has the source ${wordFor(now.eventSource)}`;
+  if (now.durationSeconds !== agreed.durationSeconds) return `has the duration ${wordFor(now.durationSeconds)}`;
   if (namesOf(now) !== namesOf(agreed)) return `names other VMs: ${now.resources?.join(', ') || 'none'}`;
   return now.listedTwice && !agreed.listedTwice ? 'is listed more than once' : null;
 }
 
-const told = (value: string | number | null): string => (value === null ? 'unknown' : String(value));
+const wordFor = (value: string | number | null): string => (value === null ? 'unknown' : String(value));
 
 const namesOf = ({ resources }: ApprovalTerms): string =>
   JSON.stringify((resources ?? []).map((name) => name.toLowerCase()).sort());

@@ -2,8 +2,8 @@ import type { ScheduledEvent } from './scheduled-event.ts';
 import type { EventMemory } from './state.ts';
 
 /**
- * Approving tells Azure that an event may start now instead of at its notBefore, for every VM that it names: a wrong one
- * reboots somebody's VM. https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events#start-an-event
+ * An approval lets Azure start an event now instead of at its notBefore, for every VM that it names: a wrong one
+ * reboots a VM in use. https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events#start-an-event
  */
 
 /** `approve` of the configuration: what this VM approves by itself. */
@@ -18,7 +18,7 @@ export interface ApprovalPolicy {
   readonly onBehalfAfterSeconds: number;
 }
 
-/** Longer freezes are approved by hand only: by then connections break, and a person should have a say. */
+/** Longer freezes need a manual approval: connections break by then, which an operator should decide. */
 export const longestFreezeSeconds = 30;
 
 /** A document from which anything is approved may be that old. */
@@ -31,7 +31,7 @@ export interface ApprovalCircumstances {
   readonly disabled: boolean;
   /** `compute.name`, as confirmed since the process started; null while it is not: a copied disk brings that of another VM. */
   readonly vmName: string | null;
-  /** Since the document that lists the event was fetched; null: there is none. */
+  /** Since the document that lists the event was fetched; null without a document. */
   readonly documentAgeMs: number | null;
   /** No document was seen before this one since the process started. */
   readonly isFirstDocument: boolean;
@@ -39,7 +39,7 @@ export interface ApprovalCircumstances {
   readonly phase: EventMemory['phase'] | null;
   /** This VM has approved it before, or is about to. */
   readonly alreadyApproved: boolean;
-  /** The document lists the EventId more than once: nobody can tell which entry the approval is for. */
+  /** The document lists the EventId more than once: which entry the approval is for is not known. */
   readonly listedTwice: boolean;
   /** How long this process has watched it being Scheduled, and being what it is now. */
   readonly scheduledForMs: number;
@@ -68,7 +68,7 @@ export function whyNotNow(event: ScheduledEvent, given: ApprovalCircumstances): 
   const { documentAgeMs: ageMs } = given;
   if (given.disabled) return 'a file named approve.disabled is in the state directory';
   if (!given.vmName) return 'the metadata service has not confirmed yet which VM this is';
-  if (given.isFirstDocument) return 'the first document after a start is only looked at';
+  if (given.isFirstDocument) return 'the first document after a start approves nothing';
   if (!(ageMs !== null && ageMs >= 0 && ageMs <= freshMs)) return 'the document is older than 5 s';
   if (event.eventStatus !== 'Scheduled') return 'it is not Scheduled';
   if (given.phase !== 'Scheduled') return 'it is not held as Scheduled';
@@ -89,8 +89,8 @@ function refusalByType(
     const mostSeconds = Math.min(policy.freezeUpToSeconds, longestFreezeSeconds);
     return durationSeconds <= mostSeconds ? null : `the freeze is to last more than ${mostSeconds} s`;
   }
-  if (eventType !== 'Reboot' && eventType !== 'Redeploy') return 'events of its type are approved by hand only';
-  if (eventSource !== 'User') return 'no user asked for it, so it is approved by hand only';
+  if (eventType !== 'Reboot' && eventType !== 'Redeploy') return 'events of its type need a manual approval';
+  if (eventSource !== 'User') return 'no user requested it, so it needs a manual approval';
   return policy.userInitiated ? null : 'approve.userInitiated is not set';
 }
 
@@ -105,7 +105,7 @@ function forWhom(event: ScheduledEvent, { policy, vmName, scheduledForMs }: Appr
   if (!others.every((name) => policy.onBehalfOf.some(sameAs(name)))) {
     return no('another VM is the first in its list, and not all others are in approve.onBehalfOf');
   }
-  if (event.eventSource !== 'User') return no('no user asked for it, so it is not approved on behalf of others');
+  if (event.eventSource !== 'User') return no('no user requested it, so it is not approved on behalf of others');
   if (!(scheduledForMs >= 1000 * policy.onBehalfAfterSeconds)) {
     return no('the VMs in approve.onBehalfOf still have time to approve it themselves');
   }
@@ -118,7 +118,7 @@ const sameAs =
     other.toLowerCase() === name.toLowerCase();
 
 /**
- * Whether the names are the list of the entry, word by word. Where a name was left out since nobody could read it, or two
+ * Whether the names are the list of the entry, word by word. If an unreadable name was left out, or two
  * entries of one EventId were united, the first may not be the leader and the list not the whole truth. (The oldest
  * api-version puts `_` in front of each.)
  */

@@ -23,7 +23,7 @@ export interface Approval {
 
 /**
  * The `Approved` record of an approval, and the state with it on record. An event of others is in scope from here on: its
- * end will be told. Ends are decided with it as approved, except where Azure refused.
+ * end will be published. Ends are decided with it as approved, except where Azure refused.
  */
 export function recordApproval(
   state: LifecycleState,

@@ -25,7 +25,7 @@ function contentOf(event: ScheduledEvent, phase: 'Scheduled' | 'Started'): Conte
 
 /**
  * One string for one content: equal on every VM that sees it. Part of the transition id of an `Updated`. The duration
- * counts only where nothing else changed: api-versions before 2020-07-01 do not tell it. A status that went back is a
+ * counts only where nothing else changed: api-versions before 2020-07-01 do not have it. A status that went back is a
  * step of its own, even where the content is that of an earlier step.
  * https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events#version-and-region-availability
  */
@@ -44,7 +44,7 @@ export function contentKey(
   ]);
 }
 
-/** What changed between two sights of one event, and the words for it. Both empty when the content is the same. */
+/** What changed between two entries of one event, and the words for it. Both empty when the content is the same. */
 export function contentChanges(
   before: ScheduledEvent,
   after: ScheduledEvent,
@@ -74,7 +74,7 @@ export function contentChanges(
   return { words, changes };
 }
 
-/** The newer sight on top of the older: what is missing or unreadable keeps its last good value. */
+/** The newer entry over the older one: a missing or unreadable field keeps its last good value. */
 export function merge(before: ScheduledEvent | undefined, now: ScheduledEvent): ScheduledEvent {
   return {
     eventId: before?.eventId ?? now.eventId,

@@ -83,7 +83,7 @@ function candidates(
         due: dueState(now.notBefore, context.azureTime) === 'passed' || context.approved.has(key),
         listed: listed === null || entry !== undefined,
         isNew: memory === undefined || memory.absent !== null,
-        // A list that may be incomplete shows no leaving.
+        // A list that may be incomplete proves no departure.
         leftUnseen: listed !== null && !entry && isSkipped && !context.settling,
       },
     ];
@@ -111,17 +111,17 @@ function decideListed(
   const chosen = memory ? memory.inScope : isSampled(scope, vmId, event.eventId);
   const inScope = chosen || affectsUs;
   if (memory && memory.inScope === inScope && isUnchanged(memory, { now, affectsUs })) return { memory };
-  // A known event was out of sight since it was last listed, a new one since the last document that could have shown it.
+  // The gap of a known event counts from its last listing, that of a new one from the last document that could have listed it.
   const gap = memory?.open
     ? isGap(memory.listedIn ?? context.previous, context.moment, context.gapAfterMs)
     : context.gap || context.wasHidden || context.settling || context.mayHaveMoved;
   const listing: Listing = { now, memory, affectsUs, gap };
   if (!inScope && saysEnded(listing)) return { memory: undefined };
   const step = inScope ? stepTaken(listing) : null;
-  if (memory && !memory.open && !step) return { memory }; // ended, and said so once more
+  if (memory && !memory.open && !step) return { memory }; // has ended, and is listed as ended again
   const listedNow = rememberListed(listing, inScope, context);
-  const wasInSight = memory?.open && !memory.absent;
-  const remembered = wasInSight ? listedNow : stillListed(applyImpact(listedNow, null, booking));
+  const wasListed = memory?.open && !memory.absent;
+  const remembered = wasListed ? listedNow : stillListed(applyImpact(listedNow, null, booking));
   if (!step) return { memory: remembered };
   const startedSeconds = saysEnded(listing) ? startedFor(remembered, moment, gap) : null;
   const lastListedAt = (memory?.listedIn ?? context.previous).moment?.azureAt ?? null;
@@ -133,7 +133,7 @@ function decideUnlisted(memory: EventMemory, present: Events, context: DecisionC
   const { document } = context;
   if (document === null && !memory.absent) return { memory: memory.listedIn ? memory : stillListed(memory) };
   const listedIn = memory.listedIn ?? context.previous;
-  // An entry whose EventId cannot be read, and that was not there beside this event, may be this very event.
+  // An entry without a readable EventId that was not listed beside this event may be this event.
   if (context.unreadable > listedIn.unreadable) {
     const hiddenSince = memory.hiddenSince ?? context.moment;
     if (msBetween(hiddenSince, context.moment) < hideMs) {
@@ -155,7 +155,7 @@ function decideUnlisted(memory: EventMemory, present: Events, context: DecisionC
 function decideWaiting(memory: EventMemory, { document, moment }: DecisionContext): Outcome {
   const { absent } = memory;
   if (!absent) return { memory };
-  // A time that went backwards holds nothing open.
+  // A clock that went backwards must not keep an event open.
   const waitedMs = Math.abs(msBetween(absent.moment, moment));
   const isOther = document !== null && document.incarnation !== absent.incarnation;
   const isConfirmed = absent.facts.settling ? waitedMs >= resetWindowMs : isOther || waitedMs >= confirmAfterMs;
@@ -170,7 +170,7 @@ function end(memory: EventMemory, moment: Moment): Outcome {
     ...endOf(memory, absent.facts),
     changes: [],
     incarnation: absent.incarnation,
-    // While the list may be incomplete, nobody knows when it left.
+    // While the list may be incomplete, the time of its departure is not known.
     startedSeconds: startedFor(memory, absent.moment, absent.facts.gap || absent.facts.settling),
     departure: { lastListedAt: memory.listedIn?.moment?.azureAt ?? null, gap: absent.facts.gap },
   };
@@ -194,7 +194,7 @@ function startedFor({ phase, started, startSeen, startedBeforeMs }: EventMemory,
   return (startedBeforeMs + (phase === 'Started' ? Math.max(0, longestBetween(started, leftAt)) : 0)) / 1000;
 }
 
-/** Has another event of this VM started while this one, of this VM too, was in sight? */
+/** Whether another event of this VM started while this one, also of this VM, was listed. */
 const isSuperseded = (memory: EventMemory, present: Events): boolean =>
   memory.affectsUs &&
   [...present.values()].some(

@@ -6,7 +6,7 @@ import { isKnown } from './steps.ts';
  * How an event that is no longer listed has ended. Azure never says "completed": a finished event just leaves the array,
  * a canceled one too (https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events). A public trace of a real
  * freeze goes from incarnation 2 (Scheduled) to 4 (empty) at one poll a second: Started was never visible. So leaving
- * alone proves nothing, and `Ended` - it is over, nobody knows how - is a legitimate answer.
+ * alone proves nothing, and `Ended` - it is over, how is not known - is a legitimate answer.
  */
 
 /** An event that left, and all that is known about it and its leaving. */
@@ -14,7 +14,7 @@ interface Departure extends AbsenceFacts {
   readonly started: boolean;
   /** It had started, and was listed as Scheduled again. */
   readonly wentBack: boolean;
-  /** The last status that Azure gave is one that nobody knows. */
+  /** The last status from Azure is unknown here. */
   readonly statusUnknown: boolean;
   readonly affectsUs: boolean;
   readonly eventType: string | null;

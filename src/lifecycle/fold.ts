@@ -5,8 +5,8 @@ import { stepOf } from './record-id.ts';
  * Folding: from the records of any number of observers to what happened. The KQL functions follow the same rule.
  *
  * - Same `recordId`: the same record sent again. The earliest `observedAt` is kept.
- * - Same `transitionId`, other observer: another VM's sight of the same step.
- * - Questions about VMs keep every observer; questions about events keep, of each transition, the earliest sight.
+ * - Same `transitionId`, other observer: another VM observed the same step.
+ * - Questions about VMs keep every observer; questions about events keep the earliest observation of each transition.
  * - Times are compared by Azure's clock: `observedAt` put right by `clockOffsetSeconds`.
  * - A `Snapshot` is no event: what earlier streams of its VM held open, and it does not list, is presumed to have ended.
  * - Ends are chosen apart, since observers may know differently well how an event ended: see {@link foldEvents}.
@@ -25,7 +25,7 @@ export interface FoldedEvent<R extends Foldable> {
   readonly steps: readonly R[];
   /** How it ended, by the best evidence that anyone has; null while it has not, or after it came back. */
   readonly end: R | null;
-  /** Where nobody tells an end: the `Snapshot` of a VM that had held it open, lost its state, and sees it no more. */
+  /** If no end was published: the `Snapshot` of a VM that had the event open, lost its state, and does not list it any more. */
   readonly presumedEnd: R | null;
 }
 
@@ -105,7 +105,7 @@ export function foldEvents<R extends Foldable>(records: Iterable<R>): readonly F
 
 const isSnapshot = ({ phase }: Foldable): boolean => phase === 'Snapshot';
 
-/** The first snapshot, after everything that was told of the event, of a VM whose earlier stream had told of it. */
+/** The first snapshot, after all records of the event, of a VM whose earlier stream had records of it. */
 function presumedEnd<R extends Foldable>(eventId: string, ofEvent: readonly R[], snapshots: readonly R[]): R | null {
   const lastAt = Math.max(...ofEvent.map(time));
   const lostIt = ({ vmId, streamId }: R): boolean =>
@@ -116,7 +116,7 @@ function presumedEnd<R extends Foldable>(eventId: string, ofEvent: readonly R[],
 
 const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** One answer per event and VM: every observer's own sight, its own returns withdrawing its own earlier ends. */
+/** One answer per event and VM: every observer's own records, whose returns withdraw its own earlier ends. */
 export function foldObservers<R extends Foldable>(
   records: Iterable<R>,
 ): readonly (FoldedEvent<R> & { readonly vmId: string })[] {

@@ -18,7 +18,7 @@ export interface HostImpact {
   /** Of a boot not long ago, which no event has explained. */
   readonly earlierOutageSeconds: number | null;
   readonly moved: boolean;
-  /** Azure's time of the last look before; null after a gap without a boot: then only bounds are known. */
+  /** Azure's time of the previous observation; null after a gap without a boot: then only bounds are known. */
   readonly previousAt: IsoTime | null;
 }
 
@@ -58,7 +58,7 @@ const unseen = (candidates: readonly Candidate[], types: readonly string[]): Can
 const inOrder = (a: Candidate, b: Candidate): number =>
   Number(b.started) - Number(a.started) || Number(a.listed) - Number(b.listed) || (a.key < b.key ? -1 : 1);
 
-/** The bookings of one look, by lower-case EventId. */
+/** The bookings of one observation, by lower-case EventId. */
 export function bookImpact(candidates: readonly Candidate[], impact: HostImpact): ReadonlyMap<string, Booking> {
   const bookings = new Map<string, Booking>();
   const book = (events: Candidate[], booked: Partial<Booking>, isProof = true, others: Candidate[] = []): void => {

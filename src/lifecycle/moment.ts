@@ -1,6 +1,6 @@
 import type { IsoTime } from './record.ts';
 
-/** A point in time that can be compared with a later one whatever becomes of this machine's clock. */
+/** A point in time that can be compared with a later one even if this machine's clock is set. */
 export interface Moment {
   /** Azure's time: the `Date` of the answer, else our clock put right by the offset known last. */
   readonly azureAt: IsoTime;
@@ -21,13 +21,13 @@ export function msBetween(from: Moment, to: Moment): number {
   return ms !== null && ms >= 0 ? ms : Date.parse(to.azureAt) - Date.parse(from.azureAt);
 }
 
-/** By the monotonic clock alone; null where it cannot tell, as across boots. */
+/** By the monotonic clock alone; null if it is not comparable, as across boots. */
 export function monotonicBetween(from: Omit<Moment, 'azureAt'>, to: Omit<Moment, 'azureAt'>): number | null {
   const isOneBoot = from.bootId !== null && from.bootId === to.bootId;
   return isOneBoot && from.monotonicMs !== null && to.monotonicMs !== null ? to.monotonicMs - from.monotonicMs : null;
 }
 
-/** How far Azure's time ran ahead of the monotonic clock: what a machine that stood still lacks. 0 where it cannot tell. */
+/** How far Azure's time ran ahead of the monotonic clock: the time that a frozen machine lost. 0 if they are not comparable. */
 export function lostBetween(from: Moment, to: Moment): number {
   const ms = monotonicBetween(from, to);
   return ms === null ? 0 : Date.parse(to.azureAt) - Date.parse(from.azureAt) - ms;
@@ -50,5 +50,5 @@ export function longestBetween(from: Moment, to: Moment): number {
 export const isWithin = (from: Moment | null, to: Moment, ms: number): boolean =>
   from !== null && msBetween(from, to) >= 0 && msBetween(from, to) <= ms;
 
-/** The ISO time so many milliseconds after another. */
+/** The ISO time `ms` milliseconds after another. */
 export const isoAfter = (time: IsoTime, ms: number): IsoTime => new Date(Date.parse(time) + ms).toISOString();

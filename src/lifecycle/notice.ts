@@ -3,16 +3,16 @@ import type { EventMemory } from './state.ts';
 
 /** How an event that has ended was listed last. */
 export interface Departure {
-  /** Azure's time of the last look at which it had not ended. */
+  /** Azure's time of the last observation in which it had not ended. */
   readonly lastListedAt: IsoTime | null;
-  /** Nobody looked for a while before it was gone. */
+  /** A gap lies between that observation and its departure. */
   readonly gap: boolean;
 }
 
 /**
- * The warning really given, in seconds of Azure's time: from the first sight to the earliest proof that the impact had
- * begun; where there is none, until `notBefore`. Null where only bounds are known: it was there before we looked, or it started
- * or left while nobody looked. Never negative: an event that began before our name joined gave none.
+ * The actual warning, in seconds of Azure's time: from the first observation to the earliest proof that the impact had
+ * begun; without proof, until `notBefore`. Null if only bounds are known: the event was listed before the first observation, or it
+ * started or left in a gap. Never negative: an event that began before it listed this VM gave no warning.
  */
 export function noticeSeconds(
   memory: EventMemory,
@@ -27,7 +27,7 @@ function endOfNotice(memory: EventMemory, phase: Phase, departure: Departure | u
   const { notBefore } = memory.last;
   const startedAt = memory.started?.azureAt ?? null;
   const proof = earliest([memory.impactAt, startedAt]);
-  // A start that nobody saw is proof of nothing earlier than itself.
+  // A start within a gap proves nothing earlier than itself.
   if (proof !== null) return proof === startedAt && !memory.startSeen ? null : proof;
   if (departure === undefined || phase === 'Canceled') return notBefore;
   return departure.gap ? null : earliest([notBefore, departure.lastListedAt]);

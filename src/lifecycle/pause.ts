@@ -1,20 +1,20 @@
 import type { HostEvidence } from './scheduled-event.ts';
 
-/** A pause of the VM as one look shows it, in milliseconds. */
+/** A pause of the VM as one observation shows it, in milliseconds. */
 export interface Pause {
   readonly longestMs: number;
   readonly totalMs: number;
 }
 
-/** From this long on a pause is evidence that an event had its impact. */
+/** A pause of this length or more is evidence that an event had its impact. */
 export const pauseIsEvidenceMs = 1000;
 
-/** The machine itself noticed a pause, or its clock was set by as much. */
+/** The machine measured a pause, or its clock was set by as much. */
 export const isPauseMeasured = ({ tick, wallStepMs }: HostEvidence): boolean =>
   (tick?.longestMs ?? 0) > 0 || Math.abs(wallStepMs) >= pauseIsEvidenceMs;
 
 /**
- * The pause between two looks, or null where nothing measured it. A frozen VM shows it in up to three ways: the tick
+ * The pause between two observations, or null if nothing measured it. A frozen VM shows it in up to three ways: the tick
  * comes late; the wall clock, corrected by the hypervisor, runs ahead of the monotonic one; or it was not corrected and
  * Azure's `Date` runs ahead of ours. The last two look the same after an NTP step, so they count only together with a
  * late tick or with a document that was skipped. (A process stopped for 3 s shows 2,978 ms on the tick, 1 ms on wall

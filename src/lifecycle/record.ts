@@ -112,7 +112,7 @@ export interface LifecycleRecord extends Observer {
   readonly changes: readonly Change[];
   /** 1, 2, 3 … per event, observer and stream. */
   readonly sequence: number;
-  /** Random, made with the state file: a new one tells that state was lost. */
+  /** Random, created with the state file: a new one means that state was lost. */
   readonly streamId: string;
   /** 1, 2, 3 … over all records of a stream: a gap is a loss or a dead letter. */
   readonly position: number;
@@ -123,10 +123,10 @@ export interface LifecycleRecord extends Observer {
   /** Of an event that joined us later: when our name joined. */
   readonly firstSeenAt: IsoTime | null;
   readonly startedAt: IsoTime | null;
-  /** False: it started while nobody looked, so `startedAt` is the latest that it can have been. Null: it has not started. */
+  /** False: it started within a gap, so `startedAt` is the latest possible time. Null: it has not started. */
   readonly startSeen: boolean | null;
   /**
-   * The warning really given: from first sight to the earliest of a pause, the last look before an outage, the start and
+   * The actual warning: from the first observation to the earliest of a pause, the last observation before an outage, the start and
    * `notBefore`, by Azure's time. Null where its beginning or its end hides in a gap.
    */
   readonly noticeSeconds: number | null;
@@ -136,7 +136,7 @@ export interface LifecycleRecord extends Observer {
   readonly observedPauseMs: number | null;
   /** All such pauses together. */
   readonly observedPauseTotalMs: number | null;
-  /** Across a reboot: last poll before it to first poll after it; null where no clock tells. After a power cut the one before may have been up to 5 s later than is known. */
+  /** Across a reboot: last poll before it to first poll after it; null if no clock shows it. After a power cut the poll before it may have been up to 5 s later than known. */
   readonly observedOutageSeconds: number | null;
   readonly bootId: string | null;
   readonly physicalHost: string | null;

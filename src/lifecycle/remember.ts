@@ -44,7 +44,7 @@ function begin(listing: Listing, { at, moment, host: { physicalHost } }: Context
   };
 }
 
-/** Seen before and still there. For an event that our name joins, time counts from now. */
+/** Listed before and still listed. If this VM has joined its resources, time counts from now. */
 function update(memory: EventMemory, listing: Listing, { at, moment, host: { physicalHost } }: Context): EventMemory {
   const { now, affectsUs, gap } = listing;
   const phase = heldPhase(listing);
@@ -65,7 +65,7 @@ function update(memory: EventMemory, listing: Listing, { at, moment, host: { phy
     startedAt: starts ? at : memory.startedAt,
     // Of a second start the seconds count only where the first was seen as well, and how long it lasted.
     startSeen: starts ? !gap && (memory.startedAt === null || memory.startSeen) : memory.startSeen && !(stops && gap),
-    // After a start that nobody saw no later one tells when the warning ended.
+    // After a start within a gap, no later start shows when the warning ended.
     started: starts && (memory.started === null || memory.startSeen) ? moment : memory.started,
     startedBeforeMs: memory.startedBeforeMs + ranMs,
     impactAt:
@@ -81,13 +81,13 @@ function update(memory: EventMemory, listing: Listing, { at, moment, host: { phy
 
 const earlier = (a: IsoTime | null, b: IsoTime): IsoTime => (a !== null && a < b ? a : b);
 
-/** Nothing was booked for it since a document last listed it. */
+/** No impact was booked for it since it was last listed. */
 const untouched = { pauseSinceListedMs: 0, movedSinceListed: false, bootedSinceListed: false } as const;
 
 const isTouched = (memory: EventMemory): boolean =>
   memory.pauseSinceListedMs > 0 || memory.movedSinceListed || memory.bootedSinceListed;
 
-/** The document seen last is the one seen now: what was booked before it says nothing about a later leaving. */
+/** It is still listed: an impact booked before says nothing about a later departure. */
 export const stillListed = (memory: EventMemory): EventMemory =>
   isTouched(memory) ? { ...memory, ...untouched } : memory;
 
@@ -102,7 +102,7 @@ const keptWhenReopened = ({ sequence, recorded, recordedFloor }: EventMemory): P
   startSeen: false,
 });
 
-/** Nothing about it is new: it was listed by the document before, with the same words. */
+/** The previous document listed it with the same content. */
 export const isUnchanged = (memory: EventMemory, { now, affectsUs }: Pick<Listing, 'now' | 'affectsUs'>): boolean =>
   memory.open &&
   memory.absent === null &&
@@ -141,7 +141,7 @@ export const isForgotten = (memory: EventMemory, { azureAt }: Moment): boolean =
 
 /**
  * The keys of the ended events to forget: those of long ago, and the longest ended beyond the number kept. Never what the
- * document lists: it would be new again at the next look.
+ * document lists: it would be new again in the next document.
  */
 export function toForget(
   events: ReadonlyMap<string, EventMemory>,

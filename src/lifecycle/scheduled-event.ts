@@ -5,7 +5,7 @@ import type { Pause } from './pause.ts';
  * Platform facts: https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events
  */
 
-/** One planned or happening operation, as one document tells it. `null` = missing, empty, unreadable or of the wrong type. */
+/** One planned or happening operation, as one document lists it. `null` = missing, empty, unreadable or of the wrong type. */
 export interface ScheduledEvent {
   /** As Azure spelled it; compared in lower case. */
   readonly eventId: string;
@@ -34,11 +34,11 @@ export interface EventsDocument {
   readonly events: readonly ScheduledEvent[];
   /** Entries without a readable EventId: while there is one, no absence can be believed. */
   readonly unreadable: number;
-  /** EventIds (lower case) of which there is more than one entry: what `events` says of them are the words of one. */
+  /** EventIds (lower case) of which there is more than one entry: `events` has the content of one of them. */
   readonly listedTwice?: readonly string[];
 }
 
-/** The outcome of one look at the endpoint: every answer is a value, none is an exception. */
+/** The result of one poll: every answer of the endpoint is a value, none is an exception. */
 export type PollResult =
   | {
       readonly kind: 'document';

@@ -6,20 +6,20 @@ import type { LifecycleRecord } from './record.ts';
 import type { LifecycleState } from './state.ts';
 
 /**
- * The one record that is about no event: which events are in sight when a stream begins. State that was lost would else
- * leave what it held open without an end for ever: nobody is left who could tell it. Whoever reads presumes that what this
- * VM's earlier streams held open, and this record does not list, has ended.
+ * The one record that is not about an event: which events are listed when a stream begins. After a loss of state, the events that
+ * were open would otherwise never get an end record. Readers presume that events which this VM's earlier streams had open, and
+ * which this record does not list, have ended.
  */
 
-/** Begins the eventId of a snapshot, which is its partition key: nobody takes it for one of Azure's, which are GUIDs. */
+/** Begins the eventId of a snapshot, which is its partition key: it cannot be confused with an EventId of Azure, which is a GUID. */
 export const snapshotIdPrefix = 'in-sight-';
 
-/** At most so many ids are listed: an EventId has 128 characters at most, and a record 64 KB. */
+/** The most ids in one record: an EventId has 128 characters at most, and a record 64 KB. */
 const longestList = 300;
 
 /**
- * Once the list of the service is complete, and every entry in it can be read. Where more events are in sight than a
- * record holds, none is presumed to have ended.
+ * Due once the list of the service is complete and every entry in it is readable. Not made if more events are listed than fit into
+ * a record: then none is presumed to have ended.
  */
 export const isSnapshotDue = ({ snapshotDue, enabled, unreadable, events }: LifecycleState, now: Moment): boolean =>
   snapshotDue &&

@@ -4,7 +4,7 @@ import type { IsoTime } from './record.ts';
 import type { HostEvidence, ScheduledEvent } from './scheduled-event.ts';
 
 /**
- * All that the lifecycle remembers between two looks. Immutable: a turn that changes an event replaces its
+ * All that the lifecycle remembers between two observations. Immutable: a transition that changes an event replaces its
  * `EventMemory`, so the outbox writes just the rows whose identity changed. Plain JSON throughout.
  */
 export interface LifecycleState {
@@ -31,13 +31,13 @@ export interface LifecycleState {
   /** When the incarnation last went backwards. */
   readonly resetAt: IsoTime | null;
   readonly reset: Moment | null;
-  /** The first document, or the first after so long that the service had been off: its list may still be incomplete. */
+  /** The first document, or the first one after Scheduled Events was disabled: its list may be incomplete. */
   readonly enabled: Moment | null;
   /** The last boot after which the service may have been that of another host. */
   readonly elsewhere: Moment | null;
   /** What the machine measured since the last valid document. */
   readonly unbooked: Unbooked | null;
-  /** This stream has not said yet which events are in sight. */
+  /** This stream still has to publish its `Snapshot`. */
   readonly snapshotDue: boolean;
   /** By lower-case EventId; open ones and, for 30 days, ended ones. */
   readonly events: ReadonlyMap<string, EventMemory>;
@@ -47,13 +47,13 @@ export interface LifecycleState {
   readonly approved: ReadonlySet<string>;
 }
 
-/** What the machine measured while no document told of events. Booked with the next one. */
+/** What the machine measured while no document was received. Booked with the next one. */
 export interface Unbooked {
   readonly tick: HostEvidence['tick'];
   readonly wallStepMs: number;
   /** When the pause in `tick` was over. */
   readonly pausedUntil: Moment | null;
-  /** The first look after a boot. */
+  /** The first poll after a boot. */
   readonly booted: Moment | null;
   /** An outage that no event explains yet: a failure of the hardware may be listed minutes after the boot. */
   readonly outage: { readonly seconds: number; readonly over: Moment } | null;
@@ -74,7 +74,7 @@ export interface EventMemory {
   readonly firstSeen: Moment;
   /** Since when it is listed as Scheduled; null once it is not. */
   readonly scheduledSince: IsoTime | null;
-  /** Its true beginning is unknown: it was there at the first look or after a gap. */
+  /** Its true beginning is unknown: it was listed in the first observation or after a gap. */
   readonly presentAtFirstLook: boolean;
   readonly startedAt: IsoTime | null;
   /** `startedAt` was seen without a gap. */
@@ -82,7 +82,7 @@ export interface EventMemory {
   readonly started: Moment | null;
   /** How long it was listed as Started before it went back to Scheduled, in milliseconds. */
   readonly startedBeforeMs: number;
-  /** Azure's time of the earliest proof that its impact had begun: a pause, or the last look before an outage. */
+  /** Azure's time of the earliest proof that its impact had begun: a pause, or the last observation before an outage. */
   readonly impactAt: IsoTime | null;
   /** By Azure's time. */
   readonly endedAt: IsoTime | null;
@@ -103,7 +103,7 @@ export interface EventMemory {
   readonly outageSeconds: number | null;
   /** Physical host on which it found us. */
   readonly foundOnHost: string | null;
-  /** The last look that listed it, where that was not the last valid document. */
+  /** The last observation that listed it, if that was not the last valid document. */
   readonly listedIn: Sighting | null;
   /** Since when an entry that cannot be read may be this event. */
   readonly hiddenSince: Moment | null;
@@ -132,7 +132,7 @@ export interface Absence {
   readonly facts: AbsenceFacts;
 }
 
-/** Everything that the rows about an absent event ask. */
+/** The conditions of the table `ends.ts`. */
 export interface AbsenceFacts {
   readonly bootChanged: boolean;
   readonly bootKnownSame: boolean;

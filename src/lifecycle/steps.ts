@@ -32,7 +32,7 @@ const isEnd = (status: string | null): status is 'Completed' | 'Canceled' =>
   status === 'Completed' || status === 'Canceled';
 export const isKnown = (status: string | null): status is Held => status === 'Scheduled' || status === 'Started';
 
-/** The phase to hold after this listing. A status nobody knows leaves it as it is. */
+/** The phase to hold after this listing. An unknown status leaves it as it is. */
 export function heldPhase({ now, memory }: Pick<Listing, 'now' | 'memory'>): Held {
   if (isKnown(now.eventStatus)) return now.eventStatus;
   return memory?.open ? memory.phase : 'Scheduled';
@@ -80,7 +80,7 @@ function nextSight(listing: Listing, memory: EventMemory): StepTaken | null {
   return evidence.length === 0 ? null : { phase: 'Updated', evidence, changes };
 }
 
-/** Every difference to the sight before, as words and as values. */
+/** Every difference to the previous observation, as words and as values. */
 function compare(
   { now, affectsUs, gap }: Listing,
   memory: EventMemory,

@@ -4,7 +4,7 @@ import type { IsoTime, LifecycleRecord } from './record.ts';
 import type { Observer } from './scheduled-event.ts';
 import type { EventMemory, LifecycleState } from './state.ts';
 
-/** Begins every EventId of a test: nobody takes it for one of Azure's, which are GUIDs. */
+/** Begins every EventId of a test: it cannot be confused with an EventId of Azure, which is a GUID. */
 export const testEventIdPrefix = 'emit-test-';
 
 export interface TestRecordGiven {
@@ -19,10 +19,10 @@ export interface TestRecordGiven {
 /**
  * One record with `isTest`, and the state with its position taken.
  *
- * It is `Scheduled`, the phase that dashboards and alerts begin with, of this VM, with `notBefore` unknown: so it is urgent, and a sink
- * that is left alone after a failure gets it at once, which is what is to be tried. Its type is `Test`, which nobody acts on. It has no
- * evidence, since no word of it would be true: Azure said nothing. Nothing of it is remembered: an event that no document lists would
- * be ended by the next one, and the record of that end would be no test.
+ * It is `Scheduled`, the phase with which dashboards and alerts begin, for this VM, with `notBefore` unknown: so it is urgent, and a
+ * sink in backoff gets it at once, which is the point of the test. Its type is `Test`, on which no reader acts. It has no evidence,
+ * since Azure said nothing. It is not remembered: the next document would end an event that it does not list, and the record of
+ * that end would not be a test.
  */
 export function testRecord(
   state: LifecycleState,

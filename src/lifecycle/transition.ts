@@ -12,28 +12,28 @@ import { isSnapshotDue, snapshotRecord } from './snapshot.ts';
 import type { LifecycleState, Unbooked } from './state.ts';
 import { bufferUndecided } from './undecided.ts';
 
-/** Everything beside the document that a turn is decided with. */
+/** Everything besides the answer of the poll that decides a transition. */
 export interface TransitionInput {
   readonly host: HostEvidence;
-  /** Null until the observer is known: documents are then set aside and decided, in order, once it is. */
+  /** Null until the observer is known: documents are then stored and decided in order once it is. */
   readonly observer: Observer | null;
   readonly scope: Scope;
-  /** More than this since the previous valid document is a gap. */
+  /** A longer time than this since the previous valid document is a gap. */
   readonly gapAfterMs: number;
-  /** So long after the service was switched on its list may still be incomplete. */
+  /** For this long after Scheduled Events was enabled, its list may be incomplete. */
   readonly enablingMs: number;
   readonly bridgeVersion: string;
   readonly at: Date;
-  /** Of a clock that nobody sets, comparable within a boot of the machine. */
+  /** Of the monotonic clock, comparable within a boot of the machine. */
   readonly monotonicMs: number;
 }
 
-/** One turn: what was seen, what to remember and what to tell. */
+/** The result of one poll: its answer, the new state and the records to publish. */
 export interface Transition {
   readonly pollResult: PollResult;
   readonly state: LifecycleState;
   readonly records: readonly LifecycleRecord[];
-  /** Distinct events that came in sight in this turn, and those that affect this VM. */
+  /** Number of events that are new, and of those that affect this VM from now on. */
   readonly appeared: Decision['appeared'];
 }
 
@@ -41,8 +41,8 @@ export interface Transition {
 export const gapAfterMs = (pollIntervalSeconds: number): number => Math.max(10_000, 3000 * pollIntervalSeconds);
 
 /**
- * The whole lifecycle as one pure function: what was remembered, what was seen, and the circumstances, to what to
- * remember and what to tell. The same input gives the same records with the same ids, so a crash between two turns
+ * The whole lifecycle as one pure function: from the state, the answer of a poll and the circumstances to the new state and
+ * the records to publish. The same input gives the same records with the same ids, so a crash between two polls
  * neither loses nor doubles a step.
  */
 export function transition(state: LifecycleState, seen: PollResult, input: TransitionInput): Transition {
@@ -98,7 +98,7 @@ function observationOf(
   return isHeld ? { ...observation, document: null, imdsApiVersion: state.imdsApiVersion ?? '' } : null;
 }
 
-/** No observation: what the machine measured on itself is kept until a document tells to which event it belongs. */
+/** No observation: what the machine measured is kept until a document shows to which event it belongs. */
 function withoutDocument(state: LifecycleState, input: TransitionInput): LifecycleState {
   const { at, monotonicMs, host } = input;
   const unanswered = { azureTime: null, clockOffsetSeconds: null, previousDocument: state.lastDocument };
@@ -119,7 +119,7 @@ function withoutDocument(state: LifecycleState, input: TransitionInput): Lifecyc
   };
 }
 
-/** What was kept, and what was measured since. */
+/** The sum of what was kept and what was measured since. */
 function measuredWith(
   kept: Unbooked | null,
   { tick, wallStepMs }: HostEvidence,
@@ -130,10 +130,10 @@ function measuredWith(
   return { tick: both ?? one ?? other, wallStepMs: (kept?.wallStepMs ?? 0) + wallStepMs };
 }
 
-/** The service is switched off after a day without a request, and its list is empty for a while when it comes back. */
+/** Azure disables Scheduled Events after a day without a request; once enabled again, its list is empty for a while. */
 const switchedOffAfterMs = 24 * 3_600_000;
 
-/** After a boot on another host nothing has to be switched on, so the list is complete sooner. */
+/** After a boot on another host nothing has to be enabled, so the list is complete sooner. */
 const emptyAfterMoveMs = 60_000;
 
 function decideObservation(
@@ -215,7 +215,7 @@ function unexplained(kept: Unbooked | null, { outageSeconds }: HostImpact, now: 
   return isSame ? kept : { tick: null, wallStepMs: 0, pausedUntil: null, booted: null, outage };
 }
 
-/** A pause that a look shows began after the look before it. */
+/** A pause began after the observation before the one that shows it. */
 const latest = (previous: Moment | null, began: string): string =>
   previous !== null && previous.azureAt > began ? previous.azureAt : began;
 
@@ -226,7 +226,7 @@ function smallestStep({ incarnation: before, incarnationStep }: LifecycleState, 
 
 /**
  * After a boot the VM may be on a host whose service begins anew. A lower incarnation shows that; the same one, as both may
- * have just begun, does not. Where the host is known to be another, no incarnation tells that the list is complete.
+ * have just begun, does not. If the host is known to be another one, no incarnation proves that the list is complete.
  */
 function mayBeElsewhere(before: LifecycleState, { bootId, physicalHost }: HostEvidence, incarnation: number): boolean {
   const isSameHost = physicalHost !== null && physicalHost === before.physicalHost;
@@ -247,7 +247,7 @@ function impactOf(
 ): HostImpact {
   const measured = measuredWith(unbooked, host);
   const ourClockLostMs = measured.wallStepMs + 1000 * ((clockOffset ?? 0) - (clockOffsetSeconds ?? clockOffset ?? 0));
-  // A clock that was set is off by any time, and a boot sets it anew: what was lost to a pause the monotonic clock lacks too.
+  // A clock that was set may be off by any amount, also after a boot: time lost to a pause is missing in the monotonic clock too.
   const monotonicLostMs = previousDocument === null ? 0 : lostBetween(previousDocument, moment);
   const pause = pauseBetween(
     { ...host, ...measured },
@@ -259,7 +259,7 @@ function impactOf(
   const booted = changed(bootId, host.bootId);
   const upSinceMs = unbooked?.booted?.bootId === host.bootId ? msBetween(unbooked.booted, moment) : 0;
   const outageMs = previousDocument && booted ? msBetween(previousDocument, moment) - upSinceMs : null;
-  // Time that went backwards across the boot, where no answer told Azure's, measures nothing.
+  // If our clock went backwards across the boot and no answer had Azure's time, the outage cannot be measured.
   const outageSeconds = outageMs === null || outageMs < 0 ? null : outageMs / 1000;
   return {
     pause,

@@ -17,7 +17,7 @@ export function withNewKeys(stored: Partial<Scalars> & Pick<Scalars, 'streamId'>
     lastDocument: momentAt(lastDocumentAt, offset),
     unreadable: stored.hidden ? 1 : 0,
     reset: momentAt(resetAt, offset),
-    // A stream that has gone on for long has told of its events one by one.
+    // A stream that existed before snapshots has published its events one by one.
     snapshotDue: false,
     ...stored,
   };

@@ -12,7 +12,7 @@ export function isUrgent(record: LifecycleRecord): boolean {
   if (record.eventType === 'Preempt' || record.eventType === 'Terminate') return true;
   if (record.phase === 'Started') return true;
   if (record.phase !== 'Scheduled' && record.phase !== 'Updated') return false;
-  // Written so that a time nobody can read (NaN) counts as unknown.
+  // Written so that an unreadable time (NaN) counts as unknown.
   const azureMs = Date.parse(record.observedAt) + 1000 * (record.clockOffsetSeconds ?? 0);
   return !(record.notBefore && Date.parse(record.notBefore) - azureMs >= shortNoticeMs);
 }

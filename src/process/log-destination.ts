@@ -2,16 +2,16 @@ import { closeSync, constants, fstatSync, openSync, write, writeSync } from 'nod
 import { Socket } from 'node:net';
 import type { LogDestination } from '../log.ts';
 
-/** A destination that never blocks the thread and holds a bounded backlog while nobody reads. */
+/** A destination that never blocks the thread and keeps a bounded backlog while the reader is behind. */
 export interface BoundedDestination extends LogDestination {
-  /** Lines given up since the last time that was reported. */
+  /** Lines dropped since the last report. */
   readonly dropped: number;
-  /** For the moment of exit only: waits up to `deadlineMs` for the reader, then gives up what is left. */
+  /** For the moment of exit only: waits up to `deadlineMs` for the reader, then drops the rest. */
   flushSync(deadlineMs: number): void;
   close(): void;
 }
 
-/** Milliseconds between two looks at a reader that does not keep up. */
+/** Milliseconds between two attempts to write to a reader that is behind. */
 const retryMs = 50;
 
 /**
@@ -42,10 +42,10 @@ export function openDestination(options: {
     else backlog.shift();
   };
 
-  /** A reader that is behind is asked again later; one that is gone never reads again, so what waits for it is given up. */
+  /** A write to a reader that is behind is retried; if the reader has gone, the backlog is dropped. */
   const settle = (error: NodeJS.ErrnoException): void => {
     if (error.code === 'EAGAIN' || error.code === 'EBUSY') timer ??= setTimeout(again, retryMs).unref();
-    else giveUp();
+    else dropBacklog();
   };
 
   const again = (): void => {
@@ -53,7 +53,7 @@ export function openDestination(options: {
     pump();
   };
 
-  const giveUp = (): void => {
+  const dropBacklog = (): void => {
     dropped += backlog.length;
     backlog.length = 0;
     bytes = 0;

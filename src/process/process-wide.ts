@@ -70,7 +70,7 @@ function setTokenHost(endpoint: string, env: NodeJS.ProcessEnv): void {
 
 /**
  * Trusts the authorities of `tls.caFile` and of SSL_CERT_FILE beside those that Node brings (Node itself reads that
- * variable only when told to). Nothing is loaded when neither is given: parsing the built-in list costs memory.
+ * variable only if an option asks for it). Nothing is loaded if neither is set: parsing the built-in list costs memory.
  */
 function trustAuthorities(caFile: string | null, env: NodeJS.ProcessEnv): string[] {
   const warnings: string[] = [];

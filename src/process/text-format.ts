@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 
-/** How text looks where it goes. */
+/** The format of text for its destination. */
 export interface TextFormat {
   /** Columns; infinite where it goes to no terminal: what reads lines wants whole ones. */
   readonly width: number;
@@ -10,7 +10,7 @@ export interface TextFormat {
 /** For a file, a pipe, a test. */
 export const plainFormat: TextFormat = { width: Number.POSITIVE_INFINITY, colour: false };
 
-/** The part of a stream that tells whether it is a terminal. */
+/** The part of a stream that shows whether it is a terminal. */
 export interface Terminal {
   readonly isTTY?: boolean;
   readonly columns?: number;

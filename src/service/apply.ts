@@ -83,7 +83,7 @@ async function doStep(step: Step, machine: Machine, systemd: Systemd, material: 
   }
 }
 
-/** For the service, which tells of a refused version, and for nobody else: a hash of the configuration lets a weak password be guessed. */
+/** For the service, which reports a refused version, and no other reader: a hash of the configuration lets a weak password be guessed. */
 function writeLedger(places: Places, record: InstallationRecord): void {
   const gid = accountIn(places)?.gid;
   const owner = gid === undefined ? {} : { uid: ownUid(), gid };
@@ -136,7 +136,7 @@ async function place(folder: string, machine: Machine, { package: desired }: Mat
   }
 }
 
-/** What runs as a service must be in nobody's hands but root's, and its account has to get there. */
+/** What runs as a service must be writable by root only, and readable by its account. */
 function makeOwnFolder(path: string): void {
   // A link to nowhere is there, and no folder.
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) makeFolder(path);
@@ -144,14 +144,14 @@ function makeOwnFolder(path: string): void {
   if (!folder.isDirectory() || folder.uid !== ownUid() || (folder.mode & 0o022) !== 0) {
     throw new Refusal(
       'notDone',
-      `${path} is not a folder that only root can write: look who made it, move it away, and try again.`,
+      `${path} is not a folder that only root can write: find out who created it, move it away, and try again.`,
     );
   }
   chmodSync(path, 0o755);
 }
 
 /**
- * `alike`: folders whose files nobody writes into. Where one of them has the same file, one copy on the disk does: the runtime is most
+ * `alike`: folders whose files are never modified. Where one of them has the same file, one copy on the disk does: the runtime is most
  * of a version, and mostly that of the version before.
  */
 function copyPackage({ from, files, manifest }: Package, to: string, alike: readonly string[]): void {

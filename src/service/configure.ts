@@ -4,7 +4,7 @@ import { fromRoot } from './places.ts';
 import { Refusal } from './refusals.ts';
 
 /**
- * Reads a configuration and looks at it as the service would; nothing is changed by it.
+ * Reads and checks a configuration as the service would; changes nothing.
  * @returns its content, ready to be written. @throws Refusal with all that is wrong with it.
  */
 export function candidateIn(
@@ -14,7 +14,7 @@ export function candidateIn(
   const content = contentOf(file);
   const checked = checkConfiguration(file);
   if (checked.problems !== undefined) throw new Refusal('badConfiguration', describe(file, checked.problems));
-  // It was read twice: what is written is what was looked at.
+  // It was read twice: what is written is what was checked.
   if (!contentOf(file).equals(content)) {
     throw new Refusal('badConfiguration', `The configuration ${file} was changed while it was read: try again.`);
   }

@@ -8,7 +8,7 @@ export interface FallBack {
 }
 
 /**
- * From a version that does not become ready back to the one that was. `found` is looked at anew: whatever of the way there was
+ * From a version that does not become ready back to the one that was. `found` is inspected again: whatever of the way there was
  * gone before, also by an installation that was killed, is gone back.
  */
 export function planFallBack(observed: Observed, to: Running): FallBack {

@@ -46,7 +46,7 @@ function isGuarded(places: Places): boolean {
     const { uid, gid: group, mode: rights = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
     return uid === ownUid() && group === gid && (rights & 0o7777) === mode;
   };
-  // In this order: the uid of the folder is another for who may not look into it.
+  // In this order: without permission for the folder its uid is reported wrongly.
   return has(places.settings, configurationRights.folder) && has(places.configuration, configurationRights.file);
 }
 
@@ -93,7 +93,7 @@ function sumOf(path: string): string | null {
   return content === null ? null : sha256(content);
 }
 
-/** Null also where it is damaged: then everything is looked upon as not yet started. */
+/** Null also where it is damaged: then everything counts as not started yet. */
 export function readInstallationRecord({ record }: Pick<Places, 'record'>): InstallationRecord | null {
   const content = contentOf(record);
   if (content === null) return null;

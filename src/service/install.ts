@@ -20,7 +20,7 @@ import { createSystemd, type Systemd } from './systemd.ts';
 export interface Order {
   /** The folder of a package; null: the version that is installed. */
   readonly from: string | null;
-  /** A file with the public key that the package has to be signed by; null: anybody's package will do. */
+  /** A file with the public key that the package has to be signed by; null: no signature is required. */
   readonly key: string | null;
   /** A file with the configuration; null: the one that is installed, if there is one. */
   readonly configuration: string | null;
@@ -30,7 +30,7 @@ export interface Order {
   readonly start: boolean;
 }
 
-/** What became of it, for the sentences that tell it. */
+/** The outcome, for the messages about it. */
 export interface Done {
   readonly outcome: Plan['outcome'];
   /** The version's folder. */
@@ -41,7 +41,7 @@ export interface Done {
   /** The service was installed before. */
   readonly wasThere: boolean;
   readonly command: Observed['command'];
-  /** The unit that an administrator has written, which was kept; null: there is none. */
+  /** The unit that an administrator has written, which was kept; null without one. */
   readonly editedUnit: string | null;
   /** What the service says of itself; empty where it was not started. */
   readonly message: string;
@@ -75,7 +75,7 @@ export async function install(machine: Machine, order: Order): Promise<Done> {
   }
   // Nothing is changed any more: another installer need not wait for this.
   const unreached = await whyUnreached(machine, places.state);
-  // It is done: that systemd has no time to tell of it is no failure.
+  // It is done; that systemd does not answer in time is not a failure.
   const unit = await createSystemd(env)
     .unit()
     .catch(() => null);
@@ -123,7 +123,7 @@ const folderOf = (desired: Package, versions: string): string =>
     return isPlaced(folder, desired) ? 'this' : 'other';
   });
 
-/** Given, or installed; null where there is none at all. */
+/** The given or the installed one; null without either. */
 function candidateOf({ configuration }: Order, machine: Machine): Buffer | null {
   const { places } = machine;
   if (configuration !== null) return candidateIn(configuration, machine);
@@ -206,14 +206,14 @@ async function goBackQuietly({ machine, systemd, material }: Work, to: Running):
   ).catch(() => {});
 }
 
-/** Goes back, and tells why. */
+/** Falls back, and returns why. */
 async function goBack(work: Work, failed: Readiness & { readonly ready: false }, to: Running | null): Promise<Refusal> {
   const { machine, systemd, desired, material } = work;
   const { folder } = desired.running;
-  const told = (sentence: string, words = failed.words): Refusal =>
+  const refusalWith = (sentence: string, words = failed.words): Refusal =>
     new Refusal('notDone', [sentence, ...words.map((word) => `  ${word}`)].join('\n'));
   if (to === null) {
-    return told(
+    return refusalWith(
       `Version ${folder} is installed and enabled, but it does not become ready: ${failed.because}. systemd goes on starting it; see: journalctl -u ${serviceName}`,
     );
   }
@@ -232,11 +232,11 @@ async function goBack(work: Work, failed: Readiness & { readonly ready: false },
     const record = { ready: to, isSettled: true, previous, refused };
     const steps: readonly Step[] = [{ do: 'record', record }, { do: 'forget-configuration' }];
     await apply(steps, machine, systemd, material);
-    return told(
+    return refusalWith(
       `${what} did not become ready: ${failed.because}. Back to ${was}, which is ready; nothing is lost.${kept}`,
     );
   }
-  return told(
+  return refusalWith(
     `${what} did not become ready: ${failed.because}. Back to ${was}, which does not become ready either: ${again.because}.${kept} See: journalctl -u ${serviceName}`,
     [...failed.words, ...again.words],
   );

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../clock.ts';
 import { Refusal } from './refusals.ts';
 
-/** Another installer gets so long to end: a fall-back takes longer, and is better not waited for. */
+/** Another installer has this long to end; a fall-back takes longer and is not waited for. */
 export const lockPatienceMs = 120_000;
 const lookAgainMs = 200;
 /** SQLITE_BUSY */

@@ -4,32 +4,32 @@ import type { Clock } from '../clock.ts';
 import { nearestFolder } from './nearest-folder.ts';
 import type { Places } from './places.ts';
 
-/** A configuration that was looked at. `stateDirectory` is what it makes of that option. */
+/** A configuration that was read and checked. `stateDirectory` is what it makes of that option. */
 export type CheckedConfiguration =
   | { readonly problems: readonly string[]; readonly stateDirectory?: never }
   | { readonly stateDirectory: string; readonly problems?: never };
 
-/** Whether the service that runs answered, and with that wrote its state. `says` completes "because …". */
+/** Whether the running service answered, which proves that it can write its state. `message` completes "because …". */
 export type PingResult =
   | { readonly ok: true; readonly reach: Reach }
   | { readonly ok: false; readonly message: string };
 
 /**
- * How the service that runs stands to the metadata service, as it tells itself: a firewall may let root through and not its account.
- * `waiting`: it has not looked to the end yet, as in a first call of two minutes. `untold`: it is of a version that does not tell.
+ * Whether the running service reaches the metadata service, as it reports itself: a firewall may admit root and not its account.
+ * `waiting`: the first call, of up to two minutes, has not ended. `unreported`: it is of a version without this report.
  */
 export type Reach =
-  | { readonly kind: 'connected' | 'waiting' | 'untold' }
+  | { readonly kind: 'connected' | 'waiting' | 'unreported' }
   /** One sentence, with the address. */
   | { readonly kind: 'no-connection'; readonly reason: string };
 
 /** The machine to install on, and what the installer takes from around it; a test gives its own. */
 export interface Machine {
   readonly places: Places;
-  /** Its PATH is where `systemctl`, `useradd` and the others are looked for. */
+  /** `systemctl`, `useradd` and the others are searched in its PATH. */
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
-  /** One sentence for who watches. */
+  /** Prints one sentence for the operator. */
   readonly say: (sentence: string) => void;
   /** Reads a configuration file as the service would. */
   readonly checkConfiguration: (file: string) => CheckedConfiguration;
@@ -60,7 +60,7 @@ export interface Facts {
 /** Programs that the installer, or the service itself, starts. */
 export const neededPrograms = ['systemctl', 'systemd-notify', 'useradd'] as const;
 
-/** Looks at the machine that this process runs on. */
+/** Inspects the machine that this process runs on. */
 export function factsOf(places: Places, env: NodeJS.ProcessEnv): Facts {
   return {
     operatingSystem: process.platform,

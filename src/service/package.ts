@@ -51,9 +51,9 @@ export function sha256Of(path: string): string {
 }
 
 /**
- * Reads the manifest of a package folder. The files themselves are not looked at.
- * @param key whose owner has to have signed it; null: anybody's will do.
- * @throws Refusal where that is no package, one that would write outside of its folder, or somebody else's.
+ * Reads the manifest of a package folder. The files themselves are not read.
+ * @param key public key of the required signature; null: no signature is required.
+ * @throws Refusal where that is no package, one that would write outside of its folder, or one that is not signed by the key.
  */
 export function readPackage(from: string, key: KeyObject | null = null): Package {
   const manifest = manifestIn(from);
@@ -69,22 +69,22 @@ export function readPackage(from: string, key: KeyObject | null = null): Package
       'missing',
       `${join(from, manifestName)} is not the manifest of a package: ${what}. Fetch the package again.`,
     );
-  let told: unknown;
+  let content: unknown;
   try {
-    told = JSON.parse(manifest.toString('utf8'));
+    content = JSON.parse(manifest.toString('utf8'));
   } catch {
-    throw problem('it is no JSON');
+    throw problem('it is not JSON');
   }
-  if (!isObject(told) || !Array.isArray(told.files)) throw problem('it lists no files');
-  const { name, version, platform } = told;
+  if (!isObject(content) || !Array.isArray(content.files)) throw problem('it lists no files');
+  const { name, version, platform } = content;
   if (name !== serviceName) throw problem(`it is of ${JSON.stringify(name)}, not of ${serviceName}`);
   // It becomes the name of a folder.
   if (typeof version !== 'string' || !/^\d+\.\d+\.\d+[-+.\w]{0,64}$/.test(version)) throw problem('it has no version');
   if (typeof platform !== 'string') throw problem('it names no platform');
-  const files = told.files.map(fileOf);
+  const files = content.files.map(fileOf);
   const bad = files.indexOf(null);
   if (bad >= 0)
-    throw problem(`its file ${JSON.stringify(told.files[bad])} has no path in the folder, no SHA-256 or no size`);
+    throw problem(`its file ${JSON.stringify(content.files[bad])} has no path in the folder, no SHA-256 or no size`);
   const whole = files.filter((file) => file !== null);
   const lacking = indispensable.filter((path) => !whole.some((file) => file.path === path));
   if (lacking.length > 0) throw problem(`it lists no ${lacking.join(', ')}`);
@@ -112,9 +112,9 @@ function manifestIn(from: string): Buffer {
   }
 }
 
-function fileOf(told: unknown): PackageFile | null {
-  if (!isObject(told)) return null;
-  const { path, sha256: sum, bytes, mode } = told;
+function fileOf(entry: unknown): PackageFile | null {
+  if (!isObject(entry)) return null;
+  const { path, sha256: sum, bytes, mode } = entry;
   if (typeof path !== 'string' || typeof bytes !== 'number' || typeof sum !== 'string') return null;
   if (!/^[0-9a-f]{64}$/.test(sum) || !/^(?!.*(^|\/)\.{1,2}(\/|$))[^/\\\0][^\\\0]*$/.test(path)) return null;
   const bits = typeof mode === 'string' ? Number.parseInt(mode, 8) : mode;

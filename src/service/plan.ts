@@ -5,7 +5,7 @@
 export interface Running {
   readonly folder: string;
   readonly unit: string;
-  /** Null: there is none, so nothing can run. */
+  /** Null: without one nothing can run. */
   readonly configuration: string | null;
 }
 
@@ -27,7 +27,7 @@ export interface RefusedVersion {
   readonly because: string;
 }
 
-/** Of the command in the path. `foreign`: somebody else's, and left alone. `no-place`: its file system is read-only, as on Flatcar. */
+/** Of the command in the path. `foreign`: belongs to another product, and is left alone. `no-place`: its file system is read-only, as on Flatcar. */
 export type CommandState = 'ours' | 'absent' | 'foreign' | 'no-place';
 
 /** What is there. */
@@ -43,7 +43,7 @@ export interface Observed {
   /** An administrator has written a unit, which is kept. */
   readonly isUnitEdited: boolean;
   readonly configuration: string | null;
-  /** It and its folder are root's to write, the account's to read, and nobody else's. */
+  /** It and its folder are root's to write, readable by the account, and by no other user. */
   readonly isGuarded: boolean;
   readonly keptConfiguration: string | null;
   /** Null where no service has become ready yet. */
@@ -87,7 +87,7 @@ export type Step =
 export interface Plan {
   readonly steps: readonly Step[];
   /**
-   * `waits`: there is no configuration yet. `rests`: it was disabled, and nobody asked for more. `masked`: systemd may not start it.
+   * `waits`: there is no configuration yet. `rests`: it was disabled, and enabling was not requested. `masked`: systemd may not start it.
    * `later`: with the next start of the machine.
    */
   readonly outcome: 'ready-already' | 'becomes-ready' | 'waits' | 'rests' | 'masked' | 'later';
@@ -104,7 +104,7 @@ export function plan(observed: Observed, desired: Desired): Plan {
   const isOtherUnit = desired.ownUnit !== observed.ownUnit;
   const fallBackTo = lastGood(observed, running);
   const isWorthKeeping = observed.configuration !== null && observed.configuration === fallBackTo?.configuration;
-  // Whoever disabled it knew why; before it was ever ready, nobody has.
+  // It was disabled on purpose, unless it was never ready.
   const outOfDate = record?.isSettled && outcome !== 'ready-already' ? { ...record, isSettled: false } : null;
   const mayEnable = desired.enable === 'always' || record === null;
   return {
@@ -141,7 +141,7 @@ function outcomeOf(observed: Observed, { running, enable, start }: Desired): Pla
   return isReady && isOnDisk ? 'ready-already' : 'becomes-ready';
 }
 
-/** What was ready last; where nobody wrote that down, what runs now. */
+/** What was ready last; if that is not recorded, what runs now. */
 function lastGood(
   { record, folders, current, unit, configuration, service }: Observed,
   running: Running,

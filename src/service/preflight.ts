@@ -22,7 +22,7 @@ const stateBytes = 16 * 2 ** 20;
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MB`;
 
-/** Why it cannot be installed on this machine; null where it can. What nobody can fix comes first. */
+/** Why it cannot be installed on this machine; null if it can. What cannot be fixed comes first. */
 export function preflight(facts: Facts, { platform, bytes, starts }: Need): Refusal | null {
   const { operatingSystem, processor, glibc, programs } = facts;
   const here = `${operatingSystem}-${processor}`;
@@ -92,7 +92,7 @@ export function preflight(facts: Facts, { platform, bytes, starts }: Need): Refu
   return null;
 }
 
-/** Why nobody may do anything of the service here; null where this user may. */
+/** Why this user may not manage the service here; null if it may. */
 export function forbids({ operatingSystem, isRoot }: Pick<Facts, 'operatingSystem' | 'isRoot'>): Refusal | null {
   if (operatingSystem !== 'linux') {
     return new Refusal('unsupported', `The service is installed on Linux only, and this is ${operatingSystem}.`);

@@ -1,13 +1,13 @@
 import type { Machine } from './machine.ts';
 import type { Systemd, UnitState } from './systemd.ts';
 
-/** The service, looked at once. */
+/** One observation of the service. */
 export interface ReadinessProbe {
   readonly atMs: number;
   readonly unit: UnitState;
 }
 
-/** `steady`: it says that it is up and has stayed so; whether it can write its state is still to be proven. */
+/** `steady`: it reports that it is up and has stayed up; whether it can write its state is not proven yet. */
 export type ProbeVerdict =
   | { readonly kind: 'starting' | 'steady' }
   | { readonly kind: 'not-ready'; readonly because: string };
@@ -16,15 +16,15 @@ export type Readiness =
   | { readonly ready: true }
   | { readonly ready: false; readonly because: string; readonly words: readonly string[] };
 
-/** A start may take so long: before it the old one may need its 30 s to stop. */
+/** The longest start: before it, the old process may need its 30 s to stop. */
 const patienceMs = 90_000;
-/** A process that dies of what it finds does so at once. */
+/** A process that cannot run ends at once. */
 const steadyMs = 5_000;
-const lookAgainMs = 1_000;
-/** Started again by systemd so often, it will not be ready the next time. */
+const recheckMs = 1_000;
+/** After this many restarts by systemd it will not become ready. */
 const mostRestarts = 3;
 
-/** What the exit codes of the bridge and of systemd.exec(5) tell. */
+/** The meaning of the exit codes of the bridge and of systemd.exec(5). */
 const endings: Readonly<Record<number, string>> = {
   75: 'another bridge holds its state directory',
   76: 'the outbox was written by a newer major version, which is the one to install',
@@ -40,7 +40,7 @@ const endings: Readonly<Record<number, string>> = {
 /** Another start brings the same; another bridge may go. */
 const isFinal = (exitStatus: number): boolean => exitStatus in endings && exitStatus !== 75;
 
-/** What so many looks tell; the first is the first after the start was ordered. `before`: the start that is being replaced. */
+/** The verdict of these observations; the first is the first after the start was requested. `before`: the start that is being replaced. */
 export function verdictOf(looks: readonly ReadinessProbe[], before: string | null): ProbeVerdict {
   const first = looks[0];
   const last = looks.at(-1);
@@ -100,7 +100,7 @@ export async function waitUntilReady(
       const because = verdict.kind === 'not-ready' ? verdict.because : unproven;
       return { ready: false, because, words: wordsIn(await systemd.lastWords(unit.invocation)) };
     }
-    await clock.sleep(lookAgainMs);
+    await clock.sleep(recheckMs);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * What went wrong, by the exit codes that Azure's guest agents know: they are told to whoever deploys, with the first line on
- * stderr. With `unreachable` everything is done, and yet somebody has to act. `notDone` is of this program's own.
+ * What went wrong, by the exit codes that Azure's guest agents know: they are shown to whoever deploys, with the first line of
+ * stderr. `unreachable`: everything is installed, but an operator has to act. `notDone` is our own.
  * https://learn.microsoft.com/azure/virtual-machines/extensions/features-linux
  */
 export const refusals = {

@@ -28,7 +28,7 @@ const unfinished = (path: string): string => join(dirname(path), `.${basename(pa
 export function replaceFile(path: string, content: string | Buffer, { mode, uid, gid }: Rights): void {
   const beside = unfinished(path);
   rmSync(beside, { force: true, recursive: true });
-  // `wx` follows no link that somebody may have put there meanwhile.
+  // `wx` does not follow a link that another process may have created meanwhile.
   const fd = openSync(beside, 'wx', 0o600);
   try {
     writeFileSync(fd, content);

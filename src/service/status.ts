@@ -13,12 +13,12 @@ export interface ServiceStatus {
   readonly previous: string | null;
   /** The version that was to be installed last and is not what runs; null where it is, and for who may not read it. */
   readonly refused: RefusedVersion | null;
-  /** A unit that an administrator has written, and that is kept; null: there is none. */
+  /** A unit that an administrator has written, and that is kept; null without one. */
   readonly editedUnit: string | null;
   readonly versions: readonly string[];
   /**
-   * Version, unit and configuration are those that became ready last; false: an installation was cut off, somebody changed them, or
-   * it was not started since. Null: nobody has watched it become ready, as where it came with an image.
+   * Version, unit and configuration are those that became ready last; false: an installation was interrupted, they were changed, or
+   * it was not started since. Null: it was not observed becoming ready, as in an image.
    */
   readonly isAsItWasReady: boolean | null;
   readonly enabled: boolean;
@@ -26,7 +26,7 @@ export interface ServiceStatus {
   readonly service: null | Pick<UnitState, 'active' | 'sub' | 'pid' | 'restarts' | 'since' | 'message'>;
   readonly configuration: {
     readonly file: string;
-    /** This and the problems are null for who is not root, and may not look at it. */
+    /** This and the problems are null for a user other than root, who may not read it. */
     readonly isThere: boolean | null;
     readonly problems: readonly string[] | null;
   };
@@ -75,6 +75,6 @@ function fallsBackTo({ current, record }: Observed): string | null {
   return record.ready.folder === current ? record.previous : record.ready.folder;
 }
 
-/** Whoever is not root may not look at the configuration. */
+/** Only root may read the configuration. */
 const isAsItWas = ({ current, unit, configuration }: Observed, ready: Running, isRoot: boolean): boolean =>
   current === ready.folder && unit === ready.unit && (!isRoot || configuration === ready.configuration);

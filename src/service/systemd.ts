@@ -12,11 +12,11 @@ export interface UnitState {
   readonly file: string;
   /** Another with every start; null before the first. */
   readonly invocation: string | null;
-  /** Of the main process; null while there is none. */
+  /** Of the main process; null while none runs. */
   readonly pid: number | null;
   /** Started again by systemd, since a person or the installer started it. */
   readonly restarts: number;
-  /** The sentence that the service tells of itself. */
+  /** The status sentence of the service. */
   readonly message: string;
   /** How the last main process ended. */
   readonly exitStatus: number;
@@ -52,7 +52,7 @@ const properties = [
   ...['ExecMainStatus', 'Result', 'NeedDaemonReload', 'ActiveEnterTimestamp'],
 ];
 
-/** `env`: its PATH is where `systemctl` is looked for. */
+/** `env`: `systemctl` is searched in its PATH. */
 export function createSystemd(env: NodeJS.ProcessEnv): Systemd {
   const ask = (program: string, args: readonly string[], timeoutMs = askMs): Promise<Ended> =>
     runProgram(program, args, { env: { ...env, LC_ALL: 'C', SYSTEMD_COLORS: '0', SYSTEMD_PAGER: '' }, timeoutMs });
@@ -87,13 +87,13 @@ export function createSystemd(env: NodeJS.ProcessEnv): Systemd {
 
 /** What `systemctl show` prints: `Name=value` lines in an order of its own. */
 export function stateIn(shown: string): UnitState {
-  const told = new Map(
+  const properties = new Map(
     shown.split('\n').map((line) => {
       const at = line.indexOf('=');
       return [line.slice(0, at), line.slice(at + 1).trim()];
     }),
   );
-  const text = (name: string): string => told.get(name) ?? '';
+  const text = (name: string): string => properties.get(name) ?? '';
   const number = (name: string): number => Number(text(name)) || 0;
   return {
     active: text('ActiveState'),

@@ -28,7 +28,7 @@ export function unitFiles(places: Places, folders: readonly string[]): UnitFiles
   return { read: inEtc ?? below, own, isEdited, isMasked: isMasked(administratorUnit) };
 }
 
-/** The path of the unit file that systemd reads, as others on the machine name it; null: there is none. */
+/** The path of the unit file that systemd reads, as others on the machine name it; null without one. */
 export function unitPath(places: Places): string | null {
   const observed = [places.administratorUnit, places.unit, places.packagedUnit].find((path) => sumOf(path) !== null);
   return observed === undefined ? null : fromRoot(places, observed);

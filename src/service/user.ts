@@ -12,7 +12,7 @@ export interface Account {
   readonly gid: number;
 }
 
-/** Null where there is none. */
+/** Null without one. */
 export function accountIn({ passwd }: Pick<Places, 'passwd'>): Account | null {
   const [, , uid, gid] = fieldsIn(passwd) ?? [];
   return uid && gid && Number.isInteger(Number(uid)) && Number.isInteger(Number(gid))
@@ -20,7 +20,7 @@ export function accountIn({ passwd }: Pick<Places, 'passwd'>): Account | null {
     : null;
 }
 
-/** What passwd(5) or group(5) tell of our name. */
+/** The entry of our name in passwd(5) or group(5). */
 function fieldsIn(file: string): string[] | null {
   try {
     const lines = readFileSync(file, 'utf8').split('\n');

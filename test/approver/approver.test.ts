@@ -174,7 +174,7 @@ describe('approving by policy', () => {
     inDirectory(userInitiated, async ({ look, log }) => {
       await look([]);
       for (const _ of [1, 2, 3]) await look([event({ eventType: 'Preempt' })]);
-      const why = 'events of its type are approved by hand only';
+      const why = 'events of its type need a manual approval';
       expect(log).toEqual([{ level: 'info', message: `Preempt ${eventId} is not approved automatically: ${why}.` }]);
       return undefined;
     }));

@@ -74,7 +74,7 @@ describe('approving by hand', () => {
       'an event that was shown as a freeze',
       [preempt],
       { eventId, terms: { ...shown, eventType: 'Freeze' } },
-      'By now the event is of the type Preempt',
+      'The event has changed: it is of the type Preempt',
     ],
     [
       'an event that was shown as one that a user asked for',
@@ -90,7 +90,7 @@ describe('approving by hand', () => {
     ],
     ['a request that names VMs in another way', [preempt], { eventId, resources: ['web_0'] }, 'another version'],
     ['a request whose terms cannot be read', [preempt], { eventId, terms: { ...shown, listedTwice: 1 } }, 'version'],
-    ['an event while the metadata service tells nothing', undefined, { eventId }, 'nobody knows what is scheduled'],
+    ['an event while the metadata service tells nothing', undefined, { eventId }, 'what is scheduled now is unknown'],
     ['nothing in particular', [preempt], null, 'no EventId'],
     ['what is no text', [preempt], { eventId: 5 }, 'no EventId'],
     ['nothing at all', [preempt], { eventId: ' ' }, 'no EventId'],

@@ -216,7 +216,7 @@ describe('the command approve', () => {
     };
     const { reason, message } = await approve(place('changed'), [eventId], { ask });
     expect([reason, approvalsOf(eventId)]).toEqual(['notDone', 0]);
-    expect(message).toContain('By now the event names other VMs: web_0, web_1');
+    expect(message).toContain('The event has changed: it names other VMs: web_0, web_1');
   });
 
   test('says which events there are when this one is not listed', async () => {

@@ -10,7 +10,7 @@ const failed = (code: string) => ({ kind: 'unavailable', code, reason: `It is ${
 /** What the service answers after these looks, one after the other, each so many seconds after the one before. */
 async function answered(looks: readonly (typeof seen | ReturnType<typeof failed>)[], everySeconds = 1) {
   const clock = createFakeClock();
-  const { told, counts } = createPollCounts(clock);
+  const { record: told, counts } = createPollCounts(clock);
   for (const look of looks) {
     told({ pollResult: look, appeared });
     await clock.advance(1000 * everySeconds);
@@ -54,6 +54,6 @@ test('an answer of another version tells nothing of the metadata service', () =>
     { reach: null },
     { reach: { kind: 'odd' } },
   ]) {
-    expect(reachIn(answer)).toEqual({ kind: 'untold' });
+    expect(reachIn(answer)).toEqual({ kind: 'unreported' });
   }
 });

@@ -68,7 +68,7 @@ test('before the first document it lives and is not ready, with it it is, and wh
   expect([(await ask('/livez')).status, (await ask('/readyz')).status]).toEqual([200, 200]);
   await clock.advance(166_000);
   expect([(await ask('/livez')).status, (await ask('/readyz')).status]).toEqual([503, 503]);
-  expect((await ask('/livez')).body).toMatch(/^The loop poll has made no turn for 166 s; it may take 165 s/);
+  expect((await ask('/livez')).body).toMatch(/^The loop poll has been stuck for 166 s; its limit is 165 s/);
   expect(JSON.parse((await ask('/healthz')).body).ApplicationHealthState).toBe('Unhealthy');
 });
 

@@ -13,7 +13,7 @@ const readings: Readings = {
     polls: 7,
     results: { document: 2, unchanged: 4, timeout: 1 },
     failedPolls: { timeout: 1 },
-    turnFailures: 0,
+    pollFailures: 0,
     eventsSeen: 4,
     eventsOurs: 1,
     lastDocument: { at: new Date('2026-01-01T00:00:00.500Z'), monotonicMs: 0 },

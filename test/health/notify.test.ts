@@ -52,7 +52,7 @@ test('it says that it is ready with every word, feeds the watchdog in a third of
   expect(told().slice(1)).toEqual([
     'READY=1|WATCHDOG=1|STATUS=00:00:30 UTC: Polling.',
     'READY=1|WATCHDOG=1|STATUS=00:00:50 UTC: Polling; 1 event.',
-    'STOPPING=1|STATUS=Stopping: what is pending is being sent.',
+    'STOPPING=1|STATUS=Stopping: sending what is pending.',
     'WATCHDOG=1',
   ]);
 });
@@ -123,5 +123,5 @@ test('without systemd-notify it is said once what is missing, and nothing else h
   await until(() => lines.length === 1 && clock.sleepers() === 1);
   await clock.advance(60_000);
   await notify.close();
-  expect(lines).toEqual([expect.stringMatching(/there is no program systemd-notify.*NotifyAccess=all/)]);
+  expect(lines).toEqual([expect.stringMatching(/systemd-notify is not installed.*NotifyAccess=all/)]);
 });

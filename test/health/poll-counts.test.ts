@@ -14,33 +14,33 @@ const failed = (code: string): CountedPoll => ({
 
 test('polls are counted by what they brought, and those without a document by their reason', () => {
   const polls = createPollCounts(createFakeClock());
-  polls.told(brought(0));
-  polls.told({ pollResult: { kind: 'unchanged', clockOffsetSeconds: null }, appeared: none });
-  for (const code of ['timeout', 'http-503', 'timeout']) polls.told(failed(code));
+  polls.record(brought(0));
+  polls.record({ pollResult: { kind: 'unchanged', clockOffsetSeconds: null }, appeared: none });
+  for (const code of ['timeout', 'http-503', 'timeout']) polls.record(failed(code));
   polls.failed();
   expect(polls.counts()).toMatchObject({
     polls: 6,
     results: { document: 1, unchanged: 1, timeout: 2, 'http-503': 1 },
     failedPolls: { timeout: 2, 'http-503': 1 },
-    turnFailures: 1,
+    pollFailures: 1,
     failing: { code: 'timeout', reason: 'It hangs.' },
   });
 });
 
-test('a poll that was given up because the bridge stops is none', () => {
+test('a poll aborted because the bridge is stopping does not count', () => {
   const polls = createPollCounts(createFakeClock());
-  polls.told(failed('aborted'));
+  polls.record(failed('aborted'));
   expect(polls.counts()).toMatchObject({ polls: 0, failedPolls: {}, failing: null });
 });
 
 test('the last document, the clock offset and the events in sight are kept through failures', async () => {
   const clock = createFakeClock();
   const polls = createPollCounts(clock);
-  polls.told(brought(-3, { seen: 3, ours: 1 }));
+  polls.record(brought(-3, { seen: 3, ours: 1 }));
   const { lastDocument } = polls.counts();
   await clock.advance(5_000);
-  polls.told(failed('timeout'));
-  polls.told(brought(null, { seen: 1, ours: 1 }));
+  polls.record(failed('timeout'));
+  polls.record(brought(null, { seen: 1, ours: 1 }));
   expect(polls.counts()).toMatchObject({ clockOffsetSeconds: -3, eventsSeen: 4, eventsOurs: 2, failing: null });
   expect(polls.counts().lastDocument?.monotonicMs).toBe((lastDocument?.monotonicMs ?? 0) + 5_000);
 });

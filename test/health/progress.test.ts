@@ -29,7 +29,7 @@ test('a step of the wall clock makes no loop late', () => {
   expect(progress.loops()[0]?.isProgressing).toBe(true);
 });
 
-test('a poll may take as long as the answer that turns the feature on, a relay as long as its nap and its longest send', () => {
+test('a poll may take as long as the answer that enables Scheduled Events, a relay as long as its sleep and its longest send', () => {
   const imds = { timeoutSeconds: 10, firstTimeoutSeconds: 130 };
   const limits = loopLimits({ imds, holdSeconds: { 'event-hubs': 300 } });
   expect(limits(pollLoop)).toEqual({ limitMs: 165_000, because: expect.stringContaining('130 s') });

@@ -120,8 +120,7 @@ const cases: readonly {
     but: { loops: [loop('poll', 500), loop('event-hubs', 100_001)] },
     live: false,
     status: 'unready',
-    message:
-      /^The loop event-hubs has made no turn for 100 s; it may take 100 s, since a send takes its time\. Restart/,
+    message: /^The loop event-hubs has been stuck for 100 s; its limit is 100 s, since a send takes its time\. Restart/,
   },
   {
     name: 'before the first document it is not ready, and the reason is that of the last poll',

@@ -66,7 +66,7 @@ test.skipIf(whyNoMachine)(
     await machine.ok('rm -r /run/systemd/system/look.service*');
 
     const removed = await machine.ok(`dpkg --purge ${command}`);
-    expect(removed).toContain('Azure turns Scheduled Events off for this VM when nobody has asked for them for 24 h');
+    expect(removed).toContain('Azure disables Scheduled Events for this VM after 24 h without a request');
     expect(removed).toMatch(/The state in \S+ is removed, with what was not delivered, and the account [\w-]+\.$/m);
     expect(changes(before, await treeOf(machine))).toEqual([]);
   },

@@ -152,17 +152,17 @@ describe('faults', () => {
           'Retry-After': 'Sun, 01 Mar 2026 13:00:00 GMT',
         }),
         code: 'http-503',
-        message: /asked again/,
+        message: /retrying/,
         retryAfterMs: 3_600_000,
       },
       {
         fault: '500',
         answer: http(500, '{"DocumentIncarnation":1,"Events":[]}'),
         code: 'http-500',
-        message: /its own/,
+        message: /retrying/,
       },
-      { fault: '200 without a body', answer: http(200), code: 'empty-body', message: /no observation/ },
-      { fault: '204', answer: http(204), code: 'http-204', message: /no observation/ },
+      { fault: '200 without a body', answer: http(200), code: 'empty-body', message: /ignored/ },
+      { fault: '204', answer: http(204), code: 'http-204', message: /ignored/ },
       {
         fault: 'half the JSON',
         answer: http(200, scheduled.slice(0, 99)),
@@ -182,7 +182,7 @@ describe('faults', () => {
         code: 'no-incarnation',
         message: /DocumentIncarnation/,
       },
-      { fault: 'null', answer: http(200, 'null'), code: 'not-an-object', message: /no observation/ },
+      { fault: 'null', answer: http(200, 'null'), code: 'not-an-object', message: /ignored/ },
       {
         fault: 'a document in Latin-1',
         answer: raw(Buffer.from(scheduled.replace('"Platform"', '"Plattf\u00f6rm"'), 'latin1')),
@@ -193,7 +193,7 @@ describe('faults', () => {
         fault: 'an empty document with a byte that is none',
         answer: raw(Buffer.from('{"DocumentIncarnation":9,"Events":[],"\u00ff":1}', 'latin1')),
         code: 'not-utf8',
-        message: /no observation/,
+        message: /ignored/,
       },
       {
         fault: 'a redirect',
@@ -238,13 +238,13 @@ describe('faults', () => {
         fault: 'another protocol',
         answer: bytes('SSH-2.0-OpenSSH_9.6\r\n\r\n'),
         code: 'not-http',
-        message: /speak HTTP/,
+        message: /not valid HTTP/,
       },
       {
         fault: 'endless headers',
         answer: bytes(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(200_000)}\r\n\r\n`),
         code: 'not-http',
-        message: /speak HTTP/,
+        message: /not valid HTTP/,
       },
     ];
 

@@ -278,7 +278,7 @@ describe('bodies that are no document', () => {
     const parsed = parseDocument(body, newest) as Extract<ParsedDocument, { kind: 'unavailable' }>;
     expect(parsed).toMatchObject({ kind: 'unavailable', code });
     expect(parsed.reason).toMatch(message);
-    expect(parsed.reason).toMatch(/it counts as no observation\.$/);
+    expect(parsed.reason).toMatch(/it is ignored\.$/);
   });
 
   test('a byte order mark in front is no obstacle', () => {

@@ -86,7 +86,7 @@ describe('a deadline', () => {
 
   test.each<{ what: string; answer: RawAnswer | null; message: RegExp }>([
     { what: 'silence', answer: null, message: /did not answer within 10 s/ },
-    { what: 'a body that does not end', answer: unending, message: /did not end within 10 s/ },
+    { what: 'a body that does not end', answer: unending, message: /did not finish within 10 s/ },
   ])('ends $what; the connection is not used again', async ({ answer, message }) => {
     await using server = await startRawServer();
     const clock = createFakeClock();

@@ -14,9 +14,9 @@ test.each([
   ['ENOTFOUND', 'name-not-found', /does not resolve/],
   ['ETIMEDOUT', 'connect-timeout', /imds\.endpoint/],
   ['UND_ERR_CONNECT_TIMEOUT', 'connect-timeout', /imds\.endpoint/],
-  ['HPE_INVALID_CONSTANT', 'not-http', /does not speak HTTP/],
-  ['UND_ERR_HEADERS_OVERFLOW', 'not-http', /does not speak HTTP/],
-  ['UND_ERR_DESTROYED', 'aborted', /stops/],
+  ['HPE_INVALID_CONSTANT', 'not-http', /not valid HTTP/],
+  ['UND_ERR_HEADERS_OVERFLOW', 'not-http', /not valid HTTP/],
+  ['UND_ERR_DESTROYED', 'aborted', /stopping/],
   ['EFUTURE', 'network-error', /failed with EFUTURE/],
 ])('%s is called %s', (code, called, message) => {
   expect(failureOfNetwork(error(code), { origin, hasBegun: false })).toMatchObject({
@@ -43,5 +43,5 @@ test('a missed deadline tells how far the exchange came', () => {
   const missed = (isSent: boolean, hasBegun: boolean) => failureOfDeadline(10_000, { origin, isSent, hasBegun });
   expect(missed(false, false)).toMatchObject({ code: 'connect-timeout', reason: expect.stringContaining('10 s') });
   expect(missed(true, false)).toMatchObject({ code: 'timeout', reason: expect.stringContaining('did not answer') });
-  expect(missed(true, true)).toMatchObject({ code: 'timeout', reason: expect.stringContaining('did not end') });
+  expect(missed(true, true)).toMatchObject({ code: 'timeout', reason: expect.stringContaining('did not finish') });
 });

@@ -8,7 +8,7 @@ describe('what an operator reads about a status', () => {
   test.each([
     [204, 'http-204', /no content/],
     [302, 'http-302', /redirects .*imds\.endpoint/],
-    [304, 'http-304', /not asked/],
+    [304, 'http-304', /unconditional/],
     [400, 'http-400', /api-version 2020-07-01.*Metadata: true/],
     [401, 'http-401', /proxy/],
     [403, 'http-403', /Metadata Security Protocol/],
@@ -17,15 +17,15 @@ describe('what an operator reads about a status', () => {
     [407, 'http-407', /proxy/],
     [410, 'http-410', /70 s/],
     [429, 'http-429', /five requests a second/],
-    [500, 'http-500', /problem of its own/],
-    [502, 'http-502', /problem of its own/],
-    [503, 'http-503', /asked again/],
-    [504, 'http-504', /problem of its own/],
+    [500, 'http-500', /service failed .*retrying/],
+    [502, 'http-502', /service failed .*retrying/],
+    [503, 'http-503', /unavailable .*retrying/],
+    [504, 'http-504', /service failed .*retrying/],
     [206, 'http-2xx', /imds\.endpoint/],
     [300, 'http-3xx', /redirects/],
     [418, 'http-4xx', /imds\.endpoint/],
-    [599, 'http-5xx', /problem of its own/],
-    [999, 'http-9xx', /problem of its own/],
+    [599, 'http-5xx', /service failed .*retrying/],
+    [999, 'http-9xx', /service failed .*retrying/],
   ])('%i is called %s', (status, code, message) => {
     expect(meaning(status)).toMatchObject({ code, reason: expect.stringMatching(message) });
     expect(meaning(status).reason).toContain(`HTTP ${status}`);

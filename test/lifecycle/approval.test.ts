@@ -119,9 +119,19 @@ describe('one condition fails, and it is not approved', () => {
       'no user',
     ],
     ['a source that nobody knows', event({ ...reboot, eventSource: null }), circumstances, 'no user'],
-    ['an eviction, whoever asked for it', event({ ...reboot, eventType: 'Preempt' }), circumstances, 'by hand only'],
-    ['a deletion, whoever asked for it', event({ ...reboot, eventType: 'Terminate' }), circumstances, 'by hand only'],
-    ['a type that nobody knows', event({ ...reboot, eventType: null }), circumstances, 'by hand only'],
+    [
+      'an eviction, whoever asked for it',
+      event({ ...reboot, eventType: 'Preempt' }),
+      circumstances,
+      'need a manual approval',
+    ],
+    [
+      'a deletion, whoever asked for it',
+      event({ ...reboot, eventType: 'Terminate' }),
+      circumstances,
+      'need a manual approval',
+    ],
+    ['an unknown type', event({ ...reboot, eventType: null }), circumstances, 'need a manual approval'],
     ['freezes are not to be approved', freeze, withPolicy({ freezeUpToSeconds: null }), 'approve.freezeUpToSeconds'],
     ['a freeze of a second more', event({ durationSeconds: 10 }), circumstances, 'more than 9 s'],
     [

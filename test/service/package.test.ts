@@ -69,7 +69,7 @@ test('a folder without a manifest is no package, nor is one with half a manifest
   expect(() => readPackage(harness.root)).toThrow(/holds no package/);
   const from = harness.package('1.0.0');
   writeFileSync(join(from, 'manifest.json'), '{"name":');
-  expect(() => readPackage(from)).toThrow(/it is no JSON/);
+  expect(() => readPackage(from)).toThrow(/it is not JSON/);
 });
 
 test('rights are taken as text or as a number, and files may be in folders', () => {

@@ -5,11 +5,15 @@ import { whyUnreached } from '../../src/service/reach.ts';
 import { createHarness } from './harness.ts';
 
 const none: Reach = { kind: 'no-connection', reason: 'No connection to http://169.254.169.254 came about.' };
-const [waiting, connected, untold]: readonly Reach[] = [{ kind: 'waiting' }, { kind: 'connected' }, { kind: 'untold' }];
+const [waiting, connected, unreported]: readonly Reach[] = [
+  { kind: 'waiting' },
+  { kind: 'connected' },
+  { kind: 'unreported' },
+];
 
 const ways: readonly { name: string; reach: (ms: number) => Reach | undefined; asked: number; why: string | null }[] = [
   { name: 'has a connection', reach: () => connected, asked: 1, why: null },
-  { name: 'is of a version that does not tell', reach: () => untold, asked: 1, why: null },
+  { name: 'is of a version without this report', reach: () => unreported, asked: 1, why: null },
   { name: 'waits for a first answer of two minutes', reach: () => waiting, asked: 4, why: null },
   { name: 'never gets a connection', reach: () => none, asked: 16, why: none.reason },
   { name: 'gets one when the network is up', reach: (ms) => (ms < 70_000 ? none : connected), asked: 15, why: null },

@@ -19,7 +19,7 @@ export const addServiceOf =
   (program, commandContext) => {
     const service = program
       .command('service')
-      .description('install the bridge as a service of this machine, update, configure, look at and remove it')
+      .description('install the bridge as a service of this machine, update, configure, show and remove it')
       .helpCommand(false);
     describeVerb(service, ...inOrder(...reasons, 'unreachable', 'actionRequired'));
     const machine = (): Promise<Machine> => open(commandContext);
@@ -30,17 +30,17 @@ export const addServiceOf =
 
 type Sub = (service: Command, machine: () => Promise<Machine>, commandContext: CommandContext) => void;
 
-const goesOn =
-  'It goes on to its end, since half of it would be of no use. Asked once more it ends at once; the same command takes it up again later.';
+const interruptNotice =
+  'Continuing to the end, since half an installation is unusable. Interrupt again to stop at once; the same command resumes it later.';
 
-/** Does it, and tells whoever wants to stop it what that would mean. */
+/** Runs it; the first interrupt prints what a second one would do. */
 async function toItsEnd<T>(machine: Machine, { stop }: CommandContext, work: () => Promise<T>): Promise<T> {
-  const tell = (): void => machine.say(goesOn);
-  stop.addEventListener('abort', tell, { once: true });
+  const explain = (): void => machine.say(interruptNotice);
+  stop.addEventListener('abort', explain, { once: true });
   try {
     return await orFail(work);
   } finally {
-    stop.removeEventListener('abort', tell);
+    stop.removeEventListener('abort', explain);
   }
 }
 
@@ -172,7 +172,7 @@ const addStatus: Sub = (service, machine, { print }) => {
   addSub(
     service,
     'status',
-    'tell what is installed and whether it runs; the bridge itself is told of by "status"',
+    'show what is installed and whether it runs; "status" shows the health of the bridge',
     'actionRequired',
   )
     .option('--json', 'print everything as one JSON document')

@@ -49,18 +49,18 @@ export function checkConfiguration(file: string): CheckedConfiguration {
   return config ? { stateDirectory: config.stateDirectory } : { problems };
 }
 
-/** The service looks at its requests at least every five seconds, also while a first answer of Azure takes two minutes. */
+/** The service checks its requests at least every five seconds, also while a first answer of Azure takes two minutes. */
 const answerMs = 20_000;
 
-/** Asks as the owner of the state: what the service could have put there for root to follow is followed as nobody. */
+/** Asks as the owner of the state: root must not follow a link that the service account may have created there. */
 async function greet(directory: string): Promise<PingResult> {
-  // Whoever is impatient must not make a service look as if it were stuck.
+  // An impatient operator must not make a service appear stuck.
   const { signal } = new AbortController();
   try {
     const asked = await asOwner(directory, () =>
       askService(directory, pingRequest, null, { timeoutMs: answerMs, signal, clock: systemClock }),
     );
-    // An older version answers that it does not know the request: written down it proves as much.
+    // An older version answers that it does not know the request, which proves the same.
     if (asked.answered) return { ok: true, reach: reachIn(asked.answer) };
     return { ok: false, message: why[asked.why](directory) };
   } catch (error) {
@@ -74,5 +74,5 @@ async function greet(directory: string): Promise<PingResult> {
 const why = {
   'no-outbox': (directory: string) => `it has made no outbox in ${directory}, so that it cannot write there`,
   'no-service': (directory: string) => `it does not hold ${directory}, so that it cannot write there`,
-  'no-answer': () => `it takes no question for ${answerMs / 1000} s: its loop is stuck, or its disk is`,
+  'no-answer': () => `it has not answered for ${answerMs / 1000} s: its loop is stuck, or its disk is`,
 } as const;

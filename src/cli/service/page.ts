@@ -17,7 +17,7 @@ export function servicePage(status: ServiceStatus): string {
     ...(isAsItWasReady !== false
       ? []
       : [
-          'This is not what became ready last: an installation was cut off, something was changed by hand, or it was not started since. Install, configure or enable it again.',
+          'This is not what became ready last: an installation was cut off, files were changed manually, or it was not started since. Install, configure or enable it again.',
         ]),
   ];
   return `${lines.join('\n')}\n`;
@@ -36,9 +36,9 @@ function serviceLine(service: ServiceStatus['service'], enabled: boolean): strin
 }
 
 function configurationLine({ file, isThere, problems }: ServiceStatus['configuration']): string {
-  if (isThere === null) return `Configuration: ${file} (only root may look at it).`;
+  if (isThere === null) return `Configuration: ${file} (only root may read it).`;
   if (!isThere)
-    return `Configuration: there is none; write one to a file and "${serviceName} service configure --config FILE".`;
+    return `Configuration: none. Write one to a file and run "${serviceName} service configure --config FILE".`;
   const [first] = problems ?? [];
   return first === undefined
     ? `Configuration: ${file}.`

@@ -5,7 +5,7 @@ import { type Places, serviceName } from '../../service/places.ts';
 import type { CommandState } from '../../service/plan.ts';
 import type { Uninstalled } from '../../service/uninstall.ts';
 
-/** What `install`, `update`, `configure` and `enable` tell when it is done. */
+/** The message of `install`, `update`, `configure` and `enable` when they are done. */
 export function doneSentences(done: Done, places: Places): string[] {
   const { outcome, folder, from, changed, message, command, editedUnit } = done;
   const came = from === null ? '' : `, after ${from}`;
@@ -31,7 +31,7 @@ export const editedUnitSentence = (path: string): string =>
 
 /** Why there is no command in the path. */
 const noCommand: Readonly<Partial<Record<CommandState, string>>> = {
-  foreign: "is somebody else's and was left alone",
+  foreign: 'belongs to another product and was left alone',
   'no-place': 'cannot be made on a read-only file system',
 };
 
@@ -44,7 +44,7 @@ export function beginningSentences({ outcome }: Pick<Done, 'outcome'>): string[]
   const since = outcome === 'later' ? 'From its first start on' : 'From now on';
   return [
     `The first answer of Azure may take two minutes. "${serviceName} check" proves that it is reached, and every destination.`,
-    `${since} restarts and redeployments of this VM that users ask for may wait up to 15 minutes, since somebody watches; with approve.userInitiated the bridge approves them at once.`,
+    `${since} restarts and redeployments of this VM that users request may wait up to 15 minutes for an approval; with approve.userInitiated the bridge approves them at once.`,
   ];
 }
 
@@ -54,7 +54,7 @@ export const unreachedSentence = (reason: string, places: Places): string =>
 
 const offAfterMs = 24 * 3_600_000;
 
-/** What `uninstall` tells. `now`: the service has asked Azure for the last time. */
+/** The message of `uninstall`. `now`: when the service last polled Azure. */
 export function uninstalledSentences(
   { wasThere, state, hasAccount, configuration, left, troubles }: Uninstalled,
   places: Places,
@@ -63,7 +63,7 @@ export function uninstalledSentences(
   const off = clockTime(new Date(now.getTime() + offAfterMs).toISOString(), now);
   const ended = [
     'The service is stopped and removed.',
-    `Azure turns Scheduled Events off for this VM when nobody has asked for them for 24 h, which will be about ${off}: until then restarts that users ask for may still wait up to 15 minutes, and nobody approves them.`,
+    `Azure disables Scheduled Events for this VM after 24 h without a request, at about ${off}: until then restarts that users request may still wait up to 15 minutes, since no approval is sent.`,
   ];
   const ofState = {
     kept: `The state is kept in ${places.state}, with what was not delivered, and the account ${serviceName} that it belongs to: the next installation goes on with it.`,

@@ -6,9 +6,9 @@ import type { SinkCounters } from '../../outbox/outbox.ts';
 /** What the verdict is about. */
 export interface Facts {
   readonly at: string;
-  /** A service holds the state directory, or answers for it. Null: this user may not look at its lock. */
+  /** A service holds the state directory, or answers for it. Null: this user may not read its lock. */
   readonly running: boolean | null;
-  /** What the running process says of itself; null where it was not running, or did not answer: `answer` tells. */
+  /** The report of the running process; null if it was not running, or did not answer: see `answer`. */
   readonly service: ServiceFacts | null;
   /**
    * `answered`: all figures are those of the running process, as of now. Else they are those on disk. `silent`: it listens and
@@ -56,7 +56,7 @@ export interface Facts {
 export interface ServiceFacts {
   readonly version: string;
   readonly pid: number;
-  /** It was told to stop, and sends what is pending. */
+  /** It is stopping, and sends what is pending. */
   readonly stopping: boolean;
   readonly poll: PollFigures;
   /** A sentence for each loop that is stuck. */
@@ -96,7 +96,7 @@ export interface StatusSink {
   /** The next attempt, where the last one failed and a service runs. */
   readonly retryAt: string | null;
   readonly lastSuccessAt: string | null;
-  /** Also one that is over: `state` tells. */
+  /** Also one that is over: see `state`. */
   readonly lastError: null | { readonly at: string | null; readonly code: string; readonly reason: string };
   readonly counters: SinkCounters;
 }

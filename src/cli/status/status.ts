@@ -12,7 +12,7 @@ import type { Facts, ServiceFacts, StatusSink } from './facts.ts';
 import { judge, notResponding, type StatusVerdict } from './verdict.ts';
 
 /**
- * What `status --json` prints: what the running process says of itself, else what its state directory tells. Fields are only
+ * What `status --json` prints: what the running process reports, else what its state directory shows. Fields are only
  * ever added. Times are ISO 8601 in UTC, ages are seconds at `at`; what is unknown is null.
  */
 export interface Status extends Facts {
@@ -40,7 +40,7 @@ export async function readStatus(directory: string, options: StatusOptions): Pro
     service: snapshot && serviceFacts(snapshot),
     answer: answer.kind,
     stateDirectory: directory,
-    ...told(figures, { now, running, snapshot }),
+    ...reported(figures, { now, running, snapshot }),
     outbox: {
       streamId: figures.streamId,
       position: figures.position,
@@ -70,7 +70,7 @@ export async function readStatus(directory: string, options: StatusOptions): Pro
 /** From its lock to its socket a service takes some milliseconds, and longer where it saves rows from a damaged file. */
 const startingMs = 1_000;
 
-/** Asks whoever listens; where the lock is held and nobody does, once more a moment later. */
+/** Asks the service; if the lock is held and nothing listens, once more a moment later. */
 export async function lookForService(
   directory: string,
   { clock, paths }: Pick<StatusOptions, 'clock' | 'paths'>,
@@ -121,7 +121,7 @@ const serviceFacts = ({
   senders,
 });
 
-type Told = Pick<Facts, 'observer' | 'document' | 'events' | 'sinks' | 'approvals'>;
+type Reported = Pick<Facts, 'observer' | 'document' | 'events' | 'sinks' | 'approvals'>;
 
 interface Around {
   readonly now: Date;
@@ -129,7 +129,7 @@ interface Around {
   readonly snapshot: Snapshot | null;
 }
 
-function told(figures: OutboxFigures, around: Around): Told {
+function reported(figures: OutboxFigures, around: Around): Reported {
   const { observer, lastDocumentAt, incarnation, clockOffsetSeconds } = figures;
   const ageSeconds = around.snapshot?.poll.documentAgeSeconds ?? ageOf(lastDocumentAt, around.now);
   return {

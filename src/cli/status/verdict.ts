@@ -8,7 +8,7 @@ import type { Facts, StatusEvent, StatusSink } from './facts.ts';
 
 /** What is wrong and how to fix it. */
 export interface StatusVerdict {
-  /** The exit code tells it too. */
+  /** Decides the exit code. */
   readonly actionRequired: boolean;
   /** One sentence or two: what matters most. */
   readonly message: string;
@@ -55,7 +55,7 @@ type Question = (facts: Facts) => string | null;
 const stopped: Question = ({ running, document, at }) => {
   if (running !== false) return null;
   const since = document.lastSeenAt === null ? '' : ` since ${clockTime(document.lastSeenAt, new Date(at))}`;
-  return `Not running: nothing has been watched${since}. Start the service (Linux: systemctl start scheduled-events-bridge) and look at its log if it ends again.`;
+  return `Not running: nothing has been watched${since}. Start the service (Linux: systemctl start scheduled-events-bridge) and read its log if it ends again.`;
 };
 
 const hung: Question = ({ answer, stateDirectory, document, at }) => {
@@ -66,7 +66,7 @@ const hung: Question = ({ answer, stateDirectory, document, at }) => {
   return notResponding({ stateDirectory, lastSeen });
 };
 
-/** Also where the outbox tells nothing. */
+/** Also if the outbox cannot be read. */
 export const notResponding = ({ stateDirectory, lastSeen }: { stateDirectory: string; lastSeen: string }): string =>
   `Not responding: the service with the state directory ${stateDirectory} did not answer within 2 s. It is stopped (SIGSTOP, a debugger, a frozen container) or hangs, and events go unseen.${lastSeen} Let it go on (kill -CONT), else restart it (systemctl restart scheduled-events-bridge); records that it holds in memory only are lost then.`;
 
@@ -134,13 +134,12 @@ function refused(sink: StatusSink, { at }: Pick<Facts, 'at'>): string | null {
   return `${sinkName(sink.name)} has taken nothing${when}: ${reasonOf(sink)} (${command}${next}${tryNow(sink)})`;
 }
 
-/** Not for one that is refused, or that nobody runs for: that is said already. */
+/** Not for a sink that refuses, or without a running service: those have messages of their own. */
 function late(sink: StatusSink, { at, running }: Pick<Facts, 'at' | 'running'>): string | null {
   const { state, lateSeconds, retryAt } = sink;
   if (lateSeconds === null || state === 'refused' || running === false) return null;
   const head = `${sinkName(sink.name)} has taken nothing for ${formatDuration(lateSeconds)}, ${counted(sink.waiting)} for it`;
-  if (state === 'delivering')
-    return `${head}: the attempt under way has had no answer. Run check, and look at the log.`;
+  if (state === 'delivering') return `${head}: the attempt under way has had no answer. Run check, and read the log.`;
   return `${head}; next attempt ${attempt(retryAt, at)}: ${reasonOf(sink)} (check shows where it fails; ${tryNow(sink)})`;
 }
 
@@ -157,7 +156,7 @@ const nearlyFull: Question = ({ outbox: { bytes, maxBytes } }) =>
     ? null
     : `The outbox takes ${size(bytes)} of its ${size(maxBytes)}: fix the destination that holds it up, or give it more room (outbox.maxMegabytes, but never more than 5 % of the free disk); when it is full the oldest ended events are discarded.`;
 
-/** When the trouble began, as far as can be told: what waits was not delivered since, and nothing was since the last success. */
+/** When the failure began, as far as known: the waiting records are older, and the last success was before it. */
 function sinceWhen({ oldestWaitingAt, lastSuccessAt, lastError }: StatusSink): string | null {
   const times = [oldestWaitingAt, lastSuccessAt].filter((time) => time !== null).toSorted();
   return times.at(-1) ?? lastError?.at ?? null;
@@ -192,7 +191,7 @@ function notesOf({ sinks, approvals, outbox, document, at }: Facts): readonly st
     ),
     ...(outbox.undecidedDocuments > 0
       ? [
-          `${outbox.undecidedDocuments} documents wait for the name of this VM, which the metadata service has not told yet.`,
+          `${outbox.undecidedDocuments} documents wait for the identity of this VM, which could not be read from the metadata service yet.`,
         ]
       : []),
     ...((document.ageSeconds ?? 0) < -5 ? ['The last document is in the future: the clock was set back since.'] : []),

@@ -35,7 +35,7 @@ test('service install says that it is ready, and that restarts may wait from now
   );
   expect(code).toBe(0);
   expect(said).toContain('Version 1.0.0 runs and is ready. It says: Polling; no event under way.');
-  expect(said).toMatch(/From now on restarts .* that users ask for may wait up to 15 minutes/);
+  expect(said).toMatch(/From now on restarts .* that users request may wait up to 15 minutes/);
 });
 
 test('service install in an image starts nothing', async () => {
@@ -96,7 +96,7 @@ test('service uninstall says that Scheduled Events stays on for a day, until whe
   await service(harness, 'install', '--from', harness.package('1.0.0'), '--config', harness.configuration());
   const { code, said } = await service(harness, 'uninstall', '--keep-state');
   expect(code).toBe(0);
-  expect(said).toMatch(/nobody has asked for them for 24 h, which will be about 2026-01-02 12:0\d UTC/);
+  expect(said).toMatch(/after 24 h without a request, at about 2026-01-02 12:0\d UTC/);
   expect(said).toMatch(/state is kept in .*scheduled-events-bridge, .*: the next installation goes on with it\./);
   const again = await service(harness, 'uninstall');
   expect([again.code, again.said]).toEqual([
@@ -137,7 +137,7 @@ test('service install with a wrong configuration ends with 53, service update wi
 });
 
 test('a service that gets no connection to the metadata service is installed all the same; 55 and the first line say so', async () => {
-  const reason = 'No connection to http://169.254.169.254 came about within 10 s: check the firewall.';
+  const reason = 'No connection to http://169.254.169.254 was established within 10 s: check the firewall.';
   using harness = createHarness({ reach: () => ({ kind: 'no-connection', reason }) });
   const blind = [
     ['install', '--from', harness.package('1.0.0'), '--config', harness.configuration('a')],
@@ -207,7 +207,7 @@ test('whoever interrupts an installation is told that it goes on, and it does', 
   const args = ['service', 'install', '--from', harness.package('1.0.0'), '--config', harness.configuration()];
   await program.parseAsync(['node', 'main.ts', ...args]);
   expect(harness.said).toEqual([
-    expect.stringMatching(/^It goes on to its end/),
+    expect.stringMatching(/^Continuing to the end/),
     expect.stringContaining('Version 1.0.0 runs and is ready'),
     expect.anything(),
     expect.anything(),
@@ -228,7 +228,7 @@ test.each(['disable', 'uninstall'])('whoever interrupts service %s is told that 
   addServiceOf(async () => machine)(program, { env: {}, stop: stop.signal, print: () => {} });
   await program.parseAsync(['node', 'main.ts', 'service', verb]);
   expect(said.slice(0, 2)).toEqual([
-    expect.stringMatching(/^It goes on to its end/),
+    expect.stringMatching(/^Continuing to the end/),
     expect.stringMatching(/^The service is stopped/),
   ]);
 });

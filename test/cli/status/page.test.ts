@@ -67,7 +67,7 @@ test('one that is not well says what is wrong first, then everything it rests on
         sink('stdout', { state: 'not-configured', lastSuccessAt: null }),
       ],
     }),
-  ).toBe(`Not running: nothing has been watched since 09:29 UTC. Start the service (Linux: systemctl start scheduled-events-bridge) and look at its log if it ends again. (1 more below.)
+  ).toBe(`Not running: nothing has been watched since 09:29 UTC. Start the service (Linux: systemctl start scheduled-events-bridge) and read its log if it ends again. (1 more below.)
 
 Operator action required too:
   - Log Analytics has taken nothing since 09:26 UTC: The identity may not write: grant the role. (check prints the command that fixes it; outbox retry --now --sink log-analytics tries at once.)

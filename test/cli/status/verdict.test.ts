@@ -230,8 +230,8 @@ const cases: readonly Case[] = [
   },
   {
     name: 'a loop that is stuck',
-    given: facts({ service: service({ stuck: ['The loop event-hubs has made no turn for 300 s.'] }) }),
-    message: /^The loop event-hubs has made no turn/,
+    given: facts({ service: service({ stuck: ['The loop event-hubs has been stuck for 300 s.'] }) }),
+    message: /^The loop event-hubs has been stuck/,
     problems: 1,
   },
   {
@@ -320,6 +320,6 @@ test('what is worth knowing needs nobody', () => {
     '2 records were discarded before Event Hubs had them.',
     'A damaged outbox was replaced 2026-03-13 08:00 UTC: a page was damaged; it is kept in /state/corrupt-1.',
     'The approval of E-1, begun 09:29 UTC, has no outcome yet.',
-    '4 documents wait for the name of this VM, which the metadata service has not told yet.',
+    '4 documents wait for the identity of this VM, which could not be read from the metadata service yet.',
   ]);
 });
