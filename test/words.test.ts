@@ -46,6 +46,21 @@ const retired = [
     'tidy',
   ],
   ...['Voice', 'Storyteller', 'Ink', 'feel'],
+  ...[
+    'HostReading',
+    'TickFigures',
+    'Seen',
+    'SeenDocument',
+    'UndecidedDocument',
+    'Unsequenced',
+    'Circumstances',
+    'StepToDescribe',
+    'CountedTurn',
+    'becomeOwnerOf',
+    'tellLeft',
+    'assembleBridge',
+    'teller',
+  ],
 ];
 const retiredFiles = [
   ...[
@@ -100,6 +115,35 @@ test('no symbol has a retired name', () => {
     [...readFileSync(join(root, path), 'utf8').matchAll(declared)]
       .filter(([, name = '']) => retired.includes(name) || retired.includes(name.replace(/^create/, '')))
       .map(([, name]) => `${path}: ${name}`),
+  );
+  expect(found).toEqual([]);
+});
+
+/** Rooms whose comments and messages are in plain words. `kept`: values of published contracts. */
+const plainRooms = [
+  'approver',
+  'control',
+  'health',
+  'heartbeat',
+  'host',
+  'http',
+  'imds',
+  'lifecycle',
+  'process',
+  'service',
+];
+const privateWords =
+  /\b(told|tells|nobody|anybody|somebody|given up|gives? up|of no use|comes? about|mends?|suffers?)\b/i;
+const kept = /'nobody'|`nobody`|\bnobody\b(;|: ServiceAnswer)/;
+
+test('no comment and no message of a plain room has a private word', () => {
+  const rooms = files.filter((path) => plainRooms.some((room) => path.startsWith(join('src', room, '/'))));
+  expect(rooms.length).toBeGreaterThan(100);
+  const found = rooms.flatMap((path) =>
+    readFileSync(join(root, path), 'utf8')
+      .split('\n')
+      .filter((line) => privateWords.test(line) && !kept.test(line))
+      .map((line) => `${path}: ${line.trim()}`),
   );
   expect(found).toEqual([]);
 });

@@ -19,7 +19,7 @@ export interface ApproveAnswer {
   readonly outcome: ApprovalAnswer['outcome'] | null;
 }
 
-interface Circumstances {
+interface ApproveContext {
   readonly view: EventView;
   readonly carryOut: Submitter;
   /** The identity of this VM was read from the metadata service. */
@@ -32,7 +32,7 @@ interface Circumstances {
 /** Approves an {@link ApproveRequest} as long as the event is what the operator was shown. */
 export async function approveManually(
   argument: unknown,
-  { view, carryOut, isCertain, isClosing, isApproved }: Circumstances,
+  { view, carryOut, isCertain, isClosing, isApproved }: ApproveContext,
 ): Promise<ApproveAnswer> {
   const asked = readApproveRequest(argument);
   if (asked === null) return refusal('The request names no EventId, or is that of another version of this command.');

@@ -79,7 +79,7 @@ export function createSubmitter({ imds, outbox, observer, bridgeVersion, clock, 
 
   const send = async (intent: ApprovalIntent): Promise<ApprovalAnswer> => {
     const answer = await imds.approve([intent.eventId], stopping.signal);
-    // Given up by us: the next start sees what became of it.
+    // Aborted by us: the next start settles it.
     if (stopping.signal.aborted && answer.outcome === 'outcome-unknown') return answer;
     conclude(intent, answer);
     return answer;

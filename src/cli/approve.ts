@@ -29,7 +29,7 @@ export const addApproveWith =
   (program, commandContext) => {
     const command = program
       .command(approveRequest)
-      .description('tell Azure that an event may start now, for every VM that it names; whatever its type')
+      .description('let Azure start an event now, for every VM that it names, whatever its type')
       .argument('<event-id>', 'EventId, as records, status and the log give it')
       .option(
         '-c, --config <file>',

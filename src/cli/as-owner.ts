@@ -3,7 +3,7 @@ import { Failure } from './exit-codes.ts';
 
 /**
  * Does `work` as the user who owns this directory, so that no file in it becomes root's: the service, which runs as that
- * user, could not write it. Only root can become somebody else; any other user has to be the owner.
+ * user, could not write it. Only root can change the user; any other user has to be the owner.
  * Not on Windows, where the owner follows from the permissions of the directory.
  * @throws Failure where this user is neither root nor the owner.
  */

@@ -19,7 +19,7 @@ export interface HeartbeatFacts {
   readonly lastPosition: number;
   readonly openEvents: number;
   readonly sinks: Readonly<Record<string, SinkCounters>>;
-  /** When the oldest record that some sink has not taken was appended; null if there is none. */
+  /** When the oldest record that some sink has not taken was appended; null without one. */
   readonly oldestPendingAt: string | null;
   readonly imdsApiVersion: string;
   readonly configHash: string;

@@ -16,7 +16,7 @@ export const approvalDeadlineMs = 10_000;
 const throttledMs = 1_000;
 
 /**
- * Tells Azure that these events may start now, for every VM that they name. Never rejects. 200 for any valid id, also one that
+ * Approves these events, for every VM that they name. Never rejects. 200 for any valid id, also one that
  * was approved before, so it may be repeated; 400 for what is malformed. 429, where the programs of the VM ask more often than
  * five times a second, is repeated after its Retry-After, within the deadline. Any other answer, or none, proves nothing.
  * https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events#start-an-event

@@ -23,7 +23,7 @@ export type Probe = (address: string, signal: AbortSignal) => Promise<boolean>;
 
 /**
  * Finds the metadata service for `imds.endpoint: "auto"`: at the link-local address; if no connection to it can be
- * established, at the address of DHCP option 245 (outside a virtual network). The result is kept; as long as there is none, each
+ * established, at the address of DHCP option 245 (outside a virtual network). The result is kept; until there is a result, each
  * call searches again, since the network may not be up yet. Logs the chosen address.
  * https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events#endpoint-discovery
  */

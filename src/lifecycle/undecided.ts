@@ -6,7 +6,7 @@ import type { LifecycleState } from './state.ts';
 
 /**
  * Stores observations as long as the observer is unknown, to decide them later. Of equal ones in a row the first, the second and
- * the latest are kept: the second confirms the departures in the first, and the latest tells how long the state lasted.
+ * the latest are kept: the second confirms the departures in the first, and the latest shows how long the state lasted.
  */
 export function bufferUndecided(
   state: LifecycleState,
@@ -50,7 +50,7 @@ const repeats = ({ document, host }: Observation, other: Observation): boolean =
 const undecidedBounds = { observations: 1000, bytes: 8 * 2 ** 20 } as const;
 
 /**
- * Beyond the bounds the newest observation replaces those before it, but never the first, which tells how it began. After a
+ * Beyond the bounds the newest observation replaces those before it, but never the first, which shows how it began. After a
  * replacement the newest one has a gap before it.
  */
 function withinBounds(waiting: readonly Observation[], newest: Observation): readonly Observation[] {

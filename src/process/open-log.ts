@@ -10,7 +10,7 @@ const exitMs = 500;
 /** The log of this process, on stderr: JSON lines, or readable ones when a person watches. Opened once per process. */
 export async function openLog(level: LogLevel): Promise<Log> {
   const onDropped = (lines: number): void =>
-    log.warn({ lines }, 'log lines were dropped because nobody read stderr fast enough');
+    log.warn({ lines }, 'log lines were dropped because stderr was not read fast enough');
   const destination = openDestination({ fd: 2, maxBytes: maxBacklogBytes, onDropped });
   process.on('exit', () => destination.flushSync(exitMs));
   const log = createLog({ level, destination, ...(process.stderr.isTTY && { pretty: await readable() }) });

@@ -98,18 +98,18 @@ export function readInstallationRecord({ record }: Pick<Places, 'record'>): Inst
   const content = contentOf(record);
   if (content === null) return null;
   try {
-    const told = JSON.parse(content.toString('utf8')) as Partial<InstallationRecord> | null;
-    if (!isRunning(told?.ready)) return null;
-    const previous = typeof told.previous === 'string' ? told.previous : null;
-    const { version, because } = told.refused ?? {};
+    const record = JSON.parse(content.toString('utf8')) as Partial<InstallationRecord> | null;
+    if (!isRunning(record?.ready)) return null;
+    const previous = typeof record.previous === 'string' ? record.previous : null;
+    const { version, because } = record.refused ?? {};
     const refused = typeof version === 'string' && typeof because === 'string' ? { version, because } : null;
-    return { ready: told.ready, isSettled: told.isSettled === true, previous, refused };
+    return { ready: record.ready, isSettled: record.isSettled === true, previous, refused };
   } catch {
     return null;
   }
 }
 
-function isRunning(told: Partial<Running> | undefined): told is Running {
-  const { folder, unit, configuration } = told ?? {};
+function isRunning(record: Partial<Running> | undefined): record is Running {
+  const { folder, unit, configuration } = record ?? {};
   return [folder, unit, configuration].every((text) => typeof text === 'string') && basename(folder ?? '') === folder;
 }

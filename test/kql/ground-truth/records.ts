@@ -47,13 +47,13 @@ export function recordsOf(fleet: Fleet): BridgeRecord[] {
   });
 }
 
-interface Unsequenced {
+interface RecordWithoutPosition {
   readonly at: Ms;
   readonly stream: 0 | 1;
   readonly row: GivenRow;
 }
 
-function ofEvent(event: AzureEvent, vm: Vm, watch: Watch, now: Ms): Unsequenced[] {
+function ofEvent(event: AzureEvent, vm: Vm, watch: Watch, now: Ms): RecordWithoutPosition[] {
   const sights = sightsOf(event, vm, watch, now);
   return sights.map((sight, index) => {
     const earlier = sights.slice(0, index + 1).filter(({ stream }) => stream === sight.stream);
@@ -156,7 +156,7 @@ function noticeOf(
 }
 
 /** Five minutes after a stream began anew the bridge says which events it has in sight. */
-function snapshotOf(fleet: Fleet, vm: Vm, watch: Watch): Unsequenced[] {
+function snapshotOf(fleet: Fleet, vm: Vm, watch: Watch): RecordWithoutPosition[] {
   const { stateLostAt } = vm;
   if (stateLostAt === null || stateLostAt > fleet.now) return [];
   const at = watch.next(stateLostAt + 5 * minute);
@@ -183,7 +183,7 @@ function snapshotOf(fleet: Fleet, vm: Vm, watch: Watch): Unsequenced[] {
 }
 
 /** What a command writes that tries out the way to the tables. */
-function testOf(vm: Vm, at: Ms): Unsequenced {
+function testOf(vm: Vm, at: Ms): RecordWithoutPosition {
   const id = hash('test', vm.vmId);
   const event = { EventId: id, EventType: 'Reboot', EventSource: 'Platform', Phase: 'Scheduled', Evidence: [] };
   const times = { ObservedAt: localTime(vm, at), FirstSeenAt: localTime(vm, at), Sequence: 1 };
