@@ -1,7 +1,7 @@
 import { type Cell, cellAsJson } from './cells.ts';
 import { type Diagnostic, diagnosticOf, diagnosticsOf, isAnsweredAllTheSame } from './diagnostics.ts';
 import { compile } from './expression.ts';
-import { itemsOf, type KustoCode, loadLanguageService } from './language-service.ts';
+import { type Globals, itemsOf, type KustoCode, loadLanguageService } from './language-service.ts';
 import { type Engine, type Table, withoutArrival } from './scope.ts';
 import { simpleAlertProblems } from './simple-alert.ts';
 import { declare } from './statements.ts';
@@ -75,14 +75,12 @@ export function openKql(options: KqlOptions = {}): Kql {
   const { kusto, kinds } = service;
   const tables = readWorkspaceTables();
   const functions = [...(options.functionsFrom ?? []).flatMap(readStoredFunctions), ...(options.functions ?? [])];
-  const globals = globalsOf(service, tables, functions);
-  const known = new Map<string, KustoCode>();
+  const { globals, known, found } = workspaceOf(JSON.stringify(functions), () => globalsOf(service, tables, functions));
   const codeOf = (query: string): KustoCode => {
     const code = known.get(query) ?? kusto.Language.KustoCode.ParseAndAnalyze(query, globals);
     known.set(query, code);
     return code;
   };
-  const found = new WeakMap<KustoCode, readonly Diagnostic[]>();
   const diagnosticsIn = (code: KustoCode): readonly Diagnostic[] => {
     const diagnostics = found.get(code) ?? diagnosticsOf(code);
     found.set(code, diagnostics);
@@ -147,6 +145,20 @@ export function openKql(options: KqlOptions = {}): Kql {
     },
     checkSimpleAlert: (query) => simpleAlertProblems(codeOf(query), kinds),
   };
+}
+
+/** Queries that were bound against one set of functions. Binding is slow, and all test files of a process ask for the same queries. */
+type Workspace = {
+  readonly globals: Globals;
+  readonly known: Map<string, KustoCode>;
+  readonly found: WeakMap<KustoCode, readonly Diagnostic[]>;
+};
+const workspaces = new Map<string, Workspace>();
+
+function workspaceOf(functions: string, globals: () => Globals): Workspace {
+  const workspace = workspaces.get(functions) ?? { globals: globals(), known: new Map(), found: new WeakMap() };
+  workspaces.set(functions, workspace);
+  return workspace;
 }
 
 const isLoaded = (tables: GivenTables | LoadedTables): tables is LoadedTables =>
