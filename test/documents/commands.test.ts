@@ -146,7 +146,7 @@ function faultOfNpm([, verb = '', script = '', ...rest]: readonly string[]): str
   if (!(script in scripts)) return 'there is no such script';
   const given = rest.slice(1);
   if (/^test:/.test(script)) {
-    const missing = given.filter((path) => !existsSync(join(root, path)));
+    const missing = given.filter((word) => !word.startsWith('-') && !existsSync(join(root, word)));
     return missing.length > 0 ? `there is no ${missing.join(', ')}` : null;
   }
   const help = given.some((word) => word.startsWith('--')) ? helpOfScript(script, given[0] ?? '') : '';
