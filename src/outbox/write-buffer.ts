@@ -31,7 +31,7 @@ export class WriteBuffer {
   get isEmpty(): boolean {
     const sizes = [this.records, this.progress, this.answers, this.#updates].map(({ size }) => size);
     const lengths = [this.#tombstones.length, this.#concluded.length];
-    return this.observer === null && [...sizes, ...lengths].every((size) => size === 0);
+    return this.observer === null && this.#discarded.isEmpty && [...sizes, ...lengths].every((size) => size === 0);
   }
 
   get tombstones(): readonly Tombstone[] {

@@ -163,7 +163,9 @@ function statusOf(sink: OutboxFigures['sinks'][number], { now, running, snapshot
   const { name, configured, counters, progress, oldestPendingAt } = sink;
   const { lastSuccessAt, lastErrorAt, lastErrorCode: code, lastErrorReason: reason, step, retryAt } = progress;
   const figures = { configured, waiting: counters.pending, oldestWaitingAt: oldestPendingAt, progress };
-  const late = lateSeconds(figures, now, snapshot?.holdSeconds?.[name]);
+  // A service before `holdSeconds` reports one figure for all its sinks.
+  const holdSeconds = snapshot?.holdSeconds ? snapshot.holdSeconds[name] : snapshot?.connectJitterSeconds;
+  const late = lateSeconds(figures, now, holdSeconds);
   return {
     name,
     state: sinkState(figures, running !== false),

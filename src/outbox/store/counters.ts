@@ -43,6 +43,10 @@ export class CounterChanges {
     for (const [sink, counters] of other.#sinks) for (const name of counterNames) this.#add(sink, name, counters[name]);
   }
 
+  get isEmpty(): boolean {
+    return this.#sinks.size === 0;
+  }
+
   has(sink: string): boolean {
     return this.#sinks.has(sink);
   }

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
 import type { LifecycleState } from '../../lifecycle/state.ts';
 import { forgetConcluded } from '../control/approvals.ts';
 import { forgetAnswered } from '../control/requests.ts';
@@ -268,7 +269,7 @@ export class Disk {
     this.#prepare();
     const opened = how(this.#layout, this.#createOptions);
     try {
-      this.#file = new OutboxFile(opened, this.#options.sinks, this.#mark);
+      this.#file = new OutboxFile(opened, this.#options.sinks, () => this.#mark);
     } catch (error) {
       opened.db.close();
       throw error;
@@ -288,14 +289,12 @@ export class Disk {
 
   /** On a disk that takes no writes: what the file holds is known and sent, and updates of it stay in memory. @throws OutboxTooNew */
   #openReadOnly(): void {
+    let db: DatabaseSync | null = null;
     try {
-      const db = connectReadOnly(this.#layout.outbox);
-      try {
-        this.#file = new OutboxFile({ db, state: loadState(db), observer: loadObserver(db) }, null, null);
-      } catch {
-        db.close();
-      }
+      db = connectReadOnly(this.#layout.outbox);
+      this.#file = new OutboxFile({ db, state: loadState(db), observer: loadObserver(db) }, null, () => null);
     } catch (error) {
+      db?.close();
       if (error instanceof OutboxTooNew) throw error;
     }
   }

@@ -34,11 +34,12 @@ export class OutboxFile {
   /** False on a disk that takes no writes: then only `pending` and `requests` may be called. */
   readonly isWritable: boolean;
   readonly #sinkNames: readonly string[];
-  readonly #mark: PositionMark | null;
+  /** Asked for at each commit: another mark is opened where the files are recreated. */
+  readonly #mark: () => PositionMark | null;
   readonly #deliveries;
   readonly #readRequests;
-  readonly #writeSink;
-  readonly #writeState;
+  /** Prepared for a file of the present format: one that is only read may be of an earlier one. */
+  readonly #writer;
   #state: LifecycleState;
   #sinks: ReadonlyMap<string, SinkRow>;
   #writtenUpTo: number;
@@ -48,7 +49,7 @@ export class OutboxFile {
    * `sinks`: those of the configuration; null: the file is only read.
    * @throws the error of the disk, where sinks are new to the file and cannot be written.
    */
-  constructor({ db, state, observer }: OpenedFile, sinks: readonly string[] | null, mark: PositionMark | null) {
+  constructor({ db, state, observer }: OpenedFile, sinks: readonly string[] | null, mark: () => PositionMark | null) {
     this.db = db;
     this.observer = observer;
     this.isWritable = sinks !== null;
@@ -57,11 +58,10 @@ export class OutboxFile {
     this.#sinks = sinks ? reconcileSinks(db, sinks) : loadSinks(db);
     this.#deliveries = prepareDeliveries(db);
     this.#readRequests = prepareRequestReader(db);
-    this.#writeSink = prepareSinkWriter(db);
-    this.#writeState = prepareStateWriter(db);
+    this.#writer = sinks && { sink: prepareSinkWriter(db), state: prepareStateWriter(db) };
     this.#state = state;
     this.#writtenUpTo = state.position;
-    this.#mark?.committed(state);
+    if (sinks) this.#mark()?.committed(state);
   }
 
   /** As committed. */
@@ -101,7 +101,7 @@ export class OutboxFile {
           if (!changes.has(name) && !progress.has(name)) continue;
           const counters = changes.addTo(name, sink.counters);
           const after = { ...sink, counters, progress: progress.get(name) ?? sink.progress };
-          this.#writeSink(after);
+          this.#writer?.sink(after);
           sinks.set(name, after);
         }
         return done;
@@ -132,12 +132,12 @@ export class OutboxFile {
       writeMemoryTombstones(this.db, buffer.tombstones);
       writeConclusions(this.db, buffer.concluded);
       for (const [number, answer] of buffer.answers) writeAnswer(this.db, number, answer);
-      this.#writeState(this.#state, state);
+      this.#writer?.state(this.#state, state);
       if (buffer.observer) writeChecked(this.db, 'observer', JSON.stringify(buffer.observer));
     }, buffer.progress);
     this.#state = state;
     this.#writtenUpTo = state.position;
-    if (state.position !== position) this.#mark?.committed(state);
+    if (state.position !== position) this.#mark()?.committed(state);
   }
 
   /** Updates of records that are in the file, and progress: where no more records fit. */

@@ -27,7 +27,7 @@ export interface Marked {
  * Never throws: a mark that cannot be written costs a proof, not a record.
  */
 export class PositionMark {
-  readonly #fd: number | null;
+  #fd: number | null;
   #mark: Mark | null;
 
   constructor(path: string) {
@@ -50,6 +50,7 @@ export class PositionMark {
 
   close(): void {
     const fd = this.#fd;
+    this.#fd = null; // Its number may be another file's from now on.
     if (fd !== null) attempt(() => closeSync(fd));
   }
 

@@ -131,6 +131,23 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
     expect(readOutbox(harness.directory)?.position).toBe(position + 4);
   });
 
+  test('at start on a read-only disk an outbox of 0.1.0 is read and sent', () => {
+    using disk = mountSmallDisk(16);
+    using harness = createHarness(join(disk.path, 'state'));
+    harness.open().close();
+    const file = readFileSync(join(import.meta.dirname, '../../fixtures/outboxes/0.1.0.sqlite.gz'));
+    writeFileSync(join(harness.directory, 'outbox.sqlite'), gunzipSync(file));
+    const stored = readOutbox(harness.directory);
+    expect(stored?.position).toBeGreaterThan(0);
+    disk.mount('ro');
+    const outbox = harness.open({ sinks: stored?.sinks.map(({ name }) => name) ?? [] });
+    expect(outbox.state.position).toBe(stored?.position);
+    expect(stored?.sinks.map(({ name }) => outbox.counters()[name]?.pending)).toEqual(
+      stored?.sinks.map(({ counters }) => counters.pending),
+    );
+    disk.mount('rw');
+  });
+
   test('at start nothing is refused', () => {
     using disk = mountSmallDisk(1);
     using harness = createHarness(join(disk.path, 'state'));
