@@ -1,5 +1,5 @@
 import { systemClock } from '../clock.ts';
-import { type EmitTestAnswer, emitTestRequest } from '../control/emit-test.ts';
+import { type EmitTestAnswer, emitTestRequest } from '../requests/emit-test.ts';
 import { sinks } from '../sinks/registry.ts';
 import { type CommandContext, describeVerb, type Verb } from './command-context.ts';
 import { Failure } from './exit-codes.ts';

@@ -1,7 +1,7 @@
-import type { PollResult } from './format.ts';
+import type { RecordedAnswer } from './format.ts';
 
 /** A poll result in one line. */
-export function describePoll(seen: PollResult): string {
+export function describePoll(seen: RecordedAnswer): string {
   if ('failure' in seen) return `no document: ${seen.failure.reason}`;
   if ('answer' in seen) {
     const { status } = seen.answer;

@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici';
-import { type Answer, isDocument, type PollResult, type RecordedVm } from './format.ts';
+import { type Answer, isDocument, type RecordedAnswer, type RecordedVm } from './format.ts';
 import { vmOfInstance } from './vm-of-instance.ts';
 
 /** The newest version of scheduled events, which has every field. */
@@ -8,7 +8,7 @@ const instanceVersion = '2023-11-15';
 
 /** A metadata service, real or simulated, that is recorded. Nothing here rejects. */
 export interface Endpoint {
-  poll(deadlineMs: number, signal: AbortSignal): Promise<PollResult>;
+  poll(deadlineMs: number, signal: AbortSignal): Promise<RecordedAnswer>;
   /** Null when the endpoint names none. */
   vm(deadlineMs: number, signal: AbortSignal): Promise<RecordedVm | null>;
   close(): Promise<void>;
@@ -81,7 +81,7 @@ async function readText(body: AsyncIterable<Buffer>): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function resultOf(answer: Answer): PollResult {
+function resultOf(answer: Answer): RecordedAnswer {
   if (answer.status === 200) {
     try {
       const document: unknown = JSON.parse(answer.body);

@@ -22,11 +22,11 @@ export interface RecordedVm {
 export interface Change {
   /** Since the start of the recording. */
   readonly atSeconds: number;
-  readonly seen: PollResult;
+  readonly seen: RecordedAnswer;
 }
 
 /** What one poll of the endpoint gave. */
-export type PollResult =
+export type RecordedAnswer =
   /** As it came, unknown fields included. */
   | { readonly document: RecordedDocument }
   /** An answer that is no document. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { apiVersion, type Endpoint } from './endpoint.ts';
-import { type Change, type Header, type PollResult, writeChange, writeHeader } from './format.ts';
+import { type Change, type Header, type RecordedAnswer, writeChange, writeHeader } from './format.ts';
 
 const timeoutMs = 10_000;
 /** The first poll turns the feature on and may take two minutes. */
@@ -29,7 +29,7 @@ export async function record(options: RecordOptions): Promise<number> {
   write(writeHeader(header));
   onHeader?.(header);
 
-  let last: PollResult | null = null;
+  let last: RecordedAnswer | null = null;
   let atSeconds = 0;
   let changes = 0;
   let deadlineMs = firstTimeoutMs;
@@ -53,7 +53,7 @@ export async function record(options: RecordOptions): Promise<number> {
 }
 
 /** Whether a second poll gave nothing new. Of errors only the status counts, since their text may hold a time or an id. */
-export function isSame(one: PollResult, other: PollResult): boolean {
+export function isSame(one: RecordedAnswer, other: RecordedAnswer): boolean {
   if ('document' in one && 'document' in other) return isDeepStrictEqual(one.document, other.document);
   if ('answer' in one && 'answer' in other) return one.answer.status === other.answer.status;
   return 'failure' in one && 'failure' in other && one.failure.kind === other.failure.kind;

@@ -3,10 +3,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { addEmitTest } from '../../src/cli/emit-test.ts';
 import { exitCodes, Failure } from '../../src/cli/exit-codes.ts';
 import { systemClock } from '../../src/clock.ts';
-import { createEmitTest, emitTestRequest } from '../../src/control/emit-test.ts';
 import { silentLog } from '../../src/log.ts';
 import { createControlQueue } from '../../src/outbox/control/queue.ts';
 import { openOutbox } from '../../src/outbox/durable-outbox.ts';
+import { createEmitTest, emitTestRequest } from '../../src/requests/emit-test.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { observerNamed } from '../support/story.ts';
 

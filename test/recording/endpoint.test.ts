@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type AzureSimulator, type ImdsFault, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import { type Endpoint, openEndpoint } from '../../src/recording/endpoint.ts';
-import type { PollResult } from '../../src/recording/format.ts';
+import type { RecordedAnswer } from '../../src/recording/format.ts';
 
 let azure: AzureSimulator;
 let endpoint: Endpoint;
@@ -62,7 +62,7 @@ test.for(oddities)('an endpoint that answers $fault is seen as it is', async ({ 
 
 test('of a huge answer that is no document only the beginning is kept', async () => {
   azure.imds.fault('scheduledevents', { status: 500, body: 'x'.repeat(12 * 1024 * 1024) });
-  const { answer } = (await endpoint.poll(10_000, never)) as Extract<PollResult, { answer: unknown }>;
+  const { answer } = (await endpoint.poll(10_000, never)) as Extract<RecordedAnswer, { answer: unknown }>;
   expect([answer.status, answer.body.length]).toEqual([500, 65_536]);
 });
 

@@ -1,15 +1,17 @@
 import { expect, test } from 'vitest';
 import { readRecording } from '../../src/azure-simulator/recording/read-recording.ts';
 import type { Endpoint } from '../../src/recording/endpoint.ts';
-import type { PollResult } from '../../src/recording/format.ts';
+import type { RecordedAnswer } from '../../src/recording/format.ts';
 import { isSame, record } from '../../src/recording/record.ts';
 
-const document = (incarnation: number): PollResult => ({ document: { DocumentIncarnation: incarnation, Events: [] } });
-const answer = (status: number, body = ''): PollResult => ({ answer: { status, headers: {}, body } });
-const failure = (kind: 'no-answer' | 'broken', reason = ''): PollResult => ({ failure: { kind, reason } });
+const document = (incarnation: number): RecordedAnswer => ({
+  document: { DocumentIncarnation: incarnation, Events: [] },
+});
+const answer = (status: number, body = ''): RecordedAnswer => ({ answer: { status, headers: {}, body } });
+const failure = (kind: 'no-answer' | 'broken', reason = ''): RecordedAnswer => ({ failure: { kind, reason } });
 
 /** Records these poll results, one after the other. */
-async function recorded(...polls: readonly PollResult[]) {
+async function recorded(...polls: readonly RecordedAnswer[]) {
   const over = new AbortController();
   const left = [...polls];
   const deadlines: number[] = [];
@@ -50,7 +52,7 @@ test('the first answer may take two minutes, and a failure is no answer', async 
   expect(deadlines).toEqual([130_000, 130_000, 130_000, 10_000, 10_000]);
 });
 
-const pairs: readonly { one: PollResult; other: PollResult; same: boolean }[] = [
+const pairs: readonly { one: RecordedAnswer; other: RecordedAnswer; same: boolean }[] = [
   { one: document(1), other: document(1), same: true },
   { one: document(1), other: document(2), same: false },
   { one: document(1), other: answer(200), same: false },

@@ -20,9 +20,9 @@ const mayImport: Readonly<Record<string, readonly string[] | typeof everything>>
   main: ['cli', 'process', 'sender'],
   // Nothing of the bridge imports the simulator.
   cli: everything,
-  bridge: [...stages, 'approver', 'control', 'health', 'heartbeat', 'host', 'process', 'sender', 'service'],
+  bridge: [...stages, 'approver', 'requests', 'health', 'heartbeat', 'host', 'process', 'sender', 'service'],
   approver: ['imds', 'lifecycle', 'outbox'],
-  control: ['approver', 'health', 'host', 'lifecycle', 'outbox', 'relay', 'service', 'sinks'],
+  requests: ['approver', 'health', 'host', 'lifecycle', 'outbox', 'relay', 'service', 'sinks'],
   health: ['outbox', 'relay', 'sinks', 'azure', 'sender/sender-process.ts'],
   heartbeat: ['outbox', 'azure', 'config'],
   sender: ['sinks', 'heartbeat', 'azure', 'lifecycle', 'process'],

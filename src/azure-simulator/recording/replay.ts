@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Change, PollResult, RecordedDocument } from '../../recording/format.ts';
+import type { Change, RecordedAnswer, RecordedDocument } from '../../recording/format.ts';
 import type { Fault } from '../imds/faults.ts';
 import type { ImdsSimulator } from '../imds/server.ts';
 import type { WireDocument } from '../imds/wire.ts';
@@ -41,7 +41,7 @@ export async function replay(
   return true;
 }
 
-function show(imds: Pick<ImdsSimulator, 'change' | 'fault'>, seen: PollResult, moved: (time: Date) => Date): void {
+function show(imds: Pick<ImdsSimulator, 'change' | 'fault'>, seen: RecordedAnswer, moved: (time: Date) => Date): void {
   imds.fault('scheduledevents', faultOf(seen));
   if (!('document' in seen)) return;
   const document = withNotBefore(seen.document, moved);
@@ -49,7 +49,7 @@ function show(imds: Pick<ImdsSimulator, 'change' | 'fault'>, seen: PollResult, m
 }
 
 /** The fault that repeats what the endpoint did; null for a document. */
-export function faultOf(seen: PollResult): Fault | null {
+export function faultOf(seen: RecordedAnswer): Fault | null {
   if ('document' in seen) return null;
   if ('answer' in seen) return seen.answer;
   return seen.failure.kind === 'no-answer' ? 'hang' : 'reset';

@@ -1,4 +1,4 @@
-import { tryNowRequest } from '../../control/try-now.ts';
+import { tryNowRequest } from '../../requests/try-now.ts';
 import { Failure } from '../exit-codes.ts';
 import { changeByService } from './change.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { addOutbox } from '../../../src/cli/outbox/command.ts';
-import { createTryNow } from '../../../src/control/try-now.ts';
+import { createTryNow } from '../../../src/requests/try-now.ts';
 import { createHarness, observe } from '../../outbox/harness.ts';
 import { openHarness, seconds } from '../../relay/harness.ts';
 import { delivered, forbidden } from '../../relay/scripted-sink.ts';

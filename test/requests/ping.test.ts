@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createPing, reachIn } from '../../src/control/ping.ts';
 import { createPollCounts } from '../../src/health/poll-counts.ts';
+import { createPing, reachIn } from '../../src/requests/ping.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const appeared = { seen: 0, ours: 0 };
