@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { type ExitReason, exitCodes } from '../../src/cli/exit-codes.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import { temporaryDirectory } from '../support/bridge-process.ts';
 import { cleanEnvironment, mainFile } from '../support/program.ts';
+import { until } from '../support/until.ts';
 
 /** Starts the real command line. */
 function start(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
@@ -118,4 +120,26 @@ test('no help is wider than 80 columns', () => {
   const lines = out.split('\n');
   expect(lines.length).toBeGreaterThan(200);
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
+});
+
+const toNobody = ['--endpoint', 'http://127.0.0.1:9'];
+
+test('an uncaught exception ends the bridge with a stack and code unexpected', async () => {
+  using directory = temporaryDirectory('program');
+  const mistake = 'data:text/javascript,setTimeout(() => { throw new Error("boom"); }, 500)';
+  const env = { NODE_OPTIONS: `--import=${encodeURI(mistake)}` };
+  const { err, code } = await run(['record', join(directory.path, 'recording'), ...toNobody], env);
+  expect(err).toMatch(/^Something unexpected happened: Error: boom\n {4}at /);
+  expect(code).toBe(exitCodes.unexpected.code);
+});
+
+test('the bridge continues when the reader of its stdout is gone, and ends well when it is stopped', async () => {
+  using directory = temporaryDirectory('program');
+  const file = join(directory.path, 'recording');
+  const record = start(['record', file, ...toNobody]);
+  record.child.stdout.destroy();
+  await until(() => existsSync(file) && readFileSync(file, 'utf8').split('\n').length > 2);
+  record.child.kill('SIGTERM');
+  await until(record.ended);
+  expect([record.err, record.child.exitCode]).toEqual(['', exitCodes.ok.code]);
 });
