@@ -21,9 +21,9 @@ export function createPollLog(log: Log, clock: Clock): PollLog {
     polls = code === null ? polls : polls + 1;
     statusLogger(code, {
       begins: () => log.warn({ code }, `No document: ${reason}`),
-      lasts: (seconds) => log.warn({ code, seconds, polls }, `Still no document after ${polls} polls: ${reason}`),
+      lasts: (seconds) => log.warn({ code, seconds, polls }, `Still no document after ${counted(polls)}: ${reason}`),
       over: (seconds) =>
-        log.info({ seconds, polls }, `The metadata service answers again, after ${polls} polls without a document.`),
+        log.info({ seconds, polls }, `The metadata service answers again, after ${counted(polls)} without a document.`),
     });
     if (code === null) polls = 0;
   }
@@ -57,3 +57,5 @@ export function createPollLog(log: Log, clock: Clock): PollLog {
     },
   };
 }
+
+const counted = (polls: number): string => `${polls} ${polls === 1 ? 'poll' : 'polls'}`;

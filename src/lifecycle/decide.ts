@@ -191,7 +191,8 @@ function end(memory: EventMemory, moment: Moment): Outcome {
 /** How long it was listed as Started, in seconds; null where its start or its leaving hides in a gap. */
 function startedFor({ phase, started, startSeen, startedBeforeMs }: EventMemory, leftAt: Moment, gap: boolean) {
   if (started === null || !startSeen || gap) return null;
-  return (startedBeforeMs + (phase === 'Started' ? Math.max(0, longestBetween(started, leftAt)) : 0)) / 1000;
+  const startedMs = startedBeforeMs + (phase === 'Started' ? Math.max(0, longestBetween(started, leftAt)) : 0);
+  return Math.round(startedMs) / 1000;
 }
 
 /** Whether another event of this VM started while this one, also of this VM, was listed. */

@@ -66,7 +66,7 @@ const situations = (disk: () => SmallDisk): readonly Situation[] => [
     },
     message:
       /^\d+ records are in memory only since \d\d:\d\d UTC: do not restart the service, that would lose them\. The disk of .* is full .*free some space/,
-    page: /^Events +none listed/m,
+    page: /^Events +none open/m,
     status: 20,
     check: 14,
     checkSays: /PROBLEM +memory .*do not restart the service/,

@@ -39,6 +39,13 @@ describe('what the log says of a turn', () => {
     ]);
   });
 
+  test('one poll without a document is one poll', () => {
+    const { lines, pollLog } = listen();
+    pollLog.polled({ pollResult: unavailable('timeout'), records: [] }, pace);
+    pollLog.polled({ pollResult: unchanged, records: [] }, pace);
+    expect(lines.at(-1)).toBe('info The metadata service answers again, after 1 poll without a document.');
+  });
+
   test('each other reason is a line of its own', () => {
     const { lines, pollLog } = listen();
     for (const code of ['timeout', 'http-503', 'timeout'])

@@ -32,6 +32,11 @@ describe('what a record says beside its phase', () => {
     expect(records.map(({ startedSeconds }) => startedSeconds)).toEqual([null, null, 6]);
   });
 
+  test('startedSeconds is in whole milliseconds, however finely the clock counts', () => {
+    const records = lives(nothing, { events: [started(scheduled)] }, { events: [], after: 2.004128709 });
+    expect(records.at(-1)?.startedSeconds).toBe(2.004);
+  });
+
   test('startedSeconds is unknown across a gap', () => {
     const [, end] = lives({ events: [started(scheduled)] }, { events: [], after: 60 });
     expect(end).toMatchObject({ phase: 'Completed', startedSeconds: null });

@@ -161,7 +161,8 @@ function directory(seen: DiskSeen, { nameOf }: On): Finding {
     const message = `${path} is on a network file system (${network}): the outbox needs a disk of this VM, where a lock is a lock.`;
     return warning(what, message);
   }
-  return ok(what, `${path} is writable and owned by ${nameOf(uid)}; run the service as ${nameOf(uid)} or as root.`);
+  const users = uid === 0 ? 'root' : `${nameOf(uid)} or as root`;
+  return ok(what, `${path} is writable and owned by ${nameOf(uid)}; run the service as ${users}.`);
 }
 
 function owner({ directory: path, exists, owner: uid, foreign, account }: DiskSeen, { nameOf }: On): Finding {

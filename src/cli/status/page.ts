@@ -35,7 +35,7 @@ function headRows(status: Status): string[][] {
     ['Service', serviceWords(status)],
     ['VM', observer ? plain(`${observer.vmName}${where ? ` (${where})` : ''}`) : 'not known yet'],
     ['Last document', documentWords(status)],
-    ['Events', events.length === 0 ? 'none listed' : `${events.length} listed, ${affecting} of them about this VM`],
+    ['Events', events.length === 0 ? 'none open' : `${events.length} open, ${affecting} of them about this VM`],
     ['Outbox', `${newest}, ${size(outbox.bytes)}${limit}, in ${plain(stateDirectory)}`],
   ];
 }

@@ -14,7 +14,7 @@ test('a bridge that is well fills a calm page', () => {
 Service        running for 60 min (pid 4711, version 1.2.3), last poll ended 0 s ago
 VM             web_3 (web, westeurope)
 Last document  0 s ago (2026-03-14T09:29:59.600Z), incarnation 2
-Events         none listed
+Events         none open
 Outbox         newest record 17, 36 KB, in /var/lib/scheduled-events-bridge
 
 DESTINATION    STATE  WAITING  OLDEST  NEXT ATTEMPT  DEAD  LAST SUCCESS
@@ -75,7 +75,7 @@ Operator action required too:
 Service        not running
 VM             not known yet
 Last document  34 s ago (2026-03-14T09:29:26.000Z, as stored), incarnation 2
-Events         2 listed, 1 of them about this VM
+Events         2 open, 1 of them about this VM
 Outbox         newest record 17, 36 KB of 256 MB, in /var/lib/scheduled-events-bridge
 
 EVENT          PHASE      WHEN                              ABOUT             EVENT ID
