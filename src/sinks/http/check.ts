@@ -29,7 +29,9 @@ export async function checkHttp(config: HttpConfig, context: SinkCheckContext): 
       config.tokenScope === null ? check() : withTokens(context, check),
       credentialFinding(config, to, clock.now()),
     ]);
-    const entry = write && verdict.ok ? await context.testEntry() : null;
+    // Whatever OPTIONS was answered: only a POST decides.
+    const canPost = seen.failed === null && !noCredential.test(verdict.code);
+    const entry = write && canPost ? await context.testEntry() : null;
     const probed = entry && (await sink.send([entry], signal));
     return [
       ...networkFindings('http', { way, seen, to, now: clock.now() }),
@@ -72,6 +74,9 @@ export async function credentialFinding(config: HttpConfig, to: Destination, now
   }
 }
 
+/** Codes of a request that was not sent, for want of its credential. */
+const noCredential = /^(token|header)-/;
+
 export interface ReachSeen {
   readonly to: Destination;
   readonly verdict: CheckResult;
@@ -82,16 +87,27 @@ export interface ReachSeen {
 
 export function reachFinding({ to, verdict, wayIsOpen, probed }: ReachSeen): HttpFinding {
   const what = 'http.reach';
-  if (probed?.kind === 'delivered') return ok(what, `${sentence(to.name)} takes events of this VM.`);
+  if (probed !== null) {
+    return probed.kind === 'delivered'
+      ? ok(what, `${sentence(to.name)} takes events of this VM.`)
+      : problem(what, probed.reason);
+  }
   if (verdict.ok) {
     return notProven(
       what,
-      `${sentence(to.name)} answers and does not refuse the credential. Whether it takes events can only be proven by one: check --write, or emit-test.`,
+      `${sentence(to.name)} answers. Whether it takes events can only be proven by one: check --write, or emit-test.`,
     );
   }
   if (verdict.code.startsWith('token-'))
     return notProven(what, 'Without a token the endpoint cannot be asked: see identity.token.');
+  if (verdict.code.startsWith('header-'))
+    return notProven(what, 'Without its header the endpoint cannot be asked: see http.credential.');
   if (!wayIsOpen) return notProven(what, 'Not tried further, since the way to it is not open: see above.');
+  if (/^http-(3\d\d|401|403)$/.test(verdict.code))
+    return warning(
+      what,
+      `Of an OPTIONS request: ${verdict.detail} It may take a POST all the same: check --write decides.`,
+    );
   return problem(what, verdict.detail);
 }
 
@@ -99,5 +115,5 @@ function probeFinding(to: Destination, probed: SendResult | null): HttpFinding {
   const what = 'http.probe';
   if (probed === null) return notProven(what, 'No test record was sent.');
   if (probed.kind === 'delivered') return ok(what, `${sentence(to.name)} accepted a test record (isTest is true).`);
-  return problem(what, probed.reason);
+  return problem(what, `The test record was not accepted (${probed.code}): see http.reach.`);
 }

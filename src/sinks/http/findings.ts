@@ -4,6 +4,6 @@ export const httpFindings = {
   'http.tcp': 'a connection is established',
   'http.tls': 'the certificate is trusted and of that name',
   'http.credential': 'the header file can be read, by whom, and holds a header; or which token is used',
-  'http.reach': 'the endpoint answers an OPTIONS request and does not refuse the credential',
+  'http.reach': 'the endpoint answers an OPTIONS request; with --write, it takes events',
   'http.probe': 'a test record is accepted (--write)',
 } as const;

@@ -130,7 +130,7 @@ export function createHttpSink({ config, credential, clock, waits = defaultWaits
       return { kind: 'delivered' };
     },
 
-    /** By OPTIONS, which writes nothing: it shows that the endpoint answers and does not refuse the credential, and no more than that. */
+    /** By OPTIONS, which writes nothing: it shows that the endpoint answers, and no more than that. */
     async check(signal): Promise<CheckResult> {
       try {
         const answer = await exchange(
@@ -139,12 +139,10 @@ export function createHttpSink({ config, credential, clock, waits = defaultWaits
           { headers: await credentialHeaders(signal), body: null },
           signal,
         );
-        const { kind, code, reason } = failureOf(answer);
-        const isAnswered =
-          isAccepted(answer.status) || kind === 'rejected' || answer.status === 405 || answer.status === 501;
-        return isAnswered
-          ? { ok: true, code: 'ok', detail: `${destination.name} answers (HTTP ${answer.status}).` }
-          : { ok: false, code, detail: reason };
+        if (isAccepted(answer.status) || refusalsOfOptions.has(answer.status))
+          return { ok: true, code: 'ok', detail: `${destination.name} answers (HTTP ${answer.status}).` };
+        const { code, reason } = failureOf(answer);
+        return { ok: false, code, detail: reason };
       } catch (error) {
         const { code, reason } = classify(error, destination, clock.now());
         return { ok: false, code, detail: reason };
@@ -160,6 +158,9 @@ export function createHttpSink({ config, credential, clock, waits = defaultWaits
 }
 
 const isAccepted = (status: number): boolean => status >= 200 && status < 300;
+
+/** Answers to OPTIONS of endpoints that take a POST: many have no handler for it, or look for a body first. */
+const refusalsOfOptions: ReadonlySet<number> = new Set([400, 404, 405, 410, 413, 415, 422, 501]);
 
 const calledOff = retry('transient', 'aborted', 'The send was called off before an answer came; it is sent again.');
 

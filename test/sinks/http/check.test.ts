@@ -67,20 +67,49 @@ test('an endpoint that answers is reached, which does not prove that it takes ev
   expect(receiver.requests.at(-1)?.method).toBe('OPTIONS');
 });
 
-test.for([204, 400, 405, 501])('an endpoint that answers OPTIONS with %d is reached all the same', async (status) => {
-  receiver.behave({ status });
-  expect((await check()).verdicts.reach).toBe('not-proven');
-});
+test.for([204, 400, 404, 405, 410, 413, 415, 422, 501])(
+  'an endpoint that answers OPTIONS with %d is reached all the same',
+  async (status) => {
+    receiver.behave({ status });
+    expect((await check()).verdicts.reach).toBe('not-proven');
+  },
+);
 
 test('a test record that is accepted proves the endpoint', async () => {
   expect((await check({}, { write: true })).verdicts).toMatchObject({ reach: 'ok', probe: 'ok' });
   expect(receiver.events.at(-1)).toMatchObject({ id: 'probe', data: { isTest: true } });
 });
 
-test.for([401, 403, 404, 302, 500])('an endpoint that answers HTTP %d is a problem', async (status) => {
-  receiver.behave({ status });
+test.for([302, 401, 403])(
+  'an answer of HTTP %d to OPTIONS is a warning, since a POST may be allowed',
+  async (status) => {
+    receiver.behave({ status });
+    const { verdicts, text } = await check();
+    expect(verdicts.reach).toBe('warning');
+    expect(text).toContain(`HTTP ${status}`);
+    expect(text).toContain('check --write decides');
+  },
+);
+
+test('an answer of HTTP 500 to OPTIONS is a problem', async () => {
+  receiver.behave({ status: 500 });
+  const { verdicts, text } = await check();
+  expect(verdicts.reach).toBe('problem');
+  expect(text).toContain('HTTP 500');
+});
+
+test.for([302, 401, 404, 500])(
+  'with --write, a POST is accepted after HTTP %d to OPTIONS: proven',
+  async (ofOptions) => {
+    receiver.behave({ status: 202, ofOptions });
+    expect((await check({}, { write: true })).verdicts).toMatchObject({ reach: 'ok', probe: 'ok' });
+  },
+);
+
+test.for([401, 403, 404, 302, 400, 500])('with --write, an answer of HTTP %d to POST is a problem', async (status) => {
+  receiver.behave({ status, ofOptions: 204 });
   const { verdicts, text } = await check({ headerFile: header }, { write: true });
-  expect(verdicts).toMatchObject({ credential: 'ok', reach: 'problem', probe: 'not-proven' });
+  expect(verdicts).toMatchObject({ credential: 'ok', reach: 'problem', probe: 'problem' });
   expect(text).toContain(`HTTP ${status}`);
 });
 

@@ -5,7 +5,13 @@ import { type CloudEvent, type CloudEventV1, HTTP } from 'cloudevents';
 
 /** How the receiver behaves until it is told otherwise. */
 export type Behaviour =
-  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
+  | {
+      readonly status: number;
+      readonly headers?: Record<string, string>;
+      readonly body?: string;
+      /** Status of the answer to OPTIONS, where it is another one. */
+      readonly ofOptions?: number;
+    }
   /** It takes the request and says nothing. */
   | 'silent'
   /** It begins an answer, and sends a byte of it each 50 ms for ever. */
@@ -54,7 +60,9 @@ export async function startReceiver(
       response.on('close', () => clearInterval(timer));
       return;
     }
-    const { status, headers: answerHeaders = {}, body: answer = '' } = behaviour ?? { status: 202 };
+    const how = behaviour ?? { status: 202 };
+    const { headers: answerHeaders = {}, body: answer = '' } = how;
+    const status = method === 'OPTIONS' ? (how.ofOptions ?? how.status) : how.status;
     if (method === 'POST' && status < 300) {
       const found = HTTP.toEvent<unknown>({ headers, body }) as CloudEvent<unknown> | CloudEvent<unknown>[];
       for (const event of [found].flat()) {
