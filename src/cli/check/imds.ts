@@ -1,6 +1,7 @@
 import { notProven, ok, problem, warning } from '../../check/finding.ts';
 import { showProxyAgent } from '../../check/remedy.ts';
 import type { InstanceAnswer } from '../../imds/client.ts';
+import { newestInstanceVersion } from '../../imds/instance-version.ts';
 import type { EventsDocument, Observer, PollResult, ScheduledEvent } from '../../lifecycle/scheduled-event.ts';
 import { affects } from '../../lifecycle/scope.ts';
 import type { CheckContext } from './context.ts';
@@ -51,7 +52,9 @@ export const imdsFindings = (imds: ImdsSeen): readonly Finding[] => [
 function instance({ answer, endpoint, vm, isNameConfigured, stored }: ImdsSeen): Finding {
   const what = 'imds.instance';
   const remedy =
-    answer.kind === 'unavailable' ? remedyFor(answer.code, endpoint, 'instance?api-version=2021-02-01', vm) : undefined;
+    answer.kind === 'unavailable'
+      ? remedyFor(answer.code, endpoint, `instance?api-version=${newestInstanceVersion}`, vm)
+      : undefined;
   if (answer.kind === 'unavailable' && !isNameConfigured) return problem(what, answer.reason, remedy);
   if (vm === null) {
     return problem(

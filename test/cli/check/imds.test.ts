@@ -62,7 +62,7 @@ const rows: readonly {
     verdict: 'warning',
     message:
       /^Why\. The service uses observer\.vmName and observer\.vmId of the configuration: this VM is web_3, vmId V1\.$/,
-    remedy: /^curl .*\/metadata\/instance/,
+    remedy: /^curl .*\/metadata\/instance\?api-version=2023-11-15"$/,
   },
   {
     name: 'it is not there, and only the outbox knows this VM',
