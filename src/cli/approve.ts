@@ -49,11 +49,15 @@ async function approve(eventId: string, options: ApproveOptions, commandContext:
   if (isInCluster(env)) throw new Failure('notDone', `Nothing was sent: ${notInCluster}`);
   const { config, log } = await start(options, commandContext);
   const { event, terms, vmName } = await readEvent(eventId, config, stop);
+  if (event.eventStatus !== 'Scheduled') {
+    const { eventId: id, eventStatus } = event;
+    throw new Failure(
+      'notDone',
+      plain(`The status of event ${id} is ${eventStatus ?? 'not known'}: only a Scheduled event can be approved.`),
+    );
+  }
   print(pageOf(event, vmName, systemClock.now()));
   if (terms.listedTwice) print(`${listedTwice}\n`);
-  if (event.eventStatus !== 'Scheduled') {
-    throw new Failure('notDone', `Its status is ${event.eventStatus}: only what is Scheduled can be approved.`);
-  }
   if (!options.yes) await confirm(ask, stop);
   const { ok, message, outcome } = await submit(config, log, { eventId: event.eventId, terms }, stop);
   if (ok) return print(`${message}\n`);

@@ -227,11 +227,15 @@ describe('the command approve', () => {
     expect(message).toContain(eventId);
   });
 
-  test('says that an event has started already', async () => {
+  test('refuses an event that has started before it says what approving would do', async () => {
     const eventId = schedule();
     azure.imds.start(eventId);
-    const { reason, message } = await approve(place('started'), [eventId, '--yes']);
-    expect([reason, message]).toEqual(['notDone', expect.stringContaining('Its status is Started')]);
+    const { printed, reason, message } = await approve(place('started'), [eventId, '--yes']);
+    expect([reason, message]).toEqual([
+      'notDone',
+      `The status of event ${eventId} is Started: only a Scheduled event can be approved.`,
+    ]);
+    expect(printed).toBe('');
   });
 
   test('says that the event has left by the time the person has answered', async () => {
