@@ -5,7 +5,7 @@ export type Operation = 'token' | 'connect' | 'send' | 'upload' | 'check' | 'clo
 
 /**
  * Runs SDK calls that cannot be trusted to return. `upload()` has no time-out of its own, `getToken()` ignores its
- * AbortSignal, an AMQP connection to a silent peer takes 60 s whatever it is told (all measured): so the signal given to
+ * AbortSignal, an AMQP connection to a silent peer takes 60 s whatever the options say (all measured): so the signal given to
  * the call is aborted *and* the wait for it ends, whichever helps.
  */
 export interface Deadlines {

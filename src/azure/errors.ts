@@ -5,7 +5,7 @@ import { networkFailure } from './network-failure.ts';
 /**
  * What any error of the library of a sink, of Node's network or of our own deadlines means for the batch that met it.
  *
- * Where an error holds several (one per attempt, per address, per nesting) the one that tells the operator most wins:
+ * Where an error holds several (one per attempt, per address, per nesting) the one that helps the operator most wins:
  * a refused role beats the time-out around it.
  */
 export function classify(error: unknown, destination: Destination, now: Date = new Date()): Failure {

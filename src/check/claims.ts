@@ -1,4 +1,4 @@
-/** What a token tells of the identity that it was issued to. Read, not verified: that is the business of whom it is shown to. */
+/** What a token says about its identity. Read, not verified: its recipient does that. */
 export interface TokenClaims {
   readonly clientId: string | null;
   /** Of the identity in its tenant: what roles are assigned to. */

@@ -13,7 +13,7 @@ export interface NetworkPath {
 
 export type Step = 'name' | 'tcp' | 'tls';
 
-/** How far one came. What was reached stands; `failed` tells where it ended. */
+/** The stages that were reached; `failed` is the one at which it ended. */
 export interface ProbeResult {
   readonly addresses: readonly string[];
   /** `host:port` of the proxy that opened the way. */
@@ -102,7 +102,7 @@ function handshake(socket: Socket, host: string): Promise<NonNullable<ProbeResul
   });
 }
 
-/** What takes longer ends as a connection would that nobody answers. */
+/** What takes longer ends like a connection without an answer. */
 function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((done, fail) => {
     const giveUp = (): void => fail(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' }));

@@ -41,7 +41,7 @@ export function assignIdentity(vm: KnownVm, clientId: string | null): string {
 /** Shows the identities, each with its name and the `clientId` of which one has to be named in `identity.clientId`. */
 export const listIdentities = (vm: KnownVm): string => azVm(vm, 'identity show', '--query userAssignedIdentities');
 
-/** What the proxy agent on the VM is told to enforce, with the profiles that it enforces. */
+/** What the proxy agent on the VM has to enforce, with the profiles that it enforces. */
 export const showProxyAgent = (vm: KnownVm): string =>
   azVm(
     vm,

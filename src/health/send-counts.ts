@@ -12,7 +12,7 @@ export interface SendCounts {
   readonly duplicatesPossible: number;
 }
 
-/** Waits that a sink gave up, by what it waited for, and how many of them came to an end after all. */
+/** Waits of a sink that timed out, by what it waited for, and how many of them settled later. */
 export interface MissedDeadlines {
   readonly target: string;
   readonly missed: Readonly<Record<string, number>>;

@@ -11,7 +11,7 @@ export type Handlers<M extends Methods> = {
 /** Calls over a channel, in both directions and many at a time. */
 export interface Calls<M extends Methods> {
   /**
-   * Rejects with a {@link KnownFailure}: `aborted` at once when `signal` is (the other end is told, and not waited for), or
+   * Rejects with a {@link KnownFailure}: `aborted` at once when `signal` is (the other end is notified and not awaited), or
    * with what {@link end} was given.
    */
   call<K extends keyof M & string>(

@@ -130,7 +130,7 @@ const unstarted = (notStarted: Error): Child => ({
   kill: () => {},
 });
 
-/** The end of a process that {@link forkChild} started; null where nobody did. */
+/** The end of a process that {@link forkChild} started; null where this process was not forked. */
 export function parentPort(): Port | null {
   if (!process.connected) return null;
   return {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 /**
  * Memory of a process that no file backs, in bytes: heap, stacks, buffers. The kernel is asked, since a process that is busy
- * allocating answers nobody. Null where there is no /proc, or no such process.
+ * allocating does not respond. Null where there is no /proc, or no such process.
  */
 export function anonymousBytesOf(pid: number): number | null {
   try {

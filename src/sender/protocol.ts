@@ -8,7 +8,7 @@ import type { CheckResult, SendResult } from '../sinks/sink.ts';
 export type SenderRole = string;
 export const tokensRole = 'tokens';
 
-/** The first thing that a process is told. Over the channel, since others can read arguments and environment. */
+/** The first message that a process receives. Over the channel, since others can read arguments and environment. */
 export interface SenderStart {
   /** Without the sinks that are none of its business. */
   readonly config: Config;

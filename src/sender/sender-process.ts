@@ -35,7 +35,7 @@ export interface SenderFacts {
   readonly residentBytes: number;
   /** Since this process began. */
   readonly starts: number;
-  /** Ends that nobody asked for, by code. */
+  /** Unexpected ends, by code. */
   readonly deaths: Readonly<Record<string, number>>;
   /** Of these, how many in the last ten minutes, and the latest. */
   readonly recentDeaths: number;
@@ -205,7 +205,7 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
           made.silentMs = 0;
           isAsked = false;
         },
-        () => {}, // its end is told elsewhere
+        () => {}, // its end is handled elsewhere
       );
     }
   }

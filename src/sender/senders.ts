@@ -136,7 +136,7 @@ function offeredBy(credential: BridgeCredential, clock: Clock): Handlers<PollerM
   };
 }
 
-/** What the service manager tells the main process is not for others. */
+/** The variables of the service manager are for the main process only. */
 function senderEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { NOTIFY_SOCKET: _socket, WATCHDOG_USEC: _usec, WATCHDOG_PID: _pid, ...rest } = env;
   return rest;

@@ -26,7 +26,7 @@ interface Work {
 }
 
 /**
- * The inside of a sender process: does what it is told over the channel, with the libraries of its own role alone.
+ * The inside of a sender process: executes the requests that come over the channel, with the libraries of its own role alone.
  *
  * @param setProcessWide sets what the configuration says of the whole process, before any library is loaded.
  */
@@ -38,7 +38,7 @@ export function serveSender(
   let isNear = false;
   let work: Promise<Work> | null = null;
   const begun = async (): Promise<Work> => {
-    if (work === null) throw new Error('the process has not been told what to do');
+    if (work === null) throw new Error('the process has not received its role');
     return await work;
   };
   const part = <K extends keyof Work>(found: Work, name: K): NonNullable<Work[K]> => {

@@ -32,7 +32,7 @@ export const withCompanions = (path: string): readonly string[] => [
   `${path}-journal`,
 ];
 
-/** `SEBo`, in the header of every outbox: tells it from databases of other programs. */
+/** `SEBo`, in the header of every outbox: distinguishes it from databases of other programs. */
 export const applicationId = 0x5345426f;
 
 /** A row of every outbox: a file that lost it was truncated, or made by another hand. */

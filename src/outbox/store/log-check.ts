@@ -23,7 +23,7 @@ const bigEndian = 0x377f0683;
 /**
  * Whether the log lost a commit that was complete: behind a frame that is not sound there is the end of a transaction, and
  * after that the beginning of another one, which SQLite writes only when the first is on disk. No kill and no power cut
- * leaves that. Damage in the last transaction looks like one that was cut off: only `position-mark.ts` tells them apart.
+ * leaves that. Damage in the last transaction looks like one that was cut off: only `position-mark.ts` distinguishes them.
  */
 export function hasLostCommits(path: string): boolean {
   // Without its header SQLite reads nothing of it.

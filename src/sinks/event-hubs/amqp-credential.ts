@@ -1,7 +1,7 @@
 import type { AccessToken, TokenCredential } from '@azure/identity';
 
 const minute = 60_000;
-/** How long before the expiry it is told the SDK renews. */
+/** How long before the expiry that it is given the SDK renews. */
 const sdkMarginMs = 2 * minute;
 
 /**
@@ -16,7 +16,7 @@ export function amqpExpiry(expiresOnTimestamp: number, now: number): number {
 }
 
 export interface AmqpCredential extends TokenCredential {
-  /** No token any more: a client given up cannot come back to life in one of its timers. */
+  /** No token any more: a discarded client cannot come back to life in one of its timers. */
   revoke(): void;
 }
 
@@ -25,7 +25,7 @@ export function amqpCredential(credential: TokenCredential, now: () => number = 
   let revoked = false;
   return {
     async getToken(scopes, options): Promise<AccessToken> {
-      if (revoked) throw new Error('this connection has been given up');
+      if (revoked) throw new Error('this connection was discarded');
       const token = await credential.getToken(scopes, options);
       if (!token) throw new Error('no token was given');
       return { ...token, expiresOnTimestamp: amqpExpiry(token.expiresOnTimestamp, now()) };

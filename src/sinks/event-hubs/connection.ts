@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { AmqpClient } from './amqp-client.ts';
 import { nextMove } from './connection-policy.ts';
 
-/** Keeps at most one line in use, gives up the one that failed, closes the one that idles. */
+/** Keeps at most one connection in use, discards one that failed, closes one that idles. */
 export interface Connection {
   /** A send on it would not have to connect first. */
   readonly isOpen: boolean;

@@ -13,7 +13,7 @@ interface Socket {
 
 /**
  * The TCP or TLS socket under a client; null where there is none, or where it is a WebSocket. Wanted for two reasons:
- * a send in flight is not told that the connection broke (it waits for its time-out, 10 s of a notice that may be 30 s),
+ * a send in flight does not learn that the connection broke (it waits for its time-out, 10 s of a notice that may be 30 s),
  * and a peer that accepts and says nothing keeps its socket for ever, `close()` or not.
  */
 export function socketOf(client: EventHubProducerClient): Socket | null {
@@ -23,8 +23,8 @@ export function socketOf(client: EventHubProducerClient): Socket | null {
 }
 
 /**
- * Calls back, once, when the service detaches the sending link, with the AMQP error if it gave one: a send in flight is not
- * told that either.
+ * Calls back, once, when the service detaches the sending link, with the AMQP error if it gave one: a send in flight
+ * does not learn of that either.
  */
 export function onDetached(client: EventHubProducerClient, listener: (error: unknown) => void): void {
   for (const sender of sendersOf(client)) {

@@ -35,7 +35,7 @@ export interface EventHubsWaits {
   /** A cold connection: TLS, claim, link. */
   readonly connectMs: number;
   readonly sendMs: number;
-  /** What the SDK is told to give one AMQP exchange. Shorter than the others: its errors say more than ours. */
+  /** The time that the SDK may give one AMQP exchange. Shorter than the others: its errors say more than ours. */
   readonly exchangeMs: number;
 }
 

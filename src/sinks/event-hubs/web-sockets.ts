@@ -46,7 +46,7 @@ export function createWebSockets(connectMs: number, onClose: () => void): WebSoc
   };
 }
 
-/** A WebSocket tells nobody why it failed, by its standard; the request under it knows. */
+/** By its standard a WebSocket does not report why it failed; the request under it does. */
 const watchHandshakes =
   (on: { failed(error: unknown): void; opened(socket: Duplex): void }): Dispatcher.DispatcherComposeInterceptor =>
   (dispatch) =>

@@ -103,7 +103,7 @@ function probed({ to, vm, probe }: WriteSeen): LogAnalyticsFinding {
   return problem(what, result.reason);
 }
 
-/** A rule answers 204 and drops a column that it does not declare: only a look into the table tells that. */
+/** A rule answers 204 and drops a column that it does not declare: only the table shows that. */
 function columns({ config, probe }: WriteSeen): LogAnalyticsFinding {
   const what = 'logAnalytics.columns';
   const count = Object.keys(columnOf).length + 1;

@@ -1,5 +1,5 @@
 /**
- * What differs between Azure's clouds, told by the host that the operator configured: there is no setting for it that
+ * What differs between Azure's clouds, derived from the host that the operator configured: there is no setting for it that
  * could contradict the address.
  */
 

@@ -4,7 +4,7 @@ import { assignRole, type KnownVm } from '../../check/remedy.ts';
 
 /**
  * The data collection rules of the subscription. `az monitor data-collection` is not part of the CLI: it would first ask whether to
- * install an extension, and in the middle of another command nobody sees that question.
+ * install an extension, and inside another command that question is not shown.
  */
 const rules = (vm: KnownVm, query: string): string =>
   `az rest --method get --url "/subscriptions/${vm?.subscriptionId ?? '<subscription>'}/providers/Microsoft.Insights/dataCollectionRules?api-version=2024-03-11" --query "${query}"`;
@@ -13,7 +13,7 @@ const rules = (vm: KnownVm, query: string): string =>
 const ruleScope = (ruleId: string, vm: KnownVm): string =>
   `$(${rules(vm, `value[?properties.immutableId=='${ruleId}'].id`)} --output tsv)`;
 
-/** @param resourceId of the rule, where the service told it with its refusal. */
+/** @param resourceId of the rule, where the refusal of the service named it. */
 export const grantPublish = (
   rule: { readonly ruleId: string; readonly resourceId: string | null },
   objectId: string | null,
