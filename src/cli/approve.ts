@@ -50,10 +50,10 @@ async function approve(eventId: string, options: ApproveOptions, commandContext:
   const { config, log } = await start(options, commandContext);
   const { event, terms, vmName } = await readEvent(eventId, config, stop);
   if (event.eventStatus !== 'Scheduled') {
-    const { eventId: id, eventStatus } = event;
+    const status = plain(event.eventStatus ?? 'not known');
     throw new Failure(
       'notDone',
-      plain(`The status of event ${id} is ${eventStatus ?? 'not known'}: only a Scheduled event can be approved.`),
+      `The status of event ${plain(event.eventId)} is ${status}: only a Scheduled event can be approved.`,
     );
   }
   print(pageOf(event, vmName, systemClock.now()));
