@@ -48,7 +48,7 @@ export const well = {
   message: /^Running; (both destinations are|Standard output is|Event Hubs is|Log Analytics is) up to date\.$/,
   status: 0,
   check: 0,
-  checkSays: /^All is well: /m,
+  checkSays: /^No problem found: \d+ ok/m,
   ready: /^ready\n$/,
   health: 'ok',
 } as const;

@@ -1,5 +1,5 @@
 import { type CommandContext, describeVerb, type Verb } from '../command-context.ts';
-import { exitCodes, Failure, sinkReasons } from '../exit-codes.ts';
+import { Failure, sinkReasons } from '../exit-codes.ts';
 import { helpText } from '../wrap.ts';
 import type { CheckOptions } from './run-checks.ts';
 
@@ -41,12 +41,10 @@ export const addCheck: Verb = (program, commandContext) => {
   ).action((options: CheckOptions) => check(options, commandContext));
 };
 
-/** Rejects with a {@link Failure} where there is a problem: its message is short, all is said on stdout. */
+/** Rejects with a {@link Failure} without a message where there is a problem: stdout has said it all. */
 async function check(options: CheckOptions, commandContext: CommandContext): Promise<void> {
   if (options.write && options.offline) throw new Failure('usage', '--write needs the network: leave out --offline.');
   const { runChecks } = await import('./run-checks.ts');
-  const { exit, counts, first } = await runChecks(options, commandContext);
-  if (first === null) return;
-  const count = counts.problem === 1 ? 'a problem' : `${counts.problem} problems`;
-  throw new Failure(exit, `check found ${count}, the first with ${first.what}: exit code ${exitCodes[exit].code}.`);
+  const { exit, first } = await runChecks(options, commandContext);
+  if (first !== null) throw new Failure(exit, '');
 }

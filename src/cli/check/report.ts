@@ -80,24 +80,27 @@ const wrapped = (text: string, column: number, { width }: TextFormat): string =>
 /** On one line even where the terminal breaks it, so that it can be copied. */
 const commandLine = (command: string, format: TextFormat): string => `    ${styled('cyan', `$ ${command}`, format)}`;
 
-/** The last line. */
+/** The last line, and the only one that says the verdict. */
 export function verdictText(
   findings: readonly Finding[],
   { offline }: { readonly offline: boolean },
   format: TextFormat = plainFormat,
 ): string {
-  const { counts, first, exitCode } = judge(findings);
-  const parts = [
-    many(counts.problem, 'problem'),
+  const { counts, exitCode } = judge(findings);
+  const problems = findings.filter((one) => one.verdict === 'problem').map(({ what }) => what);
+  const others = [
     many(counts.warning, 'warning'),
-    counts['not-proven'] > 0 ? `${counts['not-proven']} not proven` : '',
     `${counts.ok} ok`,
-  ].filter((part) => part !== '');
+    counts['not-proven'] > 0 ? `${counts['not-proven']} not verified` : '',
+  ]
+    .filter((part) => part !== '')
+    .join(', ');
+  const verdict =
+    problems.length > 0
+      ? `${many(problems.length, 'problem')}: ${problems.join(', ')} (exit ${exitCode}); ${others}.`
+      : `No problem found: ${others}.`;
   const left = offline ? ' What needs the network was left out (--offline).' : '';
-  const text = first
-    ? `${parts.join(', ')}. Begin with ${first.what} (exit code ${exitCode}).${left}`
-    : `${counts.warning > 0 ? 'No problem' : 'All is well'}: ${parts.join(', ')}.${left}`;
-  return `${wrapped(text, 0, format)}\n`;
+  return `${wrapped(`${verdict}${left}`, 0, format)}\n`;
 }
 
 const many = (count: number, word: string): string => (count === 0 ? '' : `${count} ${word}${count === 1 ? '' : 's'}`);
