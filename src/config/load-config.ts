@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { platformPaths, readConfigFile } from './config-file.ts';
-import { environmentPrefix } from './options.ts';
-import { type ConfigDocument, configFileVariable, readConfig } from './read-config.ts';
+import { environmentName } from './options.ts';
+import { type ConfigDocument, configFileVariable, ownVariables, readConfig } from './read-config.ts';
 
 /** `file` is the one that was read, null when there was none. */
 export type LoadedConfig =
@@ -31,16 +31,21 @@ export function loadConfig(from: {
   if (file.kind === 'problem') return { problems: [file.problem] };
   if (file.kind === 'absent' && named !== undefined) {
     const by = from.file === undefined ? `the environment variable ${configFileVariable}` : '--config';
-    return { problems: [`There is no configuration file ${path}, which ${by} names: create it, or name another.`] };
+    return {
+      problems: [
+        `There is no configuration file ${path}, which ${by} names: create it (${howToCreate}), or name another.`,
+      ],
+    };
   }
   const documents = [...(file.kind === 'read' ? [file.document] : []), ...(from.documents ?? [])];
   const read = readConfig({ documents, env: from.env, defaultStateDirectory: paths.stateDirectory });
   if (read.config) return { ...read, file: file.kind === 'read' ? path : null };
   if (file.kind === 'read') return read;
-  const cause = `There is no configuration file ${path}: create it, or name another with --config or ${configFileVariable}.`;
-  // If nothing is set by variables either, all other problems follow from this one.
-  return { problems: isConfigured(from) ? [...read.problems, cause] : [cause] };
+  const cause = `There is no configuration file ${path}: create it (${howToCreate}), or name another with --config or ${configFileVariable}.`;
+  const set = ownVariables(from.env);
+  // Where a sink is set by other means, no file is needed; where nothing is, all other problems follow from this one.
+  if (from.documents?.length || set.some((name) => name.startsWith(`${environmentName('sinks')}_`))) return read;
+  return { problems: set.length > 0 ? [...read.problems, cause] : [cause] };
 }
 
-const isConfigured = ({ env, documents = [] }: Parameters<typeof loadConfig>[0]): boolean =>
-  documents.length > 0 || Object.keys(env).some((name) => name.startsWith(environmentPrefix) && env[name]);
+const howToCreate = 'scheduled-events-bridge config init writes one';

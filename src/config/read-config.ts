@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { type Config, options, schema, sections } from '../config.ts';
 import { isInCluster, notInCluster } from '../host/in-cluster.ts';
-import { describeValue } from './describe-value.ts';
-import { closest } from './did-you-mean.ts';
+import { describeKind, describeValue, notShown } from './describe-value.ts';
 import { environmentName, environmentPrefix, fromText, type Option } from './options.ts';
+import { suggestKey, suggestVariable } from './suggest.ts';
 
 /** One JSON document with settings, and its origin. */
 export interface ConfigDocument {
@@ -69,10 +69,10 @@ function readDocument(document: ConfigDocument, settings: Settings, problems: st
     if (optionAt.has(path)) return void settings.values.set(path, { value, source, keepsSecrets });
     if (isAnnotation(path)) return void problems.push(...wrongAnnotation(path, value, source));
     const section = sectionAt.get(path);
-    if (!section) return void problems.push(unknownKey(path, value, source));
+    if (!section) return void problems.push(unknownKey(path, source));
     if (typeof value !== 'object' || Array.isArray(value)) {
       problems.push(
-        `${path || 'The configuration'} is ${describeValue(path, value)} in ${source}: expected an object with ${section.keys.join(', ')}.`,
+        `${path || 'The configuration'} is ${describeKind(value)} in ${source}: expected an object with ${section.keys.join(', ')}.`,
       );
       return;
     }
@@ -88,32 +88,45 @@ const isAnnotation = (path: string): boolean => path === '$schema' || /(^|\.)\$c
 function wrongAnnotation(path: string, value: unknown, source: string): readonly string[] {
   const isList = path !== '$schema' && Array.isArray(value);
   if ((isList ? value : [value]).every((line: unknown) => typeof line === 'string')) return [];
-  const expected = path === '$schema' ? 'the address of a JSON Schema' : 'text, or a list of lines';
-  return [`${path} is ${describeValue(path, value)} in ${source}: expected ${expected}.`];
+  const expected = path === '$schema' ? 'the address of a JSON Schema' : 'text, or a list of texts';
+  return [`${path} is ${describeKind(value)} in ${source}: expected ${expected}.`];
 }
 
-function unknownKey(path: string, value: unknown, source: string): string {
+/** Its value may be a secret, whatever its name. */
+function unknownKey(path: string, source: string): string {
   const section = path.split('.').slice(0, -1).join('.');
   const siblings = (sectionAt.get(section)?.keys ?? []).map((key) => (section ? `${section}.${key}` : key));
-  const near = closest(path, siblings) ?? closest(path, optionAt.keys());
+  const near = suggestKey(path);
   const expected = near ? `did you mean ${near}?` : `expected one of ${siblings.join(', ')}.`;
-  return `${path} is not an option (it is ${describeValue(path, value)} in ${source}); ${expected}`;
+  return `${path} is not an option (in ${source}); ${expected}`;
 }
 
+/**
+ * What Kubernetes sets in each pod for a Service called scheduled-events-bridge.
+ * https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
+ */
+const ofKubernetes = new RegExp(`^${environmentPrefix}(SERVICE_HOST|(SERVICE_)?PORT(_.*)?)$`);
+
+/** Variables that are set and meant for the bridge, except the one that names the file. */
+export const ownVariables = (env: NodeJS.ProcessEnv): readonly string[] =>
+  Object.keys(env).filter(
+    (name) =>
+      name.startsWith(environmentPrefix) && name !== configFileVariable && env[name] && !ofKubernetes.test(name),
+  );
+
 function readVariables(env: NodeJS.ProcessEnv, settings: Settings, problems: string[]): void {
-  for (const [name, text] of Object.entries(env)) {
-    if (!name.startsWith(environmentPrefix) || name === configFileVariable || !text) continue;
+  for (const name of ownVariables(env)) {
     const source = `the environment variable ${name}`;
     const option = optionOfVariable.get(name);
     if (option) {
-      settings.values.set(option.path, { value: fromText(option, text), source, keepsSecrets: true });
+      settings.values.set(option.path, { value: fromText(option, env[name] ?? ''), source, keepsSecrets: true });
       continue;
     }
-    const near = closest(name, optionOfVariable.keys());
+    const near = suggestVariable(name);
     const expected = near
       ? `did you mean ${near}?`
       : `its name has to be ${environmentPrefix} and the key in upper snake case.`;
-    problems.push(`${name} is not an option (it is ${describeValue(name, text)} in the environment); ${expected}`);
+    problems.push(`${name} is not an option (in the environment); ${expected}`);
   }
 }
 
@@ -125,9 +138,7 @@ function optionOf(path: string): Option | undefined {
 function wrongValue(option: Option, { values }: Settings): string {
   const setting = values.get(option.path);
   if (!setting) return `${option.path} is missing: expected ${option.expects}.`;
-  const value = option.isSecret?.(setting.value)
-    ? 'a value that is not shown'
-    : describeValue(option.path, setting.value);
+  const value = option.isSecret?.(setting.value) ? notShown : describeValue(setting.value);
   return `${option.path} is ${value} in ${setting.source}: expected ${option.expects}.`;
 }
 
@@ -155,7 +166,7 @@ function approvals({ values }: Settings): readonly string[] {
     path === 'approve.userInitiated' ? values.get(path)?.value === true : typeof values.get(path)?.value === 'number';
   return ['approve.userInitiated', 'approve.freezeUpToSeconds'].filter(isApproving).map((path) => {
     const { value, source } = values.get(path) ?? {};
-    return `${path} is ${describeValue(path, value)} in ${source}: remove it. ${notInCluster}`;
+    return `${path} is ${describeValue(value)} in ${source}: remove it. ${notInCluster}`;
   });
 }
 

@@ -122,31 +122,31 @@ const wrong: readonly {
     name: 'an unknown key is reported with the closest one',
     content: { ...stdout, stateDir: '/x', imds: { pollInterval: 2, endpiont: 'auto' } },
     problems: [
-      'stateDir is not an option (it is "/x" in FILE); did you mean stateDirectory?',
-      'imds.pollInterval is not an option (it is 2 in FILE); did you mean imds.pollIntervalSeconds?',
-      'imds.endpiont is not an option (it is "auto" in FILE); did you mean imds.endpoint?',
+      'stateDir is not an option (in FILE); did you mean stateDirectory?',
+      'imds.pollInterval is not an option (in FILE); did you mean imds.pollIntervalSeconds?',
+      'imds.endpiont is not an option (in FILE); did you mean imds.endpoint?',
     ],
   },
   {
     name: 'an unknown key that resembles none is reported with those that exist',
     content: { ...stdout, log: { destinationFile: '/x' } },
-    problems: ['log.destinationFile is not an option (it is "/x" in FILE); expected one of log.level.'],
+    problems: ['log.destinationFile is not an option (in FILE); expected one of log.level.'],
   },
   {
     name: 'a section that is not an object is refused',
     content: { ...stdout, imds: 'auto' },
     problems: [
-      'imds is "auto" in FILE: expected an object with endpoint, apiVersion, pollIntervalSeconds, timeoutSeconds, firstTimeoutSeconds.',
+      'imds is text in FILE: expected an object with endpoint, apiVersion, pollIntervalSeconds, timeoutSeconds, firstTimeoutSeconds.',
     ],
   },
   {
     name: 'a $schema or $comment that is not text is refused',
     content: { ...stdout, $schema: ['x'], imds: { $comment: 5, $schema: 'x' }, log: { $comment: ['x', 5] } },
     problems: [
-      '$schema is ["x"] in FILE: expected the address of a JSON Schema.',
-      'imds.$comment is 5 in FILE: expected text, or a list of lines.',
+      '$schema is a list in FILE: expected the address of a JSON Schema.',
+      'imds.$comment is a number in FILE: expected text, or a list of texts.',
       expect.stringContaining('imds.$schema is not an option'),
-      'log.$comment is ["x",5] in FILE: expected text, or a list of lines.',
+      'log.$comment is a list in FILE: expected text, or a list of texts.',
     ],
   },
   {
@@ -154,8 +154,55 @@ const wrong: readonly {
     content: stdout,
     env: { SCHEDULED_EVENTS_BRIDGE_LOGLEVEL: 'debug' },
     problems: [
-      'SCHEDULED_EVENTS_BRIDGE_LOGLEVEL is not an option (it is "debug" in the environment); did you mean SCHEDULED_EVENTS_BRIDGE_LOG_LEVEL?',
+      'SCHEDULED_EVENTS_BRIDGE_LOGLEVEL is not an option (in the environment); did you mean SCHEDULED_EVENTS_BRIDGE_LOG_LEVEL?',
     ],
+  },
+  {
+    name: 'what resembles only the section of another key is not taken for it',
+    content: { ...stdout, sinks: { http: { url: 'https://x/', key: 'k' } }, observer: { owner: 'me' } },
+    problems: [
+      'sinks.http.key is not an option (in FILE); expected one of sinks.http.url, sinks.http.mode, sinks.http.headerFile, sinks.http.tokenScope, sinks.http.allowInsecure.',
+      expect.stringMatching(/^observer\.owner is not an option \(in FILE\); expected one of observer\.tags, /),
+    ],
+  },
+  {
+    name: 'a key that belongs in another section is reported with its place',
+    content: { ...stdout, http: { url: 'https://x/' }, pollIntervalSeconds: 2 },
+    problems: [
+      'http.url is not an option (in FILE); did you mean sinks.http.url?',
+      'pollIntervalSeconds is not an option (in FILE); did you mean imds.pollIntervalSeconds?',
+    ],
+  },
+  {
+    name: 'an unknown variable is reported with the closest one of its section',
+    content: stdout,
+    env: {
+      SCHEDULED_EVENTS_BRIDGE_SINKS_HTTP_URI: 'x',
+      SCHEDULED_EVENTS_BRIDGE_EVENT_HUBS_CONNECTIONSTRING: 'x',
+      SCHEDULED_EVENTS_BRIDGE_OBSERVER_OWNER: 'x',
+    },
+    problems: [
+      'SCHEDULED_EVENTS_BRIDGE_SINKS_HTTP_URI is not an option (in the environment); did you mean SCHEDULED_EVENTS_BRIDGE_SINKS_HTTP_URL?',
+      'SCHEDULED_EVENTS_BRIDGE_EVENT_HUBS_CONNECTIONSTRING is not an option (in the environment); did you mean SCHEDULED_EVENTS_BRIDGE_SINKS_EVENT_HUBS_CONNECTION_STRING?',
+      'SCHEDULED_EVENTS_BRIDGE_OBSERVER_OWNER is not an option (in the environment); its name has to be SCHEDULED_EVENTS_BRIDGE_ and the key in upper snake case.',
+    ],
+  },
+  {
+    name: 'a wrong value is shown, with what may be secret in a URL left out',
+    content: {
+      ...stdout,
+      imds: { endpoint: 'ftp://me@x:21/vm/0123456789abcdef?key=k' },
+      identity: { clientId: 'mine' },
+    },
+    problems: [
+      expect.stringMatching(/^imds\.endpoint is "ftp:\/\/…@x:21\/vm\/…\?…" in FILE/),
+      'identity.clientId is "mine" in FILE: expected a GUID.',
+    ],
+  },
+  {
+    name: 'a wrong value of an option that only sounds secret is shown',
+    content: { sinks: { http: { url: 'https://x/', tokenScope: 'https://x' } } },
+    problems: ['sinks.http.tokenScope is "https://x" in FILE: expected a scope that ends with /.default.'],
   },
   {
     name: 'required keys of a section are reported when they are missing',
@@ -227,7 +274,7 @@ const wrong: readonly {
     name: 'a document that is not an object is refused',
     content: '[]',
     problems: [
-      expect.stringMatching(/^The configuration is \[\] in FILE: expected an object with imds, observer/),
+      expect.stringMatching(/^The configuration is a list in FILE: expected an object with imds, observer/),
       expect.stringContaining('no sink'),
     ],
   },
@@ -259,6 +306,15 @@ test.for([
   ['as a password of a proxy', { proxy: { url: 'http://user:c2VjcmV0@proxy:3128' } }, {}],
   ['as a password of a proxy that is no URL', { proxy: { url: 'http://user:c2Vj/cmV0@proxy' } }, {}],
   ['as a password of a proxy under a misspelt key', { proxy: { urll: 'http://user:c2Vj/cmV0@proxy' } }, {}],
+  ['in the URL of a misspelled key', { sinks: { http: { urll: 'https://x/api?code=c2VjcmV0' } } }, {}],
+  ['in a misspelled variable with a URL', {}, { SCHEDULED_EVENTS_BRIDGE_SINKS_HTTP_URI: 'https://x/?code=c2VjcmV0' }],
+  ['as an unknown key of another section', { http: { key: 'c2VjcmV0' } }, {}],
+  ['in an object where text belongs', { log: { level: { key: 'c2VjcmV0' } } }, {}],
+  ['in a list of objects', { observer: { tags: [{ key: 'c2VjcmV0' }] } }, {}],
+  ['in a section that is a list', { sinks: { http: ['c2VjcmV0'] } }, {}],
+  ['in the query of a URL', { imds: { endpoint: 'http://x/?key=c2VjcmV0' } }, {}],
+  ['as the user of a URL', { imds: { endpoint: 'http://c2VjcmV0@x/' } }, {}],
+  ['as the path of a URL', { sinks: { logAnalytics: { endpoint: 'https://x/c2VjcmV0c2VjcmV0' } } }, {}],
   ['in a file that is not JSON', `{ "sinks": { "eventHubs": { "connectionString": "${connectionString}" x } } }`, {}],
   ['in a file whose mistake is an unquoted value', '{ "connectionString": c2VjcmV0 }', {}],
 ] as const)('a secret is never shown: %s', ([, content, env]) => {
@@ -298,10 +354,10 @@ test('a byte order mark is ignored', () => {
 test('a named file must exist', () => {
   const missing = join(directory, 'missing.json');
   expect(loadConfig({ file: missing, env: {} }).problems).toEqual([
-    `There is no configuration file ${missing}, which --config names: create it, or name another.`,
+    `There is no configuration file ${missing}, which --config names: create it (scheduled-events-bridge config init writes one), or name another.`,
   ]);
   expect(loadConfig({ env: { SCHEDULED_EVENTS_BRIDGE_CONFIG: missing } }).problems).toEqual([
-    `There is no configuration file ${missing}, which the environment variable SCHEDULED_EVENTS_BRIDGE_CONFIG names: create it, or name another.`,
+    `There is no configuration file ${missing}, which the environment variable SCHEDULED_EVENTS_BRIDGE_CONFIG names: create it (scheduled-events-bridge config init writes one), or name another.`,
   ]);
   expect(loadConfig({ file: directory, env: {} }).problems).toEqual([
     `The configuration file ${directory} cannot be read: it is a directory; name the file in it.`,
@@ -319,13 +375,38 @@ test("the platform's default file may be missing if variables make a complete co
 
 test('without a file and without variables the missing file is the only problem reported', () => {
   const missing =
-    /^There is no configuration file .*config.json: create it, or name another with --config or SCHEDULED_EVENTS_BRIDGE_CONFIG\.$/;
+    /^There is no configuration file .*config.json: create it \(scheduled-events-bridge config init writes one\), or name another with --config or SCHEDULED_EVENTS_BRIDGE_CONFIG\.$/;
   const env = { ProgramData: join(directory, 'ProgramData') };
   expect(loadConfig({ env, platform: 'win32' }).problems).toEqual([expect.stringMatching(missing)]);
   const withVariable = { ...env, SCHEDULED_EVENTS_BRIDGE_LOG_LEVEL: 'warn' };
   expect(loadConfig({ env: withVariable, platform: 'win32' }).problems).toEqual([
     expect.stringContaining('There is no sink'),
     expect.stringMatching(missing),
+  ]);
+});
+
+test('a missing file is no problem where variables name a sink', () => {
+  const env = {
+    ProgramData: join(directory, 'ProgramData'),
+    SCHEDULED_EVENTS_BRIDGE_SINKS_STDOUT: '{}',
+    SCHEDULED_EVENTS_BRIDGE_LOG_LEVEL: 'loud',
+  };
+  expect(loadConfig({ env, platform: 'win32' }).problems).toEqual([expect.stringMatching(/^log\.level is "loud" in /)]);
+});
+
+test('variables of Kubernetes for a Service with the name of the bridge are ignored', () => {
+  const env = {
+    SCHEDULED_EVENTS_BRIDGE_SERVICE_HOST: '10.0.0.11',
+    SCHEDULED_EVENTS_BRIDGE_SERVICE_PORT: '9100',
+    SCHEDULED_EVENTS_BRIDGE_SERVICE_PORT_METRICS: '9100',
+    SCHEDULED_EVENTS_BRIDGE_PORT: 'tcp://10.0.0.11:9100',
+    SCHEDULED_EVENTS_BRIDGE_PORT_9100_TCP: 'tcp://10.0.0.11:9100',
+    SCHEDULED_EVENTS_BRIDGE_PORT_9100_TCP_PROTO: 'tcp',
+  };
+  expect(load(stdout, { env }).problems).toBeUndefined();
+  const platform = { ProgramData: join(directory, 'ProgramData') };
+  expect(loadConfig({ env: { ...env, ...platform }, platform: 'win32' }).problems).toEqual([
+    expect.stringMatching(/^There is no configuration file/),
   ]);
 });
 
