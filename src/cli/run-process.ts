@@ -2,6 +2,8 @@ import type { CommanderError } from 'commander';
 import { openDestination } from '../process/log-destination.ts';
 import type { CommandContext } from './command-context.ts';
 import { exitCodes, Failure } from './exit-codes.ts';
+import { print } from './print.ts';
+import { describeUsageError } from './usage-error.ts';
 
 /**
  * Runs a program as this process: the first SIGTERM or SIGINT asks it to stop, a second one ends it at once. The process ends when
@@ -34,12 +36,6 @@ function printError(text: string): void {
   stderr.flushSync(500);
 }
 
-/** Continues without a reader of stdout (`| head -1`). */
-function print(text: string): void {
-  if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', () => {});
-  process.stdout.write(text);
-}
-
 /** A reader of stdout that takes nothing for so long is not waited for any longer. */
 const readerTimeoutMs = 5_000;
 
@@ -68,8 +64,7 @@ function explain(error: unknown): number {
   if (isCommanderError(error)) {
     if (error.exitCode === 0) return exitCodes.ok.code;
     // The help itself, printed because no command was given.
-    if (error.code !== 'commander.help')
-      printError(`${error.message.replaceAll('\n', ' ')} (--help shows what there is)`);
+    if (error.code !== 'commander.help') printError(describeUsageError(error.message));
     return exitCodes.usage.code;
   }
   printError(`Something unexpected happened: ${error instanceof Error ? error.stack : String(error)}`);

@@ -38,7 +38,12 @@ const mistakes: readonly { args: readonly string[]; env?: NodeJS.ProcessEnv; mes
   { args: [], message: /^Usage: scheduled-events-bridge /, ends: 'usage' },
   {
     args: ['runn'],
-    message: /^error: unknown command 'runn' \(Did you mean run\?\) \(--help shows what there is\)\n$/,
+    message: /^error: unknown command 'runn' \(Did you mean run\? --help shows all options\)\n$/,
+    ends: 'usage',
+  },
+  {
+    args: ['outbox', 'list', '--limit', '0'],
+    message: /is invalid\. Expected a whole number from 1 on\. \(--help shows all options\)\n$/,
     ends: 'usage',
   },
   { args: ['version', '--fast'], message: /^error: unknown option '--fast'.*\n$/, ends: 'usage' },
