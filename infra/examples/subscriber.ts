@@ -29,6 +29,11 @@ const {
   STATE_FILE: stateFile = 'subscriber-state.json',
 } = process.env;
 
+function fail(message: string, exitCode = 2): never {
+  console.error(message);
+  process.exit(exitCode);
+}
+
 /** What is used here of the body of a message: UTF-8 JSON that has every key, unknown being null. */
 type LifecycleRecord = Record<'schemaVersion' | 'eventId' | 'phase' | 'observedAt' | 'vmId' | 'streamId', string> &
   Record<'eventType' | 'notBefore', string | null> &
@@ -103,15 +108,28 @@ async function settle(eventId: string, { listed, returned, ended }: KnownEvent):
   }
 }
 
+if (namespace === '' && !connectionString) fail('Set EVENT_HUBS_NAMESPACE or EVENT_HUBS_CONNECTION_STRING.');
+
 const horizon = (): Date => new Date(Date.now() - Number(hours) * 3_600_000);
 const retryOptions = { retryDelayInMs: 1_000 }; // else 30 s: all the notice that a Spot VM gets
 const options = { ...(customEndpointAddress && { customEndpointAddress }), retryOptions };
-const client = connectionString
-  ? new EventHubConsumerClient(group, connectionString, hub, options)
-  : new EventHubConsumerClient(group, namespace, hub, new DefaultAzureCredential(), options);
+const client = createClient();
+function createClient(): EventHubConsumerClient {
+  if (!connectionString)
+    return new EventHubConsumerClient(group, namespace, hub, new DefaultAzureCredential(), options);
+  try {
+    return new EventHubConsumerClient(group, connectionString, hub, options);
+  } catch (error) {
+    return fail(`EVENT_HUBS_CONNECTION_STRING is unusable: ${(error as Error).message}`);
+  }
+}
 for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => client.close());
 
-for (const partition of await client.getPartitionIds()) {
+const partitions = await client.getPartitionIds().catch((error: AggregateError) => {
+  const { message } = error.errors?.[0] ?? error; // one for each attempt
+  return fail(`Cannot read the event hub ${hub}: ${message}`, 1);
+});
+for (const partition of partitions) {
   const history = (await client.getPartitionProperties(partition)).lastEnqueuedSequenceNumber;
   const events = new Map<string, KnownEvent>(); // all records of an event are in one partition
   let position = -1;

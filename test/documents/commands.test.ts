@@ -115,7 +115,7 @@ function refusalOf(words: readonly string[]): string | null {
 function argumentsOfBridge([program, ...words]: readonly string[]): readonly string[] | null {
   if (program === product || program === 'scheduled-events-simulator') return words;
   if (program === 'node' && /\.cjs$/.test(words[0] ?? '')) return words.slice(1);
-  if (program === 'npm' && words[0] === 'start') return words.slice(2);
+  if (program === 'npm' && words[0] === 'start') return words.slice(words.indexOf('--') + 1);
   if (program === 'npm' && words[1] === 'demo') return ['demo', ...words.slice(3)];
   if (program === 'docker' && words[0] === 'exec') return words.slice(4);
   if (program === 'kubectl' && words.includes('exec')) return words.slice(words.indexOf('--') + 3);

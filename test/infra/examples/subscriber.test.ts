@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { EventHubProducerClient } from '@azure/event-hubs';
@@ -197,6 +198,22 @@ const stories: [name: string, messages: Buffer[], acts: string[]][] = [
   ['a test', [told(0, { ...one, isTest: true })], []],
   ['what is no record', [Buffer.from('{'), Buffer.from('null'), Buffer.from('[1]'), Buffer.from('"1.0"')], []],
 ];
+
+test.each([
+  [{}, 'Set EVENT_HUBS_NAMESPACE or EVENT_HUBS_CONNECTION_STRING.\n', 2],
+  [{ EVENT_HUBS_CONNECTION_STRING: 'nonsense' }, /^EVENT_HUBS_CONNECTION_STRING is unusable: .*\n$/, 2],
+  [
+    {
+      EVENT_HUBS_CONNECTION_STRING:
+        'Endpoint=sb://127.0.0.1:1;SharedAccessKeyName=a;SharedAccessKey=b;UseDevelopmentEmulator=true',
+    },
+    /^Cannot read the event hub vm-lifecycle: .*ECONNREFUSED.*\n$/,
+    1,
+  ],
+])('the example subscriber started with %o explains why it ends, in one line', (env, stderr, status) => {
+  const ended = spawnSync(process.execPath, ['infra/examples/subscriber.ts'], { env, encoding: 'utf8' });
+  expect(ended).toMatchObject({ stdout: '', stderr: expect.stringMatching(stderr), status });
+});
 
 describe('the example subscriber', () => {
   let subscriber: SubscriberProcess;
