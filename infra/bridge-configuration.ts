@@ -2,6 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import { exitCodes } from '../src/cli/exit-codes.ts';
+import { print } from '../src/cli/print.ts';
+import { describeUsageError } from '../src/cli/usage-error.ts';
 import { readConfig } from '../src/config/read-config.ts';
 
 /** Who lets the restarts go ahead that people ask for. `deploy.md` beside this file explains each. */
@@ -118,7 +120,7 @@ function parse(text: string, source: string): unknown {
 /** The file's text, of which the bridge's own reader has found nothing to complain. */
 function configurationFile(settings: BridgeSettings, choice: UserInitiatedEvents): string {
   const configuration = bridgeConfiguration(settings, choice);
-  const document = { value: configuration, source: 'what was made of the outputs', keepsSecrets: false };
+  const document = { value: configuration, source: 'the configuration made from the outputs', keepsSecrets: false };
   const { problems } = readConfig({ documents: [document], env: {}, defaultStateDirectory: '/' });
   if (problems) throw new Refusal('configuration', `The bridge would not take it: ${problems.join(' ')}`);
   return `${JSON.stringify(configuration, null, 2)}\n`;
@@ -148,20 +150,20 @@ interface Options {
 /** Carries out the command line; returns the exit code. */
 export function makeConfiguration(args: readonly string[], { read, write, print, say }: CommandContext): number {
   const program = new Command('bridge-configuration')
-    .description('Makes the configuration of a bridge of the outputs of main.bicep.')
-    .argument('[file]', 'outputs of the deployment, as JSON; without it they are read from standard input')
+    .description('Writes the configuration of a bridge from the outputs of main.bicep.')
+    .argument('[file]', 'outputs of the deployment, as JSON (default: standard input)')
     .addOption(
-      new Option('--user-initiated-events <who>', 'who lets the restarts go ahead that people ask for')
+      new Option('--user-initiated-events <who>', 'who approves restarts that users request')
         .choices(userInitiatedEvents)
         .makeOptionMandatory(),
     )
-    .option('--region <region>', 'where the VMs are, such as westeurope; needed where the platform has several shards')
-    .option('--output <file>', 'write there instead of to standard output; nothing is written when something is wrong')
+    .option('--region <region>', 'region of the VMs, such as westeurope; required if there are several shards')
+    .option('--output <file>', 'write to this file instead of standard output; not written if there is an error')
     .addHelpText(
       'after',
       `
-A bridge that polls turns Scheduled Events on, and then a restart or redeploy that a person asks for waits, up to 15 minutes:
-  acceptDelay       it waits
+A polling bridge enables Scheduled Events; from then on a restart or redeploy that a user requests waits for up to 15 minutes:
+  acceptDelay       accept the delay
   bridgeApproves    the bridge approves it: approve.userInitiated
   platformApproves  Azure approves it: scheduledEventsPolicy of the VM or scale set; this file does not set it
 There is no default: infra/deploy.md explains the consequences of each.
@@ -208,7 +210,7 @@ function explain(error: unknown, say: (text: string) => void): number {
   }
   if (!(error instanceof CommanderError)) throw error;
   if (error.exitCode === 0) return exitCodes.ok.code;
-  say(`${error.message.replaceAll('\n', ' ')} (--help shows what there is)\n`);
+  say(`${describeUsageError(error.message)}\n`);
   return exitCodes.usage.code;
 }
 
@@ -220,7 +222,7 @@ if (import.meta.main) {
       return readFileSync(file ?? 0, 'utf8');
     },
     write: (file, text) => writeFileSync(file, text),
-    print: (text) => void process.stdout.write(text),
+    print,
     say: (text) => void process.stderr.write(text),
   });
 }

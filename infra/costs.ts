@@ -1,6 +1,8 @@
 /** What a fleet costs, from record sizes that are measured as this runs. The tables are in `costs.md`. */
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { exitCodes } from '../src/cli/exit-codes.ts';
+import { print } from '../src/cli/print.ts';
+import { describeUsageError } from '../src/cli/usage-error.ts';
 import { alertRulesIn, readAlertsText } from './costs-alerts.ts';
 import {
   type Assumptions,
@@ -200,7 +202,7 @@ export function printCosts(
     .description(
       'Prints what fleets need and cost, as Markdown, from the sizes of the records that this version makes.',
     )
-    .option('--vms <numbers>', 'fleets to reckon, with commas between them', fleetSizes, [...fleets])
+    .option('--vms <numbers>', 'fleet sizes to estimate, separated by commas', fleetSizes, [...fleets])
     .option('--set <name=number>', 'another value for an assumption or a price; may be given several times', change, {})
     .addHelpText(
       'after',
@@ -224,14 +226,14 @@ Exit codes:
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return exitCodes.ok.code;
-    say(`${error.message.replaceAll('\n', ' ')} (--help shows what there is)\n`);
+    say(`${describeUsageError(error.message)}\n`);
     return exitCodes.usage.code;
   }
 }
 
 if (import.meta.main) {
   process.exitCode = printCosts(process.argv.slice(2), {
-    print: (text) => void process.stdout.write(text),
+    print,
     say: (text) => void process.stderr.write(text),
   });
 }

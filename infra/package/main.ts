@@ -1,9 +1,11 @@
-/** Makes the packages that are handed out, and repositories of them, and verifies one. `--help` tells the rest. */
+/** Builds packages and repositories of them, and verifies a package. See `--help`. */
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { print } from '../../src/cli/print.ts';
+import { describeUsageError } from '../../src/cli/usage-error.ts';
 import { builtAt } from './built-at.ts';
 import { root } from './contents.ts';
 import { makePackages, type Sources, sourcesHere } from './make-packages.ts';
@@ -24,25 +26,26 @@ interface CommandContext {
 const platformList = (value: string): readonly PlatformName[] => {
   const asked = value.split(',');
   const known = platformNames.filter((name) => asked.includes(name));
-  if (known.length !== asked.length) throw new InvalidArgumentError(`Expected some of ${platformNames.join(',')}.`);
+  if (known.length !== asked.length)
+    throw new InvalidArgumentError(`Expected one or more of ${platformNames.join(', ')}, separated by commas.`);
   return known;
 };
 
 const help = `
-The packages are the same, byte for byte, whenever they are made of the same sources: times are those of the commit, or of SOURCE_DATE_EPOCH.
-Needed are npm, tar, gzip, and rpmbuild for .rpm.
+Builds are reproducible: the same sources give the same bytes. Times are those of the commit, or SOURCE_DATE_EPOCH.
+Requires npm, tar and gzip, and rpmbuild for .rpm.
 
-A key is made, and a package verified without this program, so:
+To create a key, and to verify a package without this program:
   openssl genpkey -algorithm ed25519 -out key.pem
   openssl pkey -in key.pem -pubout -out public.pem
   openssl pkeyutl -verify -pubin -inkey public.pem -rawin -in SHA256SUMS -sigfile SHA256SUMS.sig
   sha256sum --check --ignore-missing SHA256SUMS
 
-A repository needs gpg, apt-ftparchive (apt-utils), createrepo_c (createrepo-c) and rpmsign (rpm).
+A repository requires gpg, apt-ftparchive (apt-utils), createrepo_c (createrepo-c) and rpmsign (rpm).
 
 Exit codes:
   ${exitCodes.ok.code}   done
-  ${exitCodes.unexpected.code}   the package was not made, or is over its budget, or is not whole; the message says why
+  ${exitCodes.unexpected.code}   the package was not built, exceeds its size budget, or is incomplete or changed; the message says why
   ${exitCodes.usage.code}   ${exitCodes.usage.meaning}
 `;
 
@@ -50,14 +53,14 @@ Exit codes:
 export async function main(args: readonly string[], { env, print, say, sources }: CommandContext): Promise<number> {
   let problems: readonly string[] = [];
   const program = new Command('package')
-    .description('Makes the packages that are handed out, and tells how large they are.')
+    .description('Builds the release packages, and prints their sizes.')
     .addOption(
-      new Option('--platform <names>', `some of ${platformNames.join(',')}`)
+      new Option('--platform <names>', `one or more of ${platformNames.join(', ')}, separated by commas`)
         .argParser(platformList)
-        .default(platformNames, 'all of them'),
+        .default(platformNames, 'all'),
     )
-    .option('--sign <file>', 'sign them with this private Ed25519 key, in PEM')
-    .option('--out <folder>', 'put them there', join(root, 'dist/packages'))
+    .option('--sign <file>', 'sign the packages with this private Ed25519 key (PEM)')
+    .option('--out <folder>', 'write them to this folder', join(root, 'dist/packages'))
     .addHelpText('after', help)
     .configureOutput({ writeOut: print, writeErr: () => {} })
     .exitOverride()
@@ -71,13 +74,14 @@ export async function main(args: readonly string[], { env, print, say, sources }
     });
   program
     .command('verify <folder>')
-    .description('say whether the package that was unpacked to a folder is whole')
-    .option('--key <file>', 'and signed by who has the private one to this public key, in PEM')
+    .description('verify the files of an unpacked package')
+    .option('--key <file>', 'also verify the signature with this public key (PEM)')
     .copyInheritedSettings(program)
     .action((folder: string, { key }: { key?: string }) => {
       const publicKey = key === undefined ? null : createPublicKey(readFileSync(key));
       problems = faultsOfPackage(folder, publicKey).map((fault) => `${folder}: ${fault}.`);
-      if (problems.length === 0) print(`${folder} is whole${publicKey === null ? '' : ', and signed by this key'}.\n`);
+      if (problems.length === 0)
+        print(`${folder} is complete and unchanged${publicKey === null ? '' : ', and signed with this key'}.\n`);
     });
   program
     .command('repository <folder>')
@@ -98,7 +102,7 @@ export async function main(args: readonly string[], { env, print, say, sources }
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return exitCodes.ok.code;
-      say(`${error.message.replaceAll('\n', ' ')} (--help shows what there is)\n`);
+      say(`${describeUsageError(error.message)}\n`);
       return exitCodes.usage.code;
     }
     problems = [error instanceof Error ? error.message : String(error)];
@@ -110,7 +114,7 @@ export async function main(args: readonly string[], { env, print, say, sources }
 if (import.meta.main) {
   process.exitCode = await main(process.argv.slice(2), {
     env: process.env,
-    print: (text) => void process.stdout.write(text),
+    print,
     say: (text) => void process.stderr.write(text),
     sources: sourcesHere,
   });

@@ -98,4 +98,4 @@ const nameless = {
 const describeFailure = (reason: string, isKnown: boolean): string =>
   isKnown
     ? `The instance metadata cannot be read; the identity known so far is used. ${reason}`
-    : `The instance metadata cannot be read; documents are kept and decided once this VM knows its name. ${reason}`;
+    : `The instance metadata cannot be read; scheduled events are buffered, and recorded once the name of this VM is known. ${reason}`;

@@ -24,7 +24,7 @@ export function identityFindings(
   if (failed) {
     return [
       problem('identity.token', failed.reason, remedyFor(failed, clientId, vm)),
-      notProven('identity.which', 'Only a token tells.'),
+      notProven('identity.which', 'Known only once there is a token.'),
     ];
   }
   return [ok('identity.token', `Tokens for ${audiences} are given.`), which(tokens, clientId)];

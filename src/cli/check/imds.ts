@@ -99,7 +99,7 @@ function names({ seen, vm }: ImdsSeen): Finding {
   if (seen.kind !== 'document') return notProven(what, 'There is no document to look into.');
   const { events } = seen.document;
   if (vm === null) return notProven(what, `Our own name is not known; the document names ${named(events)}.`);
-  if (events.length === 0) return ok(what, `The document names nobody; our own name is ${vm.vmName}.`);
+  if (events.length === 0) return ok(what, `The document lists no events; this VM is ${vm.vmName}.`);
   const told = events.slice(0, mostEvents).map((event) => tell(event, vm.vmName));
   const more = events.length > mostEvents ? `; and ${events.length - mostEvents} more` : '';
   const message = `${told.join('; ')}${more}. Our own name is ${vm.vmName}.`;

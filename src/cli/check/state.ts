@@ -56,7 +56,7 @@ function service(seen: StateSeen, { directory, status, isAnswered }: StateContex
       document.lastSeenAt === null ? 'had seen no document' : `stored its last document at ${document.lastSeenAt}`;
     return warning(
       what,
-      `No service runs with ${directory}; the last one ${last}. Start it, unless that is meant.`,
+      `No service runs with ${directory}; the last one ${last}. Start it, unless it was stopped on purpose.`,
       'sudo systemctl start scheduled-events-bridge',
     );
   }

@@ -50,18 +50,18 @@ const addSub = (service: Command, name: string, description: string, ...more: re
 const inOrder = (...named: readonly ExitReason[]): readonly ExitReason[] =>
   named.toSorted((a, b) => exitCodes[a].code - exitCodes[b].code);
 
-const from = ['--from <folder>', 'the folder that the package unpacks to'] as const;
+const from = ['--from <folder>', 'the folder with the unpacked package'] as const;
 const config = [
   '-c, --config <file>',
-  'the configuration: validated, and copied to where the service reads it',
+  'the configuration file; it is validated and copied to where the service reads it',
 ] as const;
 
 const key = [
   '--key <file>',
-  'a public key: a package that its owner has not signed is refused. It is this program that checks, so run the installed one, not the one of the package',
+  'verify that the package is signed with the private key of this public key, and refuse it otherwise; run the installed program for this, not the one in the package',
 ] as const;
 
-const noStart = ['--no-start', 'start nothing: for an image, where the service starts with the machine'] as const;
+const noStart = ['--no-start', 'do not start the service now, only at boot: for building an image'] as const;
 
 interface Given {
   readonly from: string;
@@ -87,14 +87,14 @@ const addTaking =
 
 const addInstall = addTaking(
   'install',
-  'install a package, or update to it; the service runs from now on and with every start of the machine',
+  'install a package, or update to it; starts the service, now and at every boot',
   'always',
   true,
 );
 
 const addUpdate = addTaking(
   'update',
-  'update to the version of a package, and go back by itself where that does not become ready',
+  'update to the version of a package; rolls back if it does not become ready',
   'as-it-is',
   false,
 );
@@ -105,7 +105,7 @@ const addConfigure: Sub = (service, machine, commandContext) => {
   addSub(
     service,
     'configure',
-    'change the configuration, and go back by itself where the service does not become ready with it',
+    'change the configuration; rolls back if the service does not become ready with it',
     'unreachable',
   )
     .requiredOption(...config)
@@ -115,11 +115,9 @@ const addConfigure: Sub = (service, machine, commandContext) => {
 };
 
 const addEnable: Sub = (service, machine, commandContext) => {
-  addSub(service, 'enable', 'start the service, now and with every start of the machine', 'unreachable').action(
-    async () => {
-      await bring(commandContext, await machine(), { ...asInstalled, enable: 'always' });
-    },
-  );
+  addSub(service, 'enable', 'start the service, now and at every boot', 'unreachable').action(async () => {
+    await bring(commandContext, await machine(), { ...asInstalled, enable: 'always' });
+  });
 };
 
 /** Does it and says what became of it; where it may be the first time, also what is different from now on. */
@@ -138,7 +136,7 @@ async function bring(
 }
 
 const addDisable: Sub = (service, machine, commandContext) => {
-  addSub(service, 'disable', 'stop the service, and do not start it with the machine').action(async () => {
+  addSub(service, 'disable', 'stop the service, and do not start it at boot').action(async () => {
     const { disable } = await import('../../service/disable.ts');
     const here = await machine();
     await toItsEnd(here, commandContext, () => disable(here));
@@ -155,9 +153,9 @@ const addUninstall: Sub = (service, machine, commandContext) => {
   addSub(
     service,
     'uninstall',
-    'stop the service and remove everything; its state and its configuration too, unless asked to keep them',
+    'stop the service and remove everything, with state and configuration unless they are kept',
   )
-    .option('--keep-state', 'keep the state, with what was not delivered, and the account that it belongs to')
+    .option('--keep-state', 'keep the state directory, with undelivered records, and the account that owns it')
     .option('--keep-configuration', 'keep the configuration, and the account that reads it')
     .action(async ({ keepState = false, keepConfiguration = false }: Kept) => {
       const { uninstall } = await import('../../service/uninstall.ts');

@@ -113,7 +113,7 @@ function columns({ config, probe }: WriteSeen): LogAnalyticsFinding {
   if (probe.result.kind !== 'delivered') return notProven(what, 'The test row was not accepted: see above.');
   return ok(
     what,
-    `None of the ${count} columns was refused. One that the stream does not declare is dropped without a word: this shows what arrived, after some minutes.`,
+    `None of the ${count} columns was refused. Azure silently drops columns that the stream does not declare: this shows what arrived, after some minutes.`,
     queryFor(config.streamName, probe.entry.record.recordId),
   );
 }

@@ -22,7 +22,7 @@ export const stdout: SinkDescriptor<'stdout'> = {
     run: async () => [
       ok(
         'stdout.open',
-        'Each record is a line on standard output of the service too: whatever reads that must keep reading.',
+        'Records share the standard output of the service with whatever else it prints; its reader must keep reading.',
       ),
     ],
   },

@@ -121,7 +121,7 @@ const rows: readonly {
     with: {},
     what: 'imds.names',
     verdict: 'ok',
-    message: /names nobody; our own name is web_3/,
+    message: /lists no events; this VM is web_3/,
   },
   {
     name: 'we are named',
