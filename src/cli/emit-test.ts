@@ -51,9 +51,10 @@ const unanswered = {
     `The service with the state directory ${directory} did not answer within ${answerMs / 1000} s, so it is not known whether a test record was created: status shows its health, for instance a full disk.`,
 };
 
-const whereToFind = ({ message, eventId, recordId }: Extract<EmitTestAnswer, { ok: true }>): string =>
-  `${message}
+function whereToFind({ message, eventId, recordId, sinks: names }: Extract<EmitTestAnswer, { ok: true }>): string {
+  const configured = sinks.filter(({ name }) => names?.includes(name) ?? true);
+  return `${message}
   event id          ${eventId}
   record id         ${recordId}
-${sinks.map(({ label, find }) => `  ${label.padEnd(18)}${find({ eventId, recordId })}\n`).join('')}Shipped functions and alerts leave tests out (IsTest).
-`;
+${configured.map(({ label, find }) => `  ${label.padEnd(18)}${find({ eventId, recordId })}\n`).join('')}`;
+}

@@ -18,6 +18,8 @@ export type EmitTestAnswer =
       readonly transitionId: string;
       readonly streamId: string;
       readonly position: number;
+      /** Names of the configured sinks; absent from a service of an older version. */
+      readonly sinks?: readonly string[];
     };
 
 /** Creates a test record and stores it like any other. */
@@ -28,7 +30,7 @@ export function createEmitTest({
   version,
   imdsApiVersion,
 }: {
-  readonly outbox: Pick<Outbox, 'state' | 'append' | 'storage'>;
+  readonly outbox: Pick<Outbox, 'state' | 'append' | 'storage' | 'backlog'>;
   readonly observer: { known(): Observer | null };
   readonly clock: Clock;
   readonly version: string;
@@ -55,6 +57,7 @@ export function createEmitTest({
     const where =
       outbox.storage.trouble === null ? 'is in the outbox' : 'is in memory, since the disk takes no writes,';
     const message = `A test record ${where} and goes to every sink; status shows whether it arrived.`;
-    return { ok: true, message, eventId, recordId, transitionId, streamId, position };
+    const sinks = outbox.backlog().map(({ sink }) => sink);
+    return { ok: true, message, eventId, recordId, transitionId, streamId, position, sinks };
   };
 }

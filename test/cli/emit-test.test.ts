@@ -10,11 +10,11 @@ import { createEmitTest, emitTestRequest } from '../../src/requests/emit-test.ts
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { observerNamed } from '../support/story.ts';
 
-function open(path: string) {
+function open(path: string, sinks: readonly string[] = ['event-hubs', 'log-analytics']) {
   const log = silentLog;
   const outbox = openOutbox({
     directory: path,
-    sinks: ['hub'],
+    sinks,
     maxMegabytes: 16,
     clock: systemClock,
     log,
@@ -25,8 +25,8 @@ function open(path: string) {
 }
 
 /** The parts of a service that answer. */
-function serve(path: string, vmName: string | null) {
-  const outbox = open(path);
+function serve(path: string, vmName: string | null, sinks?: readonly string[]) {
+  const outbox = open(path, sinks);
   const observer = { known: () => (vmName === null ? null : observerNamed(vmName)) };
   const clock = systemClock;
   const emitTest = createEmitTest({ outbox, observer, clock, version: '1.2.3', imdsApiVersion: '2020-07-01' });
@@ -59,12 +59,24 @@ test('the service takes a test into its outbox, and the command tells by which i
   using directory = temporaryDirectory('emit');
   const outbox = serve(directory.path, 'web_0');
   const printed = await emitTest(directory.path);
-  const [pending] = outbox.pending('hub', { limit: 10 });
+  const [pending] = outbox.pending('event-hubs', { limit: 10 });
   const record = JSON.parse(pending?.json.toString() ?? '{}');
   expect(record).toMatchObject({ isTest: true, vmName: 'web_0', position: 1, bridgeVersion: '1.2.3' });
   expect(printed).toContain('A test record is in the outbox');
   expect(printed).toContain(`VmLifecycle_CL | where RecordId == "${record.recordId}"`);
   expect(printed).toContain(`partition key ${record.eventId}`);
+});
+
+test.for([
+  { sinks: ['http'], named: ['HTTP endpoint'] },
+  { sinks: ['event-hubs', 'log-analytics'], named: ['Event Hubs', 'Log Analytics'] },
+])('the command names only the configured destinations: $sinks', async ({ sinks, named }) => {
+  using directory = temporaryDirectory('emit-sinks');
+  serve(directory.path, 'web_0', sinks);
+  const printed = await emitTest(directory.path);
+  const labels = ['Event Hubs', 'HTTP endpoint', 'Log Analytics', 'Standard output'];
+  expect(labels.filter((label) => printed.includes(`\n  ${label} `))).toEqual(named);
+  expect(/alerts leave out tests/.test(printed)).toBe(sinks.includes('log-analytics'));
 });
 
 test('as JSON the ids of a test can be read by a program', async () => {

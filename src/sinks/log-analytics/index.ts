@@ -11,7 +11,9 @@ export const logAnalytics: SinkDescriptor<'logAnalytics', LogAnalyticsConfig> = 
   shape: () => logAnalyticsShape,
   isIsolated: true,
   destination: (config) => destinationOf(config).name,
-  find: ({ recordId }) => `after some minutes: VmLifecycle_CL | where RecordId == "${recordId}"`,
+  // Shipped functions and alerts leave out tests: only the table itself shows this one.
+  find: ({ recordId }) =>
+    `after some minutes, in the table only (functions and alerts leave out tests): VmLifecycle_CL | where RecordId == "${recordId}"`,
   tokenScopes: ({ endpoint }) => [monitorScope(hostOf(endpoint))],
   async open(config, options) {
     const { createLogAnalyticsSink } = await import('./sink.ts');
