@@ -10,6 +10,9 @@ export interface SinkCheckContext {
   /** Aborted when the command is to end. */
   readonly signal: AbortSignal;
   readonly credential: ReplaceableCredential;
+  /** Nobody may be asked (`--offline`). */
+  readonly offline: boolean;
+  readonly stateDirectory: string;
   /** Whether a test record may be sent (`--write`). */
   readonly write: boolean;
   /** As the service knows it; null where neither the metadata service nor the outbox names it. */

@@ -21,8 +21,6 @@ import { type StateSeen, seeState } from './see-state.ts';
 export interface CheckContext extends SinkCheckContext {
   readonly config: Config;
   readonly platform: NodeJS.Platform;
-  /** Nobody may be asked. */
-  readonly offline: boolean;
   readonly credential: BridgeCredential;
   /** Tells whoever waits why it takes so long. */
   tell(sentence: string): void;
@@ -162,6 +160,7 @@ export function createCheckContext(options: CheckContextOptions): CheckContext {
 
   return {
     ...options,
+    stateDirectory: config.stateDirectory,
     credential,
     state,
     status,

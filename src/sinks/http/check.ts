@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { classify } from '../../azure/errors.ts';
 import { type Destination, sentence } from '../../azure/failure.ts';
 import { proxyBefore } from '../../azure/proxy.ts';
@@ -20,6 +20,7 @@ const waits = { tokenMs, connectMs: 5_000, sendMs: 8_000 };
 export async function checkHttp(config: HttpConfig, context: SinkCheckContext): Promise<readonly HttpFinding[]> {
   const { clock, credential, signal, write } = context;
   const to = destinationOf(config);
+  if (context.offline) return config.headerFile === null ? [] : [await credentialFinding(config, to, context)];
   const way = networkPathTo(config);
   const sink = createHttpSink({ config, credential, clock, waits });
   const check = () => sink.check(signal);
@@ -27,7 +28,7 @@ export async function checkHttp(config: HttpConfig, context: SinkCheckContext): 
     const [seen, verdict, ofCredential] = await Promise.all([
       probe(way, networkMs, signal),
       config.tokenScope === null ? check() : withTokens(context, check),
-      credentialFinding(config, to, clock.now()),
+      credentialFinding(config, to, context),
     ]);
     // Whatever OPTIONS was answered: only a POST decides.
     const canPost = seen.failed === null && !noCredential.test(verdict.code);
@@ -55,7 +56,11 @@ export function networkPathTo({ url }: Pick<HttpConfig, 'url'>): NetworkPath {
   };
 }
 
-export async function credentialFinding(config: HttpConfig, to: Destination, now: Date): Promise<HttpFinding> {
+async function credentialFinding(
+  config: HttpConfig,
+  to: Destination,
+  { clock, stateDirectory }: SinkCheckContext,
+): Promise<HttpFinding> {
   const what = 'http.credential';
   const { headerFile, tokenScope } = config;
   if (tokenScope !== null)
@@ -64,14 +69,28 @@ export async function credentialFinding(config: HttpConfig, to: Destination, now
     return ok(what, 'Requests carry no credential: sinks.http.headerFile and sinks.http.tokenScope are not set.');
   try {
     const { name } = await readHeaderFile(headerFile);
-    const { mode } = statSync(headerFile);
     const message = `Requests carry the header ${name} of ${headerFile}`;
-    if (process.platform !== 'win32' && (mode & 0o004) !== 0)
-      return warning(what, `${message}, which everybody on this machine can read.`, `chmod o-rwx ${headerFile}`);
+    // Who runs the service: this account may be root.
+    const account = statSync(stateDirectory, { throwIfNoEntry: false });
+    if (process.platform !== 'win32' && account !== undefined && !canRead(statSync(headerFile), account)) {
+      return warning(
+        what,
+        `${message}, which this account can read; that of the service (uid ${account.uid}, owner of ${stateDirectory}) cannot by its owner and mode.`,
+        `chown ${account.uid}:${account.gid} ${headerFile} && chmod 0400 ${headerFile}`,
+      );
+    }
     return ok(what, `${message}.`);
   } catch (error) {
-    return problem(what, classify(error, to, now).reason);
+    return problem(what, classify(error, to, clock.now()).reason);
   }
+}
+
+type Rights = Pick<Stats, 'uid' | 'gid' | 'mode'>;
+
+/** By owner and mode: access lists and further groups are not looked at. */
+export function canRead({ uid, gid, mode }: Rights, account: Omit<Rights, 'mode'>): boolean {
+  if (account.uid === 0) return true;
+  return (mode & (uid === account.uid ? 0o400 : gid === account.gid ? 0o040 : 0o004)) !== 0;
 }
 
 /** Codes of a request that was not sent, for want of its credential. */

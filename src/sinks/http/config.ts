@@ -60,7 +60,7 @@ export const httpSection = withSamples(
     {
       url: required(
         urlOf('an https:// URL without user and fragment', 'https?', { path: true, query: true }),
-        'Webhook, Event Grid topic (`https://…/api/events?api-version=2018-01-01`) or Logic Apps trigger that takes CloudEvents 1.0. With any other query than `api-version` it is a secret: only from a file that others cannot read or from a variable',
+        'Webhook, Event Grid topic (`https://…/api/events?api-version=2018-01-01`) or Logic Apps trigger that takes CloudEvents 1.0. With any other query than `api-version` it is a secret: only from a file that others cannot read or from a variable. One whose path is a secret, as that of many chat webhooks, is not recognized: keep it in such a file, too',
         { isSecret: hasSecret },
       ),
       mode: withDefault(
@@ -70,7 +70,7 @@ export const httpSection = withSamples(
       ),
       headerFile: orNull(
         text('text that is not empty', /\S/),
-        'File with one header as `Name: value` to authenticate with, as `Authorization: …` or `aeg-sas-key: …`. Read for each request, so that it can be replaced',
+        'File with one header as `Name: value` to authenticate with, as `Authorization: …` or `aeg-sas-key: …`. Read for each request, so that it can be replaced. Refused where others can read it',
       ),
       tokenScope: orNull(
         text('a scope that ends with /.default', /^[a-z][a-z0-9+.-]*:\/\/[^\s]+\/\.default$/),

@@ -22,6 +22,11 @@ export const failures: readonly Failure[] = [
   ),
   retry(
     'configuration',
+    'header-exposed',
+    'sinks.http.headerFile is a secret, and others can read …: expected a file that they cannot read (chmod o-rwx …).',
+  ),
+  retry(
+    'configuration',
     'header-malformed',
     'sinks.http.headerFile is no header: check that it has one line, "Name: value".',
   ),

@@ -18,6 +18,12 @@ export async function readHeaderFile(path: string): Promise<Header> {
       `sinks.http.headerFile cannot be read (${path}, ${error.code ?? 'unknown'}): check that it is there and that the account of the service may read it.`,
     );
   });
+  if (text === null) {
+    throw failure(
+      'header-exposed',
+      `sinks.http.headerFile is a secret, and others can read ${path}: expected a file that they cannot read (chmod o-rwx ${path}).`,
+    );
+  }
   // https://www.rfc-editor.org/rfc/rfc9110#name-field-names and #name-field-values
   const [, name = '', value = ''] =
     /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)\s*$/.exec(text) ?? [];
@@ -30,9 +36,11 @@ export async function readHeaderFile(path: string): Promise<Header> {
   return { name, value };
 }
 
-async function readStart(path: string): Promise<string> {
+/** On POSIX null where others can read it too; access rights of Windows are not checked. */
+async function readStart(path: string): Promise<string | null> {
   const file = await open(path, 'r');
   try {
+    if (process.platform !== 'win32' && ((await file.stat()).mode & 0o004) !== 0) return null;
     const { buffer, bytesRead } = await file.read(Buffer.alloc(longestBytes), 0, longestBytes, 0);
     return buffer.toString('utf8', 0, bytesRead);
   } finally {
@@ -40,5 +48,5 @@ async function readStart(path: string): Promise<string> {
   }
 }
 
-const failure = (code: 'header-unreadable' | 'header-malformed', reason: string): KnownFailure =>
+const failure = (code: 'header-unreadable' | 'header-exposed' | 'header-malformed', reason: string): KnownFailure =>
   new KnownFailure(retry('configuration', code, reason));

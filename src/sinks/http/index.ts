@@ -11,14 +11,14 @@ export const http: SinkDescriptor<'http', HttpConfig> = {
   isIsolated: true,
   destination: (config) => destinationOf(config).name,
   find: ({ recordId }) => `the CloudEvent with the id ${recordId}`,
-  refusals: ['header-unreadable', 'header-malformed'],
+  refusals: ['header-unreadable', 'header-exposed', 'header-malformed'],
   tokenScopes: ({ tokenScope }) => (tokenScope === null ? [] : [tokenScope]),
   async open(config, { credential, clock }) {
     const { createHttpSink } = await import('./sink.ts');
     return createHttpSink({ config, credential, clock });
   },
   check: {
-    needsNetwork: true,
+    needsNetwork: false,
     findings: httpFindings,
     exit: { code: 16, meaning: 'the HTTP endpoint cannot be reached, or refuses' },
     run: async (config, context) => (await import('./check.ts')).checkHttp(config, context),

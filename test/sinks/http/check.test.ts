@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { SinkCheckContext } from '../../../src/check/context.ts';
 import { systemClock } from '../../../src/clock.ts';
-import { checkHttp, networkPathTo } from '../../../src/sinks/http/check.ts';
+import { canRead, checkHttp, networkPathTo } from '../../../src/sinks/http/check.ts';
 import type { HttpConfig } from '../../../src/sinks/http/config.ts';
 import { sampleEntry } from '../../support/sample-record.ts';
 import { type Receiver, startReceiver, unusedPort } from './receiver.ts';
@@ -31,7 +31,7 @@ const tokenFailure = { code: 'token-no-identity', reason: 'No identity.' };
 /** Verdicts by name of the finding, and all messages. */
 async function check(
   settings: Partial<HttpConfig> = {},
-  { write = false, failure = null as null | typeof tokenFailure } = {},
+  { write = false, offline = false, failure = null as null | typeof tokenFailure } = {},
 ) {
   const scope = 'https://eventgrid.azure.net/.default';
   const context: SinkCheckContext = {
@@ -39,6 +39,8 @@ async function check(
     signal: new AbortController().signal,
     credential: { getToken: async () => ({ token: 't', expiresOnTimestamp: Date.now() + 3_600_000 }) },
     write,
+    offline,
+    stateDirectory: folder,
     vm: async () => null,
     testEntry: async () => sampleEntry({ recordId: 'probe', isTest: true }),
     tokens: async () => [{ scope, claims: null, failure }],
@@ -118,15 +120,35 @@ test('an address where nothing listens is a problem of the connection', async ()
   expect(verdicts).toMatchObject({ name: 'ok', tcp: 'problem', reach: 'not-proven' });
 });
 
-test('a header file that everybody can read is a warning with its remedy, one that is missing a problem; neither is quoted', async () => {
+test('a header file that others can read is a problem with its remedy, and so is one that is missing; neither is quoted', async () => {
   const good = await check({ headerFile: header });
   chmodSync(header, 0o644);
   const open = await check({ headerFile: header });
   const missing = await check({ headerFile: join(folder, 'none') });
-  expect([good, open, missing].map(({ verdicts }) => verdicts.credential)).toEqual(['ok', 'warning', 'problem']);
+  expect([good, open, missing].map(({ verdicts }) => verdicts.credential)).toEqual(['ok', 'problem', 'problem']);
   expect(open.text).toContain(`chmod o-rwx ${header}`);
   expect(good.text).toContain('the header Authorization');
   expect(good.text + open.text).not.toContain('s3cret');
+});
+
+test('offline, only the header file is verified', async () => {
+  const before = receiver.requests.length;
+  expect((await check({ headerFile: header }, { offline: true })).verdicts).toEqual({ credential: 'ok' });
+  chmodSync(header, 0o644);
+  expect((await check({ headerFile: header }, { offline: true })).verdicts).toEqual({ credential: 'problem' });
+  expect((await check({}, { offline: true })).verdicts).toEqual({});
+  expect(receiver.requests.length).toBe(before);
+});
+
+test.for([
+  { of: 'its own', uid: 900, gid: 900, mode: 0o400, can: true },
+  { of: 'its own, without the right', uid: 900, gid: 900, mode: 0o040, can: false },
+  { of: 'another user and its group', uid: 0, gid: 900, mode: 0o640, can: true },
+  { of: 'another user and its group, without the right', uid: 0, gid: 900, mode: 0o600, can: false },
+  { of: 'root alone', uid: 0, gid: 0, mode: 0o640, can: false },
+])('the account of the service can read a header file of $of: $can', ({ can, ...file }) => {
+  expect(canRead(file, { uid: 900, gid: 900 })).toBe(can);
+  expect(canRead(file, { uid: 0, gid: 0 })).toBe(true);
 });
 
 test('without a token the HTTP endpoint is not asked', async () => {

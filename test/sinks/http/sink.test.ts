@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -57,7 +57,7 @@ function makeSink(
 const sendOne = (sink: HttpSink): Promise<SendResult> => sink.send([sampleEntry()], never);
 const headerFile = (text: string): string => {
   const path = join(folder, 'header');
-  writeFileSync(path, text);
+  writeFileSync(path, text, { mode: 0o600 });
   return path;
 };
 
@@ -259,6 +259,21 @@ describe('the credential of an HTTP endpoint', () => {
       code: 'header-unreadable',
       reason: expect.stringContaining('ENOENT'),
     });
+  });
+
+  test('in a file that others can read is refused, and nothing is sent', async () => {
+    const before = receiver.requests.length;
+    const path = headerFile('Authorization: Bearer s3cret');
+    chmodSync(path, 0o644);
+    const result = await sendOne(makeSink({ headerFile: path }));
+    chmodSync(path, 0o600);
+    expect(result).toMatchObject({
+      cause: 'configuration',
+      code: 'header-exposed',
+      reason: expect.stringContaining(`chmod o-rwx ${path}`),
+    });
+    expect(JSON.stringify(result)).not.toContain('s3cret');
+    expect(receiver.requests.length).toBe(before);
   });
 
   test('is a token for the configured scope, replaced once where it is refused', async () => {
