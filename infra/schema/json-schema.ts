@@ -6,8 +6,8 @@ type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
  * What a configuration file may hold, as JSON Schema, for editors and other tools. It describes a file that is complete by itself.
- * The bridge checks three things more: that an EntityPath in a connection string is the configured event hub, that the host in a URL
- * is a possible one, and that others cannot read a file with a secret in it.
+ * The bridge checks four things more: that an EntityPath in a connection string is the configured event hub, that the host in a URL
+ * is a possible one, that others cannot read a file with a secret in it, and that no placeholder of `config init` is left.
  */
 export function configurationSchema(): JsonSchema {
   return {

@@ -8,7 +8,7 @@ import type { ApproveRequest } from '../lifecycle/approval-request.ts';
 import { type ApprovalTerms, termsOf } from '../lifecycle/approval-terms.ts';
 import type { PollResult, ScheduledEvent } from '../lifecycle/scheduled-event.ts';
 import type { Log } from '../log.ts';
-import { type CommandContext, describeVerb, type Verb } from './command-context.ts';
+import { type CommandContext, configFileOption, describeVerb, type Verb } from './command-context.ts';
 import { Failure } from './exit-codes.ts';
 import { plain } from './outbox/plain.ts';
 import { start } from './start.ts';
@@ -31,10 +31,7 @@ export const addApproveWith =
       .command(approveRequest)
       .description('let Azure start an event now, for every VM that it names, whatever its type')
       .argument('<event-id>', 'EventId, as records, status and the log give it')
-      .option(
-        '-c, --config <file>',
-        'configuration file (default: SCHEDULED_EVENTS_BRIDGE_CONFIG, else the platform’s own)',
-      )
+      .option(...configFileOption)
       .option('-y, --yes', 'do not ask');
     describeVerb(command, 'imdsFailed', 'noOutbox', 'notDone', 'alreadyRunning', 'newerOutbox', 'configuration').action(
       (eventId: string, options: ApproveOptions) => approve(eventId, options, commandContext, ask),

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { platformPaths } from '../config/config-file.ts';
 import { describeExitCodes, type ExitReason } from './exit-codes.ts';
 
 /** All that a command takes from the process around it; a test gives its own. */
@@ -9,6 +10,12 @@ export interface CommandContext {
   /** Writes text to stdout. */
   readonly print: (text: string) => void;
 }
+
+/** The file that a command reads its configuration from. */
+export const configFileOption = [
+  '-c, --config <file>',
+  `configuration file (default: SCHEDULED_EVENTS_BRIDGE_CONFIG, else ${platformPaths(process.platform, process.env).configFile})`,
+] as const;
 
 /** Adds one verb to the program. Its file imports what is heavy only when the verb is run. */
 export type Verb = (program: Command, commandContext: CommandContext) => void;

@@ -25,10 +25,9 @@ export const addConfig: Verb = (program, context) => {
       .command('init')
       .description('write a commented configuration for the destinations named')
       .addOption(
-        new Option('--sink <name>', 'where records go; repeat it for several')
+        new Option('--sink <name>', 'where records go (required); repeat it for several')
           .choices(names)
-          .argParser((name: string, before: readonly string[] = []) => [...before, known(name, names)])
-          .makeOptionMandatory(),
+          .argParser((name: string, before: readonly string[] = []) => [...before, known(name, names)]),
       )
       .addOption(
         new Option('--auth <how>', 'how the bridge authenticates; each destination has its own default').choices(
@@ -53,6 +52,7 @@ A file that a secret belongs in gets mode 0600. An existing file is not changed.
   ).action(async ({ output: file }: { readonly output?: string }) => {
     const { default: schema } = await import('../../infra/schema/configuration.v1.json', { with: { type: 'json' } });
     write(schema, file, 0o644, context);
+    if (file !== undefined) context.print(`Wrote ${file}.\n`);
   });
 };
 
@@ -63,12 +63,16 @@ function known(name: string, names: readonly string[]): string {
 }
 
 interface InitOptions {
-  readonly sink: readonly string[];
+  readonly sink?: readonly string[];
   readonly auth?: string;
   readonly output?: string;
 }
 
 function init({ sink: names, auth, output: file }: InitOptions, context: CommandContext): void {
+  if (names === undefined) {
+    const known = sinks.map(({ name }) => name).join(', ');
+    throw new Failure('usage', `config init needs --sink, once for each destination: ${known}.`);
+  }
   const chosen: readonly SinkDescriptor[] = sinks.filter(({ name }) => names.includes(name));
   if (auth !== undefined && !chosen.some((sink) => authenticationsOf(sink).includes(auth))) {
     const able = sinks.filter((sink) => authenticationsOf(sink).includes(auth)).map(({ name }) => name);

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
 import { version } from '../process/version.ts';
-import { type CommandContext, describeVerb, type Verb } from './command-context.ts';
+import { type CommandContext, configFileOption, describeVerb, type Verb } from './command-context.ts';
 import { Failure } from './exit-codes.ts';
 import { start } from './start.ts';
 
@@ -10,10 +10,7 @@ export const addRun: Verb = (program, commandContext) => {
   const command = program
     .command('run')
     .description('watch Scheduled Events and deliver what happened, until stopped')
-    .option(
-      '-c, --config <file>',
-      'configuration file (default: SCHEDULED_EVENTS_BRIDGE_CONFIG, else the platform’s own)',
-    );
+    .option(...configFileOption);
   describeVerb(command, 'nodeTooOld', 'alreadyRunning', 'newerOutbox', 'configuration').action(
     (options: { readonly config?: string }) => run(options, commandContext),
   );

@@ -1,7 +1,7 @@
 /** A declaration of options, read: which there are, under which keys and variables, and what each says. */
 
 import * as v from 'valibot';
-import type { About, Rule } from './schema.ts';
+import type { About, Rule, Samples } from './schema.ts';
 
 /** One option, as the README's table, the reference and the reader of files see it. */
 export interface Option {
@@ -27,6 +27,8 @@ export interface SectionOf {
   readonly isOptional: boolean;
   readonly keys: readonly string[];
   readonly rules: readonly Rule[];
+  /** What `config init` writes for it, by way to authenticate. */
+  readonly samples: Samples;
 }
 
 export interface Declared {
@@ -62,7 +64,8 @@ export function declaredIn(schema: v.GenericSchema, path = ''): Declared {
     return { options: [option], sections: [] };
   }
   const inner = Object.entries(entries).map(([key, entry]) => declaredIn(entry, path ? `${path}.${key}` : key));
-  const section = { path, isOptional: wrapped !== undefined, keys: Object.keys(entries), rules: about.rules ?? [] };
+  const { rules = [], samples = {} } = about;
+  const section = { path, isOptional: wrapped !== undefined, keys: Object.keys(entries), rules, samples };
   return {
     options: inner.flatMap(({ options }) => options),
     sections: [section, ...inner.flatMap(({ sections }) => sections)],

@@ -3,6 +3,7 @@ import { type Config, options, schema, sections } from '../config.ts';
 import { isInCluster, notInCluster } from '../host/in-cluster.ts';
 import { describeKind, describeValue, notShown } from './describe-value.ts';
 import { environmentName, environmentPrefix, fromText, type Option } from './options.ts';
+import { placeholdersLeft } from './placeholders.ts';
 import { suggestKey, suggestVariable } from './suggest.ts';
 
 /** One JSON document with settings, and its origin. */
@@ -55,7 +56,7 @@ export function readConfig(input: {
   const wrong = new Set((parsed.issues ?? []).map((issue) => optionOf(v.getDotPath(issue) ?? '')));
   for (const option of options) {
     if (wrong.has(option)) problems.push(wrongValue(option, settings));
-    else problems.push(...readableSecret(option, settings));
+    else problems.push(...readableSecret(option, settings), ...unedited(option, settings));
   }
   problems.push(...brokenRules(parsed.output));
   if (isInCluster(input.env)) problems.push(...approvals(settings));
@@ -149,6 +150,17 @@ function readableSecret({ path, isSecret }: Option, { values }: Settings): reado
   return [
     `${path} is a secret, and others can read ${source}: expected a file that they cannot read (chmod o-rwx ${source}), or the environment variable ${environmentName(path)}.`,
   ];
+}
+
+/** A sample of `config init` is valid, but leads nowhere. */
+function unedited({ path }: Option, { values }: Settings): readonly string[] {
+  const setting = values.get(path);
+  const section = sectionAt.get(path.slice(0, Math.max(path.lastIndexOf('.'), 0)));
+  if (!setting || !section) return [];
+  const key = path.slice(path.lastIndexOf('.') + 1);
+  return placeholdersLeft(key, setting.value, Object.values(section.samples)).map(
+    (word) => `${path} still has the placeholder ${word} in ${setting.source}: replace it.`,
+  );
 }
 
 /** Rules between options; checked even when single values are wrong. */

@@ -55,7 +55,7 @@ export function sampleConfiguration(sinks: readonly ConfigurableSink[], authenti
   };
 }
 
-const replace = 'Replace what stands in capital letters, and ids of zeros.';
+const replace = 'Replace what stands in capital letters, and the id dcr-ffff…: the bridge does not start before.';
 
 const optionAt = (path: string) => options.find((option) => option.path === path);
 

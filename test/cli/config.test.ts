@@ -32,14 +32,30 @@ const ways = sinks.flatMap((sink) => {
   return (known.length === 0 ? [null] : known).map((auth) => ({ key: sink.key, name: sink.name, auth }));
 });
 
+/** As they stand in the samples. */
+const placeholders = /\b(NAMESPACE|NAME|KEY|REGION-1|HOST|PATH)\b|f{32}/g;
+
 test.for(ways)(
-  'init makes a configuration for $name with $auth that the bridge and the JSON Schema accept',
+  'init makes a configuration for $name with $auth that the JSON Schema accepts, and the bridge once its placeholders are replaced',
   async (way) => {
     const file = join(folder, `${way.name}-${way.auth}.json`);
     const auth = way.auth === null ? [] : ['--auth', way.auth];
     const printed = await config('init', '--sink', way.name, ...auth, '--output', file);
     expect(printed).toContain(`Wrote ${file}`);
-    const loaded = loadConfig({ file, env: {} });
+    const unedited = loadConfig({ file, env: {} }).problems ?? [];
+    for (const problem of unedited) {
+      expect(problem).toMatch(
+        new RegExp(`^sinks\\.${way.key}\\.\\w+ still has the placeholder \\S+ in ${file}: replace it\\.$`),
+      );
+    }
+    const { $comment: _, ...values } = JSON.parse(readFileSync(file, 'utf8')).sinks[way.key];
+    expect(unedited).toHaveLength(JSON.stringify(values).match(placeholders)?.length ?? 0);
+    const edited = join(folder, `${way.name}-${way.auth}-edited.json`);
+    const text = readFileSync(file, 'utf8').replaceAll(placeholders, (word) =>
+      /^f/.test(word) ? 'a'.repeat(32) : 'abc',
+    );
+    writeFileSync(edited, text, { mode: 0o600 });
+    const loaded = loadConfig({ file: edited, env: {} });
     expect(loaded.problems).toBeUndefined();
     const configured = Object.entries(loaded.config?.sinks ?? {}).filter(([, section]) => section !== null);
     expect(configured.map(([key]) => key)).toEqual([way.key]);
@@ -83,10 +99,11 @@ test('the sample for a connection string has no managed identity in it, and the 
 
 test('schema prints the published JSON Schema', async () => {
   expect(JSON.parse(await config('schema'))).toEqual(published);
+  const file = join(folder, 'schema.json');
+  expect(await config('schema', '--output', file)).toBe(`Wrote ${file}.\n`);
 });
 
 test.for([
-  [['init'], "required option '--sink <name>' not specified"],
   [['init', '--sink', 'eventhubs'], 'did you mean event-hubs?'],
   [['init', '--sink', 'carrier-pigeon'], 'expected one of event-hubs, '],
   [['init', '--sink', 'stdout', '--auth', 'kerberos'], 'Allowed choices are managed-identity, '],
@@ -98,7 +115,10 @@ test.for([
   [['init', '--sink', 'stdout', '--auth', 'connection-string'], '--auth connection-string is for event-hubs'],
   [['init', '--sink', 'stdout', '--output', existing], 'exists and is not overwritten: name a new file, or'],
   [['schema', '--output', existing], 'exists and is not overwritten: name a new file, or remove this one.'],
-  [['schema', '--output', join(folder, 'no/such')], 'cannot be written (ENOENT): name another one.'],
+  [['schema', '--output', join(folder, 'no/such')], `There is no directory ${join(folder, 'no')}: create it, or name`],
+  [['schema', '--output', folder], `${folder} is a directory: name a file in it.`],
+  [['schema', '--output', ''], 'The name of the file to write is empty: name a file.'],
+  [['init'], `config init needs --sink, once for each destination: ${sinks.map(({ name }) => name).join(', ')}.`],
 ] as const)('config %j says what is wrong with the command line', async ([args, message]) => {
   const failure = await config(...args).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(Failure);

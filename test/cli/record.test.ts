@@ -13,7 +13,7 @@ const refused: readonly { args: readonly string[]; message: string }[] = [
   { args: [], message: "missing required argument 'file'" },
   { args: ['x', '--endpoint', 'https://x'], message: 'expected an http:// URL, perhaps with a path prefix.' },
   { args: [existing], message: 'exists and is not overwritten: name a new file, or remove this one.' },
-  { args: [join(folder, 'no', 'such')], message: 'cannot be written (ENOENT): name another one.' },
+  { args: [join(folder, 'no', 'such')], message: 'create it, or name a file in another one.' },
 ];
 
 test.for(refused)('record $args is refused with what to do', async ({ args, message }) => {

@@ -1,4 +1,4 @@
-import { type CommandContext, describeVerb, type Verb } from '../command-context.ts';
+import { type CommandContext, configFileOption, describeVerb, type Verb } from '../command-context.ts';
 import { Failure, sinkReasons } from '../exit-codes.ts';
 import { helpText } from '../wrap.ts';
 import type { CheckOptions } from './run-checks.ts';
@@ -20,10 +20,7 @@ export const addCheck: Verb = (program, commandContext) => {
     .description(
       'verify configuration, disk, metadata service, identity and sinks; report problems and how to fix them',
     )
-    .option(
-      '-c, --config <file>',
-      'configuration file (default: SCHEDULED_EVENTS_BRIDGE_CONFIG, else the platform’s own)',
-    )
+    .option(...configFileOption)
     .option('--json', 'print one JSON object instead of lines')
     .option('--offline', 'only what needs no network')
     .option('--write', 'also send a test record to each sink, marked isTest')

@@ -24,7 +24,7 @@ export const logAnalyticsSection = withSamples(
   {
     'managed-identity': {
       endpoint: 'https://NAME.REGION-1.ingest.monitor.azure.com',
-      ruleId: 'dcr-00000000000000000000000000000000',
+      ruleId: 'dcr-ffffffffffffffffffffffffffffffff',
     },
   },
 );
