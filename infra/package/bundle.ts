@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { type BuildOptions, build, type Metafile } from 'esbuild';
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 import manifest from '../../package.json' with { type: 'json' };
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 
@@ -31,6 +31,17 @@ const programs = {
 } as const;
 export type ProgramName = keyof typeof programs;
 
+/** Of package.json the programs need the version only; Node gives a module of JSON as a whole. */
+const versionOnly: Plugin = {
+  name: 'version-only',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /package\.json$/ }, ({ path }) =>
+      path === join(root, 'package.json')
+        ? { contents: JSON.stringify({ version: manifest.version }), loader: 'json' }
+        : null,
+    ),
+};
+
 /**
  * One program as one file that needs nothing beside it but Node; the demo of the simulator also needs the bridge. What a command imports when
  * it is run (the Azure libraries) is in the file but evaluated only then. CommonJS, because some libraries `require` at run time and
@@ -57,6 +68,7 @@ export async function bundle(
       js: `#!/usr/bin/env node\n${requireNode(program, manifest.engines.node, exitCodes.nodeTooOld.code)}`,
     },
     logLevel: 'warning',
+    plugins: [versionOnly],
     ...more,
     metafile: true,
   });

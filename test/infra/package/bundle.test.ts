@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
@@ -32,6 +32,10 @@ test('the bundle is one file that runs where nothing else is', () => {
   expect(readdirSync(directory)).toEqual(['scheduled-events-bridge.cjs']);
   const out = execFileSync(process.execPath, [file, 'version'], { cwd: directory, env: {}, encoding: 'utf8' });
   expect(out).toMatch(`scheduled-events-bridge ${version} `);
+});
+
+test('the bundle of the product does not name the simulator of package.json', () => {
+  expect(readFileSync(file, 'utf8')).not.toContain('dist/scheduled-events-simulator');
 });
 
 test('the bundle can be run as a program of its own', { skip: process.platform === 'win32' }, () => {
