@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { DeliveryState } from '../../outbox/entries.ts';
+import type { DeliveryState, EntryDetails } from '../../outbox/entries.ts';
 import { sinks } from '../../sinks/registry.ts';
 import { type CommandContext, describeVerb, type Verb } from '../command-context.ts';
 import { type ExitReason, Failure } from '../exit-codes.ts';
@@ -24,8 +24,13 @@ function addSub(outbox: Command, name: string, description: string): Command {
   return describeVerb(addStateDirOptions(outbox.command(name).description(description)), ...reasons);
 }
 
+const sinkNames = sinks.map(({ name }): string => name);
+
 const sinkOption = () =>
-  new Option('--sink <name>', `only of this destination: ${sinks.map(({ name }) => name).join(', ')}`);
+  new Option('--sink <name>', `only of this destination: ${sinkNames.join(', ')}`).argParser((name) => {
+    if (sinkNames.includes(name)) return name;
+    throw new InvalidArgumentError(`expected one of ${sinkNames.join(', ')}.`);
+  });
 
 type StateWord = DeliveryState | 'all';
 const stateOption = () =>
@@ -82,14 +87,18 @@ function addShow(outbox: Command, { env, print }: CommandContext): void {
     .addArgument(outbox.createArgument('<position>', 'its position, as listed').argParser(positionArgument))
     .action(async (position: number, where: StateDirOptions) => {
       const { directory } = stateDirectoryOf(where, env);
-      const { readEntry } = await import('../../outbox/entries.ts');
-      const { foundIn } = await import('./read.ts');
-      const { entry, newest } = foundIn(directory, () => readEntry(directory, position));
-      if (entry) return print(`${JSON.stringify({ entryVersion, ...entry }, null, 2)}\n`);
-      const why =
-        position > newest ? `the newest is ${newest}` : 'delivered ones are kept for 7 days, or 16 MB of them';
-      throw new Failure('notDone', `There is no record at position ${position}: ${why}.`);
+      print(`${JSON.stringify({ entryVersion, ...(await entryAt(directory, position)) }, null, 2)}\n`);
     });
+}
+
+/** @throws Failure where there is no record at this position. */
+async function entryAt(directory: string, position: number): Promise<EntryDetails> {
+  const { readEntry } = await import('../../outbox/entries.ts');
+  const { foundIn } = await import('./read.ts');
+  const { entry, newest } = foundIn(directory, () => readEntry(directory, position));
+  if (entry) return entry;
+  const why = position > newest ? `the newest is ${newest}` : 'delivered ones are kept for 7 days, or 16 MB of them';
+  throw new Failure('notDone', `There is no record at position ${position}: ${why}.`);
 }
 
 function addRetry(outbox: Command, { env, print, stop }: CommandContext): void {
@@ -99,14 +108,10 @@ function addRetry(outbox: Command, { env, print, stop }: CommandContext): void {
     .option('--now', 'send pending records now instead of at the next attempt')
     .addOption(sinkOption())
     .action(async (position: number | undefined, { all, now, sink, ...where }: Chosen & Retrying) => {
-      if ([position !== undefined, all, now].filter(Boolean).length !== 1) {
-        throw new Failure(
-          'usage',
-          'Say what to retry: a POSITION (see outbox list --state dead), --all dead letters, or --now for pending records.',
-        );
-      }
+      refuseUnclear({ POSITION: position !== undefined, '--all': all, '--now': now });
       const { directory } = stateDirectoryOf(where, env);
       await refuseUnknownSink(directory, sink);
+      if (position !== undefined) await entryAt(directory, position);
       if (now) {
         const { tryNow } = await import('./try-now.ts');
         return print(`${await tryNow(directory, sink, stop)}\n`);
@@ -114,6 +119,18 @@ function addRetry(outbox: Command, { env, print, stop }: CommandContext): void {
       const { changeOutbox } = await import('./change.ts');
       print(`${await changeOutbox(directory, { verb: 'retry', argument: { sink, position } }, stop)}\n`);
     });
+}
+
+/** Exactly one of these has to be given. */
+function refuseUnclear(choices: Readonly<Record<string, boolean | undefined>>): void {
+  const given = Object.keys(choices).filter((name) => choices[name]);
+  if (given.length === 1) return;
+  throw new Failure(
+    'usage',
+    given.length > 1
+      ? `${given.join(' and ')} exclude each other: use one of them.`
+      : 'Say what to retry: a POSITION (see outbox list --state dead), --all dead letters, or --now for pending records.',
+  );
 }
 
 interface Retrying {
@@ -134,6 +151,7 @@ function addPurge(outbox: Command, { env, print, stop }: CommandContext): void {
       ) => {
         const { directory } = stateDirectoryOf(where, env);
         await refuseUnknownSink(directory, sink);
+        if (position !== undefined) await entryAt(directory, position);
         const { purgeOutbox } = await import('./purge.ts');
         await purgeOutbox(directory, { state, sink, position, yes: yes === true }, { print, stop });
       },

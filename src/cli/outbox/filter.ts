@@ -13,7 +13,9 @@ export function addRecordOptions(command: Command): Command {
     .option('--event <id>', 'only of this event')
     .option('--type <type>', 'only of events of this type, as Freeze or Reboot')
     .option('--vm <name>', 'only of events that affect this VM')
-    .addOption(timeOption('--since <time>', 'only observed then or later: 2026-01-31T09:00Z, or 90m, 12h or 7d ago'))
+    .addOption(
+      timeOption('--since <time>', 'only observed then or later: 2026-01-31T09:00Z, or a time ago as 90m, 12h, 7d'),
+    )
     .addOption(timeOption('--until <time>', 'only observed then or before'));
 }
 

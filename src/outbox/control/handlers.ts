@@ -67,7 +67,8 @@ function noDeadLetter(backlog: ReturnType<Outbox['backlog']>, { sink, position }
   const none = position === undefined ? 'No dead letters.' : `No dead letter at position ${position}.`;
   const selected = backlog.filter((one) => sink === undefined || one.sink === sink);
   const pending = selected.reduce((sum, one) => sum + one.pending, 0);
-  return pending === 0 ? none : `${none} ${counted(pending, 'delivery')} waiting: outbox retry --now tries at once.`;
+  const whose = position === undefined ? '' : ' of all records';
+  return pending === 0 ? none : `${none} Pending deliveries${whose}: ${pending} (outbox retry --now sends them now).`;
 }
 
 async function purgeAll(outbox: Pick<Outbox, 'purge'>, selection: PurgeSelection): Promise<number> {

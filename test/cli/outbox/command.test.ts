@@ -167,7 +167,7 @@ const changes = [
   },
   {
     args: ['retry', '--all', '--sink', 'event-hubs'],
-    message: 'No dead letters. 1 delivery waiting: outbox retry --now tries at once.',
+    message: 'No dead letters. Pending deliveries: 1 (outbox retry --now sends them now).',
     hub: [3],
     table: [3],
     dead: 1,
@@ -269,14 +269,33 @@ describe('outbox retry and purge', () => {
 
 test.for([
   { args: ['retry'], reason: 'usage', message: /^Say what to retry: a POSITION/ },
-  { args: ['retry', '--all', '--now'], reason: 'usage', message: /^Say what to retry/ },
-  { args: ['retry', '2', '--all'], reason: 'usage', message: /^Say what to retry/ },
+  {
+    args: ['retry', '--all', '--now'],
+    reason: 'usage',
+    message: /^--all and --now exclude each other: use one of them\.$/,
+  },
+  {
+    args: ['retry', '2', '--all'],
+    reason: 'usage',
+    message: /^POSITION and --all exclude each other: use one of them\.$/,
+  },
+  { args: ['retry', '99'], reason: 'notDone', message: /^There is no record at position 99: the newest is 3\.$/ },
+  {
+    args: ['purge', '99', '--state', 'dead', '--yes'],
+    reason: 'notDone',
+    message: /^There is no record at position 99: the newest is 3\.$/,
+  },
   { args: ['retry', '0'], reason: 'commander', message: /expected a position, 1 or more/ },
   { args: ['list', '--state', 'odd'], reason: 'commander', message: /Allowed choices are pending, dead/ },
   {
-    args: ['list', '--sink', 'hub'],
+    args: ['list', '--sink', 'kafka'],
+    reason: 'commander',
+    message: /expected one of event-hubs, http, log-analytics, stdout\.$/,
+  },
+  {
+    args: ['list', '--sink', 'stdout'],
     reason: 'usage',
-    message: /^There is no destination "hub"; there is event-hubs and log-analytics\.$/,
+    message: /^There is no destination "stdout"; there is event-hubs and log-analytics\.$/,
   },
   { args: ['list', '--since', 'yesterday'], reason: 'commander', message: /expected a time like 2026-01-31T09:00Z/ },
   { args: ['list', '--until', '2026-02-31T99:00Z'], reason: 'commander', message: /expected a time like/ },
@@ -288,6 +307,11 @@ test.for([
   const ended = await outboxVerb(harness, ...args);
   expect(ended.reason).toBe(reason);
   expect(ended.message).toMatch(message);
+});
+
+test('an unknown destination is refused without an outbox, too', async () => {
+  using harness = createHarness();
+  expect(await outboxVerb(harness, 'list', '--sink', 'kafka')).toMatchObject({ reason: 'commander' });
 });
 
 test.for(['list', 'show', 'retry', 'purge', 'export'])('outbox %s has help with its exit codes', async (sub) => {

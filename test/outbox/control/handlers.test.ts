@@ -21,13 +21,13 @@ const asked = [
   {
     verb: 'retry',
     argument: { sink: 'table' },
-    message: 'No dead letters. 3 deliveries waiting: outbox retry --now tries at once.',
+    message: 'No dead letters. Pending deliveries: 3 (outbox retry --now sends them now).',
     changed: 0,
   },
   {
     verb: 'retry',
     argument: { sink: 'hub', position: 2 },
-    message: 'No dead letter at position 2. 2 deliveries waiting: outbox retry --now tries at once.',
+    message: 'No dead letter at position 2. Pending deliveries of all records: 2 (outbox retry --now sends them now).',
     changed: 0,
   },
   { verb: 'purge', argument: { state: 'dead' }, message: '1 delivery discarded.', changed: 1 },
