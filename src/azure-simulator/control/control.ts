@@ -30,7 +30,12 @@ export function startControl(
 ): Promise<ControlServer> {
   const routes = (url: string): readonly Route[] => {
     const rows = [
-      { method: 'GET', path: '/addresses', says: 'the addresses of everything', answer: () => addresses(url) } as const,
+      {
+        method: 'GET',
+        path: '/addresses',
+        description: 'the addresses of everything',
+        answer: () => addresses(url),
+      } as const,
       ...metadataRoutes(azure),
       ...eventRoutes(azure),
       ...scenarioRoutes(play),
@@ -39,8 +44,8 @@ export function startControl(
       ...hubRoutes(azure),
       ...tableRoutes(azure),
     ];
-    const list = rows.map(({ method, path, says }) => ({ method, path, says }));
-    return [{ method: 'GET', path: '/', says: 'all calls', answer: () => list }, ...rows];
+    const list = rows.map(({ method, path, description }) => ({ method, path, description }));
+    return [{ method: 'GET', path: '/', description: 'all calls', answer: () => list }, ...rows];
   };
   return startControlServer(routes, where);
 }
@@ -49,14 +54,14 @@ function metadataRoutes(azure: AzureSimulator): readonly Route[] {
   const { imds } = azure;
   const vms = () => imds.vms.map((vm) => ({ ...vm, imds: imds.vmUrl(vm.name), polls: imds.polls[vm.name] ?? 0 }));
   return [
-    { method: 'GET', path: '/document', says: 'the present document', answer: () => imds.document },
-    { method: 'GET', path: '/issued', says: 'every change of the document so far', answer: () => imds.issued },
-    { method: 'GET', path: '/approvals', says: 'every approval so far', answer: () => imds.approvals },
-    { method: 'GET', path: '/vms', says: 'the VMs, their endpoints and how often each polled', answer: vms },
+    { method: 'GET', path: '/document', description: 'the present document', answer: () => imds.document },
+    { method: 'GET', path: '/issued', description: 'every change of the document so far', answer: () => imds.issued },
+    { method: 'GET', path: '/approvals', description: 'every approval so far', answer: () => imds.approvals },
+    { method: 'GET', path: '/vms', description: 'the VMs, their endpoints and how often each polled', answer: vms },
     {
       method: 'POST',
       path: '/vms',
-      says: '{name, …} as GET /vms shows it: adds a VM, or replaces the one of that name',
+      description: '{name, …} as GET /vms shows it: adds a VM, or replaces the one of that name',
       answer({ body }) {
         const vm = imds.addVm(readVm('the body', body));
         return { ...vm, imds: imds.vmUrl(vm.name) };
@@ -65,7 +70,7 @@ function metadataRoutes(azure: AzureSimulator): readonly Route[] {
     {
       method: 'POST',
       path: '/switch-off',
-      says: '{firstCallSeconds?}: as after a day without a poll; the next first answer takes that long',
+      description: '{firstCallSeconds?}: as after a day without a poll; the next first answer takes that long',
       answer({ body }) {
         const { firstCallSeconds = 0 } = readFields('the body', body ?? {}, {
           firstCallSeconds: number('a number of seconds', 0, 600),
@@ -78,7 +83,7 @@ function metadataRoutes(azure: AzureSimulator): readonly Route[] {
     {
       method: 'GET',
       path: '/errors',
-      says: 'internal errors of the simulator; should be empty',
+      description: 'internal errors of the simulator; should be empty',
       answer: () => azure.errors.map((error) => error.stack ?? error.message),
     },
   ];
@@ -94,11 +99,11 @@ function scenarioRoutes(play: ControlOptions['play']): readonly Route[] {
       demoSpeed: scenario.demoSpeed,
     }));
   return [
-    { method: 'GET', path: '/scenarios', says: 'all scenarios', answer: list },
+    { method: 'GET', path: '/scenarios', description: 'all scenarios', answer: list },
     {
       method: 'POST',
       path: '/scenarios/{name}',
-      says: '?speed=1 as Azure, default: its own; ?vms=web_0,web_1 the VMs: plays it, in parallel to others',
+      description: '?speed=1 as Azure, default: its own; ?vms=web_0,web_1 the VMs: plays it, in parallel to others',
       answer(call) {
         const scenario = findScenario(call.part('name'));
         if (scenario === undefined) {
@@ -130,13 +135,13 @@ function hubRoutes({ eventHubs }: AzureSimulator): readonly Route[] {
     {
       method: 'GET',
       path: '/hub/events',
-      says: 'what the event hub holds, in order of arrival',
+      description: 'what the event hub holds, in order of arrival',
       answer: () => eventHubs.events().map(asJson),
     },
     {
       method: 'POST',
       path: '/hub/pause',
-      says: '{drop?}: the namespace refuses new connections, and with drop closes the open ones',
+      description: '{drop?}: the namespace refuses new connections, and with drop closes the open ones',
       async answer({ body }) {
         const { drop = false } = readFields('the body', body ?? {}, { drop: trueOrFalse });
         await eventHubs.pause({ drop });
@@ -146,7 +151,7 @@ function hubRoutes({ eventHubs }: AzureSimulator): readonly Route[] {
     {
       method: 'POST',
       path: '/hub/resume',
-      says: 'it accepts connections again',
+      description: 'it accepts connections again',
       async answer() {
         await eventHubs.resume();
         return {};
@@ -155,7 +160,7 @@ function hubRoutes({ eventHubs }: AzureSimulator): readonly Route[] {
     {
       method: 'POST',
       path: '/hub/drop',
-      says: 'closes the open connections',
+      description: 'closes the open connections',
       answer() {
         eventHubs.dropConnections();
         return {};
@@ -188,7 +193,7 @@ function tableRoutes({ imds, logAnalytics }: AzureSimulator): readonly Route[] {
     {
       method: 'GET',
       path: '/rows/{stream}',
-      says: 'what the table behind a stream holds, in order of arrival',
+      description: 'what the table behind a stream holds, in order of arrival',
       answer({ part }) {
         const stream = part('stream');
         const { streams } = logAnalytics;
@@ -199,7 +204,7 @@ function tableRoutes({ imds, logAnalytics }: AzureSimulator): readonly Route[] {
     {
       method: 'GET',
       path: '/requests',
-      says: 'requests so far: how many, and each one for the table',
+      description: 'requests so far: how many, and each one for the table',
       answer: requests,
     },
   ];

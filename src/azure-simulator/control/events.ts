@@ -37,7 +37,8 @@ export function eventRoutes({ imds }: AzureSimulator): readonly Route[] {
     {
       method: 'POST',
       path: '/events',
-      says: '{eventType, resources?, noticeSeconds?, durationSeconds?, eventSource?, description?, status?, eventId?}: an event appears',
+      description:
+        '{eventType, resources?, noticeSeconds?, durationSeconds?, eventSource?, description?, status?, eventId?}: an event appears',
       answer({ body }) {
         const { eventType, resources = imds.vms.slice(0, 1).map((vm) => vm.name), ...fields } = readPatch(body);
         if (eventType === undefined) {
@@ -52,7 +53,7 @@ export function eventRoutes({ imds }: AzureSimulator): readonly Route[] {
     {
       method: 'PATCH',
       path: '/events/{id}',
-      says: 'the same fields but eventId: the event changes',
+      description: 'the same fields but eventId: the event changes',
       answer(call) {
         const { EventId: eventId } = listed(call);
         const { eventId: another, ...patch } = readPatch(call.body);
@@ -67,7 +68,7 @@ export function eventRoutes({ imds }: AzureSimulator): readonly Route[] {
     {
       method: 'POST',
       path: '/events/{id}/start',
-      says: 'the event is Started',
+      description: 'the event is Started',
       answer(call) {
         const { EventId: eventId, EventStatus } = listed(call);
         if (EventStatus === 'Started') {
@@ -80,7 +81,7 @@ export function eventRoutes({ imds }: AzureSimulator): readonly Route[] {
     {
       method: 'POST',
       path: '/events/{id}/approve',
-      says: '{vm?}: as if that VM (default: the first) had approved the event',
+      description: '{vm?}: as if that VM (default: the first) had approved the event',
       answer(call) {
         const { EventId: eventId } = listed(call);
         const { vm = imds.vms[0]?.name ?? '' } = readFields('the body', call.body ?? {}, { vm: name });
@@ -94,7 +95,7 @@ export function eventRoutes({ imds }: AzureSimulator): readonly Route[] {
     {
       method: 'DELETE',
       path: '/events/{id}',
-      says: 'the event leaves the document',
+      description: 'the event leaves the document',
       answer(call) {
         const { EventId: eventId } = listed(call);
         imds.remove(eventId);

@@ -80,7 +80,7 @@ export function faultRoutes(azure: AzureSimulator): readonly Route[] {
     {
       method: 'PUT',
       path: '/faults/{target}',
-      says: `{fault, times?}: ${Object.keys(targets).join(', ')} fails until cleared, or this many times`,
+      description: `{fault, times?}: ${Object.keys(targets).join(', ')} fails until cleared, or this many times`,
       answer(call) {
         const set = targetOf(call);
         const { fault, times } = readFields('the body', call.body, {
@@ -95,7 +95,7 @@ export function faultRoutes(azure: AzureSimulator): readonly Route[] {
     {
       method: 'DELETE',
       path: '/faults/{target}',
-      says: 'clears the fault',
+      description: 'clears the fault',
       answer(call) {
         targetOf(call)(azure, null, undefined);
         return { fault: null };

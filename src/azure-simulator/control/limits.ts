@@ -50,7 +50,8 @@ export function limitRoutes(azure: AzureSimulator): readonly Route[] {
     {
       method: 'PUT',
       path: '/limits/{target}',
-      says: 'imds {requestsPerSecond}, eventHubs {throughputUnits}, logAnalytics {requestsPerMinute?, bytesPerMinute?}: more is throttled',
+      description:
+        'imds {requestsPerSecond}, eventHubs {throughputUnits}, logAnalytics {requestsPerMinute?, bytesPerMinute?}: more is throttled',
       answer(call) {
         const { by, set } = targetOf(call);
         const own = Object.fromEntries(by.map((name) => [name, kinds[name]]));
@@ -63,7 +64,7 @@ export function limitRoutes(azure: AzureSimulator): readonly Route[] {
     {
       method: 'DELETE',
       path: '/limits/{target}',
-      says: 'removes the limit',
+      description: 'removes the limit',
       answer(call) {
         targetOf(call).set(azure, null);
         return {};

@@ -15,7 +15,7 @@ export interface Route {
   /** Parts in braces stand for anything: `/events/{id}`. */
   readonly path: string;
   /** One line for the list of calls. */
-  readonly says: string;
+  readonly description: string;
   /** What is answered as JSON with 200. @throws {Refusal} and {Misfit} */
   readonly answer: (call: Call) => unknown;
 }

@@ -142,9 +142,10 @@ test('switching off begins the numbers again', async () => {
 });
 
 test('GET / lists every row with one line', async () => {
-  const rows = await done<{ method: string; path: string; says: string }[]>('GET /');
+  const rows = await done<{ method: string; path: string; description: string }[]>('GET /');
   expect(rows.length).toBeGreaterThan(20);
-  for (const { method, path, says } of rows) expect(`${method} ${path} ${says}`).toMatch(/^[A-Z]+ \/\S* \S/);
+  for (const { method, path, description } of rows)
+    expect(`${method} ${path} ${description}`).toMatch(/^[A-Z]+ \/\S* \S/);
   expect(new Set(rows.map(({ method, path }) => `${method} ${path}`)).size).toBe(rows.length);
 });
 

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { findRoute, Refusal, type Route } from '../../../src/azure-simulator/control/route.ts';
 
 const routes: readonly Route[] = [
-  { method: 'GET', path: '/', says: '', answer: () => null },
-  { method: 'POST', path: '/events', says: '', answer: () => null },
-  { method: 'PATCH', path: '/events/{id}', says: '', answer: () => null },
-  { method: 'DELETE', path: '/events/{id}', says: '', answer: () => null },
+  { method: 'GET', path: '/', description: '', answer: () => null },
+  { method: 'POST', path: '/events', description: '', answer: () => null },
+  { method: 'PATCH', path: '/events/{id}', description: '', answer: () => null },
+  { method: 'DELETE', path: '/events/{id}', description: '', answer: () => null },
 ];
 
 test('a row is found by method and path, its parts decoded', () => {
