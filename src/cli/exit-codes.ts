@@ -55,7 +55,9 @@ export class Failure extends Error {
 
 /** For the end of a command's help. */
 export function describeExitCodes(...reasons: readonly ExitReason[]): string {
-  const rows = reasons.map((reason) => [exitCodes[reason].code, exitCodes[reason].meaning] as const);
+  const rows = reasons
+    .map((reason) => [exitCodes[reason].code, exitCodes[reason].meaning] as const)
+    .toSorted(([a], [b]) => a - b);
   const bySignal = ['130, 143', 'ended at once: by a second SIGINT or SIGTERM, or by one before it was ready'] as const;
   const lines = [...rows, bySignal].map(([code, meaning]) => twoColumns(`  ${code}`, meaning, 12));
   return `\nExit codes:\n${lines.join('\n')}\n`;

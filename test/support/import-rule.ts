@@ -48,6 +48,7 @@ const mayImport: Readonly<Record<string, readonly string[] | typeof everything>>
     'process',
     'cli/command-context.ts',
     'cli/command-line.ts',
+    'cli/version.ts',
     'cli/exit-codes.ts',
     'cli/run-process.ts',
     'cli/wrap.ts',

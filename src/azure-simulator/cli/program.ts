@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../../cli/command-context.ts';
 import { createCommandLine } from '../../cli/command-line.ts';
+import { addVersion } from '../../cli/version.ts';
 import { addDemo } from '../demo/command.ts';
 import { addSimulate } from './command.ts';
 
@@ -10,7 +11,7 @@ export const createProgram = (commandContext: CommandContext): Command =>
     {
       name: 'scheduled-events-simulator',
       description: 'Simulates what the bridge talks to: instance metadata, Event Hubs and Logs Ingestion of Azure.',
-      verbs: [addSimulate, addDemo],
+      verbs: [addSimulate, addDemo, addVersion],
       exitReasons: ['nodeTooOld', 'notDone'],
     },
     commandContext,

@@ -6,10 +6,10 @@ import { findScenario, type Scenario, scenarios } from '../scenarios/index.ts';
 export function scenarioNamed(name: string): Scenario {
   const found = findScenario(name);
   if (found) return found;
-  const names = scenarios.map((scenario) => scenario.name);
-  const near = closest(name, names);
-  throw new Failure(
-    'usage',
-    `There is no scenario "${name}"; ${near ? `did you mean ${near}?` : `there are ${names.join(', ')}.`}`,
+  const near = closest(
+    name,
+    scenarios.map((scenario) => scenario.name),
   );
+  const all = 'simulate --list shows all.';
+  throw new Failure('usage', `There is no scenario "${name}"${near ? `; did you mean ${near}? ${all}` : `: ${all}`}`);
 }

@@ -1,4 +1,4 @@
-import { commandFor } from '../cli/programs.ts';
+import { commandFor, runsFromSources } from '../cli/programs.ts';
 import { styleOf } from './lane.ts';
 import { isFleet, isPause, type Show, type ShownEvent } from './model.ts';
 import { plural, type Row, type Span, seconds, span } from './styled-text.ts';
@@ -96,11 +96,16 @@ function agreement({ events, hub, table }: Verdict, show: Show): readonly Row[] 
   ];
 }
 
-/** What to do next. `entry`: the file that this program was started with. */
-export function whatNext(entry: string): string {
-  const program = commandFor('scheduled-events-simulator', entry);
-  return `   Next   ${program} simulate freeze     a local Azure for your own subscriber
-          ${program} demo --fleet 200    the same with a scale set of 200 VMs
+/** What to do next, within 80 columns. `entry`: the file that this program was started with. */
+export function whatNext(entry: string, workingDirectory?: string): string {
+  const name = 'scheduled-events-simulator';
+  const command = commandFor(name, entry, workingDirectory);
+  const program = command.includes('..') ? name : command;
+  const demo = runsFromSources(entry) ? 'npm run demo --' : `${program} demo`;
+  return `   Next   a local Azure for your own subscriber:
+            ${program} simulate freeze
+          the same with a scale set of 200 VMs:
+            ${demo} --fleet 200
           the README shows how to point it at your own Azure
 `;
 }

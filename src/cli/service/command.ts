@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Order } from '../../service/install.ts';
 import type { Machine } from '../../service/machine.ts';
 import { type CommandContext, describeVerb, type Verb } from '../command-context.ts';
-import { type ExitReason, exitCodes, Failure } from '../exit-codes.ts';
+import { type ExitReason, Failure } from '../exit-codes.ts';
 import { orFail } from './refused.ts';
 
 const reasons: readonly ExitReason[] = ['notDone', 'unsupported', 'missing', 'badConfiguration', 'busy'];
@@ -21,7 +21,7 @@ export const addServiceOf =
       .command('service')
       .description('install the bridge as a service of this machine, update, configure, show and remove it')
       .helpCommand(false);
-    describeVerb(service, ...inOrder(...reasons, 'unreachable', 'actionRequired'));
+    describeVerb(service, ...reasons, 'unreachable', 'actionRequired');
     const machine = (): Promise<Machine> => open(commandContext);
     for (const add of [addInstall, addUpdate, addConfigure, addEnable, addDisable, addUninstall, addStatus]) {
       add(service, machine, commandContext);
@@ -45,10 +45,7 @@ async function toItsEnd<T>(machine: Machine, { stop }: CommandContext, work: () 
 }
 
 const addSub = (service: Command, name: string, description: string, ...more: readonly ExitReason[]): Command =>
-  describeVerb(service.command(name).description(description), ...inOrder(...reasons, ...more));
-
-const inOrder = (...named: readonly ExitReason[]): readonly ExitReason[] =>
-  named.toSorted((a, b) => exitCodes[a].code - exitCodes[b].code);
+  describeVerb(service.command(name).description(description), ...reasons, ...more);
 
 const from = ['--from <folder>', 'the folder with the unpacked package'] as const;
 const config = [

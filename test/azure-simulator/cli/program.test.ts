@@ -24,11 +24,21 @@ const mistakes: readonly { args: readonly string[]; message: RegExp; ends: ExitR
   { args: [], message: /^Usage: scheduled-events-simulator /, ends: 'usage' },
   {
     args: ['simulate', '--speed', '0'],
-    message: /^error: .*expected a number from 0\.1 to 100000\..*\n$/,
+    message: /^error: .*Expected a number from 0\.1 to 100000\..*\n$/,
     ends: 'usage',
   },
-  { args: ['simulate', 'frezee'], message: /^There is no scenario "frezee"; did you mean freeze\?\n$/, ends: 'usage' },
+  {
+    args: ['simulate', 'frezee'],
+    message: /^There is no scenario "frezee"; did you mean freeze\? simulate --list shows all\.\n$/,
+    ends: 'usage',
+  },
 ];
+
+test('version prints the name and version of the simulator', async () => {
+  const { out, code } = await run(['version']);
+  expect(out).toMatch(/^scheduled-events-simulator \d+\.\d+\.\d+ \(Node \d/);
+  expect(code).toBe(0);
+});
 
 test.for(mistakes)('$args to the simulator ends as $ends and says why', async ({ args, message, ends }) => {
   expect(await run(args)).toEqual({ out: '', err: expect.stringMatching(message), code: exitCodes[ends].code });
@@ -40,12 +50,14 @@ test('every command of the simulator has help with its exit codes, no wider than
     help += text;
   };
   const program = createProgram({ env: {}, stop: new AbortController().signal, print });
-  expect(program.commands.map((command) => command.name())).toEqual(['simulate', 'demo']);
+  expect(program.commands.map((command) => command.name())).toEqual(['simulate', 'demo', 'version']);
   for (const command of [program, ...program.commands]) {
     help = '';
     command.outputHelp();
     expect(command.description()).not.toBe('');
     expect(help).toMatch(/Exit codes:\n {2}0 .*\n {2}1 .*\n {2}2 /);
+    const codes = [...help.matchAll(/^ {2}(\d+) {2}/gm)].map(([, code]) => Number(code));
+    expect(codes).toEqual(codes.toSorted((a, b) => a - b));
     expect(help.split('\n').filter((line) => line.length > 80)).toEqual([]);
   }
 });

@@ -62,9 +62,31 @@ test('the summary says when the system cannot freeze a process', () => {
   );
 });
 
+const built = '/clone/dist/scheduled-events-simulator.cjs';
+
 test.for([
-  { entry: '/src/main.ts', command: 'npm start -- demo --fleet 200 ' },
-  { entry: '/opt/bin/simulator.cjs', command: 'scheduled-events-simulator demo --fleet 200 ' },
-])('the next commands start $entry again', ({ entry, command }) => {
-  expect(whatNext(entry)).toContain(`   ${command}`);
+  { entry: '/src/main.ts', from: '/', simulate: 'npm start -- simulate', demo: 'npm run demo -- --fleet' },
+  {
+    entry: '/opt/bin/simulator.cjs',
+    from: '/',
+    simulate: 'scheduled-events-simulator simulate',
+    demo: 'scheduled-events-simulator demo --fleet',
+  },
+  {
+    entry: built,
+    from: '/clone',
+    simulate: 'node dist/scheduled-events-simulator.cjs simulate',
+    demo: 'node dist/scheduled-events-simulator.cjs demo --fleet',
+  },
+  {
+    entry: built,
+    from: '/tmp/a/b',
+    simulate: 'scheduled-events-simulator simulate',
+    demo: 'scheduled-events-simulator demo --fleet',
+  },
+])('the next commands start $entry again from $from, within 80 columns', ({ entry, from, simulate, demo }) => {
+  const next = whatNext(entry, from);
+  expect(next).toContain(`\n            ${simulate} freeze\n`);
+  expect(next).toContain(`\n            ${demo} 200\n`);
+  expect(Math.max(...next.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
 });
