@@ -50,7 +50,7 @@ test('mandoc finds nothing wrong with the man page, and shows it', ({ skip }) =>
   // Bold and underlined letters are typed over one another.
   const shown = stdout.replace(new RegExp(`.${'\b'}`, 'g'), '').replace(/\s+/g, ' ');
   expect(shown).toContain('service install Install a package, or update to it;');
-  expect(shown).toContain('-c, --config file the configuration: validated, and copied');
+  expect(shown).toContain('-c, --config file the configuration file; it is validated and copied');
 });
 
 /** What a shell offers for the line so far. */
