@@ -22,8 +22,8 @@ export default defineConfig({
     // Most of the time the end-to-end tests wait for a poll: beside three of them, two other files keep two cores busy.
     maxWorkers: 5,
     sequence: { sequencer: Interleaved },
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     globalSetup: ['test/support/build-programs.ts'],
     env: { TEST_PROGRAMS: builtPrograms },
     projects: [
@@ -47,7 +47,6 @@ export default defineConfig({
           name: 'end-to-end',
           include: ['test/end-to-end/**/*.test.ts'],
           testTimeout: 240_000,
-          hookTimeout: 60_000,
         },
       },
       { extends: true, test: { name: 'tools', include: ['test/tools/**/*.test.ts'] } },
