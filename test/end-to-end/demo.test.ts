@@ -86,7 +86,7 @@ describe.concurrent('the demo', () => {
         printed += text;
       },
       through: losing,
-      timeoutMs: 10_000,
+      timeoutMs: 20_000,
     });
     const failure = await ended.catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Failure);
