@@ -120,6 +120,6 @@ test('the bridge that is installed holds nothing of the simulator, which is a pr
   expect(commandsOf(file)).toContain('run');
   expect(commandsOf(file)).not.toEqual(expect.arrayContaining(['simulate']));
   expect(commandsOf(file)).not.toEqual(expect.arrayContaining(['demo']));
-  expect(commandsOf(simulator)).toEqual(['simulate', 'demo']);
+  expect(commandsOf(simulator)).toEqual(['simulate', 'demo', 'version']);
   rmSync(simulator);
 });
