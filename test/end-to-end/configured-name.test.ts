@@ -14,7 +14,7 @@ test('where the instance metadata fails, check knows the VM by the name in the c
     const { code, line } = await runCheck(whole, { args: ['--json', '--write'] });
     const known = /404.*observer\.vmName and observer\.vmId of the configuration: this VM is web_0, vmId 9/;
     expect(line('imds.instance')).toMatchObject({ verdict: 'warning', message: expect.stringMatching(known) });
-    expect(line('imds.names').message).toMatch(/our own name is web_0\.$/);
+    expect(line('imds.names').message).toMatch(/this VM is web_0\.$/);
     expect(JSON.parse(String(azure.eventHubs.events().at(-1)?.body))).toMatchObject(observer);
     expect(code).toBe(0);
   } finally {

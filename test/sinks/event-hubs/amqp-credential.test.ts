@@ -17,10 +17,10 @@ for (const { name, life, every } of cases) {
   });
 }
 
-test('a connection that was given up gets no token any more', async () => {
+test('a discarded connection gets no token any more', async () => {
   const token = { token: 'secret', expiresOnTimestamp: 10 * minute };
   const credential = amqpCredential({ getToken: async () => token }, () => 0);
   expect(await credential.getToken('scope')).toEqual({ token: 'secret', expiresOnTimestamp: 7 * minute });
   credential.revoke();
-  await expect(credential.getToken('scope')).rejects.toThrow('given up');
+  await expect(credential.getToken('scope')).rejects.toThrow('discarded');
 });
