@@ -119,7 +119,7 @@ export async function openStage(
     },
     async http(path) {
       try {
-        const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(4_000) });
+        const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(15_000) });
         return { status: answer.status, body: await answer.text() };
       } catch {
         return null;
