@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { classify } from '../../src/azure/errors.ts';
-import type { Destination, Failure } from '../../src/azure/failure.ts';
+import type { Destination } from '../../src/azure/failure.ts';
 import { tokenFailure } from '../../src/azure/token-failure.ts';
 import { parseDocument } from '../../src/imds/document.ts';
 import { longestBodyBytes } from '../../src/imds/exchange.ts';
@@ -9,6 +9,7 @@ import { meaningOfStatus } from '../../src/imds/http-status.ts';
 import type { Exit } from '../../src/sender/channel.ts';
 import { goneFailure, otherVersion } from '../../src/sender/gone.ts';
 import { sinks } from '../../src/sinks/registry.ts';
+import type { Failure } from '../../src/sinks/sink.ts';
 
 /** A code that stands in logs, metrics and status, and what is said with it. */
 export interface CodeMeaning {

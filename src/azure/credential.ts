@@ -1,9 +1,10 @@
 import type { AccessToken, GetTokenOptions, TokenCredential } from '@azure/identity';
 import type { Clock } from '../clock.ts';
 import { createStatusLogger, type Log } from '../log.ts';
-import { createDeadlines, type Deadlines } from './deadline.ts';
+import { createDeadlines, type DeadlineCounts } from './deadline.ts';
 import { classify } from './errors.ts';
 import type { Destination } from './failure.ts';
+import { scopeOf } from './token.ts';
 import { tokenEndpoint } from './token-failure.ts';
 
 /** What a sink needs of a credential. */
@@ -29,7 +30,7 @@ export interface BridgeCredential extends ReplaceableCredential {
   replace(scope: string, token: string, signal?: AbortSignal): Promise<boolean>;
   /** Calls back when a token came for a scope that had none to be had before. */
   onRecovered(listener: () => void): void;
-  readonly deadlines: Pick<Deadlines, 'missed' | 'lateSettles'>;
+  readonly deadlines: DeadlineCounts;
   close(): void;
 }
 
@@ -142,7 +143,7 @@ export function createCredential(options: CredentialOptions): BridgeCredential {
     token !== null && token.expiresOnTimestamp - clock.now().getTime() > clockSkewMs;
 
   async function getToken(scopes: string | string[], { abortSignal }: GetTokenOptions = {}): Promise<AccessToken> {
-    const scope = typeof scopes === 'string' ? scopes : scopes.join(' ');
+    const scope = scopeOf(scopes);
     const { token, refreshAt } = heldFor(scope);
     if (!isValid(token)) {
       const signals = abortSignal instanceof AbortSignal ? [abortSignal] : [];

@@ -1,4 +1,4 @@
-import { KnownFailure, retry } from './failure.ts';
+import { aborted as abortedSend, KnownFailure, retry } from './failure.ts';
 
 /** Waits that are bounded. The code of a missed one is `<name>-timeout`. */
 export type Operation = 'token' | 'connect' | 'send' | 'upload' | 'check' | 'close';
@@ -8,7 +8,7 @@ export type Operation = 'token' | 'connect' | 'send' | 'upload' | 'check' | 'clo
  * AbortSignal, an AMQP connection to a silent peer takes 60 s whatever the options say (all measured): so the signal given to
  * the call is aborted *and* the wait for it ends, whichever helps.
  */
-export interface Deadlines {
+export interface Deadlines extends DeadlineCounts {
   /**
    * Resolves or rejects with what `work` does if that happens within `ms`. Otherwise rejects with a
    * {@link KnownFailure}: `<operation>-timeout`, or `aborted` when one of `signals` ended the wait. What the abandoned
@@ -20,6 +20,9 @@ export interface Deadlines {
     signals: readonly AbortSignal[],
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T>;
+}
+
+export interface DeadlineCounts {
   /** How often a deadline was missed, by operation. */
   readonly missed: Readonly<Partial<Record<Operation, number>>>;
   /** Abandoned promises that settled after all. */
@@ -38,7 +41,7 @@ export function createDeadlines(what: string): Deadlines {
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (signals.some(({ aborted }) => aborted)) return reject(abortedFailure());
+      if (signals.some(({ aborted }) => aborted)) return reject(new KnownFailure(abortedSend));
       const inner = new AbortController();
       let over = false;
       const finish = (settle: () => void): void => {
@@ -56,7 +59,7 @@ export function createDeadlines(what: string): Deadlines {
         finish(() => reject(failure));
         inner.abort(failure);
       };
-      const onAbort = (): void => giveUp(abortedFailure());
+      const onAbort = (): void => giveUp(new KnownFailure(abortedSend));
       const timer = setTimeout(() => {
         missed[operation] = (missed[operation] ?? 0) + 1;
         giveUp(missedFailure(operation, ms, what));
@@ -87,6 +90,3 @@ function missedFailure(operation: Operation, ms: number, what: string): KnownFai
   const reason = `No answer from ${what} within ${ms / 1000} s (${operation}); it is tried again. If it stays, look at what stands between, for instance a firewall.`;
   return new KnownFailure(retry('transient', `${operation}-timeout`, reason));
 }
-
-const abortedFailure = (): KnownFailure =>
-  new KnownFailure(retry('transient', 'aborted', 'The send was called off before an answer came; it is sent again.'));

@@ -1,5 +1,6 @@
+import type { Failure } from '../sinks/sink.ts';
 import { type ErrorDetail, errorDetailsOf } from './error-detail.ts';
-import { type Destination, type Failure, KnownFailure, retry, sentence } from './failure.ts';
+import { aborted, type Destination, KnownFailure, retry, sentence } from './failure.ts';
 import { networkFailure } from './network-failure.ts';
 
 /**
@@ -20,11 +21,8 @@ function failureOf(detail: ErrorDetail, destination: Destination): Failure | nul
   return destination.explain?.(detail, destination) ?? networkFailure(detail, destination) ?? abortFailure(detail);
 }
 
-/** Asked last: undici calls a refusal by a proxy an AbortError too. */
-const abortFailure = ({ name }: ErrorDetail): Failure | null =>
-  name === 'AbortError'
-    ? retry('transient', 'aborted', 'The send was called off before an answer came; it is sent again.')
-    : null;
+/** Last: undici calls a refusal by a proxy an AbortError too. */
+const abortFailure = ({ name }: ErrorDetail): Failure | null => (name === 'AbortError' ? aborted : null);
 
 const precedence = ['configuration', 'too-large', 'poison', 'throttled', 'transient'] as const;
 

@@ -1,28 +1,5 @@
+import type { CheckResult, Failure } from '../sinks/sink.ts';
 import type { ErrorDetail } from './error-detail.ts';
-/**
- * Why a call to Azure came to nothing, in our own words.
- *
- * The SDKs' own verdict (`error.retryable`) is never asked: it calls a missing role retryable, an unresolvable name
- * final, and says nothing about a connection that never opened.
- */
-export type Failure =
-  | {
-      readonly kind: 'retry';
-      /** `transient`: network, time-out, 5xx. `throttled`: asked for less. `configuration`: someone has to act. */
-      readonly cause: 'transient' | 'throttled' | 'configuration';
-      /** Bounded vocabulary, fit for a metric label. */
-      readonly code: string;
-      /** One sentence for the operator: what happened, where, what to do. */
-      readonly reason: string;
-      readonly retryAfterMs?: number;
-    }
-  | {
-      readonly kind: 'rejected';
-      readonly cause: 'too-large' | 'poison';
-      readonly code: string;
-      readonly reason: string;
-    };
-
 /** An error that already knows what it means; {@link classify} passes it on unchanged, however deep an SDK wrapped it. */
 export class KnownFailure extends Error {
   readonly failure: Failure;
@@ -34,10 +11,10 @@ export class KnownFailure extends Error {
   }
 }
 
-type RetryCause = Extract<Failure, { kind: 'retry' }>['cause'];
+type Retry = Extract<Failure, { kind: 'retry' }>;
 
 /** A failure after which the same batch is sent again. */
-export function retry(cause: RetryCause, code: string, reason: string, retryAfterMs?: number | null): Failure {
+export function retry(cause: Retry['cause'], code: string, reason: string, retryAfterMs?: number | null): Retry {
   return { kind: 'retry', cause, code, reason, ...(typeof retryAfterMs === 'number' && { retryAfterMs }) };
 }
 
@@ -45,6 +22,12 @@ export function retry(cause: RetryCause, code: string, reason: string, retryAfte
 export function rejected(cause: 'too-large' | 'poison', code: string, reason: string): Failure {
   return { kind: 'rejected', cause, code, reason };
 }
+
+/** A send that was aborted before its answer came. */
+export const aborted = retry('transient', 'aborted', 'The send was aborted before an answer came; it is sent again.');
+
+/** The result of a check that met a failure. */
+export const failedCheck = ({ code, reason }: Failure): CheckResult => ({ ok: false, code, detail: reason });
 
 /** What an HTTP 407 means, wherever it came from, and how to fix it: ends a sentence that begins with the proxy. */
 export const asksForCredentials =

@@ -1,5 +1,6 @@
+import type { Failure } from '../sinks/sink.ts';
 import type { ErrorDetail } from './error-detail.ts';
-import { asksForCredentials, type Destination, type Failure, retry } from './failure.ts';
+import { asksForCredentials, type Destination, retry } from './failure.ts';
 
 /** What Node's codes for DNS, TCP, TLS and proxies mean. https://nodejs.org/api/errors.html, https://nodejs.org/api/tls.html#x509-certificate-error-codes */
 export function networkFailure({ code, message }: ErrorDetail, to: Destination): Failure | null {

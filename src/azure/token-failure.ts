@@ -1,4 +1,5 @@
-import { type Failure, retry } from './failure.ts';
+import type { Failure } from '../sinks/sink.ts';
+import { retry } from './failure.ts';
 
 /** What came back from the token endpoint. */
 export interface TokenAnswer {

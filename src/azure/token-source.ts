@@ -3,6 +3,7 @@ import { type AccessToken, ManagedIdentityCredential, type TokenCredential } fro
 import { readRetryAfter } from '../http/retry-after.ts';
 import { boundedHttpClient } from './bounded-http.ts';
 import { KnownFailure } from './failure.ts';
+import { scopeOf } from './token.ts';
 import { type TokenAnswer, tokenEndpoint, tokenFailure } from './token-failure.ts';
 
 /**
@@ -82,7 +83,4 @@ function descriptionIn(body: string): string {
 }
 
 /** The resource that a scope asks for, as the token endpoint is asked. */
-function resourceOf(scopes: string | string[]): string {
-  const scope = typeof scopes === 'string' ? scopes : (scopes[0] ?? '');
-  return scope.replace(/\/\.default$/, '');
-}
+const resourceOf = (scopes: string | string[]): string => scopeOf(scopes).replace(/\/\.default$/, '');

@@ -1,4 +1,4 @@
-import type { Deadlines } from '../azure/deadline.ts';
+import type { DeadlineCounts } from '../azure/deadline.ts';
 import type { Log } from '../log.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { imbalance, noCounters } from '../outbox/store/counters.ts';
@@ -16,7 +16,7 @@ export interface HealthOptions extends SnapshotSources {
   /** Commands ask this service through a socket in there. */
   readonly stateDirectory: string;
   readonly relays: readonly Relay[];
-  readonly credential: { readonly deadlines: Pick<Deadlines, 'missed' | 'lateSettles'> };
+  readonly credential: { readonly deadlines: DeadlineCounts };
   /** `http.port`: 0 = nothing is served. */
   readonly port: number;
   /** NOTIFY_SOCKET and WATCHDOG_USEC of the service manager are in there. */

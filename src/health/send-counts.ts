@@ -1,4 +1,4 @@
-import type { Deadlines } from '../azure/deadline.ts';
+import type { DeadlineCounts } from '../azure/deadline.ts';
 import type { Clock } from '../clock.ts';
 import type { Entry, SendResult, Sink } from '../sinks/sink.ts';
 
@@ -97,5 +97,4 @@ export function createSendWatch(clock: Clock): SendWatch {
   };
 }
 
-const keepsDeadlines = (sink: Sink): sink is Sink & { readonly deadlines: Pick<Deadlines, 'missed' | 'lateSettles'> } =>
-  'deadlines' in sink;
+const keepsDeadlines = (sink: Sink): sink is Sink & { readonly deadlines: DeadlineCounts } => 'deadlines' in sink;

@@ -1,8 +1,8 @@
-import type { Failure } from '../azure/failure.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { createStatusLogger, type Log, type StatusLogger } from '../log.ts';
 import type { Outbox } from '../outbox/outbox.ts';
+import type { Failure } from '../sinks/sink.ts';
 import { configHash } from './config-hash.ts';
 import { nextEvent } from './next-event.ts';
 import type { HeartbeatFacts, HeartbeatPolls, HeartbeatState } from './row.ts';

@@ -1,4 +1,4 @@
-import type { Failure } from '../azure/failure.ts';
+import type { Failure } from '../sinks/sink.ts';
 import type { HeartbeatFacts } from './row.ts';
 
 /** Where heartbeats go. */

@@ -1,4 +1,4 @@
-import { KnownFailure, retry } from '../azure/failure.ts';
+import { aborted, KnownFailure } from '../azure/failure.ts';
 import type { Port } from './channel.ts';
 
 /** What one end offers to the other: functions of one value. */
@@ -72,7 +72,7 @@ export function createCalls<Theirs extends Methods, Ours extends Methods>(
     call(name, value, signal) {
       return new Promise((resolve, reject) => {
         if (ended) return reject(ended);
-        if (signal?.aborted) return reject(aborted());
+        if (signal?.aborted) return reject(new KnownFailure(aborted));
         lastId += 1;
         const id = lastId;
         const settled = (): void => {
@@ -82,7 +82,7 @@ export function createCalls<Theirs extends Methods, Ours extends Methods>(
         const callOff = (): void => {
           settled();
           port.post({ kind: 'cancel', id } satisfies Message);
-          reject(aborted());
+          reject(new KnownFailure(aborted));
         };
         signal?.addEventListener('abort', callOff, { once: true });
         pending.set(id, {
@@ -105,7 +105,3 @@ export function createCalls<Theirs extends Methods, Ours extends Methods>(
     },
   };
 }
-
-/** A send that was called off before its answer came. */
-export const aborted = (): KnownFailure =>
-  new KnownFailure(retry('transient', 'aborted', 'The send was called off before an answer came; it is sent again.'));

@@ -1,4 +1,5 @@
-import { type Failure, retry } from '../azure/failure.ts';
+import { retry } from '../azure/failure.ts';
+import type { Failure } from '../sinks/sink.ts';
 import type { Exit } from './channel.ts';
 
 /** Why we ended a process ourselves; null: we did not. */

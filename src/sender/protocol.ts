@@ -1,8 +1,7 @@
-import type { Deadlines } from '../azure/deadline.ts';
-import type { Failure } from '../azure/failure.ts';
+import type { DeadlineCounts } from '../azure/deadline.ts';
 import type { Config } from '../config.ts';
 import type { HeartbeatFacts } from '../heartbeat/row.ts';
-import type { CheckResult, SendResult } from '../sinks/sink.ts';
+import type { CheckResult, Failure, SendResult } from '../sinks/sink.ts';
 
 /** What a process is for: the name of the sink that it runs, or `tokens` where it fetches them for all of them. */
 export type SenderRole = string;
@@ -39,6 +38,6 @@ export type TokenAnswer =
   | { readonly failure: Failure };
 
 export interface SenderStatus {
-  readonly deadlines: Pick<Deadlines, 'missed' | 'lateSettles'> | null;
+  readonly deadlines: DeadlineCounts | null;
   readonly residentBytes: number;
 }

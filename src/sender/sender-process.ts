@@ -1,8 +1,9 @@
 import type { Operation } from '../azure/deadline.ts';
-import { type Failure, KnownFailure } from '../azure/failure.ts';
+import { aborted, KnownFailure } from '../azure/failure.ts';
 import type { Clock } from '../clock.ts';
 import { createRateLimit, type Log } from '../log.ts';
-import { aborted, type Calls, createCalls, type Handlers } from './calls.ts';
+import type { Failure } from '../sinks/sink.ts';
+import { type Calls, createCalls, type Handlers } from './calls.ts';
 import type { Child } from './channel.ts';
 import { goneFailure, type Killed } from './gone.ts';
 import { anonymousBytesOf } from './memory.ts';
@@ -252,7 +253,7 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
 
   return {
     async call(name, value, signal) {
-      if (signal?.aborted || closed.signal.aborted) throw aborted();
+      if (signal?.aborted || closed.signal.aborted) throw new KnownFailure(aborted);
       const made = life ?? begin();
       made.busy += 1;
       try {

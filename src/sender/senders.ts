@@ -1,5 +1,4 @@
 import { type BridgeCredential, createCredential, tokenDestination } from '../azure/credential.ts';
-import { classify } from '../azure/errors.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { HeartbeatSender } from '../heartbeat/sender.ts';
@@ -11,6 +10,7 @@ import { type Child, forkChild, openProgram, senderVerb } from './channel.ts';
 import { type PollerMethods, type SenderRole, tokensRole } from './protocol.ts';
 import { createRemoteHeartbeat, createRemoteSink, createRemoteTokens } from './remote.ts';
 import { createSenderProcess, type SenderFacts, type SenderProcess } from './sender-process.ts';
+import { answerToken } from './tokens.ts';
 
 /** Everything that talks to Azure beyond the metadata service. */
 export interface Senders {
@@ -63,7 +63,7 @@ export const inProcesses = (path: string, version: string, env: NodeJS.ProcessEn
       idleMs: 0,
     });
     const credential = createCredential({ source: createRemoteTokens(tokens), clock, log });
-    const offers = offeredBy(credential, clock);
+    const offers = offeredBy(credential);
     const processes = new Map<string, SenderProcess>([[tokensRole, tokens]]);
     const processOf = ({ sink, section }: ConfiguredSink): SenderProcess => {
       const role = sink.name;
@@ -122,19 +122,10 @@ export const inThisProcess: OpenSenders = async ({ config, clock, log, near }) =
   };
 };
 
-function offeredBy(credential: BridgeCredential, clock: Clock): Handlers<PollerMethods> {
-  return {
-    async token(scope, signal) {
-      try {
-        const { token, expiresOnTimestamp } = await credential.getToken(scope, { abortSignal: signal });
-        return { token, expiresOnTimestamp };
-      } catch (error) {
-        return { failure: classify(error, tokenDestination(), clock.now()) };
-      }
-    },
-    replaceToken: ({ scope, token }, signal) => credential.replace(scope, token, signal),
-  };
-}
+const offeredBy = (credential: BridgeCredential): Handlers<PollerMethods> => ({
+  token: (scope, signal) => answerToken(credential, scope, signal),
+  replaceToken: ({ scope, token }, signal) => credential.replace(scope, token, signal),
+});
 
 /** The variables of the service manager are for the main process only. */
 function senderEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

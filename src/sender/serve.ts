@@ -1,7 +1,4 @@
-import type { AccessToken } from '@azure/identity';
-import { type ReplaceableCredential, tokenDestination } from '../azure/credential.ts';
-import { classify } from '../azure/errors.ts';
-import { type Destination, KnownFailure } from '../azure/failure.ts';
+import type { ReplaceableCredential } from '../azure/credential.ts';
 import { systemClock } from '../clock.ts';
 import type { HeartbeatSender } from '../heartbeat/sender.ts';
 import type { LifecycleRecord } from '../lifecycle/record.ts';
@@ -17,6 +14,7 @@ import {
   type TokenAnswer,
   tokensRole,
 } from './protocol.ts';
+import { answerToken, tokensOver } from './tokens.ts';
 
 /** What a process has once it has begun. */
 interface Work {
@@ -106,28 +104,11 @@ async function openDestination(
 async function openTokens(config: SenderStart['config']): Promise<Work> {
   const { managedIdentityTokens } = await import('../azure/token-source.ts');
   const source = managedIdentityTokens(config.identity.clientId);
-  const destination: Destination = tokenDestination();
-  return {
-    sink: null,
-    heartbeat: null,
-    async token(scope) {
-      try {
-        const { token, expiresOnTimestamp } = (await source.getToken(scope)) as AccessToken;
-        return { token, expiresOnTimestamp };
-      } catch (error) {
-        return { failure: classify(error, destination, systemClock.now()) };
-      }
-    },
-  };
+  return { sink: null, heartbeat: null, token: (scope) => answerToken(source, scope) };
 }
 
 /** The tokens are with the process that polls. */
 const remoteCredential = (calls: Calls<PollerMethods>): ReplaceableCredential => ({
-  async getToken(scopes, { abortSignal } = {}) {
-    const scope = typeof scopes === 'string' ? scopes : scopes.join(' ');
-    const answer = await calls.call('token', scope, abortSignal instanceof AbortSignal ? abortSignal : undefined);
-    if (answer.failure) throw new KnownFailure(answer.failure);
-    return answer;
-  },
+  ...tokensOver((scope, signal) => calls.call('token', scope, signal)),
   replace: (scope, token, signal) => calls.call('replaceToken', { scope, token }, signal),
 });

@@ -35,21 +35,22 @@ export interface Sink {
   close(): Promise<void>;
 }
 
-/** The answer of a sink to one batch. */
-export type SendResult =
-  /** Every entry is stored at the destination. */
-  | { readonly kind: 'delivered' }
+/** The answer of a sink to one batch. `delivered`: every entry is stored at the destination. */
+export type SendResult = { readonly kind: 'delivered' } | Failure;
+
+/** Why a destination did not take a batch. */
+export type Failure =
   /**
    * Nothing is known to be stored (it may be); the same batch is to be sent again later.
    * `transient`: network, time-out, 5xx. `throttled`: the destination asked for less. `configuration`: an address, an
-   * identity or a role is wrong; the records are kept and someone has to act: `reason` says how.
+   * identity or a role is wrong; the records are kept and an operator has to act.
    */
   | {
       readonly kind: 'retry';
       readonly cause: 'transient' | 'throttled' | 'configuration';
       /** Bounded vocabulary, fit for a metric label: `http-503`, `token-timeout`, `link-detached`, … */
       readonly code: string;
-      /** One sentence for the operator: what happened and what to do about it. */
+      /** One sentence for the operator: what happened, where, what to do. */
       readonly reason: string;
       readonly retryAfterMs?: number;
     }

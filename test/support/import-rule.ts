@@ -24,7 +24,7 @@ const mayImport: Readonly<Record<string, readonly string[] | typeof everything>>
   approver: ['imds', 'lifecycle', 'outbox'],
   requests: ['approver', 'health', 'host', 'lifecycle', 'outbox', 'relay', 'service', 'sinks'],
   health: ['outbox', 'relay', 'sinks', 'azure', 'sender/sender-process.ts'],
-  heartbeat: ['outbox', 'azure', 'config'],
+  heartbeat: ['outbox', 'sinks/sink.ts', 'config'],
   sender: ['sinks', 'heartbeat', 'azure', 'lifecycle', 'process'],
   relay: ['outbox', 'sinks/sink.ts'],
   sinks: ['azure', 'lifecycle', 'check', 'heartbeat/row.ts', 'heartbeat/sender.ts', 'config/schema.ts'],
@@ -35,7 +35,7 @@ const mayImport: Readonly<Record<string, readonly string[] | typeof everything>>
   service: ['host'],
   lifecycle: [],
   host: ['lifecycle'],
-  azure: ['http'],
+  azure: ['http', 'sinks/sink.ts'],
   http: [],
   recording: [],
   // The file format of recordings is all that it has in common with what it stands in for.

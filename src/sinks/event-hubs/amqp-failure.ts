@@ -1,5 +1,6 @@
 import type { ErrorDetail } from '../../azure/error-detail.ts';
-import { type Destination, type Failure, rejected, retry } from '../../azure/failure.ts';
+import { type Destination, rejected, retry, sentence } from '../../azure/failure.ts';
+import type { Failure } from '../sink.ts';
 
 /** Event Hubs asks to wait about ten seconds. https://learn.microsoft.com/azure/event-hubs/event-hubs-messaging-exceptions */
 const busyMs = 10_000;
@@ -36,7 +37,7 @@ const unauthorized: Meaning = (to, message) =>
     : retry(
         'configuration',
         'unauthorized',
-        `${to.sender.charAt(0).toUpperCase()}${to.sender.slice(1)} may not send to ${to.name}: grant ${to.grant}; a new grant takes up to 30 min to work.`,
+        `${sentence(to.sender)} may not send to ${to.name}: grant ${to.grant}; a new grant takes up to 30 min to work.`,
       );
 
 const notFound: Meaning = (to) =>
@@ -106,7 +107,7 @@ const meanings: Readonly<Partial<Record<string, Meaning>>> = {
   ResourceDeletedError: notFound,
   ConnectionForcedError: transient('connection-forced', 'The connection was closed'),
   InternalServerError: transient('internal-error', 'A problem of its own was reported'),
-  OperationCancelledError: transient('operation-cancelled', 'The send was called off'),
+  OperationCancelledError: transient('operation-cancelled', 'The send was canceled'),
   FramingError: transient('protocol-error', 'The connection was closed after a protocol error'),
   SendOperationFailedError: transient('send-failed', 'The message was handed back'),
 };

@@ -1,5 +1,6 @@
 import { classify } from '../../azure/errors.ts';
-import { type Failure, retry } from '../../azure/failure.ts';
+import { retry } from '../../azure/failure.ts';
+import type { Failure } from '../sink.ts';
 import { destinationOf } from './config.ts';
 
 const destination = destinationOf({
@@ -28,7 +29,7 @@ const errors: readonly object[] = [
   { message: 'connection lost' },
 ];
 
-/** What this sink answers beyond the network's failures, for `infra/reference.md`. */
+/** What this sink answers beyond the network's failures, for `infra/reference/failures.md`. */
 export const failures: readonly Failure[] = [
   ...errors.map((error) => classify(error, { ...destination, proxy: null })),
   retry(

@@ -3,6 +3,7 @@ import type { EventData } from '@azure/event-hubs';
 import type { TokenCredential } from '@azure/identity';
 import { createDeadlines } from '../../azure/deadline.ts';
 import { classify } from '../../azure/errors.ts';
+import { fetchToken } from '../../azure/token.ts';
 import type { Clock } from '../../clock.ts';
 import { type HeartbeatFacts, heartbeat } from '../../heartbeat/row.ts';
 import type { HeartbeatSender } from '../../heartbeat/sender.ts';
@@ -57,9 +58,7 @@ export function createHubSender({
     const signals = [signal, amqp.broken];
     try {
       if (config.connectionString === null) {
-        await deadlines.run('token', waits.tokenMs, signals, (abortSignal) =>
-          credential.getToken(eventHubsScope, { abortSignal }),
-        );
+        await fetchToken({ credential, scope: eventHubsScope }, deadlines, waits.tokenMs, signals);
       }
       const batch = await deadlines.run('connect', waits.connectMs, signals, (abortSignal) =>
         amqp.client.createBatch({ abortSignal, partitionKey: partitionKey(facts) }),

@@ -1,8 +1,9 @@
 import type { EventDataBatch } from '@azure/event-hubs';
 import type { ReplaceableCredential } from '../../azure/credential.ts';
-import { createDeadlines, type Deadlines } from '../../azure/deadline.ts';
+import { createDeadlines, type DeadlineCounts } from '../../azure/deadline.ts';
 import { classify } from '../../azure/errors.ts';
-import { KnownFailure, rejected, retry } from '../../azure/failure.ts';
+import { failedCheck, KnownFailure, rejected, retry } from '../../azure/failure.ts';
+import { fetchToken, retryWithNewToken } from '../../azure/token.ts';
 import type { Clock } from '../../clock.ts';
 import { partitionKey } from '../cloud-event.ts';
 import type { CheckResult, Entry, SendResult, Sink } from '../sink.ts';
@@ -24,7 +25,7 @@ export interface EventHubsSinkOptions {
 }
 
 export interface EventHubsSink extends Sink {
-  readonly deadlines: Pick<Deadlines, 'missed' | 'lateSettles'>;
+  readonly deadlines: DeadlineCounts;
   /** The connection is open now. */
   readonly connected: boolean;
 }
@@ -68,13 +69,8 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
 
   /** An empty batch for this key: what it takes to get one is everything but the send. */
   async function connect(amqp: AmqpClient, signals: readonly AbortSignal[], key?: string): Promise<EventDataBatch> {
-    // Asked here although the SDK asks too: its own wait for a token has no end and no signal.
-    if (config.connectionString === null && !connection.isOpen) {
-      const found = await deadlines.run('token', waits.tokenMs, signals, (abortSignal) =>
-        credential.getToken(eventHubsScope, { abortSignal }),
-      );
-      token = found?.token ?? '';
-    }
+    if (config.connectionString === null && !connection.isOpen)
+      token = await fetchToken({ credential, scope: eventHubsScope }, deadlines, waits.tokenMs, signals);
     const batch = await deadlines.run('connect', waits.connectMs, signals, (abortSignal) =>
       amqp.client.createBatch({ abortSignal, ...(key !== undefined && { partitionKey: key }) }),
     );
@@ -126,22 +122,21 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
 
   /** What a failure on this line means, and whether the line survives it. */
   function failed(amqp: AmqpClient, error: unknown, signal: AbortSignal): SendResult {
-    const calledOff = signal.aborted || closed.signal.aborted;
-    const failure = classify(calledOff ? error : amqp.explain(error), destination, clock.now());
+    const isAborted = signal.aborted || closed.signal.aborted;
+    const failure = classify(isAborted ? error : amqp.explain(error), destination, clock.now());
     // A new connection costs 100 ms; a doubtful one may cost every send its whole deadline.
     // It keeps the token that was refused, too.
     const isDoubtful = failure.cause === 'transient' || failure.code === unauthorized;
-    if (isDoubtful && !calledOff) connection.giveUp(amqp);
+    if (isDoubtful && !isAborted) connection.giveUp(amqp);
     return failure;
   }
 
-  /** A refusal may be the token's fault: revoked, or signed with a key that is no longer trusted. Otherwise the role is missing. */
-  async function attempt(signal: AbortSignal, work: (amqp: AmqpClient) => Promise<SendResult>): Promise<SendResult> {
-    const result = await attemptOnce(signal, work);
-    const isRefused = result.kind === 'retry' && result.code === unauthorized && config.connectionString === null;
-    if (!isRefused || !(await credential.replace?.(eventHubsScope, token, signal))) return result;
-    return await attemptOnce(signal, work);
-  }
+  const attempt = (signal: AbortSignal, work: (amqp: AmqpClient) => Promise<SendResult>): Promise<SendResult> =>
+    retryWithNewToken(
+      unauthorized,
+      () => attemptOnce(signal, work),
+      async () => config.connectionString === null && credential.replace?.(eventHubsScope, token, signal),
+    );
 
   async function attemptOnce(
     signal: AbortSignal,
@@ -170,14 +165,12 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
     },
     async check(signal): Promise<CheckResult> {
       // Attaching a sending link takes the same right as sending.
-      const verdict = await attempt(signal, async (amqp) => {
+      const result = await attempt(signal, async (amqp) => {
         await connect(amqp, [signal, closed.signal, amqp.broken]);
         return { kind: 'delivered' };
       });
-      if (verdict.kind === 'delivered') {
-        return { ok: true, code: 'ok', detail: `${destination.name} lets this VM send.` };
-      }
-      return { ok: false, code: verdict.code, detail: verdict.reason };
+      if (result.kind !== 'delivered') return failedCheck(result);
+      return { ok: true, code: 'ok', detail: `${destination.name} lets this VM send.` };
     },
     async close() {
       closed.abort(new KnownFailure(retry('transient', 'aborted', 'The sink was closed.')));

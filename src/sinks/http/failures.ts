@@ -1,5 +1,6 @@
 import { classify } from '../../azure/errors.ts';
-import { type Failure, rejected, retry } from '../../azure/failure.ts';
+import { rejected, retry } from '../../azure/failure.ts';
+import type { Failure } from '../sink.ts';
 import { destinationOf } from './config.ts';
 
 const destination = destinationOf({
@@ -11,7 +12,7 @@ const destination = destinationOf({
 });
 const statuses = [301, 400, 401, 402, 403, 404, 405, 407, 408, 410, 413, 415, 422, 429, 500, 503];
 
-/** What this sink answers beyond the network's failures, for `infra/reference.md`. */
+/** What this sink answers beyond the network's failures, for `infra/reference/failures.md`. */
 export const failures: readonly Failure[] = [
   ...statuses.map((statusCode) => classify({ statusCode, message: '…' }, { ...destination, proxy: null })),
   rejected('too-large', 'batch-too-large', 'A request is over 1,000,000 bytes; it is sent in smaller ones.'),

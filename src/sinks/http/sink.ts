@@ -1,9 +1,10 @@
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import type { ReplaceableCredential } from '../../azure/credential.ts';
-import { createDeadlines, type Deadlines } from '../../azure/deadline.ts';
+import { createDeadlines, type DeadlineCounts } from '../../azure/deadline.ts';
 import { classify } from '../../azure/errors.ts';
-import { KnownFailure, rejected, retry } from '../../azure/failure.ts';
+import { aborted, failedCheck, KnownFailure, rejected, retry } from '../../azure/failure.ts';
 import { proxyBefore } from '../../azure/proxy.ts';
+import { fetchToken, retryWithNewToken } from '../../azure/token.ts';
 import type { Clock } from '../../clock.ts';
 import type { CheckResult, Entry, SendResult, Sink } from '../sink.ts';
 import { destinationOf, type HttpConfig, httpShape, maxRequestBytes } from './config.ts';
@@ -20,7 +21,7 @@ export interface HttpSinkOptions {
 }
 
 export interface HttpSink extends Sink {
-  readonly deadlines: Pick<Deadlines, 'missed' | 'lateSettles'>;
+  readonly deadlines: DeadlineCounts;
 }
 
 const defaultWaits = { tokenMs: 20_000, connectMs: 10_000, sendMs: 15_000 };
@@ -57,10 +58,7 @@ export function createHttpSink({ config, credential, clock, waits = defaultWaits
       return { [name]: value };
     }
     if (tokenScope === null) return {};
-    const found = await deadlines.run('token', waits.tokenMs, [signal, closed.signal], (abortSignal) =>
-      credential.getToken(tokenScope, { abortSignal }),
-    );
-    token = found?.token ?? '';
+    token = await fetchToken({ credential, scope: tokenScope }, deadlines, waits.tokenMs, [signal, closed.signal]);
     return { authorization: `Bearer ${token}` };
   }
 
@@ -102,22 +100,19 @@ export function createHttpSink({ config, credential, clock, waits = defaultWaits
 
   async function attempt(encoded: EncodedRequest, signal: AbortSignal): Promise<SendResult> {
     try {
-      if (signal.aborted) throw new KnownFailure(calledOff);
+      if (signal.aborted) return aborted;
       return await post(encoded, signal);
     } catch (error) {
       return classify(error, destination, clock.now());
     }
   }
 
-  /** A 401 may be the token's fault: revoked, or signed with a key that is no longer trusted. */
-  const replaceToken = async (signal: AbortSignal): Promise<boolean> =>
-    config.tokenScope !== null && ((await credential.replace?.(config.tokenScope, token, signal)) ?? false);
-
-  async function sendOne(encoded: EncodedRequest, signal: AbortSignal): Promise<SendResult> {
-    const result = await attempt(encoded, signal);
-    const isRefused = result.kind === 'retry' && result.code === 'http-401';
-    return isRefused && (await replaceToken(signal)) ? await attempt(encoded, signal) : result;
-  }
+  const sendOne = (encoded: EncodedRequest, signal: AbortSignal): Promise<SendResult> =>
+    retryWithNewToken(
+      'http-401',
+      () => attempt(encoded, signal),
+      async () => config.tokenScope !== null && credential.replace?.(config.tokenScope, token, signal),
+    );
 
   return {
     ...httpShape(config),
@@ -141,11 +136,9 @@ export function createHttpSink({ config, credential, clock, waits = defaultWaits
         );
         if (isAccepted(answer.status) || refusalsOfOptions.has(answer.status))
           return { ok: true, code: 'ok', detail: `${destination.name} answers (HTTP ${answer.status}).` };
-        const { code, reason } = failureOf(answer);
-        return { ok: false, code, detail: reason };
+        return failedCheck(failureOf(answer));
       } catch (error) {
-        const { code, reason } = classify(error, destination, clock.now());
-        return { ok: false, code, detail: reason };
+        return failedCheck(classify(error, destination, clock.now()));
       }
     },
 
@@ -161,8 +154,6 @@ const isAccepted = (status: number): boolean => status >= 200 && status < 300;
 
 /** Answers to OPTIONS of endpoints that take a POST: many have no handler for it, or look for a body first. */
 const refusalsOfOptions: ReadonlySet<number> = new Set([400, 404, 405, 410, 413, 415, 422, 501]);
-
-const calledOff = retry('transient', 'aborted', 'The send was called off before an answer came; it is sent again.');
 
 /** An endpoint may repeat what it was sent. */
 function withoutSecrets(text: string, url: string, headers: Readonly<Record<string, string>>): string {

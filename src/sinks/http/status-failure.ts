@@ -1,13 +1,6 @@
 import type { ErrorDetail } from '../../azure/error-detail.ts';
-import {
-  asksForCredentials,
-  type Destination,
-  type Failure,
-  orProxy,
-  rejected,
-  retry,
-  sentence,
-} from '../../azure/failure.ts';
+import { asksForCredentials, type Destination, orProxy, rejected, retry, sentence } from '../../azure/failure.ts';
+import type { Failure } from '../sink.ts';
 
 /**
  * What a status means. Of an Event Grid topic: 400 malformed, 401 and 403 credential, 404 address, 413 over 1 MB, 429 and 503 overloaded.

@@ -1,12 +1,13 @@
 import type { TokenCredential } from '@azure/identity';
-import { LogsIngestionClient } from '@azure/monitor-ingestion';
 import { boundedHttpClient } from '../../azure/bounded-http.ts';
 import { createDeadlines } from '../../azure/deadline.ts';
 import { classify } from '../../azure/errors.ts';
+import { fetchToken } from '../../azure/token.ts';
 import type { Clock } from '../../clock.ts';
 import { heartbeatRow } from '../../heartbeat/row.ts';
 import type { HeartbeatSender } from '../../heartbeat/sender.ts';
-import { monitorAudience, monitorScope } from './clouds.ts';
+import { createIngestionClient } from './client.ts';
+import { monitorScope } from './clouds.ts';
 import { destinationOf, hostOf, type LogAnalyticsConfig } from './config.ts';
 
 const tokenMs = 20_000;
@@ -23,22 +24,15 @@ export function createTableSender({
   readonly clock: Clock;
 }): HeartbeatSender {
   const { endpoint, ruleId, streamName } = config;
-  const host = hostOf(endpoint);
+  const scope = monitorScope(hostOf(endpoint));
   const destination = destinationOf(config);
   const deadlines = createDeadlines(destination.name);
-  const client = new LogsIngestionClient(endpoint, credential, {
-    audience: monitorAudience(host),
-    retryOptions: { maxRetries: 0 },
-    httpClient: boundedHttpClient(),
-  });
+  const client = createIngestionClient(config, credential, boundedHttpClient());
   return {
     name: destination.name,
     async send(facts, signal) {
       try {
-        // Asked here although the SDK asks too: its own wait for a token has no end and ignores its signal.
-        await deadlines.run('token', tokenMs, [signal], (abortSignal) =>
-          credential.getToken(monitorScope(host), { abortSignal }),
-        );
+        await fetchToken({ credential, scope }, deadlines, tokenMs, [signal]);
         await deadlines.run('upload', uploadMs, [signal], (abortSignal) =>
           client.upload(ruleId, streamName, [heartbeatRow(facts)], { maxConcurrency: 1, abortSignal }),
         );

@@ -1,13 +1,6 @@
 import type { ErrorDetail } from '../../azure/error-detail.ts';
-import {
-  asksForCredentials,
-  type Destination,
-  type Failure,
-  orProxy,
-  rejected,
-  retry,
-  sentence,
-} from '../../azure/failure.ts';
+import { asksForCredentials, type Destination, orProxy, rejected, retry, sentence } from '../../azure/failure.ts';
+import type { Failure } from '../sink.ts';
 
 /**
  * What an HTTP status of the Logs Ingestion API means.

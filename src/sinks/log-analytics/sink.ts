@@ -1,13 +1,14 @@
 import { createHttpHeaders, createPipelineRequest } from '@azure/core-rest-pipeline';
-import { LogsIngestionClient } from '@azure/monitor-ingestion';
 import { boundedHttpClient } from '../../azure/bounded-http.ts';
 import type { ReplaceableCredential } from '../../azure/credential.ts';
-import { createDeadlines, type Deadlines } from '../../azure/deadline.ts';
+import { createDeadlines, type DeadlineCounts } from '../../azure/deadline.ts';
 import { classify } from '../../azure/errors.ts';
-import { rejected, retry } from '../../azure/failure.ts';
+import { aborted, failedCheck, rejected } from '../../azure/failure.ts';
+import { fetchToken, retryWithNewToken } from '../../azure/token.ts';
 import type { Clock } from '../../clock.ts';
 import type { CheckResult, Entry, SendResult, Sink } from '../sink.ts';
-import { monitorAudience, monitorScope } from './clouds.ts';
+import { createIngestionClient } from './client.ts';
+import { monitorScope } from './clouds.ts';
 import { destinationOf, hostOf, type LogAnalyticsConfig, logAnalyticsShape, mostBytes, mostRows } from './config.ts';
 import { encodeRow } from './encode.ts';
 import { httpFailure } from './http-failure.ts';
@@ -21,7 +22,7 @@ export interface LogAnalyticsSinkOptions {
 }
 
 export interface LogAnalyticsSink extends Sink {
-  readonly deadlines: Pick<Deadlines, 'missed' | 'lateSettles'>;
+  readonly deadlines: DeadlineCounts;
 }
 
 const defaultWaits = { tokenMs: 20_000, uploadMs: 15_000 };
@@ -35,33 +36,22 @@ const defaultWaits = { tokenMs: 20_000, uploadMs: 15_000 };
 export function createLogAnalyticsSink(options: LogAnalyticsSinkOptions): LogAnalyticsSink {
   const { config, credential, clock, waits = defaultWaits } = options;
   const { endpoint, ruleId, streamName } = config;
-  const host = hostOf(endpoint);
+  const scope = monitorScope(hostOf(endpoint));
   const destination = destinationOf(config);
   const deadlines = createDeadlines(destination.name);
   const httpClient = boundedHttpClient();
-  const makeClient = (): LogsIngestionClient =>
-    new LogsIngestionClient(endpoint, credential, {
-      audience: monitorAudience(host),
-      retryOptions: { maxRetries: 0 },
-      httpClient,
-    });
-  let client = makeClient();
+  let client = createIngestionClient(config, credential, httpClient);
   /** What the last request was signed with. */
   let token = '';
 
-  /** The SDK's own wait for a token has no end and ignores its signal. */
-  async function fetchToken(signal: AbortSignal): Promise<void> {
-    const found = await deadlines.run('token', waits.tokenMs, [signal], (abortSignal) =>
-      credential.getToken(monitorScope(host), { abortSignal }),
-    );
-    token = found?.token ?? '';
-  }
+  const authorize = async (signal: AbortSignal): Promise<void> => {
+    token = await fetchToken({ credential, scope }, deadlines, waits.tokenMs, [signal]);
+  };
 
-  /** A 401 may be the token's fault: revoked, or signed with a key that is no longer trusted. */
   async function replaceToken(signal: AbortSignal): Promise<boolean> {
-    if (!(await credential.replace?.(monitorScope(host), token, signal))) return false;
+    if (!(await credential.replace?.(scope, token, signal))) return false;
     // The client keeps its token for as long as that says it is valid.
-    client = makeClient();
+    client = createIngestionClient(config, credential, httpClient);
     return true;
   }
 
@@ -80,19 +70,17 @@ export function createLogAnalyticsSink(options: LogAnalyticsSinkOptions): LogAna
       const reason = `A batch of ${rows.length} rows and ${bytes} bytes is over the ${mostRows} rows and ${mostBytes} bytes that one call takes; it is sent in smaller ones.`;
       return rejected('too-large', 'batch-too-large', reason);
     }
-    await fetchToken(signal);
+    await authorize(signal);
     await deadlines.run('upload', waits.uploadMs, [signal], (abortSignal) =>
       client.upload(ruleId, streamName, rows, { maxConcurrency: 1, abortSignal }),
     );
-    // Called off while nothing was failing, `upload()` resolves all the same, whatever it had sent.
-    if (signal.aborted)
-      return retry('transient', 'aborted', 'The send was called off before an answer came; it is sent again.');
-    return { kind: 'delivered' };
+    // Aborted while nothing was failing, `upload()` resolves all the same, whatever it had sent.
+    return signal.aborted ? aborted : { kind: 'delivered' };
   }
 
   /** The role, the rule and the stream are judged before the body is: an empty list is enough, and writes nothing. */
   async function postNothing(signal: AbortSignal): Promise<CheckResult> {
-    await fetchToken(signal);
+    await authorize(signal);
     const { status, bodyAsText } = await deadlines.run('check', waits.uploadMs, [signal], (abortSignal) =>
       client.pipeline.sendRequest(
         httpClient,
@@ -116,17 +104,17 @@ export function createLogAnalyticsSink(options: LogAnalyticsSinkOptions): LogAna
 
   return {
     ...logAnalyticsShape,
-    async send(batch, signal) {
-      const result = await attempt(batch, signal);
-      const isRefused = result.kind === 'retry' && result.code === 'http-401';
-      return isRefused && (await replaceToken(signal)) ? await attempt(batch, signal) : result;
-    },
+    send: (batch, signal) =>
+      retryWithNewToken(
+        'http-401',
+        () => attempt(batch, signal),
+        () => replaceToken(signal),
+      ),
     async check(signal) {
       try {
         return await postNothing(signal);
       } catch (error) {
-        const { code, reason } = classify(error, destination, clock.now());
-        return { ok: false, code, detail: reason };
+        return failedCheck(classify(error, destination, clock.now()));
       }
     },
     async close() {

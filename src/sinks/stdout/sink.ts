@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { createDeadlines } from '../../azure/deadline.ts';
-import { KnownFailure } from '../../azure/failure.ts';
-import type { SendResult, Sink } from '../sink.ts';
+import { failedCheck, KnownFailure, retry } from '../../azure/failure.ts';
+import type { Sink } from '../sink.ts';
 
 export const stdoutShape = {
   name: 'stdout',
@@ -48,7 +48,7 @@ export function createStdoutSink({ stream = process.stdout, sendMs = 15_000 }: S
 
     async check() {
       if (stream.writable) return { ok: true, code: 'ok', detail: 'Standard output is open.' };
-      return { ok: false, code: closed.code, detail: closed.reason };
+      return failedCheck(closed);
     },
 
     async close() {
@@ -65,18 +65,14 @@ const write = (stream: Writable, bytes: Buffer): Promise<void> =>
     stream.write(bytes, (error) => (error ? reject(error) : resolve()));
   });
 
-type Retry = Extract<SendResult, { kind: 'retry' }>;
+export const closed = retry(
+  'configuration',
+  'closed',
+  'Standard output is closed: keep whatever reads it running, or remove sinks.stdout.',
+);
 
-const closed: Retry = {
-  kind: 'retry',
-  cause: 'configuration',
-  code: 'closed',
-  reason: 'Standard output is closed: keep whatever reads it running, or remove sinks.stdout.',
-};
-
-const notRead: Retry = {
-  kind: 'retry',
-  cause: 'transient',
-  code: 'not-read',
-  reason: 'Whatever reads standard output does not; it is tried again. If it stays, look at that program.',
-};
+export const notRead = retry(
+  'transient',
+  'not-read',
+  'The program that reads standard output has stopped reading; retrying. If this continues, check that program.',
+);
