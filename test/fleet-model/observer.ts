@@ -11,6 +11,7 @@ import { impactWithin } from '../../src/lifecycle/scope.ts';
 import { emptyState, type LifecycleState } from '../../src/lifecycle/state.ts';
 import { gapAfterMs, transition } from '../../src/lifecycle/transition.ts';
 import { isWorthStoring } from '../../src/outbox/store/state-store.ts';
+import { valid } from '../support/published-schema.ts';
 import { type View, viewCursor, viewsOf } from './endpoint.ts';
 import { type Poll, pollsOf, type Run } from './polls.ts';
 import { clockErrorMs, epochMs, type Vm, type World } from './world.ts';
@@ -146,7 +147,7 @@ export function observe(world: World, vm: Vm): Account {
     };
     const turn = transition(withApprovals(state, approvals, poll.arrivedMs), seen, input);
     if (turn.records.length > 0 || isWorthStoring(stored, turn.state)) stored = turn.state;
-    for (const record of turn.records) {
+    for (const record of valid(turn.records)) {
       records.push({ record, atMs: poll.arrivedMs, shownMs: shownMs(vm, poll, record), stream });
     }
     state = turn.state;

@@ -1,9 +1,10 @@
 import type { AzureSimulator } from '../../src/azure-simulator/index.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
+import { valid } from './published-schema.ts';
 
 /** The records on the event hub, in order of arrival, copies included. */
-export const onTheHub = ({ eventHubs }: AzureSimulator): LifecycleRecord[] =>
-  eventHubs.events().map(({ body }) => JSON.parse(body.toString('utf8')) as LifecycleRecord);
+export const onTheHub = ({ eventHubs }: AzureSimulator): readonly LifecycleRecord[] =>
+  valid(eventHubs.events().map(({ body }) => JSON.parse(body.toString('utf8')) as LifecycleRecord));
 
 export type Row = Readonly<Record<string, unknown>>;
 

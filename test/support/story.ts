@@ -3,6 +3,7 @@ import type { HostEvidence, Observer, PollResult, ScheduledEvent } from '../../s
 import type { LifecycleState } from '../../src/lifecycle/state.ts';
 import { emptyState } from '../../src/lifecycle/state.ts';
 import { gapAfterMs, transition } from '../../src/lifecycle/transition.ts';
+import { valid } from './published-schema.ts';
 
 /** The life of scheduled events as one VM sees it, told look by look. Times are seconds after noon. */
 export const noon = Date.parse('2026-03-01T12:00:00.000Z');
@@ -163,7 +164,7 @@ export function tell(
     appeared.seen += turn.appeared.seen;
     appeared.ours += turn.appeared.ours;
   }
-  return { records, state, appeared };
+  return { records: valid(records), state, appeared };
 }
 
 function seenOf(look: Look, incarnation: number, time: number): PollResult {
