@@ -63,7 +63,7 @@ test('there are commands for platform, fleet and one VM', () => {
 });
 
 // https://github.com/Azure/bicep/releases/tag/v0.34.1: from then on a module needs no name.
-test('the version of Bicep that modules without a name need is told of', () => {
+test('the documents name the version of Bicep that modules without a name need', () => {
   const unnamed = [...files.values()].flatMap((file) => declared(file, 'module')).length;
   expect(unnamed).toBeGreaterThan(0);
   expect(section('Deploy').split('\n###')[0]).toContain('Bicep 0.34.1 or newer');
@@ -85,7 +85,7 @@ test.for(deployments)('the parameters in a command are those of its template: $l
 test.for([
   { heading: 'The platform', template: 'infra/main.bicep' },
   { heading: 'A fleet, ring by ring', template: 'infra/fleet.bicep' },
-])('the outputs told of under "$heading" are those of $template', ({ heading, template }) => {
+])('the outputs listed under "$heading" are those of $template', ({ heading, template }) => {
   const outputs = declared(fileAt(template), 'output').map(({ name }) => name);
   const told = rows(section(heading))
     .map(([first = '']) => inBackticks(first))
@@ -138,8 +138,8 @@ test('the names of groups, tags and assignments in the commands are the defaults
   expect(textOf('bicep/modules/policy-assignment.bicep')).toContain(`name: 'scheduled-events-bridge-\${platformName}'`);
 });
 
-test('every answer to who lets restarts go ahead is explained', () => {
-  const answers = rows(section('Choose first: who lets people.s restarts go ahead')).map(([first = '']) => first);
+test('every option for who approves user-initiated restarts is explained', () => {
+  const answers = rows(section('Choose first: who approves user-initiated restarts')).map(([first = '']) => first);
   expect(answers).toEqual(userInitiatedEvents.map((answer) => `\`${answer}\``));
 });
 
@@ -190,7 +190,7 @@ test('the parameter file for 100,000 VMs has the shards and units that costs est
   expect(shards.items.length * most.value).toBeGreaterThanOrEqual(needed.throughputUnits);
 });
 
-test('the proxy agent is told of the paths that the bridge asks and of the user that it runs as', () => {
+test('the access control profile names the paths that the bridge requests and the user that it runs as', () => {
   const [, json = ''] = /```json\n([\s\S]*?)```/.exec(section('Metadata Security Protocol')) ?? [];
   const { privileges, identities } = JSON.parse(json) as {
     privileges: readonly { path: string }[];
