@@ -1,7 +1,8 @@
-import { closeSync, constants, existsSync, ftruncateSync, openSync } from 'node:fs';
+import { constants, existsSync, ftruncateSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { OutboxInUse, troubleOf } from './errors.ts';
 import { type FileIdentity, fileIdentityOf } from './file-identity.ts';
+import { withFile } from './files.ts';
 import { type Layout, layoutOf } from './layout.ts';
 
 /** Held for the life of the service. */
@@ -23,7 +24,7 @@ export function takeLock(layout: Layout): Lock {
     if (kind === 'busy') throw new OutboxInUse(layout.directory);
     if (kind !== 'damaged') throw error;
     // What cannot be read is held by no process: SQLite would have answered `busy` first.
-    empty(layout.lock);
+    withFile(layout.lock, constants.O_WRONLY, (fd) => ftruncateSync(fd));
     return begin(layout.lock);
   }
 }
@@ -46,16 +47,6 @@ export function isServiceRunning(directory: string): boolean | null {
     }
   } catch (error) {
     return troubleOf(error).kind === 'busy' ? true : null;
-  }
-}
-
-/** Never through a symbolic link: what it leads to is not ours. */
-function empty(path: string): void {
-  const fd = openSync(path, constants.O_WRONLY | (constants.O_NOFOLLOW ?? 0));
-  try {
-    ftruncateSync(fd);
-  } finally {
-    closeSync(fd);
   }
 }
 

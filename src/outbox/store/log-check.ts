@@ -1,4 +1,5 @@
-import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
+import { constants, readFileSync, writeFileSync } from 'node:fs';
+import { attempt, withFile } from './files.ts';
 
 /**
  * SQLite's write-ahead log, read beside SQLite: https://www.sqlite.org/fileformat2.html#the_write_ahead_log
@@ -7,18 +8,27 @@ import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
  * cut off. One bit that went bad in the middle costs all commits behind it, without an error. Each checksum continues that
  * of the frame before, so the frames behind a bad one can still be proven.
  */
+interface Log {
+  readonly pageBytes: number;
+  /** Without a sound header SQLite reads nothing of the log. */
+  readonly isHeaderSound: boolean;
+  readonly frames: readonly Frame[];
+}
+
 interface Frame {
   readonly isSound: boolean;
-  /** The last frame of a transaction: the pages of the database after it. */
+  /** The last frame of a transaction: the pages of the database after it. Else 0. */
   readonly pagesAfterCommit: number;
-  /** Header and page. Valid until the next frame is read. */
+  /** Header and page. */
   readonly bytes: Buffer;
 }
 
 const headerBytes = 32;
 const frameHeaderBytes = 24;
+/** The first word of a log says in which order the checksums read the bytes of a word. */
 const littleEndian = 0x377f0682;
 const bigEndian = 0x377f0683;
+const formatVersion = 3_007_000;
 
 /**
  * Whether the log lost a commit that was complete: behind a frame that is not sound there is the end of a transaction, and
@@ -26,117 +36,79 @@ const bigEndian = 0x377f0683;
  * leaves that. Damage in the last transaction looks like one that was cut off: only `position-mark.ts` distinguishes them.
  */
 export function hasLostCommits(path: string): boolean {
-  // Without its header SQLite reads nothing of it.
-  let isBroken = readHeader(path)?.isSound === false;
+  const log = readLog(path);
+  let isBroken = log?.isHeaderSound === false;
   let isCommitLost = false;
-  for (const frame of framesOf(path)) {
+  for (const { isSound, pagesAfterCommit } of log?.frames ?? []) {
     if (isCommitLost) return true;
-    isBroken ||= !frame.isSound;
-    isCommitLost = isBroken && frame.pagesAfterCommit > 0;
+    isBroken ||= !isSound;
+    isCommitLost = isBroken && pagesAfterCommit > 0;
   }
   return false;
 }
 
 /** Writes a log with the sound frames of this one, so that only the pages in the others are of an earlier commit. */
 export function copySoundFrames(path: string, to: string): void {
-  const header = readHeader(path);
-  if (!header) return;
-  const fd = openSync(to, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
-  try {
-    let sum = writeHeader(fd, header);
-    let at = headerBytes;
-    const write = (frame: Buffer): void => {
-      header.salts.copy(frame, 8);
-      sum = checksum(frame.subarray(frameHeaderBytes), header, checksum(frame.subarray(0, 8), header, sum));
-      frame.writeUInt32BE(sum[0], 16);
-      frame.writeUInt32BE(sum[1], 20);
-      at += writeSync(fd, frame, 0, frame.length, at);
-    };
-    let held: Buffer | null = null;
-    for (const { isSound, pagesAfterCommit, bytes } of framesOf(path)) {
-      // The transaction ends all the same, with the frame before.
-      if (!isSound) {
-        if (pagesAfterCommit > 0) held?.writeUInt32BE(pagesAfterCommit, 4);
-        continue;
-      }
-      if (held) write(held);
-      held = Buffer.from(bytes);
-    }
-    if (held) write(held);
-  } finally {
-    closeSync(fd);
+  const log = readLog(path);
+  if (!log) return;
+  const header = Buffer.alloc(headerBytes);
+  for (const [n, word] of [littleEndian, formatVersion, log.pageBytes].entries()) header.writeUInt32BE(word, 4 * n);
+  let sum = checksum(header.subarray(0, 24), false);
+  writeSum(header, 24, sum);
+  const sound: Buffer[] = [];
+  for (const { isSound, pagesAfterCommit, bytes } of log.frames) {
+    if (isSound) sound.push(bytes);
+    // The transaction ends all the same, with the frame before.
+    else if (pagesAfterCommit > 0) sound.at(-1)?.writeUInt32BE(pagesAfterCommit, 4);
   }
+  for (const frame of sound) {
+    frame.fill(0, 8, 16); // Its salts, which are those of the header.
+    sum = frameSum(frame, false, sum);
+    writeSum(frame, 16, sum);
+  }
+  writeFileSync(to, Buffer.concat([header, ...sound]), { flag: 'wx', mode: 0o600 });
 }
 
-interface Header {
-  readonly pageBytes: number;
-  readonly isBigEndian: boolean;
-  readonly salts: Buffer;
-  readonly sum: Sum;
-  readonly isSound: boolean;
+/** Null where there is no log, or none that ever had a beginning. SQLite keeps it at a few MB; 4 MB take 15 ms. */
+function readLog(path: string): Log | null {
+  const log = attempt(() => withFile(path, constants.O_RDONLY, (fd) => readFileSync(fd)));
+  if (!log || log.length < headerBytes + frameHeaderBytes) return null;
+  if (log.subarray(0, headerBytes).every((byte) => byte === 0)) return null;
+  const isBigEndian = log.readUInt32BE(0) === bigEndian;
+  let sum = checksum(log.subarray(0, 24), isBigEndian);
+  const isHeaderSound = isSumAt(log, 24, sum);
+  // Of a header that is not sound nothing is believed: the first frame has the salts, and every outbox has these pages.
+  const saltsAt = isHeaderSound ? 16 : headerBytes + 8;
+  const pageBytes = isHeaderSound ? log.readUInt32BE(8) : 4096;
+  const frames: Frame[] = [];
+  for (let at = headerBytes; at + frameHeaderBytes + pageBytes <= log.length; at += frameHeaderBytes + pageBytes) {
+    const bytes = log.subarray(at, at + frameHeaderBytes + pageBytes);
+    // Frames that an earlier log left behind this one have other salts; one bad bit changes one salt only.
+    const areSame = [0, 4].map((n) => log.readUInt32BE(saltsAt + n) === bytes.readUInt32BE(8 + n));
+    if (!areSame.includes(true)) break;
+    // Where the header is bad nothing proves the first frame, and it is taken as it is.
+    const isProven = (!isHeaderSound && at === headerBytes) || isSumAt(bytes, 16, frameSum(bytes, isBigEndian, sum));
+    frames.push({ isSound: isProven && !areSame.includes(false), pagesAfterCommit: bytes.readUInt32BE(4), bytes });
+    sum = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
+  }
+  return { pageBytes, isHeaderSound, frames };
 }
 
 type Sum = readonly [number, number];
 
-/** Null where there is no log, or none that ever had a beginning. */
-function readHeader(path: string): Header | null {
-  const [header, first] = [Buffer.alloc(headerBytes), Buffer.alloc(frameHeaderBytes)];
-  const fd = open(path);
-  if (fd === null) return null;
-  try {
-    if (readSync(fd, header, 0, headerBytes, 0) < headerBytes || header.every((byte) => byte === 0)) return null;
-    if (readSync(fd, first, 0, frameHeaderBytes, headerBytes) < frameHeaderBytes) return null;
-  } finally {
-    closeSync(fd);
-  }
-  const isBigEndian = header.readUInt32BE(0) === bigEndian;
-  const sum = checksum(header.subarray(0, 24), { isBigEndian }, [0, 0]);
-  const isSound = sum[0] === header.readUInt32BE(24) && sum[1] === header.readUInt32BE(28);
-  // Of a header that is not sound nothing is believed: the first frame has the salts, and every outbox has these pages.
-  const salts = isSound ? header.subarray(16, 24) : first.subarray(8, 16);
-  return { pageBytes: isSound ? header.readUInt32BE(8) : 4096, isBigEndian, salts, sum, isSound };
+const isSumAt = (bytes: Buffer, at: number, [first, second]: Sum): boolean =>
+  bytes.readUInt32BE(at) === first && bytes.readUInt32BE(at + 4) === second;
+
+function writeSum(bytes: Buffer, at: number, [first, second]: Sum): void {
+  bytes.writeUInt32BE(first, at);
+  bytes.writeUInt32BE(second, at + 4);
 }
 
-function writeHeader(fd: number, { pageBytes, isBigEndian, salts }: Header): Sum {
-  const header = Buffer.alloc(headerBytes);
-  header.writeUInt32BE(isBigEndian ? bigEndian : littleEndian, 0);
-  header.writeUInt32BE(3_007_000, 4);
-  header.writeUInt32BE(pageBytes, 8);
-  salts.copy(header, 16);
-  const sum = checksum(header.subarray(0, 24), { isBigEndian }, [0, 0]);
-  header.writeUInt32BE(sum[0], 24);
-  header.writeUInt32BE(sum[1], 28);
-  writeSync(fd, header, 0, headerBytes, 0);
-  return sum;
-}
+/** Of a frame: the first words of its header, and its page; it continues that of the frame before. */
+const frameSum = (frame: Buffer, isBigEndian: boolean, before: Sum): Sum =>
+  checksum(frame.subarray(frameHeaderBytes), isBigEndian, checksum(frame.subarray(0, 8), isBigEndian, before));
 
-/** All frames of the present log. Those that an earlier one left behind it have other salts; one bad bit changes one salt only. */
-function* framesOf(path: string): Generator<Frame> {
-  const header = readHeader(path);
-  const fd = header ? open(path) : null;
-  if (!header || fd === null) return;
-  try {
-    const bytes = Buffer.alloc(frameHeaderBytes + header.pageBytes);
-    let sum = header.sum;
-    let isSound = header.isSound;
-    for (let at = headerBytes; readSync(fd, bytes, 0, bytes.length, at) === bytes.length; at += bytes.length) {
-      const areSame = [8, 12].map((n) => bytes.compare(header.salts, n - 8, n - 4, n, n + 4) === 0);
-      if (!areSame.includes(true)) return;
-      const stored: Sum = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
-      const page = bytes.subarray(frameHeaderBytes);
-      const found = checksum(page, header, checksum(bytes.subarray(0, 8), header, sum));
-      // Where the header is bad nothing proves the first frame, and it is taken as it is.
-      isSound = (!header.isSound && at === headerBytes) || (found[0] === stored[0] && found[1] === stored[1]);
-      yield { isSound: isSound && !areSame.includes(false), pagesAfterCommit: bytes.readUInt32BE(4), bytes };
-      sum = stored;
-    }
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** 4 MB take 15 ms. */
-function checksum(bytes: Buffer, { isBigEndian }: Pick<Header, 'isBigEndian'>, [first, second]: Sum): Sum {
+function checksum(bytes: Buffer, isBigEndian: boolean, [first, second]: Sum = [0, 0]): Sum {
   const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let [a, b] = [first, second];
   for (let at = 0; at < bytes.length; at += 8) {
@@ -144,12 +116,4 @@ function checksum(bytes: Buffer, { isBigEndian }: Pick<Header, 'isBigEndian'>, [
     b = (b + words.getUint32(at + 4, !isBigEndian) + a) >>> 0;
   }
   return [a, b];
-}
-
-function open(path: string): number | null {
-  try {
-    return openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
-  } catch {
-    return null;
-  }
 }

@@ -2,15 +2,11 @@ import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import type { LifecycleState } from '../../lifecycle/state.ts';
 import type { OutboxOptions } from '../outbox.ts';
+import { attempt, withFile } from './files.ts';
 import { layoutOf } from './layout.ts';
 
-type Handed = Pick<LifecycleState, 'streamId' | 'position'>;
-
-/** As written: `position` is the committed one. A build before `handedOut` leaves it out, and reads past it. */
-type Mark = Handed & { readonly handedOut?: number };
-
-/** Zeros where nothing is known of a stream. */
-export interface Marked {
+/** The highest positions of a stream, 0 where none is known: in the file, and sent, whether the file holds it or not. */
+interface Marked {
   readonly committed: number;
   readonly handedOut: number;
 }
@@ -27,45 +23,38 @@ export interface Marked {
  * Never throws: a mark that cannot be written costs a proof, not a record.
  */
 export class PositionMark {
-  #fd: number | null;
-  #mark: Mark | null;
+  /** Held open: where the name leads to another file by now, that is another instance's. */
+  #fd: number | undefined;
 
   constructor(path: string) {
     const flags = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
     this.#fd = attempt(() => openSync(path, flags, 0o600));
-    this.#mark = attempt(() => decode(read(path)));
   }
 
   /** Records up to this position are in the file. */
-  committed({ streamId, position }: Handed): void {
-    this.#write({ streamId, position, handedOut: Math.max(position, marked(this.#mark, streamId).handedOut) });
+  committed({ streamId, position }: Pick<LifecycleState, 'streamId' | 'position'>): void {
+    this.#write(streamId, ({ handedOut }) => ({ committed: position, handedOut: Math.max(position, handedOut) }));
   }
 
   /** Records up to this position may be sent, whether the file holds them or not. */
-  handedOut({ streamId, position }: Handed): void {
-    const { committed, handedOut } = marked(this.#mark, streamId);
-    if (position > handedOut || this.#mark?.streamId !== streamId)
-      this.#write({ streamId, position: committed, handedOut: position });
+  handedOut({ streamId, position }: Pick<LifecycleState, 'streamId' | 'position'>): void {
+    this.#write(streamId, ({ committed, handedOut }) => ({ committed, handedOut: Math.max(position, handedOut) }));
   }
 
   close(): void {
     const fd = this.#fd;
-    this.#fd = null; // Its number may be another file's from now on.
-    if (fd !== null) attempt(() => closeSync(fd));
+    this.#fd = undefined; // Its number may be another file's from now on.
+    if (fd !== undefined) attempt(() => closeSync(fd));
   }
 
-  #write(mark: Mark): void {
-    this.#mark = mark;
+  #write(streamId: string, change: (before: Marked) => Marked): void {
     const fd = this.#fd;
-    if (fd !== null) attempt(() => writeSync(fd, encode(mark), 0, length, 0));
+    if (fd !== undefined) attempt(() => writeSync(fd, encode(streamId, change(decode(read(fd), streamId))), 0));
   }
 }
 
 export const readPositionMark = (path: string, streamId: string): Marked =>
-  marked(
-    attempt(() => decode(read(path))),
-    streamId,
-  );
+  decode(attempt(() => withFile(path, constants.O_RDONLY, read)) ?? '', streamId);
 
 /**
  * The state that a start continues with. Records that the process before sent from memory, while the disk took no writes, have
@@ -81,38 +70,25 @@ export function resumed(stored: LifecycleState, { directory, log }: OutboxOption
   return { ...stored, position: handedOut };
 }
 
-function marked(mark: Mark | null, streamId: string): Marked {
-  if (mark?.streamId !== streamId) return { committed: 0, handedOut: 0 };
-  return { committed: mark.position, handedOut: mark.handedOut ?? mark.position };
-}
-
 /** One size, so that each write replaces the one before, and one page, so that a kill leaves one of the two. */
 const length = 128;
 
-function encode(mark: Mark): Buffer {
-  const text = JSON.stringify(mark);
-  return Buffer.from(`${crc32(text).toString(16).padStart(8, '0')} ${text}`.padEnd(length - 1).concat('\n'));
+function encode(streamId: string, { committed, handedOut }: Marked): string {
+  const text = JSON.stringify({ streamId, position: committed, handedOut });
+  return `${crc32(text).toString(16).padStart(8, '0')} ${text}`.padEnd(length - 1).concat('\n');
 }
 
-function decode(line: string): Mark | null {
+function decode(line: string, streamId: string): Marked {
   const text = line.slice(9).trimEnd();
-  return Number.parseInt(line.slice(0, 8), 16) === crc32(text) ? (JSON.parse(text) as Mark) : null;
+  const isSound = Number.parseInt(line.slice(0, 8), 16) === crc32(text);
+  // A build before `handedOut` left it out.
+  type Stored = { readonly streamId: string; readonly position: number; readonly handedOut?: number };
+  const found = isSound ? attempt(() => JSON.parse(text) as Stored) : undefined;
+  if (found?.streamId !== streamId) return { committed: 0, handedOut: 0 };
+  return { committed: found.position, handedOut: found.handedOut ?? found.position };
 }
 
-function read(path: string): string {
-  const fd = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
-  try {
-    const bytes = Buffer.alloc(length);
-    return bytes.toString('utf8', 0, readSync(fd, bytes, 0, length, 0));
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function attempt<T>(work: () => T): T | null {
-  try {
-    return work();
-  } catch {
-    return null;
-  }
+function read(fd: number): string {
+  const bytes = Buffer.alloc(length);
+  return bytes.toString('utf8', 0, readSync(fd, bytes, 0, length, 0));
 }

@@ -1,19 +1,16 @@
-import { randomFillSync } from 'node:crypto';
-import { closeSync, fsyncSync, lstatSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { lstatSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { attempt } from './files.ts';
 
 export const reserveBytes = 4 * 2 ** 20;
 
 /** Gives the space of this file back to a full disk: even deleting needs some. False when there was none. */
-export function freeReserve(path: string): boolean {
-  try {
-    const was = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-    rmSync(path, { force: true });
-    return was;
-  } catch {
-    return false;
-  }
-}
+export const freeReserve = (path: string): boolean =>
+  attempt(() => {
+    rmSync(path);
+    return true;
+  }) ?? false;
 
 /** Takes it again once the disk has room for it three times over. */
 export function ensureReserve(path: string): void {
@@ -22,21 +19,11 @@ export function ensureReserve(path: string): void {
     if (found?.isFile() && found.size === reserveBytes) return;
     if (freeBytes(path) < 3 * reserveBytes) return;
     rmSync(path, { force: true });
-    take(path);
+    // Random bytes: file systems that compress give nothing for zeros. A new file only: nothing is written through a link.
+    writeFileSync(path, randomBytes(reserveBytes), { flag: 'wx', mode: 0o600, flush: true });
   } catch {
     // Wanted, not needed: what remains of a failed attempt only takes room.
     freeReserve(path);
-  }
-}
-
-/** Random bytes: file systems that compress give nothing for zeros. A new file only: nothing is written through a link. */
-function take(path: string): void {
-  const fd = openSync(path, 'wx', 0o600);
-  try {
-    writeSync(fd, randomFillSync(Buffer.alloc(reserveBytes)));
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
   }
 }
 
