@@ -13,6 +13,7 @@ import {
   observerOf,
   type Scalars,
   type StoredObserver,
+  type StoredRow,
   scalarsOf,
 } from './stored-state.ts';
 
@@ -24,44 +25,66 @@ export const newState = (): LifecycleState => emptyState(randomUUID());
  * @throws OutboxDamaged where a row is missing, or not as it was written.
  */
 export function loadState(db: DatabaseSync): LifecycleState {
-  const text = readMeta(db, 'lifecycle');
-  const scalars = sound(
-    text === null ? null : scalarsOf(text, readChecksum(db, 'lifecycle')),
-    'the row of the lifecycle is missing, or',
-  );
-  const events = all<EventRow>(db, 'SELECT * FROM events ORDER BY eventKey').map((row) => {
-    const memory = memoryOf(row, scalars.clockOffsetSeconds);
-    return [row.eventKey, sound(memory, `the memory of the event ${row.eventKey} is`)] as const;
-  });
-  const undecided = all<EventRow>(db, 'SELECT * FROM undecided ORDER BY number').map((row) =>
-    sound(observationOf(row), 'a document that waits for the name of this VM is'),
-  );
+  const lifecycle = readChecked(db, 'lifecycle');
+  const events = all<EventRow>(db, 'SELECT * FROM events ORDER BY eventKey');
+  const undecided = all<StoredRow>(db, 'SELECT * FROM undecided ORDER BY number');
+  const stored = stateIn({ lifecycle, events, undecided }, refuseUnsound);
   const approved = all<Pick<EventRow, 'eventKey'>>(
     db,
     `SELECT eventKey FROM approvals WHERE outcome IS NULL OR outcome <> 'refused' ORDER BY eventKey`,
   ).map(({ eventKey }) => eventKey);
-  return { ...scalars, events: new Map(events), undecided, approved: new Set(approved) };
+  return { ...emptyState(''), ...stored, approved: new Set(approved) };
+}
+
+/** What becomes of a value that was read: none, where its row is not as it was written. */
+type Keep = <T>(value: T | null, subject: string) => readonly T[];
+
+const refuseUnsound: Keep = (value, subject) => {
+  if (value === null) throw new OutboxDamaged(`${subject} not as it was written`);
+  return [value];
+};
+
+/** The state in the rows of a file. Without the scalars where their row is not kept. */
+export function stateIn(
+  {
+    lifecycle,
+    events,
+    undecided,
+  }: {
+    readonly lifecycle: StoredRow | undefined;
+    readonly events: Iterable<EventRow>;
+    readonly undecided: Iterable<StoredRow>;
+  },
+  keep: Keep,
+): Partial<Scalars> & Pick<LifecycleState, 'events' | 'undecided'> {
+  const [scalars] = keep(lifecycle ? scalarsOf(lifecycle) : null, 'the row of the lifecycle is missing, or');
+  const memories = Array.from(events, (row) =>
+    keep(memoryOf(row, scalars?.clockOffsetSeconds ?? null), `the memory of the event ${row.eventKey} is`),
+  ).flat();
+  const observations = Array.from(undecided, (row) =>
+    keep(observationOf(row), 'a document that waits for the name of this VM is'),
+  ).flat();
+  const byKey = memories.map((memory) => [memory.eventId.toLowerCase(), memory] as const);
+  return { ...scalars, events: new Map(byKey), undecided: observations };
 }
 
 /** @throws OutboxDamaged where it is not as it was written. */
 export function loadObserver(db: DatabaseSync): StoredObserver {
-  const text = readMeta(db, 'observer');
-  if (text === null) return { observer: null, bootId: null };
-  return sound(observerOf(text, readChecksum(db, 'observer')), 'the name of this VM is');
-}
-
-function sound<T>(value: T | null, subject: string): T {
-  if (value === null) throw new OutboxDamaged(`${subject} not as it was written`);
-  return value;
+  const row = readChecked(db, 'observer');
+  const [stored] = row ? refuseUnsound(observerOf(row), 'the name of this VM is') : [];
+  return stored ?? { observer: null, bootId: null };
 }
 
 export const readMeta = (db: DatabaseSync, key: MetaKey): string | null =>
   one<{ value: string }>(db, 'SELECT value FROM meta WHERE key = ?', key)?.value ?? null;
 
-function readChecksum(db: DatabaseSync, key: CheckedKey): number | null {
-  const text = readMeta(db, `${key}.crc`);
-  return text === null ? null : Number(text);
-}
+export const readChecked = (db: DatabaseSync, key: CheckedKey): StoredRow | undefined =>
+  one(
+    db,
+    `SELECT value AS json, (SELECT CAST(value AS INTEGER) FROM meta WHERE key = ?1 || '.crc') AS crc
+      FROM meta WHERE key = ?1`,
+    key,
+  );
 
 type CheckedKey = 'lifecycle' | 'observer';
 

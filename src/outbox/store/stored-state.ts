@@ -3,6 +3,7 @@ import type { Observation } from '../../lifecycle/observation.ts';
 import type { Observer } from '../../lifecycle/scheduled-event.ts';
 import type { EventMemory, LifecycleState } from '../../lifecycle/state.ts';
 import { memoryWithNewKeys, observationWithNewKeys, withNewKeys } from '../../lifecycle/upgrade.ts';
+import { attempt } from './files.ts';
 
 /**
  * Whether what was read is what was written: SQLite has no checksums, and a byte that went bad may leave JSON that is JSON. What
@@ -18,50 +19,44 @@ export interface StoredObserver {
   readonly bootId: string | null;
 }
 
-/** A row of `events`. Before format 1.1, or written by a version before it: no checksum. */
-export interface EventRow {
-  readonly eventKey: string;
-  readonly open: number;
+/** JSON with its checksum; without one before format 1.1, and where a version before that changed it. */
+export interface StoredRow {
   readonly json: string;
   readonly crc?: number | null;
+}
+
+/** A row of `events`. */
+export interface EventRow extends StoredRow {
+  readonly eventKey: string;
+  readonly open: number;
 }
 
 /** CRC-32 of the values of a row. */
 export const checksum = (...parts: readonly (string | number)[]): number => crc32(parts.join('\n'));
 
-const isAsWritten = (crc: number | null | undefined, ...parts: readonly (string | number)[]): boolean =>
-  crc === null || crc === undefined || crc === checksum(...parts);
+/** The following return null where the row is not as it was written. */
 
-/** Null where the row is not as it was written. */
-export function memoryOf({ eventKey, open, json, crc }: EventRow, offset: number | null): EventMemory | null {
-  const stored = isAsWritten(crc, eventKey, open, json) ? parsed<EventMemory>(json) : null;
-  if (typeof stored?.eventId !== 'string' || stored.eventId.toLowerCase() !== eventKey) return null;
-  return memoryWithNewKeys(stored, offset);
+export function memoryOf({ eventKey, open, ...row }: EventRow, offset: number | null): EventMemory | null {
+  const found = objectIn<EventMemory>(row, eventKey, open);
+  if (typeof found?.eventId !== 'string' || found.eventId.toLowerCase() !== eventKey) return null;
+  return memoryWithNewKeys(found, offset);
 }
 
-/** Null where the row is not as it was written. */
-export function observationOf({ json, crc }: Pick<EventRow, 'json' | 'crc'>): Observation | null {
-  const stored = isAsWritten(crc, json) ? parsed<Observation>(json) : null;
-  return stored && observationWithNewKeys(stored);
+export function observationOf(row: StoredRow): Observation | null {
+  const found = objectIn<Observation>(row);
+  return found && observationWithNewKeys(found);
 }
 
-/** Null where the row is not as it was written. */
-export function scalarsOf(json: string, crc: number | null): Scalars | null {
-  const stored = isAsWritten(crc, json) ? parsed<Scalars>(json) : null;
-  const isOurs = typeof stored?.streamId === 'string' && Number.isSafeInteger(stored.position);
-  return isOurs ? withNewKeys(stored) : null;
+export function scalarsOf(row: StoredRow): Scalars | null {
+  const found = objectIn<Scalars>(row);
+  const isOurs = typeof found?.streamId === 'string' && Number.isSafeInteger(found.position);
+  return isOurs ? withNewKeys(found) : null;
 }
 
-/** Null where the row is not as it was written. */
-export const observerOf = (json: string, crc: number | null): StoredObserver | null =>
-  isAsWritten(crc, json) ? parsed<StoredObserver>(json) : null;
+export const observerOf = (row: StoredRow): StoredObserver | null => objectIn<StoredObserver>(row);
 
-/** Null where it is no JSON object. */
-function parsed<T extends object>(json: string): T | null {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as T) : null;
-  } catch {
-    return null;
-  }
+function objectIn<T extends object>({ json, crc }: StoredRow, ...key: readonly (string | number)[]): T | null {
+  if (typeof crc === 'number' && crc !== checksum(...key, json)) return null;
+  const value: unknown = attempt(() => JSON.parse(json));
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as T) : null;
 }
