@@ -389,7 +389,7 @@ class StillSending extends Error {
 
 const asDeadLetter = ({ position }: FoundDelivery): DeliveryUpdate => ({
   position,
-  outcome: 'dead',
+  state: 'dead',
   code: 'damaged',
   reason: 'Its bytes on the disk are not those that were written: the file system or the disk may be failing.',
 });

@@ -1,9 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
+import type { DeliveryState } from './outbox.ts';
 import { readIn } from './store/connection.ts';
 import { loadState } from './store/state-store.ts';
-
-export type DeliveryState = 'pending' | 'dead' | 'delivered' | 'abandoned';
 
 /** Deliveries in one of these states; of one sink or of all, of one record or of all, of all those records or of some. */
 export interface EntryFilter extends RecordFilter {

@@ -151,17 +151,19 @@ export interface Salvaged {
   readonly lost: number;
 }
 
-/** An entry that a sink has yet to get. */
+/** A record that a sink has yet to get. It belongs to the relay that asked for it, until it is settled. */
 export interface PendingDelivery {
   readonly position: number;
   /** Lower-case EventId. */
   readonly eventKey: string;
-  /** Written once, when the record was appended: every retry sends the same bytes. */
-  readonly json: Buffer;
+  /** Written once, when the record was appended: every retry sends the same bytes, unless the relay had to shorten them. */
+  json: Buffer;
   /** Failed ones so far. */
-  readonly attempts: number;
+  attempts: number;
   /** By the wall clock. */
   readonly appendedAt: string;
+  /** Set by the relay: only deliveries of one group share a batch. Absent from all that were never refused. */
+  group?: number;
 }
 
 /** A query of a relay. Without sets of events: of all of them. */
@@ -171,12 +173,15 @@ export interface PendingQuery {
   readonly onlyEvents?: ReadonlySet<string>;
 }
 
-/** What is written of one delivery. `attempted`: it failed and stays pending. `dead`: refused for ever, kept with its reason. */
+/** `dead`: refused for ever, kept with its reason. `abandoned`: its sink left the configuration, or an operator discarded it. */
+export type DeliveryState = 'pending' | 'delivered' | 'dead' | 'abandoned';
+
+/** The state of a delivery after an attempt. `pending`: it failed and is attempted again. */
 export type DeliveryUpdate =
-  | { readonly position: number; readonly outcome: 'delivered' }
+  | { readonly position: number; readonly state: 'delivered' }
   | {
       readonly position: number;
-      readonly outcome: 'attempted' | 'dead';
+      readonly state: 'pending' | 'dead';
       readonly code: string;
       readonly reason: string;
     };

@@ -148,7 +148,6 @@ function merged(
   { at, isInMemory }: { readonly at: string; readonly isInMemory: boolean },
 ): BufferedUpdate {
   const { attempts = 0, code = null, reason = null } = before ?? {};
-  if (update.outcome === 'delivered') return { state: 'delivered', attempts, code, reason, at, undurable: isInMemory };
-  const state = update.outcome === 'dead' ? 'dead' : 'pending';
-  return { state, attempts: attempts + 1, code: update.code, reason: update.reason, at, undurable: false };
+  if (update.state === 'delivered') return { state: 'delivered', attempts, code, reason, at, undurable: isInMemory };
+  return { ...update, attempts: attempts + 1, at, undurable: false };
 }

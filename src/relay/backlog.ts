@@ -1,5 +1,4 @@
 import type { Outbox, PendingDelivery } from '../outbox/outbox.ts';
-import type { Waiting } from './batch.ts';
 
 /** The most that is held in memory at once: a backlog of days stays on disk. */
 const most = { records: 1_000, bytes: 4 * 1024 * 1024 } as const;
@@ -13,16 +12,16 @@ export type Backlog = ReturnType<typeof createBacklog>;
 type IsIdle = (eventKey: string) => boolean;
 
 /**
- * The part of the outbox's backlog that the relay holds in memory: per event the oldest entries without a gap, so that
- * order can be kept by these alone. An entry stays at the head of its queue until it is settled, also while it
- * is in flight. An event's further entries are loaded when its queue is empty, never behind it: what is held and what is
+ * The part of the outbox's backlog that the relay holds in memory: per event the oldest deliveries without a gap, so that
+ * order can be kept by these alone. A delivery stays at the head of its queue until it is settled, also while it
+ * is in flight. An event's further deliveries are loaded when its queue is empty, never behind it: what is held and what is
  * on disk never have to be merged. Before anything is loaded or compared, everything delivered must have been settled.
  */
 export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>) {
-  const queues = new Map<string, Waiting[]>();
-  /** Events that may have entries on disk behind, or instead of, those that are held. */
+  const queues = new Map<string, PendingDelivery[]>();
+  /** Events that may have deliveries on disk behind, or instead of, those that are held. */
   const incomplete = new Set<string>();
-  /** There may be entries of events that are neither held nor known to be incomplete. */
+  /** There may be deliveries of events that are neither held nor known to be incomplete. */
   let others = true;
   let held = { records: 0, bytes: 0 };
   let recordBytes = largestRecordBytes;
@@ -34,22 +33,21 @@ export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>) {
       Math.min(most.records - held.records, Math.floor((most.bytes - held.bytes) / recordBytes)),
     );
 
-  const count = (entries: readonly PendingDelivery[], sign: 1 | -1): number => {
-    const bytes = entries.reduce((sum, { json }) => sum + json.length, 0);
-    held = { records: held.records + sign * entries.length, bytes: held.bytes + sign * bytes };
+  const count = (deliveries: readonly PendingDelivery[], sign: 1 | -1): number => {
+    const bytes = deliveries.reduce((sum, { json }) => sum + json.length, 0);
+    held = { records: held.records + sign * deliveries.length, bytes: held.bytes + sign * bytes };
     return bytes;
   };
 
-  const hold = (rows: readonly PendingDelivery[]): Waiting[] => {
-    const entries = rows.map((row) => ({ ...row, group: 0 }));
-    for (const entry of entries) {
-      const queue = queues.get(entry.eventKey);
-      if (queue) queue.push(entry);
-      else queues.set(entry.eventKey, [entry]);
+  const hold = (deliveries: readonly PendingDelivery[]): readonly PendingDelivery[] => {
+    for (const delivery of deliveries) {
+      const queue = queues.get(delivery.eventKey);
+      if (queue) queue.push(delivery);
+      else queues.set(delivery.eventKey, [delivery]);
     }
-    const bytes = count(entries, 1);
-    if (entries.length > 0) recordBytes = Math.max(512, Math.ceil(bytes / entries.length));
-    return entries;
+    const bytes = count(deliveries, 1);
+    if (deliveries.length > 0) recordBytes = Math.max(512, Math.ceil(bytes / deliveries.length));
+    return deliveries;
   };
 
   const unload = (eventKey: string): void => {
@@ -62,7 +60,7 @@ export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>) {
 
   const notHeld = (): string[] => [...incomplete].filter((eventKey) => !queues.has(eventKey));
 
-  const loadOnly = (eventKeys: readonly string[], limit: number): Waiting[] => {
+  const loadOnly = (eventKeys: readonly string[], limit: number): readonly PendingDelivery[] => {
     const rows = outbox.pending(sink, { limit, onlyEvents: new Set(eventKeys) });
     for (const eventKey of eventKeys) {
       if (rows.length < limit) incomplete.delete(eventKey);
@@ -71,25 +69,25 @@ export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>) {
     return hold(rows);
   };
 
-  /** The entries are delivered or dead letters. */
-  const remove = (entries: readonly Waiting[]): void => {
-    const done = new Set(entries);
-    for (const eventKey of new Set(entries.map((entry) => entry.eventKey))) {
-      const left = queues.get(eventKey)?.filter((entry) => !done.has(entry)) ?? [];
+  /** They are delivered or dead letters. */
+  const remove = (deliveries: readonly PendingDelivery[]): void => {
+    const done = new Set(deliveries);
+    for (const eventKey of new Set(deliveries.map((delivery) => delivery.eventKey))) {
+      const left = queues.get(eventKey)?.filter((delivery) => !done.has(delivery)) ?? [];
       queues.set(eventKey, left);
       if (left.length > 0) continue;
       queues.delete(eventKey);
       // While others may be there, the next load includes this event.
       if (others) incomplete.delete(eventKey);
     }
-    count(entries, -1);
+    count(deliveries, -1);
   };
 
   return {
-    queues: queues as ReadonlyMap<string, readonly Waiting[]>,
-    /** How many entries are held. */
+    queues: queues as ReadonlyMap<string, readonly PendingDelivery[]>,
+    /** How many are held. */
     records: (): number => held.records,
-    /** There may be entries on disk that could be loaded now. */
+    /** There may be some on disk that could be loaded now. */
     hasMore: (): boolean => others || notHeld().length > 0,
     /** A record of this event was appended. */
     appended(eventKey: string): void {
@@ -109,7 +107,7 @@ export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>) {
       const rows = events.size > 0 ? outbox.pending(sink, { limit, onlyEvents: events }) : [];
       const there = new Set(rows.map(({ position }) => position));
       const comparedUpTo = rows.length < limit ? Number.POSITIVE_INFINITY : (rows.at(-1)?.position ?? 0);
-      const isGone = ({ position }: Waiting): boolean => position <= comparedUpTo && !there.has(position);
+      const isGone = ({ position }: PendingDelivery): boolean => position <= comparedUpTo && !there.has(position);
       remove([...events].flatMap((eventKey) => (queues.get(eventKey) ?? []).filter(isGone)));
     },
     /** Loads what may be there of these events before anything else, also behind what is held of them. */
@@ -127,10 +125,10 @@ export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>) {
       }
     },
     /**
-     * Loads the oldest entries of events that are not held yet. Where there is no room, of each idle event all but the
-     * next entry go back to being on disk only.
+     * Loads the oldest deliveries of events that are not held yet. Where there is no room, of each idle event all but the
+     * next one go back to being on disk only.
      */
-    load(isIdle: IsIdle = () => false): readonly Waiting[] {
+    load(isIdle: IsIdle = () => false): readonly PendingDelivery[] {
       if (room() <= 0) for (const eventKey of queues.keys()) if (isIdle(eventKey)) unload(eventKey);
       const limit = room();
       if (limit <= 0) return [];
@@ -143,14 +141,14 @@ export function createBacklog(sink: string, outbox: Pick<Outbox, 'pending'>) {
     },
     remove,
     /** From now on these share a batch with each other only. */
-    isolate(entries: readonly Waiting[]): void {
+    isolate(deliveries: readonly PendingDelivery[]): void {
       groups += 1;
-      for (const entry of entries) entry.group = groups;
+      for (const delivery of deliveries) delivery.group = groups;
     },
-    /** From now on this is what is sent of the entry. */
-    replace(entry: Waiting, json: Buffer): void {
-      held = { ...held, bytes: held.bytes - entry.json.length + json.length };
-      entry.json = json;
+    /** From now on this is what is sent of the record. */
+    replace(delivery: PendingDelivery, json: Buffer): void {
+      held = { ...held, bytes: held.bytes - delivery.json.length + json.length };
+      delivery.json = json;
     },
     forget(): void {
       queues.clear();

@@ -12,27 +12,14 @@ export const longestRetryAfterMs = 15 * 60_000;
 /** Never less than this, so that no jitter hammers. A wrong role takes minutes to be put right, and as long to propagate. */
 const shortestPauseMs: Readonly<Record<Cause, number>> = { transient: 1_000, throttled: 10_000, configuration: 30_000 };
 
-/** How long to leave a sink alone: a value, the next one is `next()`. Step 0 is a healthy sink. */
-export interface Backoff {
-  /** Failures in a row. */
-  readonly step: number;
-  next(): Backoff;
-  /**
-   * Full jitter: any time between the shortest pause of the cause and a ceiling that doubles with each step, 2 s to
-   * 5 min. `random` gives [0, 1). A longer `retryAfterMs` is honoured up to 15 minutes.
-   */
-  pauseMs(cause: Cause, random: () => number, retryAfterMs?: number): number;
-}
-
-export function backoff(step: number): Backoff {
-  return {
-    step,
-    next: () => backoff(step + 1),
-    pauseMs(cause, random, retryAfterMs = 0) {
-      const shortest = shortestPauseMs[cause];
-      const ceiling = Math.min(longestPauseMs, Math.max(2 * shortest, 1_000 * 2 ** step));
-      const drawn = Math.round(shortest + random() * (ceiling - shortest));
-      return Math.max(drawn, Math.min(retryAfterMs, longestRetryAfterMs));
-    },
-  };
+/**
+ * How long to leave a sink alone after so many failures in a row. Full jitter: any time between the shortest pause of the
+ * cause and a ceiling that doubles with each failure, 2 s to 5 min. `random` gives [0, 1). A longer `retryAfterMs` is
+ * honoured up to 15 minutes.
+ */
+export function backoffMs(failures: number, cause: Cause, random: () => number, retryAfterMs = 0): number {
+  const shortest = shortestPauseMs[cause];
+  const ceiling = Math.min(longestPauseMs, Math.max(2 * shortest, 1_000 * 2 ** failures));
+  const drawn = Math.round(shortest + random() * (ceiling - shortest));
+  return Math.max(drawn, Math.min(retryAfterMs, longestRetryAfterMs));
 }

@@ -1,18 +1,9 @@
 import type { PendingDelivery } from '../outbox/outbox.ts';
 
-/** A pending delivery, as the relay holds it. */
-export interface Waiting extends PendingDelivery {
-  /** What is sent: the record as it was appended, or shortened for this sink. */
-  json: Buffer;
-  attempts: number;
-  /** Only entries of one group share a batch: 0 for all that were never refused, a number of its own for each half. */
-  group: number;
-}
-
 /** Everything that decides what is sent next. */
 export interface BatchRequest {
   /** Pending deliveries by event, oldest first. What is in flight stays at the head of its queue until it is settled. */
-  readonly queues: ReadonlyMap<string, readonly Waiting[]>;
+  readonly queues: ReadonlyMap<string, readonly PendingDelivery[]>;
   /** Events that have a batch in flight. */
   readonly busy: ReadonlySet<string>;
   /** Events that go before all others. */
@@ -34,8 +25,8 @@ export interface BatchRequest {
  * two batches: that is how the order per event is kept. There is no waiting for a batch to fill: what is appended while
  * others are in flight makes the next one.
  */
-export function nextBatches(request: BatchRequest): Waiting[][] {
-  const batches: Waiting[][] = [];
+export function nextBatches(request: BatchRequest): PendingDelivery[][] {
+  const batches: PendingDelivery[][] = [];
   const taken = new Set(request.busy);
   const candidates = request.slots > 0 ? inTurn(request) : [];
   for (const eventKey of candidates) {
@@ -62,17 +53,23 @@ function* inTurn(request: BatchRequest): Generator<string> {
   for (const { eventKey } of heads) yield eventKey;
 }
 
-function batchLedBy(lead: string, request: BatchRequest, taken: ReadonlySet<string>): Waiting[] {
+function batchLedBy(lead: string, request: BatchRequest, taken: ReadonlySet<string>): PendingDelivery[] {
   const queue = request.queues.get(lead) ?? [];
-  const group = queue[0]?.group ?? 0;
+  const group = queue[0]?.group;
   if (request.batchBy === 'event' || request.status(lead) === 'isolated') return fitting(prefix(queue, group), request);
   return fitting(mixed(lead, group, request, taken), request);
 }
 
 /** The entries of several events that may share a batch: urgent ones, then the leader's if it is a probe, then by position. */
-function mixed(lead: string, group: number, request: BatchRequest, taken: ReadonlySet<string>): Waiting[] {
+function mixed(
+  lead: string,
+  group: number | undefined,
+  request: BatchRequest,
+  taken: ReadonlySet<string>,
+): PendingDelivery[] {
   const { queues, urgent, status, probing } = request;
-  const rank = ({ eventKey }: Waiting): number => (urgent.has(eventKey) ? 0 : probing && eventKey === lead ? 1 : 2);
+  const rank = ({ eventKey }: PendingDelivery): number =>
+    urgent.has(eventKey) ? 0 : probing && eventKey === lead ? 1 : 2;
   return [...queues]
     .filter(([eventKey]) => eventKey === lead || (!taken.has(eventKey) && status(eventKey) === 'ready'))
     .flatMap(([, queue]) => prefix(queue, group))
@@ -80,12 +77,12 @@ function mixed(lead: string, group: number, request: BatchRequest, taken: Readon
 }
 
 /** The oldest entries of an event, up to the first of another group. */
-function prefix(queue: readonly Waiting[], group: number): readonly Waiting[] {
+function prefix(queue: readonly PendingDelivery[], group: number | undefined): readonly PendingDelivery[] {
   const end = queue.findIndex((entry) => entry.group !== group);
   return end === -1 ? queue : queue.slice(0, end);
 }
 
-function fitting(entries: readonly Waiting[], { records, bytes }: BatchRequest): Waiting[] {
+function fitting(entries: readonly PendingDelivery[], { records, bytes }: BatchRequest): PendingDelivery[] {
   let size = 0;
   const end = entries.findIndex(({ json }, n) => {
     size += json.length;

@@ -1,9 +1,8 @@
 import type { Clock } from '../clock.ts';
-import { type DeliveryUpdate, noProgress, type SinkProgress } from '../outbox/outbox.ts';
+import { type DeliveryUpdate, noProgress, type PendingDelivery, type SinkProgress } from '../outbox/outbox.ts';
 import type { SendResult } from '../sinks/sink.ts';
 import type { Backlog } from './backlog.ts';
-import { backoff, type Cause, longestRetryAfterMs } from './backoff.ts';
-import type { Waiting } from './batch.ts';
+import { backoffMs, type Cause, longestRetryAfterMs } from './backoff.ts';
 import {
   afterRefusal,
   afterRetry,
@@ -13,10 +12,10 @@ import {
   released,
   wasRefused,
 } from './event-backoff.ts';
-import { afterFailure, afterStaleFailure, afterSuccess, counts, type Sent, startingPace } from './pace.ts';
+import { afterFailure, afterSuccess, isNewFailure, type Sent, startingPace } from './pace.ts';
 import { type BatchDecision, settle } from './settle.ts';
 import { shorten } from './shorten.ts';
-import type { Failing, StatusLog } from './status-log.ts';
+import type { StatusLog } from './status-log.ts';
 import type { Urgency } from './urgency.ts';
 
 /** So many refusals of records one after the other, none accepted: the sink is paused for a while. */
@@ -24,7 +23,7 @@ const refusalsOfAFailingSink = 3;
 
 /** A batch in flight, and what was so when it was sent. */
 export interface InFlightBatch extends Sent {
-  readonly batch: readonly Waiting[];
+  readonly batch: readonly PendingDelivery[];
   /** Another stream means that the outbox was archived meanwhile: its positions mean other records now. */
   readonly streamId: string;
   /** Batches that had got through before. */
@@ -57,7 +56,7 @@ export function createDeliveryTracker(parts: {
 
   const moment = () => ({ at: clock.monotonicMs(), delivered, random });
 
-  const done = (batch: readonly Waiting[]): void => {
+  const done = (batch: readonly PendingDelivery[]): void => {
     backlog.remove(batch);
     for (const { eventKey, position } of batch) {
       urgency.settled(eventKey, position);
@@ -66,18 +65,21 @@ export function createDeliveryTracker(parts: {
     }
   };
 
-  const noteError = ({ code, reason }: Refusal, batch: readonly Waiting[], outcome: 'attempted' | 'dead'): void => {
+  const noteError = ({ code, reason }: Refusal, batch: readonly PendingDelivery[], state: 'pending' | 'dead'): void => {
     progress = { ...progress, lastErrorAt: wallTime(), lastErrorCode: code, lastErrorReason: reason };
-    for (const { position } of batch) updates.push({ position, outcome, code, reason });
-    if (outcome === 'attempted') for (const entry of batch) entry.attempts += 1;
+    for (const delivery of batch) {
+      delivery.attempts += 1;
+      updates.push({ position: delivery.position, state, code, reason });
+    }
   };
 
   const noteFailure = (sentBatch: InFlightBatch, cause: Cause, retryAfterMs = 0): void => {
     const now = clock.monotonicMs();
-    const isNews = counts(pace, sentBatch);
-    const next = backoff(pace.step).next();
-    const pauseMs = isNews ? next.pauseMs(cause, random, retryAfterMs) : Math.min(retryAfterMs, longestRetryAfterMs);
-    pace = isNews ? afterFailure(pace, now + pauseMs) : afterStaleFailure(pace, now + pauseMs);
+    const isNew = isNewFailure(pace, sentBatch);
+    const pauseMs = isNew
+      ? backoffMs(pace.step + 1, cause, random, retryAfterMs)
+      : Math.min(retryAfterMs, longestRetryAfterMs);
+    pace = afterFailure(pace, now + pauseMs, isNew);
     const leftMs = pace.pausedUntil - now;
     progress = { ...progress, step: pace.step, retryAt: leftMs > 0 ? wallTime(leftMs) : null };
   };
@@ -89,7 +91,7 @@ export function createDeliveryTracker(parts: {
   };
 
   const onDelivered = (sentBatch: InFlightBatch): void => {
-    for (const { position } of sentBatch.batch) updates.push({ position, outcome: 'delivered' });
+    for (const { position } of sentBatch.batch) updates.push({ position, state: 'delivered' });
     done(sentBatch.batch);
     delivered += 1;
     refusals = 0;
@@ -103,50 +105,48 @@ export function createDeliveryTracker(parts: {
   };
 
   const onKept = (sentBatch: InFlightBatch, decision: Extract<BatchDecision, { kind: 'kept' }>): void => {
-    noteError(decision, sentBatch.batch, 'attempted');
+    noteError(decision, sentBatch.batch, 'pending');
     noteFailure(sentBatch, decision.cause, decision.retryAfterMs);
     if (sentBatch.outOfTurn) return;
-    for (const eventKey of new Set(sentBatch.batch.map((entry) => entry.eventKey))) {
+    for (const eventKey of new Set(sentBatch.batch.map((delivery) => delivery.eventKey))) {
       backoffs.set(eventKey, afterRetry(backoffs.get(eventKey), moment()));
     }
   };
 
-  const onSuspected = (sentBatch: InFlightBatch, entry: Waiting, refusal: Refusal): void => {
-    noteError(refusal, [entry], 'attempted');
-    backlog.isolate([entry]);
+  const onSuspected = (sentBatch: InFlightBatch, delivery: PendingDelivery, refusal: Refusal): void => {
+    noteError(refusal, [delivery], 'pending');
+    backlog.isolate([delivery]);
     refusals += 1;
-    suspects.add(entry.eventKey);
-    backoffs.set(entry.eventKey, afterRefusal(backoffs.get(entry.eventKey), entry.position, moment()));
+    suspects.add(delivery.eventKey);
+    backoffs.set(delivery.eventKey, afterRefusal(backoffs.get(delivery.eventKey), delivery.position, moment()));
     if (refusals >= refusalsOfAFailingSink) noteFailure(sentBatch, 'configuration');
   };
 
-  const onDead = (entry: Waiting, refusal: Refusal): void => {
+  const onDead = (delivery: PendingDelivery, refusal: Refusal): void => {
     const { code, reason } = refusal;
-    noteError(refusal, [entry], 'dead');
-    statusLog.deadLetter(entry.position, code, reason);
+    noteError(refusal, [delivery], 'dead');
+    statusLog.deadLetter(delivery.position, code, reason);
     deadLetterCounts[code] = (deadLetterCounts[code] ?? 0) + 1;
-    done([entry]);
+    done([delivery]);
   };
 
-  const halve = (batch: readonly Waiting[]): void => {
+  const halve = (batch: readonly PendingDelivery[]): void => {
     const middle = Math.ceil(batch.length / 2);
     backlog.isolate(batch.slice(0, middle));
     backlog.isolate(batch.slice(middle));
   };
 
-  const isolatedOrReady = (eventKey: string): 'ready' | 'isolated' => {
-    const backoff = backoffs.get(eventKey);
-    return backoff && isIsolated(backoff) ? 'isolated' : 'ready';
-  };
+  const isolatedOrReady = (eventKey: string): 'ready' | 'isolated' =>
+    isIsolated(backoffs.get(eventKey)) ? 'isolated' : 'ready';
 
   return {
     handleResult(sentBatch: InFlightBatch, result: SendResult): void {
       const { batch } = sentBatch;
-      const [entry] = batch;
-      if (!entry) return;
-      const { eventKey, position, appendedAt } = entry;
+      const [delivery] = batch;
+      if (!delivery) return;
+      const { eventKey, position, appendedAt } = delivery;
       const isTooLarge = batch.length === 1 && result.kind === 'rejected' && result.cause === 'too-large';
-      const shorter = isTooLarge ? shorten(entry.json) : null;
+      const shorter = isTooLarge ? shorten(delivery.json) : null;
       const ageMs = clock.now().getTime() - Date.parse(appendedAt);
       const attempt = {
         records: batch.length,
@@ -158,9 +158,9 @@ export function createDeliveryTracker(parts: {
       if (decision.kind === 'delivered') onDelivered(sentBatch);
       else if (decision.kind === 'kept') onKept(sentBatch, decision);
       else if (decision.kind === 'halved') halve(batch);
-      else if (decision.kind === 'suspected') onSuspected(sentBatch, entry, decision);
-      else if (decision.kind === 'dead') onDead(entry, decision);
-      else if (shorter) backlog.replace(entry, shorter);
+      else if (decision.kind === 'suspected') onSuspected(sentBatch, delivery, decision);
+      else if (decision.kind === 'dead') onDead(delivery, decision);
+      else if (shorter) backlog.replace(delivery, shorter);
     },
     pace: () => pace,
     /** Batches that got through. */
@@ -169,11 +169,8 @@ export function createDeliveryTracker(parts: {
       (backoffs.get(eventKey)?.heldUntil ?? now) > now ? 'held' : isolatedOrReady(eventKey),
     isolatedOrReady,
     /** Null: nothing is wrong. */
-    failing(now: number): Failing | null {
-      const { step, retryAt, lastErrorCode, lastErrorReason } = progress;
-      if (pace.step === 0 && pace.pausedUntil <= now && refusals === 0) return null;
-      return { code: lastErrorCode ?? 'unknown', reason: lastErrorReason ?? 'no reason is known', step, retryAt };
-    },
+    failing: (now: number): SinkProgress | null =>
+      pace.step === 0 && pace.pausedUntil <= now && refusals === 0 ? null : progress,
     /** How long until something may be sent that may not be sent now; infinite when nothing waits for time. */
     nextDueMs(now: number): number {
       const times = [pace.pausedUntil, urgency.dueAt() ?? now];

@@ -1,4 +1,4 @@
-import { backoff } from './backoff.ts';
+import { backoffMs } from './backoff.ts';
 
 /**
  * The failures of single events. A sink that is down fails for all of them and is paused as a whole (`Pace`);
@@ -26,24 +26,21 @@ interface Moment {
   readonly random: () => number;
 }
 
+const noFailure: EventBackoff = { failures: 0, heldUntil: 0, deliveredThen: -1, suspect: null, refusals: 0 };
+
 /** The event's batch could not be sent. */
-export function afterRetry(before: EventBackoff | undefined, { at, delivered, random }: Moment): EventBackoff {
-  const failures = !before ? 1 : before.deliveredThen < delivered ? before.failures + 1 : before.failures;
+export function afterRetry(before = noFailure, { at, delivered, random }: Moment): EventBackoff {
+  const failures = before.failures + (before.deliveredThen < delivered ? 1 : 0);
   // One failure may well have been the sink's: the event goes as soon as the sink may be tried again.
-  const heldUntil = failures > 1 ? at + backoff(failures).pauseMs('transient', random) : at;
-  const { suspect = null, refusals = 0 } = before ?? {};
-  return { failures, heldUntil, deliveredThen: delivered, suspect, refusals };
+  const heldUntil = failures > 1 ? at + backoffMs(failures, 'transient', random) : at;
+  return { ...before, failures, heldUntil, deliveredThen: delivered };
 }
 
 /** The event's oldest record was refused, alone. It is retried slowly, or as soon as another one got through. */
-export function afterRefusal(
-  before: EventBackoff | undefined,
-  position: number,
-  { at, delivered, random }: Moment,
-): EventBackoff {
-  const failures = (before?.failures ?? 0) + 1;
-  const heldUntil = at + backoff(failures).pauseMs('configuration', random);
-  const refusals = before?.suspect === position ? before.refusals + 1 : 1;
+export function afterRefusal(before = noFailure, position: number, { at, delivered, random }: Moment): EventBackoff {
+  const failures = before.failures + 1;
+  const heldUntil = at + backoffMs(failures, 'configuration', random);
+  const refusals = before.suspect === position ? before.refusals + 1 : 1;
   return { failures, heldUntil, deliveredThen: delivered, suspect: position, refusals };
 }
 
@@ -52,7 +49,7 @@ export const released = (backoff: EventBackoff): EventBackoff =>
   backoff.suspect === null ? backoff : { ...backoff, heldUntil: Number.NEGATIVE_INFINITY };
 
 /** Sent in batches of its own: it failed more than once while others did not. */
-export const isIsolated = (backoff: EventBackoff): boolean => backoff.failures > 1 || backoff.suspect !== null;
+export const isIsolated = ({ failures, suspect } = noFailure): boolean => failures > 1 || suspect !== null;
 
 /** Whether `position` was refused alone and another record has got through since, `delivered` batches having done so. */
 export const wasRefused = (backoff: EventBackoff | undefined, position: number, delivered: number): boolean =>

@@ -45,19 +45,12 @@ export function afterSuccess(pace: Pace, sent: Sent, full: number): Pace {
   };
 }
 
-/** Whether this failure is new: the first after a healthy time, or the result of the probe. */
-export const counts = (pace: Pace, sent: Sent): boolean => sent.generation === pace.generation && !sent.outOfTurn;
+/** Whether its failure is new: the first after a healthy time, or the result of the probe. */
+export const isNewFailure = (pace: Pace, sent: Sent): boolean => sent.generation === pace.generation && !sent.outOfTurn;
 
-/** `until`: when the sink may be asked again. */
-export const afterFailure = (pace: Pace, until: number): Pace => ({
-  step: pace.step + 1,
-  pausedUntil: Math.max(pace.pausedUntil, until),
-  concurrencyLimit: 1,
-  generation: pace.generation + 1,
-});
-
-/** A failure that does not count can still carry a Retry-After. */
-export const afterStaleFailure = (pace: Pace, until: number): Pace => ({
-  ...pace,
-  pausedUntil: Math.max(pace.pausedUntil, until),
-});
+/** `until`: when the sink may be asked again. A failure that is not new can still carry a Retry-After. */
+export function afterFailure(pace: Pace, until: number, isNew = true): Pace {
+  const pausedUntil = Math.max(pace.pausedUntil, until);
+  if (!isNew) return { ...pace, pausedUntil };
+  return { step: pace.step + 1, pausedUntil, concurrencyLimit: 1, generation: pace.generation + 1 };
+}

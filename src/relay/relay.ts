@@ -1,14 +1,14 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { Outbox, SinkProgress } from '../outbox/outbox.ts';
+import type { Outbox, PendingDelivery, SinkProgress } from '../outbox/outbox.ts';
 import type { Entry, SendResult, Sink } from '../sinks/sink.ts';
 import { createBacklog } from './backlog.ts';
-import { type BatchRequest, nextBatches, type Waiting } from './batch.ts';
+import { type BatchRequest, nextBatches } from './batch.ts';
 import { createCommitThrottle } from './commit-throttle.ts';
 import { createDeliveryTracker, type InFlightBatch } from './delivery-tracker.ts';
 import { createNotifier } from './notifier.ts';
 import { recordOf, send } from './send.ts';
-import { createStatusLog, type Failing } from './status-log.ts';
+import { createStatusLog } from './status-log.ts';
 import { createUrgency } from './urgency.ts';
 
 /** Drains the outbox into one sink, in order. */
@@ -63,7 +63,7 @@ export interface RelayOptions {
 const compareEveryMs = 60_000;
 /** An urgent record found at start is worth an attempt out of turn only this long after it was seen. */
 const freshMs = 15 * 60_000;
-/** Fewer entries than this that could go, and it is time to load more. */
+/** With fewer deliveries than this that could go, it is time to load more. */
 const lowWater = 250;
 
 export const createRelay = (options: RelayOptions): Relay => new SinkRelay(options);
@@ -76,7 +76,7 @@ class SinkRelay implements Relay {
   readonly #tracker;
   readonly #statusLog;
   readonly #commitThrottle;
-  readonly #stopListening: () => void;
+  readonly close: () => void;
   readonly #inFlight = new Set<InFlightBatch>();
   readonly #busy = new Set<string>();
   readonly #finished: { readonly sentBatch: InFlightBatch; readonly result: SendResult }[] = [];
@@ -85,7 +85,7 @@ class SinkRelay implements Relay {
   #streamId: string | null = null;
   #comparedAt = 0;
   /** As last decided; null: nothing is wrong. */
-  #lastFailing: Failing | null = null;
+  #lastFailing: SinkProgress | null = null;
 
   constructor(options: RelayOptions) {
     this.#options = { random: Math.random, deadlineMs: 60_000, onPass: () => {}, ...options };
@@ -103,7 +103,7 @@ class SinkRelay implements Relay {
       full: Math.max(sink.inFlight, sink.limits.records),
       stored: outbox.progress(sink.name),
     });
-    this.#stopListening = outbox.onAppended((records) => this.#appended(records));
+    this.close = outbox.onAppended((records) => this.#appended(records));
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -151,10 +151,6 @@ class SinkRelay implements Relay {
     const drained = await Promise.race([this.#drainToEnd(stop.signal), missed]);
     over.abort();
     return drained;
-  }
-
-  close(): void {
-    this.#stopListening();
   }
 
   async #drainToEnd(signal: AbortSignal): Promise<boolean> {
@@ -263,7 +259,7 @@ class SinkRelay implements Relay {
     for (const batch of batches) this.#start(batch, now, outOfTurn, signal);
   }
 
-  #start(batch: readonly Waiting[], now: number, outOfTurn: boolean, signal: AbortSignal): void {
+  #start(batch: readonly PendingDelivery[], now: number, outOfTurn: boolean, signal: AbortSignal): void {
     const { sink, clock, log, deadlineMs, outbox } = this.#options;
     const { generation, concurrencyLimit } = this.#tracker.pace();
     const { streamId } = outbox.state;
@@ -284,10 +280,9 @@ class SinkRelay implements Relay {
     return Math.min(this.#options.sink.inFlight, this.#tracker.pace().concurrencyLimit) - this.#inFlight.size;
   }
 
-  /** Loaded entries that are not in flight. */
+  /** Loaded deliveries that are not in flight. */
   #loose(): number {
-    let inFlight = 0;
-    for (const { batch } of this.#inFlight) inFlight += batch.length;
+    const inFlight = [...this.#inFlight].reduce((sum, { batch }) => sum + batch.length, 0);
     return this.#backlog.records() - inFlight;
   }
 
@@ -329,11 +324,11 @@ class SinkRelay implements Relay {
   #logStatus(): void {
     const { sink, outbox } = this.#options;
     const waiting = (): number => outbox.counters()[sink.name]?.pending ?? 0;
-    this.#statusLog.status(this.#failing(), { waiting, delivered: this.#tracker.delivered() });
+    this.#statusLog.status(this.#failing(), this.#tracker.delivered(), waiting);
   }
 
   /** Unchanged while the one batch is in flight that decides whether the record or the sink is at fault. */
-  #failing(): Failing | null {
+  #failing(): SinkProgress | null {
     const failing = this.#tracker.failing(this.#options.clock.monotonicMs());
     const isDecided = failing === null || this.#tracker.pace().step > 0 || this.#inFlight.size === 0;
     if (isDecided) this.#lastFailing = failing;

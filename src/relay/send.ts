@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import type { PendingDelivery } from '../outbox/outbox.ts';
 import type { Entry, SendResult, Sink } from '../sinks/sink.ts';
-import type { Waiting } from './batch.ts';
 
 /** After an abort a sink gets this long to return the result of the batch. */
 const graceMs = 1_000;
@@ -18,7 +18,7 @@ interface Target {
 }
 
 /** Null where the stored bytes are no JSON. */
-export function recordOf({ json }: Pick<Waiting, 'json'>): Entry['record'] | null {
+export function recordOf({ json }: Pick<PendingDelivery, 'json'>): Entry['record'] | null {
   try {
     return JSON.parse(json.toString()) as Entry['record'];
   } catch {
@@ -27,7 +27,7 @@ export function recordOf({ json }: Pick<Waiting, 'json'>): Entry['record'] | nul
 }
 
 /** Parsed only where a sink reads it: one that sends the bytes as they are costs nothing here. */
-function entryOf({ json }: Waiting): Entry {
+function entryOf({ json }: PendingDelivery): Entry {
   let record: Entry['record'] | null = null;
   return {
     json,
@@ -43,7 +43,11 @@ function entryOf({ json }: Waiting): Entry {
  * one `send` that hangs for ever would hold its event back for ever. A late result is not waited for: the batch goes
  * again, and readers fold copies. A sink that throws has a bug, which must not cost a record either.
  */
-export async function send(batch: readonly Waiting[], target: Target, signal: AbortSignal): Promise<SendResult> {
+export async function send(
+  batch: readonly PendingDelivery[],
+  target: Target,
+  signal: AbortSignal,
+): Promise<SendResult> {
   const { clock, deadlineMs } = target;
   const stop = new AbortController();
   const over = new AbortController();
@@ -67,7 +71,11 @@ export async function send(batch: readonly Waiting[], target: Target, signal: Ab
   }
 }
 
-async function answer(batch: readonly Waiting[], { sink, log }: Target, signal: AbortSignal): Promise<SendResult> {
+async function answer(
+  batch: readonly PendingDelivery[],
+  { sink, log }: Target,
+  signal: AbortSignal,
+): Promise<SendResult> {
   try {
     return await sink.send(batch.map(entryOf), signal);
   } catch (error) {

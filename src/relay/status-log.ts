@@ -1,22 +1,6 @@
 import { type Clock, formatDuration } from '../clock.ts';
 import { createRateLimit, createStatusLogger, type Log } from '../log.ts';
-
-/** Why a sink fails, for the log and for `health`. */
-export interface Failing {
-  readonly code: string;
-  readonly reason: string;
-  readonly step: number;
-  /** When it is tried again; null where only single events wait. */
-  readonly retryAt: string | null;
-}
-
-/** Logged with the status of a sink. */
-export interface Facts {
-  /** Counts what has not been delivered; called only where it is logged. */
-  readonly waiting: () => number;
-  /** Batches that got through so far. */
-  readonly delivered: number;
-}
+import { noProgress, type SinkProgress } from '../outbox/outbox.ts';
 
 export type StatusLog = ReturnType<typeof createStatusLog>;
 
@@ -31,10 +15,15 @@ export function createStatusLog(options: { readonly log: Log; readonly clock: Cl
   /** Batches that had got through when it began to fail. */
   let deliveredBefore: number | null = null;
   return {
-    /** Null: nothing is wrong. */
-    status(failing: Failing | null, { waiting, delivered }: Facts): void {
+    /**
+     * `failing`: null where nothing is wrong. `delivered`: batches that got through so far. `waiting` counts what has not been
+     * delivered; called only where it is logged.
+     */
+    status(failing: SinkProgress | null, delivered: number, waiting: () => number): void {
       if (failing) deliveredBefore ??= delivered;
-      const { code = null, reason = '', step = 0, retryAt = null } = failing ?? {};
+      const { step, retryAt, lastErrorCode, lastErrorReason } = failing ?? noProgress;
+      const code = failing && (lastErrorCode ?? 'unknown');
+      const reason = lastErrorReason ?? 'no reason is known';
       logStatus(code, {
         begins: () => log.warn({ sink, code, step, retryAt }, `${sink} is failing: ${reason}`),
         lasts: (seconds) => {

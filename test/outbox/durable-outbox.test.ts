@@ -55,10 +55,10 @@ describe('a commit that fails', () => {
     const outbox = harness.open();
     observe(outbox, { count: 3 });
     const other = keepFileBusy(harness.directory);
-    outbox.settle('hub', [{ position: 1, outcome: 'delivered' }], { ...noProgress, lastSuccessAt: 'now' });
-    outbox.settle('hub', [{ position: 2, outcome: 'attempted', code: 'http-503', reason: 'busy' }], noProgress);
-    outbox.settle('hub', [{ position: 2, outcome: 'attempted', code: 'http-503', reason: 'busy' }], noProgress);
-    outbox.settle('hub', [{ position: 3, outcome: 'dead', code: 'http-400', reason: 'no' }], {
+    outbox.settle('hub', [{ position: 1, state: 'delivered' }], { ...noProgress, lastSuccessAt: 'now' });
+    outbox.settle('hub', [{ position: 2, state: 'pending', code: 'http-503', reason: 'busy' }], noProgress);
+    outbox.settle('hub', [{ position: 2, state: 'pending', code: 'http-503', reason: 'busy' }], noProgress);
+    outbox.settle('hub', [{ position: 3, state: 'dead', code: 'http-400', reason: 'no' }], {
       ...noProgress,
       step: 2,
     });
@@ -81,7 +81,7 @@ describe('a commit that fails', () => {
     const other = keepFileBusy(harness.directory);
     observe(outbox, { count: 3 });
     deliverAll(outbox, 'hub');
-    outbox.settle('table', [{ position: 2, outcome: 'dead', code: 'x', reason: 'y' }], noProgress);
+    outbox.settle('table', [{ position: 2, state: 'dead', code: 'x', reason: 'y' }], noProgress);
     expect(positions(outbox, 'hub')).toEqual([]);
     expect(positions(outbox, 'table')).toEqual([1, 3]);
     expect(outbox.counters().hub).toMatchObject({ accepted: 3, delivered: 3, undurable: 3 });
@@ -102,7 +102,7 @@ describe('a commit that fails', () => {
     using harness = createHarness();
     const outbox = harness.open();
     observe(outbox, { count: 3 });
-    outbox.settle('hub', [{ position: 1, outcome: 'delivered' }], noProgress);
+    outbox.settle('hub', [{ position: 1, state: 'delivered' }], noProgress);
     expect(outbox.backlog()).toEqual([
       { sink: 'hub', pending: 2, onlyInMemory: 0 },
       { sink: 'table', pending: 3, onlyInMemory: 0 },
@@ -111,10 +111,10 @@ describe('a commit that fails', () => {
     observe(outbox, { count: 4 });
     outbox.settle(
       'hub',
-      [2, 4, 5].map((position) => ({ position, outcome: 'delivered' as const })),
+      [2, 4, 5].map((position) => ({ position, state: 'delivered' as const })),
       noProgress,
     );
-    outbox.settle('hub', [{ position: 6, outcome: 'attempted', code: 'x', reason: 'y' }], noProgress);
+    outbox.settle('hub', [{ position: 6, state: 'pending', code: 'x', reason: 'y' }], noProgress);
     expect(outbox.backlog()).toEqual([
       { sink: 'hub', pending: 3, onlyInMemory: 2 },
       { sink: 'table', pending: 7, onlyInMemory: 4 },
@@ -128,7 +128,7 @@ describe('a commit that fails', () => {
     using _other = { [Symbol.dispose]: keepFileBusy(harness.directory).letGo };
     // Each attempt waits half a second for the other process: a hundred would outlast the time that a test has.
     for (const position of positions(outbox, 'hub')) {
-      outbox.settle('hub', [{ position, outcome: 'delivered' }], noProgress);
+      outbox.settle('hub', [{ position, state: 'delivered' }], noProgress);
       outbox.retry();
     }
     expect(outbox.counters().hub).toMatchObject({ delivered: 50 });
@@ -142,7 +142,7 @@ describe('a commit that fails', () => {
     await new Promise((resolve) => setImmediate(resolve));
     expect(outbox.storage.trouble?.kind).toBe('busy');
     expect(positions(outbox, 'hub')).toHaveLength(400);
-    outbox.settle('hub', [{ position: 1, outcome: 'delivered' }], noProgress);
+    outbox.settle('hub', [{ position: 1, state: 'delivered' }], noProgress);
     other.letGo();
     await harness.clock.advance(1_000);
     outbox.retry();
@@ -159,7 +159,7 @@ describe('a commit that fails', () => {
     deliverAll(outbox, 'hub');
     deliverAll(outbox, 'table');
     observe(outbox, { eventId: 'ENDED', count: 300, open: false });
-    outbox.settle('hub', [{ position: 301, outcome: 'delivered' }], noProgress);
+    outbox.settle('hub', [{ position: 301, state: 'delivered' }], noProgress);
     observe(outbox, { eventId: 'OPEN', count: 600 });
     // 200 too many: of those 300 that everybody has.
     expect(outbox.storage.undurable).toBe(memoryBounds.records);
@@ -203,7 +203,7 @@ describe('a state directory that cannot be used at start', () => {
     const { streamId } = outbox.state;
     outbox.rememberObserver(observerNamed('web_3'), null);
     observe(outbox, { count: 2 });
-    outbox.settle('hub', [{ position: 1, outcome: 'delivered' }], { ...noProgress, step: 1 });
+    outbox.settle('hub', [{ position: 1, state: 'delivered' }], { ...noProgress, step: 1 });
     expect(positions(outbox, 'hub')).toEqual([2]);
     expect(outbox.progress('hub').step).toBe(1);
     outbox.maintain();

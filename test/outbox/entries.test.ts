@@ -10,8 +10,8 @@ import { after, createHarness, type Harness, observe, recordAt } from './harness
 function varied(harness: Harness): Outbox {
   const outbox = harness.open();
   observe(outbox, { count: 6 });
-  const dead = { position: 2, outcome: 'dead', code: 'http-400', reason: 'no such column' } as const;
-  outbox.settle('hub', [{ position: 1, outcome: 'delivered' }, dead], noProgress);
+  const dead = { position: 2, state: 'dead', code: 'http-400', reason: 'no such column' } as const;
+  outbox.settle('hub', [{ position: 1, state: 'delivered' }, dead], noProgress);
   outbox.settle('table', [dead], noProgress);
   outbox.purge({ state: 'pending', sink: 'table', position: 6 });
   return outbox;

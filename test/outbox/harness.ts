@@ -124,6 +124,6 @@ export const positions = (outbox: Outbox, sink: string, limit = 1000): number[] 
 
 /** Settles everything that this sink has yet to get as delivered. */
 export function deliverAll(outbox: Outbox, sink: string): void {
-  const outcomes = positions(outbox, sink, 100_000).map((position) => ({ position, outcome: 'delivered' as const }));
+  const outcomes = positions(outbox, sink, 100_000).map((position) => ({ position, state: 'delivered' as const }));
   outbox.settle(sink, outcomes, noProgress);
 }

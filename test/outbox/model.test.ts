@@ -39,7 +39,7 @@ type Step =
       readonly do: 'settle';
       readonly sink: number;
       readonly first: number;
-      readonly outcome: 'delivered' | 'dead' | 'attempted';
+      readonly state: 'delivered' | 'dead' | 'pending';
     }
   | { readonly do: 'retry' | 'purge dead' | 'purge pending'; readonly sink: number }
   | { readonly do: 'crash' | 'restart' | 'maintain' }
@@ -62,7 +62,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
       do: fc.constant('settle' as const),
       sink: fc.nat(2),
       first: fc.integer({ min: 1, max: 4 }),
-      outcome: fc.constantFrom('delivered' as const, 'delivered' as const, 'dead' as const, 'attempted' as const),
+      state: fc.constantFrom('delivered' as const, 'delivered' as const, 'dead' as const, 'pending' as const),
     }),
   },
   {
@@ -140,11 +140,11 @@ function take(step: Step, world: World, model: Model): void {
       const reason = { code: 'x', reason: 'y' };
       world.outbox.settle(
         sink,
-        chosen.map((position) => ({ position, outcome: step.outcome, ...reason })),
+        chosen.map((position) => ({ position, state: step.state, ...reason })),
         noProgress,
       );
-      if (step.outcome === 'attempted') return;
-      for (const position of chosen) model.records.get(position)?.standing.set(sink, step.outcome);
+      if (step.state === 'pending') return;
+      for (const position of chosen) model.records.get(position)?.standing.set(sink, step.state);
       return;
     }
     case 'retry':

@@ -30,7 +30,7 @@ describe('an outbox that is opened again', () => {
     using harness = createHarness();
     const first = harness.open();
     observe(first, { count: 2 });
-    first.settle('hub', [{ position: 1, outcome: 'delivered' }], noProgress);
+    first.settle('hub', [{ position: 1, state: 'delivered' }], noProgress);
     const { state } = first;
     first.close();
     const second = harness.open();
@@ -252,13 +252,13 @@ describe('settle', () => {
     const outbox = harness.open();
     observe(outbox, { count: 3 });
     const progress = { ...noProgress, step: 2, lastErrorAt: '2026-01-01T00:00:00.000Z', lastErrorCode: 'http-503' };
-    outbox.settle('hub', [{ position: 1, outcome: 'attempted', code: 'http-503', reason: 'busy' }], progress);
-    outbox.settle('hub', [{ position: 1, outcome: 'attempted', code: 'http-500', reason: 'sick' }], progress);
+    outbox.settle('hub', [{ position: 1, state: 'pending', code: 'http-503', reason: 'busy' }], progress);
+    outbox.settle('hub', [{ position: 1, state: 'pending', code: 'http-500', reason: 'sick' }], progress);
     expect(outbox.pending('hub', { limit: 1 })).toMatchObject([{ position: 1, attempts: 2 }]);
-    outbox.settle('hub', [{ position: 1, outcome: 'dead', code: 'http-400', reason: 'no such column' }], progress);
-    outbox.settle('hub', [{ position: 2, outcome: 'delivered' }], noProgress);
-    outbox.settle('hub', [{ position: 2, outcome: 'delivered' }], noProgress);
-    outbox.settle('hub', [{ position: 99, outcome: 'delivered' }], noProgress);
+    outbox.settle('hub', [{ position: 1, state: 'dead', code: 'http-400', reason: 'no such column' }], progress);
+    outbox.settle('hub', [{ position: 2, state: 'delivered' }], noProgress);
+    outbox.settle('hub', [{ position: 2, state: 'delivered' }], noProgress);
+    outbox.settle('hub', [{ position: 99, state: 'delivered' }], noProgress);
     expect(outbox.counters().hub).toEqual({
       accepted: 3,
       delivered: 1,
@@ -317,8 +317,8 @@ describe('a configuration that changes its sinks', () => {
     using harness = createHarness();
     const first = harness.open();
     observe(first, { count: 3 });
-    first.settle('table', [{ position: 1, outcome: 'delivered' }], noProgress);
-    first.settle('table', [{ position: 2, outcome: 'dead', code: 'x', reason: 'y' }], noProgress);
+    first.settle('table', [{ position: 1, state: 'delivered' }], noProgress);
+    first.settle('table', [{ position: 2, state: 'dead', code: 'x', reason: 'y' }], noProgress);
     first.close();
     const second = harness.open({ sinks: ['hub'] });
     expect(second.counters().table).toMatchObject({ accepted: 3, delivered: 1, pending: 0, dead: 0, abandoned: 2 });
@@ -337,7 +337,7 @@ describe('an outbox of another VM', () => {
     const outbox = harness.open();
     outbox.rememberObserver(observerNamed('web_3'), 'boot-1');
     observe(outbox, { count: 2 });
-    outbox.settle('hub', [{ position: 1, outcome: 'delivered' }], noProgress);
+    outbox.settle('hub', [{ position: 1, state: 'delivered' }], noProgress);
     const { streamId } = outbox.state;
     outbox.archive('the VM is another one');
     expect(outbox.state).toMatchObject({ position: 0, events: new Map() });

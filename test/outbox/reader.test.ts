@@ -18,11 +18,11 @@ test('another process sees counters, progress and dead letters while the service
   observe(outbox, { eventId: 'A', open: false });
   await harness.clock.advance(60_000);
   observe(outbox, { eventId: 'B', count: 2 });
-  outbox.settle('hub', [{ position: 1, outcome: 'delivered' }], {
+  outbox.settle('hub', [{ position: 1, state: 'delivered' }], {
     ...noProgress,
     lastSuccessAt: '2026-01-01T00:01:00.000Z',
   });
-  outbox.settle('table', [{ position: 1, outcome: 'dead', code: 'http-400', reason: 'no such column' }], noProgress);
+  outbox.settle('table', [{ position: 1, state: 'dead', code: 'http-400', reason: 'no such column' }], noProgress);
   const report = readOutbox(harness.directory);
   expect(report).toMatchObject({
     streamId: outbox.state.streamId,

@@ -33,7 +33,7 @@ function turn(n: number): void {
     const first = outbox.pending('hub', { limit: 5 }).map(({ position }) => position);
     outbox.settle(
       'hub',
-      first.map((position) => ({ position, outcome: 'delivered' as const })),
+      first.map((position) => ({ position, state: 'delivered' as const })),
       noProgress,
     );
     // While a large append is under way, settlements are written with its end.

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { noProgress } from '../../src/outbox/outbox.ts';
+import { noProgress, type PendingDelivery } from '../../src/outbox/outbox.ts';
 import { type Backlog, createBacklog } from '../../src/relay/backlog.ts';
-import type { Waiting } from '../../src/relay/batch.ts';
 import { type Harness, openHarness } from './harness.ts';
 
 let harness: Harness;
@@ -13,14 +12,14 @@ beforeEach(() => {
 afterEach(() => harness.close());
 
 const held = (eventId: string): number[] => (backlog.queues.get(eventId) ?? []).map(({ position }) => position);
-const entries = (eventId: string): Waiting[] => [...(backlog.queues.get(eventId) ?? [])];
+const entries = (eventId: string): PendingDelivery[] => [...(backlog.queues.get(eventId) ?? [])];
 /** Delivers all that is held of the events. */
 const deliver = (...eventIds: string[]): void => {
   const done = eventIds.flatMap(entries);
   backlog.remove(done);
   harness.outbox.settle(
     'scripted',
-    done.map(({ position }) => ({ position, outcome: 'delivered' })),
+    done.map(({ position }) => ({ position, state: 'delivered' })),
     noProgress,
   );
 };
@@ -136,7 +135,7 @@ test('comparing finds what came back to an event that is held, in its place', ()
   expect(held('a')).toEqual([last?.position]);
   backlog.compare(() => false);
   backlog.load();
-  harness.outbox.settle('scripted', [{ position: 3, outcome: 'delivered' }], noProgress);
+  harness.outbox.settle('scripted', [{ position: 3, state: 'delivered' }], noProgress);
   if (last) backlog.remove([last]);
   backlog.load();
   expect(held('a')).toEqual([1, 2]);
@@ -147,7 +146,7 @@ test('comparing drops what is gone from the outbox, unless it is in flight', () 
   backlog.load();
   harness.outbox.settle(
     'scripted',
-    [1, 3, 4].map((position) => ({ position, outcome: 'delivered' })),
+    [1, 3, 4].map((position) => ({ position, state: 'delivered' })),
     noProgress,
   );
   backlog.compare((eventKey) => eventKey !== 'b');

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type BatchRequest, nextBatches, type Waiting } from '../../src/relay/batch.ts';
+import type { PendingDelivery } from '../../src/outbox/outbox.ts';
+import { type BatchRequest, nextBatches } from '../../src/relay/batch.ts';
 
 const appendedAt = '2026-01-01T00:00:00.000Z';
 
 /** `a1` is the entry at position 1 of event `a`; `a1:3` belongs to group 3, `a1!2` had two attempts, `a1*40` has 40 bytes. */
-function entry(text: string): Waiting {
+function entry(text: string): PendingDelivery {
   const [, eventKey = '', position, group, attempts, bytes] =
     /^([a-z])(\d+)(?::(\d+))?(?:!(\d+))?(?:\*(\d+))?$/.exec(text) ?? [];
   const json = Buffer.alloc(Number(bytes ?? 10));
@@ -13,8 +14,8 @@ function entry(text: string): Waiting {
   return { eventKey, position: Number(position), group: own, attempts: tries, appendedAt, json };
 }
 
-function queuesOf(texts: readonly string[]): Map<string, Waiting[]> {
-  const queues = new Map<string, Waiting[]>();
+function queuesOf(texts: readonly string[]): Map<string, PendingDelivery[]> {
+  const queues = new Map<string, PendingDelivery[]>();
   for (const each of texts.map(entry)) queues.set(each.eventKey, [...(queues.get(each.eventKey) ?? []), each]);
   return queues;
 }
@@ -197,7 +198,7 @@ test('whatever waits, no event is in two batches, none has a gap, and what may g
       fc.integer({ min: 1, max: 5 }),
       fc.integer({ min: 1, max: 8 }),
       (list, busy, urgent, held, apart, probing, byEvent, slots, records) => {
-        const queues = new Map<string, Waiting[]>();
+        const queues = new Map<string, PendingDelivery[]>();
         for (const [position, { bytes, ...row }] of list.entries()) {
           queues.set(row.eventKey, [
             ...(queues.get(row.eventKey) ?? []),

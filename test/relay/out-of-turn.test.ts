@@ -122,7 +122,7 @@ describe('what is urgent', () => {
   test('and is gone from the outbox before its turn is forgotten', async () => {
     const harness = await failing();
     harness.append({ ...preempt, eventId: 'gone' });
-    harness.outbox.settle('scripted', [{ position: 4, outcome: 'dead', code: 'expired', reason: '' }], noProgress);
+    harness.outbox.settle('scripted', [{ position: 4, state: 'dead', code: 'expired', reason: '' }], noProgress);
     expect((await harness.drain()).waitMs).toBeGreaterThan(5_000);
     expect(harness.sink.sent).toEqual([]);
   });

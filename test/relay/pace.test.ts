@@ -1,12 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  afterFailure,
-  afterStaleFailure,
-  afterSuccess,
-  counts,
-  type Pace,
-  startingPace,
-} from '../../src/relay/pace.ts';
+import { afterFailure, afterSuccess, isNewFailure, type Pace, startingPace } from '../../src/relay/pace.ts';
 
 const full = 100;
 const sentAt = (pace: Pace, outOfTurn = false) => ({
@@ -44,8 +37,8 @@ describe('the pace of a sink', () => {
   test('of all that fail together only the first counts', () => {
     const healthy = startingPace(0, 0);
     const sent = sentAt(healthy);
-    expect(counts(healthy, sent)).toBe(true);
-    expect(counts(afterFailure(healthy, 1_000), sent)).toBe(false);
+    expect(isNewFailure(healthy, sent)).toBe(true);
+    expect(isNewFailure(afterFailure(healthy, 1_000), sent)).toBe(false);
   });
 
   test('what was sent before the failure and arrives after it does not end the pause', () => {
@@ -56,13 +49,13 @@ describe('the pace of a sink', () => {
 
   test('an attempt out of turn counts when it succeeds, not when it fails', () => {
     const failed = afterFailure(startingPace(7, 0), 300_000);
-    expect(counts(failed, sentAt(failed, true))).toBe(false);
+    expect(isNewFailure(failed, sentAt(failed, true))).toBe(false);
     expect(afterSuccess(failed, sentAt(failed, true), full)).toMatchObject({ step: 0, concurrencyLimit: 2 });
   });
 
   test('a Retry-After of a failure that does not count prolongs the pause and never shortens it', () => {
     const failed = afterFailure(startingPace(0, 0), 10_000);
-    expect(afterStaleFailure(failed, 60_000)).toEqual({ ...failed, pausedUntil: 60_000 });
-    expect(afterStaleFailure(failed, 5_000)).toEqual(failed);
+    expect(afterFailure(failed, 60_000, false)).toEqual({ ...failed, pausedUntil: 60_000 });
+    expect(afterFailure(failed, 5_000, false)).toEqual(failed);
   });
 });

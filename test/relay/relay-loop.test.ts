@@ -123,7 +123,7 @@ describe('the loop', () => {
     harness.append('a');
     await harness.drain();
     expect(harness.relay.health()).toMatchObject({ state: 'failing' });
-    harness.outbox.settle('scripted', [{ position: 1, outcome: 'dead', code: 'expired', reason: '' }], noProgress);
+    harness.outbox.settle('scripted', [{ position: 1, state: 'dead', code: 'expired', reason: '' }], noProgress);
     harness.relay.wake();
     expect((await harness.drain()).state).toBe('empty');
     expect(harness.relay.health()).toMatchObject({ state: 'idle' });

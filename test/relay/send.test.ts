@@ -1,19 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import type { Log } from '../../src/log.ts';
 import { silentLog } from '../../src/log.ts';
-import type { Waiting } from '../../src/relay/batch.ts';
+import type { PendingDelivery } from '../../src/outbox/outbox.ts';
 import { send } from '../../src/relay/send.ts';
 import type { Entry, SendResult, Sink } from '../../src/sinks/sink.ts';
 import { createFakeClock, settled } from '../support/fake-clock.ts';
 import { sampleRecord } from '../support/sample-record.ts';
 
-const entry = (json: string): Waiting => ({
+const entry = (json: string): PendingDelivery => ({
   position: 1,
   eventKey: 'a',
   json: Buffer.from(json),
   attempts: 0,
   appendedAt: '2026-01-01T00:00:00.000Z',
-  group: 0,
 });
 const good = entry(JSON.stringify(sampleRecord()));
 
@@ -28,7 +27,7 @@ const sinkThat = (sending: Sink['send']): Sink => ({
 });
 
 /** Sends with a fake clock; the answer appears in `answer` once there is one. */
-function sending(sink: Sink, batch: readonly Waiting[] = [good], log: Log = silentLog) {
+function sending(sink: Sink, batch: readonly PendingDelivery[] = [good], log: Log = silentLog) {
   const clock = createFakeClock();
   const stop = new AbortController();
   const answer: { result: SendResult | null } = { result: null };

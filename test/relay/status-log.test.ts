@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Log, silentLog } from '../../src/log.ts';
+import { noProgress } from '../../src/outbox/outbox.ts';
 import { createStatusLog } from '../../src/relay/status-log.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
@@ -13,36 +14,39 @@ function listening() {
   return { lines, clock, statusLog: createStatusLog({ log, clock, sink: 'eventHubs' }) };
 }
 
-const failing = (code: string) => ({ code, reason: `because of ${code}`, step: 1, retryAt: null });
-/** Nothing waits, and so many batches got through. */
-const factsOf = (delivered: number, waiting = 0) => ({ waiting: () => waiting, delivered });
-const none = factsOf(0);
+const failing = (code: string) => ({
+  ...noProgress,
+  step: 1,
+  lastErrorCode: code,
+  lastErrorReason: `because of ${code}`,
+});
+const nothingWaits = (): number => 0;
 
 describe('the log of a sink', () => {
   test('one line when it begins to fail, one when it is back', async () => {
     const { lines, clock, statusLog } = listening();
-    statusLog.status(null, none);
+    statusLog.status(null, 0, nothingWaits);
     for (let attempt = 0; attempt < 5; attempt += 1) {
-      statusLog.status({ ...failing('http-503'), step: attempt }, none);
+      statusLog.status({ ...failing('http-503'), step: attempt }, 0, nothingWaits);
       await clock.advance(10_000);
     }
-    statusLog.status(null, factsOf(1));
-    statusLog.status(null, factsOf(1));
+    statusLog.status(null, 1, nothingWaits);
+    statusLog.status(null, 1, nothingWaits);
     expect(lines).toEqual(['eventHubs is failing: because of http-503', 'eventHubs recovered after 50 s.']);
   });
 
   test('its recovery is logged only after a delivery', async () => {
     const { lines, clock, statusLog } = listening();
-    statusLog.status(failing('invalid-field'), factsOf(7));
+    statusLog.status(failing('invalid-field'), 7, nothingWaits);
     await clock.advance(10_000);
-    statusLog.status(null, factsOf(7));
+    statusLog.status(null, 7, nothingWaits);
     expect(lines.slice(1)).toEqual(['No records wait for eventHubs any more; it took none since it began to fail.']);
   });
 
   test('while it fails it is logged every ten minutes, with the number of records that wait', async () => {
     const { lines, clock, statusLog } = listening();
     for (let minute = 0; minute < 25; minute += 1) {
-      statusLog.status(failing('http-503'), factsOf(0, 42));
+      statusLog.status(failing('http-503'), 0, () => 42);
       await clock.advance(60_000);
     }
     expect(lines).toEqual([
@@ -54,12 +58,12 @@ describe('the log of a sink', () => {
 
   test('that fails for good soon after it was back: the last word is true within a minute', async () => {
     const { lines, clock, statusLog } = listening();
-    statusLog.status(failing('http-503'), none);
+    statusLog.status(failing('http-503'), 0, nothingWaits);
     await clock.advance(3000);
-    statusLog.status(null, factsOf(1));
+    statusLog.status(null, 1, nothingWaits);
     for (let second = 0; second < 70; second += 1) {
       await clock.advance(1000);
-      statusLog.status(failing('http-503'), none);
+      statusLog.status(failing('http-503'), 0, nothingWaits);
     }
     expect(lines).toHaveLength(3);
     expect(lines.at(-1)).toContain('is failing');
@@ -67,14 +71,15 @@ describe('the log of a sink', () => {
 
   test('one line more when the reason is another', () => {
     const { lines, statusLog } = listening();
-    for (const code of ['http-503', 'http-503', 'http-403', 'http-403']) statusLog.status(failing(code), none);
+    for (const code of ['http-503', 'http-503', 'http-403', 'http-403'])
+      statusLog.status(failing(code), 0, nothingWaits);
     expect(lines).toEqual(['eventHubs is failing: because of http-503', 'eventHubs is failing: because of http-403']);
   });
 
   test('a sink that comes and goes every second is one line a minute', async () => {
     const { lines, clock, statusLog } = listening();
     for (let second = 0; second < 59; second += 1) {
-      statusLog.status(second % 2 === 0 ? failing('http-503') : null, none);
+      statusLog.status(second % 2 === 0 ? failing('http-503') : null, 0, nothingWaits);
       await clock.advance(1_000);
     }
     expect(lines).toHaveLength(2);

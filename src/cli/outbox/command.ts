@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { DeliveryState, EntryDetails } from '../../outbox/entries.ts';
+import type { EntryDetails } from '../../outbox/entries.ts';
+import type { DeliveryState } from '../../outbox/outbox.ts';
 import { sinks } from '../../sinks/registry.ts';
 import { type CommandContext, describeVerb, type Verb } from '../command-context.ts';
 import { type ExitReason, Failure } from '../exit-codes.ts';

@@ -27,8 +27,8 @@ function filled(harness: Harness): Outbox {
   outbox.settle(
     'log-analytics',
     [
-      { position: 1, outcome: 'delivered' },
-      { position: 2, outcome: 'dead', code: 'http-400', reason: 'no column\n"Oops"' },
+      { position: 1, state: 'delivered' },
+      { position: 2, state: 'dead', code: 'http-400', reason: 'no column\n"Oops"' },
     ],
     noProgress,
   );

@@ -23,7 +23,7 @@ function busy(harness: Harness): Outbox {
   outbox.append({ ...outbox.state, lastDocumentAt: new Date().toISOString(), incarnation: 7 }, []);
   outbox.intend({ eventId: 'EVENT-1', cause: 'by hand', at: new Date() });
   const now = new Date().toISOString();
-  outbox.settle('log-analytics', [{ position: 1, outcome: 'attempted', code: 'http-403', reason: 'Grant the role.' }], {
+  outbox.settle('log-analytics', [{ position: 1, state: 'pending', code: 'http-403', reason: 'Grant the role.' }], {
     ...noProgress,
     step: 3,
     retryAt: now,

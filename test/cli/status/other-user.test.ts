@@ -36,7 +36,7 @@ beforeAll(async () => {
 function filledBy(harness: Harness) {
   const outbox = harness.open({ sinks: ['event-hubs'] });
   observe(outbox, { count: 2 });
-  outbox.settle('event-hubs', [{ position: 1, outcome: 'dead', code: 'http-400', reason: 'no' }], noProgress);
+  outbox.settle('event-hubs', [{ position: 1, state: 'dead', code: 'http-400', reason: 'no' }], noProgress);
   chmodSync(harness.directory, 0o755);
   for (const name of readdirSync(harness.directory)) chmodSync(join(harness.directory, name), 0o644);
   return outbox;

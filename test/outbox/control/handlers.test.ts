@@ -8,7 +8,7 @@ import { createHarness, type Harness, observe, positions } from '../harness.ts';
 function withOneDead(harness: Harness) {
   const outbox = harness.open();
   observe(outbox, { count: 3 });
-  outbox.settle('hub', [{ position: 1, outcome: 'dead', code: 'http-400', reason: 'no such column' }], noProgress);
+  outbox.settle('hub', [{ position: 1, state: 'dead', code: 'http-400', reason: 'no such column' }], noProgress);
   let changes = 0;
   const handlers = outboxHandlers(outbox, () => {
     changes += 1;

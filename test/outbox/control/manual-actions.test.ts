@@ -6,7 +6,7 @@ import { imbalance } from '../../../src/outbox/store/counters.ts';
 import { keepFileBusy } from '../busy-file.ts';
 import { createHarness, deliverAll, type Harness, observe, positions } from '../harness.ts';
 
-const dead = (position: number) => ({ position, outcome: 'dead' as const, code: 'http-400', reason: 'no such column' });
+const dead = (position: number) => ({ position, state: 'dead' as const, code: 'http-400', reason: 'no such column' });
 
 /** Four records; of the hub 1 and 2 are dead letters, of the table 2. */
 function withDeadLetters(harness: Harness): Outbox {
@@ -127,7 +127,7 @@ describe('purged deliveries', () => {
     const outbox = harness.open({ sinks: ['hub'] });
     observe(outbox, { count: 2 });
     outbox.purge({ state: 'pending' });
-    outbox.settle('hub', [{ position: 1, outcome: 'delivered' }], noProgress);
+    outbox.settle('hub', [{ position: 1, state: 'delivered' }], noProgress);
     expect(outbox.counters().hub).toMatchObject({ delivered: 0, expired: 2, pending: 0 });
     expect(balances(outbox)).toEqual([0]);
   });

@@ -49,7 +49,7 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
     const { undurable } = outbox.storage;
     expect(undurable).toBeGreaterThan(20);
     expect(positions(outbox, 'hub')).toHaveLength(102);
-    outbox.settle('hub', [{ position: 102, outcome: 'delivered' }], noProgress);
+    outbox.settle('hub', [{ position: 102, state: 'delivered' }], noProgress);
     expect(outbox.counters().hub).toMatchObject({ accepted: 102, delivered: 1, pending: 101, undurable: 1 });
     expect(harness.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
 
@@ -194,7 +194,7 @@ describe.skipIf(reason !== null)('on a disk that takes no writes', () => {
     expect(outbox.state).toEqual(state);
     expect(outbox.storage.trouble).not.toBeNull();
     expect(positions(outbox, 'hub')).toEqual([1, 2, 3]);
-    outbox.settle('hub', [{ position: 1, outcome: 'delivered' }], noProgress);
+    outbox.settle('hub', [{ position: 1, state: 'delivered' }], noProgress);
     observe(outbox);
     expect(positions(outbox, 'hub')).toEqual([2, 3, 4]);
     expect(outbox.counters().hub).toMatchObject({ accepted: 4, delivered: 1, pending: 3, undurable: 0 });

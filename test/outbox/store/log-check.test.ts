@@ -28,7 +28,7 @@ function remains({ lastIs }: { readonly lastIs: 'record' | 'delivery' }): Remain
   outbox.maintain();
   for (let n = 0; n < 20; n += 1) {
     observe(outbox, { eventId: `EVENT-${n % 5}` });
-    if (n % 4 === 0) outbox.settle('hub', [{ position: n + 1, outcome: 'delivered' }], noProgress);
+    if (n % 4 === 0) outbox.settle('hub', [{ position: n + 1, state: 'delivered' }], noProgress);
   }
   if (lastIs === 'delivery') deliverAll(outbox, 'hub');
   return {

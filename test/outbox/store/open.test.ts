@@ -15,7 +15,7 @@ function usedHarness(records = 40, close = true): Harness & { readonly file: str
   const outbox = harness.open();
   outbox.rememberObserver(observerNamed('web_3'), 'boot-1');
   for (let n = 0; n < records; n += 1) observe(outbox, { eventId: `EVENT-${n % 7}`, bytes: 1000 });
-  const first = positions(outbox, 'hub', 10).map((position) => ({ position, outcome: 'delivered' as const }));
+  const first = positions(outbox, 'hub', 10).map((position) => ({ position, state: 'delivered' as const }));
   outbox.settle('hub', first, noProgress);
   const { streamId } = outbox.state;
   if (close) outbox.close();

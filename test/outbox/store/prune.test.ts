@@ -24,8 +24,8 @@ describe('delivered records', () => {
     using harness = createHarness();
     const outbox = harness.open({ sinks: ['hub'] });
     observe(outbox, { count: 3 });
-    outbox.settle('hub', [{ position: 1, outcome: 'delivered' }], noProgress);
-    outbox.settle('hub', [{ position: 2, outcome: 'dead', code: 'x', reason: 'y' }], noProgress);
+    outbox.settle('hub', [{ position: 1, state: 'delivered' }], noProgress);
+    outbox.settle('hub', [{ position: 2, state: 'dead', code: 'x', reason: 'y' }], noProgress);
     harness.clock.stepWall(7 * day);
     outbox.maintain();
     expect(rows(harness, 'SELECT position FROM records')).toHaveLength(3);
@@ -64,8 +64,8 @@ describe('an outbox that is full', () => {
     for (const eventId of ['FIRST-ENDED', 'SECOND-ENDED', 'FIRST-ENDED', 'SECOND-ENDED']) {
       observe(outbox, { eventId, bytes: 120_000, open: false });
     }
-    outbox.settle('hub', [{ position: 3, outcome: 'delivered' }], noProgress);
-    outbox.settle('hub', [{ position: 5, outcome: 'dead', code: 'x', reason: 'y' }], noProgress);
+    outbox.settle('hub', [{ position: 3, state: 'delivered' }], noProgress);
+    outbox.settle('hub', [{ position: 5, state: 'dead', code: 'x', reason: 'y' }], noProgress);
     observe(outbox, { eventId: 'NEWEST-ENDED', bytes: 230_000, open: false });
     outbox.maintain();
     expect(
@@ -154,7 +154,7 @@ describe('whatever comes and goes in an outbox that is too small', () => {
             observe(outbox, { eventId: step.append, bytes: step.kilobytes * 1024, open: step.open });
           } else {
             for (const position of positions(outbox, step.deliver, step.count)) {
-              outbox.settle(step.deliver, [{ position, outcome: 'delivered' }], noProgress);
+              outbox.settle(step.deliver, [{ position, state: 'delivered' }], noProgress);
               delivered[step.deliver].add(position);
             }
           }

@@ -75,7 +75,7 @@ test('results of deliveries are written into a file that has no page left for re
   for (let n = 0; n < 200; n += 1) observe(outbox, { eventId: 'OPEN', bytes: 3000 });
   expect(outbox.storage.trouble).toMatchObject({ kind: 'full' });
   const onDisk = positions(outbox, 'hub', 1000).slice(0, -outbox.storage.undurable);
-  const dead = { outcome: 'dead', code: 'poison', reason: 'y'.repeat(1000) } as const;
+  const dead = { state: 'dead', code: 'poison', reason: 'y'.repeat(1000) } as const;
   outbox.settle(
     'hub',
     onDisk.map((position) => ({ position, ...dead })),
@@ -208,7 +208,7 @@ class World {
     }
     this.outbox.settle(
       name,
-      found.map(({ position }) => ({ position, outcome: 'delivered' })),
+      found.map(({ position }) => ({ position, state: 'delivered' })),
       noProgress,
     );
   }

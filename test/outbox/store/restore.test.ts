@@ -16,7 +16,7 @@ function runningHarness(): Harness & { readonly outbox: Outbox; readonly streamI
   const outbox = open();
   outbox.rememberObserver(observerNamed('web_3'), 'boot-1');
   observe(outbox, { count: 5 });
-  const settled = [1, 2].map((position) => ({ position, outcome: 'delivered' as const }));
+  const settled = [1, 2].map((position) => ({ position, state: 'delivered' as const }));
   outbox.settle('hub', settled, { ...noProgress, lastSuccessAt: 'then' });
   // With a document of this moment everything is on disk, so that nothing else causes a write.
   outbox.append({ ...outbox.state, lastDocumentAt: harness.clock.now().toISOString() }, []);
@@ -104,7 +104,7 @@ describe.runIf(canRemove)('files that were removed and cannot be recreated', () 
     observe(harness.outbox);
     expect(harness.outbox.storage).toMatchObject({ trouble: { code: 'ENOTDIR' }, undurable: 1 });
     expect(positions(harness.outbox, 'hub')).toEqual([3, 4, 5, 6]);
-    harness.outbox.settle('hub', [{ position: 3, outcome: 'delivered' }], noProgress);
+    harness.outbox.settle('hub', [{ position: 3, state: 'delivered' }], noProgress);
     for (let second = 0; second < 20; second += 1) {
       await harness.clock.advance(1_000);
       harness.outbox.retry();
