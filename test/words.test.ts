@@ -60,6 +60,9 @@ const retired = [
     'tellLeft',
     'assembleBridge',
     'teller',
+    'Waiting',
+    'EntryRow',
+    'EntryDetails',
   ],
 ];
 const retiredFiles = [

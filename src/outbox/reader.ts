@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 import type { EventMemory } from '../lifecycle/state.ts';
 import { openIntents } from './control/approvals.ts';
-import type { EntryRow } from './entries.ts';
+import type { DeliveryRow } from './list-deliveries.ts';
 import type { ApprovalIntent, Recovery } from './outbox.ts';
 import { readIn } from './store/connection.ts';
 import { layoutOf, withCompanions } from './store/layout.ts';
@@ -63,7 +63,7 @@ export interface SinkReport extends SinkRow {
 }
 
 /** A record that a sink refused for ever. */
-export interface DeadLetter extends Omit<EntryRow, 'sink' | 'state' | 'observedAt'> {
+export interface DeadLetter extends Omit<DeliveryRow, 'sink' | 'state' | 'observedAt'> {
   readonly recordId: string;
 }
 

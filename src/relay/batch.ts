@@ -21,7 +21,7 @@ export interface BatchRequest {
 }
 
 /**
- * The batches that can start now. Each holds, for every event in it, the oldest entries without a gap, and no event is in
+ * The batches that can start now. Each holds, for every event in it, the oldest deliveries without a gap, and no event is in
  * two batches: that is how the order per event is kept. There is no waiting for a batch to fill: what is appended while
  * others are in flight makes the next one.
  */
@@ -33,7 +33,7 @@ export function nextBatches(request: BatchRequest): PendingDelivery[][] {
     if (batches.length >= request.slots) break;
     if (taken.has(eventKey)) continue;
     const batch = batchLedBy(eventKey, request, taken);
-    for (const entry of batch) taken.add(entry.eventKey);
+    for (const { eventKey: other } of batch) taken.add(other);
     batches.push(batch);
   }
   return batches;
@@ -60,7 +60,7 @@ function batchLedBy(lead: string, request: BatchRequest, taken: ReadonlySet<stri
   return fitting(mixed(lead, group, request, taken), request);
 }
 
-/** The entries of several events that may share a batch: urgent ones, then the leader's if it is a probe, then by position. */
+/** The deliveries of several events that may share a batch: urgent ones, then the leader's if it is a probe, then by position. */
 function mixed(
   lead: string,
   group: number | undefined,
@@ -76,17 +76,17 @@ function mixed(
     .sort((a, b) => rank(a) - rank(b) || a.position - b.position);
 }
 
-/** The oldest entries of an event, up to the first of another group. */
+/** The oldest deliveries of an event, up to the first of another group. */
 function prefix(queue: readonly PendingDelivery[], group: number | undefined): readonly PendingDelivery[] {
-  const end = queue.findIndex((entry) => entry.group !== group);
+  const end = queue.findIndex((delivery) => delivery.group !== group);
   return end === -1 ? queue : queue.slice(0, end);
 }
 
-function fitting(entries: readonly PendingDelivery[], { records, bytes }: BatchRequest): PendingDelivery[] {
+function fitting(deliveries: readonly PendingDelivery[], { records, bytes }: BatchRequest): PendingDelivery[] {
   let size = 0;
-  const end = entries.findIndex(({ json }, n) => {
+  const end = deliveries.findIndex(({ json }, n) => {
     size += json.length;
     return n > 0 && (n >= records || size > bytes);
   });
-  return end === -1 ? [...entries] : entries.slice(0, end);
+  return end === -1 ? [...deliveries] : deliveries.slice(0, end);
 }

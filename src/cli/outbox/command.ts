@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { EntryDetails } from '../../outbox/entries.ts';
+import type { RecordDetails } from '../../outbox/list-deliveries.ts';
 import type { DeliveryState } from '../../outbox/outbox.ts';
 import { sinks } from '../../sinks/registry.ts';
 import { type CommandContext, describeVerb, type Verb } from '../command-context.ts';
@@ -68,13 +68,13 @@ function addList(outbox: Command, { env, print }: CommandContext): void {
     .option('--json', 'print one JSON object instead of a table')
     .action(async ({ sink, state, limit, json, ...where }: Chosen & Listing) => {
       const { directory } = stateDirectoryOf(where, env);
-      const { listEntries } = await import('../../outbox/entries.ts');
+      const { listDeliveries } = await import('../../outbox/list-deliveries.ts');
       const { foundIn } = await import('./read.ts');
       const { listJson, listPage } = await import('./list.ts');
       await refuseUnknownSink(directory, sink);
       const filter = { ...recordFilterOf(where), states: statesOf(state), sink, limit };
-      const entries = foundIn(directory, () => listEntries(directory, filter));
-      print(json ? listJson(entries, new Date()) : listPage(entries));
+      const deliveries = foundIn(directory, () => listDeliveries(directory, filter));
+      print(json ? listJson(deliveries, new Date()) : listPage(deliveries));
     });
 }
 
@@ -93,11 +93,11 @@ function addShow(outbox: Command, { env, print }: CommandContext): void {
 }
 
 /** @throws Failure where there is no record at this position. */
-async function entryAt(directory: string, position: number): Promise<EntryDetails> {
-  const { readEntry } = await import('../../outbox/entries.ts');
+async function entryAt(directory: string, position: number): Promise<RecordDetails> {
+  const { readRecord } = await import('../../outbox/list-deliveries.ts');
   const { foundIn } = await import('./read.ts');
-  const { entry, newest } = foundIn(directory, () => readEntry(directory, position));
-  if (entry) return entry;
+  const { details, newest } = foundIn(directory, () => readRecord(directory, position));
+  if (details) return details;
   const why = position > newest ? `the newest is ${newest}` : 'delivered ones are kept for 7 days, or 16 MB of them';
   throw new Failure('notDone', `There is no record at position ${position}: ${why}.`);
 }
@@ -171,9 +171,9 @@ function addExport(outbox: Command, { env, print, stop }: CommandContext): void 
     .action(async ({ sink, state, ...where }: Chosen) => {
       const { directory } = stateDirectoryOf(where, env);
       await refuseUnknownSink(directory, sink);
-      const { exportEntries } = await import('../../outbox/entries.ts');
+      const { exportRecords } = await import('../../outbox/list-deliveries.ts');
       const filter = { ...recordFilterOf(where), states: statesOf(state), sink };
-      for (const json of exportEntries(directory, filter)) {
+      for (const json of exportRecords(directory, filter)) {
         if (stop.aborted) return;
         print(`${json}\n`);
         await nextTurn();
@@ -181,7 +181,7 @@ function addExport(outbox: Command, { env, print, stop }: CommandContext): void 
     });
 }
 
-/** An unknown sink has no entries, which would hide a misspelt name. */
+/** An unknown sink has no deliveries, which would hide a misspelt name. */
 async function refuseUnknownSink(directory: string, sink: string | undefined): Promise<void> {
   const { foundIn } = await import('./read.ts');
   const { readOutbox } = await import('../../outbox/reader.ts');

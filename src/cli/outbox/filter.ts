@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { RecordFilter } from '../../outbox/entries.ts';
+import type { RecordFilter } from '../../outbox/list-deliveries.ts';
 
 /** The options that select records by their content. */
 export interface RecordOptions extends Pick<RecordFilter, 'vm' | 'since' | 'until'> {

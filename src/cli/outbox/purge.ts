@@ -1,4 +1,4 @@
-import { countEntries } from '../../outbox/entries.ts';
+import { countDeliveries } from '../../outbox/list-deliveries.ts';
 import type { PurgeSelection } from '../../outbox/outbox.ts';
 import type { CommandContext } from '../command-context.ts';
 import { Failure } from '../exit-codes.ts';
@@ -15,7 +15,7 @@ export async function purgeOutbox(
   terminal: Terminal = { input: process.stdin, output: process.stderr },
 ): Promise<void> {
   const { state, sink, position } = argument;
-  const counts = foundIn(directory, () => countEntries(directory, { states: [state], sink, position }));
+  const counts = foundIn(directory, () => countDeliveries(directory, { states: [state], sink, position }));
   if (counts.size === 0) {
     print(`No ${state === 'dead' ? 'dead letters' : 'pending records'} to discard.\n`);
     return;

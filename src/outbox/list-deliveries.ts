@@ -5,7 +5,7 @@ import { readIn } from './store/connection.ts';
 import { loadState } from './store/state-store.ts';
 
 /** Deliveries in one of these states; of one sink or of all, of one record or of all, of all those records or of some. */
-export interface EntryFilter extends RecordFilter {
+export interface DeliveryFilter extends RecordFilter {
   readonly states: readonly DeliveryState[];
   readonly sink?: string | undefined;
   readonly position?: number | undefined;
@@ -23,7 +23,7 @@ export interface RecordFilter {
 }
 
 /** One sink's standing with one record. */
-export interface EntryRow {
+export interface DeliveryRow {
   readonly position: number;
   readonly sink: string;
   readonly state: DeliveryState;
@@ -39,40 +39,40 @@ export interface EntryRow {
   readonly reason: string | null;
 }
 
-export interface Entries {
+export interface DeliveryList {
   /** Newest last. */
-  readonly rows: readonly EntryRow[];
+  readonly rows: readonly DeliveryRow[];
   /** How many there are, those that are not listed included. */
   readonly total: number;
 }
 
 /** Everything that is known of one record. */
-export interface EntryDetails {
+export interface RecordDetails {
   readonly position: number;
   /** Null where it was discarded, or its bytes are not those that were written. */
   readonly record: unknown;
   readonly appendedAt: string | null;
   readonly isDamaged: boolean;
-  readonly deliveries: readonly Pick<EntryRow, 'sink' | 'state' | 'attempts' | 'settledAt' | 'code' | 'reason'>[];
+  readonly deliveries: readonly Pick<DeliveryRow, 'sink' | 'state' | 'attempts' | 'settledAt' | 'code' | 'reason'>[];
   /** Sinks that will never get it. */
   readonly givenUp: null | { readonly at: string; readonly sinks: readonly string[] };
 }
 
 /** The newest `limit` deliveries. Null where there is no outbox. @throws as `readOutbox`. */
-export const listEntries = (directory: string, { limit, ...filter }: EntryFilter & { readonly limit: number }) =>
-  readUpTo(directory, (db, upTo): Entries => {
+export const listDeliveries = (directory: string, { limit, ...filter }: DeliveryFilter & { readonly limit: number }) =>
+  readUpTo(directory, (db, upTo): DeliveryList => {
     const bound = { ...parameters(filter), upTo };
     const total = db.prepare(`SELECT count(*) AS total FROM deliveries AS d WHERE ${wanted}`).get(bound)?.total;
     const rows = db
       .prepare(`SELECT d.position, d.sink, d.state, d.eventKey, d.attempts, d.settledAt, d.code, d.reason, r.phase,
           r.observedAt FROM deliveries AS d JOIN records AS r USING (position) WHERE ${wanted}
         ORDER BY d.position DESC, d.sink DESC LIMIT :limit`)
-      .all({ ...bound, limit }) as unknown as EntryRow[];
+      .all({ ...bound, limit }) as unknown as DeliveryRow[];
     return { rows: rows.reverse(), total: Number(total ?? 0) };
   });
 
 /** How many deliveries there are, by sink; sinks without any are left out. Null where there is no outbox. */
-export const countEntries = (directory: string, filter: EntryFilter) =>
+export const countDeliveries = (directory: string, filter: DeliveryFilter) =>
   readUpTo(directory, (db, upTo): ReadonlyMap<string, number> => {
     const rows = db
       .prepare(`SELECT d.sink, count(*) AS n FROM deliveries AS d WHERE ${wanted} GROUP BY d.sink ORDER BY d.sink`)
@@ -81,15 +81,15 @@ export const countEntries = (directory: string, filter: EntryFilter) =>
   });
 
 /** One record and its deliveries; `newest` is the position of the last one. Null where there is no outbox. */
-export const readEntry = (directory: string, position: number) =>
-  readUpTo(directory, (db, newest): { readonly newest: number; readonly entry: EntryDetails | null } => {
+export const readRecord = (directory: string, position: number) =>
+  readUpTo(directory, (db, newest): { readonly newest: number; readonly details: RecordDetails | null } => {
     const row = position > newest ? undefined : db.prepare(recordAt).get(position);
     const buried = db.prepare('SELECT expiredAt, sinks FROM tombstones WHERE position = ?').get(position);
-    if (!row && !buried) return { newest, entry: null };
+    if (!row && !buried) return { newest, details: null };
     const json = row ? sound(row) : null;
     return {
       newest,
-      entry: {
+      details: {
         position,
         record: json === null ? null : JSON.parse(json),
         appendedAt: row ? String(row.appendedAt) : null,
@@ -98,7 +98,7 @@ export const readEntry = (directory: string, position: number) =>
           .prepare(
             'SELECT sink, state, attempts, settledAt, code, reason FROM deliveries WHERE position = ? ORDER BY sink',
           )
-          .all(position) as unknown as EntryDetails['deliveries'],
+          .all(position) as unknown as RecordDetails['deliveries'],
         givenUp: buried ? { at: String(buried.expiredAt), sinks: JSON.parse(String(buried.sinks)) } : null,
       },
     };
@@ -111,7 +111,7 @@ const page = 200;
  * The JSON of every record with a delivery of this kind, oldest first, as it was written; one that is damaged is left out.
  * A transaction for each page: no reader keeps the log from being played back. @throws as `readOutbox`.
  */
-export function* exportEntries(directory: string, filter: EntryFilter): Generator<string> {
+export function* exportRecords(directory: string, filter: DeliveryFilter): Generator<string> {
   for (let after = 0; ; ) {
     const rows = readUpTo(directory, (db, upTo) =>
       db
@@ -141,7 +141,7 @@ const wanted = `d.state IN (SELECT value FROM json_each(:states)) AND d.position
     AND (:eventType IS NULL OR lower(body.json ->> 'eventType') = :eventType)
     AND (:vm IS NULL OR EXISTS (SELECT 1 FROM json_each(body.json, '$.affectedResources') WHERE lower(value) = :vm))))`;
 
-const parameters = ({ states, sink, position, eventId, eventType, vm, since, until }: EntryFilter) => ({
+const parameters = ({ states, sink, position, eventId, eventType, vm, since, until }: DeliveryFilter) => ({
   states: JSON.stringify(states),
   sink: sink ?? null,
   eventKey: eventId?.toLowerCase() ?? null,

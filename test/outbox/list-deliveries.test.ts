@@ -2,7 +2,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
-import { countEntries, exportEntries, listEntries, type RecordFilter, readEntry } from '../../src/outbox/entries.ts';
+import {
+  countDeliveries,
+  exportRecords,
+  listDeliveries,
+  type RecordFilter,
+  readRecord,
+} from '../../src/outbox/list-deliveries.ts';
 import { noProgress, type Outbox } from '../../src/outbox/outbox.ts';
 import { after, createHarness, type Harness, observe, recordAt } from './harness.ts';
 
@@ -19,7 +25,7 @@ function varied(harness: Harness): Outbox {
 
 const all = ['pending', 'dead', 'delivered', 'abandoned'] as const;
 
-describe('entries', () => {
+describe('deliveries', () => {
   const cases = [
     { filter: { states: ['dead'] as const }, found: ['2 hub', '2 table'] },
     { filter: { states: ['delivered'] as const }, found: ['1 hub'] },
@@ -31,12 +37,12 @@ describe('entries', () => {
   test.for(cases)('of $filter are $found, newest last', ({ filter, found }) => {
     using harness = createHarness();
     varied(harness);
-    const entries = listEntries(harness.directory, { ...filter, limit: 100 });
+    const entries = listDeliveries(harness.directory, { ...filter, limit: 100 });
     expect(entries?.rows.map(({ position, sink }) => `${position} ${sink}`)).toEqual(found);
     expect(entries?.total).toBe(found.length);
-    const counts = [...(countEntries(harness.directory, filter)?.values() ?? [])];
+    const counts = [...(countDeliveries(harness.directory, filter)?.values() ?? [])];
     expect(counts.reduce((sum, n) => sum + n, 0)).toBe(found.length);
-    const positions = [...exportEntries(harness.directory, filter)].map((json) => JSON.parse(json).position);
+    const positions = [...exportRecords(harness.directory, filter)].map((json) => JSON.parse(json).position);
     expect(positions).toEqual([...new Set(found.map((name) => Number(name.split(' ')[0])))]);
   });
 
@@ -66,10 +72,10 @@ describe('entries', () => {
     append('EVENT-A', { observedAt: at(11), affectedResources: ['web_3'] });
     append('EVENT-B', { observedAt: at(12), eventType: 'Reboot', affectedResources: ['Web_7'] });
     append('EVENT-C', { observedAt: at(13), eventType: null, affectedResources: [] });
-    const entries = listEntries(harness.directory, { states: all, limit: 100, ...filter });
+    const entries = listDeliveries(harness.directory, { states: all, limit: 100, ...filter });
     expect(entries?.rows.map(({ position }) => position)).toEqual(found);
     expect(entries?.total).toBe(found.length);
-    const exported = [...exportEntries(harness.directory, { states: all, ...filter })].map((json) => JSON.parse(json));
+    const exported = [...exportRecords(harness.directory, { states: all, ...filter })].map((json) => JSON.parse(json));
     expect(exported.map(({ position }) => position)).toEqual(found);
   });
 
@@ -79,14 +85,14 @@ describe('entries', () => {
     const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
     db.exec("UPDATE bodies SET json = CAST('{\"torn' AS BLOB) WHERE position = 1");
     db.close();
-    const found = listEntries(harness.directory, { states: all, limit: 100, eventType: 'Freeze', vm: 'web_3' });
+    const found = listDeliveries(harness.directory, { states: all, limit: 100, eventType: 'Freeze', vm: 'web_3' });
     expect(found?.rows.map(({ position }) => position)).toEqual([2]);
   });
 
   test('beyond a limit are counted, and the newest are listed', () => {
     using harness = createHarness();
     varied(harness);
-    const entries = listEntries(harness.directory, { states: ['pending'], limit: 2 });
+    const entries = listDeliveries(harness.directory, { states: ['pending'], limit: 2 });
     expect(entries?.rows.map(({ position, sink }) => `${position} ${sink}`)).toEqual(['5 table', '6 hub']);
     expect(entries?.total).toBe(8);
     expect(entries?.rows[0]).toEqual({
@@ -107,7 +113,7 @@ describe('entries', () => {
     using harness = createHarness();
     const outbox = harness.open({ sinks: ['hub'] });
     for (let n = 0; n < 10; n += 1) observe(outbox, { count: 50 }); // each in one transaction
-    const positions = [...exportEntries(harness.directory, { states: ['pending'] })].map(
+    const positions = [...exportRecords(harness.directory, { states: ['pending'] })].map(
       (json) => JSON.parse(json).position,
     );
     expect(positions).toEqual(Array.from({ length: 500 }, (_, n) => n + 1));
@@ -116,20 +122,20 @@ describe('entries', () => {
   test('are null where there is no outbox', () => {
     using harness = createHarness();
     const nowhere = join(harness.directory, 'nowhere');
-    expect(listEntries(nowhere, { states: all, limit: 1 })).toBeNull();
-    expect(countEntries(nowhere, { states: all })).toBeNull();
-    expect(readEntry(nowhere, 1)).toBeNull();
-    expect([...exportEntries(nowhere, { states: all })]).toEqual([]);
+    expect(listDeliveries(nowhere, { states: all, limit: 1 })).toBeNull();
+    expect(countDeliveries(nowhere, { states: all })).toBeNull();
+    expect(readRecord(nowhere, 1)).toBeNull();
+    expect([...exportRecords(nowhere, { states: all })]).toEqual([]);
   });
 });
 
-describe('one entry', () => {
+describe('one record', () => {
   test('contains its record and the state, code and reason of each delivery', () => {
     using harness = createHarness();
     varied(harness);
-    expect(readEntry(harness.directory, 2)).toEqual({
+    expect(readRecord(harness.directory, 2)).toEqual({
       newest: 6,
-      entry: {
+      details: {
         position: 2,
         record: expect.objectContaining({ recordId: 'record-2', eventId: 'EVENT-1' }),
         appendedAt: '2026-01-01T00:00:00.000Z',
@@ -150,7 +156,7 @@ describe('one entry', () => {
   test('that was discarded names the sinks, one that never existed is null', () => {
     using harness = createHarness();
     varied(harness);
-    expect(readEntry(harness.directory, 6)?.entry).toMatchObject({
+    expect(readRecord(harness.directory, 6)?.details).toMatchObject({
       record: { recordId: 'record-6' },
       deliveries: [
         { sink: 'hub', state: 'pending' },
@@ -158,7 +164,7 @@ describe('one entry', () => {
       ],
       givenUp: { at: '2026-01-01T00:00:00.000Z', sinks: ['table'] },
     });
-    expect(readEntry(harness.directory, 7)).toEqual({ newest: 6, entry: null });
+    expect(readRecord(harness.directory, 7)).toEqual({ newest: 6, details: null });
   });
 
   test('whose bytes are damaged shows none of them', () => {
@@ -167,8 +173,8 @@ describe('one entry', () => {
     const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
     db.exec(`UPDATE bodies SET json = X'7B7D' WHERE position = 3`);
     db.close();
-    expect(readEntry(harness.directory, 3)?.entry).toMatchObject({ record: null, isDamaged: true });
-    const exported = [...exportEntries(harness.directory, { states: ['pending'] })].map(
+    expect(readRecord(harness.directory, 3)?.details).toMatchObject({ record: null, isDamaged: true });
+    const exported = [...exportRecords(harness.directory, { states: ['pending'] })].map(
       (json) => JSON.parse(json).position,
     );
     expect(exported).toEqual([1, 4, 5, 6]);
