@@ -63,7 +63,7 @@ const ownCodes: readonly CodeMeaning[] = [
   ...(['token', 'connect', 'send', 'upload', 'check', 'close'] as const).map((operation) => ({
     code: `${operation}-timeout`,
     cause: 'transient',
-    message: `No answer within our own deadline (${operation}); it is tried again. If it stays, look at what stands between, for instance a firewall.`,
+    message: `No answer within our own deadline (${operation}); retrying. If this continues, check for a firewall in between.`,
   })),
   ...senderCodes,
 ];
@@ -91,9 +91,9 @@ export function commonFailures(): readonly CodeMeaning[] {
     ...networkErrors.map((error) => toRow(classify(error, destination))),
     toRow(classify({ code: 'ECONNREFUSED' }, proxied)),
     ...tokenStatuses.map((status) =>
-      toRow(tokenFailure({ status, retryAfterMs: null, said: '' }, { clientId: null, endpoint: azure })),
+      toRow(tokenFailure({ status, retryAfterMs: null, message: '' }, { clientId: null, endpoint: azure })),
     ),
-    toRow(tokenFailure({ status: 404, retryAfterMs: null, said: '' }, { clientId: null, endpoint: elsewhere })),
+    toRow(tokenFailure({ status: 404, retryAfterMs: null, message: '' }, { clientId: null, endpoint: elsewhere })),
     ...ownCodes,
   ]);
 }

@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
 import { createDefaultHttpClient, type HttpClient } from '@azure/core-rest-pipeline';
 
-/** What the endpoints answer is a few hundred bytes, a refusal with its reasons a few thousand. */
+/** Answers of the endpoints have a few hundred bytes, refusals with their reasons a few thousand. */
 export const longestAnswerBytes = 64 * 1024;
 
 /**
- * The HTTP client of the Azure SDKs, with a bound on answers: theirs keeps whatever comes, and a broken proxy that answers in place of
- * the service can send gigabytes, or 1 MB of gzip that becomes gigabytes. Counted after decompression. `timeout` of a request and
- * its signal hold to the last byte.
+ * The HTTP client of the Azure SDKs, with a limit on answers: theirs buffers everything, and a broken proxy that answers in place of
+ * the service can send gigabytes, or 1 MB of gzip that becomes gigabytes. Bytes are counted after decompression. `timeout` and signal
+ * of a request apply until the last byte.
  */
 export function boundedHttpClient(mostBytes: number = longestAnswerBytes): HttpClient {
   const client = createDefaultHttpClient();
@@ -20,7 +20,7 @@ export function boundedHttpClient(mostBytes: number = longestAnswerBytes): HttpC
       else delete request.streamResponseStatusCodes;
       if (!readableStreamBody) return response;
       const stream = readableStreamBody as Readable;
-      const end = (): void => void stream.destroy(Object.assign(new Error('called off'), { name: 'AbortError' }));
+      const end = (): void => void stream.destroy(Object.assign(new Error('aborted'), { name: 'AbortError' }));
       const timer = timeout > 0 ? setTimeout(end, timeout) : undefined;
       abortSignal?.addEventListener('abort', end);
       if (abortSignal?.aborted) end();

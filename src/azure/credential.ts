@@ -7,20 +7,20 @@ import type { Destination } from './failure.ts';
 import { scopeOf } from './token.ts';
 import { tokenEndpoint } from './token-failure.ts';
 
-/** What a sink needs of a credential. */
+/** The credential of a sink. */
 export interface ReplaceableCredential extends TokenCredential {
   /**
-   * A service refused `token`. Fetches another one, unless that has happened already or did not help a few minutes ago: where the
-   * role is missing, a new token is refused like the old one. Resolves whether another one is held now. Never rejects for what
-   * the token endpoint does.
+   * To be called when a service refused `token`. Fetches another one, unless there is one already or this was done a few minutes ago:
+   * where the role is missing, a new token is refused as well. Resolves whether another one is held now. Never rejects for a
+   * failure of the token endpoint.
    */
   replace?(scope: string, token: string, signal?: AbortSignal): Promise<boolean>;
 }
 
 /**
- * The one credential of the bridge. A token is fetched once for all who wait for it, within a deadline; a held one is
- * served while it is valid and replaced at half its life, so that a sink hardly ever waits for IMDS: its token endpoint
- * is sickest during host work, which is when there is something to report.
+ * The one credential of the bridge. A token is fetched once for all callers, within a deadline, cached while it is valid and
+ * replaced at half its life, so that a sink hardly ever waits for IMDS: its token endpoint is least reliable during host maintenance,
+ * which is when there is something to report.
  */
 export interface BridgeCredential extends ReplaceableCredential {
   /** Rejects with a `KnownFailure` within 15 s. `options.abortSignal` ends the caller's wait, not the fetch that others share. */
@@ -28,14 +28,14 @@ export interface BridgeCredential extends ReplaceableCredential {
   /** Fetches tokens for these scopes now and keeps them fresh until `close`. Failures are logged, not thrown. */
   prefetch(scopes: readonly string[]): void;
   replace(scope: string, token: string, signal?: AbortSignal): Promise<boolean>;
-  /** Calls back when a token came for a scope that had none to be had before. */
+  /** Calls back when a token was fetched for a scope for which the last request had failed. */
   onRecovered(listener: () => void): void;
   readonly deadlines: DeadlineCounts;
   close(): void;
 }
 
 export interface CredentialOptions {
-  /** Where tokens come from. Asked again for a scope, it gives a new one. */
+  /** The source of tokens: a new one for each call. */
   readonly source: TokenCredential;
   readonly clock: Clock;
   readonly log: Log;
@@ -44,20 +44,20 @@ export interface CredentialOptions {
 
 /** Longer than the 10 s that one request to the endpoint may take. */
 const defaultDeadlineMs = 15_000;
-/** The service checks the expiry by its own clock. */
+/** The service compares the expiry with its own clock. */
 const clockSkewMs = 30_000;
-/** Between two tries to replace a token that still serves. */
+/** Between two attempts to replace a token that is still valid. */
 const refreshPauseMs = 60_000;
 /**
- * Between two requests while there is no token, whatever a Retry-After of the endpoint says: the records of an event have seconds,
- * and an answer in three minutes is no burden to an endpoint on this host.
+ * Between two requests while there is no token, whatever the endpoint's Retry-After: the records of an event have seconds, and one
+ * request in 20 s is no burden to an endpoint on this host.
  */
 const longestPauseMs = 20_000;
 const firstPauseMs = 5_000;
 /** Between two replacements of refused tokens. */
 const replacePauseMs = 5 * 60_000;
 
-/** What failures of the token endpoint are said about. */
+/** The token endpoint, for the messages of its failures. */
 export function tokenDestination(): Destination {
   const { name: host } = tokenEndpoint();
   return {
@@ -73,9 +73,9 @@ export function tokenDestination(): Destination {
 
 interface Held {
   token: AccessToken | null;
-  /** When half of the life that it had on arrival is over; wall clock, ms. */
+  /** When half of its life is over; wall clock, ms. */
   refreshAt: number;
-  /** When a refused token was replaced last; monotonic, ms. */
+  /** When a refused token was last replaced; monotonic, ms. */
   replacedAt: number;
   /** The last request failed. */
   isFailing: boolean;
@@ -89,7 +89,7 @@ export function createCredential(options: CredentialOptions): BridgeCredential {
   const held = new Map<string, Held>();
   /** Scopes whose last refresh failed. */
   const failing = new Set<string>();
-  const teller = createStatusLogger({ clock });
+  const logStatus = createStatusLogger({ clock });
   const closing = new AbortController();
   const listeners = new Set<() => void>();
 
@@ -105,18 +105,18 @@ export function createCredential(options: CredentialOptions): BridgeCredential {
     return found;
   }
 
-  async function askSource(scope: string): Promise<AccessToken> {
+  async function fetchFromSource(scope: string): Promise<AccessToken> {
     const token = await deadlines.run('token', deadlineMs, [closing.signal], (signal) =>
       source.getToken(scope, { abortSignal: signal }),
     );
-    if (!token) throw new Error('no token was given');
+    if (!token) throw new Error('the source gave no token');
     return token;
   }
 
   /** One fetch at a time for a scope. On failure the held token stays, and a refresh is tried again after a pause. */
   function fetchOnce(scope: string): Promise<AccessToken> {
     const entry = heldFor(scope);
-    entry.fetching ??= askSource(scope)
+    entry.fetching ??= fetchFromSource(scope)
       .then(
         (token) => {
           const now = clock.now().getTime();
@@ -157,22 +157,22 @@ export function createCredential(options: CredentialOptions): BridgeCredential {
     try {
       await fetchOnce(scope);
       failing.delete(scope);
-      if (failing.size === 0) tell(null, '');
+      if (failing.size === 0) report(null, '');
     } catch (error) {
       if (closing.signal.aborted) return;
       const { code, reason } = classify(error, endpoint, clock.now());
       failing.add(scope);
-      tell(code, reason);
+      report(code, reason);
     }
   }
 
-  /** One story for all scopes: what fails for one fails for the others. */
-  function tell(code: string | null, reason: string): void {
+  /** One status for all scopes: a failure of one is a failure of all. */
+  function report(code: string | null, reason: string): void {
     const fields = () => ({
       code,
       scopes: [...failing].map((scope) => ({ scope, held: isValid(heldFor(scope).token) })),
     });
-    teller(code, {
+    logStatus(code, {
       begins: () => log.warn(fields(), `No token: ${reason}`),
       lasts: (seconds) => log.warn({ ...fields(), seconds }, `Still no token: ${reason}`),
       over: (seconds) => log.info({ seconds }, `Token acquisition recovered after ${seconds} s.`),
@@ -184,7 +184,7 @@ export function createCredential(options: CredentialOptions): BridgeCredential {
       const before = heldFor(scope);
       if (!isValid(before.token) || clock.now().getTime() >= before.refreshAt) await refresh(scope);
       failures = isValid(heldFor(scope).token) ? 0 : failures + 1;
-      // Looked at often also while all is well: a token may be found wanting at any time.
+      // Also while the token is valid: a service may refuse it at any time.
       const pauseMs = failures > 0 ? Math.min(firstPauseMs * failures, longestPauseMs) : longestPauseMs;
       await clock.sleep(pauseMs, closing.signal);
     }
@@ -197,7 +197,7 @@ export function createCredential(options: CredentialOptions): BridgeCredential {
       if (now - entry.replacedAt < replacePauseMs) return false;
       entry.replacedAt = now;
       entry.token = null;
-      log.warn({ scope }, 'A token was refused by the service that it is for: another one is fetched.');
+      log.warn({ scope }, 'A service refused its token; fetching another one.');
     }
     try {
       const { token } = await getToken(scope, { ...(signal && { abortSignal: signal }) });

@@ -1,7 +1,9 @@
+import { oneLine } from '../http/one-line.ts';
 import { readRetryAfter } from '../http/retry-after.ts';
-/** What an SDK's error says once all wrapping is taken off. */
+
+/** One of the errors in the error of an SDK. */
 export interface ErrorDetail {
-  /** The object itself, to recognise our own errors by. */
+  /** The object itself: it may be an error of our own. */
   readonly error: unknown;
   /** `MessagingError`, `RestError`, `AbortError`, … */
   readonly name: string;
@@ -9,28 +11,28 @@ export interface ErrorDetail {
   readonly code: string;
   /** HTTP status, where there was an answer. */
   readonly status: number | null;
-  /** What `Retry-After` asks for, uncapped. */
+  /** `Retry-After`, without an upper bound. */
   readonly retryAfterMs: number | null;
-  /** One line, cut. Never holds request bodies: those hang on properties that are not read. */
+  /** One line, truncated. Never holds request bodies: they are in properties that are not read. */
   readonly message: string;
 }
 
-/** The SDKs nest deeper than one would think: a send wraps attempts, an attempt wraps links, a link wraps addresses. */
-const mostSymptoms = 32;
+/** The SDKs nest deeply: a send wraps attempts, an attempt links, a link addresses. */
+const mostDetails = 32;
 
 /**
- * Every error found in an error, outermost first: through `AggregateError`, `AggregateLogsUploadError` (whose own
+ * Every error in an error, outermost first: through `AggregateError`, `AggregateLogsUploadError` (whose own
  * message is literally "undefined\n}"), `cause`, rhea's `innerError` and the `error` of WebSocket events.
  */
 export function errorDetailsOf(error: unknown, now: Date = new Date()): readonly ErrorDetail[] {
   const found: ErrorDetail[] = [];
   const seen = new Set<unknown>();
   const queue: unknown[] = [error];
-  while (queue.length > 0 && found.length < mostSymptoms) {
+  while (queue.length > 0 && found.length < mostDetails) {
     const next = queue.shift();
     if (next === undefined || next === null || seen.has(next)) continue;
     seen.add(next);
-    found.push(symptomOf(next, now));
+    found.push(detailOf(next, now));
     if (typeof next !== 'object') continue;
     const { errors, cause, innerError, error: inner } = next as Record<string, unknown>;
     queue.push(...(Array.isArray(errors) ? errors : []), cause, innerError, typeof inner === 'object' ? inner : null);
@@ -38,7 +40,7 @@ export function errorDetailsOf(error: unknown, now: Date = new Date()): readonly
   return found;
 }
 
-function symptomOf(error: unknown, now: Date): ErrorDetail {
+function detailOf(error: unknown, now: Date): ErrorDetail {
   if (typeof error !== 'object' || error === null) {
     return { error, name: '', code: '', status: null, retryAfterMs: null, message: oneLine(String(error)) };
   }
@@ -55,8 +57,6 @@ function symptomOf(error: unknown, now: Date): ErrorDetail {
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-const oneLine = (message: string): string => message.replace(/\s+/g, ' ').trim().slice(0, 200);
 
 /** `Retry-After` of a response, in ms. */
 function retryAfterOf(response: unknown, now: Date): number | null {

@@ -4,17 +4,17 @@ import { aborted, type Destination, KnownFailure, retry, sentence } from './fail
 import { networkFailure } from './network-failure.ts';
 
 /**
- * What any error of the library of a sink, of Node's network or of our own deadlines means for the batch that met it.
+ * What an error means for the batch: an error of a sink's library, of Node's network or of our own deadlines.
  *
- * Where an error holds several (one per attempt, per address, per nesting) the one that helps the operator most wins:
- * a refused role beats the time-out around it.
+ * An error may hold several, one per attempt, address or level. The one that helps the operator most is taken: a refused role rather
+ * than the time-out around it.
  */
 export function classify(error: unknown, destination: Destination, now: Date = new Date()): Failure {
   const details = errorDetailsOf(error, now);
   const known = details.map(({ error: found }) => found).find((found) => found instanceof KnownFailure);
   if (known) return known.failure;
   const failures = details.flatMap((detail) => failureOf(detail, destination) ?? []);
-  return mostTelling(failures) ?? unknown(details, destination);
+  return mostHelpful(failures) ?? unknown(details, destination);
 }
 
 function failureOf(detail: ErrorDetail, destination: Destination): Failure | null {
@@ -26,7 +26,7 @@ const abortFailure = ({ name }: ErrorDetail): Failure | null => (name === 'Abort
 
 const precedence = ['configuration', 'too-large', 'poison', 'throttled', 'transient'] as const;
 
-function mostTelling(failures: readonly Failure[]): Failure | undefined {
+function mostHelpful(failures: readonly Failure[]): Failure | undefined {
   for (const cause of precedence) {
     const found = failures.find((failure) => failure.cause === cause && failure.code !== 'aborted');
     if (found) return found;
@@ -34,12 +34,12 @@ function mostTelling(failures: readonly Failure[]): Failure | undefined {
   return failures[0];
 }
 
-/** Never seen before: kept and tried again. The message is the only hint there is, so it is passed on. */
+/** An unknown error: the records are kept. Its message is the only hint, so it is passed on. */
 function unknown(details: readonly ErrorDetail[], { name }: Destination): Failure {
-  const said = details.map(({ message }) => message).find((message) => message !== '' && message !== 'undefined }');
+  const message = details.map(({ message }) => message).find((one) => one !== '' && one !== 'undefined }');
   return retry(
     'transient',
     'unknown',
-    `${sentence(name)} could not be reached: ${said ?? 'no reason given'}; it is tried again.`,
+    `${sentence(name)} could not be reached: ${message ?? 'no reason given'}; retrying.`,
   );
 }

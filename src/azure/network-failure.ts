@@ -1,6 +1,6 @@
 import type { Failure } from '../sinks/sink.ts';
 import type { ErrorDetail } from './error-detail.ts';
-import { asksForCredentials, type Destination, retry } from './failure.ts';
+import { type Destination, proxyCredentials, retry } from './failure.ts';
 
 /** What Node's codes for DNS, TCP, TLS and proxies mean. https://nodejs.org/api/errors.html, https://nodejs.org/api/tls.html#x509-certificate-error-codes */
 export function networkFailure({ code, message }: ErrorDetail, to: Destination): Failure | null {
@@ -11,7 +11,7 @@ export function networkFailure({ code, message }: ErrorDetail, to: Destination):
 
 type Meaning = (to: Destination) => Failure;
 
-/** A connection that does not come about: with a proxy before it, the destination has not even been tried. */
+/** A connection that is not established: with a proxy in between, the destination was not tried. */
 const byProxy =
   (cause: 'transient' | 'configuration', happened: (proxy: string) => string, direct: Meaning): Meaning =>
   (to) =>
@@ -20,28 +20,27 @@ const byProxy =
       : retry(
           cause,
           'proxy-unreachable',
-          `${happened(to.proxy)}, so ${to.host} cannot be reached; it is tried again. Check proxy.url or the environment variable HTTPS_PROXY, and that the proxy runs.`,
+          `${happened(to.proxy)}, so ${to.host} cannot be reached; retrying. Check proxy.url or the environment variable HTTPS_PROXY, and that the proxy runs.`,
         );
 
 const refused: Meaning = (to) =>
   retry(
     'transient',
     'connection-refused',
-    `Nothing listens at ${to.host}; it is tried again. If it stays, check ${to.addressKey} and the firewall.`,
+    `Nothing listens at ${to.host}; retrying. If this continues, check ${to.addressKey} and the firewall.`,
   );
-const reset: Meaning = (to) =>
-  retry('transient', 'connection-reset', `The connection to ${to.host} broke; it is sent again.`);
+const reset: Meaning = (to) => retry('transient', 'connection-reset', `The connection to ${to.host} broke; retrying.`);
 const timedOut: Meaning = (to) =>
   retry(
     'transient',
     'connection-timeout',
-    `${to.host} does not answer; it is tried again. If it stays, check the firewall, network security group or proxy on the way.`,
+    `${to.host} does not answer; retrying. If this continues, check the firewall, network security group or proxy on the way.`,
   );
 const noRoute: Meaning = (to) =>
   retry(
     'transient',
     'no-route',
-    `There is no route to ${to.host}; it is tried again. If it stays, check the network of this VM.`,
+    `There is no route to ${to.host}; retrying. If this continues, check the network of this VM.`,
   );
 
 const nothingListens = byProxy('transient', (proxy) => `Nothing listens at the proxy ${proxy}`, refused);
@@ -77,19 +76,18 @@ const meanings: Readonly<Partial<Record<string, Meaning>>> = {
     retry(
       'transient',
       'name-lookup-failed',
-      `The DNS of this VM does not answer for ${to.proxy === null ? to.host : `the proxy ${to.proxy}`}; it is tried again.`,
+      `The DNS of this VM does not answer for ${to.proxy === null ? to.host : `the proxy ${to.proxy}`}; retrying.`,
     ),
   REQUEST_SEND_ERROR: (to) =>
-    retry('transient', 'request-failed', `The request to ${to.host} could not be sent; it is tried again.`),
+    retry('transient', 'request-failed', `The request to ${to.host} could not be sent; retrying.`),
   // Of our own HTTP client, see `bounded-http.ts`.
   ANSWER_TOO_LONG: (to) =>
     retry(
       'configuration',
       'answer-too-long',
-      `An answer came from ${to.host} that is too long to be one of Azure: check ${to.addressKey} and what stands between, for instance a proxy.`,
+      `The answer of ${to.host} is too long to be from Azure: check ${to.addressKey}, and for a proxy in between.`,
     ),
-  PARSE_ERROR: (to) =>
-    retry('transient', 'unreadable-answer', `The answer of ${to.host} cannot be read; it is sent again.`),
+  PARSE_ERROR: (to) => retry('transient', 'unreadable-answer', `The answer of ${to.host} cannot be read; retrying.`),
 };
 
 const untrusted =
@@ -101,46 +99,46 @@ function tlsFailure(code: string, to: Destination): Failure | null {
     return retry(
       'configuration',
       'tls-untrusted',
-      `The certificate of ${to.host} is signed by an authority that this VM does not trust (${code}): where a proxy or a private authority is meant to be there, name its PEM file in tls.caFile.`,
+      `The certificate of ${to.host} is signed by an authority that this VM does not trust (${code}): set tls.caFile to a PEM file with that authority, if a proxy or a private authority is expected there.`,
     );
   }
   if (outOfTime.test(code)) {
     return retry(
       'configuration',
       'tls-expired',
-      `The certificate of ${to.host} is not valid at this time (${code}): renew it, or set the clock of this VM.`,
+      `The certificate of ${to.host} is not valid at this time (${code}): renew it, or correct the clock of this VM.`,
     );
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     return retry(
       'configuration',
       'tls-wrong-name',
-      `The certificate shown is not one of ${to.host}: check ${to.addressKey} and what stands between.`,
+      `The certificate shown is not one of ${to.host}: check ${to.addressKey}, and for a proxy in between.`,
     );
   }
   if (/^(ERR_SSL|ERR_TLS|EPROTO)/.test(code)) {
     return retry(
       'configuration',
       'tls-failed',
-      `No TLS connection to ${to.host} (${code}): check the port in ${to.addressKey} and what stands between.`,
+      `No TLS connection to ${to.host} (${code}): check the port in ${to.addressKey}, and for a proxy in between.`,
     );
   }
   return null;
 }
 
-/** undici says it in words only. */
+/** undici has no code for it, only a message. */
 function proxyFailure(message: string, to: Destination): Failure | null {
   const status = /Proxy response \((\d{3})\)/.exec(message)?.[1];
   if (!status) return null;
   const proxy = to.proxy === null ? 'The proxy' : `The proxy ${to.proxy}`;
   const refusal =
     status === '407'
-      ? `${asksForCredentials}.`
+      ? `${proxyCredentials}.`
       : `refuses the connection (HTTP ${status}): let it allow CONNECT to ${to.host}, port 443.`;
   return retry('configuration', 'proxy-refused', `${proxy} ${refusal}`);
 }
 
-/** Said by our own WebSockets: undici has no words for it. */
+/** The error of our own WebSockets: undici has none. */
 function webSocketFailure(message: string, to: Destination): Failure | null {
   const status = /^WebSocket refused \(HTTP (\d{3})\)/.exec(message)?.[1];
   if (!status) return null;
@@ -148,6 +146,6 @@ function webSocketFailure(message: string, to: Destination): Failure | null {
   return retry(
     cause,
     'websocket-refused',
-    `${to.host} refuses a WebSocket (HTTP ${status}); it is tried again. If it stays, check ${to.addressKey} and what stands between.`,
+    `${to.host} refuses a WebSocket (HTTP ${status}); retrying. If this continues, check ${to.addressKey}, and for a proxy in between.`,
   );
 }

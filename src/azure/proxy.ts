@@ -1,6 +1,6 @@
 /**
- * The proxy that stands before a host, by the variables that the Azure SDKs and undici read; null where it is reached directly.
- * A proxy that is no URL counts as none: the SDKs say so themselves.
+ * The proxy for connections to a host, from the variables that the Azure SDKs and undici read; null where they are direct.
+ * A proxy that is no URL counts as none: the SDKs report it.
  */
 export function proxyBefore(host: string, env: NodeJS.ProcessEnv = process.env): URL | null {
   const { hostname } = URL.parse(`https://${host}`) ?? { hostname: host };
@@ -11,7 +11,7 @@ export function proxyBefore(host: string, env: NodeJS.ProcessEnv = process.env):
   return set === undefined ? null : URL.parse(set);
 }
 
-/** A name stands for itself, `.name` and `*.name` for what is below it. */
+/** A name matches itself; `.name` and `*.name` match what is below it. */
 function covers(pattern: string, hostname: string): boolean {
   if (pattern === '*') return true;
   const suffix = pattern.replace(/^\*?\./, '.');

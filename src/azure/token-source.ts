@@ -1,5 +1,6 @@
 import type { HttpClient, PipelineRequest, PipelineResponse } from '@azure/core-rest-pipeline';
 import { type AccessToken, ManagedIdentityCredential, type TokenCredential } from '@azure/identity';
+import { oneLine } from '../http/one-line.ts';
 import { readRetryAfter } from '../http/retry-after.ts';
 import { boundedHttpClient } from './bounded-http.ts';
 import { KnownFailure } from './failure.ts';
@@ -10,12 +11,12 @@ import { type TokenAnswer, tokenEndpoint, tokenFailure } from './token-failure.t
  * Fetches tokens of the VM's managed identity. Every failure is a {@link KnownFailure}.
  *
  * `ManagedIdentityCredential` and nothing else: the default chain tries eight sources and half of them start programs.
- * Its own retries are off, since they sleep for up to 74 s inside the call. What it can not do comes from the HTTP client
- * put under it: a time-out that ends the request (the credential has none and ignores its AbortSignal: a silent endpoint
+ * Its own retries are off, since they sleep for up to 74 s inside the call. What it cannot do comes from the HTTP client
+ * under it: a time-out that ends the request (the credential has none and ignores its AbortSignal: a silent endpoint
  * held it for ever, measured), no proxy whatever the environment says, and the endpoint's answer (the credential turns
  * a 410, a 500 and a reset all into "network_error").
  *
- * @param requestTimeoutMs the endpoint is on this host's own hardware: what takes longer than 10 s is stuck.
+ * @param requestTimeoutMs the endpoint is on this host's own hardware: after 10 s it hangs.
  */
 export function managedIdentityTokens(clientId: string | null, requestTimeoutMs = 10_000): TokenCredential {
   const answers = new Map<string, TokenAnswer>();
@@ -52,19 +53,19 @@ function tokenHttpClient(timeoutMs: number, note: (resource: string, answer: Tok
         note(resource, {
           status: response.status,
           retryAfterMs: readRetryAfter(retryAfter, new Date()),
-          said: descriptionIn(response.bodyAsText ?? ''),
+          message: descriptionIn(response.bodyAsText ?? ''),
         });
         return response;
       } catch (error) {
         const isTooLong = (error as { code?: unknown }).code === 'ANSWER_TOO_LONG';
-        note(resource, isTooLong ? { ...noAnswer, status: 200, said: 'a body of more than 64 KB' } : noAnswer);
+        note(resource, isTooLong ? { ...noAnswer, status: 200, message: 'a body of more than 64 KB' } : noAnswer);
         throw error;
       }
     },
   };
 }
 
-const noAnswer: TokenAnswer = { status: null, retryAfterMs: null, said: '' };
+const noAnswer: TokenAnswer = { status: null, retryAfterMs: null, message: '' };
 
 /** MSAL keeps the network client of the first credential of a process for all later ones: then only this is left. */
 function answerOf(error: unknown): TokenAnswer {
@@ -72,15 +73,15 @@ function answerOf(error: unknown): TokenAnswer {
   return { ...noAnswer, status: typeof status === 'number' ? status : null };
 }
 
-/** IMDS says in `error_description` which identity it does not know. Nothing else of the body is read: it may hold the token. */
+/** `error_description` names the identity that IMDS does not know. Nothing else of the body is read: it may hold the token. */
 function descriptionIn(body: string): string {
   try {
-    const said: unknown = JSON.parse(body).error_description;
-    return typeof said === 'string' ? said.slice(0, 200) : '';
+    const description: unknown = JSON.parse(body).error_description;
+    return typeof description === 'string' ? oneLine(description) : '';
   } catch {
     return '';
   }
 }
 
-/** The resource that a scope asks for, as the token endpoint is asked. */
+/** The parameter of the token endpoint for a scope. */
 const resourceOf = (scopes: string | string[]): string => scopeOf(scopes).replace(/\/\.default$/, '');

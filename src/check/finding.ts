@@ -25,15 +25,15 @@ export const problem = <Id extends string>(what: Id, message: string, remedy?: s
 export const notProven = <Id extends string>(what: Id, message: string, remedy?: string): Finding<Id> =>
   finding(what, 'not-proven', message, remedy);
 
-/** What a reason says of the service, which tries again: a check tries once. */
-const triesAgain = /; it is (tried|sent|asked) again( later)?/g;
+/** The service retries, a check does not. */
+const retrying = /; retrying( later)?(?=\.)/g;
 
 /** On one line, whatever was quoted in it. */
 export function finding<Id extends string>(what: Id, verdict: Verdict, message: string, remedy?: string): Finding<Id> {
   return {
     what,
     verdict,
-    message: message.replace(/\s+/g, ' ').replace(triesAgain, ''),
+    message: message.replace(/\s+/g, ' ').replace(retrying, ''),
     ...(remedy !== undefined && { remedy }),
   };
 }

@@ -78,7 +78,7 @@ export function serveHttp({ port, routes, clock, log }: HttpOptions): { close():
         const why = error.code === 'EADDRINUSE' ? 'another program has that port' : error.message;
         log.warn(
           { port, code: error.code ?? 'unknown' },
-          `Health and metrics cannot be served at ${address} (${why}); it is tried again every minute. End that program, or set another http.port; everything else goes on.`,
+          `Health and metrics cannot be served at ${address} (${why}); retrying every minute. End that program, or set another http.port; everything else goes on.`,
         );
       }
       await clock.sleep(retryMs, closing.signal);

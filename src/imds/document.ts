@@ -1,3 +1,4 @@
+import { oneLine } from '../http/one-line.ts';
 import { readDate } from '../http/wire-date.ts';
 import type { EventsDocument, PollResult, ScheduledEvent } from '../lifecycle/scheduled-event.ts';
 
@@ -187,7 +188,7 @@ const noDocument = (code: NoDocument, reason: string): ParsedDocument => ({
 
 /** The beginning of a body as one short line, for a message. */
 export function quote(body: string): string {
-  const line = body.slice(0, 200).replace(/\s+/g, ' ').trim();
+  const line = oneLine(body);
   return JSON.stringify(line.length > 60 ? `${line.slice(0, 60)}…` : line);
 }
 

@@ -1,3 +1,5 @@
+import { oneLine } from '../http/one-line.ts';
+
 /** An exchange that came to nothing. */
 export interface HttpFailure {
   readonly kind: 'failure';
@@ -91,7 +93,7 @@ const timedOut: Meaning = ['connect-timeout', (origin) => `${noConnection(origin
 const closing: Meaning = [aborted.code, () => aborted.reason];
 const otherwise: Meaning = [
   'network-error',
-  (origin, { message }) => `The exchange with ${origin} failed (${message.slice(0, 200)}).`,
+  (origin, { message }) => `The exchange with ${origin} failed (${oneLine(message)}).`,
 ];
 
 const meanings: Readonly<Partial<Record<string, Meaning>>> = {

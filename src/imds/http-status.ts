@@ -1,3 +1,5 @@
+import { oneLine } from '../http/one-line.ts';
+
 /** Why an answer with another status than 200 is no observation. */
 export interface StatusMeaning {
   /** `http-` and the status; statuses that say nothing special share `http-1xx` to `http-9xx`. */
@@ -70,7 +72,7 @@ const advices: Readonly<Partial<Record<number, Advice>>> = {
 
 /** The service's own words, which it puts into `error`: `: "…"`, or nothing. */
 export function quoteError(body: string): string {
-  const words = errorOf(body)?.replace(/\s+/g, ' ').trim().slice(0, 160);
+  const words = oneLine(errorOf(body) ?? '', 160);
   return words ? `: ${JSON.stringify(words)}` : '';
 }
 

@@ -28,7 +28,7 @@ export function goneFailure(
   const process = `The process that ${does}`;
   const again = 'it is started again when there is something to do, and nothing is lost';
   if (exit.notStarted) {
-    const reason = `${process} could not be started (${exit.notStarted.message}); it is tried again. If it stays, look at the limits on processes and memory.`;
+    const reason = `${process} could not be started (${exit.notStarted.message}); retrying. If this continues, check the limits on processes and memory.`;
     return retry('transient', 'sender-not-started', reason);
   }
   const [, found, running] = otherVersionPattern.exec(exit.said) ?? [];
@@ -40,7 +40,7 @@ export function goneFailure(
     return retry('transient', 'sender-hung', `${process} did nothing for ${hungSeconds} s and was ended; ${again}.`);
   }
   if (killed === 'memory' || /heap out of memory|Array buffer allocation failed/i.test(exit.said)) {
-    const reason = `${process} needed more than its ${memoryMegabytes} MB and was ended; ${again}. If it stays, look for what answers in place of Azure, for instance a proxy.`;
+    const reason = `${process} needed more than its ${memoryMegabytes} MB and was ended; ${again}. If this continues, check for what answers in place of Azure, for instance a proxy.`;
     return retry('transient', 'sender-out-of-memory', reason);
   }
   const how = exit.signal === null ? `exit code ${exit.code}` : exit.signal;

@@ -96,8 +96,8 @@ function tokenMessages(): readonly Written[] {
   const endpoint = { name: '169.254.169.254', isOfAzure: true };
   const path = 'src/azure/token-failure.ts';
   return [null, clientId].flatMap((id) =>
-    ['', 'Multiple identities'].flatMap((said) =>
-      writtenIn(path, tokenFailure({ status: 400, retryAfterMs: null, said }, { clientId: id, endpoint }).reason),
+    ['', 'Multiple identities'].flatMap((message) =>
+      writtenIn(path, tokenFailure({ status: 400, retryAfterMs: null, message }, { clientId: id, endpoint }).reason),
     ),
   );
 }

@@ -4,8 +4,9 @@ import { AggregateLogsUploadError } from '@azure/monitor-ingestion';
 import { describe, expect, test } from 'vitest';
 import { classify } from '../../src/azure/errors.ts';
 import { type Destination, KnownFailure, retry } from '../../src/azure/failure.ts';
+import { explainStatus } from '../../src/azure/status-failure.ts';
 import { amqpFailure } from '../../src/sinks/event-hubs/amqp-failure.ts';
-import { httpFailure } from '../../src/sinks/log-analytics/http-failure.ts';
+import { statuses } from '../../src/sinks/log-analytics/statuses.ts';
 
 const destination: Destination = {
   name: 'the event hub vm-lifecycle in x.servicebus.windows.net',
@@ -13,9 +14,10 @@ const destination: Destination = {
   addressKey: 'sinks.eventHubs.fullyQualifiedNamespace',
   proxy: null,
   sender: 'the identity of this VM',
-  grant: "the role 'Azure Event Hubs Data Sender' on vm-lifecycle to the identity of this VM",
+  grant:
+    "the role 'Azure Event Hubs Data Sender' on vm-lifecycle to the identity of this VM (takes effect within 30 min)",
   whatToCheck: 'sinks.eventHubs.eventHubName',
-  explain: (detail, to) => (detail.status === null ? amqpFailure(detail, to) : httpFailure(detail.status, detail, to)),
+  explain: (detail, to) => explainStatus(statuses)(detail, to) ?? amqpFailure(detail, to),
 };
 
 /** As @azure/event-hubs gives them. `retryable` says what it says there, which is not asked. */

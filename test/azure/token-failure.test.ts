@@ -3,7 +3,7 @@ import { tokenEndpoint, tokenFailure } from '../../src/azure/token-failure.ts';
 
 const ofAzure = tokenEndpoint({});
 const moved = tokenEndpoint({ AZURE_POD_IDENTITY_AUTHORITY_HOST: 'http://127.0.0.1:8080/vm/web_3' });
-const answer = (status: number | null, said = '') => ({ status, retryAfterMs: null, said });
+const answer = (status: number | null, message = '') => ({ status, retryAfterMs: null, message });
 
 const cases = [
   {

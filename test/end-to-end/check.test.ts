@@ -121,7 +121,7 @@ const troubles: readonly Trouble[] = [
     name: 'the role on the rule is missing',
     make: () => azure.logAnalytics.authorize([]) ?? {},
     what: 'logAnalytics.write',
-    message: /may not write .*HTTP 403.*30 min/,
+    message: /may not send .*HTTP 403.*30 min/,
     remedy: new RegExp(
       `^az role assignment create --role "Monitoring Metrics Publisher" --assignee-object-id ${guid} .*immutableId=='dcr-0{32}'`,
     ),

@@ -81,7 +81,7 @@ test.for([
 });
 
 for (const [status, fix] of [
-  [407, 'http://user:password@host:port, into proxy.url'],
+  [407, 'http://user:password@host:port into proxy.url'],
   [403, 'let it allow CONNECT'],
 ] as const) {
   test(`a proxy that answers ${status} is said to be what refuses`, async () => {

@@ -27,7 +27,7 @@ const mayImport: Readonly<Record<string, readonly string[] | typeof everything>>
   heartbeat: ['outbox', 'sinks/sink.ts', 'config'],
   sender: ['sinks', 'heartbeat', 'azure', 'lifecycle', 'process'],
   relay: ['outbox', 'sinks/sink.ts'],
-  sinks: ['azure', 'lifecycle', 'check', 'heartbeat/row.ts', 'heartbeat/sender.ts', 'config/schema.ts'],
+  sinks: ['azure', 'http', 'lifecycle', 'check', 'heartbeat/row.ts', 'heartbeat/sender.ts', 'config/schema.ts'],
   check: ['azure', 'lifecycle', 'sinks/sink.ts'],
   imds: ['http', 'lifecycle'],
   outbox: ['lifecycle'],

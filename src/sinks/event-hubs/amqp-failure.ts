@@ -1,5 +1,5 @@
 import type { ErrorDetail } from '../../azure/error-detail.ts';
-import { type Destination, rejected, retry, sentence } from '../../azure/failure.ts';
+import { type Destination, notAllowed, rejected, retry } from '../../azure/failure.ts';
 import type { Failure } from '../sink.ts';
 
 /** Event Hubs asks to wait about ten seconds. https://learn.microsoft.com/azure/event-hubs/event-hubs-messaging-exceptions */
@@ -32,13 +32,9 @@ const unauthorized: Meaning = (to, message) =>
     ? retry(
         'configuration',
         'network-refused',
-        `The firewall of ${to.host} keeps the address of this VM out: allow its subnet or a private endpoint in the networking settings of the namespace.`,
+        `The firewall of ${to.host} blocks the address of this VM: allow its subnet or a private endpoint in the networking settings of the namespace.`,
       )
-    : retry(
-        'configuration',
-        'unauthorized',
-        `${sentence(to.sender)} may not send to ${to.name}: grant ${to.grant}; a new grant takes up to 30 min to work.`,
-      );
+    : retry('configuration', 'unauthorized', notAllowed(to));
 
 const notFound: Meaning = (to) =>
   retry('configuration', 'not-found', `${to.host} does not know ${to.name}: check ${to.whatToCheck}.`);
@@ -46,22 +42,22 @@ const notFound: Meaning = (to) =>
 const transient =
   (code: string, happened: string): Meaning =>
   (to) =>
-    retry('transient', code, `${happened} by ${to.host}; it is sent again.`);
+    retry('transient', code, `${happened} by ${to.host}; retrying.`);
 
 const poison =
   (code: string): Meaning =>
   (to, message) =>
-    rejected('poison', code, `${to.host} finds the batch malformed (${code}): "${message}".`);
+    rejected('poison', code, `${to.host} refuses the batch as malformed (${code}): "${message}".`);
 
 const noAnswer: Meaning = (to) =>
   retry(
     'transient',
     'amqp-timeout',
-    `${to.host} did not answer in time; it is sent again. If it stays, look for a firewall on the way, and grant ${to.grant} if that is missing: it can look like this.`,
+    `${to.host} did not answer in time; retrying. If this continues, check for a firewall on the way, and grant ${to.grant} if that is missing, which can have the same effect.`,
   );
 
 const noCredit: Meaning = (to) =>
-  retry('transient', 'no-credit', `${to.host} takes no message at the moment; it is sent again.`);
+  retry('transient', 'no-credit', `${to.host} takes no messages at the moment; retrying.`);
 
 const detached = transient('link-detached', 'The link was closed');
 
@@ -77,18 +73,22 @@ const meanings: Readonly<Partial<Record<string, Meaning>>> = {
     retry(
       'throttled',
       'server-busy',
-      `${to.host} is asked for more than its throughput units give; it is sent again later.`,
+      `${to.host} throttles requests, since its throughput units are used up; retrying later.`,
       busyMs,
     ),
   QuotaExceededError: (to) =>
     retry(
       'throttled',
       'quota-exceeded',
-      `A quota of ${to.host} is used up (connections: 5,000 in a Standard namespace); it is sent again later.`,
+      `A quota of ${to.host} is used up (connections: 5,000 in a Standard namespace); retrying later.`,
       busyMs,
     ),
   MessageTooLargeError: (to) =>
-    rejected('too-large', 'message-too-large', `${to.host} finds the batch too large; it is sent in smaller ones.`),
+    rejected(
+      'too-large',
+      'message-too-large',
+      `${to.host} refuses the batch as too large; retrying in smaller batches.`,
+    ),
   ArgumentError: poison('argument-error'),
   ArgumentOutOfRangeError: poison('argument-out-of-range'),
   InvalidOperationError: poison('invalid-operation'),
@@ -106,7 +106,7 @@ const meanings: Readonly<Partial<Record<string, Meaning>>> = {
   ReceiverDisconnectedError: detached,
   ResourceDeletedError: notFound,
   ConnectionForcedError: transient('connection-forced', 'The connection was closed'),
-  InternalServerError: transient('internal-error', 'A problem of its own was reported'),
+  InternalServerError: transient('internal-error', 'An internal error was reported'),
   OperationCancelledError: transient('operation-cancelled', 'The send was canceled'),
   FramingError: transient('protocol-error', 'The connection was closed after a protocol error'),
   SendOperationFailedError: transient('send-failed', 'The message was handed back'),
@@ -118,11 +118,11 @@ function byMessage(message: string, to: Destination): Failure | null {
     return retry(
       'transient',
       'connect-timeout',
-      `${to.host} accepts connections but says nothing; it is tried again. If it stays, look for a proxy or firewall on the way that does not let AMQP through (sinks.eventHubs.transport amqp-ws uses port 443).`,
+      `${to.host} accepts connections but does not answer; retrying. If this continues, check for a proxy or firewall on the way that does not let AMQP through (sinks.eventHubs.transport amqp-ws uses port 443).`,
     );
   }
   if (/AMQP connection is closed|Failed to connect|connection lost|disconnected/i.test(message)) {
-    return retry('transient', 'connection-closed', `The connection to ${to.host} broke; it is sent again.`);
+    return retry('transient', 'connection-closed', `The connection to ${to.host} broke; retrying.`);
   }
   return null;
 }

@@ -128,7 +128,7 @@ export function destinationOf(config: EventHubsConfig): Destination {
   const proxy = config.transport === 'amqp-ws' ? proxyBefore(host) : null;
   const grant = byKey
     ? `Send to the access policy named in sinks.eventHubs.connectionString, or correct its key`
-    : `the role 'Azure Event Hubs Data Sender' on ${hub} to the identity of this VM`;
+    : `the role 'Azure Event Hubs Data Sender' on ${hub} to the identity of this VM (takes effect within 30 min)`;
   return {
     name: `the event hub ${hub} in ${namespace}`,
     host,

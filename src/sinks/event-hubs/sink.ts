@@ -112,7 +112,7 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
     const batch = await connect(amqp, signals, partitionKey(first.record));
     for (const entry of entries) {
       if (!batch.tryAdd(encodeEvent(entry))) {
-        const reason = `A batch of ${entries.length} is over the ${batch.maxSizeInBytes} bytes that ${destination.name} takes; it is sent in smaller ones.`;
+        const reason = `A batch of ${entries.length} is over the ${batch.maxSizeInBytes} bytes that ${destination.name} takes; retrying in smaller batches.`;
         return rejected('too-large', 'message-too-large', reason);
       }
     }

@@ -1,6 +1,7 @@
 import type * as v from 'valibot';
 import type { Destination } from '../../azure/failure.ts';
 import { proxyBefore } from '../../azure/proxy.ts';
+import { explainStatus } from '../../azure/status-failure.ts';
 import {
   anyCase,
   flag,
@@ -15,7 +16,7 @@ import {
   withSamples,
 } from '../../config/schema.ts';
 import type { SinkShape } from '../descriptor.ts';
-import { statusFailure } from './status-failure.ts';
+import { statuses } from './statuses.ts';
 
 /** Parameters of a URL that are no secret. Any other may be one: the trigger of a Logic App is opened by its `sig`. */
 const publicParameters = ['api-version'];
@@ -129,11 +130,11 @@ export function destinationOf({ url, headerFile, tokenScope }: HttpConfig): Dest
         ? 'a request without a credential'
         : 'the header in sinks.http.headerFile',
     grant: byIdentity
-      ? "the identity of this VM the right to send (for an Event Grid topic the role 'EventGrid Data Sender')"
+      ? "the role that allows to send to the identity of this VM, for an Event Grid topic 'EventGrid Data Sender' (takes effect within 30 min)"
       : headerFile === null
         ? 'this VM access without a credential, or set sinks.http.headerFile or sinks.http.tokenScope'
         : 'access to the key or token in sinks.http.headerFile, or put a valid one there',
     whatToCheck: 'sinks.http.url, with its path and query',
-    explain: statusFailure,
+    explain: explainStatus(statuses),
   };
 }

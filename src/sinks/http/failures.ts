@@ -15,7 +15,7 @@ const statuses = [301, 400, 401, 402, 403, 404, 405, 407, 408, 410, 413, 415, 42
 /** What this sink answers beyond the network's failures, for `infra/reference/failures.md`. */
 export const failures: readonly Failure[] = [
   ...statuses.map((statusCode) => classify({ statusCode, message: '…' }, { ...destination, proxy: null })),
-  rejected('too-large', 'batch-too-large', 'A request is over 1,000,000 bytes; it is sent in smaller ones.'),
+  rejected('too-large', 'batch-too-large', 'A request is over 1,000,000 bytes; retrying in smaller batches.'),
   retry(
     'configuration',
     'header-unreadable',

@@ -85,7 +85,7 @@ export function createHttpSink({ config, credential, clock, waits = defaultWaits
 
   async function post({ contentType, body }: EncodedRequest, signal: AbortSignal): Promise<SendResult> {
     if (body.length > maxRequestBytes) {
-      const reason = `A request of ${body.length} bytes is over the ${maxRequestBytes} that ${destination.name} gets at once; it is sent in smaller ones.`;
+      const reason = `A request of ${body.length} bytes is over the ${maxRequestBytes} that ${destination.name} gets at once; retrying in smaller batches.`;
       return rejected('too-large', 'batch-too-large', reason);
     }
     const headers = { ...(await credentialHeaders(signal)), 'content-type': contentType };

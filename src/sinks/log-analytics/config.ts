@@ -1,8 +1,9 @@
 import type * as v from 'valibot';
 import type { Destination } from '../../azure/failure.ts';
 import { proxyBefore } from '../../azure/proxy.ts';
+import { explainStatus } from '../../azure/status-failure.ts';
 import { optionalSection, required, text, url, withDefault, withSamples } from '../../config/schema.ts';
-import { httpFailure } from './http-failure.ts';
+import { statuses } from './statuses.ts';
 
 /** `sinks.logAnalytics` of the configuration. */
 export const logAnalyticsSection = withSamples(
@@ -58,9 +59,9 @@ export function destinationOf({ endpoint, ruleId, streamName }: LogAnalyticsConf
     addressKey: 'sinks.logAnalytics.endpoint',
     proxy: proxy?.host ?? null,
     sender: 'the identity of this VM',
-    grant: `the role 'Monitoring Metrics Publisher' on the data collection rule ${ruleId} to the identity of this VM`,
+    grant: `the role 'Monitoring Metrics Publisher' on the data collection rule ${ruleId} to the identity of this VM (takes effect within 30 min)`,
     whatToCheck: `sinks.logAnalytics.ruleId (the immutable id of the rule, not its name), sinks.logAnalytics.streamName and that the rule belongs to sinks.logAnalytics.endpoint`,
-    explain: (detail, to) => (detail.status === null ? null : httpFailure(detail.status, detail, to)),
+    explain: explainStatus(statuses),
   };
 }
 

@@ -4,14 +4,16 @@ import type { ReplaceableCredential } from '../../azure/credential.ts';
 import { createDeadlines, type DeadlineCounts } from '../../azure/deadline.ts';
 import { classify } from '../../azure/errors.ts';
 import { aborted, failedCheck, rejected } from '../../azure/failure.ts';
+import { statusFailure } from '../../azure/status-failure.ts';
 import { fetchToken, retryWithNewToken } from '../../azure/token.ts';
 import type { Clock } from '../../clock.ts';
+import { oneLine } from '../../http/one-line.ts';
 import type { CheckResult, Entry, SendResult, Sink } from '../sink.ts';
 import { createIngestionClient } from './client.ts';
 import { monitorScope } from './clouds.ts';
 import { destinationOf, hostOf, type LogAnalyticsConfig, logAnalyticsShape, mostBytes, mostRows } from './config.ts';
 import { encodeRow } from './encode.ts';
-import { httpFailure } from './http-failure.ts';
+import { statuses } from './statuses.ts';
 
 export interface LogAnalyticsSinkOptions {
   readonly config: LogAnalyticsConfig;
@@ -67,7 +69,7 @@ export function createLogAnalyticsSink(options: LogAnalyticsSinkOptions): LogAna
     const rows = batch.map(({ record }) => encodeRow(record));
     const bytes = Buffer.byteLength(JSON.stringify(rows));
     if (rows.length > mostRows || (bytes > mostBytes && rows.length > 0)) {
-      const reason = `A batch of ${rows.length} rows and ${bytes} bytes is over the ${mostRows} rows and ${mostBytes} bytes that one call takes; it is sent in smaller ones.`;
+      const reason = `A batch of ${rows.length} rows and ${bytes} bytes is over the ${mostRows} rows and ${mostBytes} bytes that one call takes; retrying in smaller batches.`;
       return rejected('too-large', 'batch-too-large', reason);
     }
     await authorize(signal);
@@ -93,8 +95,8 @@ export function createLogAnalyticsSink(options: LogAnalyticsSinkOptions): LogAna
         }),
       ),
     );
-    const said = (bodyAsText ?? '').replace(/\s+/g, ' ').slice(0, 1000);
-    const { kind, code, reason } = httpFailure(status, { retryAfterMs: null, message: said }, destination);
+    const said = oneLine(bodyAsText ?? '', 1000);
+    const { kind, code, reason } = statusFailure(status, { retryAfterMs: null, message: said }, destination, statuses);
     // What is wrong with an empty list is nothing that a row would meet.
     if (status === 204 || (status === 400 && kind === 'rejected')) {
       return { ok: true, code: 'ok', detail: `${destination.name} takes rows of this VM.` };

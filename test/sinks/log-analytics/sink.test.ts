@@ -113,7 +113,7 @@ describe('what the Logs Ingestion API answers', () => {
   test('a missing role is said with the role, the rule and how long a grant takes', async () => {
     const result = await during({ status: 403 });
     expect('reason' in result && result.reason).toBe(
-      `The identity of this VM may not write to the stream Custom-VmLifecycle_CL of the data collection rule ${logs().ruleId} (HTTP 403): grant the role 'Monitoring Metrics Publisher' on the data collection rule ${logs().ruleId} to the identity of this VM; a new grant takes up to 30 min to work.`,
+      `The identity of this VM may not send to the stream Custom-VmLifecycle_CL of the data collection rule ${logs().ruleId} (HTTP 403): grant the role 'Monitoring Metrics Publisher' on the data collection rule ${logs().ruleId} to the identity of this VM (takes effect within 30 min).`,
     );
   });
 
