@@ -22,7 +22,6 @@ import {
   type SinkProgress,
   type Storage,
 } from './outbox.ts';
-import { firstChunk } from './store/chunks.ts';
 import { CounterChanges, noCounters } from './store/counters.ts';
 import { bufferedRecord, type FoundDelivery } from './store/deliveries.ts';
 import { Disk } from './store/disk.ts';
@@ -44,7 +43,7 @@ export const openOutbox = (options: OutboxOptions): Outbox => new DurableOutbox(
 
 /**
  * Memory first, then disk: whatever happens is put into the {@link WriteBuffer} and then written by `#write`, the only way to
- * the disk: append → buffer → `#writeChunk` → one transaction of {@link OutboxFile.commit}. There is one path for the plain case and
+ * the disk: append → buffer → `#writeChunk` → one transaction of {@link OutboxFile.write}. There is one path for the plain case and
  * for a disk that fails; they differ in how long it takes.
  */
 class DurableOutbox implements Outbox {
@@ -315,11 +314,7 @@ class DurableOutbox implements Outbox {
   /** Whether it was the last one. */
   #writeChunk(file: OutboxFile, isLast: boolean): boolean {
     if (this.#isDetached) this.#reattach(file);
-    const records = [...this.#buffer.records.values()].filter(({ position }) => position > file.writtenUpTo);
-    const { chunk, isLast: isRest } = firstChunk(records, this.#options.sinks.length);
-    if (isRest) file.commit(chunk, this.#buffer, this.#state, isLast);
-    else file.writeChunk(chunk);
-    return isRest;
+    return file.write(this.#buffer, this.#state, isLast);
   }
 
   /** By one that does not continue it. */

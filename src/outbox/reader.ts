@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 import type { EventMemory } from '../lifecycle/state.ts';
@@ -6,6 +5,7 @@ import { openIntents } from './control/approvals.ts';
 import type { DeliveryRow } from './list-deliveries.ts';
 import type { ApprovalIntent, Recovery } from './outbox.ts';
 import { readIn } from './store/connection.ts';
+import { sizeOf } from './store/files.ts';
 import { layoutOf, withCompanions } from './store/layout.ts';
 import { loadRecovery } from './store/open.ts';
 import { loadSinks, type SinkRow } from './store/sink-store.ts';
@@ -95,7 +95,7 @@ function report(db: DatabaseSync, path: string): OutboxReport {
     openApprovals: openIntents(db),
     undecided: { documents: undecided.length },
     sinks,
-    bytes: withCompanions(path).reduce((sum, name) => sum + (statSync(name, { throwIfNoEntry: false })?.size ?? 0), 0),
+    bytes: withCompanions(path).reduce((sum, name) => sum + sizeOf(name), 0),
     createdAt: readMeta(db, 'createdAt'),
     recovery: loadRecovery(db),
   };

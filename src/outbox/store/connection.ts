@@ -1,14 +1,15 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { OutboxDamaged, OutboxTooNew, troubleOf } from './errors.ts';
+import { sizeOf } from './files.ts';
 import { applicationId, layoutOf, sentinel } from './layout.ts';
 import { migrate, refuseNewer } from './migrate.ts';
 import { migrations as ours } from './schema/migrations.ts';
 import { missingParts } from './schema/missing.ts';
-import { one } from './sql.ts';
+import { closedOnError, one } from './sql.ts';
 import { readMeta } from './state-store.ts';
 
 /** How long a write waits for another process, a command that files a request. It holds the file for milliseconds. */
@@ -34,7 +35,7 @@ export function connect(path: string, version: string, migrations = ours): Datab
     migrate(db, path, version, migrations);
     const [missing] = missingParts(db, migrations);
     if (missing) throw new OutboxDamaged(`its schema has no ${missing}`);
-    if (statSync(path).size > checkedBytes) return;
+    if (sizeOf(path) > checkedBytes) return;
     const found = one<{ integrity_check: string }>(db, 'PRAGMA integrity_check(1)')?.integrity_check;
     if (found !== 'ok') throw new OutboxDamaged(`SQLite found it damaged: ${found}`);
   });
@@ -61,13 +62,9 @@ export function connectReadOnly(path: string): DatabaseSync {
 export function readIn<T>(directory: string, read: (db: DatabaseSync) => T): T | null {
   const { outbox } = layoutOf(directory);
   if (!existsSync(outbox)) return null;
-  const db = connectReadOnly(outbox);
-  try {
-    db.exec('BEGIN');
-    return read(db);
-  } finally {
-    db.close();
-  }
+  using db = connectReadOnly(outbox);
+  db.exec('BEGIN');
+  return read(db);
 }
 
 /**
@@ -85,9 +82,7 @@ export function connectToFile(path: string): DatabaseSync {
  */
 function connectElsewhere(path: string): DatabaseSync {
   const log = `${path}-wal`;
-  if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) === 0) {
-    return guarded(new DatabaseSync(urlOf(path, 'immutable=1'), { readOnly: true }), path);
-  }
+  if (sizeOf(log) === 0) return guarded(new DatabaseSync(urlOf(path, 'immutable=1'), { readOnly: true }), path);
   const folder = mkdtempSync(join(tmpdir(), 'outbox-'));
   try {
     const copy = join(folder, 'outbox.sqlite');
@@ -107,13 +102,8 @@ function urlOf(path: string, query: string): URL {
 }
 
 /** Verifies that it is an outbox that this build reads, and then prepares it. Closes it where that fails. */
-function guarded(
-  db: DatabaseSync,
-  path: string,
-  migrations = ours,
-  prepare: (db: DatabaseSync) => void = () => {},
-): DatabaseSync {
-  try {
+const guarded = (db: DatabaseSync, path: string, migrations = ours, prepare: (db: DatabaseSync) => void = () => {}) =>
+  closedOnError(db, () => {
     db.exec('PRAGMA trusted_schema = OFF');
     if (one<{ application_id: number }>(db, 'PRAGMA application_id')?.application_id !== applicationId) {
       throw new OutboxDamaged('it is another program’s database, or the remains of one');
@@ -122,8 +112,4 @@ function guarded(
     if (readMeta(db, 'sentinel') !== sentinel) throw new OutboxDamaged('its first rows are missing');
     prepare(db);
     return db;
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
+  });

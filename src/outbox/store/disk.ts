@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import type { DatabaseSync } from 'node:sqlite';
 import type { LifecycleState } from '../../lifecycle/state.ts';
 import { forgetConcluded } from '../control/approvals.ts';
 import { forgetAnswered } from '../control/requests.ts';
@@ -7,22 +6,27 @@ import type { Fill, OutboxOptions, Recovery, Storage } from '../outbox.ts';
 import type { WriteBuffer } from '../write-buffer.ts';
 import { connectReadOnly } from './connection.ts';
 import { explained, makeDirectory, secureDirectory } from './directory.ts';
-import { NotOpen, OutboxInUse, OutboxRemoved, OutboxTooNew, troubleOf } from './errors.ts';
+import { OutboxInUse, OutboxTooNew, troubleOf } from './errors.ts';
 import { type FileIdentity, fileIdentityOf } from './file-identity.ts';
+import { attempt, isDone } from './files.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { type Lock, takeLock } from './lock.ts';
-import { openArchived, openReplaced, openSound } from './open.ts';
+import { openSound } from './open.ts';
 import { OutboxFile } from './outbox-file.ts';
 import { type Archived, createOutboxLog, type OutboxLog } from './outbox-log.ts';
 import { PositionMark } from './position-mark.ts';
 import { compact } from './prune.ts';
 import { createQuota, type Quota } from './quota.ts';
-import { type CreateOptions, restore } from './replacement.ts';
+import { quarantine, restore } from './replacement.ts';
 import { ensureReserve, freeReserve } from './reserve.ts';
+import { closedOnError } from './sql.ts';
 import { loadObserver, loadState } from './state-store.ts';
 
-/** After an error that is not about room the file is opened anew, but not more often than this. */
+/** After an error that is not about room the file is opened anew, or recreated, but not more often than this. */
 const reopenEveryMs = 5_000;
+
+/** Opening the file failed a moment ago. */
+const notOpen = new Error('the outbox is not open');
 
 /** For one thing that could not be done: the reserve, room, and once more. */
 const mostRemedies = 3;
@@ -53,7 +57,6 @@ export class Disk {
   /** The file that is there is another VM's, and could not be moved yet. */
   #archiveDue: Pick<Archived, 'reason' | 'pending'> | null = null;
   #openedAt = Number.NEGATIVE_INFINITY;
-  #recreatedAt = Number.NEGATIVE_INFINITY;
   /** The present removal was logged. */
   #isRemovalReported = false;
   #isLockLost = false;
@@ -102,7 +105,7 @@ export class Disk {
   /** @throws OutboxInUse, OutboxTooNew */
   openFirst(): void {
     try {
-      this.#open(openSound);
+      this.#open();
     } catch (error) {
       if (error instanceof OutboxInUse || error instanceof OutboxTooNew) {
         this.close();
@@ -115,31 +118,18 @@ export class Disk {
 
   /** Does it, again after each remedy that there is for what stops it. Null when it could not be done. */
   attempt<T>(work: (file: OutboxFile) => T): T | null {
-    for (let remedies = 0; ; remedies += 1) {
-      try {
-        const result = work(this.#openedForWriting());
-        if (this.#trouble || remedies > 0) this.#markHealthy();
-        return result;
-      } catch (error) {
-        if (remedies < mostRemedies && this.#remedy(error, remedies)) continue;
-        this.#markDegraded(error);
-        return null;
-      }
-    }
+    return this.#remedied(mostRemedies, (remedies) => {
+      const file = this.#openedForWriting();
+      const result = work(file);
+      this.#mark?.committed(file.state);
+      if (this.#trouble || remedies > 0) this.#markHealthy();
+      return result;
+    });
   }
 
   /** Reads the file. Null where there is none that can be read. */
   read<T>(ask: (file: OutboxFile) => T): T | null {
-    for (let remedies = 0; ; remedies += 1) {
-      if (!this.#file) return null;
-      try {
-        return ask(this.#file);
-      } catch (error) {
-        if (remedies === 0 && this.#file.isWritable && this.#remedy(error, remedies)) continue;
-        this.#markDegraded(error);
-        return null;
-      }
-    }
+    return this.#remedied(this.#file?.isWritable ? 1 : 0, () => this.#file && ask(this.#file));
   }
 
   /** Remembers that records up to this position are sent from memory, as far as the disk takes even that. */
@@ -153,7 +143,7 @@ export class Disk {
     this.#drop();
     this.#recovery = null;
     try {
-      this.#open(openArchived);
+      this.#open();
     } catch (error) {
       this.#markDegraded(error);
     }
@@ -183,20 +173,32 @@ export class Disk {
     this.#lock = null;
   }
 
-  get #createOptions(): CreateOptions {
-    return { at: this.#options.clock.now(), version: this.#options.version };
-  }
-
   get #pendingBySink(): Readonly<Record<string, number>> | null {
     return this.#file && Object.fromEntries([...this.#file.sinks].map(([name, sink]) => [name, sink.counters.pending]));
+  }
+
+  #remedied<T>(most: number, work: (remedies: number) => T): T | null {
+    for (let remedies = 0; ; remedies += 1) {
+      try {
+        return work(remedies);
+      } catch (error) {
+        if (remedies < most && this.#remedy(error, remedies)) continue;
+        this.#markDegraded(error);
+        return null;
+      }
+    }
+  }
+
+  get #wasOpenedJustNow(): boolean {
+    return this.#options.clock.monotonicMs() - this.#openedAt < reopenEveryMs;
   }
 
   #openedForWriting(): OutboxFile {
     const displacement = this.#displacement();
     if (displacement !== null) this.#recreateFiles(displacement);
     const isSick = !this.#file?.isWritable || this.#trouble?.kind === 'unavailable';
-    if (isSick && this.#options.clock.monotonicMs() - this.#openedAt >= reopenEveryMs) this.#open(openSound);
-    if (!this.#file?.isWritable) throw new NotOpen();
+    if (isSick && !this.#wasOpenedJustNow) this.#open();
+    if (!this.#file?.isWritable) throw notOpen;
     return this.#file;
   }
 
@@ -217,15 +219,14 @@ export class Disk {
    * a name stays open: what it holds is known and sent, and nothing is written to it.
    */
   #recreateFiles(displacement: string): void {
-    const now = this.#options.clock.monotonicMs();
-    if (now - this.#recreatedAt < reopenEveryMs) throw this.#trouble ? new NotOpen() : new OutboxRemoved(displacement);
-    this.#recreatedAt = now;
+    if (this.#trouble && this.#wasOpenedJustNow) throw notOpen;
+    this.#openedAt = this.#options.clock.monotonicMs();
     if (!this.#isRemovalReported) this.#outboxLog.removed(displacement);
     this.#isRemovalReported = true;
     this.#prepare();
     const isAway = this.#file?.isWritable && this.#identity?.status() !== 'here';
     const other = isAway && this.#file ? restore(this.#file.db, this.#layout, this.#options.clock.now()) : null;
-    this.#open(openSound);
+    this.#open();
     this.#outboxLog.recreated(other, this.#pendingBySink ?? {});
   }
 
@@ -253,31 +254,31 @@ export class Disk {
     }
   }
 
-  /** Opens the file for writing, and if that fails, for reading. */
-  #open(how: typeof openSound): void {
+  /** Opens the file for writing, and if that fails, for reading. `damage`: what is known to be wrong with it. */
+  #open(damage: string | null = null): void {
     this.#openedAt = this.#options.clock.monotonicMs();
     this.#drop(); // First: closing removes the log by its name, which may be another's by then.
     try {
-      this.#openWritable(this.#archiveDue ? openArchived : how);
+      this.#prepare();
+      this.#openWritable(damage);
     } catch (error) {
       if (!this.#file && !this.#archiveDue && !(error instanceof OutboxInUse)) this.#openReadOnly();
       throw error;
     }
   }
 
-  #openWritable(how: typeof openSound): void {
-    this.#prepare();
-    const opened = how(this.#layout, this.#createOptions);
-    try {
-      this.#file = new OutboxFile(opened, this.#options.sinks, () => this.#mark);
-    } catch (error) {
-      opened.db.close();
-      throw error;
-    }
+  #openWritable(damage: string | null): void {
+    const { clock, version, sinks } = this.#options;
+    const at = clock.now();
+    const archivedTo =
+      this.#archiveDue && existsSync(this.#layout.outbox) ? quarantine(this.#layout, 'archived', at) : null;
+    const opened = openSound(this.#layout, { at, version }, damage);
+    this.#file = closedOnError(opened.db, () => new OutboxFile(opened, sinks));
     this.#identity = fileIdentityOf(this.#layout.outbox);
+    this.#mark?.committed(opened.state);
     this.#isLockLost = false;
     this.#isRemovalReported = false;
-    if (this.#archiveDue) this.#outboxLog.archived({ ...this.#archiveDue, movedTo: opened.archivedTo ?? null });
+    if (this.#archiveDue) this.#outboxLog.archived({ ...this.#archiveDue, movedTo: archivedTo });
     this.#archiveDue = null;
     this.#recovery = opened.recovery;
     if (opened.isRecovered && opened.recovery) this.#outboxLog.recovered(opened.recovery);
@@ -289,22 +290,21 @@ export class Disk {
 
   /** On a disk that takes no writes: what the file holds is known and sent, and updates of it stay in memory. @throws OutboxTooNew */
   #openReadOnly(): void {
-    let db: DatabaseSync | null = null;
     try {
-      db = connectReadOnly(this.#layout.outbox);
-      this.#file = new OutboxFile({ db, state: loadState(db), observer: loadObserver(db) }, null, () => null);
+      this.#file = closedOnError(
+        connectReadOnly(this.#layout.outbox),
+        (db) => new OutboxFile({ db, state: loadState(db), observer: loadObserver(db) }, null),
+      );
     } catch (error) {
-      db?.close();
       if (error instanceof OutboxTooNew) throw error;
     }
   }
 
   // After a start and after a failure: what a kill or a failed commit left in the log would look like a lost commit behind those that
-  // come now. RESTART keeps its size, which a full disk might not give again.
+  // come now. RESTART keeps its size, which a full disk might not give again. What is in the log is safe: the next start plays it back.
   #playBack(mode: 'RESTART' | 'TRUNCATE'): void {
-    try {
-      if (this.#file?.isWritable) this.#file.db.exec(`PRAGMA wal_checkpoint(${mode})`);
-    } catch {} // What is in the log is safe there: the next start plays it back.
+    const db = this.#file?.isWritable ? this.#file.db : null;
+    attempt(() => db?.exec(`PRAGMA wal_checkpoint(${mode})`));
   }
 
   #drop(): void {
@@ -319,31 +319,24 @@ export class Disk {
     if (kind === 'full') {
       // Both at once: with free pages in the file, the next write needs no more of the disk than its log has already.
       const isFreed = freeReserve(this.#layout.reserve);
-      if (this.#file?.isWritable) return this.#triedToMakeRoom(this.#file, remedies) || isFreed;
+      const file = this.#file;
+      // First what every sink has. The log begins anew at its front: on a full disk it cannot grow.
+      if (file?.isWritable)
+        return (
+          attempt(() => {
+            this.#owner.writeUpdates(file);
+            return this.#quota.prune(file, remedies) > 0;
+          }) || isFreed
+        );
       this.#openedAt = Number.NEGATIVE_INFINITY;
       return isFreed;
     }
     if (kind !== 'damaged' || remedies > 0) return false;
-    try {
-      this.#open((layout, options) => openReplaced(layout, options, reason));
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
-  #triedToMakeRoom(file: OutboxFile, failures: number): boolean {
-    try {
-      // First what every sink has. The log begins anew at its front: on a full disk it cannot grow.
-      this.#owner.writeUpdates(file);
-      return this.#quota.prune(file, failures) > 0;
-    } catch {
-      return false;
-    }
+    return isDone(() => this.#open(reason));
   }
 
   #markDegraded(error: unknown): void {
-    if (error instanceof NotOpen && this.#trouble) return;
+    if (error === notOpen && this.#trouble) return;
     const found = troubleOf(error);
     const isVague = found.kind === 'unavailable' && !(error instanceof OutboxInUse);
     const trouble = isVague ? troubleOf(explained(error, this.#layout.directory)) : found;

@@ -22,20 +22,6 @@ export class OutboxTooNew extends Error {
   }
 }
 
-/** The file that is open has lost its name: what is written to it is lost with the process. */
-export class OutboxRemoved extends Error {
-  override readonly name = 'OutboxRemoved';
-  readonly code = 'removed';
-}
-
-/** Opening the outbox was tried a moment ago. */
-export class NotOpen extends Error {
-  override readonly name = 'NotOpen';
-  constructor() {
-    super('the outbox is not open');
-  }
-}
-
 /** Damage that SQLite does not see. */
 export class OutboxDamaged extends Error {
   override readonly name = 'OutboxDamaged';
@@ -50,9 +36,7 @@ const kinds: Readonly<Record<number, StorageTrouble['kind']>> = {
   26: 'damaged',
 };
 
-/** The end of the log is lost: positions that were handed out are not in it any more. */
-export class LogDamaged extends OutboxDamaged {}
-
+/** What keeps the outbox from being written, from whatever was thrown. */
 export function troubleOf(error: unknown): StorageTrouble {
   if (error instanceof OutboxDamaged) return { kind: 'damaged', code: 'damaged', reason: error.message };
   if (error instanceof OutboxInUse) return { kind: 'unavailable', code: 'in-use', reason: error.message };

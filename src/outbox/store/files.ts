@@ -21,3 +21,10 @@ export function attempt<T>(work: () => T): T | undefined {
     return undefined;
   }
 }
+
+/** False where it fails, for whatever reason. */
+export const isDone = (work: () => void): boolean =>
+  attempt(() => {
+    work();
+    return true;
+  }) === true;

@@ -4,6 +4,7 @@ import { OutboxInUse, troubleOf } from './errors.ts';
 import { type FileIdentity, fileIdentityOf } from './file-identity.ts';
 import { withFile } from './files.ts';
 import { type Layout, layoutOf } from './layout.ts';
+import { closedOnError } from './sql.ts';
 
 /** Held for the life of the service. */
 export interface Lock extends FileIdentity {
@@ -38,13 +39,9 @@ export function isServiceRunning(directory: string): boolean | null {
   // Opening it would create it, owned by this user.
   if (!existsSync(lock)) return false;
   try {
-    const db = new DatabaseSync(lock, { readOnly: true, timeout: 0 });
-    try {
-      db.prepare('SELECT count(*) FROM sqlite_schema').get();
-      return false;
-    } finally {
-      db.close();
-    }
+    using db = new DatabaseSync(lock, { readOnly: true, timeout: 0 });
+    db.prepare('SELECT count(*) FROM sqlite_schema').get();
+    return false;
   } catch (error) {
     return troubleOf(error).kind === 'busy' ? true : null;
   }
@@ -55,11 +52,6 @@ const busyMs = 100;
 
 function begin(path: string): Lock {
   const db = new DatabaseSync(path, { timeout: busyMs });
-  try {
-    db.exec('BEGIN EXCLUSIVE');
-  } catch (error) {
-    db.close();
-    throw error;
-  }
+  closedOnError(db, () => db.exec('BEGIN EXCLUSIVE'));
   return { ...fileIdentityOf(path), release: () => db.close() };
 }

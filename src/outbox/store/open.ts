@@ -1,9 +1,9 @@
-import { copyFileSync, existsSync, linkSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, linkSync, rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import type { LifecycleState } from '../../lifecycle/state.ts';
 import type { Recovery } from '../outbox.ts';
-import { connect, connectReadOnly } from './connection.ts';
-import { LogDamaged, OutboxTooNew, troubleOf } from './errors.ts';
+import { connect, readIn } from './connection.ts';
+import { troubleOf } from './errors.ts';
+import { attempt, sizeOf } from './files.ts';
 import { type Layout, withCompanions } from './layout.ts';
 import { copySoundFrames, hasLostCommits } from './log-check.ts';
 import { dropBehind, type OpenedFile } from './outbox-file.ts';
@@ -16,7 +16,7 @@ import {
   quarantineFolder,
 } from './replacement.ts';
 import { nothingSalvaged, salvage } from './salvage.ts';
-import { transaction } from './sql.ts';
+import { closedOnError, transaction } from './sql.ts';
 import { loadObserver, loadState, newState, readMeta, writeMeta } from './state-store.ts';
 
 export interface Opened extends OpenedFile {
@@ -24,45 +24,27 @@ export interface Opened extends OpenedFile {
   readonly recovery: Recovery | null;
   /** It happened now. */
   readonly isRecovered: boolean;
-  /** The folder of the outbox of another VM, when one was moved away. */
-  readonly archivedTo?: string;
 }
 
 /**
  * Opens the outbox of this directory, whatever is found there: what is damaged is moved away, its sound rows are copied, and
  * an empty or foreign file is replaced. Only the holder of the lock may call this.
+ * @param damage what is known to be wrong with the file, in words.
  * @throws OutboxTooNew; the error of the disk where it takes no writes.
  */
-export function openSound(layout: Layout, options: CreateOptions): Opened {
-  const isRecovered = makePresent(layout, options);
-  const log = logOf(layout);
+export function openSound(layout: Layout, options: CreateOptions, damage: string | null = null): Opened {
+  let isRecovered = damage === null ? makePresent(layout, options) : replace(layout, options, damage);
+  // Before SQLite opens it for writing: it would drop what is behind a bad frame.
+  const lost = lostInLog(layout);
+  if (lost !== null) isRecovered = replace(layout, options, lost, 'in-part');
   try {
-    // Before SQLite opens it for writing: it would drop what is behind a bad frame.
-    if (hasLostCommits(log)) throw new LogDamaged('its log is damaged, so that commits behind the damage are lost');
-    if (existsSync(log)) refuseShort(layout, peek(layout));
     return { ...open(layout, options), isRecovered };
   } catch (error) {
-    if (error instanceof OutboxTooNew) throw error;
     const { kind, reason } = troubleOf(error);
     if (kind !== 'damaged') throw error;
-    return openReplaced(layout, options, reason, error instanceof LogDamaged);
+    replace(layout, options, reason);
+    return { ...open(layout, options), isRecovered: true };
   }
-}
-
-/**
- * Opens a new outbox with what can be saved of the present one, which is damaged for this reason. Where its log is damaged
- * too, a new stream begins: the highest position that was handed out is not certain, and none is given twice.
- */
-export function openReplaced(layout: Layout, options: CreateOptions, reason: string, isLogDamaged = false): Opened {
-  replace(layout, options, reason, isLogDamaged);
-  return { ...open(layout, options), isRecovered: true };
-}
-
-/** Moves the outbox of another VM away and begins a new one. */
-export function openArchived(layout: Layout, options: CreateOptions): Opened {
-  if (!existsSync(layout.outbox)) return openSound(layout, options);
-  const archivedTo = quarantine(layout, 'archived', options.at);
-  return { ...openSound(layout, options), archivedTo };
 }
 
 /** Of the file that this one replaced. */
@@ -71,84 +53,64 @@ export function loadRecovery(db: DatabaseSync): Recovery | null {
   return text === null ? null : (JSON.parse(text) as Recovery);
 }
 
-function open(layout: Layout, { version }: CreateOptions): Omit<Opened, 'isRecovered'> {
-  const db = connect(layout.outbox, version);
-  try {
+const open = (layout: Layout, { version }: CreateOptions): Omit<Opened, 'isRecovered'> =>
+  closedOnError(connect(layout.outbox, version), (db) => {
     const state = loadState(db);
-    refuseShort(layout, state);
     transaction(db, () => dropBehind(db, state.position));
     return { db, state, observer: loadObserver(db), recovery: loadRecovery(db) };
-  } catch (error) {
-    db.close();
-    throw error;
-  }
-}
+  });
 
-/** @throws LogDamaged where records that were handed out are missing. */
-function refuseShort(layout: Layout, found: Pick<LifecycleState, 'streamId' | 'position'> | null): void {
-  const position = found ? readPositionMark(layout.mark, found.streamId).committed : 0;
-  if (!found || position <= found.position) return;
-  throw new LogDamaged(
-    `its newest record has position ${found.position}, but ${position} was committed: its log is damaged or was removed`,
-  );
-}
-
-/** The state in the file and its log, without anything being played back. Null where that cannot be read. */
-function peek({ outbox }: Layout): LifecycleState | null {
-  try {
-    const db = connectReadOnly(outbox);
-    try {
-      return loadState(db);
-    } finally {
-      db.close();
-    }
-  } catch {
-    return null;
-  }
+/** In words, what shows that commits are lost with the log; null where nothing does. Reads only: nothing is played back. */
+function lostInLog(layout: Layout): string | null {
+  if (hasLostCommits(logOf(layout))) return 'its log is damaged, so that commits behind the damage are lost';
+  const found = attempt(() => readIn(layout.directory, loadState));
+  const committed = found ? readPositionMark(layout.mark, found.streamId).committed : 0;
+  if (!found || committed <= found.position) return null;
+  return `its newest record has position ${found.position}, but ${committed} was committed: its log is damaged or was removed`;
 }
 
 const logOf = ({ outbox }: Layout): string => `${outbox}-wal`;
-
-const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size;
 
 /**
  * Afterwards there is a file of some size under the name of the outbox, and no log of another.
  * @returns whether it replaced one that was lost.
  */
 function makePresent(layout: Layout, options: CreateOptions): boolean {
-  const size = sizeOf(layout.outbox);
-  if (size !== undefined) {
+  if (existsSync(layout.outbox)) {
     rmSync(layout.replacement, { force: true });
-    if (size === 0) replace(layout, options, 'it has a length of zero');
-    return size === 0;
+    return sizeOf(layout.outbox) === 0 && replace(layout, options, 'it has a length of zero');
   }
   const isReplaced = existsSync(layout.replacement);
   const orphans = withCompanions(layout.outbox).some((path) => existsSync(path));
-  if (orphans && !isReplaced) {
-    replace(layout, options, 'only its log is left');
-    return true;
-  }
+  if (orphans && !isReplaced) return replace(layout, options, 'only its log is left');
   if (orphans) quarantine(layout, 'corrupt', options.at);
   if (!isReplaced) createReplacement(layout, options);
   installReplacement(layout);
   return isReplaced;
 }
 
-/** A new outbox with what can be saved of the present one, complete before that one is moved away. */
-function replace(layout: Layout, options: CreateOptions, reason: string, isLogDamaged = false): void {
+/** What the log of a damaged outbox is worth. `in-part`: only some of its frames are sound. */
+type LogState = 'as-written' | 'in-part';
+
+/**
+ * Makes a new outbox with what can be saved of the present one, complete before that one is moved away. Where its log is damaged a
+ * new stream begins: the highest position that was handed out is not certain, and none is given twice.
+ */
+function replace(layout: Layout, options: CreateOptions, reason: string, log: LogState = 'as-written'): true {
   const { at } = options;
   createReplacement(layout, options, (into) => {
-    const { state, salvaged } = isLogDamaged
-      ? savedFromSoundLog(layout, into)
-      : saved(layout.outbox, into, 'as-written');
+    const { state, salvaged } =
+      log === 'as-written' ? saved(layout.outbox, into, log) : savedFromSoundLog(layout, into);
     const movedTo = quarantineFolder(layout, 'corrupt', at);
     const recovery: Recovery = { at: at.toISOString(), reason, movedTo, salvaged };
     writeMeta(into, 'recovery', JSON.stringify(recovery));
-    const isCertain = !isLogDamaged && readPositionMark(layout.mark, state.streamId).committed <= state.position;
+    const { committed } = readPositionMark(layout.mark, state.streamId);
+    const isCertain = log === 'as-written' && committed <= state.position;
     return isCertain ? state : { ...state, streamId: newState().streamId };
   });
   quarantine(layout, 'corrupt', at);
   installReplacement(layout);
+  return true;
 }
 
 /** Under another name, so that the file and its log are moved away as they were found. */
@@ -170,9 +132,9 @@ function savedFromSoundLog(layout: Layout, into: DatabaseSync): ReturnType<typeo
   }
 }
 
-function saved(path: string, into: DatabaseSync, log: 'as-written' | 'in-part'): ReturnType<typeof salvage> {
+function saved(path: string, into: DatabaseSync, log: LogState): ReturnType<typeof salvage> {
   const nothing = { state: newState(), salvaged: nothingSalvaged };
-  if ((sizeOf(path) ?? 0) === 0) return nothing;
+  if (sizeOf(path) === 0) return nothing;
   into.exec('SAVEPOINT salvage');
   try {
     return salvage(path, into, log);

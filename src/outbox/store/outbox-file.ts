@@ -4,9 +4,9 @@ import { writeConclusions } from '../control/approvals.ts';
 import { prepareRequestReader, writeAnswer } from '../control/requests.ts';
 import type { FiledRequest, PendingQuery, SinkProgress } from '../outbox.ts';
 import type { WriteBuffer } from '../write-buffer.ts';
+import { firstChunk } from './chunks.ts';
 import { CounterChanges } from './counters.ts';
 import { type BufferedRecord, type FoundDelivery, prepareDeliveries } from './deliveries.ts';
-import type { PositionMark } from './position-mark.ts';
 import { loadSinks, prepareSinkWriter, reconcileSinks, type SinkRow } from './sink-store.ts';
 import { one, transaction } from './sql.ts';
 import { lastDocumentAtIsDue, prepareStateWriter, writeChecked } from './state-store.ts';
@@ -34,14 +34,13 @@ export class OutboxFile {
   /** False on a disk that takes no writes: then only `pending` and `requests` may be called. */
   readonly isWritable: boolean;
   readonly #sinkNames: readonly string[];
-  /** Asked for at each commit: another mark is opened where the files are recreated. */
-  readonly #mark: () => PositionMark | null;
   readonly #deliveries;
   readonly #readRequests;
   /** Prepared for a file of the present format: one that is only read may be of an earlier one. */
   readonly #writer;
   #state: LifecycleState;
   #sinks: ReadonlyMap<string, SinkRow>;
+  /** Records up to this position are in the file, those of an unfinished append included. */
   #writtenUpTo: number;
   #pages = { records: mostPages, rest: mostPages };
 
@@ -49,19 +48,17 @@ export class OutboxFile {
    * `sinks`: those of the configuration; null: the file is only read.
    * @throws the error of the disk, where sinks are new to the file and cannot be written.
    */
-  constructor({ db, state, observer }: OpenedFile, sinks: readonly string[] | null, mark: () => PositionMark | null) {
+  constructor({ db, state, observer }: OpenedFile, sinks: readonly string[] | null) {
     this.db = db;
     this.observer = observer;
     this.isWritable = sinks !== null;
     this.#sinkNames = sinks ?? [];
-    this.#mark = mark;
     this.#sinks = sinks ? reconcileSinks(db, sinks) : loadSinks(db);
     this.#deliveries = prepareDeliveries(db);
     this.#readRequests = prepareRequestReader(db);
     this.#writer = sinks && { sink: prepareSinkWriter(db), state: prepareStateWriter(db) };
     this.#state = state;
     this.#writtenUpTo = state.position;
-    if (sinks) this.#mark()?.committed(state);
   }
 
   /** As committed. */
@@ -71,11 +68,6 @@ export class OutboxFile {
 
   get sinks(): ReadonlyMap<string, SinkRow> {
     return this.#sinks;
-  }
-
-  /** Records up to this position are in the file, those of an unfinished append included. */
-  get writtenUpTo(): number {
-    return this.#writtenUpTo;
   }
 
   pending(sink: string, query: PendingQuery, without: Iterable<number>): FoundDelivery[] {
@@ -114,30 +106,18 @@ export class OutboxFile {
     }
   }
 
-  /** Records of an append that takes several transactions. Invisible until {@link commit} has written the state. */
-  writeChunk(records: readonly BufferedRecord[]): void {
-    this.change(() => this.#insert(records));
-    this.#writtenUpTo = records.at(-1)?.position ?? this.#writtenUpTo;
-  }
-
-  /** The last records and all else in the buffer: afterwards everything in it is on disk. `isLast`: `lastDocumentAt` too, however young. */
-  commit(records: readonly BufferedRecord[], buffer: WriteBuffer, wanted: LifecycleState, isLast: boolean): void {
-    const { lastDocumentAt, lastDocument, position } = this.#state;
-    const isDue = isLast || lastDocumentAtIsDue(this.#state, wanted);
-    const state = isDue ? wanted : { ...wanted, lastDocumentAt, lastDocument };
-    this.change((changes) => {
-      if (records.length > 0) this.#insert(records);
-      buffer.countRecords(changes, this.#sinkNames);
-      this.#writeUpdates(changes, buffer, Number.POSITIVE_INFINITY);
-      writeMemoryTombstones(this.db, buffer.tombstones);
-      writeConclusions(this.db, buffer.concluded);
-      for (const [number, answer] of buffer.answers) writeAnswer(this.db, number, answer);
-      this.#writer?.state(this.#state, state);
-      if (buffer.observer) writeChecked(this.db, 'observer', JSON.stringify(buffer.observer));
-    }, buffer.progress);
-    this.#state = state;
-    this.#writtenUpTo = state.position;
-    if (state.position !== position) this.#mark()?.committed(state);
+  /**
+   * One transaction: records of the buffer that are not in the file yet, and with the last of them the state and all else in it.
+   * Records before that are invisible. `isEnd`: writes `lastDocumentAt` too, however young.
+   * @returns whether all is on disk now.
+   */
+  write(buffer: WriteBuffer, wanted: LifecycleState, isEnd: boolean): boolean {
+    const waiting = [...buffer.records.values()].filter(({ position }) => position > this.#writtenUpTo);
+    const { chunk, isLast } = firstChunk(waiting, this.#sinkNames.length);
+    if (isLast) this.#commit(chunk, buffer, wanted, isEnd);
+    else this.change(() => this.#insert(chunk));
+    this.#writtenUpTo = isLast ? this.#state.position : (chunk.at(-1)?.position ?? this.#writtenUpTo);
+    return isLast;
   }
 
   /** Updates of records that are in the file, and progress: where no more records fit. */
@@ -159,6 +139,23 @@ export class OutboxFile {
 
   close(): void {
     this.db.close();
+  }
+
+  #commit(records: readonly BufferedRecord[], buffer: WriteBuffer, wanted: LifecycleState, isEnd: boolean): void {
+    const { lastDocumentAt, lastDocument } = this.#state;
+    const isDue = isEnd || lastDocumentAtIsDue(this.#state, wanted);
+    const state = isDue ? wanted : { ...wanted, lastDocumentAt, lastDocument };
+    this.change((changes) => {
+      if (records.length > 0) this.#insert(records);
+      buffer.countRecords(changes, this.#sinkNames);
+      this.#writeUpdates(changes, buffer, Number.POSITIVE_INFINITY);
+      writeMemoryTombstones(this.db, buffer.tombstones);
+      writeConclusions(this.db, buffer.concluded);
+      for (const [number, answer] of buffer.answers) writeAnswer(this.db, number, answer);
+      this.#writer?.state(this.#state, state);
+      if (buffer.observer) writeChecked(this.db, 'observer', JSON.stringify(buffer.observer));
+    }, buffer.progress);
+    this.#state = state;
   }
 
   #insert(records: readonly BufferedRecord[]): void {

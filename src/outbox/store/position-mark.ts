@@ -49,7 +49,12 @@ export class PositionMark {
 
   #write(streamId: string, change: (before: Marked) => Marked): void {
     const fd = this.#fd;
-    if (fd !== undefined) attempt(() => writeSync(fd, encode(streamId, change(decode(read(fd), streamId))), 0));
+    if (fd === undefined) return;
+    attempt(() => {
+      const before = read(fd);
+      const after = encode(streamId, change(decode(before, streamId)));
+      if (after !== before) writeSync(fd, after, 0);
+    });
   }
 }
 

@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
 import type { CounterChanges } from './counters.ts';
+import { sizeOf } from './files.ts';
 import type { OutboxFile } from './outbox-file.ts';
 import {
   type DeliveredRecord,
@@ -49,7 +49,7 @@ export function setBounds(file: OutboxFile, limit: number): void {
 /** Bytes in use, without pages that are free to be used again; and of the log. */
 export function measure({ db }: Pick<OutboxFile, 'db'>): { readonly used: number; readonly log: number } {
   const { page_count, freelist_count, page_size } = sizes(db);
-  const log = statSync(`${db.location()}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  const log = sizeOf(`${db.location()}-wal`);
   return { used: (page_count - freelist_count) * page_size, log };
 }
 

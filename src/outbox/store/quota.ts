@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
 import type { Fill, OutboxOptions } from '../outbox.ts';
+import { sizeOf } from './files.ts';
 import { layoutOf } from './layout.ts';
 import type { OutboxFile } from './outbox-file.ts';
 import type { OutboxLog } from './outbox-log.ts';
@@ -29,7 +29,7 @@ export function createQuota({ maxMegabytes, clock, directory }: OutboxOptions, m
     measure: measured,
     /** Decides on the bound by what the disk has free now, and has SQLite keep it. */
     bound(file: OutboxFile): void {
-      const [ownBytes, usedBytes] = [statSync(outbox).size, measure(file).used];
+      const [ownBytes, usedBytes] = [sizeOf(outbox), measure(file).used];
       fill = { ...fill, limitBytes: limitBytes({ maxMegabytes, freeBytes: freeBytes(outbox), ownBytes, usedBytes }) };
       setBounds(file, fill.limitBytes);
     },

@@ -1,7 +1,8 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { constants, existsSync, fsyncSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { emptyState, type LifecycleState } from '../../lifecycle/state.ts';
+import { withFile } from './files.ts';
 import { applicationId, type Layout, sentinel, withCompanions } from './layout.ts';
 import { migrate } from './migrate.ts';
 import { migrations } from './schema/migrations.ts';
@@ -25,8 +26,8 @@ export function createReplacement(
   fill: (db: DatabaseSync) => LifecycleState = newState,
 ): void {
   const building = startBuilding(layout);
-  const db = new DatabaseSync(building);
-  try {
+  {
+    using db = new DatabaseSync(building);
     // Before the first table, and before WAL: later SQLite would ignore it.
     db.exec(`PRAGMA auto_vacuum = INCREMENTAL; PRAGMA synchronous = FULL; PRAGMA application_id = ${applicationId}`);
     migrate(db, building, version, migrations);
@@ -35,8 +36,6 @@ export function createReplacement(
       writeMeta(db, 'createdAt', at.toISOString());
       prepareStateWriter(db)(emptyState(''), fill(db));
     });
-  } finally {
-    db.close();
   }
   renameSync(building, layout.replacement);
   sync(layout.directory);
@@ -57,7 +56,7 @@ export function installReplacement(layout: Layout): void {
 export function restore(db: DatabaseSync, layout: Layout, at: Date): string | null {
   const building = startBuilding(layout);
   db.prepare('VACUUM INTO ?').run(building);
-  sync(building, 'r+'); // Windows flushes only what is open for writing.
+  sync(building, constants.O_RDWR); // Windows flushes only what is open for writing.
   renameSync(building, layout.replacement);
   sync(layout.directory);
   const movedTo = existsSync(layout.outbox) ? quarantine(layout, 'archived', at) : null;
@@ -109,12 +108,6 @@ export function quarantine(layout: Layout, kind: QuarantineKind, at: Date): stri
 }
 
 /** Of a directory: makes renames survive a power cut. Windows cannot do that, and journals them by itself. */
-function sync(path: string, flags: 'r' | 'r+' = 'r'): void {
-  if (process.platform === 'win32' && flags === 'r') return;
-  const fd = openSync(path, flags);
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+function sync(path: string, flags: number = constants.O_RDONLY): void {
+  if (process.platform !== 'win32' || flags !== constants.O_RDONLY) withFile(path, flags, (fd) => fsyncSync(fd));
 }

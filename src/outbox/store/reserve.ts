@@ -1,16 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { lstatSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { attempt } from './files.ts';
+import { isDone } from './files.ts';
 
 export const reserveBytes = 4 * 2 ** 20;
 
 /** Gives the space of this file back to a full disk: even deleting needs some. False when there was none. */
-export const freeReserve = (path: string): boolean =>
-  attempt(() => {
-    rmSync(path);
-    return true;
-  }) ?? false;
+export const freeReserve = (path: string): boolean => isDone(() => rmSync(path));
 
 /** Takes it again once the disk has room for it three times over. */
 export function ensureReserve(path: string): void {

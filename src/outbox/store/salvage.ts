@@ -23,33 +23,29 @@ export function salvage(
   into: DatabaseSync,
   log: 'as-written' | 'in-part',
 ): { readonly state: LifecycleState; readonly salvaged: Salvaged } {
-  const from = new DatabaseSync(path, { readOnly: true, timeout: 0 });
-  try {
-    from.exec('PRAGMA trusted_schema = OFF');
-    const stored = stateIn(
-      {
-        lifecycle: attempt(() => readChecked(from, 'lifecycle')),
-        events: soundRows<EventRow>(from, 'events'),
-        undecided: soundRows<StoredRow>(from, 'undecided'),
-      },
-      (value) => (value === null ? [] : [value]),
-    );
-    const upTo = log === 'as-written' ? stored.position : undefined;
-    const records = copyRecords(from, into, upTo ?? Number.MAX_SAFE_INTEGER);
-    copySinks(from, into);
-    copyDeliveries(from, into);
-    const lost = reconcileCounters(into);
-    for (const table of ['tombstones', 'approvals', 'requests']) copyRows(from, into, table);
-    const observer = attempt(() => readChecked(from, 'observer'));
-    if (observer && observerOf(observer)) writeChecked(into, 'observer', observer.json);
-    // Where the stream is lost positions go on all the same: the rows that were saved keep theirs.
-    const highest = one<{ position: number }>(into, 'SELECT coalesce(max(position), 0) AS position FROM records');
-    const position = Math.max(highest?.position ?? 0, stored.position ?? 0);
-    const salvaged = { stream: stored.streamId !== undefined, events: stored.events.size, records, lost };
-    return { state: { ...newState(), ...stored, position }, salvaged };
-  } finally {
-    from.close();
-  }
+  using from = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+  from.exec('PRAGMA trusted_schema = OFF');
+  const stored = stateIn(
+    {
+      lifecycle: attempt(() => readChecked(from, 'lifecycle')),
+      events: soundRows<EventRow>(from, 'events'),
+      undecided: soundRows<StoredRow>(from, 'undecided'),
+    },
+    (value) => (value === null ? [] : [value]),
+  );
+  const upTo = log === 'as-written' ? stored.position : undefined;
+  const records = copyRecords(from, into, upTo ?? Number.MAX_SAFE_INTEGER);
+  copySinks(from, into);
+  copyDeliveries(from, into);
+  const lost = reconcileCounters(into);
+  for (const table of ['tombstones', 'approvals', 'requests']) copyRows(from, into, table);
+  const observer = attempt(() => readChecked(from, 'observer'));
+  if (observer && observerOf(observer)) writeChecked(into, 'observer', observer.json);
+  // Where the stream is lost positions go on all the same: the rows that were saved keep theirs.
+  const highest = one<{ position: number }>(into, 'SELECT coalesce(max(position), 0) AS position FROM records');
+  const position = Math.max(highest?.position ?? 0, stored.position ?? 0);
+  const salvaged = { stream: stored.streamId !== undefined, events: stored.events.size, records, lost };
+  return { state: { ...newState(), ...stored, position }, salvaged };
 }
 
 /** Rows behind `upTo` are of an append that was never finished. */

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { attempt } from './files.ts';
 
 /** Runs `work` as one transaction: all of it is on disk when this returns, or nothing when it throws. */
 export function transaction<T>(db: DatabaseSync, work: () => T): T {
@@ -8,10 +9,18 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
     db.exec('COMMIT');
     return result;
   } catch (error) {
-    try {
-      // After some errors SQLite has rolled back by itself.
-      if (db.isTransaction) db.exec('ROLLBACK');
-    } catch {} // On a failing disk this may fail too, which changes nothing there; the first error is the one to report.
+    // After some errors SQLite has rolled back by itself. On a failing disk this may fail too; the first error is the one to report.
+    if (db.isTransaction) attempt(() => db.exec('ROLLBACK'));
+    throw error;
+  }
+}
+
+/** What this work makes of an open database, which is closed where the work fails. */
+export function closedOnError<T>(db: DatabaseSync, work: (db: DatabaseSync) => T): T {
+  try {
+    return work(db);
+  } catch (error) {
+    db.close();
     throw error;
   }
 }
