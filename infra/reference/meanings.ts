@@ -10,58 +10,59 @@ import type {
 export const phaseMeanings: Readonly<Record<Phase, string>> = {
   Scheduled: 'Azure announces the event: prepare.',
   Updated: 'The announcement changed; `changes` has the old and new values.',
-  Started: 'It is happening, or may at any moment.',
-  Completed: 'It is over, and it took place: recover.',
-  Canceled: 'It is over, and it did not take place: recover.',
-  Ended: 'It is over, and it is unknown whether it took place: recover, and look at the evidence.',
-  Approved: 'The bridge told Azure that it may start; the evidence has the outcome.',
+  Started: 'The impact is happening, or can happen at any moment.',
+  Completed: 'The event is over, and it took place: recover.',
+  Canceled: 'The event is over, and it did not take place: recover.',
+  Ended: 'The event is over, and it is unknown whether it took place: recover, and look at the evidence.',
+  Approved: 'The bridge asked Azure to start the event; the evidence has the outcome.',
   Snapshot:
-    'About no event: `eventsInSight` lists those that had not ended five minutes after this stream began. What earlier streams of this VM held open, and it does not list, has ended.',
+    'Not about one event: `eventsInSight` lists the events that had not ended five minutes after this stream began. An event that an earlier stream of this VM left open has ended if it is not listed.',
 };
 
-/** Why a record says what it says. A word without a row does not compile. */
+/** Why a record has its phase. A word without a row does not compile. */
 export const evidenceMeanings: Readonly<
   Record<EndEvidence | StepEvidence | (typeof approvalEvidence | typeof snapshotEvidence)[number], string>
 > = {
   'said-by-azure': 'Azure reported it.',
   'boot-id-changed': 'The machine has booted since the event was last listed.',
-  'incarnation-reset': 'It left around a restart of the metadata service: decided five minutes later.',
+  'incarnation-reset':
+    'The event disappeared around a restart of the metadata service; the bridge decided five minutes later.',
   'physical-host-changed': 'The VM moved to another physical host while this event could have its impact.',
   'pause-observed': 'The VM was paused for a second or more while this event could have its impact.',
-  'reboot-became-freeze': 'A reboot was announced, and the VM was only paused.',
-  'left-after-started': 'It was listed as Started, and then no longer.',
-  'left-before-not-before': 'It left well before its notBefore, and nothing was missed in between.',
-  'incarnation-gap': 'Documents in between were missed: it may have started and ended in the meantime.',
+  'reboot-became-freeze': 'A reboot was announced, but the VM was only paused.',
+  'left-after-started': 'The event was listed as Started, and then no longer listed.',
+  'left-before-not-before': 'The event disappeared well before its notBefore, and no document in between was missed.',
+  'incarnation-gap': 'Documents in between were missed: the event may have started and ended in the meantime.',
   'observation-gap': 'The bridge could not poll for a while. For a `Started`: `startedAt` is the latest possible time.',
-  'not-before-passed': 'It left after its notBefore.',
-  'not-before-near': 'It left within a minute of its notBefore.',
-  'not-before-unknown': 'Its notBefore was never known.',
-  approved: 'This bridge had approved it.',
+  'not-before-passed': 'The event disappeared after its notBefore.',
+  'not-before-near': 'The event disappeared within a minute of its notBefore.',
+  'not-before-unknown': 'The notBefore of the event was never known.',
+  approved: 'This bridge had approved the event.',
   superseded: 'Another event of this VM started in the meantime.',
   'unreadable-entry':
     'An entry with an unreadable EventId may have been this event; after five minutes such an entry no longer counts.',
   'impact-ambiguous':
-    'The pause, outage or change of host recorded here may belong to another event, or to none: it proves nothing about this one.',
-  'started-without-notice': 'It was already Started when it was first seen.',
+    'The pause, outage or change of host recorded here may belong to another event, or to none, so it proves nothing about this event.',
+  'started-without-notice': 'The event was already Started when the bridge first saw it.',
   'present-at-first-look':
-    'It was present at the first poll, after a gap, or while the list of the service was incomplete: its true beginning is unknown.',
-  reappeared: 'It is listed again after its end was reported: withdraw that end.',
-  'became-affected': 'It now names this VM, and did not before.',
-  'left-resources': 'It no longer names this VM.',
+    'The event was present at the first poll, after a gap, or while the list of the service was incomplete: its true start is unknown.',
+  reappeared: 'The event is listed again after its end was reported: revoke that end.',
+  'became-affected': 'The event now names this VM, and did not before.',
+  'left-resources': 'The event no longer names this VM.',
   'status-went-back': 'Azure reported Scheduled again after Started.',
   'status-unknown': 'Azure reported an unknown status.',
-  'notBefore-earlier': 'It may begin earlier than announced.',
-  'notBefore-later': 'It begins later than announced.',
-  'eventType-changed': 'Its type changed.',
+  'notBefore-earlier': 'The event may start earlier than announced before.',
+  'notBefore-later': 'The event starts later than announced before.',
+  'eventType-changed': 'The type of the event changed.',
   'affectedResources-changed': 'The list of VMs changed.',
-  'durationSeconds-changed': 'Its duration changed.',
+  'durationSeconds-changed': 'The duration of the event changed.',
   accepted: 'Azure accepted the approval.',
   refused: 'Azure refused the approval.',
   'outcome-unknown': 'No response arrived: the approval may have been accepted.',
   'new-stream': 'The state of this VM is new: first use, or it was lost.',
 };
 
-/** Variables beside those of the configuration, and what becomes of them. */
+/** Environment variables beside those of the configuration, and what they do. */
 export const otherVariables: readonly { readonly names: readonly string[]; readonly meaning: string }[] = [
   {
     names: ['SCHEDULED_EVENTS_BRIDGE_CONFIG'],
@@ -93,8 +94,11 @@ export const otherVariables: readonly { readonly names: readonly string[]; reado
   {
     names: ['KUBERNETES_SERVICE_HOST'],
     meaning:
-      'Set by Kubernetes in every container: nothing is approved there, and a configuration that approves is refused.',
+      'Set by Kubernetes in every container, in which the bridge approves nothing and refuses a configuration with approvals.',
   },
-  { names: ['ProgramData'], meaning: 'Windows: below it are the configuration file and the state directory.' },
+  {
+    names: ['ProgramData'],
+    meaning: 'Windows: the folder that contains the configuration file and the state directory.',
+  },
   { names: ['NO_COLOR', 'TERM'], meaning: 'Whether output to a terminal has colours.' },
 ];

@@ -88,22 +88,23 @@ const metricsText =
   'At `/metrics`, if `http.port` is set. Times are in seconds, sizes in bytes. No label contains an event, a record or a VM.';
 const failuresText = `The \`class\` shows who has to act:
 
-- *transient*, *throttled*: no action needed; it is retried, for *throttled* later.
-- *configuration*: you; the records are kept until you have.
-- *too-large*, *poison*: no action needed; the batch is split.
+- *transient*, *throttled*: no action needed; the bridge retries, after a longer pause for *throttled*.
+- *configuration*: operator action required; the records are kept until you fix it.
+- *too-large*, *poison*: no action needed; the bridge splits the batch.
 
-A record that is refused alone becomes a dead letter (\`outbox list\`) once another record was delivered. Until then, the destination counts as failing and
-the record is retried, every five minutes at most. A record that was refused for a day while no record of another event was refused becomes a dead letter too.
-The names in the sentences are examples.`;
+A record that is refused even when it is sent alone becomes a dead letter (\`outbox list\`) once another record was delivered. Until then, the destination
+counts as failing, and the bridge retries the record at most every five minutes. A record also becomes a dead letter if it was refused for a day while no
+record of another event was refused. The names in the sentences are examples.`;
 const imdsText =
-  'A poll without a valid document. Only a valid document ends an event, and the bridge polls again at once.';
+  'These codes explain why a poll had no valid document. Such a poll never ends an event, and the bridge polls again after a short pause.';
 const recordText =
-  'Completed, Canceled and Ended all mean: recover now. A test record (`emit-test`) has no evidence, because none would be true.';
+  'Completed, Canceled and Ended all mean that you can recover. A test record (`emit-test`) has no evidence.';
 const fieldsText =
   'The columns of `VmLifecycle_CL`, each with its field in the JSON on Event Hubs, where an unknown value is null.';
 const heartbeatText =
   'The columns of `VmLifecycleBridge_CL`, each with its field in the JSON on Event Hubs (`heartbeat.eventHubs`).';
-const logText = 'One JSON object per line on stderr. `info` needs no action; `warn` and `error` do if they persist.';
+const logText =
+  'The log is one JSON object per line on stderr. `info` needs no action; `warn` and `error` do if they persist.';
 
 const section = (title: string, ...parts: readonly string[]): string => [`## ${title}`, ...parts].join('\n\n');
 
@@ -118,7 +119,10 @@ function exitCodeTable(): string {
   const rows = Object.values(exitCodes)
     .toSorted((a, b) => a.code - b.code)
     .map(({ code, meaning }) => [String(code), meaning]);
-  const bySignal = ['130, 143', 'ended at once: by a second SIGINT or SIGTERM, or by one before it was ready'];
+  const bySignal = [
+    '130, 143',
+    'ended immediately by a second SIGINT or SIGTERM, or by one before the bridge was ready',
+  ];
   return table(['code', 'meaning'], [...rows, bySignal]);
 }
 
@@ -171,11 +175,11 @@ function failures(rows: readonly CodeMeaning[]): string {
   const classed = rows.some(({ cause }) => cause !== '');
   return classed
     ? table(
-        ['code', 'class', 'what it says'],
+        ['code', 'class', 'message'],
         rows.map(({ code, cause, message }) => [`\`${code}\``, cause, message]),
       )
     : table(
-        ['code', 'what it says'],
+        ['code', 'message'],
         rows.map(({ code, message }) => [`\`${code}\``, message]),
       );
 }
@@ -191,7 +195,7 @@ function evidenceTable(): string {
   const rows = words.map((word) => [`\`${word}\``, evidenceMeanings[word]]);
   const onBehalf = [
     '`on-behalf-of:<name>`',
-    'Approved for this VM, which may be the one that hangs (`approve.onBehalfOf`).',
+    'The observer approved the event on behalf of the named VM, which may be unresponsive (`approve.onBehalfOf`).',
   ];
   return table(['evidence', 'meaning'], [...rows, onBehalf]);
 }
@@ -228,7 +232,7 @@ function logTable(code: SourceText): string {
   return table(['part', 'level', 'sentence'], inOrder(rows));
 }
 
-/** Rather a text than something that somebody else says. */
+/** A text of our own, rather than one that is passed on. */
 const isSentence = (argument: string): boolean => /^['`]/.test(argument) && /[a-z] [a-z]/.test(argument);
 
 const inOrder = (rows: readonly (readonly string[])[]): readonly (readonly string[])[] => {
