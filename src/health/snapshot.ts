@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
-import type { ApprovalIntent, Outbox, Recovery, SinkCounters, SinkProgress } from '../outbox/outbox.ts';
-import { type OpenEvent, openEventsOf } from '../outbox/reader.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import { type OutboxReport, reportedState } from '../outbox/reader.ts';
 import type { SenderFacts } from '../sender/sender-process.ts';
 import type { PollFigures } from './poll-condition.ts';
 import type { RuntimeStats } from './runtime-stats.ts';
@@ -29,29 +29,7 @@ export interface Snapshot {
   /** By name of a sink: how long a record that is not urgent may wait on purpose. Absent in earlier versions. */
   readonly holdSeconds?: Readonly<Record<string, number>>;
   readonly senders: readonly SenderFacts[];
-  readonly outbox: OutboxFigures;
-}
-
-/** The same figures as in the outbox file, but as of now. */
-export interface OutboxFigures {
-  readonly streamId: string;
-  readonly position: number;
-  readonly observer: Outbox['observer'];
-  readonly lastDocumentAt: string | null;
-  readonly incarnation: number | null;
-  readonly clockOffsetSeconds: number | null;
-  readonly events: readonly OpenEvent[];
-  readonly openApprovals: readonly (Pick<ApprovalIntent, 'eventId' | 'cause'> & { readonly at: Date | string })[];
-  readonly undecided: { readonly documents: number };
-  readonly sinks: readonly {
-    readonly name: string;
-    readonly configured: boolean;
-    readonly counters: SinkCounters;
-    readonly progress: SinkProgress;
-    readonly oldestPendingAt: string | null;
-  }[];
-  readonly bytes: number;
-  readonly recovery: Recovery | null;
+  readonly outbox: OutboxReport;
 }
 
 export interface SnapshotSources {
@@ -84,7 +62,7 @@ export function takeSnapshot(sources: SnapshotSources): Snapshot {
     connectJitterSeconds: Math.max(0, ...Object.values(holdSeconds)),
     holdSeconds,
     senders: senderFacts(),
-    outbox: outboxFigures(outbox),
+    outbox: outboxReport(outbox),
   };
 }
 
@@ -106,29 +84,18 @@ export function pollFigures({
   };
 }
 
-function outboxFigures(outbox: Outbox): OutboxFigures {
-  const { streamId, position, lastDocumentAt, incarnation, clockOffsetSeconds, events, undecided, approved } =
-    outbox.state;
-  return {
-    streamId,
-    position,
-    observer: outbox.observer,
-    lastDocumentAt,
-    incarnation,
-    clockOffsetSeconds,
-    events: openEventsOf(events.values()),
-    openApprovals: approved.size === 0 ? [] : outbox.openApprovals(),
-    undecided: { documents: undecided.length },
-    sinks: sinkRows(outbox),
-    bytes: outbox.fill.bytes,
-    recovery: outbox.recovery,
-  };
-}
+/** As the reader reports of the file, but as of now. */
+const outboxReport = (outbox: Outbox): OutboxReport => ({
+  ...reportedState(outbox.state),
+  observer: outbox.observer,
+  openApprovals: outbox.state.approved.size === 0 ? [] : outbox.openApprovals(),
+  sinks: sinkRows(outbox),
+  bytes: outbox.fill.bytes,
+  recovery: outbox.recovery,
+});
 
 /** Of the configured sinks. */
-export function sinkRows(
-  outbox: Pick<Outbox, 'backlog' | 'counters' | 'progress' | 'pending'>,
-): OutboxFigures['sinks'] {
+export function sinkRows(outbox: Pick<Outbox, 'backlog' | 'counters' | 'progress' | 'pending'>): OutboxReport['sinks'] {
   const counters = outbox.counters();
   return outbox.backlog().flatMap(({ sink: name, pending }) => {
     const counted = counters[name];

@@ -1,9 +1,9 @@
 import type { Outbox } from '../outbox/outbox.ts';
+import type { OutboxReport } from '../outbox/reader.ts';
 import { type PollFigures, pollRemark } from './poll-condition.ts';
 import type { LoopProgress } from './progress.ts';
 import { type SenderFigures, senderClause } from './sender-condition.ts';
 import { sinkClause, sinkState } from './sink-condition.ts';
-import type { OutboxFigures } from './snapshot.ts';
 
 /** A verdict with one sentence per problem. */
 export interface HealthVerdict {
@@ -17,7 +17,7 @@ export interface Condition {
   readonly loops: readonly LoopProgress[];
   readonly poll: PollFigures;
   readonly storage: Outbox['storage'];
-  readonly sinks: OutboxFigures['sinks'];
+  readonly sinks: OutboxReport['sinks'];
   /** By name of a sink: how long a record that is not urgent may wait on purpose. */
   readonly holdSeconds: Readonly<Record<string, number>>;
   readonly senders: readonly SenderFigures[];

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Observation } from '../../src/lifecycle/observation.ts';
+import { listDeliveries } from '../../src/outbox/list-deliveries.ts';
 import { noProgress } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
 import { observerNamed } from '../support/story.ts';
@@ -238,10 +239,10 @@ describe('pending', () => {
     db.close();
     expect(positions(outbox, 'hub')).toEqual([2]);
     expect(outbox.counters().hub).toMatchObject({ pending: 1, dead: 2 });
-    const letters = readOutbox(harness.directory)?.sinks.find(({ name }) => name === 'hub')?.deadLetters;
-    expect(letters).toMatchObject([
-      { position: 3, code: 'damaged', attempts: 1 },
+    const dead = listDeliveries(harness.directory, { states: ['dead'], sink: 'hub', limit: 10 });
+    expect(dead?.rows).toMatchObject([
       { position: 1, code: 'damaged', attempts: 1 },
+      { position: 3, code: 'damaged', attempts: 1 },
     ]);
   });
 });
@@ -268,12 +269,14 @@ describe('settle', () => {
       abandoned: 0,
       undurable: 0,
     });
-    expect(readOutbox(harness.directory)?.sinks[0]?.deadLetters).toEqual([
+    expect(listDeliveries(harness.directory, { states: ['dead'], sink: 'hub', limit: 10 })?.rows).toEqual([
       {
         position: 1,
+        sink: 'hub',
+        state: 'dead',
         eventKey: 'event-1',
-        recordId: 'record-1',
         phase: 'Scheduled',
+        observedAt: expect.any(String),
         attempts: 3,
         settledAt: '2026-01-01T00:00:00.000Z',
         code: 'http-400',

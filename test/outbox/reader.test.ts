@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
+import { listDeliveries } from '../../src/outbox/list-deliveries.ts';
 import { noProgress } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
 import { observerNamed } from '../support/story.ts';
@@ -27,7 +28,7 @@ test('another process sees counters, progress and dead letters while the service
   expect(report).toMatchObject({
     streamId: outbox.state.streamId,
     position: 3,
-    openEvents: 1,
+    events: [{ eventId: 'B' }],
     observer: { vmName: 'web_3' },
     recovery: null,
     sinks: [
@@ -37,11 +38,12 @@ test('another process sees counters, progress and dead letters while the service
         counters: outbox.counters().hub,
         progress: { lastSuccessAt: '2026-01-01T00:01:00.000Z' },
         oldestPendingAt: '2026-01-01T00:01:00.000Z',
-        deadLetters: [],
       },
-      { name: 'table', oldestPendingAt: '2026-01-01T00:01:00.000Z', deadLetters: [{ position: 1, code: 'http-400' }] },
+      { name: 'table', oldestPendingAt: '2026-01-01T00:01:00.000Z', counters: { dead: 1 } },
     ],
   });
+  const { rows } = listDeliveries(harness.directory, { states: ['dead'], limit: 100 }) ?? {};
+  expect(rows).toMatchObject([{ position: 1, sink: 'table', code: 'http-400' }]);
   expect(report?.bytes).toBeGreaterThan(10_000);
   outbox.close();
   expect(readOutbox(harness.directory)).toMatchObject({ position: 3, sinks: report?.sinks });

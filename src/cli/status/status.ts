@@ -1,9 +1,9 @@
 import { accessSync, constants, statfsSync } from 'node:fs';
 import type { Clock } from '../../clock.ts';
 import { lateSeconds, sinkState } from '../../health/sink-condition.ts';
-import type { OutboxFigures, Snapshot } from '../../health/snapshot.ts';
+import type { Snapshot } from '../../health/snapshot.ts';
 import { askService, type ServiceAnswer } from '../../health/status-client.ts';
-import { readOutbox } from '../../outbox/reader.ts';
+import { type OutboxReport, readOutbox } from '../../outbox/reader.ts';
 import { isServiceRunning } from '../../outbox/store/lock.ts';
 import { limitBytes } from '../../outbox/store/retention.ts';
 import { Failure } from '../exit-codes.ts';
@@ -86,7 +86,7 @@ export async function lookForService(
   return { answer, running: isThere ? true : running };
 }
 
-function storedIn(directory: string, { kind }: ServiceAnswer): OutboxFigures {
+function storedIn(directory: string, { kind }: ServiceAnswer): OutboxReport {
   try {
     return foundIn(directory, readOutbox);
   } catch (error) {
@@ -129,7 +129,7 @@ interface Around {
   readonly snapshot: Snapshot | null;
 }
 
-function reported(figures: OutboxFigures, around: Around): Reported {
+function reported(figures: OutboxReport, around: Around): Reported {
   const { observer, lastDocumentAt, incarnation, clockOffsetSeconds } = figures;
   const ageSeconds = around.snapshot?.poll.documentAgeSeconds ?? ageOf(lastDocumentAt, around.now);
   return {
@@ -159,7 +159,7 @@ function reported(figures: OutboxFigures, around: Around): Reported {
   };
 }
 
-function statusOf(sink: OutboxFigures['sinks'][number], { now, running, snapshot }: Around): StatusSink {
+function statusOf(sink: OutboxReport['sinks'][number], { now, running, snapshot }: Around): StatusSink {
   const { name, configured, counters, progress, oldestPendingAt } = sink;
   const { lastSuccessAt, lastErrorAt, lastErrorCode: code, lastErrorReason: reason, step, retryAt } = progress;
   const figures = { configured, waiting: counters.pending, oldestWaitingAt: oldestPendingAt, progress };
