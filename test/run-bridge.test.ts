@@ -8,7 +8,7 @@ import { silentLog } from '../src/log.ts';
 import { OutboxInUse } from '../src/outbox/store/errors.ts';
 import { inThisProcess } from '../src/sender/senders.ts';
 import { configurationFor, temporaryDirectory } from './support/bridge-process.ts';
-import { inTheTable, onTheHub } from './support/delivered.ts';
+import { hubRecords, tableRows } from './support/delivered.ts';
 import { type LocalAzure, startLocalAzure } from './support/local-azure.ts';
 import { until } from './support/until.ts';
 
@@ -44,10 +44,10 @@ describe('the whole bridge in one process', () => {
     await until(() => ['web_0', 'web_1'].every((vm) => (azure.imds.polls[vm] ?? 0) > 1), { what: 'polls of both' });
     const notBefore = new Date(Date.now() + 900_000);
     const eventId = azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore });
-    await until(() => onTheHub(azure).length === 2 && inTheTable(azure).length === 2, { what: 'both records' });
-    const seen = onTheHub(azure).map(({ vmName, observerAffected }) => `${vmName} ${observerAffected}`);
+    await until(() => hubRecords(azure).length === 2 && tableRows(azure).length === 2, { what: 'both records' });
+    const seen = hubRecords(azure).map(({ vmName, observerAffected }) => `${vmName} ${observerAffected}`);
     expect(seen.sort()).toEqual(['web_0 true', 'web_1 false']);
-    expect(new Set(onTheHub(azure).map(({ transitionId }) => transitionId)).size).toBe(1);
+    expect(new Set(hubRecords(azure).map(({ transitionId }) => transitionId)).size).toBe(1);
     azure.imds.remove(eventId);
     stop.abort();
     await Promise.all(bridges);

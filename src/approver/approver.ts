@@ -49,7 +49,7 @@ const manualApprovalMs = 5 * 60_000;
 
 export function createApprover(options: ApproverOptions): Approver {
   const { outbox, observer, policy, stateDirectory, clock, log } = options;
-  const sayOnce = createRateLimit({ clock, everyMs: 10 * 60_000 });
+  const logRateLimited = createRateLimit({ clock, everyMs: 10 * 60_000 });
   const isPolicyOn = policy.userInitiated || policy.freezeUpToSeconds !== null;
   const view = createEventView(clock);
   const carryOut = createSubmitter(options);
@@ -91,7 +91,7 @@ export function createApprover(options: ApproverOptions): Approver {
     const why = whyNotAgain(intent, event);
     if (why === null && carryOut.hasRoom()) void carryOut.post(intent);
     else if (why !== null && intent.cause !== byHand) logRefusal(event, why);
-    else if (why !== null && view.times() > 1) tellPerson(event, why);
+    else if (why !== null && view.times() > 1) logNotRepeated(event, why);
   };
 
   /** The event is judged again: it may have changed since the intent. */
@@ -143,7 +143,7 @@ export function createApprover(options: ApproverOptions): Approver {
     log[isOurs ? 'info' : 'debug']({ part: 'approve', eventId, eventType }, line);
   };
 
-  const tellPerson = (event: ScheduledEvent, why: string): void => {
+  const logNotRepeated = (event: ScheduledEvent, why: string): void => {
     if (logged.get(keyOf(event)) === why) return;
     logged.set(keyOf(event), why);
     const { eventId, eventType } = event;
@@ -175,7 +175,7 @@ export function createApprover(options: ApproverOptions): Approver {
       try {
         consider(turn);
       } catch (error) {
-        sayOnce('failed', (leftOut) => {
+        logRateLimited('failed', (leftOut) => {
           log.error({ part: 'approve', error, leftOut }, 'Approving failed with an internal error; polling continues.');
         });
       }

@@ -49,7 +49,7 @@ const mostAtOnce = 2;
 
 export function createSubmitter({ imds, outbox, observer, bridgeVersion, clock, log }: SubmitterOptions): Submitter {
   const stopping = new AbortController();
-  const sayOnce = createRateLimit({ clock, everyMs: 10 * 60_000 });
+  const logRateLimited = createRateLimit({ clock, everyMs: 10 * 60_000 });
   const underWay = new Map<string, Promise<ApprovalAnswer>>();
   const posted = new Set<string>();
   /** What was known of the events being approved: they may leave, and be forgotten, before the outcome is there. */
@@ -90,7 +90,7 @@ export function createSubmitter({ imds, outbox, observer, bridgeVersion, clock, 
     intend({ eventId }, terms, cause) {
       const intent = { eventId, cause, at: clock.now(), terms };
       if (outbox.intend(intent)) return intent;
-      sayOnce('no-intent', (leftOut) => {
+      logRateLimited('no-intent', (leftOut) => {
         log.error({ part: 'approve', eventId, cause, leftOut }, `Event ${eventId} is not approved: ${noTrace()}`);
       });
       return null;

@@ -105,9 +105,9 @@ function handshake(socket: Socket, host: string): Promise<NonNullable<ProbeResul
 /** What takes longer ends like a connection without an answer. */
 function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((done, fail) => {
-    const giveUp = (): void => fail(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' }));
-    if (signal.aborted) giveUp();
-    signal.addEventListener('abort', giveUp, { once: true });
-    work.then(done, fail).finally(() => signal.removeEventListener('abort', giveUp));
+    const timeOut = (): void => fail(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' }));
+    if (signal.aborted) timeOut();
+    signal.addEventListener('abort', timeOut, { once: true });
+    work.then(done, fail).finally(() => signal.removeEventListener('abort', timeOut));
   });
 }

@@ -99,7 +99,7 @@ export function startHealth(options: HealthOptions): Health {
 async function openMetrics(options: HealthOptions): Promise<Metrics> {
   const { runtimeStats, outbox } = options;
   const store = createStoreCounts(outbox, runtimeStats.startedAt);
-  runtimeStats.onPoll(store.look);
+  runtimeStats.onPoll(store.update);
   const metrics = await createMetrics(() => ({
     ...readingsOf(options),
     store: { ...store.counts(), ...storeOf(outbox) },

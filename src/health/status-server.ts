@@ -17,7 +17,7 @@ export interface StatusServerOptions {
 }
 
 /** A socket that was removed is made again, and one that could not be made is tried again, after this long. */
-const lookAgainMs = 60_000;
+const pollEveryMs = 60_000;
 /** Commands are few and short: more than this is an error of the client. */
 const mostConnections = 16;
 const slowReaderMs = 5_000;
@@ -68,7 +68,7 @@ export function serveStatus({ directory, snapshot, clock, log, paths = statusPat
         }
         isSaid = why !== null;
       }
-      await clock.sleep(lookAgainMs, closing.signal);
+      await clock.sleep(pollEveryMs, closing.signal);
     }
   }
   const running = run();

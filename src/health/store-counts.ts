@@ -12,12 +12,12 @@ export interface StoreCounts {
 export function createStoreCounts(
   outbox: Pick<Outbox, 'storage' | 'recovery'>,
   startedAt: Date,
-): { look(): void; counts(): StoreCounts } {
+): { update(): void; counts(): StoreCounts } {
   const errors: Record<string, number> = {};
   let corruptions = 0;
   let code: string | null = null;
   let recoveredAt: string | null = null;
-  const look = (): void => {
+  const update = (): void => {
     const now = outbox.storage.trouble?.code ?? null;
     if (now !== null && now !== code) errors[now] = (errors[now] ?? 0) + 1;
     code = now;
@@ -25,6 +25,6 @@ export function createStoreCounts(
     if (at !== null && at !== recoveredAt && Date.parse(at) >= startedAt.getTime()) corruptions += 1;
     recoveredAt = at;
   };
-  look();
-  return { look, counts: () => ({ errors: { ...errors }, corruptions }) };
+  update();
+  return { update, counts: () => ({ errors: { ...errors }, corruptions }) };
 }

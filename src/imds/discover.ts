@@ -36,9 +36,9 @@ export function createDiscovery(options: {
 }): Locate {
   const { clock, log, root = '/' } = options;
   const probe: Probe = options.probe ?? ((address, signal) => probeTcp(address, httpPort, { clock, signal }));
-  let looking: Promise<Located> | null = null;
+  let locating: Promise<Located> | null = null;
 
-  const look = async (signal: AbortSignal): Promise<Located> => {
+  const locate = async (signal: AbortSignal): Promise<Located> => {
     if (await probe(linkLocal, signal)) {
       const endpoint = `http://${linkLocal}`;
       log.info({ endpoint }, `The metadata service answers at ${endpoint}, the link-local address.`);
@@ -58,9 +58,9 @@ export function createDiscovery(options: {
   };
 
   return async (signal) => {
-    looking ??= look(signal);
-    const located = await looking;
-    if (located.kind === 'not-found') looking = null;
+    locating ??= locate(signal);
+    const located = await locating;
+    if (located.kind === 'not-found') locating = null;
     return located;
   };
 }

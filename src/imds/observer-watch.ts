@@ -38,7 +38,7 @@ export interface ObserverWatch {
 export function createObserverWatch(options: ObserverWatchOptions): ObserverWatch {
   const { imds, configured, computer, stored, clock, log } = options;
   const { tags: tagNames, ...overrides } = configured;
-  const sayOnce = createRateLimit({ clock, everyMs: hourMs });
+  const logRateLimited = createRateLimit({ clock, everyMs: hourMs });
   const listeners = new Set<(observer: Observer) => void>();
   let known = observerWithoutMetadata({ stored, computer }, overrides, tagNames);
   let isFresh = overrides.vmId !== undefined;
@@ -64,7 +64,7 @@ export function createObserverWatch(options: ObserverWatchOptions): ObserverWatc
     }
     const { code, reason, retryAfterMs } = answer.kind === 'unavailable' ? answer : nameless;
     failures += 1;
-    sayOnce(code, (leftOut) => log.warn({ code, failures, leftOut }, describeFailure(reason, known !== null)));
+    logRateLimited(code, (leftOut) => log.warn({ code, failures, leftOut }, describeFailure(reason, known !== null)));
     const backoffMs = Math.min(longestBackoffMs, 1000 * 2 ** Math.min(failures - 1, 10));
     return Math.max(backoffMs, Math.min(retryAfterMs ?? 0, longestRetryAfterMs));
   };

@@ -10,7 +10,7 @@ import { applyImpact, isForgotten, isUnchanged, rememberListed, stillListed, toF
 import type { ScheduledEvent } from './scheduled-event.ts';
 import { affects, isSampled } from './scope.ts';
 import type { EventMemory } from './state.ts';
-import { type Listing, saysEnded, stepTaken } from './steps.ts';
+import { hasEndStatus, type Listing, stepTaken } from './steps.ts';
 
 type Events = ReadonlyMap<string, EventMemory>;
 
@@ -116,16 +116,16 @@ function decideListed(
     ? isGap(memory.listedIn ?? context.previous, context.moment, context.gapAfterMs)
     : context.gap || context.wasHidden || context.settling || context.mayHaveMoved;
   const listing: Listing = { now, memory, affectsUs, gap };
-  if (!inScope && saysEnded(listing)) return { memory: undefined };
+  if (!inScope && hasEndStatus(listing)) return { memory: undefined };
   const step = inScope ? stepTaken(listing) : null;
   if (memory && !memory.open && !step) return { memory }; // has ended, and is listed as ended again
   const listedNow = rememberListed(listing, inScope, context);
   const wasListed = memory?.open && !memory.absent;
   const remembered = wasListed ? listedNow : stillListed(applyImpact(listedNow, null, booking));
   if (!step) return { memory: remembered };
-  const startedSeconds = saysEnded(listing) ? startedFor(remembered, moment, gap) : null;
+  const startedSeconds = hasEndStatus(listing) ? startedFor(remembered, moment, gap) : null;
   const lastListedAt = (memory?.listedIn ?? context.previous).moment?.azureAt ?? null;
-  const departure = saysEnded(listing) ? { departure: { lastListedAt, gap } } : {};
+  const departure = hasEndStatus(listing) ? { departure: { lastListedAt, gap } } : {};
   return { memory: remembered, step: { ...step, ...departure, incarnation: context.incarnation, startedSeconds } };
 }
 

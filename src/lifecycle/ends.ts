@@ -24,7 +24,7 @@ interface Departure extends AbsenceFacts {
 
 const interrupts = (e: Departure): boolean => ['Freeze', 'Reboot', 'Redeploy'].includes(e.eventType ?? '');
 /** `hostChanged`, `paused` and `rebooted` are what was booked for this event: its impact was possible then. */
-const wasFelt = (e: Departure): boolean => e.affectsUs && interrupts(e) && (e.hostChanged || e.paused);
+const hadImpact = (e: Departure): boolean => e.affectsUs && interrupts(e) && (e.hostChanged || e.paused);
 const wasRebooted = (e: Departure): boolean => e.affectsUs && e.rebooted;
 const wasCanceled = (e: Departure): boolean =>
   !e.started && !e.wentBack && !e.statusUnknown && e.notBefore === 'ahead' && e.exactlyOneMore && !e.gap && !e.approved;
@@ -33,7 +33,7 @@ const wasCanceled = (e: Departure): boolean =>
 const rows: readonly { readonly phase: Phase; readonly when: (e: Departure) => boolean }[] = [
   { phase: 'Completed', when: (e) => wasRebooted(e) && !e.ambiguous },
   { phase: 'Canceled', when: wasCanceled },
-  { phase: 'Completed', when: (e) => wasFelt(e) && !e.ambiguous },
+  { phase: 'Completed', when: (e) => hadImpact(e) && !e.ambiguous },
   { phase: 'Ended', when: (e) => e.statusUnknown },
   { phase: 'Completed', when: (e) => e.started },
   { phase: 'Ended', when: () => true },
@@ -46,7 +46,7 @@ const words: Readonly<Record<EndEvidence, (e: Departure) => boolean>> = {
   'incarnation-reset': (e) => e.reset,
   'physical-host-changed': (e) => e.affectsUs && interrupts(e) && e.hostChanged,
   'pause-observed': (e) => e.affectsUs && interrupts(e) && e.paused,
-  'reboot-became-freeze': (e) => e.eventType === 'Reboot' && e.bootKnownSame && wasFelt(e),
+  'reboot-became-freeze': (e) => e.eventType === 'Reboot' && e.bootKnownSame && hadImpact(e),
   'left-after-started': (e) => e.started,
   'left-before-not-before': wasCanceled,
   'incarnation-gap': (e) => !e.exactlyOneMore,

@@ -6,7 +6,7 @@ import { longestBetween, type Moment } from './moment.ts';
 import type { Pause } from './pause.ts';
 import type { IsoTime } from './record.ts';
 import type { EventMemory } from './state.ts';
-import { heldPhase, type Listing, saysEnded } from './steps.ts';
+import { hasEndStatus, heldPhase, type Listing } from './steps.ts';
 
 /** How long an ended event is remembered, so that it is recognised when it returns. */
 export const rememberEndedMs = 30 * 24 * 3_600_000;
@@ -31,7 +31,7 @@ function begin(listing: Listing, { at, moment, host: { physicalHost } }: Context
     ...emptyMemory(now.eventId, moment),
     last: now,
     phase,
-    open: !saysEnded(listing),
+    open: !hasEndStatus(listing),
     affectsUs,
     firstSeenAt: at,
     scheduledSince: now.eventStatus === 'Scheduled' ? at : null,
@@ -39,7 +39,7 @@ function begin(listing: Listing, { at, moment, host: { physicalHost } }: Context
     startedAt: phase === 'Started' ? at : null,
     startSeen: phase === 'Started' && !gap,
     started: phase === 'Started' ? moment : null,
-    endedAt: saysEnded(listing) ? moment.azureAt : null,
+    endedAt: hasEndStatus(listing) ? moment.azureAt : null,
     foundOnHost: physicalHost,
   };
 }
@@ -56,7 +56,7 @@ function update(memory: EventMemory, listing: Listing, { at, moment, host: { phy
     ...memory,
     last: now,
     phase,
-    open: !saysEnded(listing),
+    open: !hasEndStatus(listing),
     affectsUs,
     firstSeenAt: joined ? at : memory.firstSeenAt,
     firstSeen: joined ? moment : memory.firstSeen,
@@ -70,7 +70,7 @@ function update(memory: EventMemory, listing: Listing, { at, moment, host: { phy
     startedBeforeMs: memory.startedBeforeMs + ranMs,
     impactAt:
       stops && memory.startSeen && memory.started ? earlier(memory.impactAt, memory.started.azureAt) : memory.impactAt,
-    endedAt: saysEnded(listing) ? moment.azureAt : null,
+    endedAt: hasEndStatus(listing) ? moment.azureAt : null,
     ...untouched,
     foundOnHost: memory.foundOnHost ?? physicalHost,
     listedIn: null,

@@ -39,7 +39,7 @@ export function heldPhase({ now, memory }: Pick<Listing, 'now' | 'memory'>): Hel
 }
 
 /** Said by Azure itself that it is over. Not known to happen today; believed when it does. */
-export const saysEnded = ({ now }: Listing): boolean => isEnd(now.eventStatus);
+export const hasEndStatus = ({ now }: Listing): boolean => isEnd(now.eventStatus);
 
 /** The step of an event that is published, or null where it made none. */
 export function stepTaken(listing: Listing): StepTaken | null {
@@ -49,12 +49,12 @@ export function stepTaken(listing: Listing): StepTaken | null {
     const ambiguous = memory?.ambiguous ? ['impact-ambiguous'] : [];
     return { phase: now.eventStatus, evidence: ['said-by-azure', ...ambiguous], changes: [] };
   }
-  if (!memory) return firstSight(listing);
+  if (!memory) return firstListing(listing);
   if (!memory.open) return returned(listing);
-  return memory.inScope ? nextSight(listing, memory) : cameIntoScope(listing, memory);
+  return memory.inScope ? nextListing(listing, memory) : cameIntoScope(listing, memory);
 }
 
-function firstSight({ now, gap }: Listing): StepTaken {
+function firstListing({ now, gap }: Listing): StepTaken {
   const atFirstLook: readonly StepEvidence[] = gap ? ['present-at-first-look'] : [];
   if (!isKnown(now.eventStatus)) return { phase: 'Updated', evidence: [...atFirstLook, 'status-unknown'], changes: [] };
   const said = now.eventStatus === 'Started' ? 'started-without-notice' : 'said-by-azure';
@@ -72,7 +72,7 @@ function cameIntoScope(listing: Listing, memory: EventMemory): StepTaken | null 
   return { phase: heldPhase(listing), evidence: inOrder(['became-affected', ...evidence]), changes: [] };
 }
 
-function nextSight(listing: Listing, memory: EventMemory): StepTaken | null {
+function nextListing(listing: Listing, memory: EventMemory): StepTaken | null {
   const { evidence, changes } = compare(listing, memory);
   if (memory.phase === 'Scheduled' && listing.now.eventStatus === 'Started') {
     return { phase: 'Started', evidence, changes: [] };

@@ -70,8 +70,8 @@ export interface SenderLimits {
 
 /** A healthy sender has some 30 MB, some 60 at full speed; the unit gives all processes of the service 320. */
 const defaultLimits: SenderLimits = { hungMs: 15_000, heapMegabytes: 96, memoryMegabytes: 128 };
-const lookEveryMs = 250;
-const askEveryMs = 1000;
+const checkEveryMs = 250;
+const pingEveryMs = 1000;
 /** How often it is looked whether something is near. */
 const nearEveryMs = 1000;
 /** After a death nothing but a call starts it for so long. */
@@ -185,19 +185,19 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
 
   /** Looks after one life, until it is over. */
   async function watch(made: Life): Promise<void> {
-    let sinceAskedMs = askEveryMs;
+    let sinceAskedMs = pingEveryMs;
     let isAsked = false;
     while (!made.over.signal.aborted) {
       const began = clock.monotonicMs();
-      await clock.sleep(lookEveryMs, made.over.signal);
+      await clock.sleep(checkEveryMs, made.over.signal);
       // A machine that stood still is no sender that hangs.
-      const elapsedMs = Math.min(clock.monotonicMs() - began, 2 * lookEveryMs);
+      const elapsedMs = Math.min(clock.monotonicMs() - began, 2 * checkEveryMs);
       made.silentMs += elapsedMs;
       sinceAskedMs += elapsedMs;
       if (isTooLarge(made)) kill(made, 'memory');
       else if (made.silentMs >= limits.hungMs) kill(made, 'hung');
       else if (isIdle(made)) void end(made);
-      if (isAsked || sinceAskedMs < askEveryMs) continue;
+      if (isAsked || sinceAskedMs < pingEveryMs) continue;
       isAsked = true;
       sinceAskedMs = 0;
       made.calls.call('status', near()).then(

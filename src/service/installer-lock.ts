@@ -6,7 +6,7 @@ import { Refusal } from './refusals.ts';
 
 /** Another installer has this long to end; a fall-back takes longer and is not waited for. */
 export const lockPatienceMs = 120_000;
-const lookAgainMs = 200;
+const pollEveryMs = 200;
 /** SQLITE_BUSY */
 const busy = 5;
 
@@ -37,7 +37,7 @@ export async function alone<T>(
         `Another installation of the bridge is at work on this machine (it holds ${path}): wait for it, and try again.`,
       );
     }
-    await clock.sleep(lookAgainMs);
+    await clock.sleep(pollEveryMs);
   }
 }
 

@@ -3,7 +3,7 @@ import type { Machine } from './machine.ts';
 /** A metadata service that is just updated may be gone for 70 s, and is no firewall. */
 const patienceMs = 75_000;
 /** An attempt to connect ends after 10 s; a longer wait is for an answer. */
-const firstLookMs = 15_000;
+const firstProbeMs = 15_000;
 const askAgainMs = 5_000;
 
 /**
@@ -21,7 +21,7 @@ export async function whyUnreached(
     const reach = greeting.ok ? greeting.reach : ({ kind: 'waiting' } as const);
     if (reach.kind === 'connected' || reach.kind === 'unreported') return null;
     const askedMs = clock.monotonicMs() - began;
-    if (reach.kind === 'waiting' && askedMs >= firstLookMs) return null;
+    if (reach.kind === 'waiting' && askedMs >= firstProbeMs) return null;
     if (reach.kind === 'no-connection' && askedMs >= patienceMs) return reach.reason;
     await clock.sleep(askAgainMs);
   }

@@ -41,13 +41,13 @@ const endings: Readonly<Record<number, string>> = {
 const isFinal = (exitStatus: number): boolean => exitStatus in endings && exitStatus !== 75;
 
 /** The verdict of these observations; the first is the first after the start was requested. `before`: the start that is being replaced. */
-export function verdictOf(looks: readonly ReadinessProbe[], before: string | null): ProbeVerdict {
-  const first = looks[0];
-  const last = looks.at(-1);
+export function verdictOf(probes: readonly ReadinessProbe[], before: string | null): ProbeVerdict {
+  const first = probes[0];
+  const last = probes.at(-1);
   if (!first || !last) return { kind: 'starting' };
   const notReady = (because: string): ProbeVerdict => ({ kind: 'not-ready', because });
   const isOver = last.atMs - first.atMs >= patienceMs;
-  const own = looks.filter(({ unit }) => unit.invocation !== null && unit.invocation !== before);
+  const own = probes.filter(({ unit }) => unit.invocation !== null && unit.invocation !== before);
   const [began] = own;
   if (!began) return isOver ? notReady(`systemd has not started it for ${patienceMs / 1000} s`) : { kind: 'starting' };
   const restarts = new Set(own.map(({ unit }) => unit.invocation)).size - 1;
@@ -55,7 +55,7 @@ export function verdictOf(looks: readonly ReadinessProbe[], before: string | nul
   const exitStatus = own.findLast(({ unit }) => unit.exitStatus !== 0)?.unit.exitStatus ?? 0;
   const ended = endings[exitStatus];
   if (isUp(last)) {
-    const up = own.findLastIndex((look) => !isUp(look) || look.unit.pid !== last.unit.pid);
+    const up = own.findLastIndex((probe) => !isUp(probe) || probe.unit.pid !== last.unit.pid);
     const since = own[up + 1]?.atMs ?? last.atMs;
     if (last.atMs - since >= steadyMs) return { kind: 'steady' };
     return isOver ? notReady(`it does not stay up${why(ended)}`) : { kind: 'starting' };
@@ -84,18 +84,18 @@ export async function waitUntilReady(
   systemd: Pick<Systemd, 'unit' | 'lastWords'>,
   { before, stateDirectory }: { readonly before: string | null; readonly stateDirectory: string },
 ): Promise<Readiness> {
-  const looks: ReadinessProbe[] = [];
+  const probes: ReadinessProbe[] = [];
   let unproven = '';
   for (;;) {
     const unit = await systemd.unit();
-    looks.push({ atMs: clock.monotonicMs(), unit });
-    const verdict = verdictOf(looks, before);
+    probes.push({ atMs: clock.monotonicMs(), unit });
+    const verdict = verdictOf(probes, before);
     if (verdict.kind === 'steady') {
       const greeting = await greet(stateDirectory);
       if (greeting.ok) return { ready: true };
       unproven = greeting.message;
     }
-    const isOver = clock.monotonicMs() - (looks[0]?.atMs ?? 0) >= patienceMs;
+    const isOver = clock.monotonicMs() - (probes[0]?.atMs ?? 0) >= patienceMs;
     if (verdict.kind === 'not-ready' || (verdict.kind === 'steady' && isOver)) {
       const because = verdict.kind === 'not-ready' ? verdict.because : unproven;
       return { ready: false, because, words: wordsIn(await systemd.lastWords(unit.invocation)) };

@@ -30,9 +30,9 @@ async function inDirectory(
 
 describe('approving by policy', () => {
   test('an event that appears is approved at once, with one POST and one record', () =>
-    inDirectory(userInitiated, async ({ look, posts, approvals, records, outbox }) => {
-      await look([]);
-      for (let n = 0; n < 5; n += 1) await look([reboot]);
+    inDirectory(userInitiated, async ({ observe, posts, approvals, records, outbox }) => {
+      await observe([]);
+      for (let n = 0; n < 5; n += 1) await observe([reboot]);
       expect(posts).toEqual([eventId]);
       expect(approvals()).toEqual(['Approved: accepted']);
       expect(records().map(({ position, sequence }) => [position, sequence])).toEqual([
@@ -45,19 +45,19 @@ describe('approving by policy', () => {
     }));
 
   test('an event that is there at the start is approved with the second document, also when that says nothing new', () =>
-    inDirectory(userInitiated, async ({ look, posts }) => {
-      await look([reboot]);
+    inDirectory(userInitiated, async ({ observe, posts }) => {
+      await observe([reboot]);
       expect(posts).toEqual([]);
-      await look(undefined);
+      await observe(undefined);
       expect(posts).toEqual([]);
-      await look([reboot], { unchanged: true });
+      await observe([reboot], { unchanged: true });
       expect(posts).toEqual([eventId]);
       return undefined;
     }));
 
   test('nothing is approved where the configuration says nothing', () =>
-    inDirectory({}, async ({ look, posts, log }) => {
-      for (const _ of [1, 2, 3]) await look([reboot]);
+    inDirectory({}, async ({ observe, posts, log }) => {
+      for (const _ of [1, 2, 3]) await observe([reboot]);
       expect(posts).toEqual([]);
       expect(log).toEqual([]);
       return undefined;
@@ -65,24 +65,24 @@ describe('approving by policy', () => {
 
   test('nothing is approved before the metadata service has told which VM this is', () => {
     let isFresh = false;
-    return inDirectory({ ...userInitiated, fresh: () => isFresh }, async ({ look, posts }) => {
-      for (const _ of [1, 2, 3]) await look([reboot]);
+    return inDirectory({ ...userInitiated, fresh: () => isFresh }, async ({ observe, posts }) => {
+      for (const _ of [1, 2, 3]) await observe([reboot]);
       expect(posts).toEqual([]);
       isFresh = true;
-      await look([reboot]);
+      await observe([reboot]);
       expect(posts).toEqual([eventId]);
       return undefined;
     });
   });
 
   test('a file in the state directory stops it at once, and taking it away lets it go on', () =>
-    inDirectory(userInitiated, async ({ look, posts }, directory) => {
-      await look([]);
+    inDirectory(userInitiated, async ({ observe, posts }, directory) => {
+      await observe([]);
       writeFileSync(join(directory, disablingFile), '');
-      for (const _ of [1, 2, 3]) await look([reboot]);
+      for (const _ of [1, 2, 3]) await observe([reboot]);
       expect(posts).toEqual([]);
       rmSync(join(directory, disablingFile));
-      await look([reboot]);
+      await observe([reboot]);
       expect(posts).toEqual([eventId]);
       return undefined;
     }));
@@ -90,14 +90,14 @@ describe('approving by policy', () => {
   test('a neighbour has its time, which no step of the clock shortens', () =>
     inDirectory(
       { policy: { userInitiated: true, onBehalfOf: ['web_1'], onBehalfAfterSeconds: 60 } },
-      async ({ look, posts, approvals, clock }) => {
-        await look([]);
-        await look([ofNeighbour]);
+      async ({ observe, posts, approvals, clock }) => {
+        await observe([]);
+        await observe([ofNeighbour]);
         clock.stepWall(86_400_000);
-        await look([ofNeighbour]);
-        await look([ofNeighbour], { afterMs: 58_900 });
+        await observe([ofNeighbour]);
+        await observe([ofNeighbour], { afterMs: 58_900 });
         expect(posts).toEqual([]);
-        await look([ofNeighbour], { afterMs: 200 });
+        await observe([ofNeighbour], { afterMs: 200 });
         expect(posts).toEqual([eventId]);
         expect(approvals()).toEqual(['Approved: accepted on-behalf-of:web_1']);
         return undefined;
@@ -111,10 +111,10 @@ describe('approving by policy', () => {
       found = open?.openApprovals().map((intent) => intent.eventId) ?? [];
       return { outcome: 'accepted', reason: null };
     };
-    await inDirectory({ ...userInitiated, answer }, async ({ look, outbox }) => {
+    await inDirectory({ ...userInitiated, answer }, async ({ observe, outbox }) => {
       open = outbox;
-      await look([]);
-      await look([reboot]);
+      await observe([]);
+      await observe([reboot]);
       expect(found).toEqual([eventId]);
       return undefined;
     });
@@ -126,9 +126,9 @@ describe('approving by policy', () => {
         ...userInitiated,
         outbox: (outbox) => intending(outbox, () => false),
       },
-      async ({ look, posts, log }) => {
-        await look([]);
-        for (const _ of [1, 2, 3]) await look([reboot]);
+      async ({ observe, posts, log }) => {
+        await observe([]);
+        for (const _ of [1, 2, 3]) await observe([reboot]);
         expect(posts).toEqual([]);
         expect(log.filter(({ level }) => level === 'error')).toHaveLength(1);
         return undefined;
@@ -140,13 +140,13 @@ describe('approving by policy', () => {
     [{ outcome: 'refused', reason: 'not valid' }, 'Canceled: left-before-not-before', ['warn']],
     [{ outcome: 'outcome-unknown', reason: 'no answer' }, 'Ended: approved', ['warn']],
   ])('the outcome %o is on record, is not asked for again, and counts for the end', (answer, end, levels) =>
-    inDirectory({ ...userInitiated, answer }, async ({ look, posts, approvals, records, log }) => {
-      await look([]);
-      for (const _ of [1, 2, 3]) await look([reboot]);
+    inDirectory({ ...userInitiated, answer }, async ({ observe, posts, approvals, records, log }) => {
+      await observe([]);
+      for (const _ of [1, 2, 3]) await observe([reboot]);
       expect(posts).toEqual([eventId]);
       expect(approvals()).toEqual([`Approved: ${answer.outcome}`]);
       expect(log.filter(({ message }) => /pproved: Reboot/.test(message)).map(({ level }) => level)).toEqual(levels);
-      await look([]);
+      await observe([]);
       const last = records().at(-1);
       expect(`${last?.phase}: ${last?.evidence.join(' ')}`).toBe(end);
       return undefined;
@@ -156,11 +156,11 @@ describe('approving by policy', () => {
   test('a POST that takes its time holds up no turn, and nothing is sent twice', async () => {
     let answer: (answer: ApprovalAnswer) => void = () => {};
     const slow = (): Promise<ApprovalAnswer> => new Promise((resolve) => (answer = resolve));
-    await inDirectory({ ...userInitiated, answer: slow }, async ({ look, posts, approvals, records }) => {
-      await look([]);
-      for (const _ of [1, 2, 3]) await look([reboot]);
-      await look([started(reboot)]);
-      await look([]);
+    await inDirectory({ ...userInitiated, answer: slow }, async ({ observe, posts, approvals, records }) => {
+      await observe([]);
+      for (const _ of [1, 2, 3]) await observe([reboot]);
+      await observe([started(reboot)]);
+      await observe([]);
       expect([posts, approvals()]).toEqual([[eventId], []]);
       answer({ outcome: 'accepted', reason: null });
       await settled();
@@ -171,9 +171,9 @@ describe('approving by policy', () => {
   });
 
   test('why an event of this VM is not approved is said once', () =>
-    inDirectory(userInitiated, async ({ look, log }) => {
-      await look([]);
-      for (const _ of [1, 2, 3]) await look([event({ eventType: 'Preempt' })]);
+    inDirectory(userInitiated, async ({ observe, log }) => {
+      await observe([]);
+      for (const _ of [1, 2, 3]) await observe([event({ eventType: 'Preempt' })]);
       const why = 'events of its type need a manual approval';
       expect(log).toEqual([{ level: 'info', message: `Preempt ${eventId} is not approved automatically: ${why}.` }]);
       return undefined;
@@ -188,9 +188,9 @@ describe('approving by policy', () => {
             throw new Error('of ours');
           }),
       },
-      async ({ look, log }) => {
-        await look([]);
-        await look([reboot]);
+      async ({ observe, log }) => {
+        await observe([]);
+        await observe([reboot]);
         expect(log.map(({ level }) => level)).toEqual(['error']);
         return undefined;
       },
@@ -202,43 +202,59 @@ describe('an approval that a process left open', () => {
   const early = started(reboot);
   const bootId = 'boot-2';
 
-  type Look = readonly [events: readonly ScheduledEvent[], more?: { bootId?: string; afterMs?: number }];
-  test.each<{ name: string; first?: ScheduledEvent; looks: readonly Look[]; posts: number; told: string }>([
-    { name: 'is accepted when the event is Started before its time', looks: [[[early]]], posts: 0, told: 'accepted' },
+  type ObserveArguments = readonly [events: readonly ScheduledEvent[], more?: { bootId?: string; afterMs?: number }];
+  test.each<{
+    name: string;
+    first?: ScheduledEvent;
+    observations: readonly ObserveArguments[];
+    posts: number;
+    outcome: string;
+  }>([
+    {
+      name: 'is accepted when the event is Started before its time',
+      observations: [[[early]]],
+      posts: 0,
+      outcome: 'accepted',
+    },
     {
       name: 'has an outcome that nobody knows when the event is Started after its time',
-      looks: [[[early], { afterMs: 1_000_000 }]],
+      observations: [[[early], { afterMs: 1_000_000 }]],
       posts: 0,
-      told: 'outcome-unknown',
+      outcome: 'outcome-unknown',
     },
     {
       name: 'is accepted when this VM was rebooted by the event before its time',
-      looks: [[[], { bootId }]],
+      observations: [[[], { bootId }]],
       posts: 0,
-      told: 'accepted',
+      outcome: 'accepted',
     },
     {
       name: 'has an outcome that nobody knows when this VM was rebooted after the time of the event',
-      looks: [[[], { bootId, afterMs: 1_000_000 }]],
+      observations: [[[], { bootId, afterMs: 1_000_000 }]],
       posts: 0,
-      told: 'outcome-unknown',
+      outcome: 'outcome-unknown',
     },
-    { name: 'has an outcome that nobody knows when the event left', looks: [[[]]], posts: 0, told: 'outcome-unknown' },
+    {
+      name: 'has an outcome that nobody knows when the event left',
+      observations: [[[]]],
+      posts: 0,
+      outcome: 'outcome-unknown',
+    },
     {
       name: 'is not sent again with the first document, but with the second',
-      looks: [[[reboot]], [[reboot]], [[reboot]]],
+      observations: [[[reboot]], [[reboot]], [[reboot]]],
       posts: 1,
-      told: 'accepted',
+      outcome: 'accepted',
     },
-  ])('$name', ({ looks, posts, told }) =>
+  ])('$name', ({ observations, posts, outcome }) =>
     inDirectory(silent, async (before) => {
-      await before.look([]);
-      await before.look([reboot]);
+      await before.observe([]);
+      await before.observe([reboot]);
       expect([before.posts, before.approvals()]).toEqual([[eventId], []]);
       const after = before.killed({ answer: { outcome: 'accepted', reason: null } });
-      for (const [events, more] of looks) await after.look(events, more);
+      for (const [events, more] of observations) await after.observe(events, more);
       expect(after.posts).toHaveLength(posts);
-      expect(after.approvals()).toEqual([`Approved: ${told}`]);
+      expect(after.approvals()).toEqual([`Approved: ${outcome}`]);
       expect(after.outbox.openApprovals()).toEqual([]);
       expect(after.records().map(({ position }) => position)).toEqual(after.records().map((_, n) => n + 1));
       return after;
@@ -249,10 +265,10 @@ describe('an approval that a process left open', () => {
     inDirectory(
       { policy: { userInitiated: true, onBehalfOf: ['web_1'], onBehalfAfterSeconds: 0 }, answer: null },
       async (before) => {
-        await before.look([]);
-        await before.look([ofNeighbour]);
+        await before.observe([]);
+        await before.observe([ofNeighbour]);
         const after = before.killed();
-        await after.look([]);
+        await after.observe([]);
         expect(after.approvals()).toEqual(['Approved: outcome-unknown on-behalf-of:web_1']);
         expect(after.records()).toMatchObject([{ eventType: 'Reboot', affectedResources: ['web_1'], position: 1 }]);
         return after;
@@ -266,13 +282,13 @@ describe('an approval that a process left open', () => {
     ['nobody knows for certain which VM this is', () => {}, reboot, { fresh: () => false }],
   ])('is not sent again while %s, and settled by the document in the end', (_, prepare, listed, options) =>
     inDirectory(silent, async (before, directory) => {
-      await before.look([]);
-      await before.look([reboot]);
+      await before.observe([]);
+      await before.observe([reboot]);
       prepare(directory);
       const after = before.killed({ answer: { outcome: 'accepted', reason: null }, ...options });
-      for (const __ of [1, 2, 3]) await after.look([listed]);
+      for (const __ of [1, 2, 3]) await after.observe([listed]);
       expect([after.posts, after.approvals()]).toEqual([[], []]);
-      await after.look([started(listed)]);
+      await after.observe([started(listed)]);
       expect(after.approvals()).toEqual(['Approved: accepted']);
       return after;
     }),
@@ -281,11 +297,11 @@ describe('an approval that a process left open', () => {
   test('of a person is sent again whatever the policy', () =>
     inDirectory({ answer: null }, async (before) => {
       const preempt = event({ eventType: 'Preempt', notBefore });
-      await before.look([preempt]);
+      await before.observe([preempt]);
       void before.approver.approve({ eventId });
       await settled();
       const after = before.killed({ answer: { outcome: 'accepted', reason: null } });
-      for (const _ of [1, 2, 3]) await after.look([preempt]);
+      for (const _ of [1, 2, 3]) await after.observe([preempt]);
       expect([after.posts, after.approvals()]).toEqual([[eventId], ['Approved: accepted']]);
       return after;
     }));
@@ -293,19 +309,19 @@ describe('an approval that a process left open', () => {
 
 describe('the end of the service', () => {
   test('waits for an outcome for a moment, and approves nothing more', () =>
-    inDirectory(userInitiated, async ({ look, approver, posts }) => {
-      await look([]);
+    inDirectory(userInitiated, async ({ observe, approver, posts }) => {
+      await observe([]);
       await approver.close(2000);
-      await look([reboot]);
+      await observe([reboot]);
       expect(posts).toEqual([]);
       expect(await approver.approve({ eventId })).toMatchObject({ ok: false });
       return undefined;
     }));
 
   test('leaves an approval without an outcome open', () =>
-    inDirectory({ ...userInitiated, answer: null }, async ({ look, approver, approvals, outbox, clock }) => {
-      await look([]);
-      await look([reboot]);
+    inDirectory({ ...userInitiated, answer: null }, async ({ observe, approver, approvals, outbox, clock }) => {
+      await observe([]);
+      await observe([reboot]);
       const closing = approver.close(2000);
       await clock.advance(2000);
       await closing;

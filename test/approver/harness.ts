@@ -19,7 +19,7 @@ export interface ApproverHarness {
   readonly posts: string[];
   readonly log: { readonly level: string; readonly message: string }[];
   /** One turn a second later; undefined: no valid document. Then everything runs that can. */
-  look(events: readonly ScheduledEvent[] | undefined, more?: LookMore): Promise<void>;
+  observe(events: readonly ScheduledEvent[] | undefined, more?: ObserveOptions): Promise<void>;
   /** Every record so far, oldest first. */
   records(): readonly LifecycleRecord[];
   /** `Approved: accepted`, for each approval. */
@@ -29,7 +29,7 @@ export interface ApproverHarness {
   close(): Promise<void>;
 }
 
-export interface LookMore {
+export interface ObserveOptions {
   readonly bootId?: string;
   readonly afterMs?: number;
   /** 304: the document is the one before. */
@@ -93,7 +93,7 @@ export function openApprover(directory: string, given: Partial<RigOptions> = {})
   let listed = JSON.stringify([...outbox.state.events.values()].map(({ last }) => last));
   let incarnation = outbox.state.incarnation ?? 0;
 
-  const turnOf = (events: readonly ScheduledEvent[] | undefined, more: LookMore): Transition => {
+  const transitionOf = (events: readonly ScheduledEvent[] | undefined, more: ObserveOptions): Transition => {
     const clocks = { azureTime: clock.now(), clockOffsetSeconds: 0 };
     const content = JSON.stringify(events);
     if (content !== listed) incarnation += 1;
@@ -127,10 +127,10 @@ export function openApprover(directory: string, given: Partial<RigOptions> = {})
     posts,
     log,
     records,
-    async look(events, more = {}) {
+    async observe(events, more = {}) {
       await clock.advance(more.afterMs ?? 1000);
       const take = async (): Promise<void> => {
-        const turn = turnOf(events, more);
+        const turn = transitionOf(events, more);
         outbox.append(turn.state, turn.records);
         approver.consider(turn);
         await settled();

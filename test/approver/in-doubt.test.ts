@@ -28,13 +28,13 @@ async function inDirectory(
 
 describe('in doubt nothing is approved without being asked', () => {
   test('an EventId that a document lists twice is left alone, also when it is listed once again too late', () =>
-    inDirectory({}, async ({ look, posts, log }) => {
+    inDirectory({}, async ({ observe, posts, log }) => {
       const listedTwice = [eventId.toLowerCase()];
-      await look([]);
-      for (const _ of [1, 2]) await look([freeze], { listedTwice });
+      await observe([]);
+      for (const _ of [1, 2]) await observe([freeze], { listedTwice });
       expect(posts).toEqual([]);
       expect(log.at(-1)?.message).toContain('the document lists it more than once');
-      await look([event({ ...freeze, eventType: 'Preempt' })]);
+      await observe([event({ ...freeze, eventType: 'Preempt' })]);
       expect(posts).toEqual([]);
       return undefined;
     }));
@@ -44,15 +44,15 @@ describe('in doubt nothing is approved without being asked', () => {
     ['longer freeze', event({ notBefore, durationSeconds: 9 })],
     ['freeze of more VMs', event({ notBefore, resources: ['web_0', 'web_1'] })],
   ])('an EventId that was approved and comes back as a %s is not approved once more', (_, back) =>
-    inDirectory({}, async ({ look, posts, killed }) => {
-      await look([]);
-      await look([freeze]);
-      await look([started(freeze)]);
-      await look([]);
-      for (const __ of [1, 2]) await look([back]);
+    inDirectory({}, async ({ observe, posts, killed }) => {
+      await observe([]);
+      await observe([freeze]);
+      await observe([started(freeze)]);
+      await observe([]);
+      for (const __ of [1, 2]) await observe([back]);
       expect(posts).toEqual([eventId]);
       const after = killed();
-      for (const __ of [1, 2, 3]) await after.look([back]);
+      for (const __ of [1, 2, 3]) await after.observe([back]);
       expect(after.posts).toEqual([]);
       return after;
     }),
@@ -63,9 +63,9 @@ describe('in doubt nothing is approved without being asked', () => {
     ['read', 1],
     ['configured', 1],
   ])('a name of this VM that is %s: %i approved', (name, count) =>
-    inDirectory({ name }, async ({ look, posts }) => {
-      await look([]);
-      for (const _ of [1, 2]) await look([reboot]);
+    inDirectory({ name }, async ({ observe, posts }) => {
+      await observe([]);
+      for (const _ of [1, 2]) await observe([reboot]);
       expect(posts).toHaveLength(count);
       return undefined;
     }),
@@ -75,20 +75,20 @@ describe('in doubt nothing is approved without being asked', () => {
     ['type', event({ ...reboot, resources: ['web_1'], eventType: 'Redeploy' })],
     ['list of VMs', event({ ...reboot, resources: ['web_1', 'web_0'] })],
   ])('a neighbour has its time anew when the event has another %s', (_, changed) =>
-    inDirectory({}, async ({ look, posts }) => {
-      await look([]);
-      await look([event({ ...reboot, resources: ['web_1'] })]);
-      await look([changed], { afterMs: 59_900 });
-      await look([changed], { afterMs: 59_900 });
+    inDirectory({}, async ({ observe, posts }) => {
+      await observe([]);
+      await observe([event({ ...reboot, resources: ['web_1'] })]);
+      await observe([changed], { afterMs: 59_900 });
+      await observe([changed], { afterMs: 59_900 });
       expect(posts).toEqual([]);
-      await look([changed], { afterMs: 200 });
+      await observe([changed], { afterMs: 200 });
       expect(posts).toEqual([eventId]);
       return undefined;
     }),
   );
 
   test('several events of one document are each judged by themselves, and sent two at a time', () =>
-    inDirectory({}, async ({ look, posts, approvals }) => {
+    inDirectory({}, async ({ observe, posts, approvals }) => {
       const others = [
         event({ ...reboot, eventId: 'second' }),
         event({ ...reboot, eventId: 'third' }),
@@ -96,10 +96,10 @@ describe('in doubt nothing is approved without being asked', () => {
         event({ ...freeze, eventId: 'long', durationSeconds: 31 }),
         event({ ...reboot, eventId: 'of-others', resources: ['db_7', 'web_0'] }),
       ];
-      await look([]);
-      await look([reboot, ...others]);
+      await observe([]);
+      await observe([reboot, ...others]);
       expect(posts).toEqual([eventId, 'second']);
-      for (const _ of [1, 2]) await look([reboot, ...others]);
+      for (const _ of [1, 2]) await observe([reboot, ...others]);
       expect(posts).toEqual([eventId, 'second', 'third']);
       expect(approvals()).toEqual(posts.map(() => 'Approved: accepted'));
       return undefined;
@@ -110,15 +110,15 @@ describe('in doubt nothing is approved without being asked', () => {
     { outcome: 'outcome-unknown', reason: 'HTTP 429' },
     { outcome: 'outcome-unknown', reason: 'no answer in 10 s' },
   ])('after %o it is not sent again by this process, nor by the next one', (answer) =>
-    inDirectory({ answer }, async ({ look, posts, killed }) => {
-      await look([]);
-      for (const _ of [1, 2, 3]) await look([reboot]);
-      await look(undefined);
-      await look([]);
-      await look([reboot]);
+    inDirectory({ answer }, async ({ observe, posts, killed }) => {
+      await observe([]);
+      for (const _ of [1, 2, 3]) await observe([reboot]);
+      await observe(undefined);
+      await observe([]);
+      await observe([reboot]);
       expect(posts).toEqual([eventId]);
       const after = killed();
-      for (const _ of [1, 2, 3]) await after.look([reboot]);
+      for (const _ of [1, 2, 3]) await after.observe([reboot]);
       expect(after.posts).toEqual([]);
       return after;
     }),
@@ -127,10 +127,10 @@ describe('in doubt nothing is approved without being asked', () => {
 
 test('an approval that was begun for this VM is not sent on behalf of another after a crash', () =>
   inDirectory({ answer: null, policy: { ...policy, onBehalfAfterSeconds: 0 } }, async (before) => {
-    await before.look([]);
-    await before.look([reboot]);
+    await before.observe([]);
+    await before.observe([reboot]);
     const after = before.killed();
-    for (const _ of [1, 2, 3]) await after.look([event({ ...reboot, resources: ['web_1', 'web_0'] })]);
+    for (const _ of [1, 2, 3]) await after.observe([event({ ...reboot, resources: ['web_1', 'web_0'] })]);
     expect([after.posts, after.approvals()]).toEqual([[], []]);
     expect(after.log.at(-1)?.message).toContain('begun as user-initiated, and is on-behalf-of:web_1 by now');
     return after;
@@ -156,24 +156,24 @@ describe('what is no longer allowed once its intent is on disk', () => {
     const outbox: RigOptions['outbox'] = (real) => slow(real, () => isSlow && happens(path));
     await inDirectory({ outbox, clock }, async (harness, directory) => {
       path = directory;
-      await harness.look([]);
-      await harness.look([reboot]);
+      await harness.observe([]);
+      await harness.observe([reboot]);
       expect([harness.posts, harness.approvals(), harness.outbox.openApprovals()]).toEqual([[], [], []]);
       expect(harness.outbox.state.approved).toEqual(new Set());
       expect(harness.log.at(-1)?.message).toContain('is not approved automatically');
       isSlow = false;
       isOver(directory);
-      for (const _ of [1, 2]) await harness.look([reboot]);
+      for (const _ of [1, 2]) await harness.observe([reboot]);
       expect([harness.posts, harness.approvals()]).toEqual([[eventId], ['Approved: accepted']]);
       return undefined;
     });
   });
 
   test('counts for nothing at the end of the event', () =>
-    inDirectory({ outbox: (real) => slow(real, () => clock.stepWall(5_001)), clock }, async ({ look, records }) => {
-      await look([]);
-      await look([reboot]);
-      await look([]);
+    inDirectory({ outbox: (real) => slow(real, () => clock.stepWall(5_001)), clock }, async ({ observe, records }) => {
+      await observe([]);
+      await observe([reboot]);
+      await observe([]);
       expect(records().map(({ phase }) => phase)).not.toContain('Approved');
       expect(records().at(-1)?.evidence).not.toContain('approved');
       return undefined;

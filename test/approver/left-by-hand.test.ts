@@ -7,7 +7,7 @@ import type { ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { createFakeClock, settled } from '../support/fake-clock.ts';
 import { event, started } from '../support/story.ts';
-import { type ApproverHarness, type LookMore, openApprover, type RigOptions } from './harness.ts';
+import { type ApproverHarness, type ObserveOptions, openApprover, type RigOptions } from './harness.ts';
 
 /** The clock of the rig begins at New Year. */
 const freeze = event({ durationSeconds: 5, notBefore: '2026-01-01T02:00:00.000Z' });
@@ -21,7 +21,7 @@ async function afterDeath(
 ): Promise<void> {
   using directory = temporaryDirectory('left-by-hand');
   const before = openApprover(directory.path, { answer: null, clock: createFakeClock() });
-  await before.look([freeze]);
+  await before.observe([freeze]);
   void before.approver.approve({ eventId });
   await settled();
   expect(before.posts).toEqual([eventId]);
@@ -33,14 +33,14 @@ async function afterDeath(
 
 describe('an approval by hand that a process left open', () => {
   test('is sent again while the event is what the person was shown', () =>
-    afterDeath(async ({ look, posts, approvals }) => {
-      await look([freeze]);
+    afterDeath(async ({ observe, posts, approvals }) => {
+      await observe([freeze]);
       expect(posts).toEqual([]);
-      for (const _ of [1, 2]) await look([event({ ...freeze, resources: ['WEB_0'], description: 'Other words.' })]);
+      for (const _ of [1, 2]) await observe([event({ ...freeze, resources: ['WEB_0'], description: 'Other words.' })]);
       expect([posts, approvals()]).toEqual([[eventId], ['Approved: accepted']]);
     }));
 
-  type Given = { readonly more?: LookMore; readonly wallMs?: number };
+  type Given = { readonly more?: ObserveOptions; readonly wallMs?: number };
   type Case = readonly [what: string, listed: ScheduledEvent, why: string, given: Given];
   test.each<Case>([
     ['is a reboot by now', event({ ...freeze, eventType: 'Reboot' }), 'the event is of the type Reboot', {}],
@@ -55,31 +55,31 @@ describe('an approval by hand that a process left open', () => {
     ['was asked for long ago', freeze, 'may not want it any more', { wallMs: 6 * 60_000 }],
     ['was asked for by a clock that was set back since', freeze, 'may not want it any more', { wallMs: -6 * 60_000 }],
   ])('is not sent again where the event %s, which is said once', (_, listed, why, { more = {}, wallMs = 0 }) =>
-    afterDeath(async ({ look, posts, approvals, log, clock, outbox }) => {
+    afterDeath(async ({ observe, posts, approvals, log, clock, outbox }) => {
       clock.stepWall(wallMs);
-      for (const __ of [1, 2, 3]) await look([listed], more);
+      for (const __ of [1, 2, 3]) await observe([listed], more);
       expect([posts, approvals()]).toEqual([[], []]);
       const warnings = log.filter(({ level }) => level === 'warn').map(({ message }) => message);
       expect(warnings).toEqual([expect.stringContaining(why)]);
       expect(warnings[0]).toContain(`run: approve ${eventId}`);
       expect(outbox.openApprovals()).toHaveLength(1);
-      await look([started(listed)], more);
+      await observe([started(listed)], more);
       expect(approvals()).toHaveLength(1);
       expect(outbox.openApprovals()).toEqual([]);
     }),
   );
 
   test('is not sent again while the file stops it', () =>
-    afterDeath(async ({ look, posts }, directory) => {
+    afterDeath(async ({ observe, posts }, directory) => {
       writeFileSync(join(directory, disablingFile), '');
-      for (const _ of [1, 2, 3]) await look([freeze]);
+      for (const _ of [1, 2, 3]) await observe([freeze]);
       expect(posts).toEqual([]);
     }));
 
   test.each(['NULL', `'{'`, `'{"resources":[]}'`])('is not sent again where its terms were lost: %s', (terms) =>
     afterDeath(
-      async ({ look, posts, log }) => {
-        for (const _ of [1, 2, 3]) await look([freeze]);
+      async ({ observe, posts, log }) => {
+        for (const _ of [1, 2, 3]) await observe([freeze]);
         expect(posts).toEqual([]);
         expect(log.at(-1)?.message).toContain('not known any more what the event was');
       },
@@ -92,11 +92,11 @@ describe('an approval by hand that a process left open', () => {
   );
 
   test('gives way to the person who asks again for what the event is now', () =>
-    afterDeath(async ({ look, posts, approver, approvals, records }) => {
+    afterDeath(async ({ observe, posts, approver, approvals, records }) => {
       const longer = event({ ...freeze, durationSeconds: 600 });
-      for (const _ of [1, 2]) await look([longer]);
+      for (const _ of [1, 2]) await observe([longer]);
       expect(await approver.approve({ eventId })).toMatchObject({ ok: true });
-      await look([longer]);
+      await observe([longer]);
       expect([posts, approvals()]).toEqual([[eventId], ['Approved: accepted']]);
       expect(records().at(-1)).toMatchObject({ phase: 'Approved', durationSeconds: 600 });
     }));

@@ -14,7 +14,7 @@ const { eventId } = preempt;
 const shown = termsOf(preempt, undefined);
 
 /** One document, then a person asks. */
-async function whenAsked(
+async function whenRequested(
   events: readonly ScheduledEvent[] | undefined,
   argument: unknown,
   given: Partial<RigOptions> = {},
@@ -22,7 +22,7 @@ async function whenAsked(
 ): Promise<unknown> {
   using directory = temporaryDirectory('by-hand');
   const harness = openApprover(directory.path, given);
-  await harness.look(events);
+  await harness.observe(events);
   const answer = await harness.approver.approve(argument);
   await andThen(harness);
   await harness.close();
@@ -38,7 +38,7 @@ describe('approving by hand', () => {
     ['an event of other VMs', event({ resources: ['db_7'] })],
     ['an event of a type that nobody knows', event({ eventType: 'Melt' })],
   ])('takes %s, in the first document too', async (_, listed) => {
-    const answer = await whenAsked([listed], { eventId }, {}, ({ posts, approvals, records }) => {
+    const answer = await whenRequested([listed], { eventId }, {}, ({ posts, approvals, records }) => {
       expect([posts, approvals()]).toEqual([[eventId], ['Approved: accepted']]);
       expect(records().at(-1)).toMatchObject({ phase: 'Approved', eventType: listed.eventType });
     });
@@ -51,7 +51,7 @@ describe('approving by hand', () => {
 
   test('finds the event in whatever letters, and while it names the VMs that were shown', async () => {
     const asked = { eventId: eventId.toLowerCase(), terms: { ...shown, resources: ['WEB_0'] } };
-    expect(await whenAsked([preempt], asked)).toMatchObject({ ok: true });
+    expect(await whenRequested([preempt], asked)).toMatchObject({ ok: true });
   });
 
   test.each<[string, readonly ScheduledEvent[] | undefined, unknown, string]>([
@@ -95,7 +95,7 @@ describe('approving by hand', () => {
     ['what is no text', [preempt], { eventId: 5 }, 'no EventId'],
     ['nothing at all', [preempt], { eventId: ' ' }, 'no EventId'],
   ])('does not take %s', async (_, events, argument, message) => {
-    const answer = await whenAsked(events, argument, {}, ({ posts, approvals }) =>
+    const answer = await whenRequested(events, argument, {}, ({ posts, approvals }) =>
       expect([posts, approvals()]).toEqual([[], []]),
     );
     expect(answer).toEqual({ ok: false, outcome: null, message: expect.stringContaining(message) });
@@ -107,7 +107,7 @@ describe('approving by hand', () => {
   ])('takes an event that is listed twice only where the person was told so: %s', async (listedTwice, answer) => {
     using directory = temporaryDirectory('by-hand');
     const harness = openApprover(directory.path);
-    await harness.look([preempt], { listedTwice: [eventId.toLowerCase()] });
+    await harness.observe([preempt], { listedTwice: [eventId.toLowerCase()] });
     expect(await harness.approver.approve({ eventId, terms: { ...shown, listedTwice } })).toMatchObject(answer);
     await harness.close();
   });
@@ -115,7 +115,7 @@ describe('approving by hand', () => {
   test('sends nothing and records nothing when the document became old while the intent was written', async () => {
     const clock = createFakeClock();
     const slowDisk = (outbox: Outbox): ApproverOptions['outbox'] => slow(outbox, () => clock.stepWall(5_001));
-    const answer = await whenAsked(
+    const answer = await whenRequested(
       [preempt],
       { eventId },
       { clock, outbox: slowDisk },
@@ -130,7 +130,7 @@ describe('approving by hand', () => {
   test('does not take a document of more than 5 s ago', async () => {
     using directory = temporaryDirectory('by-hand');
     const harness = openApprover(directory.path);
-    await harness.look([preempt]);
+    await harness.observe([preempt]);
     await harness.clock.advance(5001);
     expect(await harness.approver.approve({ eventId })).toMatchObject({ ok: false, outcome: null });
     expect(harness.posts).toEqual([]);
@@ -138,23 +138,26 @@ describe('approving by hand', () => {
   });
 
   test('does not take anything before the metadata service has told which VM this is', async () => {
-    expect(await whenAsked([preempt], { eventId }, { fresh: () => false })).toMatchObject({ ok: false, outcome: null });
+    expect(await whenRequested([preempt], { eventId }, { fresh: () => false })).toMatchObject({
+      ok: false,
+      outcome: null,
+    });
   });
 
   test.each<ApprovalAnswer>([
     { outcome: 'refused', reason: 'The metadata service refused it.' },
     { outcome: 'outcome-unknown', reason: 'No answer.' },
   ])('answers with the outcome %o', async (answer) => {
-    const told = await whenAsked([preempt], { eventId }, { answer }, ({ approvals }) =>
+    const answered = await whenRequested([preempt], { eventId }, { answer }, ({ approvals }) =>
       expect(approvals()).toEqual([`Approved: ${answer.outcome}`]),
     );
-    expect(told).toEqual({ ok: false, outcome: answer.outcome, message: answer.reason });
+    expect(answered).toEqual({ ok: false, outcome: answer.outcome, message: answer.reason });
   });
 
   test('asked for twice at once, it is one approval, and both hear of it', async () => {
     using directory = temporaryDirectory('by-hand');
     const harness = openApprover(directory.path);
-    await harness.look([preempt]);
+    await harness.observe([preempt]);
     const answers = await Promise.all([harness.approver.approve({ eventId }), harness.approver.approve({ eventId })]);
     expect(answers.map(({ ok }) => ok)).toEqual([true, true]);
     expect([harness.posts, harness.approvals()]).toEqual([[eventId], ['Approved: accepted']]);
@@ -165,7 +168,7 @@ describe('approving by hand', () => {
     let outcome: 'refused' | 'accepted' = 'refused';
     const answer = async (): Promise<ApprovalAnswer> =>
       outcome === 'refused' ? { outcome, reason: 'busy' } : { outcome, reason: null };
-    await whenAsked([preempt], { eventId }, { answer }, async ({ approver, approvals, records }) => {
+    await whenRequested([preempt], { eventId }, { answer }, async ({ approver, approvals, records }) => {
       outcome = 'accepted';
       expect(await approver.approve({ eventId })).toMatchObject({ ok: true });
       expect(approvals()).toEqual(['Approved: refused', 'Approved: accepted']);
@@ -175,9 +178,9 @@ describe('approving by hand', () => {
 
   test('tells in the record of an event of other VMs who it was for, and its end from there on', async () => {
     const ofOthers = event({ resources: ['db_7'] });
-    await whenAsked([ofOthers], { eventId }, {}, async ({ look, records }) => {
-      await look([started(ofOthers)]);
-      await look([]);
+    await whenRequested([ofOthers], { eventId }, {}, async ({ observe, records }) => {
+      await observe([started(ofOthers)]);
+      await observe([]);
       expect(records().map(({ phase, observerAffected }) => `${phase} ${observerAffected}`)).toEqual([
         'Approved false',
         'Started false',

@@ -28,15 +28,15 @@ test('a call that never answers and ignores its signal ends at the deadline, and
 });
 
 test('a call that listens to its signal is told at the deadline', async () => {
-  let told: AbortSignal | null = null;
+  let aborted: AbortSignal | null = null;
   const listening = (signal: AbortSignal): Promise<never> => {
-    told = signal;
+    aborted = signal;
     return forever();
   };
   await createDeadlines('the hub')
     .run('send', 10, [], listening)
     .catch(() => {});
-  expect(told).toMatchObject({ aborted: true });
+  expect(aborted).toMatchObject({ aborted: true });
 });
 
 test('one of several signals ends the wait at once', async () => {

@@ -150,11 +150,11 @@ const watched = (sink: Sink, sent: Batch[]): Sink => ({
 
 /** Freezes that were announced long enough ahead that nothing is urgent: five records each. */
 function recordsOf(round: number, order: Order): LifecycleRecord[] {
-  const told = new Map<number, number>();
+  const sequences = new Map<number, number>();
   return Array.from({ length: events * recordsPerEvent }, (_, index) => {
     const event = orders[order](index);
-    const sequence = 1 + (told.get(event) ?? 0);
-    told.set(event, sequence);
+    const sequence = 1 + (sequences.get(event) ?? 0);
+    sequences.set(event, sequence);
     const eventId = createHash('sha256').update(`${order} ${round} ${event}`).digest('hex').slice(0, 36);
     const recordId = `${eventId.slice(0, 30)}${sequence}`;
     return sampleRecord({ eventId, recordId, sequence, position: index + 1 });

@@ -60,7 +60,7 @@ const records = (directory: string): readonly LifecycleRecord[] => {
 const approvalsOf = (eventId: string): number =>
   azure.imds.approvals.filter((approval) => approval.eventId === eventId).length;
 
-interface Told {
+interface ApproveResult {
   readonly printed: string;
   /** Null: done. */
   readonly reason: ExitReason | null;
@@ -72,7 +72,7 @@ async function approve(
   directory: string,
   args: readonly string[],
   { ask = async () => null, endpoint = azure.imds.vmUrl('web_0') }: { ask?: AskPerson; endpoint?: string } = {},
-): Promise<Told> {
+): Promise<ApproveResult> {
   const file = join(directory, 'config.json');
   const configuration = {
     imds: { endpoint },
@@ -168,8 +168,8 @@ describe('the command approve', () => {
       expect(printed).toContain(shown);
     }
     expect(approvalsOf(eventId)).toBe(1);
-    const told = records(directory);
-    expect(told.map(({ phase, evidence, position }) => `${position} ${phase}: ${evidence.join(' ')}`)).toEqual([
+    const result = records(directory);
+    expect(result.map(({ phase, evidence, position }) => `${position} ${phase}: ${evidence.join(' ')}`)).toEqual([
       '1 Scheduled: present-at-first-look',
       '2 Approved: accepted',
     ]);
@@ -185,8 +185,10 @@ describe('the command approve', () => {
     expect(printed).toContain('Azure accepted it');
     expect(approvalsOf(eventId)).toBe(1);
     expect(outbox.openApprovals()).toEqual([]);
-    const told = outbox.pending('hub', { limit: 10 }).map(({ json }) => JSON.parse(json.toString()) as LifecycleRecord);
-    expect(told.map(({ phase }) => phase)).toContain('Approved');
+    const result = outbox
+      .pending('hub', { limit: 10 })
+      .map(({ json }) => JSON.parse(json.toString()) as LifecycleRecord);
+    expect(result.map(({ phase }) => phase)).toContain('Approved');
   });
 
   test.each<[string, string, ExitReason | null, number]>([
@@ -198,8 +200,8 @@ describe('the command approve', () => {
   ])('asks first: %s', async (_, said, reason, approvals) => {
     const directory = place('asked');
     const eventId = schedule();
-    const told = await approve(directory, [eventId], { ask: async () => said });
-    expect([told.reason, approvalsOf(eventId)]).toEqual([reason, approvals]);
+    const result = await approve(directory, [eventId], { ask: async () => said });
+    expect([result.reason, approvalsOf(eventId)]).toEqual([reason, approvals]);
   });
 
   test('approves nothing without --yes where nobody can be asked', async () => {
@@ -252,7 +254,7 @@ describe('the command approve', () => {
     ['refused', 'It was not approved: Because.'],
     ['outcome-unknown', 'Perhaps it was approved: Because.'],
     [null, 'Nothing was sent: Because.'],
-  ])('tells what the service answers: %s', async (outcome, told) => {
+  ])('tells what the service answers: %s', async (outcome, result) => {
     const directory = place('answers');
     const outbox = open(directory);
     const stop = new AbortController();
@@ -266,7 +268,7 @@ describe('the command approve', () => {
     );
     const eventId = schedule({ resources: ['web_0'] });
     const { reason, message } = await approve(directory, [eventId, '--yes']);
-    expect([reason, message]).toEqual(['notDone', told]);
+    expect([reason, message]).toEqual(['notDone', result]);
     const terms = { eventType: 'Redeploy', resources: ['web_0'], listedTwice: false };
     expect(asked).toMatchObject([{ eventId, terms }]);
     stop.abort();

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import { type BridgeProcess, configurationFor, startBridge, temporaryDirectory } from '../support/bridge-process.ts';
-import { once as firstCopies, inTheTable, onTheHub } from '../support/delivered.ts';
+import { firstCopies, hubRecords, tableRows } from '../support/delivered.ts';
 import { mainFile } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
@@ -74,15 +74,16 @@ const approvalsOf = (eventId: string): readonly string[] =>
   azure.imds.approvals.filter((approval) => approval.eventId === eventId).map(({ vm }) => vm);
 
 const recordsOf = (vm: string): LifecycleRecord[] =>
-  firstCopies(onTheHub(azure).filter(({ vmName }) => vmName === vm)).sort((a, b) => a.position - b.position);
-const inWords = (vm: string): string[] => recordsOf(vm).map(({ phase, evidence }) => `${phase}: ${evidence.join(' ')}`);
+  firstCopies(hubRecords(azure).filter(({ vmName }) => vmName === vm)).sort((a, b) => a.position - b.position);
+const phaseLines = (vm: string): string[] =>
+  recordsOf(vm).map(({ phase, evidence }) => `${phase}: ${evidence.join(' ')}`);
 
 /** The records of a VM once there are so many, here and in the table, each at its place. */
-async function told(vm: string, count: number): Promise<string[]> {
+async function phaseLinesOf(vm: string, count: number): Promise<string[]> {
   await until(() => recordsOf(vm).length >= count, { what: `${count} records of ${vm}`, timeoutMs: 60_000 });
-  await until(() => inTheTable(azure).filter(({ VmName }) => VmName === vm).length >= count, { what: 'rows' });
+  await until(() => tableRows(azure).filter(({ VmName }) => VmName === vm).length >= count, { what: 'rows' });
   expect(recordsOf(vm).map(({ position }) => position)).toEqual(Array.from({ length: count }, (_, n) => n + 1));
-  return inWords(vm);
+  return phaseLines(vm);
 }
 
 describe('a bridge that may approve what users ask for', () => {
@@ -96,9 +97,9 @@ describe('a bridge that may approve what users ask for', () => {
     const eventId = schedule([vm]);
     await until(() => approvalsOf(eventId).length > 0, { what: 'the approval', everyMs: 1 });
     expect(polls(vm) - before).toBeLessThanOrEqual(2);
-    await until(() => inWords(vm).includes('Started: said-by-azure'), { what: 'the start' });
+    await until(() => phaseLines(vm).includes('Started: said-by-azure'), { what: 'the start' });
     azure.imds.remove(eventId);
-    expect(await told(vm, 4)).toEqual([
+    expect(await phaseLinesOf(vm, 4)).toEqual([
       'Scheduled: said-by-azure',
       'Approved: accepted',
       'Started: said-by-azure',
@@ -140,9 +141,9 @@ describe('a bridge that may approve what users ask for', () => {
     expect(approvalsOf(eventId)).toEqual([]);
     await until(() => approvalsOf(eventId).length > 0, { what: 'the approval' });
     expect(approvalsOf(eventId)).toEqual([vm]);
-    await until(() => inWords(vm).some((line) => line.startsWith('Started')), { what: 'the start' });
+    await until(() => phaseLines(vm).some((line) => line.startsWith('Started')), { what: 'the start' });
     azure.imds.remove(eventId);
-    expect(await told(vm, 3)).toEqual([
+    expect(await phaseLinesOf(vm, 3)).toEqual([
       `Approved: accepted on-behalf-of:${neighbour}`,
       'Started: said-by-azure',
       'Completed: left-after-started approved',
@@ -225,7 +226,7 @@ describe('a bridge that is killed while it approves', () => {
     start(vm, approve, endpoint);
     await until(() => recordsOf(vm).length >= 3, { what: 'three records', timeoutMs: 60_000 });
     await polled(vm, 3);
-    const lines = await told(vm, 3);
+    const lines = await phaseLinesOf(vm, 3);
     // What stands on disk after the kill may be a minute old, which the restarted process has to call a gap.
     const sure = (line: string): string =>
       line.replace('present-at-first-look', 'said-by-azure').replace(' observation-gap', '');
@@ -273,7 +274,11 @@ describe('a person who approves by hand', () => {
     const [code] = await once(child, 'exit');
     expect([code, printed]).toEqual([0, expect.stringContaining('Azure accepted it')]);
     expect(approvalsOf(eventId)).toEqual([vm]);
-    await until(() => inWords(vm).some((line) => line.startsWith('Started')), { what: 'the start' });
-    expect(await told(vm, 3)).toEqual(['Scheduled: said-by-azure', 'Approved: accepted', 'Started: said-by-azure']);
+    await until(() => phaseLines(vm).some((line) => line.startsWith('Started')), { what: 'the start' });
+    expect(await phaseLinesOf(vm, 3)).toEqual([
+      'Scheduled: said-by-azure',
+      'Approved: accepted',
+      'Started: said-by-azure',
+    ]);
   });
 });

@@ -333,8 +333,8 @@ test('check comes to its end where nothing answers', async () => {
   azure.logAnalytics.fault('hang');
   const imds = { endpoint: azure.imds.vmUrl('web_0'), firstTimeoutSeconds: 5 };
   const checked = await runCheck(configurationFor(azure, 'web_0', directory.path, { imds }));
-  const told = Object.fromEntries(checked.report.findings.map(({ what, verdict }) => [what, verdict]));
-  expect(told).toMatchObject({
+  const verdicts = Object.fromEntries(checked.report.findings.map(({ what, verdict }) => [what, verdict]));
+  expect(verdicts).toMatchObject({
     'imds.instance': 'problem',
     'imds.document': 'problem',
     'clock.offset': 'not-proven',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AzureSimulator, type ImdsFault, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import { type BridgeProcess, configurationFor, startBridge, temporaryDirectory } from '../support/bridge-process.ts';
-import { onTheHub, told } from '../support/delivered.ts';
+import { hubRecords, recordLines } from '../support/delivered.ts';
 import { until } from '../support/until.ts';
 
 /** Every way not to answer, each while an event is open. `code`: as the log names it. */
@@ -44,7 +44,7 @@ describe('the endpoint fails in every way while an event is open', () => {
       notBefore: new Date(Date.now() + 900_000),
     });
     azure.imds.start(eventId);
-    await until(() => onTheHub(azure).length === 1);
+    await until(() => hubRecords(azure).length === 1);
   });
 
   afterAll(async () => {
@@ -63,7 +63,7 @@ describe('the endpoint fails in every way while an event is open', () => {
   test.each(faults)('$name ends no event and no polling', async ({ fault }) => {
     azure.imds.fault('scheduledevents', fault, 1);
     await pollTwice();
-    expect(onTheHub(azure)).toHaveLength(1);
+    expect(hubRecords(azure)).toHaveLength(1);
     expect(bridge.child.exitCode).toBeNull();
   });
 
@@ -74,7 +74,7 @@ describe('the endpoint fails in every way while an event is open', () => {
 
   test('the next good document is understood', async () => {
     azure.imds.remove(eventId);
-    await until(() => onTheHub(azure).length === 2);
-    expect(told(onTheHub(azure))[1]).toMatch(/^Freeze Completed of web_0: left-after-started/);
+    await until(() => hubRecords(azure).length === 2);
+    expect(recordLines(hubRecords(azure))[1]).toMatch(/^Freeze Completed of web_0: left-after-started/);
   });
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import { freePort } from '../health/free-port.ts';
 import { type BridgeProcess, configurationFor, startBridge, temporaryDirectory } from '../support/bridge-process.ts';
-import { inTheTable, onTheHub } from '../support/delivered.ts';
+import { hubRecords, tableRows } from '../support/delivered.ts';
 import { mainFile } from '../support/program.ts';
 import { root } from '../support/source-tree.ts';
 import { until } from '../support/until.ts';
@@ -58,7 +58,7 @@ describe('what a bridge tells of itself', () => {
     await until(async () =>
       (await ask('/metrics')).body.includes('bridge_sink_failing{sink="log-analytics",code="http-403"} 1'),
     );
-    await until(() => onTheHub(azure).length > 0);
+    await until(() => hubRecords(azure).length > 0);
     expect(await ask('/livez')).toEqual({ status: 200, body: 'alive\n' });
     expect(await ask('/readyz')).toEqual({
       status: 200,
@@ -91,9 +91,9 @@ describe('what a bridge tells of itself', () => {
         value((await ask('/metrics')).body, 'bridge_poll_total{result="document"}') > 1,
     );
     await stop(bridge);
-    const told = rows().slice(before);
-    expect(told.at(-1)).toMatchObject({ State: 'stopping', StopReason: 'asked', VmName: 'web_0', IsTest: false });
-    expect(told.length).toBeLessThanOrEqual(2);
+    const newRows = rows().slice(before);
+    expect(newRows.at(-1)).toMatchObject({ State: 'stopping', StopReason: 'asked', VmName: 'web_0', IsTest: false });
+    expect(newRows.length).toBeLessThanOrEqual(2);
   });
 
   test('a port that another bridge has keeps nobody from polling', async () => {
@@ -121,9 +121,9 @@ describe('what a bridge tells of itself', () => {
       const { status, stdout } = asked();
       return status === 0 && (JSON.parse(stdout) as { recordId: string });
     })) as { recordId: string };
-    const record = await until(() => onTheHub(azure).find((one) => one.recordId === recordId));
+    const record = await until(() => hubRecords(azure).find((one) => one.recordId === recordId));
     expect(record).toMatchObject({ isTest: true, phase: 'Scheduled', eventType: 'Test', vmName: 'web_0' });
-    await until(() => inTheTable(azure).find(({ RecordId }) => RecordId === recordId));
+    await until(() => tableRows(azure).find(({ RecordId }) => RecordId === recordId));
     await stop(bridge);
   });
 });

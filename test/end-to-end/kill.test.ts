@@ -3,7 +3,7 @@ import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simula
 import { stepOf } from '../../src/lifecycle/record-id.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
 import { type BridgeProcess, configurationFor, startBridge, temporaryDirectory } from '../support/bridge-process.ts';
-import { inTheTable, once, onTheHub } from '../support/delivered.ts';
+import { firstCopies, hubRecords, tableRows } from '../support/delivered.ts';
 import { until } from '../support/until.ts';
 
 /** How often the bridge is killed, over all VMs. */
@@ -89,18 +89,20 @@ describe(`a bridge that is killed ${kills} times`, () => {
     const steps = await living;
     const expected = steps * vms.length;
     await until(
-      () => once(onTheHub(azure)).length >= expected && once(inTheTable(azure) as object[]).length >= expected,
+      () =>
+        firstCopies(hubRecords(azure)).length >= expected &&
+        firstCopies(tableRows(azure) as object[]).length >= expected,
       {
         what: `${expected} records at both sinks`,
         timeoutMs: 60_000,
       },
     );
-    const hub = once(onTheHub(azure));
-    copies = onTheHub(azure).length - hub.length + inTheTable(azure).length - expected;
+    const hub = firstCopies(hubRecords(azure));
+    copies = hubRecords(azure).length - hub.length + tableRows(azure).length - expected;
 
     expect(killed).toBe(kills);
     expect(hub).toHaveLength(expected);
-    expect(once(inTheTable(azure) as object[]).length).toBe(expected);
+    expect(firstCopies(tableRows(azure) as object[]).length).toBe(expected);
     for (const vm of vms) {
       const own = hub.filter(({ vmName }) => vmName === vm);
       const byPosition = [...own].sort((a, b) => a.position - b.position);

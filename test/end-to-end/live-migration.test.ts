@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import { encodeRow } from '../../src/sinks/log-analytics/encode.ts';
 import { type BridgeProcess, configurationFor, startBridge, temporaryDirectory } from '../support/bridge-process.ts';
-import { inTheTable, onTheHub, told } from '../support/delivered.ts';
+import { hubRecords, recordLines, tableRows } from '../support/delivered.ts';
 import { until } from '../support/until.ts';
 
 /**
@@ -27,11 +27,11 @@ describe('the live migration of the documents', () => {
       eventSource: 'Platform',
       description: 'Virtual machine is being paused because of a memory-preserving Live Migration operation.',
     });
-    await until(() => onTheHub(azure).length === 2, { what: 'Scheduled on the hub' });
+    await until(() => hubRecords(azure).length === 2, { what: 'Scheduled on the hub' });
     azure.imds.start(eventId);
-    await until(() => onTheHub(azure).length === 4, { what: 'Started on the hub' });
+    await until(() => hubRecords(azure).length === 4, { what: 'Started on the hub' });
     azure.imds.remove(eventId);
-    await until(() => onTheHub(azure).length === 6 && inTheTable(azure).length === 6, { what: 'Completed at both' });
+    await until(() => hubRecords(azure).length === 6 && tableRows(azure).length === 6, { what: 'Completed at both' });
   });
 
   afterAll(async () => {
@@ -52,19 +52,19 @@ describe('the live migration of the documents', () => {
   test.each(['WestNO_0', 'WestNO_1'])(
     '%s tells it as Scheduled, Started, Completed, in that order at both sinks',
     (vm) => {
-      expect(of(vm, told(onTheHub(azure)))).toEqual(life(vm));
-      expect(of(vm, told(inTheTable(azure)))).toEqual(life(vm));
+      expect(of(vm, recordLines(hubRecords(azure)))).toEqual(life(vm));
+      expect(of(vm, recordLines(tableRows(azure)))).toEqual(life(vm));
     },
   );
 
   test('hub and table say the same', () => {
-    const rows = onTheHub(azure).map((record) => encodeRow(record));
+    const rows = hubRecords(azure).map((record) => encodeRow(record));
     const byId = (a: object, b: object): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
-    expect([...inTheTable(azure)].sort(byId)).toEqual(JSON.parse(JSON.stringify(rows.sort(byId))));
+    expect([...tableRows(azure)].sort(byId)).toEqual(JSON.parse(JSON.stringify(rows.sort(byId))));
   });
 
   test('the two VMs agree on three transitions, in six records', () => {
-    const records = onTheHub(azure);
+    const records = hubRecords(azure);
     expect(new Set(records.map(({ transitionId }) => transitionId)).size).toBe(3);
     expect(new Set(records.map(({ recordId }) => recordId)).size).toBe(6);
   });

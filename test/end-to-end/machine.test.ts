@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import { configurationFor, startBridge, temporaryDirectory, whyNoOtherBoot } from '../support/bridge-process.ts';
-import { once, onTheHub } from '../support/delivered.ts';
+import { firstCopies, hubRecords } from '../support/delivered.ts';
 import { until } from '../support/until.ts';
 
 describe('what happens to the machine', () => {
@@ -22,19 +22,19 @@ describe('what happens to the machine', () => {
     const bridge = startBridge(configurationFor(azure, 'web_0', directory.path));
     await until(() => polls('web_0') > 1);
     const eventId = azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore: inFifteenMinutes() });
-    await until(() => onTheHub(azure).length === 1);
+    await until(() => hubRecords(azure).length === 1);
     azure.imds.start(eventId);
-    await until(() => onTheHub(azure).length === 2);
+    await until(() => hubRecords(azure).length === 2);
     bridge.kill('SIGSTOP');
     await new Promise((resolve) => setTimeout(resolve, 3000)); // the freeze itself
     bridge.kill('SIGCONT');
     const before = polls('web_0');
     await until(() => polls('web_0') > before + 1);
     azure.imds.remove(eventId);
-    await until(() => onTheHub(azure).length === 3);
+    await until(() => hubRecords(azure).length === 3);
     bridge.kill('SIGTERM');
     await bridge.exited;
-    const completed = onTheHub(azure).at(-1);
+    const completed = hubRecords(azure).at(-1);
     expect(completed?.phase).toBe('Completed');
     expect(completed?.observedPauseMs).toBeGreaterThan(2500);
     expect(completed?.observedPauseMs).toBeLessThan(6000);
@@ -52,9 +52,9 @@ describe('what happens to the machine', () => {
   test.skipIf(noOtherBoot)('a reboot is told by the boot id, with the outage that it cost', async () => {
     using directory = temporaryDirectory('reboot');
     const configuration = configurationFor(azure, 'web_0', directory.path);
-    const sent = onTheHub(azure).length;
+    const sent = hubRecords(azure).length;
     // A kill between the hub's word and ours makes a copy.
-    const records = () => once(onTheHub(azure).slice(sent));
+    const records = () => firstCopies(hubRecords(azure).slice(sent));
     const before = startBridge(configuration);
     const polled = polls('web_0');
     await until(() => polls('web_0') > polled + 1);
@@ -88,20 +88,20 @@ describe('what happens to the machine', () => {
     original.kill('SIGKILL');
     await original.exited;
     azure.eventHubs.fault(null);
-    const sent = onTheHub(azure).length;
+    const sent = hubRecords(azure).length;
     const copy = startBridge(configurationFor(azure, 'copy_0', directory.path), {
       bootIdFile: otherBoot(directory.path),
     });
-    await until(() => onTheHub(azure).length === sent + 1);
+    await until(() => hubRecords(azure).length === sent + 1);
     expect(copy.stderr()).toContain('copied disk');
     // Within the first second the list of the service may be incomplete, and an absence would wait for five minutes.
-    const looked = polls('copy_0');
-    await until(() => polls('copy_0') > looked + 2);
+    const pollsBefore = polls('copy_0');
+    await until(() => polls('copy_0') > pollsBefore + 2);
     azure.imds.remove(eventId);
-    await until(() => onTheHub(azure).length === sent + 2);
+    await until(() => hubRecords(azure).length === sent + 2);
     copy.kill('SIGTERM');
     await copy.exited;
-    const records = onTheHub(azure).slice(sent);
+    const records = hubRecords(azure).slice(sent);
     expect(records.map(({ vmName, position, phase }) => [vmName, position, phase])).toEqual([
       ['copy_0', 1, 'Scheduled'],
       ['copy_0', 2, 'Canceled'],

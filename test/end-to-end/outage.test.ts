@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Fault } from '../../src/azure-simulator/imds/faults.ts';
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import { configurationFor, startBridge, temporaryDirectory } from '../support/bridge-process.ts';
-import { inTheTable, once, onTheHub, type Row } from '../support/delivered.ts';
+import { firstCopies, hubRecords, type Row, tableRows } from '../support/delivered.ts';
 import { until } from '../support/until.ts';
 
 describe('what Azure withholds for a while arrives afterwards', () => {
@@ -30,11 +30,11 @@ describe('what Azure withholds for a while arrives afterwards', () => {
   }
   const whole = ['Scheduled', 'Started', 'Completed'];
   const onHub = (eventId: string): string[] =>
-    once(onTheHub(azure))
+    firstCopies(hubRecords(azure))
       .filter((record) => record.eventId === eventId)
       .map(({ phase }) => phase);
   const inTable = (eventId: string): unknown[] =>
-    once(inTheTable(azure) as (Row & { RecordId?: unknown })[])
+    firstCopies(tableRows(azure) as (Row & { RecordId?: unknown })[])
       .filter(({ EventId }) => EventId === eventId)
       .map(({ Phase }) => Phase);
 
@@ -97,7 +97,7 @@ describe('what Azure withholds for a while arrives afterwards', () => {
     expect(onHub(eventId)).toEqual([]);
     azure.imds.fault('instance', null);
     await until(() => onHub(eventId).length === 3 && inTable(eventId).length === 3, { timeoutMs: 90_000 });
-    for (const { eventId: id, observedAt } of onTheHub(azure).filter((record) => record.eventId === eventId)) {
+    for (const { eventId: id, observedAt } of hubRecords(azure).filter((record) => record.eventId === eventId)) {
       expect(id).toBe(eventId);
       expect(Date.parse(observedAt)).toBeGreaterThan(began);
       expect(Date.parse(observedAt)).toBeLessThan(ended);

@@ -5,7 +5,7 @@ import { addStatus } from '../../src/cli/status/command.ts';
 import type { Status } from '../../src/cli/status/status.ts';
 import { runVerb } from '../cli/outbox/command-line.ts';
 import { type BridgeProcess, configurationFor, startBridge, temporaryDirectory } from '../support/bridge-process.ts';
-import { inTheTable, onTheHub } from '../support/delivered.ts';
+import { hubRecords, tableRows } from '../support/delivered.ts';
 import { until } from '../support/until.ts';
 
 describe('an operator at a bridge that runs, and at one that stopped', () => {
@@ -22,9 +22,9 @@ describe('an operator at a bridge that runs, and at one that stopped', () => {
   const schedule = (eventType: 'Freeze' | 'Reboot'): string =>
     azure.imds.schedule({ eventType, resources: ['web_0'], notBefore: new Date(Date.now() + 900_000) });
   const idsOf = (eventId: string): unknown[] =>
-    inTheTable(azure).flatMap(({ EventId, RecordId }) => (EventId === eventId ? [RecordId] : []));
+    tableRows(azure).flatMap(({ EventId, RecordId }) => (EventId === eventId ? [RecordId] : []));
   const onHub = (eventId: string): unknown[] =>
-    onTheHub(azure).flatMap((record) => (record.eventId === eventId ? [record.recordId] : []));
+    hubRecords(azure).flatMap((record) => (record.eventId === eventId ? [record.recordId] : []));
 
   async function stop(bridge: BridgeProcess): Promise<void> {
     bridge.kill('SIGTERM');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import { configurationFor, startBridge, temporaryDirectory } from '../support/bridge-process.ts';
 import { startConnectProxy } from '../support/connect-proxy.ts';
-import { inTheTable, onTheHub } from '../support/delivered.ts';
+import { hubRecords, tableRows } from '../support/delivered.ts';
 import { until } from '../support/until.ts';
 
 describe('with a proxy', () => {
@@ -26,7 +26,7 @@ describe('with a proxy', () => {
     await until(() => (azure.imds.polls.web_0 ?? 0) > polls + 1, { what: 'polls' });
     const notBefore = new Date(Date.now() + 900_000);
     const eventId = azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore });
-    await until(() => onTheHub(azure).length > before && inTheTable(azure).length > before, { what: 'both sinks' });
+    await until(() => hubRecords(azure).length > before && tableRows(azure).length > before, { what: 'both sinks' });
     azure.imds.remove(eventId);
   }
 
@@ -39,7 +39,7 @@ describe('with a proxy', () => {
     const proxy = await startConnectProxy(200, credentials);
     const address = credentials === undefined ? proxy.url : proxy.url.replace('//', `//${credentials}@`);
     using directory = temporaryDirectory('proxy');
-    const before = onTheHub(azure).length;
+    const before = hubRecords(azure).length;
     const setting = inEnvironment ? {} : { proxy: { url: address } };
     const env = inEnvironment ? { HTTP_PROXY: address, HTTPS_PROXY: address, http_proxy: address } : {};
     const configuration = configurationFor(azure, 'web_0', directory.path, { sinks: webSockets(), ...setting });

@@ -3,7 +3,7 @@ import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simula
 import { playScenario } from '../../src/azure-simulator/player.ts';
 import { findScenario } from '../../src/azure-simulator/scenarios/index.ts';
 import { configurationFor, startBridge, temporaryDirectory } from '../support/bridge-process.ts';
-import { inTheTable, once, onTheHub } from '../support/delivered.ts';
+import { firstCopies, hubRecords, tableRows } from '../support/delivered.ts';
 import { until } from '../support/until.ts';
 
 /** A bridge looks once a second. */
@@ -17,9 +17,9 @@ async function play(name: string, azure: AzureSimulator): Promise<void> {
   try {
     await until(() => azure.imds.polls.web_0, { what: 'the first poll' });
     const { eventIds } = await playScenario(azure, scenario, { speed: scenario.demoSpeed, minimumStepSeconds });
-    const ended = (): number => told(azure).filter((step) => / (Completed|Canceled|Ended)$/.test(step)).length;
-    await until(() => ended() === eventIds.length && onTheHub(azure).length > 0, { timeoutMs: 90_000 });
-    await until(() => once(inTheTable(azure)).length === told(azure).length, { timeoutMs: 90_000 });
+    const ended = (): number => stepsOnHub(azure).filter((step) => / (Completed|Canceled|Ended)$/.test(step)).length;
+    await until(() => ended() === eventIds.length && hubRecords(azure).length > 0, { timeoutMs: 90_000 });
+    await until(() => firstCopies(tableRows(azure)).length === stepsOnHub(azure).length, { timeoutMs: 90_000 });
   } finally {
     bridge.kill('SIGTERM');
     await bridge.exited;
@@ -27,8 +27,8 @@ async function play(name: string, azure: AzureSimulator): Promise<void> {
 }
 
 /** What the hub holds, copies folded, in the order of the outbox: `Freeze Started`. */
-const told = (azure: AzureSimulator): string[] =>
-  once(onTheHub(azure))
+const stepsOnHub = (azure: AzureSimulator): string[] =>
+  firstCopies(hubRecords(azure))
     .sort((a, b) => a.position - b.position)
     .map(({ eventType, phase }) => `${eventType} ${phase}`);
 
@@ -39,7 +39,7 @@ describe.concurrent('a real bridge', () => {
     const azure = await startAzureSimulator();
     try {
       await play('warm-up', azure);
-      expect(told(azure)).toEqual(['Freeze Scheduled', 'Freeze Started', 'Freeze Completed']);
+      expect(stepsOnHub(azure)).toEqual(['Freeze Scheduled', 'Freeze Started', 'Freeze Completed']);
       expect(azure.errors).toEqual([]);
     } finally {
       await azure.close();
@@ -52,7 +52,7 @@ describe.concurrent('a real bridge', () => {
     const azure = await startAzureSimulator();
     try {
       await play('chaos', azure);
-      expect(told(azure).sort()).toEqual(
+      expect(stepsOnHub(azure).sort()).toEqual(
         [
           ['Freeze Scheduled', 'Freeze Started', 'Freeze Completed'],
           ['Preempt Scheduled', 'Preempt Started', 'Preempt Completed'],
@@ -61,9 +61,9 @@ describe.concurrent('a real bridge', () => {
           .flat()
           .sort(),
       );
-      const ids = once(onTheHub(azure)).map(({ recordId }) => recordId);
-      expect(new Set(once(inTheTable(azure)).map(({ RecordId }) => RecordId))).toEqual(new Set(ids));
-      expect(onTheHub(azure).length).toBeGreaterThan(ids.length); // what was accepted before the connection broke
+      const ids = firstCopies(hubRecords(azure)).map(({ recordId }) => recordId);
+      expect(new Set(firstCopies(tableRows(azure)).map(({ RecordId }) => RecordId))).toEqual(new Set(ids));
+      expect(hubRecords(azure).length).toBeGreaterThan(ids.length); // what was accepted before the connection broke
       expect(azure.errors).toEqual([]);
     } finally {
       await azure.close();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import { configurationFor, startBridge, temporaryDirectory } from '../support/bridge-process.ts';
-import { inTheTable, onTheHub } from '../support/delivered.ts';
+import { hubRecords, tableRows } from '../support/delivered.ts';
 import { until } from '../support/until.ts';
 
 let azure: AzureSimulator;
@@ -22,8 +22,8 @@ const isThere = (pid: number): boolean => {
 };
 const quiet = { heartbeat: { everyMinutes: 0 } };
 const delivered = (eventId: string): boolean =>
-  onTheHub(azure).some((record) => record.eventId === eventId) &&
-  inTheTable(azure).some((row) => row.EventId === eventId);
+  hubRecords(azure).some((record) => record.eventId === eventId) &&
+  tableRows(azure).some((row) => row.EventId === eventId);
 const schedule = (minutes: number): string =>
   azure.imds.schedule({
     eventType: 'Freeze',

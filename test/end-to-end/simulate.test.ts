@@ -224,10 +224,10 @@ describe('a recording', () => {
 
     /** Does something, and waits until bridge and recorder have both seen it, and for a second more than a replay could lose. */
     const step = async <T>(call: string, body?: object, makesRecord = true): Promise<T> => {
-      const [seen, told, polled] = [changes().length, (await records(at)).length, await polls()];
+      const [seen, received, polled] = [changes().length, (await records(at)).length, await polls()];
       const answer = await control<T>(at, call, body);
       await until(() => changes().length > seen, { what: `${call} to be recorded` });
-      if (makesRecord) await until(async () => (await records(at)).length > told, { what: `a record of ${call}` });
+      if (makesRecord) await until(async () => (await records(at)).length > received, { what: `a record of ${call}` });
       await until(async () => (await polls()) >= polled + 4);
       return answer;
     };
@@ -238,18 +238,18 @@ describe('a recording', () => {
     await step('DELETE /faults/scheduledevents', undefined, false);
     await step(`DELETE /events/${reboot.eventId}`);
     await step(`DELETE /events/${freeze.eventId}`);
-    const told = await records(at);
+    const received = await records(at);
     await recorder.end('SIGKILL');
     bridge.kill('SIGTERM');
     await bridge.exited;
-    expect(told.map(({ phase }) => phase)).toEqual(['Scheduled', 'Scheduled', 'Started', 'Canceled', 'Completed']);
+    expect(received.map(({ phase }) => phase)).toEqual(['Scheduled', 'Scheduled', 'Started', 'Canceled', 'Completed']);
     expect(recorder.out()).toContain('  no document: status 503\n');
 
     await using again = startSimulate('--replay', file, '--json');
     const there = await again.ready();
     const second = startBridge(bridgeAt(there, join(directory.path, 'replayed')));
     onTestFinished(() => second.kill('SIGKILL'));
-    await until(async () => (await records(there)).length === told.length, {
+    await until(async () => (await records(there)).length === received.length, {
       timeoutMs: 90_000,
       what: 'the same records',
     });
@@ -270,7 +270,7 @@ describe('a recording', () => {
       vmName,
       documentIncarnation,
     });
-    expect((await records(there)).map(essence)).toEqual(told.map(essence));
+    expect((await records(there)).map(essence)).toEqual(received.map(essence));
     second.kill('SIGTERM');
     await second.exited;
     expect([await again.end(), again.err()]).toEqual([0, '']);

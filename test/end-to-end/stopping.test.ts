@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import { configurationFor, startBridge, temporaryDirectory } from '../support/bridge-process.ts';
-import { inTheTable, onTheHub, told } from '../support/delivered.ts';
+import { hubRecords, recordLines, tableRows } from '../support/delivered.ts';
 import { until } from '../support/until.ts';
 
 describe('stopping and starting', () => {
@@ -22,7 +22,7 @@ describe('stopping and starting', () => {
 
   test.each(['SIGTERM', 'SIGINT'] as const)('%s sends what is pending and ends with 0', async (signal) => {
     using directory = temporaryDirectory('stop');
-    const before = onTheHub(azure).length;
+    const before = hubRecords(azure).length;
     azure.eventHubs.fault({ delayMs: 1500 });
     const bridge = startBridge(configurationFor(azure, 'web_0', directory.path));
     await untilPolling();
@@ -30,14 +30,14 @@ describe('stopping and starting', () => {
     await until(() => bridge.log.some((line) => line.phase === 'Scheduled'), { what: 'the record' });
     bridge.kill(signal);
     expect(await bridge.exited).toEqual({ code: 0, signal: null });
-    expect(onTheHub(azure)).toHaveLength(before + 1);
+    expect(hubRecords(azure)).toHaveLength(before + 1);
     azure.eventHubs.fault(null);
     azure.imds.remove(eventId);
   });
 
   test('a second signal ends it at once, and the next start sends what was left', async () => {
     using directory = temporaryDirectory('twice');
-    const before = onTheHub(azure).length;
+    const before = hubRecords(azure).length;
     azure.eventHubs.fault('silent');
     const configuration = configurationFor(azure, 'web_0', directory.path);
     const bridge = startBridge(configuration);
@@ -50,7 +50,7 @@ describe('stopping and starting', () => {
     expect((await bridge.exited).code).toBe(143);
     azure.eventHubs.fault(null);
     const again = startBridge(configuration);
-    await until(() => onTheHub(azure).length > before, { what: 'the record of before' });
+    await until(() => hubRecords(azure).length > before, { what: 'the record of before' });
     again.kill('SIGTERM');
     expect((await again.exited).code).toBe(0);
     azure.imds.remove(eventId);
@@ -80,23 +80,23 @@ describe('stopping and starting', () => {
 
   test('a restart in the middle of an event tells no step twice, and goes on', async () => {
     using directory = temporaryDirectory('middle');
-    const before = onTheHub(azure).length;
+    const before = hubRecords(azure).length;
     const configuration = configurationFor(azure, 'web_0', directory.path);
     const first = startBridge(configuration);
     await untilPolling();
     const eventId = azure.imds.schedule({ eventType: 'Reboot', resources: ['web_0'], notBefore: inFifteenMinutes() });
-    await until(() => onTheHub(azure).length === before + 1);
+    await until(() => hubRecords(azure).length === before + 1);
     first.kill('SIGTERM');
     await first.exited;
     const second = startBridge(configuration);
     await untilPolling();
     azure.imds.start(eventId);
-    await until(() => onTheHub(azure).length === before + 2);
+    await until(() => hubRecords(azure).length === before + 2);
     azure.imds.remove(eventId);
-    await until(() => onTheHub(azure).length === before + 3);
+    await until(() => hubRecords(azure).length === before + 3);
     second.kill('SIGTERM');
     await second.exited;
-    expect(told(onTheHub(azure).slice(before)).map((line) => line.split(' ')[1])).toEqual([
+    expect(recordLines(hubRecords(azure).slice(before)).map((line) => line.split(' ')[1])).toEqual([
       'Scheduled',
       'Started',
       'Completed',
@@ -135,6 +135,6 @@ describe('stopping and starting', () => {
     await bridge.exited;
     const lines = bridge.stdout().trim().split('\n');
     expect(lines.map((line) => JSON.parse(line).phase)[0]).toBe('Scheduled');
-    expect(inTheTable(azure).some(({ EventId }) => EventId === eventId)).toBe(false);
+    expect(tableRows(azure).some(({ EventId }) => EventId === eventId)).toBe(false);
   });
 });

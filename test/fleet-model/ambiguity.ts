@@ -1,7 +1,7 @@
 import type { LifecycleRecord } from './observer.ts';
 
 /** Words by which a record says that its pause or outage may be another event's. */
-const ambiguityWords: readonly string[] = ['impact-ambiguous'];
+const ambiguityEvidence: readonly string[] = ['impact-ambiguous'];
 
-export const saysAmbiguous = ({ evidence }: LifecycleRecord): boolean =>
-  evidence.some((word) => ambiguityWords.includes(word));
+export const isAmbiguous = ({ evidence }: LifecycleRecord): boolean =>
+  evidence.some((word) => ambiguityEvidence.includes(word));

@@ -7,7 +7,7 @@ import { type Finding, type Kind, kinds, zeroKinds } from './kinds.ts';
 export interface Counts {
   readonly worlds: number;
   readonly events: number;
-  readonly looks: number;
+  readonly observations: number;
   readonly records: number;
   readonly found: ReadonlyMap<Kind, Found>;
 }
@@ -21,13 +21,13 @@ interface Found {
 
 export function countWorlds(firstSeed: number, worlds: number, progress: (done: number) => void = () => {}): Counts {
   const found = new Map<Kind, Found>();
-  let [events, looks, records] = [0, 0, 0];
+  let [events, observations, records] = [0, 0, 0];
   for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1) {
     const world = generateWorld(seed);
     const verdict = judge(world);
     events += world.events.length;
     for (const account of verdict.accounts) {
-      looks += account.looks.length;
+      observations += account.observations.length;
       records += account.records.length;
     }
     const size = sizeOf(world);
@@ -39,7 +39,7 @@ export function countWorlds(firstSeed: number, worlds: number, progress: (done: 
     }
     progress(seed - firstSeed + 1);
   }
-  return { worlds, events, looks, records, found };
+  return { worlds, events, observations, records, found };
 }
 
 /** Kinds that must be zero and are not. */
@@ -47,7 +47,7 @@ export const brokenKinds = ({ found }: Counts): readonly Kind[] => zeroKinds.fil
 
 /** One row a kind; the rate is per 1,000 records. */
 export function tableOf(counts: Counts): string {
-  const { worlds, events, looks, records, found } = counts;
+  const { worlds, events, observations, records, found } = counts;
   const rows = (Object.keys(kinds) as Kind[]).map((kind) => {
     const row = found.get(kind);
     const rate = row ? (1000 * row.count) / records : 0;
@@ -56,7 +56,7 @@ export function tableOf(counts: Counts): string {
     return `${kind.padEnd(34)} ${verdict.padEnd(7)} ${String(row?.count ?? 0).padStart(7)} ${rate.toFixed(2).padStart(8)}  ${example}`;
   });
   return [
-    `${worlds} worlds, ${events} events, ${looks} looks, ${records} records`,
+    `${worlds} worlds, ${events} events, ${observations} looks, ${records} records`,
     `${'kind'.padEnd(34)} ${'is'.padEnd(7)} ${'count'.padStart(7)} ${'per 1000'.padStart(8)}  smallest example`,
     ...rows,
   ].join('\n');

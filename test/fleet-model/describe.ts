@@ -75,12 +75,12 @@ function linesOfVm(vm: Vm): Line[] {
 
 const vmLine = (vm: Vm): string =>
   `  ${vm.name}: api-version ${vm.endpoint.apiVersion}, incarnation from ${vm.endpoint.firstIncarnation} by ${vm.endpoint.stride}` +
-  `${vm.endpoint.hasEtag ? '' : ', no ETag'}${vm.tellsHost ? '' : ', host unknown'}${vm.driftPpm === 0 ? '' : `, drift ${vm.driftPpm} ppm`}`;
+  `${vm.endpoint.hasEtag ? '' : ', no ETag'}${vm.showsHost ? '' : ', host unknown'}${vm.driftPpm === 0 ? '' : `, drift ${vm.driftPpm} ppm`}`;
 
 /** The world as a timeline: all of it, or what concerns one finding. */
 export function describeWorld(world: World, about?: Pick<Finding, 'event' | 'vm'>): string {
-  const isTold = (name: string): boolean => !about?.vm || about.vm === name;
-  const ours = world.vms.filter(({ name }) => isTold(name));
+  const isReported = (name: string): boolean => !about?.vm || about.vm === name;
+  const ours = world.vms.filter(({ name }) => isReported(name));
   return [
     `${world.title}: ${world.view}, witnessRate ${world.witnessRate}, ${time(world.lengthMs)} long`,
     ...ours.map(vmLine),

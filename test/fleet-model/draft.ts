@@ -11,7 +11,7 @@ export const quietVm = (name: string): DraftVm => ({
   name,
   joinsMs: 0,
   removedMs: null,
-  tellsHost: true,
+  showsHost: true,
   identityMs: Number.NEGATIVE_INFINITY,
   outages: [],
   pauses: [],

@@ -12,7 +12,7 @@ interface Setting {
 type Story = (id: string, fromMs: number, setting: Setting) => DraftEvent;
 
 /** The life of one event of a random kind, with its oddities. */
-export function tellEvent(id: string, fromMs: number, setting: Setting): DraftEvent {
+export function generateEvent(id: string, fromMs: number, setting: Setting): DraftEvent {
   return setting.random.pick(stories)(id, fromMs, setting);
 }
 
@@ -167,11 +167,11 @@ const restart =
     const readyMs = wait(event, fromMs, setting);
     const startMs = begin(event, readyMs, setting, source === 'User' ? 0.8 : 0.2);
     start(event, startMs, random);
-    return sufferAndEnd(event, startMs, { vms, random });
+    return addImpactAndEnd(event, startMs, { vms, random });
   };
 
 /** The VMs go down one after the other, and not equally long. */
-function sufferAndEnd(event: DraftEvent, startMs: number, { vms, random }: Setting): DraftEvent {
+function addImpactAndEnd(event: DraftEvent, startMs: number, { vms, random }: Setting): DraftEvent {
   let backMs = startMs + second;
   for (const vm of vms) {
     if (!random.chance(0.95)) continue;

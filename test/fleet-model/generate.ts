@@ -1,5 +1,5 @@
 import { type DraftEvent, type DraftVm, finishVm, isFree, quietVm } from './draft.ts';
-import { tellEvent } from './generate-event.ts';
+import { generateEvent } from './generate-event.ts';
 import { createRandom, type Random } from './random.ts';
 import type { PlatformEvent, World } from './world.ts';
 
@@ -22,7 +22,7 @@ export function generateWorld(seed: number): World {
   let fromMs = random.int(30, 200) * second;
   const count = random.pick([1, 1, 2, 2, 3, 4]);
   for (let number = 1; number <= count; number += 1) {
-    const event = tellEvent(`EVENT-${seed}-${number}`, fromMs, { vms, random });
+    const event = generateEvent(`EVENT-${seed}-${number}`, fromMs, { vms, random });
     drafts.push(event);
     const lastMs = event.listings.at(-1)?.atMs ?? fromMs;
     // A third of them share their time with the one before.
@@ -49,7 +49,7 @@ export function generateWorld(seed: number): World {
 function equip(vm: DraftVm, random: Random): void {
   // Most had been looking for ten minutes when the world begins.
   vm.joinsMs = random.int(0, 999) - (random.chance(0.8) ? 10 * minute : 0);
-  vm.tellsHost = random.chance(0.6);
+  vm.showsHost = random.chance(0.6);
   vm.driftPpm = random.chance(0.3) ? random.int(-100, 100) : 0;
   if (random.chance(0.35)) {
     vm.clock.push({

@@ -108,7 +108,7 @@ function wrongVerdicts(event: PlatformEvent, account: Account, departure: Depart
   if (isFinal && event.outcome === 'canceled' && phase === 'Completed') {
     const rests =
       evidence.includes('boot-id-changed') && !restarts.has(departure.entry.type) ? ['boot-id-changed'] : [];
-    const proofs = evidence.filter((word) => feltWords.has(word) && !rests.includes(word));
+    const proofs = evidence.filter((word) => impactEvidence.has(word) && !rests.includes(word));
     if (evidence.includes('said-by-azure') || evidence.includes('left-after-started')) {
       kinds.push('completed-of-canceled-certain');
     } else if (knowledge.isClearCancel || !knowledge.isImpactPossible || proofs.length === 0) {
@@ -120,17 +120,17 @@ function wrongVerdicts(event: PlatformEvent, account: Account, departure: Depart
   if (isFinal && event.outcome === 'canceled' && phase === 'Ended' && knowledge.isClearCancel && isPlain) {
     kinds.push('ended-of-clear-cancel');
   }
-  if (untrueWords(event, account, departure, recorded).length > 0) kinds.push('evidence-untrue');
+  if (untrueEvidence(event, account, departure, recorded).length > 0) kinds.push('evidence-untrue');
   return kinds;
 }
 
 export const restarts = new Set(['Reboot', 'Redeploy', 'Preempt', 'Terminate']);
-const feltWords = new Set(['boot-id-changed', 'physical-host-changed', 'pause-observed']);
+const impactEvidence = new Set(['boot-id-changed', 'physical-host-changed', 'pause-observed']);
 
 /** Words of evidence that are not so. Words that the model does not know are nobody's claim here. */
-export function untrueWords(
+export function untrueEvidence(
   event: PlatformEvent,
-  { vm, looks }: Account,
+  { vm, observations }: Account,
   departure: Departure,
   { record, atMs }: Recorded,
 ): string[] {
@@ -138,8 +138,11 @@ export function untrueWords(
   const life = { fromMs: firstMs - 10_000, toMs: atMs + 1 };
   const isTrue: Readonly<Record<string, () => boolean>> = {
     'boot-id-changed': () =>
-      looks.some((look) => look.atMs > before.toMs && look.atMs <= atMs && look.run.boot !== before.boot),
-    'physical-host-changed': () => vm.tellsHost && vm.movesMs.some((moveMs) => contains(life, moveMs)),
+      observations.some(
+        (observation) =>
+          observation.atMs > before.toMs && observation.atMs <= atMs && observation.run.boot !== before.boot,
+      ),
+    'physical-host-changed': () => vm.showsHost && vm.movesMs.some((moveMs) => contains(life, moveMs)),
     'pause-observed': () => vm.pauses.some((pause) => overlaps(pause, life) && pause.toMs - pause.fromMs >= 900),
     'left-after-started': () => wasStarted,
     'left-before-not-before': () =>

@@ -1,4 +1,4 @@
-import { saysAmbiguous } from './ambiguity.ts';
+import { isAmbiguous } from './ambiguity.ts';
 import { lastEnd, restarts } from './judge-ends.ts';
 import { say, seconds } from './judge-steps.ts';
 import type { Finding, Kind } from './kinds.ts';
@@ -112,12 +112,13 @@ function judgeNotice(
     ({ shownMs: servedMs, record }) => servedMs !== null && servedMs >= beganMs && record.noticeSeconds !== null,
   );
   if (judged) {
-    const saidMs = 1000 * (judged.record.noticeSeconds ?? 0);
-    const overMs = saidMs - trueMs;
+    const statedMs = 1000 * (judged.record.noticeSeconds ?? 0);
+    const overMs = statedMs - trueMs;
     // Where it was not seen to start, a pause that was measured tells when the impact came, or the poll after it does.
     const pause = vm.pauses.find(({ cause, fromMs }) => cause === event.id && fromMs < shownMs);
-    const isUntilPause = pause !== undefined && saidMs - (pause.fromMs - first.atMs) <= noiseMs;
-    const measuredMs = account.looks.find(({ atMs }) => pause !== undefined && atMs >= pause.toMs)?.atMs ?? shownMs;
+    const isUntilPause = pause !== undefined && statedMs - (pause.fromMs - first.atMs) <= noiseMs;
+    const measuredMs =
+      account.observations.find(({ atMs }) => pause !== undefined && atMs >= pause.toMs)?.atMs ?? shownMs;
     const lagMs = Math.max(0, Math.min(shownMs, measuredMs) - beganMs);
     const text = `${judged.record.phase}: ${judged.record.noticeSeconds}, true ${seconds(trueMs)}`;
     const isOutageOurs = vm.outages.some(({ cause }) => cause === event.id);
@@ -157,14 +158,14 @@ function judgeNotice(
 }
 
 /** The list may be that of another host, which begins anew. */
-function isSoonAfterBoot({ looks }: Account, { atMs, stretch }: Step): boolean {
-  const since = looks.find(({ run }) => run.boot === stretch.boot)?.atMs ?? 0;
+function isSoonAfterBoot({ observations }: Account, { atMs, stretch }: Step): boolean {
+  const since = observations.find(({ run }) => run.boot === stretch.boot)?.atMs ?? 0;
   return stretch.boot > 1 && atMs - since <= 62_000;
 }
 
 /** After a kill the last look is known from what was stored, up to a minute before it. */
-const wasKilledBefore = ({ looks }: Account, { stretch }: Step): boolean =>
-  looks.some(({ run, atMs }) => atMs === stretch.previousMs && run !== stretch.run && !run.endsClean);
+const wasKilledBefore = ({ observations }: Account, { stretch }: Step): boolean =>
+  observations.some(({ run, atMs }) => atMs === stretch.previousMs && run !== stretch.run && !run.endsClean);
 
 interface Ending {
   readonly end: Recorded;
@@ -244,14 +245,14 @@ function judgePauses(
   account: Account,
   { span, life, end, add, others }: Impacts & { life: Life },
 ): void {
-  const { vm, looks } = account;
+  const { vm, observations } = account;
   const pauseNoiseMs = pauseNoise(vm);
   const booked = end.record.observedPauseTotalMs ?? 0;
   const all = vm.pauses.filter((pause) => overlaps(pause, { fromMs: span.fromMs - 1500, toMs: span.toMs }));
   const own = all.filter(({ cause }) => cause === event.id);
   const overMs = booked - lengthOf(own);
   const text = `${booked} ms, true ${lengthOf(own)} ms of ${lengthOf(all)} ms`;
-  if (overMs > pauseNoiseMs && !saysAmbiguous(end.record)) {
+  if (overMs > pauseNoiseMs && !isAmbiguous(end.record)) {
     const stalls = all.filter(({ cause, toMs }) => cause === null && isPossible(event, vm.name, toMs));
     if (all.length === 0) add('pause-of-nothing', end.atMs, text);
     else if (booked > lengthOf(all) + pauseNoiseMs) add('pause-twice', end.atMs, text);
@@ -259,12 +260,12 @@ function judgePauses(
     else add('pause-misbooked', end.atMs, text);
   }
   const measured = own.filter(({ toMs, fromMs, clocks }) => {
-    const look = looks.find(({ atMs }) => atMs >= toMs);
+    const observation = observations.find(({ atMs }) => atMs >= toMs);
     const entry = entryAt(event, fromMs - 1000);
     const isListed = entry !== null && statusIs(entry, 'Started');
     const isShown = isListed && life.steps.some(({ isStarted, atMs }) => isStarted && atMs <= fromMs);
     const isOnly = !others.some((other) => isPossible(other, vm.name, toMs) && entryAt(other, fromMs - 1000) !== null);
-    return clocks === 'run' && look !== undefined && look.pauseMs >= 1000 && isShown && isOnly;
+    return clocks === 'run' && observation !== undefined && observation.pauseMs >= 1000 && isShown && isOnly;
   });
   if (lengthOf(measured) - booked > pauseNoiseMs) add('pause-silent', end.atMs, text);
 }
@@ -274,28 +275,28 @@ function judgeOutages(
   account: Account,
   { span, first, life, end, add, others }: Impacts & { first: Step; life: Life },
 ): void {
-  const { vm, looks, views } = account;
+  const { vm, observations, views } = account;
   const { stream } = end;
   const all = vm.outages.filter((outage) => overlaps(outage, { fromMs: span.fromMs - 400_000, toMs: span.toMs }));
   const own = all.filter(({ cause }) => cause === event.id);
   const booked = end.record.observedOutageSeconds;
   const [only] = own;
   if (booked !== null && !only) {
-    if (saysAmbiguous(end.record)) return;
+    if (isAmbiguous(end.record)) return;
     const wasShown = (cause: string | null): boolean =>
-      looks.some(({ view, atMs }) => view !== null && atMs <= end.atMs && views[view]?.entries.has(cause ?? ''));
+      observations.some(({ view, atMs }) => view !== null && atMs <= end.atMs && views[view]?.entries.has(cause ?? ''));
     const isPossibleHere = ({ toMs }: Span): boolean => {
-      const lookMs = looks.find(({ atMs, view }) => view !== null && atMs >= toMs)?.atMs ?? toMs;
+      const observedMs = observations.find(({ atMs, view }) => view !== null && atMs >= toMs)?.atMs ?? toMs;
       const notBeforeMs = life.steps.at(-1)?.notBeforeMs ?? null;
-      return first.isStarted || isPossible(event, vm.name, toMs) || (notBeforeMs !== null && notBeforeMs <= lookMs);
+      return first.isStarted || isPossible(event, vm.name, toMs) || (notBeforeMs !== null && notBeforeMs <= observedMs);
     };
     const unexplained = all.filter((outage) => !wasShown(outage.cause) && isPossibleHere(outage));
     add(unexplained.length > 0 ? 'outage-unexplained' : 'outage-misbooked', end.atMs, `${booked}, true none`);
     return;
   }
   if (!only || all.length > 1) return;
-  const before = looks.filter(({ atMs, view }) => atMs < only.fromMs && view !== null).at(-1);
-  const after = looks.find(({ atMs }) => atMs > only.toMs);
+  const before = observations.filter(({ atMs, view }) => atMs < only.fromMs && view !== null).at(-1);
+  const after = observations.find(({ atMs }) => atMs > only.toMs);
   if (!before || !after || before.stream !== stream || after.stream !== stream) return;
   const trueMs = after.atMs - before.atMs;
   const text = `${booked}, true ${seconds(trueMs)}`;
@@ -312,9 +313,9 @@ function judgeOutages(
     // Else it looks like a restart of the guest for its own reasons.
     const isDue = life.steps.some(({ notBeforeMs }) => notBeforeMs !== null && notBeforeMs <= only.toMs);
     const isReboot = restarts.has(life.steps.at(-1)?.entry.type ?? '');
-    const isToldPossible =
+    const isReportPossible =
       life.steps.some(({ isStarted }) => isStarted) || (isReboot && (isDue || event.approved?.vm === vm.name));
-    if (!isToldPossible) return;
+    if (!isReportPossible) return;
     const stillShown = views[before.view ?? -1]?.entries;
     const isOnly = !others.some(
       (other) =>
@@ -322,8 +323,8 @@ function judgeOutages(
         (entryAt(other, only.fromMs - 1000) !== null || stillShown?.has(other.id)),
     );
     const isShown = first.atMs <= only.fromMs || first.isStarted;
-    const isTold = !isResetUnrecognized(account, first.atMs);
-    if (isOnly && isShown && isTold && names(first.entry.resources, vm.name)) add('outage-silent', end.atMs, text);
+    const isReported = !isResetUnrecognized(account, first.atMs);
+    if (isOnly && isShown && isReported && names(first.entry.resources, vm.name)) add('outage-silent', end.atMs, text);
     return;
   }
   // After a power cut the last look is known from what was stored: 5 s old near an impact, else up to a minute.
@@ -339,7 +340,7 @@ export function judgePauseSum({ vm, records }: Account): Finding[] {
   for (const recorded of records) {
     if (['Completed', 'Canceled', 'Ended'].includes(recorded.record.phase)) ends.set(recorded.record.eventId, recorded);
   }
-  const claims = [...ends.values()].filter(({ record }) => !saysAmbiguous(record));
+  const claims = [...ends.values()].filter(({ record }) => !isAmbiguous(record));
   const booked = claims.reduce((sum, { record }) => sum + (record.observedPauseTotalMs ?? 0), 0);
   const trueMs = lengthOf(vm.pauses);
   if (booked <= trueMs + pauseNoise(vm)) return [];

@@ -85,8 +85,8 @@ function judgeFold(
 function judgeEarly(event: PlatformEvent, ofEvent: readonly Recorded[]): Finding[] {
   for (const recorded of ofEvent) {
     const { atMs } = recorded;
-    const isSaid = recorded.record.evidence.includes('said-by-azure');
-    if (!isEnd(recorded) || isSaid || entryAt(event, atMs) === null) continue;
+    const isStated = recorded.record.evidence.includes('said-by-azure');
+    if (!isEnd(recorded) || isStated || entryAt(event, atMs) === null) continue;
     const toCome = event.impacts.find(({ toMs }) => toMs > atMs + 1000);
     if (!toCome) continue;
     const sofar = ofEvent.filter((other) => other.atMs <= atMs).map(({ record }) => record);
@@ -154,9 +154,9 @@ export function judgeIds(world: World, accounts: readonly Account[]): Finding[] 
 /** The look showed more than one change: the one before it was over by then. */
 function isMerged(event: PlatformEvent, { record, shownMs }: Recorded, accounts: readonly Account[]): boolean {
   const [before, last] = event.listings.filter(({ atMs }) => shownMs !== null && atMs <= shownMs).slice(-2);
-  const looks = accounts.find(({ vm }) => vm.name === record.vmName)?.looks ?? [];
+  const observations = accounts.find(({ vm }) => vm.name === record.vmName)?.observations ?? [];
   if (!before || !last) return false;
-  return !looks.some(({ view, atMs }) => view !== null && before.atMs < atMs && atMs <= last.atMs);
+  return !observations.some(({ view, atMs }) => view !== null && before.atMs < atMs && atMs <= last.atMs);
 }
 
 /** Names the step by what Azure did, whoever saw it. */

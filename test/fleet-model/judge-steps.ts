@@ -31,7 +31,7 @@ export function judgeSteps(
   };
   const free = new Set(records.filter(({ record }) => record.phase !== 'Approved'));
   for (const { record } of life.departures) if (record) free.delete(record);
-  const knownMs = account.looks.find(({ view, atMs }) => view !== null && atMs >= vm.identityMs)?.atMs;
+  const knownMs = account.observations.find(({ view, atMs }) => view !== null && atMs >= vm.identityMs)?.atMs;
   for (const step of life.steps) {
     const { atMs, kind, entry } = step;
     if (knownMs === undefined) break;

@@ -8,7 +8,7 @@ export interface Stretch {
   readonly view: View;
   readonly stream: number;
   readonly boot: number;
-  readonly run: Account['looks'][number]['run'];
+  readonly run: Account['observations'][number]['run'];
   readonly fromMs: number;
   readonly toMs: number;
   /** When the first of these answers was made. */
@@ -31,10 +31,10 @@ const offAfterMs = 24 * 3_600_000;
 const playedEveryMs = 9000;
 
 /** All valid looks of a VM, with those at the same document joined. */
-export function stretchesOf({ looks, views }: Account): readonly Stretch[] {
+export function stretchesOf({ observations, views }: Account): readonly Stretch[] {
   const stretches: { -readonly [Key in keyof Stretch]: Stretch[Key] }[] = [];
   let [windowEndsMs, lastServedMs] = [0, 0];
-  for (const { view: index, atMs, servedMs, run, stream } of looks) {
+  for (const { view: index, atMs, servedMs, run, stream } of observations) {
     if (index === null) continue;
     const view = views[index] as View;
     const last = stretches.at(-1);
@@ -69,14 +69,14 @@ export function stretchesOf({ looks, views }: Account): readonly Stretch[] {
 }
 
 /** Less than five minutes before, the endpoint began anew without showing it: its counter was no lower than before. */
-export function isResetUnrecognized({ vm, looks, views }: Account, atMs: number): boolean {
-  const incarnationOf = (look: Account['looks'][number] | undefined): number | null =>
-    look?.view == null ? null : ((views[look.view] as View).incarnation ?? null);
+export function isResetUnrecognized({ vm, observations, views }: Account, atMs: number): boolean {
+  const incarnationOf = (observation: Account['observations'][number] | undefined): number | null =>
+    observation?.view == null ? null : ((views[observation.view] as View).incarnation ?? null);
   return vm.endpoint.resets.some((reset) => {
     if (reset.atMs > atMs || atMs > reset.atMs + windowMs) return false;
-    const valid = looks.filter(({ view }) => view !== null);
-    const before = incarnationOf(valid.findLast((look) => look.atMs < reset.atMs));
-    const after = incarnationOf(valid.find((look) => look.atMs >= reset.atMs));
+    const valid = observations.filter(({ view }) => view !== null);
+    const before = incarnationOf(valid.findLast((observation) => observation.atMs < reset.atMs));
+    const after = incarnationOf(valid.find((observation) => observation.atMs >= reset.atMs));
     return before !== null && after !== null && after >= before;
   });
 }
@@ -123,7 +123,7 @@ export interface Life {
 
 export const isKnown = (entry: Entry): boolean =>
   ['Scheduled', 'Started', 'Completed', 'Canceled'].some((status) => statusIs(entry, status));
-const isSaid = (entry: Entry): boolean => statusIs(entry, 'Completed') || statusIs(entry, 'Canceled');
+const isStated = (entry: Entry): boolean => statusIs(entry, 'Completed') || statusIs(entry, 'Canceled');
 
 /** What counts as another content, of what this version of the interface shows. */
 function contentOf(entry: Entry, notBeforeMs: number | null, apiVersion: string): string {
@@ -137,7 +137,7 @@ interface Held {
   readonly entry: Entry;
   readonly notBeforeMs: number | null;
   readonly isStarted: boolean;
-  readonly isSaid: boolean;
+  readonly isStated: boolean;
   readonly isOdd: boolean;
 }
 
@@ -162,7 +162,7 @@ export function lifeOf(
   let absentSince: { readonly before: Stretch; readonly after: Stretch } | null = null;
   let lastListed: Stretch | null = null;
   /** An end that was decided when the observer was known, on documents from before, is said with their time. */
-  const saidMs = ({ record, atMs, shownMs }: Recorded): number => {
+  const statedMs = ({ record, atMs, shownMs }: Recorded): number => {
     const observedMs = Date.parse(record.observedAt) - epochMs;
     const { clockOffsetSeconds: offset } = record;
     const trueMs = offset === null ? observedMs - clockErrorMs(vm, atMs) : observedMs + 1000 * offset;
@@ -170,9 +170,9 @@ export function lifeOf(
     return shownMs === null && trueMs < vm.identityMs ? trueMs + 1000 : atMs;
   };
   const depart = (backMs: number | null, watchedUntilMs: number): Recorded | null => {
-    if (!(absentSince && held && isInScope) || held.isSaid) return null;
+    if (!(absentSince && held && isInScope) || held.isStated) return null;
     const fromMs = absentSince.after.fromMs;
-    const record = ends.find((end) => saidMs(end) >= fromMs && (backMs === null || saidMs(end) < backMs)) ?? null;
+    const record = ends.find((end) => statedMs(end) >= fromMs && (backMs === null || statedMs(end) < backMs)) ?? null;
     const dueMs = dueOf(absentSince, stretches, vm.identityMs);
     const { entry, notBeforeMs, isStarted: wasStarted, isOdd } = held;
     departures.push({
@@ -197,7 +197,7 @@ export function lifeOf(
       continue;
     }
     const wasEnded: boolean =
-      absentSince !== null && (depart(atMs, stretch.previousMs ?? atMs) !== null || (held?.isSaid ?? false));
+      absentSince !== null && (depart(atMs, stretch.previousMs ?? atMs) !== null || (held?.isStated ?? false));
     absentSince = null;
     lastListed = stretch;
     const before = held as Held | null;
@@ -207,7 +207,7 @@ export function lifeOf(
     if (isFirst) firstMs = atMs;
     const isStarted: boolean = statusIs(entry, 'Started') || (!isFirst && (before?.isStarted ?? false));
     const isOdd: boolean = !isKnown(entry);
-    held = { entry, notBeforeMs, isStarted, isSaid: isSaid(entry), isOdd };
+    held = { entry, notBeforeMs, isStarted, isStated: isStated(entry), isOdd };
     const isOurs = names(entry.resources, vm.name);
     const joins = isOurs && before !== null && !wasEnded && !names(before.entry.resources, vm.name);
     const kind = isFirst || !before ? firstKind(held, wasEnded) : kindOf(before, held, apiVersion);
@@ -222,12 +222,12 @@ export function lifeOf(
 }
 
 const firstKind = (now: Held, wasEnded: boolean): StepKind | null => {
-  if (now.isSaid) return wasEnded ? null : 'said';
+  if (now.isStated) return wasEnded ? null : 'said';
   return wasEnded ? 'return' : 'appear';
 };
 
 function kindOf(before: Held, now: Held, apiVersion: string): StepKind | null {
-  if (now.isSaid) return before.isSaid ? null : 'said';
+  if (now.isStated) return before.isStated ? null : 'said';
   const wasStarted = statusIs(before.entry, 'Started');
   if (statusIs(now.entry, 'Started') && !wasStarted && (!before.isStarted || !before.isOdd)) return 'start';
   if (statusIs(now.entry, 'Scheduled') && wasStarted) return 'back';

@@ -19,7 +19,7 @@ import { clockErrorMs, epochMs, type Vm, type World } from './world.ts';
 export type { LifecycleRecord };
 
 /** A poll with what came of it. */
-export interface Look {
+export interface Observation {
   /** True time at which the answer was there. */
   readonly atMs: number;
   /** True time at which the endpoint made it, which its `Date` tells. */
@@ -46,7 +46,7 @@ export interface Recorded {
 export interface Account {
   readonly vm: Vm;
   readonly views: readonly View[];
-  readonly looks: readonly Look[];
+  readonly observations: readonly Observation[];
   readonly records: readonly Recorded[];
   /** Bytes of the state at the end. */
   readonly stateBytes: number;
@@ -116,7 +116,7 @@ export function observe(world: World, vm: Vm): Account {
   const viewAt = viewCursor(views);
   const observer = observerOf(vm);
   const approvals = approvalsOf(world, vm);
-  const looks: Look[] = [];
+  const observations: Observation[] = [];
   const records: Recorded[] = [];
   let stream = 0;
   let run: Run | null = null;
@@ -151,7 +151,7 @@ export function observe(world: World, vm: Vm): Account {
       records.push({ record, atMs: poll.arrivedMs, shownMs: shownMs(vm, poll, record), stream });
     }
     state = turn.state;
-    looks.push({
+    observations.push({
       atMs: poll.arrivedMs,
       servedMs: poll.servedMs,
       view,
@@ -161,7 +161,7 @@ export function observe(world: World, vm: Vm): Account {
     });
     watchesPauses = impactWithin(state, wallClock(vm, poll.arrivedMs), watchPausesMs);
   }
-  return { vm, views, looks, records, stateBytes: JSON.stringify(plain(state)).length };
+  return { vm, views, observations, records, stateBytes: JSON.stringify(plain(state)).length };
 }
 
 /** A document from before the observer was known is decided later, with the time of its own. */
@@ -208,7 +208,7 @@ function hostOf(vm: Vm, poll: Poll, watchesPauses: boolean): HostEvidence {
   const moves = vm.movesMs.filter((atMs) => atMs <= poll.arrivedMs).length;
   return {
     bootId: `${vm.name} boot ${poll.run.boot}`,
-    physicalHost: vm.tellsHost ? `HOST-${vm.name}-${moves}` : null,
+    physicalHost: vm.showsHost ? `HOST-${vm.name}-${moves}` : null,
     tick: watchesPauses ? { longestMs: poll.tickMs.longest, totalMs: poll.tickMs.total } : null,
     wallStepMs: poll.wallStepMs,
   };

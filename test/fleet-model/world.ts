@@ -115,7 +115,7 @@ export interface Vm {
   readonly joinsMs: number;
   /** Deleted by Azure. */
   readonly removedMs: number | null;
-  readonly tellsHost: boolean;
+  readonly showsHost: boolean;
   /** Until then the observer does not know who it is. */
   readonly identityMs: number;
   readonly outages: readonly Outage[];

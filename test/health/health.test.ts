@@ -7,7 +7,7 @@ import { createRelay } from '../../src/relay/relay.ts';
 import type { Sink } from '../../src/sinks/sink.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { event, nothing, tell } from '../support/story.ts';
+import { event, nothing, observe } from '../support/story.ts';
 import { until } from '../support/until.ts';
 import { freePort } from './free-port.ts';
 
@@ -74,7 +74,7 @@ test('before the first document it lives and is not ready, with it it is, and wh
 
 test('metrics are those of the outbox and of the relay, and of what the sink answered', async () => {
   const { runtimeStats, outbox, relay, ask, clock } = await bridge();
-  const { state, records } = tell([nothing, { events: [event()] }], { state: outbox.state });
+  const { state, records } = observe([nothing, { events: [event()] }], { state: outbox.state });
   outbox.append(state, records);
   await relay.drainOnce(new AbortController().signal);
   await clock.advance(2_500);

@@ -16,8 +16,8 @@ function fakeSystemd() {
   writeFileSync(program, `#!/bin/sh\nline=$1\nshift\nfor news; do line="$line|$news"; done\necho "$line" >> ${file}\n`);
   chmodSync(program, 0o755);
   const env = { PATH: `${directory.path}:${process.env.PATH}`, NOTIFY_SOCKET: '/run/none', WATCHDOG_USEC: '60000000' };
-  const told = (): string[] => (existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : []);
-  return { env, told };
+  const notifications = (): string[] => (existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : []);
+  return { env, notifications };
 }
 
 function start(env: NodeJS.ProcessEnv, well = { progressing: true, status: 'Polling.' }) {
@@ -33,23 +33,23 @@ function start(env: NodeJS.ProcessEnv, well = { progressing: true, status: 'Poll
 const firstTurnMs = 10_000;
 
 test('it says that it is ready with every word, feeds the watchdog in a third of its time with the status and its time, and says that it stops', async () => {
-  const { env, told } = fakeSystemd();
+  const { env, notifications } = fakeSystemd();
   const { clock, notify, well } = start(env);
-  await until(() => told().length === 1 && clock.sleepers() === 1);
+  await until(() => notifications().length === 1 && clock.sleepers() === 1);
   await clock.advance(firstTurnMs + 19_999);
-  expect(told()).toEqual(['READY=1|STATUS=00:00:00 UTC: Polling.']);
+  expect(notifications()).toEqual(['READY=1|STATUS=00:00:00 UTC: Polling.']);
   await clock.advance(1);
-  await until(() => told().length === 2 && clock.sleepers() === 1);
+  await until(() => notifications().length === 2 && clock.sleepers() === 1);
   well.status = 'Polling;\n1 event.';
   await clock.advance(20_000);
-  await until(() => told().length === 3 && clock.sleepers() === 1);
+  await until(() => notifications().length === 3 && clock.sleepers() === 1);
   notify.stopping();
   well.status = 'Polling; 2 events.';
-  await until(() => told().length === 4);
+  await until(() => notifications().length === 4);
   await clock.advance(20_000);
-  await until(() => told().length === 5);
+  await until(() => notifications().length === 5);
   await notify.close();
-  expect(told().slice(1)).toEqual([
+  expect(notifications().slice(1)).toEqual([
     'READY=1|WATCHDOG=1|STATUS=00:00:30 UTC: Polling.',
     'READY=1|WATCHDOG=1|STATUS=00:00:50 UTC: Polling; 1 event.',
     'STOPPING=1|STATUS=Stopping: sending what is pending.',
@@ -58,39 +58,39 @@ test('it says that it is ready with every word, feeds the watchdog in a third of
 });
 
 test('what the first turn brings is told a second later, and not with the next feeding', async () => {
-  const { env, told } = fakeSystemd();
+  const { env, notifications } = fakeSystemd();
   const { clock, well } = start(env, { progressing: true, status: 'No document has been seen yet.' });
-  await until(() => told().length === 1 && clock.sleepers() === 1);
+  await until(() => notifications().length === 1 && clock.sleepers() === 1);
   await clock.advance(2_000);
   well.status = 'Polling.';
   await clock.advance(1_000);
-  await until(() => told().length === 2 && clock.sleepers() === 1);
-  expect(told()[1]).toBe('READY=1|STATUS=00:00:03 UTC: Polling.');
+  await until(() => notifications().length === 2 && clock.sleepers() === 1);
+  expect(notifications()[1]).toBe('READY=1|STATUS=00:00:03 UTC: Polling.');
   well.status = 'Polling; 1 event.';
   await clock.advance(5_000);
   await until(() => clock.sleepers() === 1);
-  expect(told()).toHaveLength(2);
+  expect(notifications()).toHaveLength(2);
 });
 
 test('a watchdog with less patience than a first turn is fed all the same', async () => {
-  const { env, told } = fakeSystemd();
+  const { env, notifications } = fakeSystemd();
   const { clock } = start({ ...env, WATCHDOG_USEC: '9000000' });
-  await until(() => told().length === 1 && clock.sleepers() === 1);
+  await until(() => notifications().length === 1 && clock.sleepers() === 1);
   await clock.advance(6_000);
-  await until(() => told().length === 2);
-  expect(told()[1]).toBe('READY=1|WATCHDOG=1|STATUS=00:00:06 UTC: Polling.');
+  await until(() => notifications().length === 2);
+  expect(notifications()[1]).toBe('READY=1|WATCHDOG=1|STATUS=00:00:06 UTC: Polling.');
 });
 
 test('a loop that is stuck starves the watchdog, and one that was late feeds it a second after it goes on', async () => {
-  const { env, told } = fakeSystemd();
+  const { env, notifications } = fakeSystemd();
   const { clock, well } = start(env, { progressing: false, status: 'Stuck.' });
-  await until(() => told().length === 1 && clock.sleepers() === 1);
+  await until(() => notifications().length === 1 && clock.sleepers() === 1);
   await clock.advance(90_000);
-  expect(told()).toHaveLength(1);
+  expect(notifications()).toHaveLength(1);
   well.progressing = true;
   await clock.advance(1_000);
-  await until(() => told().length === 2);
-  expect(told()[1]).toBe('READY=1|WATCHDOG=1|STATUS=00:01:31 UTC: Stuck.');
+  await until(() => notifications().length === 2);
+  expect(notifications()[1]).toBe('READY=1|WATCHDOG=1|STATUS=00:01:31 UTC: Stuck.');
 });
 
 const withoutWatchdog = [
@@ -98,24 +98,24 @@ const withoutWatchdog = [
   { name: 'a watchdog over another process is not ours to feed', more: { WATCHDOG_PID: '1' } },
 ];
 test.for(withoutWatchdog)('$name', async ({ more }) => {
-  const { env, told } = fakeSystemd();
+  const { env, notifications } = fakeSystemd();
   const { clock, well } = start({ ...env, ...more });
-  await until(() => told().length === 1 && clock.sleepers() === 1);
+  await until(() => notifications().length === 1 && clock.sleepers() === 1);
   await clock.advance(firstTurnMs + 60_000);
-  expect(told()).toHaveLength(1);
+  expect(notifications()).toHaveLength(1);
   well.status = 'Polling; 1 event.';
   await clock.advance(60_000);
-  await until(() => told().length === 2);
-  expect(told()[1]).toBe('READY=1|STATUS=00:02:10 UTC: Polling; 1 event.');
+  await until(() => notifications().length === 2);
+  expect(notifications()[1]).toBe('READY=1|STATUS=00:02:10 UTC: Polling; 1 event.');
 });
 
 test('without a service manager nothing is told and nobody waits', async () => {
-  const { env, told } = fakeSystemd();
+  const { env, notifications } = fakeSystemd();
   const { NOTIFY_SOCKET: _, ...rest } = env;
   const { clock, notify } = start(rest);
   notify.stopping();
   await notify.close();
-  expect([told(), clock.sleepers()]).toEqual([[], 0]);
+  expect([notifications(), clock.sleepers()]).toEqual([[], 0]);
 });
 
 test('without systemd-notify it is said once what is missing, and nothing else happens', async () => {

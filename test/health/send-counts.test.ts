@@ -45,13 +45,13 @@ test('answers are counted by class, and records that may have been stored unansw
 test('a delivery tells for each record how long it took since its observation, never less than nothing', async () => {
   const clock = createFakeClock('2026-03-14T09:27:00.000Z');
   const watch = createSendWatch(clock);
-  const told: [string, number][] = [];
-  watch.onDelivered((sink, seconds) => told.push([sink, seconds]));
+  const delivered: [string, number][] = [];
+  watch.onDelivered((sink, seconds) => delivered.push([sink, seconds]));
   const entries = ['2026-03-14T09:26:58.500Z', '2026-03-14T09:28:00.000Z'].map((observedAt) =>
     sampleEntry({ observedAt }),
   );
   expect(await watch.watched(sinkThatAnswers()).send(entries, signal)).toEqual({ kind: 'delivered' });
-  expect(told).toEqual([
+  expect(delivered).toEqual([
     ['hub', 1.5],
     ['hub', 0],
   ]);

@@ -16,7 +16,7 @@ test('a trouble counts once, however long it lasts, and again when it returns or
   const counts = createStoreCounts({ storage: stands, recovery: null }, startedAt);
   for (const code of ['ENOSPC', 'ENOSPC', null, 'ENOSPC', 'EROFS', null]) {
     stands.trouble = code === null ? null : trouble(code);
-    counts.look();
+    counts.update();
   }
   expect(counts.counts()).toEqual({ errors: { ENOSPC: 2, EROFS: 1 }, corruptions: 0 });
 });
@@ -29,7 +29,7 @@ test('a damaged file counts where it was replaced in this process, not where an 
   const counts = createStoreCounts(outbox, startedAt);
   expect(counts.counts().corruptions).toBe(0);
   outbox.recovery = recovery('2026-01-01T01:00:00.000Z');
-  counts.look();
-  counts.look();
+  counts.update();
+  counts.update();
   expect(counts.counts().corruptions).toBe(1);
 });

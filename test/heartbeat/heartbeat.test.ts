@@ -11,7 +11,7 @@ import { configurationFor, temporaryDirectory } from '../support/bridge-process.
 import { createFakeClock } from '../support/fake-clock.ts';
 import { type LocalAzure, startLocalAzure } from '../support/local-azure.ts';
 import { root } from '../support/source-tree.ts';
-import { event, type Look, nothing, observerNamed, tell } from '../support/story.ts';
+import { event, nothing, type ObservationSpec, observe, observerNamed } from '../support/story.ts';
 import { until } from '../support/until.ts';
 
 const polls = { polls: 5, failedPolls: {}, eventsSeen: 0, eventsOurs: 0, clockOffsetSeconds: 0, lastDocument: null };
@@ -34,7 +34,7 @@ describe('the heartbeat against the simulator', () => {
       ready = Promise.resolve(true),
       name = 'web_0',
       counts = () => polls as HeartbeatPolls,
-      seen = [] as readonly Look[],
+      seen = [] as readonly ObservationSpec[],
     } = {},
   ) {
     const directory = temporaryDirectory('heartbeat');
@@ -58,7 +58,7 @@ describe('the heartbeat against the simulator', () => {
     onTestFinished(() => outbox.close());
     if (name) outbox.rememberObserver(observerNamed(name), null);
     if (seen.length > 0) {
-      const { state, records } = tell(seen, { from: clock.now().getTime() });
+      const { state, records } = observe(seen, { from: clock.now().getTime() });
       outbox.append(state, records);
     }
     const lines: string[] = [];
@@ -104,15 +104,15 @@ describe('the heartbeat against the simulator', () => {
       await until(() => rows().length === before + count);
     }
     await heartbeat.stopped('asked');
-    const told = rows().slice(before);
-    expect(told.map(({ State, StopReason }) => [State, StopReason ?? null])).toEqual([
+    const newRows = rows().slice(before);
+    expect(newRows.map(({ State, StopReason }) => [State, StopReason ?? null])).toEqual([
       ['starting', null],
       ['running', null],
       ['running', null],
       ['stopping', 'asked'],
     ]);
-    expect(told[0]).toMatchObject({ VmName: 'web_0', BridgeVersion: '1.2.3', UptimeSeconds: 30, Polls: 5 });
-    expect(told.map(({ RefusedVersion }) => RefusedVersion ?? null)).toEqual([null, '1.3.0', '1.3.0', '1.3.0']);
+    expect(newRows[0]).toMatchObject({ VmName: 'web_0', BridgeVersion: '1.2.3', UptimeSeconds: 30, Polls: 5 });
+    expect(newRows.map(({ RefusedVersion }) => RefusedVersion ?? null)).toEqual([null, '1.3.0', '1.3.0', '1.3.0']);
     expect(local.azure.eventHubs.connections).toBe(0);
   });
 

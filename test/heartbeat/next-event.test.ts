@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { nextEvent } from '../../src/heartbeat/next-event.ts';
 import type { ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
-import { at, event, nothing, started, tell } from '../support/story.ts';
+import { at, event, nothing, observe, started } from '../support/story.ts';
 
 const [today, tomorrow, friday] = [900, 86_400, 4 * 86_400];
 const redeploy = (given: Partial<ScheduledEvent> = {}) =>
@@ -46,12 +46,12 @@ const cases: readonly { name: string; documents: readonly (readonly ScheduledEve
 ];
 
 test.each(cases)('the next event is right with $name', ({ documents, next }) => {
-  const { state } = tell([nothing, ...documents.map((events) => ({ events }))], { witnessRate: 1 });
+  const { state } = observe([nothing, ...documents.map((events) => ({ events }))], { witnessRate: 1 });
   expect(nextEvent(state)?.eventId ?? null).toBe(next);
 });
 
 test('the next event carries type, source and time', () => {
-  const { state } = tell([nothing, { events: [redeploy({ eventSource: 'User' })] }]);
+  const { state } = observe([nothing, { events: [redeploy({ eventSource: 'User' })] }]);
   expect(nextEvent(state)).toEqual({
     eventId: 'REDEPLOY',
     eventType: 'Redeploy',

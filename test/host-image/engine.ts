@@ -95,9 +95,9 @@ export async function startEngine(): Promise<Engine> {
     });
     if (child.exitCode !== null) throw new Error('The container engine has ended.');
   } catch (error) {
-    const told = readFileSync(logFile, 'utf8').slice(-2000);
+    const output = readFileSync(logFile, 'utf8').slice(-2000);
     await close();
-    throw new Error(`${String(error)}\n${told}`, { cause: error });
+    throw new Error(`${String(error)}\n${output}`, { cause: error });
   }
   return { docker, must, build, close };
 }

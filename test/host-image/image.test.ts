@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import { notInCluster } from '../../src/host/in-cluster.ts';
 import { type BridgeConfiguration, configurationFor, temporaryDirectory } from '../support/bridge-process.ts';
-import { inTheTable, onTheHub, told } from '../support/delivered.ts';
+import { hubRecords, recordLines, tableRows } from '../support/delivered.ts';
 import { root } from '../support/source-tree.ts';
 import { until } from '../support/until.ts';
 import { makeBareBase, makeBases, suite } from './bases.ts';
@@ -70,7 +70,7 @@ describe.skipIf(why)(`the container image${why}`, () => {
     await until(async () => (await healthOf('first')) === 'healthy', { ...soon, what: 'a healthy container' });
     await until(() => (azure.imds.polls.web_0 ?? 0) > 1, { ...soon, what: 'polls' });
     const eventId = azure.imds.schedule({ eventType: 'Reboot', resources: ['web_0'], notBefore: inFifteenMinutes() });
-    await until(() => onTheHub(azure).length === 1 && inTheTable(azure).length === 1, { ...soon, what: 'the record' });
+    await until(() => hubRecords(azure).length === 1 && tableRows(azure).length === 1, { ...soon, what: 'the record' });
     const status = await engine.docker('exec', 'first', 'node', 'scheduled-events-bridge.cjs', 'status', '--json');
     expect(JSON.parse(status.stdout)).toMatchObject({ running: true, verdict: { actionRequired: false } });
     expect(await engine.must('exec', 'first', 'id', '-u')).toBe('65532');
@@ -84,13 +84,17 @@ describe.skipIf(why)(`the container image${why}`, () => {
 
     await start('second', '--volume', `kept:${state}`, ...configured());
     azure.imds.start(eventId);
-    await until(() => onTheHub(azure).length === 2, { ...soon, what: 'what came while the second one ran' });
+    await until(() => hubRecords(azure).length === 2, { ...soon, what: 'what came while the second one ran' });
     azure.imds.remove(eventId);
-    await until(() => onTheHub(azure).length === 3, { ...soon, what: 'the end of the event' });
+    await until(() => hubRecords(azure).length === 3, { ...soon, what: 'the end of the event' });
     await engine.must('rm', '--force', 'second');
-    expect(told(onTheHub(azure)).map((line) => line.split(' ')[1])).toEqual(['Scheduled', 'Started', 'Completed']);
-    expect(new Set(onTheHub(azure).map(({ streamId }) => streamId)).size).toBe(1);
-    expect(onTheHub(azure).map(({ position }) => position)).toEqual([1, 2, 3]);
+    expect(recordLines(hubRecords(azure)).map((line) => line.split(' ')[1])).toEqual([
+      'Scheduled',
+      'Started',
+      'Completed',
+    ]);
+    expect(new Set(hubRecords(azure).map(({ streamId }) => streamId)).size).toBe(1);
+    expect(hubRecords(azure).map(({ position }) => position)).toEqual([1, 2, 3]);
   });
 
   test('one that hangs is unhealthy until it goes on', { timeout: fiveMinutes }, async () => {

@@ -54,12 +54,12 @@ test.skipIf(whyNoMachine)(
       `cp -r /run/systemd/system/${command}.service.d /run/systemd/system/look.service.d && systemctl daemon-reload`,
     );
     await machine.ok('systemctl start look.service');
-    const told = await machine.ok('journalctl --quiet --output=cat --unit=look.service _TRANSPORT=stdout');
-    const report = JSON.parse(told.slice(0, told.lastIndexOf('}') + 1)) as Report;
+    const output = await machine.ok('journalctl --quiet --output=cat --unit=look.service _TRANSPORT=stdout');
+    const report = JSON.parse(output.slice(0, output.lastIndexOf('}') + 1)) as Report;
     expect(report.findings.filter(({ verdict }) => verdict === 'problem')).toEqual([]);
     expect(
-      told
-        .slice(told.lastIndexOf('}') + 1)
+      output
+        .slice(output.lastIndexOf('}') + 1)
         .trim()
         .split('\n'),
     ).toEqual([machine.bootId, 'deb']);

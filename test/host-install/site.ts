@@ -4,7 +4,7 @@ import { inject, onTestFailed } from 'vitest';
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import type { ServiceStatus } from '../../src/service/status.ts';
 import { configurationFor } from '../support/bridge-process.ts';
-import { onTheHub } from '../support/delivered.ts';
+import { hubRecords } from '../support/delivered.ts';
 import { until } from '../support/until.ts';
 import { type BootedMachine, bootMachine } from './booted-machine.ts';
 import type { System } from './image.ts';
@@ -25,7 +25,7 @@ export interface Site {
   /** Announces a freeze of the VM in 15 minutes. @returns its EventId. */
   announce(): string;
   /** Resolves when the event hub has a record of the event. */
-  arrives(eventId: string): Promise<ReturnType<typeof onTheHub>[number]>;
+  arrives(eventId: string): Promise<ReturnType<typeof hubRecords>[number]>;
   /** Resolves when the bridge has polled twice from now on. */
   polled(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -53,7 +53,7 @@ export async function openSite(name: string, system?: System): Promise<Site> {
     announce: () =>
       azure.imds.schedule({ eventType: 'Freeze', resources: [vm], notBefore: new Date(Date.now() + 900_000) }),
     arrives: (eventId) =>
-      until(() => onTheHub(azure).find((record) => record.eventId === eventId), {
+      until(() => hubRecords(azure).find((record) => record.eventId === eventId), {
         timeoutMs: 60_000,
         what: `a record of ${eventId} on the event hub`,
       }),

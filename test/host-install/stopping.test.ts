@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { onTheHub } from '../support/delivered.ts';
+import { hubRecords } from '../support/delivered.ts';
 import { until } from '../support/until.ts';
 import { whyNoMachine } from './image.ts';
 import { command, installed, openSite } from './site.ts';
@@ -51,7 +51,7 @@ test.skipIf(whyNoMachine)(
     azure.imds.remove(reboot);
     await machine.boot();
     const ended = await until(
-      () => onTheHub(azure).find(({ eventId, phase }) => eventId === reboot && phase === 'Completed'),
+      () => hubRecords(azure).find(({ eventId, phase }) => eventId === reboot && phase === 'Completed'),
       { timeoutMs: 60_000, what: 'the end of the reboot' },
     );
     expect(machine.bootId).not.toBe(firstBoot);
@@ -59,7 +59,7 @@ test.skipIf(whyNoMachine)(
     expect(ended.evidence).toContain('boot-id-changed');
     // Had it gone unacknowledged, it would have been sent again before this one.
     await site.arrives(site.announce());
-    expect(onTheHub(azure).filter(({ eventId }) => eventId === late)).toHaveLength(1);
+    expect(hubRecords(azure).filter(({ eventId }) => eventId === late)).toHaveLength(1);
   },
 );
 

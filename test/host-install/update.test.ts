@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { once, onTheHub } from '../support/delivered.ts';
+import { firstCopies, hubRecords } from '../support/delivered.ts';
 import { until } from '../support/until.ts';
 import { whyNoMachine } from './image.ts';
 import { versions } from './packages.ts';
@@ -62,7 +62,7 @@ test.skipIf(whyNoMachine)(
     await azure.eventHubs.resume();
     // What is urgent wakes a destination that is in no hurry to be tried again.
     azure.imds.schedule({ eventType: 'Preempt', resources: [vm], notBefore: new Date(Date.now() + 30_000) });
-    const arrived = () => once(onTheHub(azure)).filter(({ eventId }) => announced.includes(eventId));
+    const arrived = () => firstCopies(hubRecords(azure)).filter(({ eventId }) => announced.includes(eventId));
     await until(() => arrived().length === announced.length, { timeoutMs: 120_000, everyMs: 200 });
     expect(new Set(arrived().map(({ eventId }) => eventId))).toEqual(new Set(announced));
     expect(new Set(arrived().map(({ streamId }) => streamId)).size).toBe(1);

@@ -58,16 +58,16 @@ describe.runIf(process.platform !== 'win32')('a real process', () => {
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     const nextLine = async (): Promise<string> => String((await lines.next()).value);
     expect(await nextLine()).toBe('ready');
-    const tell = (command: string): boolean => child.stdin.write(`${command}\n`);
+    const send = (command: string): boolean => child.stdin.write(`${command}\n`);
     const read = async (): Promise<HostEvidence> => {
-      tell('read');
+      send('read');
       return JSON.parse(await nextLine()) as HostEvidence;
     };
-    return { child, tell, read };
+    return { child, send, read };
   }
 
   test('that is stopped for a while knows for how long, once', async () => {
-    const { child, tell, read } = await startMeasured();
+    const { child, send, read } = await startMeasured();
     await read();
     child.kill('SIGSTOP');
     const stoppedMs = performance.now();
@@ -80,15 +80,15 @@ describe.runIf(process.platform !== 'win32')('a real process', () => {
     expect(Math.abs(wallStepMs)).toBeLessThan(500);
     const after = await read();
     expect(after.tick?.longestMs).toBeLessThan(1500);
-    tell('unwatch');
+    send('unwatch');
     expect((await read()).tick).toBeNull();
     child.stdin.end();
   });
 
   test('that works on its own for a while does not call that a pause', async () => {
-    const { child, tell, read } = await startMeasured();
+    const { child, send, read } = await startMeasured();
     await read();
-    tell('work');
+    send('work');
     const { tick } = await read();
     expect(tick?.longestMs).toBeLessThan(1500);
     child.stdin.end();

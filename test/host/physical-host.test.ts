@@ -51,12 +51,12 @@ describe('the physical host on Linux', () => {
 });
 
 describe('the physical host on Windows', () => {
-  const told = (host: string): string =>
+  const registryOutput = (host: string): string =>
     `HKEY_LOCAL_MACHINE\r\n    PhysicalHostNameFullyQualified    REG_SZ    ${host}\r\n`;
 
   test('is asked for in the background, at most every five seconds', async () => {
     const clock = createFakeClock();
-    const answers: (string | null)[] = [told('AMS16'), told('AMS17'), null];
+    const answers: (string | null)[] = [registryOutput('AMS16'), registryOutput('AMS17'), null];
     let asked = 0;
     const physicalHost = createPhysicalHost({
       platform: 'win32',

@@ -90,9 +90,9 @@ describe('an answer that is neither yes nor no', () => {
     await using server = await startRawServer();
     server.answer(answer);
     const imds = imdsAt(server.url, clock);
-    const told = await imds.approve(['A'], never);
+    const result = await imds.approve(['A'], never);
     await imds.close();
-    return told;
+    return result;
   };
 
   test.each<[string, RawAnswer, string]>([
@@ -107,9 +107,9 @@ describe('an answer that is neither yes nor no', () => {
     ['forbidden', http(403), 'Metadata Security Protocol'],
     ['no HTTP', bytes('SSH-2.0-OpenSSH\r\n\r\n'), 'not known'],
     ['the end of the connection', (socket) => socket.destroy(), 'not known'],
-  ])('%s is an outcome that nobody knows', async (_, answer, told) => {
+  ])('%s is an outcome that nobody knows', async (_, answer, result) => {
     const { outcome, reason } = await when(answer);
-    expect({ outcome, reason }).toEqual({ outcome: 'outcome-unknown', reason: expect.stringContaining(told) });
+    expect({ outcome, reason }).toEqual({ outcome: 'outcome-unknown', reason: expect.stringContaining(result) });
   });
 
   test('a refusal that is no JSON is told all the same', async () => {

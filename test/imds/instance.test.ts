@@ -116,19 +116,19 @@ describe('images', () => {
   const image = (fields: object) => parseInstance({ compute: { ...fields } }).imageReference;
 
   test.each([
-    { image: 'of a publisher', fields: { publisher: 'p', offer: 'o', sku: 's', version: 'v' }, told: 'p:o:s:v' },
-    { image: 'without a version', fields: { publisher: 'p', offer: 'o', sku: 's' }, told: 'p:o:s:' },
+    { image: 'of a publisher', fields: { publisher: 'p', offer: 'o', sku: 's', version: 'v' }, expected: 'p:o:s:v' },
+    { image: 'without a version', fields: { publisher: 'p', offer: 'o', sku: 's' }, expected: 'p:o:s:' },
     {
       image: 'that only the disk tells',
       fields: {
         publisher: '',
         storageProfile: { imageReference: { publisher: 'p', offer: 'o', sku: 's', version: 'v' } },
       },
-      told: 'p:o:s:v',
+      expected: 'p:o:s:v',
     },
-    { image: 'of our own', fields: { publisher: '', offer: '', sku: '', version: '1.0' }, told: null },
-  ])('an image $image is $told', ({ fields, told }) => {
-    expect(image(fields)).toBe(told);
+    { image: 'of our own', fields: { publisher: '', offer: '', sku: '', version: '1.0' }, expected: null },
+  ])('an image $image is $expected', ({ fields, expected }) => {
+    expect(image(fields)).toBe(expected);
   });
 });
 

@@ -6,7 +6,7 @@ import type { Log } from '../../src/log.ts';
 import { silentLog } from '../../src/log.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
-const told = (compute: object): InstanceAnswer => ({
+const metadata = (compute: object): InstanceAnswer => ({
   kind: 'metadata',
   metadata: { compute },
   apiVersion: '2023-11-15',
@@ -77,7 +77,7 @@ function watchOn(answers: readonly InstanceAnswer[], options: Partial<ObserverWa
 
 describe('who this VM is', () => {
   test('is unknown until the service has told it once', async () => {
-    const { watch, clock, end } = watchOn([busy(), told(web3)]);
+    const { watch, clock, end } = watchOn([busy(), metadata(web3)]);
     await clock.advance(0);
     expect(watch.known()).toBeNull();
     expect(watch.fresh()).toBe(false);
@@ -104,7 +104,7 @@ describe('who this VM is', () => {
   });
 
   test('is what the service tells now, once it does', async () => {
-    const { watch, clock, end } = watchOn([told(web3)], { stored: stored('copied_0', { zone: '1' }) });
+    const { watch, clock, end } = watchOn([metadata(web3)], { stored: stored('copied_0', { zone: '1' }) });
     await clock.advance(0);
     expect(watch.known()).toMatchObject({ vmName: 'web_3', vmId: 'id-3', zone: null });
     expect(watch.fresh()).toBe(true);
@@ -122,7 +122,7 @@ describe('who this VM is', () => {
   });
 
   test('stays what it was when an answer names nobody', async () => {
-    const { watch, clock, warnings, end } = watchOn([told({ ...web3, vmId: '' })], { stored: stored('web_3') });
+    const { watch, clock, warnings, end } = watchOn([metadata({ ...web3, vmId: '' })], { stored: stored('web_3') });
     await clock.advance(0);
     expect(watch.known()).toMatchObject({ vmId: 'id-of-web_3' });
     expect(watch.fresh()).toBe(false);
@@ -140,21 +140,21 @@ describe('reading', () => {
   });
 
   test('waits as long as the service asks, within limits', async () => {
-    const { clock, pauses, end } = watchOn([busy('http-429', 30_000), busy('http-429', 86_400_000), told(web3)]);
+    const { clock, pauses, end } = watchOn([busy('http-429', 30_000), busy('http-429', 86_400_000), metadata(web3)]);
     await clock.advance(400_000);
     expect(pauses()).toEqual([30, 300]);
     await end();
   });
 
   test('is repeated once an hour, and after a failure begins with short pauses again', async () => {
-    const { clock, pauses, end } = watchOn([told(web3), busy(), told(web3), busy(), told(web3)]);
+    const { clock, pauses, end } = watchOn([metadata(web3), busy(), metadata(web3), busy(), metadata(web3)]);
     await clock.advance(3 * 3_600_000);
     expect(pauses()).toEqual([3600, 1, 3600, 1]);
     await end();
   });
 
   test('is repeated at once on request, also when the request comes while one is under way', async () => {
-    const { watch, clock, askedAt, end } = watchOn([told(web3)]);
+    const { watch, clock, askedAt, end } = watchOn([metadata(web3)]);
     await clock.advance(60_000);
     watch.refresh();
     await clock.advance(0);
@@ -167,16 +167,16 @@ describe('reading', () => {
   });
 
   test('is told to who listens, until it stops listening', async () => {
-    const { watch, clock, end } = watchOn([busy(), told(web3), busy(), told({ ...web3, name: 'web_4' })]);
-    const heard: string[] = [];
-    const stop = watch.onRead(({ vmName }) => heard.push(vmName));
+    const { watch, clock, end } = watchOn([busy(), metadata(web3), busy(), metadata({ ...web3, name: 'web_4' })]);
+    const reported: string[] = [];
+    const stop = watch.onRead(({ vmName }) => reported.push(vmName));
     await clock.advance(1000);
-    expect(heard).toEqual(['web_3']);
+    expect(reported).toEqual(['web_3']);
     await clock.advance(3_601_000);
-    expect(heard).toEqual(['web_3', 'web_4']);
+    expect(reported).toEqual(['web_3', 'web_4']);
     stop();
     await clock.advance(3_600_000);
-    expect(heard).toHaveLength(2);
+    expect(reported).toHaveLength(2);
     await end();
   });
 

@@ -87,11 +87,11 @@ test.for([
   { heading: 'A fleet, ring by ring', template: 'infra/fleet.bicep' },
 ])('the outputs listed under "$heading" are those of $template', ({ heading, template }) => {
   const outputs = declared(fileAt(template), 'output').map(({ name }) => name);
-  const told = rows(section(heading))
+  const documented = rows(section(heading))
     .map(([first = '']) => inBackticks(first))
     .filter((names) => names.some((name) => outputs.includes(name)))
     .flat();
-  expect(told.sort()).toEqual(outputs.sort());
+  expect(documented.sort()).toEqual(outputs.sort());
 });
 
 function membersOf(type: TypeSyntax): string[] {
@@ -204,10 +204,10 @@ test('the access control profile names the paths that the bridge requests and th
 });
 
 test('the index of infra/ names every file and folder there', () => {
-  const told = rows(section('Files')).flatMap(([first = '']) => inBackticks(first));
+  const documented = rows(section('Files')).flatMap(([first = '']) => inBackticks(first));
   const here = readdirSync(join(root, 'infra'), { withFileTypes: true }).flatMap((entry) => {
     if (entry.isDirectory()) return [`${entry.name}/`];
     return /^(README\.md|costs-.*)$/.test(entry.name) ? [] : [entry.name];
   });
-  expect(told.sort()).toEqual(here.sort());
+  expect(documented.sort()).toEqual(here.sort());
 });

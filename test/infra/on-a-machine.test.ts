@@ -37,11 +37,11 @@ test('the places on a machine are those of the installer', () => {
 });
 
 test('every exit code of the installer is explained, with what is done about it', () => {
-  const told = rows(section('When an installation fails')).flatMap(([code = '']) =>
+  const documented = rows(section('When an installation fails')).flatMap(([code = '']) =>
     /^\d+$/.test(code) ? [Number(code)] : [],
   );
   const codes = [exitCodes.notDone.code, ...Object.values(refusals).map(({ code }) => code)];
-  expect(told).toEqual(codes);
+  expect(documented).toEqual(codes);
   expect(machine).toContain(`exits with ${exitCodes.newerOutbox.code}`);
 });
 

@@ -26,19 +26,19 @@ const given = [...readTree('bicep/**/*.bicep', 'infra/*.bicep')].flatMap(([path,
 
 const readme = readTree('infra/security.md').get('infra/security.md') ?? '';
 /** The same as the table tells it: role in the second column, file in the last one. */
-const told = [...readme.matchAll(/^\|[^|]+\| \*([^*|]+)\* \|[^\n]*\| `([\w.-]+\.bicep)` \|$/gm)].map(
+const documented = [...readme.matchAll(/^\|[^|]+\| \*([^*|]+)\* \|[^\n]*\| `([\w.-]+\.bicep)` \|$/gm)].map(
   ([, role, file]) => `${role} · ${file}`,
 );
 
 test('the roles that infra/security.md lists are given are those that the templates give', () => {
   expect(given.length).toBeGreaterThan(4);
-  expect([...new Set(told)].sort()).toEqual([...new Set(given)].sort());
+  expect([...new Set(documented)].sort()).toEqual([...new Set(given)].sort());
 });
 
 test('what policy asks for its identity is given to it', () => {
   const asked = [...readTree('infra/policy/*.json').values()].flatMap(rolesIn);
   expect(asked.length).toBeGreaterThan(0);
-  for (const role of asked) expect(told).toContain(`${role} · policy-roles.bicep`);
+  for (const role of asked) expect(documented).toContain(`${role} · policy-roles.bicep`);
 });
 
 test('an unknown role id would be seen', () => {

@@ -25,11 +25,11 @@ describe('the demo fleet', () => {
   });
 
   test('holds every type and phase there is, copies, late arrivals, tests and a lost position', () => {
-    const told = (column: string) => new Set(fleet.VmLifecycle_CL.map((row) => row[column]));
-    expect([...told('EventType')].sort()).toEqual(
+    const valuesOf = (column: string) => new Set(fleet.VmLifecycle_CL.map((row) => row[column]));
+    expect([...valuesOf('EventType')].sort()).toEqual(
       ['Freeze', 'Preempt', 'Reboot', 'Redeploy', 'Reimage', 'Terminate', 'Test', null].sort(),
     );
-    expect([...told('Phase')].sort()).toEqual([
+    expect([...valuesOf('Phase')].sort()).toEqual([
       'Canceled',
       'Completed',
       'Ended',
@@ -38,7 +38,7 @@ describe('the demo fleet', () => {
       'Started',
       'Updated',
     ]);
-    expect(told('RecordId').size).toBeLessThan(fleet.VmLifecycle_CL.length);
+    expect(valuesOf('RecordId').size).toBeLessThan(fleet.VmLifecycle_CL.length);
     expect(fleet.VmLifecycle_CL.some(({ TimeGenerated, ObservedAt }) => TimeGenerated !== ObservedAt)).toBe(true);
     const positions = fleet.VmLifecycle_CL.flatMap((row) => (row.VmName === 'web_9' ? [row.Position] : []));
     expect(new Set(positions)).not.toContain(2);

@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { isWorthStoring } from '../../src/outbox/store/state-store.ts';
 import { seconds } from '../support/cases.ts';
-import { at, event, inWords, type Look, nothing, started, tell } from '../support/story.ts';
+import { at, event, nothing, type ObservationSpec, observe, phaseLines, started } from '../support/story.ts';
 
 const scheduled = event();
 const redeploy = event({ eventType: 'Redeploy', resources: ['web_0', 'web_1'] });
 /** Nobody confirms an absence but what is listed here. */
-const waiting = (looks: readonly Look[], enablingMs = 0) => tell(looks, { confirms: false, enablingMs });
-const words = (looks: readonly Look[], enablingMs = 0) => inWords(waiting(looks, enablingMs).records);
+const waiting = (observations: readonly ObservationSpec[], enablingMs = 0) =>
+  observe(observations, { confirms: false, enablingMs });
+const words = (observations: readonly ObservationSpec[], enablingMs = 0) =>
+  phaseLines(waiting(observations, enablingMs).records);
 const announced = 'Scheduled: said-by-azure';
 const canceled = 'Canceled: left-before-not-before';
 
@@ -22,7 +24,7 @@ describe('an end rests on more than one look', () => {
   test('a second document that lacks it ends it, with the time of the first', () => {
     const other = { events: [event({ eventId: 'other', resources: ['web_7'] })] };
     const { records } = waiting([nothing, { events: [scheduled] }, nothing, other]);
-    expect(inWords(records)).toEqual([announced, canceled]);
+    expect(phaseLines(records)).toEqual([announced, canceled]);
     expect(records.at(-1)).toMatchObject({ observedAt: at(3), documentIncarnation: 3 });
   });
 
@@ -34,21 +36,21 @@ describe('an end rests on more than one look', () => {
   });
 
   test('a poll that fails confirms nothing', () => {
-    const silent: Look = { events: [], kind: 'unavailable' };
+    const silent: ObservationSpec = { events: [], kind: 'unavailable' };
     expect(words([nothing, { events: [scheduled] }, nothing, ...seconds(60, silent)])).toEqual([announced]);
   });
 
   test('a restart in between keeps what was seen first', () => {
-    const restarted: Look = { ...nothing, after: 30, meanwhile: (state) => structuredClone(state) };
+    const restarted: ObservationSpec = { ...nothing, after: 30, meanwhile: (state) => structuredClone(state) };
     const { records } = waiting([nothing, { events: [scheduled] }, nothing, restarted]);
-    expect(inWords(records)).toEqual([announced, canceled]);
+    expect(phaseLines(records)).toEqual([announced, canceled]);
     expect(records.at(-1)?.observedAt).toBe(at(3));
   });
 });
 
 describe('others recover only when their own impact is over', () => {
-  const back: Look = { events: [], incarnation: 1, after: 100, bootId: 'boot-2' };
-  const from: readonly Look[] = [
+  const back: ObservationSpec = { events: [], incarnation: 1, after: 100, bootId: 'boot-2' };
+  const from: readonly ObservationSpec[] = [
     { events: [], incarnation: 16 },
     { events: [redeploy], incarnation: 17 },
     { events: [started(redeploy)], incarnation: 18 },
@@ -62,7 +64,7 @@ describe('others recover only when their own impact is over', () => {
   });
 
   test('nor one that is listed again meanwhile', () => {
-    const again: Look = { events: [started(redeploy)], incarnation: 2, after: 60 };
+    const again: ObservationSpec = { events: [started(redeploy)], incarnation: 2, after: 60 };
     expect(words([...from, back, again])).toHaveLength(2);
   });
 });
@@ -70,7 +72,7 @@ describe('others recover only when their own impact is over', () => {
 describe('while the list of the service may be incomplete', () => {
   const enablingMs = 130_000;
 
-  test.each<[string, readonly Look[], string]>([
+  test.each<[string, readonly ObservationSpec[], string]>([
     ['an event that had started', [nothing, ...seconds(60, nothing), { events: [started(scheduled)] }], 'Started'],
     ['an event that is announced', [nothing, ...seconds(60, nothing), { events: [scheduled] }], 'Scheduled'],
     [
@@ -94,19 +96,19 @@ describe('while the list of the service may be incomplete', () => {
       ],
       'Scheduled',
     ],
-  ])('the beginning of %s is unknown', (_, looks, phase) => {
-    const { records } = waiting(looks, enablingMs);
-    expect(inWords(records)).toEqual([`${phase}: present-at-first-look`]);
+  ])('the beginning of %s is unknown', (_, observations, phase) => {
+    const { records } = waiting(observations, enablingMs);
+    expect(phaseLines(records)).toEqual([`${phase}: present-at-first-look`]);
     expect(records[0]?.noticeSeconds).toBeNull();
   });
 
   test('the beginning of an event that appears after a reset is unknown', () => {
-    const looks: readonly Look[] = [
+    const observations: readonly ObservationSpec[] = [
       { events: [], incarnation: 16 },
       { events: [], incarnation: 1 },
       { events: [scheduled], incarnation: 2, after: 9 },
     ];
-    expect(words(looks)).toEqual(['Scheduled: present-at-first-look']);
+    expect(words(observations)).toEqual(['Scheduled: present-at-first-look']);
   });
 
   test('after it the beginning is known', () => {
@@ -115,25 +117,25 @@ describe('while the list of the service may be incomplete', () => {
 });
 
 describe('an entry that cannot be read', () => {
-  const beside = (events: Look['events']): Look => ({ events, unreadable: 1 });
+  const beside = (events: ObservationSpec['events']): ObservationSpec => ({ events, unreadable: 1 });
 
   test('that was there before an event left does not hide it', () => {
-    const looks = [beside([]), beside([scheduled]), ...seconds(3, beside([]))];
-    expect(words(looks)).toEqual([announced, canceled]);
+    const observations = [beside([]), beside([scheduled]), ...seconds(3, beside([]))];
+    expect(words(observations)).toEqual([announced, canceled]);
   });
 
   test('holds no event open for ever, however many come and go', () => {
     const many = Array.from({ length: 300 }, (_, n) => event({ eventId: `event-${n}` }));
-    const looks = [beside([]), ...many.flatMap((one) => [beside([one]), ...seconds(3, beside([]))])];
-    const { records, state } = waiting(looks);
+    const observations = [beside([]), ...many.flatMap((one) => [beside([one]), ...seconds(3, beside([]))])];
+    const { records, state } = waiting(observations);
     expect(records).toHaveLength(600);
     expect([...state.events.values()].filter(({ open }) => open)).toEqual([]);
   });
 
   test('that came when an event left hides it for five minutes, and then says so', () => {
-    const looks = [nothing, { events: [scheduled] }, ...seconds(300, beside([]))];
-    expect(words(looks)).toEqual([announced]);
-    expect(words([...looks, ...seconds(3, beside([]))])).toEqual([
+    const observations = [nothing, { events: [scheduled] }, ...seconds(300, beside([]))];
+    expect(words(observations)).toEqual([announced]);
+    expect(words([...observations, ...seconds(3, beside([]))])).toEqual([
       announced,
       'Ended: observation-gap unreadable-entry',
     ]);
@@ -141,7 +143,7 @@ describe('an entry that cannot be read', () => {
 
   test('and that stays makes no turn write', () => {
     const before = waiting([nothing, { events: [scheduled] }, beside([]), beside([])]).state;
-    const after = tell([{ ...beside([]), incarnation: before.incarnation ?? 0 }], {
+    const after = observe([{ ...beside([]), incarnation: before.incarnation ?? 0 }], {
       state: before,
       from: Date.parse(at(4)),
       confirms: false,

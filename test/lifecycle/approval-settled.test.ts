@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { settledBy } from '../../src/lifecycle/approval-settled.ts';
 import type { LifecycleState } from '../../src/lifecycle/state.ts';
-import { at, event, type Look, nothing, started, tell } from '../support/story.ts';
+import { at, event, nothing, type ObservationSpec, observe, started } from '../support/story.ts';
 
 /** Noon, and a quarter of an hour until it may start. */
 const reboot = event({ eventType: 'Reboot', eventSource: 'User', notBefore: at(900) });
-const before: readonly Look[] = [nothing, { events: [reboot] }];
+const before: readonly ObservationSpec[] = [nothing, { events: [reboot] }];
 /** As the outbox loads an intent without an outcome. */
 const intended = (state: LifecycleState): LifecycleState => ({
   ...state,
@@ -14,9 +14,9 @@ const intended = (state: LifecycleState): LifecycleState => ({
 const timeless = event({ ...reboot, notBefore: null });
 
 /** What the last look tells, seconds after noon by Azure's clock. */
-function outcomeAfter(looks: readonly Look[], seconds: number): string {
-  const earlier = tell(looks.slice(0, -1));
-  const { state, records } = tell(looks);
+function outcomeAfter(observations: readonly ObservationSpec[], seconds: number): string {
+  const earlier = observe(observations.slice(0, -1));
+  const { state, records } = observe(observations);
   const brought = records.slice(earlier.records.length);
   return (
     settledBy(reboot.eventId.toLowerCase(), { state, records: brought, now: new Date(at(seconds)) })?.outcome ?? 'open'
@@ -24,7 +24,7 @@ function outcomeAfter(looks: readonly Look[], seconds: number): string {
 }
 
 describe('the document settles an approval without an outcome', () => {
-  test.each<[what: string, looks: readonly Look[], seconds: number, outcome: string]>([
+  test.each<[what: string, observations: readonly ObservationSpec[], seconds: number, outcome: string]>([
     ['the event still waits', before, 2, 'open'],
     [
       'the event is Started long before its time',
@@ -74,5 +74,5 @@ describe('the document settles an approval without an outcome', () => {
       'outcome-unknown',
     ],
     ['the event was never listed', [nothing, nothing], 2, 'outcome-unknown'],
-  ])('%s', (_, looks, seconds, outcome) => expect(outcomeAfter(looks, seconds)).toBe(outcome));
+  ])('%s', (_, observations, seconds, outcome) => expect(outcomeAfter(observations, seconds)).toBe(outcome));
 });

@@ -34,8 +34,8 @@ describe('the terms of an approval', () => {
     ['a name twice', { resources: ['web_0', 'web_0', 'web_1'] }, 'names other VMs: web_0, web_0, web_1'],
     ['the names, which are not told any more', { resources: null }, 'names other VMs: none'],
     ['that it is listed twice', { listedTwice: true }, 'is listed more than once'],
-  ])('are broken by another type, source, duration, name or entry: %s', (_, change, told) => {
-    expect(differenceBetween(agreed, { ...agreed, ...change })).toBe(told);
+  ])('are broken by another type, source, duration, name or entry: %s', (_, change, message) => {
+    expect(differenceBetween(agreed, { ...agreed, ...change })).toBe(message);
   });
 
   test('hold when the person knew of two entries, of which one has gone', () => {

@@ -2,7 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { hasApproved, recordApproval } from '../../src/lifecycle/approved-record.ts';
 import { transitionId } from '../../src/lifecycle/record-id.ts';
 import { emptyState, type LifecycleState } from '../../src/lifecycle/state.ts';
-import { at, event, inWords, type Look, nothing, observerNamed, started, tell } from '../support/story.ts';
+import {
+  at,
+  event,
+  nothing,
+  type ObservationSpec,
+  observe,
+  observerNamed,
+  phaseLines,
+  started,
+} from '../support/story.ts';
 
 const observer = observerNamed('web_0');
 const reboot = event({ eventType: 'Reboot', eventSource: 'User' });
@@ -13,13 +22,16 @@ const approvalOf = (state: LifecycleState, outcome: 'accepted' | 'refused' | 'ou
   recordApproval(state, { eventId, outcome, cause, at: new Date(at(10)), observer, bridgeVersion: '1.2.3' });
 
 /** Just before this look it is approved. */
-const approvedBefore = (look: Look, outcome: 'accepted' | 'refused' = 'accepted'): Look => ({
-  ...look,
+const approvedBefore = (
+  observation: ObservationSpec,
+  outcome: 'accepted' | 'refused' = 'accepted',
+): ObservationSpec => ({
+  ...observation,
   meanwhile: (state) => approvalOf(state, outcome).state,
 });
 
 describe('the record of an approval', () => {
-  const seen = tell([nothing, { events: [reboot] }]);
+  const seen = observe([nothing, { events: [reboot] }]);
 
   test('is the next of its event and of its stream', () => {
     const { record, state } = approvalOf(seen.state, 'accepted');
@@ -59,7 +71,7 @@ describe('the record of an approval', () => {
     const records = (['accepted', 'refused', 'outcome-unknown'] as const).map(
       (outcome) => approvalOf(seen.state, outcome).record,
     );
-    expect(inWords(records)).toEqual(['Approved: accepted', 'Approved: refused', 'Approved: outcome-unknown']);
+    expect(phaseLines(records)).toEqual(['Approved: accepted', 'Approved: refused', 'Approved: outcome-unknown']);
     expect(new Set(records.map(({ recordId }) => recordId)).size).toBe(1);
   });
 
@@ -76,17 +88,17 @@ describe('the record of an approval', () => {
   });
 
   test('of an event that ended meanwhile leaves it ended', () => {
-    const { state } = tell([nothing], { state: seen.state });
+    const { state } = observe([nothing], { state: seen.state });
     const { record, state: after } = approvalOf(state, 'outcome-unknown');
     expect(record).toMatchObject({ sequence: 3, position: 3 });
     expect(after.events.get(eventId.toLowerCase())).toMatchObject({ open: false });
-    expect(inWords(tell([nothing], { state: after }).records)).toEqual([]);
+    expect(phaseLines(observe([nothing], { state: after }).records)).toEqual([]);
   });
 
   test('of an event of others that is forgotten meanwhile has what was known when it was approved', () => {
-    const before = tell([nothing, { events: [ofOthers] }]).state;
+    const before = observe([nothing, { events: [ofOthers] }]).state;
     const known = before.events.get(eventId.toLowerCase());
-    const { state } = tell([nothing], { state: before });
+    const { state } = observe([nothing], { state: before });
     expect(state.events.size).toBe(0);
     const { record, state: after } = recordApproval(state, {
       eventId,
@@ -108,7 +120,7 @@ describe('the record of an approval', () => {
 });
 
 describe('after an approval', () => {
-  test.each<[string, readonly Look[], readonly string[]]>([
+  test.each<[string, readonly ObservationSpec[], readonly string[]]>([
     [
       'an event that leaves before its time is not called canceled',
       [nothing, { events: [reboot] }, approvedBefore(nothing)],
@@ -129,12 +141,12 @@ describe('after an approval', () => {
       [nothing, { events: [ofOthers] }, approvedBefore({ events: [started(ofOthers)] }), nothing],
       ['Started: said-by-azure', 'Completed: left-after-started approved'],
     ],
-  ])('once approved, %s', (_, looks, words) => {
-    expect(inWords(tell(looks).records)).toEqual(words);
+  ])('once approved, %s', (_, observations, words) => {
+    expect(phaseLines(observe(observations).records)).toEqual(words);
   });
 
   test('it is on record that this VM approved it, also where Azure refused', () => {
-    const { state } = tell([nothing, { events: [reboot] }]);
+    const { state } = observe([nothing, { events: [reboot] }]);
     expect(hasApproved(state, eventId, observer.vmId)).toBe(false);
     expect(hasApproved({ ...state, approved: new Set([eventId.toLowerCase()]) }, eventId, observer.vmId)).toBe(true);
     expect(hasApproved(approvalOf(state, 'refused').state, eventId, observer.vmId)).toBe(true);
@@ -142,7 +154,7 @@ describe('after an approval', () => {
   });
 
   test('the state that went in is not touched', () => {
-    const { state } = tell([nothing, { events: [reboot] }]);
+    const { state } = observe([nothing, { events: [reboot] }]);
     const before = structuredClone(state);
     approvalOf(state, 'accepted');
     expect(state).toEqual(before);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import type { LifecycleState } from '../../src/lifecycle/state.ts';
 import { play, seconds } from '../support/cases.ts';
-import { at, event, inWords, type Look, nothing, started, tell } from '../support/story.ts';
+import { at, event, nothing, type ObservationSpec, observe, phaseLines, started } from '../support/story.ts';
 
 const freeze = event({ eventId: 'a-freeze' });
 const ahead = event({ eventId: 'b-redeploy', eventType: 'Redeploy', notBefore: at(86_400) });
@@ -15,14 +15,14 @@ const approves =
 
 describe('a pause or a change of host belongs to the event whose impact was possible', () => {
   test('a live migration by one event completes no other that is a day ahead', () => {
-    const { records } = tell([
+    const { records } = observe([
       nothing,
       { events: [freeze, ahead], physicalHost: 'node-1' },
       { events: [started(freeze), ahead] },
       { events: [started(freeze)], physicalHost: 'node-2', pauseMs: 3000 },
       nothing,
     ]);
-    expect(inWords(records).filter((words) => /^(Canceled|Completed|Ended)/.test(words))).toEqual([
+    expect(phaseLines(records).filter((words) => /^(Canceled|Completed|Ended)/.test(words))).toEqual([
       'Canceled: left-before-not-before superseded',
       'Completed: left-after-started',
     ]);
@@ -101,7 +101,7 @@ describe('a pause or a change of host belongs to the event whose impact was poss
   ]);
 
   test('a pause that ends in a failed poll is counted once', () => {
-    const [, , end] = tell([
+    const [, , end] = observe([
       nothing,
       { events: [freeze] },
       { events: [started(freeze)] },
@@ -133,19 +133,23 @@ describe('a reboot is evidence only for an event that reboots or removes the VM,
 });
 
 describe('an outage belongs to one event', () => {
-  const boot: Look = { events: [started(reboot), ahead], after: 192, bootId: 'boot-2' };
-  const looks: readonly Look[] = [nothing, { events: [reboot, ahead] }, { events: [started(reboot), ahead] }];
+  const boot: ObservationSpec = { events: [started(reboot), ahead], after: 192, bootId: 'boot-2' };
+  const observations: readonly ObservationSpec[] = [
+    nothing,
+    { events: [reboot, ahead] },
+    { events: [started(reboot), ahead] },
+  ];
 
   test('to the reboot that had started, not to a redeploy that is later canceled', () => {
-    const { records } = tell([...looks, boot, { events: [started(reboot)] }, nothing]);
+    const { records } = observe([...observations, boot, { events: [started(reboot)] }, nothing]);
     expect(ends(records, ahead.eventId)).toMatchObject({ phase: 'Canceled', observedOutageSeconds: null });
     expect(ends(records, reboot.eventId)).toMatchObject({ phase: 'Completed', observedOutageSeconds: 192 });
   });
 
   test('and is over with the first look after the boot, also where that is not answered', () => {
-    const silent: Look = { events: [], kind: 'unavailable' };
-    const { records } = tell([
-      ...looks,
+    const silent: ObservationSpec = { events: [], kind: 'unavailable' };
+    const { records } = observe([
+      ...observations,
       { ...silent, after: 52, bootId: 'boot-2' },
       ...seconds(17, { ...silent, after: 10 }),
       { ...boot, after: 10 },
@@ -155,7 +159,7 @@ describe('an outage belongs to one event', () => {
   });
 
   test('to a hardware failure that is first listed after the boot: both its ends are known', () => {
-    const { records } = tell([nothing, { events: [started(reboot)], after: 95, bootId: 'boot-2' }, nothing]);
+    const { records } = observe([nothing, { events: [started(reboot)], after: 95, bootId: 'boot-2' }, nothing]);
     expect(records[0]).toMatchObject({
       phase: 'Started',
       evidence: ['present-at-first-look'],
@@ -164,7 +168,7 @@ describe('an outage belongs to one event', () => {
   });
 
   test('to none where no event could have done it', () => {
-    const { records } = tell([
+    const { records } = observe([
       nothing,
       { events: [freeze] },
       { events: [freeze], after: 40, bootId: 'boot-2' },

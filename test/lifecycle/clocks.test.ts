@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import { play, seconds } from '../support/cases.ts';
-import { at, event, inWords, type Look, nothing, started, tell } from '../support/story.ts';
+import { at, event, nothing, type ObservationSpec, observe, phaseLines, started } from '../support/story.ts';
 
 const scheduled = event();
 
 describe('a clock that is set', () => {
   test('two hours forward at a reset, and right again, holds nothing open for two hours', () => {
-    const looks: readonly Look[] = [
+    const observations: readonly ObservationSpec[] = [
       { events: [], incarnation: 16 },
       { events: [started(scheduled)], incarnation: 17 },
       { events: [], incarnation: 1, clockAheadSeconds: 7200 },
       ...seconds(300, { events: [], incarnation: 1 }),
     ];
-    expect(tell(looks).records.at(-1)).toMatchObject({ phase: 'Completed', observedAt: at(303) });
-    expect(inWords(tell(looks.slice(0, -1)).records)).toHaveLength(1);
+    expect(observe(observations).records.at(-1)).toMatchObject({ phase: 'Completed', observedAt: at(303) });
+    expect(phaseLines(observe(observations.slice(0, -1)).records)).toHaveLength(1);
   });
 
   test('an hour forward while an event is Started makes it last no hour', () => {
-    const { records } = tell([
+    const { records } = observe([
       nothing,
       { events: [scheduled] },
       { events: [started(scheduled)] },
@@ -28,8 +28,8 @@ describe('a clock that is set', () => {
   });
 
   test('an hour forward while an event is Started makes it last no hour where no answer ever had a Date', () => {
-    const listed: Look = { events: [started(scheduled)], dateless: true };
-    const { records } = tell([
+    const listed: ObservationSpec = { events: [started(scheduled)], dateless: true };
+    const { records } = observe([
       { ...nothing, dateless: true },
       ...seconds(30, listed),
       { events: [], dateless: true, clockAheadSeconds: 3600 },
@@ -39,7 +39,7 @@ describe('a clock that is set', () => {
 
   test('five minutes slow, and without Date while the observer is unknown: it started when it started', () => {
     const slow = { clockAheadSeconds: -300, unknownObserver: true };
-    const { records } = tell([
+    const { records } = observe([
       { ...nothing, ...slow },
       { events: [scheduled], ...slow, dateless: true },
       { events: [started(scheduled)], ...slow, dateless: true },
@@ -49,19 +49,19 @@ describe('a clock that is set', () => {
     expect(records.at(-1)).toMatchObject({ phase: 'Completed', startedSeconds: 21 });
   });
 
-  const setWhileOff: Look = { events: [], incarnation: 9, after: 400, clockAheadSeconds: -3600 };
+  const setWhileOff: ObservationSpec = { events: [], incarnation: 9, after: 400, clockAheadSeconds: -3600 };
   test.each([
-    { name: 'while the process was off', look: setWhileOff },
-    { name: 'while the machine was off', look: { ...setWhileOff, bootId: 'boot-2' } },
-    { name: 'before an answer that was long under way', look: { ...setWhileOff, underWaySeconds: 5 } },
-  ])('an hour back $name, and a document that was not seen, are no pause', ({ look }) => {
-    const { records } = tell([nothing, { events: [started(scheduled)] }, look]);
+    { name: 'while the process was off', observation: setWhileOff },
+    { name: 'while the machine was off', observation: { ...setWhileOff, bootId: 'boot-2' } },
+    { name: 'before an answer that was long under way', observation: { ...setWhileOff, underWaySeconds: 5 } },
+  ])('an hour back $name, and a document that was not seen, are no pause', ({ observation }) => {
+    const { records } = observe([nothing, { events: [started(scheduled)] }, observation]);
     expect(records.at(-1)?.evidence).not.toContain('pause-observed');
     expect(records.at(-1)).toMatchObject({ phase: 'Completed', observedPauseMs: null });
   });
 
   test('between the first absence and its confirmation, has an end with the time and the offset of the absence', () => {
-    const { records } = tell(
+    const { records } = observe(
       [
         { ...nothing, clockAheadSeconds: -3600 },
         { events: [started(scheduled)], clockAheadSeconds: -3600 },
@@ -75,7 +75,7 @@ describe('a clock that is set', () => {
 
   test('an hour back while the machine was off measures no outage where no answer tells the time', () => {
     const reboot = started(event({ eventType: 'Reboot' }));
-    const { records } = tell([
+    const { records } = observe([
       nothing,
       { events: [reboot] },
       { events: [reboot], bootId: 'boot-2', after: 120, clockAheadSeconds: -3600, dateless: true },
@@ -103,26 +103,26 @@ describe('a clock that is set', () => {
 });
 
 test('a process that starts again within a boot goes on counting', () => {
-  const absent: Look = { events: [], incarnation: 1 };
-  const before = tell([{ events: [], incarnation: 16 }, { events: [started(scheduled)], incarnation: 17 }, absent]);
+  const absent: ObservationSpec = { events: [], incarnation: 1 };
+  const before = observe([{ events: [], incarnation: 16 }, { events: [started(scheduled)], incarnation: 17 }, absent]);
   const state = structuredClone(before.state);
-  const after = tell([{ ...absent, after: 303 }], { state, from: Date.parse(at(0)) });
+  const after = observe([{ ...absent, after: 303 }], { state, from: Date.parse(at(0)) });
   expect(after.records.at(-1)).toMatchObject({ phase: 'Completed' });
 });
 
 describe('an answer that was long under way', () => {
   test('is as old as its Date, half a second after it: the warning ends when the answer was made', () => {
-    const late: Look = { events: [started(scheduled)], after: 8, underWaySeconds: 7 };
-    const { records } = tell([nothing, { events: [scheduled] }, late]);
+    const late: ObservationSpec = { events: [started(scheduled)], after: 8, underWaySeconds: 7 };
+    const { records } = observe([nothing, { events: [scheduled] }, late]);
     expect(records.at(-1)).toMatchObject({ phase: 'Started', observedAt: at(10), noticeSeconds: 1.5 });
   });
 
   test('leaves a gap to the one before that was made earlier still', () => {
-    const { records } = tell([
+    const { records } = observe([
       nothing,
       { ...nothing, after: 8, underWaySeconds: 7 },
       { events: [scheduled], after: 9 },
     ]);
-    expect(inWords(records)).toEqual(['Scheduled: present-at-first-look']);
+    expect(phaseLines(records)).toEqual(['Scheduled: present-at-first-look']);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parseDocument } from '../../src/imds/document.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import { fixture } from '../imds/fixture.ts';
-import { inWords, type Look, observerNamed, tell } from '../support/story.ts';
+import { type ObservationSpec, observe, observerNamed, phaseLines } from '../support/story.ts';
 
 /** From the text of the answers to the records, without a network: the documents are kept as Azure, or its mock, gave them. */
 function read(
@@ -13,12 +13,12 @@ function read(
   names: readonly string[],
   apiVersion = '2020-07-01',
 ): readonly LifecycleRecord[] {
-  const looks = names.map((name): Look => {
+  const observations = names.map((name): ObservationSpec => {
     const parsed = parseDocument(fixture(name), apiVersion);
     if (parsed.kind !== 'document') throw new Error(`${name}: ${parsed.reason}`);
     return { ...parsed.document, after: 5 };
   });
-  return tell(looks, { observer: observerNamed(vmName), from: Date.parse(from) }).records;
+  return observe(observations, { observer: observerNamed(vmName), from: Date.parse(from) }).records;
 }
 
 describe('the documents of others', () => {
@@ -28,7 +28,7 @@ describe('the documents of others', () => {
   const inApril = '2022-04-11T22:12:00.000Z';
 
   test('the live migration of two VMs, as the documents of Azure show it', () => {
-    expect(inWords(read('WestNO_0', inApril, liveMigration))).toEqual([
+    expect(phaseLines(read('WestNO_0', inApril, liveMigration))).toEqual([
       'Scheduled: said-by-azure',
       'Started: said-by-azure',
       'Completed: left-after-started',
@@ -46,7 +46,7 @@ describe('the documents of others', () => {
 
   test('the public trace of a real freeze that went from incarnation 2 to 4', () => {
     const names = ['missed-start-1-nothing', 'missed-start-2-scheduled', 'missed-start-4-gone'];
-    expect(inWords(read('vm-0', '2021-07-20T04:36:00.000Z', names))).toEqual([
+    expect(phaseLines(read('vm-0', '2021-07-20T04:36:00.000Z', names))).toEqual([
       'Scheduled: said-by-azure',
       'Ended: incarnation-gap',
     ]);
@@ -55,7 +55,7 @@ describe('the documents of others', () => {
   test("Microsoft's mock gives each status an id of its own: each counts as an event of its own", () => {
     const names = ['mock-1-fresh', 'mock-5-scheduled', 'mock-6-started-under-another-id', 'mock-7-gone'];
     const records = read('vmss_vm1', '2026-11-21T04:05:00.000Z', names);
-    expect(inWords(records).sort()).toEqual([
+    expect(phaseLines(records).sort()).toEqual([
       'Canceled: left-before-not-before superseded',
       'Completed: left-after-started not-before-unknown',
       'Scheduled: said-by-azure',

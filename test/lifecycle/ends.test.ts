@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LifecycleState } from '../../src/lifecycle/state.ts';
 import { play, seconds } from '../support/cases.ts';
-import { at, event, inWords, type Look, nothing, started, tell } from '../support/story.ts';
+import { at, event, nothing, type ObservationSpec, observe, phaseLines, started } from '../support/story.ts';
 
 const scheduled = event();
 const reboot = event({ eventType: 'Reboot', durationSeconds: -1 });
@@ -226,8 +226,8 @@ describe('what the machine knows decides how an event ended', () => {
 });
 
 describe('the incarnation goes backwards', () => {
-  const reset: Look = { events: [], incarnation: 1 };
-  const from: readonly Look[] = [
+  const reset: ObservationSpec = { events: [], incarnation: 1 };
+  const from: readonly ObservationSpec[] = [
     { events: [], incarnation: 16 },
     { events: [scheduled], incarnation: 17 },
   ];
@@ -305,7 +305,7 @@ describe('the incarnation goes backwards', () => {
 
 describe('what the machine knows counts only for an event that it can explain', () => {
   const ofOthersByUser = ofOthers({ eventType: 'Reboot', eventSource: 'User' });
-  const lives = (seen: readonly Look[]) => inWords(tell(seen, { witnessRate: 1 }).records).at(-1);
+  const lives = (seen: readonly ObservationSpec[]) => phaseLines(observe(seen, { witnessRate: 1 }).records).at(-1);
 
   test('our reboot says nothing about the reboot of another VM', () => {
     expect(lives([nothing, { events: [ofOthersByUser] }, { events: [], after: 30, bootId: 'boot-2' }])).toBe(
@@ -314,7 +314,7 @@ describe('what the machine knows counts only for an event that it can explain', 
   });
 
   test('our move says nothing about an event of another VM, nor about an eviction', () => {
-    const move: Look = { events: [], incarnation: 4, physicalHost: 'node-2' };
+    const move: ObservationSpec = { events: [], incarnation: 4, physicalHost: 'node-2' };
     const eviction = event({ eventType: 'Preempt' });
     for (const listed of [ofOthers(), eviction]) {
       expect(lives([nothing, { events: [listed], physicalHost: 'node-1' }, move])).toBe('Ended: incarnation-gap');
@@ -330,8 +330,8 @@ describe('what the machine knows counts only for an event that it can explain', 
 
   test('an event that had started before this one came in sight supersedes nothing', () => {
     const before = started(event({ eventId: 'before' }));
-    const told = lives([nothing, { events: [before] }, { events: [before, scheduled] }, { events: [before] }]);
-    expect(told).toBe('Canceled: left-before-not-before');
+    const result = lives([nothing, { events: [before] }, { events: [before, scheduled] }, { events: [before] }]);
+    expect(result).toBe('Canceled: left-before-not-before');
   });
 
   test('a reboot is no freeze when the boot id changed, or when nobody knows it', () => {
@@ -351,7 +351,7 @@ describe('what the machine knows counts only for an event that it can explain', 
 });
 
 describe('an event that is decided five minutes after a reset', () => {
-  const life: readonly Look[] = [
+  const life: readonly ObservationSpec[] = [
     { events: [], incarnation: 16 },
     { events: [scheduled], incarnation: 17 },
     { events: [started(scheduled)], incarnation: 18 },
@@ -361,7 +361,7 @@ describe('an event that is decided five minutes after a reset', () => {
   ];
 
   test('is told with the facts of its first absence, at the moment of decision', () => {
-    const end = tell(life).records.at(-1);
+    const end = observe(life).records.at(-1);
     expect(end).toMatchObject({
       phase: 'Completed',
       observedAt: at(311),

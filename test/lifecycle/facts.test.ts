@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
 import { play, seconds } from '../support/cases.ts';
-import { at, event, type Look, nothing, started } from '../support/story.ts';
+import { at, event, nothing, type ObservationSpec, started } from '../support/story.ts';
 
 const scheduled = event();
 
@@ -52,7 +52,7 @@ describe('to the second', () => {
 });
 
 describe('an absence is compared with the look that listed the event', () => {
-  const hidden: Look = { events: [], unreadable: 1 };
+  const hidden: ObservationSpec = { events: [], unreadable: 1 };
   play([
     {
       name: 'hidden behind an unreadable entry for long, then gone: a gap',

@@ -1,12 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { foldCopies, foldEvents, foldObservers } from '../../src/lifecycle/fold.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
-import { at, event, type Look, nothing, observerNamed, started, tell } from '../support/story.ts';
+import { at, event, nothing, type ObservationSpec, observe, observerNamed, started } from '../support/story.ts';
 
 const scheduled = event({ resources: ['web_0', 'web_1', 'web_2'] });
-const seenBy = (vm: string, looks: readonly Look[]): readonly LifecycleRecord[] =>
-  tell(looks, { observer: observerNamed(vm) }).records;
-const wholeLife: readonly Look[] = [nothing, { events: [scheduled] }, { events: [started(scheduled)] }, nothing];
+const seenBy = (vm: string, observations: readonly ObservationSpec[]): readonly LifecycleRecord[] =>
+  observe(observations, { observer: observerNamed(vm) }).records;
+const wholeLife: readonly ObservationSpec[] = [
+  nothing,
+  { events: [scheduled] },
+  { events: [started(scheduled)] },
+  nothing,
+];
 
 describe('folding copies', () => {
   test('a record that was sent again counts once, as it was first observed', () => {
@@ -27,7 +32,7 @@ describe('one answer per event', () => {
   });
 
   test('of the sights of one step the earliest is told', () => {
-    const late = wholeLife.map((look) => ({ ...look, after: 3 }));
+    const late = wholeLife.map((observation) => ({ ...observation, after: 3 }));
     const [folded] = foldEvents([...seenBy('web_0', late), ...seenBy('web_1', wholeLife)]);
     expect(folded?.steps.map(({ vmName, observedAt }) => [vmName, observedAt])).toEqual([
       ['web_1', at(2)],
@@ -51,15 +56,22 @@ describe('letter case', () => {
 });
 
 describe('of several ends the best known wins', () => {
-  const missedStarted: readonly Look[] = [{ events: [] }, { events: [scheduled] }, { events: [], incarnation: 4 }];
-  const canceled: readonly Look[] = [nothing, { events: [scheduled] }, nothing];
-  const saidSo: readonly Look[] = [nothing, { events: [event({ ...scheduled, eventStatus: 'Canceled' })], after: 60 }];
-  const paused: readonly Look[] = [
+  const missedStarted: readonly ObservationSpec[] = [
+    { events: [] },
+    { events: [scheduled] },
+    { events: [], incarnation: 4 },
+  ];
+  const canceled: readonly ObservationSpec[] = [nothing, { events: [scheduled] }, nothing];
+  const saidSo: readonly ObservationSpec[] = [
+    nothing,
+    { events: [event({ ...scheduled, eventStatus: 'Canceled' })], after: 60 },
+  ];
+  const paused: readonly ObservationSpec[] = [
     nothing,
     { events: [scheduled] },
     { events: [], incarnation: 4, pauseMs: 5000, after: 8 },
   ];
-  const cases: readonly { name: string; ends: readonly (readonly Look[])[]; wins: string }[] = [
+  const cases: readonly { name: string; ends: readonly (readonly ObservationSpec[])[]; wins: string }[] = [
     { name: 'Completed after Started over Ended', ends: [missedStarted, wholeLife], wins: 'left-after-started' },
     {
       name: 'Completed after Started over Completed by a pause',
@@ -71,20 +83,25 @@ describe('of several ends the best known wins', () => {
     { name: 'said by Azure over all others', ends: [wholeLife, canceled, saidSo], wins: 'said-by-azure' },
   ];
   test('among equals the earliest is told', () => {
-    const late = wholeLife.map((look) => ({ ...look, after: 5 }));
+    const late = wholeLife.map((observation) => ({ ...observation, after: 5 }));
     const records = [...seenBy('web_1', late), ...seenBy('web_0', wholeLife)];
     expect(foldEvents(records)[0]?.end?.vmName).toBe('web_0');
   });
 
   test.each(cases)('$name', ({ ends, wins }) => {
-    const records = ends.flatMap((looks, n) => seenBy(`web_${n}`, looks));
+    const records = ends.flatMap((observations, n) => seenBy(`web_${n}`, observations));
     expect(foldEvents(records)[0]?.end?.evidence).toContain(wins);
     expect(foldEvents(records.toReversed())[0]?.end?.evidence).toContain(wins);
   });
 });
 
 describe('an event that returns', () => {
-  const returns: readonly Look[] = [nothing, { events: [scheduled] }, nothing, { events: [scheduled], after: 60 }];
+  const returns: readonly ObservationSpec[] = [
+    nothing,
+    { events: [scheduled] },
+    nothing,
+    { events: [scheduled], after: 60 },
+  ];
 
   test('withdraws every end observed before, whoever saw it', () => {
     const records = [...seenBy('web_0', returns), ...seenBy('web_1', returns.slice(0, 3))];
@@ -112,8 +129,8 @@ describe('a fleet goes through a rolling maintenance', () => {
     const misses = (vm: number, document: number): boolean => (vm * 7 + document * 13) % 5 === 0;
     const records = names.flatMap(
       (name, vm) =>
-        tell(
-          [nothing, ...documents.map((events, n): Look => ({ events, incarnation: n + 2 }))].filter(
+        observe(
+          [nothing, ...documents.map((events, n): ObservationSpec => ({ events, incarnation: n + 2 }))].filter(
             (_, n) => n === 0 || !misses(vm, n),
           ),
           { observer: observerNamed(name), witnessRate: 0.1 },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LifecycleState } from '../../src/lifecycle/state.ts';
 import { isUrgent } from '../../src/lifecycle/urgency.ts';
-import { at, event, type Look, nothing, started, tell } from '../support/story.ts';
+import { at, event, nothing, type ObservationSpec, observe, started } from '../support/story.ts';
 
 const scheduled = event();
 const reboot = event({ eventType: 'Reboot' });
@@ -13,7 +13,7 @@ const ahead = 3600;
 
 interface Case {
   readonly name: string;
-  readonly seen: readonly Look[];
+  readonly seen: readonly ObservationSpec[];
   /** Of the last record: the time between the first sight and the true beginning of the impact. */
   readonly notice: number | null;
   readonly startSeen: boolean | null;
@@ -50,7 +50,7 @@ const cases: readonly Case[] = [
     seen: [
       { events: [], incarnation: 1 },
       { events: [scheduled], incarnation: 2 },
-      ...Array.from({ length: 59 }, (): Look => ({ events: [scheduled], incarnation: 2 })),
+      ...Array.from({ length: 59 }, (): ObservationSpec => ({ events: [scheduled], incarnation: 2 })),
       { events: [], incarnation: 4, after: 8, pauseMs: 7000 },
     ],
     notice: 60,
@@ -61,7 +61,7 @@ const cases: readonly Case[] = [
     seen: [
       nothing,
       { events: [reboot] },
-      ...Array.from({ length: 7 }, (): Look => ({ events: [reboot], after: 10 })),
+      ...Array.from({ length: 7 }, (): ObservationSpec => ({ events: [reboot], after: 10 })),
       { events: [started(reboot)], after: 240, bootId: 'boot-2' },
     ],
     notice: 70,
@@ -104,15 +104,15 @@ const cases: readonly Case[] = [
 ];
 
 test.each(cases)('the notice of an event $name', ({ seen, notice, startSeen, word }) => {
-  const record = tell(seen).records.at(-1);
+  const record = observe(seen).records.at(-1);
   expect(record).toMatchObject({ noticeSeconds: notice, startSeen });
   if (word) expect(record?.evidence).toContain(word);
 });
 
 test('a record is urgent by the time of Azure, whatever our clock says', () => {
-  const looks = (clockAheadSeconds: number, notBefore: string): Look[] =>
-    [nothing, { events: [event({ notBefore })] }].map((look) => ({ ...look, clockAheadSeconds }));
-  const [fast] = tell(looks(ahead, at(900))).records;
-  const [slow] = tell(looks(-ahead, at(60))).records;
+  const observations = (clockAheadSeconds: number, notBefore: string): ObservationSpec[] =>
+    [nothing, { events: [event({ notBefore })] }].map((observation) => ({ ...observation, clockAheadSeconds }));
+  const [fast] = observe(observations(ahead, at(900))).records;
+  const [slow] = observe(observations(-ahead, at(60))).records;
   expect([fast, slow].map((record) => record && isUrgent(record))).toEqual([false, true]);
 });

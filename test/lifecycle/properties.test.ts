@@ -5,7 +5,7 @@ import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import { stepOf } from '../../src/lifecycle/record-id.ts';
 import type { ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
 import type { LifecycleState } from '../../src/lifecycle/state.ts';
-import { at, event, type Look, observerNamed, tell } from '../support/story.ts';
+import { at, event, type ObservationSpec, observe, observerNamed } from '../support/story.ts';
 
 /** What a process that starts again finds in its file. */
 const restarted = (state: LifecycleState): LifecycleState => ({
@@ -38,7 +38,7 @@ const anyEvent = fc
   })
   .map(event);
 
-const anyLook: fc.Arbitrary<Look> = fc.record({
+const anyObservation: fc.Arbitrary<ObservationSpec> = fc.record({
   events: fc.uniqueArray(anyEvent, { selector: ({ eventId }) => eventId.toLowerCase(), maxLength: 3 }),
   after: fc.constantFrom(2, 2, 2, 4, 8, 30, 400),
   incarnation: fc.integer({ min: 1, max: 6 }),
@@ -49,42 +49,47 @@ const anyLook: fc.Arbitrary<Look> = fc.record({
 });
 
 /** Repeats would count a pause twice: histories with pauses have a generator of their own. */
-const anyLookWithPauses: fc.Arbitrary<Look> = fc
-  .tuple(anyLook, fc.constantFrom(undefined, 0, 300, 5000))
-  .map(([look, pauseMs]) => (pauseMs === undefined ? look : { ...look, pauseMs }));
+const anyObservationWithPauses: fc.Arbitrary<ObservationSpec> = fc
+  .tuple(anyObservation, fc.constantFrom(undefined, 0, 300, 5000))
+  .map(([observation, pauseMs]) => (pauseMs === undefined ? observation : { ...observation, pauseMs }));
 
-const anyHistory = fc.array(anyLook, { minLength: 1, maxLength: 14 });
-const anyHistoryWithPauses = fc.array(anyLookWithPauses, { minLength: 1, maxLength: 14 });
+const anyHistory = fc.array(anyObservation, { minLength: 1, maxLength: 14 });
+const anyHistoryWithPauses = fc.array(anyObservationWithPauses, { minLength: 1, maxLength: 14 });
 
-const told = (looks: readonly Look[], witnessRate = 1): readonly LifecycleRecord[] =>
-  tell(looks, { witnessRate }).records;
+const recordsOf = (observations: readonly ObservationSpec[], witnessRate = 1): readonly LifecycleRecord[] =>
+  observe(observations, { witnessRate }).records;
 
 describe('for every history', () => {
   test('repeats, orderly restarts and another order within a document change no record', () => {
-    const disturbed = (looks: readonly Look[]): Look[] =>
-      looks.flatMap((look, n) => {
-        const shuffled: Look = { ...look, events: [...look.events].reverse(), meanwhile: restarted };
+    const disturbed = (observations: readonly ObservationSpec[]): ObservationSpec[] =>
+      observations.flatMap((observation, n) => {
+        const shuffled: ObservationSpec = {
+          ...observation,
+          events: [...observation.events].reverse(),
+          meanwhile: restarted,
+        };
         return n % 2 === 0
           ? [shuffled, { ...shuffled, after: 0.001 }]
-          : [{ ...shuffled, after: (look.after ?? 1) - 0.001 }];
+          : [{ ...shuffled, after: (observation.after ?? 1) - 0.001 }];
       });
-    const even = (looks: readonly Look[]): Look[] => (looks.length % 2 === 0 ? [...looks] : looks.slice(0, -1));
+    const even = (observations: readonly ObservationSpec[]): ObservationSpec[] =>
+      observations.length % 2 === 0 ? [...observations] : observations.slice(0, -1);
     fc.assert(
-      fc.property(anyHistory.map(even), (looks) => {
-        expect(inWholeSeconds(told(disturbed(looks)))).toEqual(inWholeSeconds(told(looks)));
+      fc.property(anyHistory.map(even), (observations) => {
+        expect(inWholeSeconds(recordsOf(disturbed(observations)))).toEqual(inWholeSeconds(recordsOf(observations)));
       }),
     );
   });
 
   test('documents set aside until the observer is known give the very records that a known observer gives', () => {
     fc.assert(
-      fc.property(anyHistory, (looks) => {
-        const known = looks.map((look): Look => ({ ...look, kind: 'document' }));
-        const aside = known.map((look): Look => ({ ...look, unknownObserver: true }));
-        const last: Look = { ...(known.at(-1) as Look), after: 2 };
+      fc.property(anyHistory, (observations) => {
+        const known = observations.map((observation): ObservationSpec => ({ ...observation, kind: 'document' }));
+        const aside = known.map((observation): ObservationSpec => ({ ...observation, unknownObserver: true }));
+        const last: ObservationSpec = { ...(known.at(-1) as ObservationSpec), after: 2 };
         // Of equal documents only three are kept, so an end may be confirmed later: with the host that the VM is on by then.
-        const waiting = (all: readonly Look[]) =>
-          tell([...all, last], { witnessRate: 1, confirms: false }).records.map((record) =>
+        const waiting = (all: readonly ObservationSpec[]) =>
+          observe([...all, last], { witnessRate: 1, confirms: false }).records.map((record) =>
             stepOf(record.phase) === 'end' ? { ...record, ...unknownMachine } : record,
           );
         expect(waiting(aside)).toEqual(waiting(known));
@@ -94,18 +99,20 @@ describe('for every history', () => {
 
   test('what goes in is not touched', () => {
     fc.assert(
-      fc.property(anyHistoryWithPauses, (looks) => {
-        const frozen = deepFrozen(looks.map((look) => ({ ...look, meanwhile: deepFrozen })));
-        expect(told(frozen)).toEqual(told(looks));
+      fc.property(anyHistoryWithPauses, (observations) => {
+        const frozen = deepFrozen(observations.map((observation) => ({ ...observation, meanwhile: deepFrozen })));
+        expect(recordsOf(frozen)).toEqual(recordsOf(observations));
       }),
     );
   });
 
   test('a crash at any point leaves the steps and their ids, and makes nothing stronger', () => {
     fc.assert(
-      fc.property(anyHistoryWithPauses, fc.nat(13), (looks, n) => {
-        const quiet = told(looks);
-        const crash = told(looks.map((look, k) => (k === n ? { ...look, meanwhile: crashed } : look)));
+      fc.property(anyHistoryWithPauses, fc.nat(13), (observations, n) => {
+        const quiet = recordsOf(observations);
+        const crash = recordsOf(
+          observations.map((observation, k) => (k === n ? { ...observation, meanwhile: crashed } : observation)),
+        );
         expect(crash.map(({ transitionId }) => transitionId)).toEqual(quiet.map(({ transitionId }) => transitionId));
         for (const [k, record] of crash.entries()) expectNotStronger(record, quiet[k]);
       }),
@@ -114,8 +121,8 @@ describe('for every history', () => {
 
   test('sequence and position have no gaps', () => {
     fc.assert(
-      fc.property(anyHistoryWithPauses, (looks) => {
-        const records = told(looks);
+      fc.property(anyHistoryWithPauses, (observations) => {
+        const records = recordsOf(observations);
         expect(records.map(({ position }) => position)).toEqual(records.map((_, n) => n + 1));
         for (const ofEvent of Map.groupBy(records, ({ eventId }) => eventId.toLowerCase()).values()) {
           expect(ofEvent.map(({ sequence }) => sequence)).toEqual(ofEvent.map((_, n) => n + 1));
@@ -126,8 +133,8 @@ describe('for every history', () => {
 
   test('an occurrence ends at most once: between two ends the event came back', () => {
     fc.assert(
-      fc.property(anyHistory, (looks) => {
-        for (const ofEvent of Map.groupBy(told(looks), ({ eventId }) => eventId.toLowerCase()).values()) {
+      fc.property(anyHistory, (observations) => {
+        for (const ofEvent of Map.groupBy(recordsOf(observations), ({ eventId }) => eventId.toLowerCase()).values()) {
           let isOpen = true;
           for (const { phase, evidence } of ofEvent) {
             if (!isOpen)
@@ -141,8 +148,8 @@ describe('for every history', () => {
 
   test('no id is given twice', () => {
     fc.assert(
-      fc.property(anyHistory, (looks) => {
-        const ids = told(looks).map(({ recordId }) => recordId);
+      fc.property(anyHistory, (observations) => {
+        const ids = recordsOf(observations).map(({ recordId }) => recordId);
         expect(new Set(ids).size).toBe(ids.length);
       }),
     );
@@ -193,9 +200,9 @@ describe('for every two observers of one event, each missing any documents', () 
         event({ eventStatus: 'Started', notBefore: null, durationSeconds, resources: ['web_0', 'web_1'] }),
       ),
     ]);
-  const looksOf = (life: readonly ScheduledEvent[], missed: readonly boolean[]): Look[] =>
+  const observationsOf = (life: readonly ScheduledEvent[], missed: readonly boolean[]): ObservationSpec[] =>
     [[], ...life.map((listed) => [listed]), []]
-      .map((events, n): Look => ({ events, incarnation: n + 1 }))
+      .map((events, n): ObservationSpec => ({ events, incarnation: n + 1 }))
       .filter((_, n) => !missed[n]);
   const anyMissed = fc.array(fc.boolean(), { maxLength: 10 });
   const stepName = ({ phase, evidence, durationSeconds, notBefore, rawEvent, startedAt }: LifecycleRecord): string =>
@@ -208,7 +215,7 @@ describe('for every two observers of one event, each missing any documents', () 
       fc.property(anyLife, anyMissed, anyMissed, (life, missedByZero, missedByOne) => {
         const idsOf = (vm: string, missed: readonly boolean[]) =>
           new Map(
-            tell(looksOf(life, missed), { observer: observerNamed(vm) }).records.map((record) => [
+            observe(observationsOf(life, missed), { observer: observerNamed(vm) }).records.map((record) => [
               stepName(record),
               record.transitionId,
             ]),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { contentKey } from '../../src/lifecycle/content.ts';
 import { recordId, stepOf, transitionId } from '../../src/lifecycle/record-id.ts';
-import { at, event, nothing, observerNamed, started, tell } from '../support/story.ts';
+import { at, event, nothing, observe, observerNamed, started } from '../support/story.ts';
 
 describe('ids', () => {
   test('never change: they are written down in the tables of every customer', () => {
@@ -46,7 +46,7 @@ describe('ids', () => {
 describe('copies of one step', () => {
   const scheduled = event({ resources: ['web_0', 'web_1'] });
   const life = [nothing, { events: [scheduled] }, { events: [started(scheduled)] }, nothing];
-  const seenBy = (vm: string, looks = life) => tell(looks, { observer: observerNamed(vm) }).records;
+  const seenBy = (vm: string, observations = life) => observe(observations, { observer: observerNamed(vm) }).records;
   const transitions = (records: ReturnType<typeof seenBy>) => records.map((record) => record.transitionId);
 
   test('two VMs agree on the transition and differ in the record', () => {
@@ -62,7 +62,7 @@ describe('copies of one step', () => {
 
   test('an update to and fro and to again is told apart by how often', () => {
     const [a, b] = [event({ notBefore: at(900) }), event({ notBefore: at(600) })];
-    const records = tell([nothing, { events: [a] }, { events: [b] }, { events: [a] }, { events: [b] }]).records;
+    const records = observe([nothing, { events: [a] }, { events: [b] }, { events: [a] }, { events: [b] }]).records;
     expect(records.map(({ repeat }) => repeat)).toEqual([0, 0, 0, 1]);
     expect(new Set(transitions(records)).size).toBe(4);
   });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { at, event, nothing, observerNamed, started, tell } from '../support/story.ts';
+import { at, event, nothing, observe, observerNamed, started } from '../support/story.ts';
 
 const scheduled = event();
-const lives = (...looks: Parameters<typeof tell>[0][number][]) => tell([nothing, ...looks]).records;
+const lives = (...observations: Parameters<typeof observe>[0][number][]) => observe([nothing, ...observations]).records;
 
 describe('what a record says beside its phase', () => {
   test('notice is the time from first sight to the start', () => {
@@ -16,7 +16,7 @@ describe('what a record says beside its phase', () => {
   });
 
   test('the notice of an event that was there before us is unknown', () => {
-    expect(tell([{ events: [scheduled] }]).records[0]?.noticeSeconds).toBeNull();
+    expect(observe([{ events: [scheduled] }]).records[0]?.noticeSeconds).toBeNull();
   });
 
   test('a notBefore that had passed at first sight gave no notice, not a negative one', () => {
@@ -40,7 +40,7 @@ describe('what a record says beside its phase', () => {
   test('startedSeconds is unknown across a gap', () => {
     const [, end] = lives({ events: [started(scheduled)] }, { events: [], after: 60 });
     expect(end).toMatchObject({ phase: 'Completed', startedSeconds: null });
-    const [, later] = tell([{ events: [started(scheduled)] }, nothing]).records;
+    const [, later] = observe([{ events: [started(scheduled)] }, nothing]).records;
     expect(later).toMatchObject({ phase: 'Completed', startedSeconds: null });
   });
 
@@ -97,7 +97,7 @@ describe('what a record says beside its phase', () => {
 
   test('it meets the preview feed of Azure by the id of the scale set, else of the VM', () => {
     const inScaleSet = observerNamed('web_0', { vmScaleSetResourceId: '/Subscriptions/S/vmss/Web' });
-    const [record] = tell([nothing, { events: [scheduled] }], { observer: inScaleSet }).records;
+    const [record] = observe([nothing, { events: [scheduled] }], { observer: inScaleSet }).records;
     expect(record?.scheduledEventResourceId).toBe(
       '/subscriptions/s/vmss/web/providers/microsoft.maintenance/scheduledevents/c7061bac-afdc-4513-b24b-aa5f13a16123',
     );
@@ -121,11 +121,11 @@ describe('what a record says beside its phase', () => {
 
 describe('the physical host', () => {
   const migrated = (...hosts: (string | null)[]) => {
-    const looks = hosts.map((physicalHost, n) => ({
+    const observations = hosts.map((physicalHost, n) => ({
       events: [n === 0 ? scheduled : started(scheduled, { durationSeconds: n })],
       physicalHost,
     }));
-    return lives(...looks).map((record) => record.previousPhysicalHost);
+    return lives(...observations).map((record) => record.previousPhysicalHost);
   };
 
   test('that became unreadable is no move', () => expect(migrated('node-1', null)).toEqual([null, null]));
@@ -163,7 +163,7 @@ describe('the outage', () => {
 
   test('is none of a VM that only bears witness', () => {
     const others = event({ resources: ['web_7'], eventStatus: 'Started' });
-    const { records } = tell([nothing, { events: [others] }, { events: [], after: 60, bootId: 'boot-2' }], {
+    const { records } = observe([nothing, { events: [others] }, { events: [], after: 60, bootId: 'boot-2' }], {
       witnessRate: 1,
     });
     expect(records.at(-1)?.observedOutageSeconds).toBeNull();
@@ -172,7 +172,11 @@ describe('the outage', () => {
 
 describe('since when it is Scheduled', () => {
   test('is remembered through its changes', () => {
-    const { state } = tell([nothing, { events: [scheduled] }, { events: [event({ notBefore: at(5000) })], after: 60 }]);
+    const { state } = observe([
+      nothing,
+      { events: [scheduled] },
+      { events: [event({ notBefore: at(5000) })], after: 60 },
+    ]);
     expect([...state.events.values()][0]?.scheduledSince).toBe(at(2));
   });
 });
@@ -198,10 +202,10 @@ describe('a record stays small', () => {
   });
 
   test('a content that changes two hundred times does not make the memory of the event grow with its list', () => {
-    const looks = Array.from({ length: 200 }, (_, n) => ({
+    const observations = Array.from({ length: 200 }, (_, n) => ({
       events: [event({ resources: [...names, 'web_0'], notBefore: at(9000 + n) })],
     }));
-    const memory = [...tell([nothing, ...looks]).state.events.values()][0];
+    const memory = [...observe([nothing, ...observations]).state.events.values()][0];
     expect(bytes(memory?.recorded)).toBeLessThan(20_000);
   });
 

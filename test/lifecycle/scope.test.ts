@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { impactWithin, isSampled } from '../../src/lifecycle/scope.ts';
 import { play } from '../support/cases.ts';
-import { at, event, inWords, type Look, nothing, observerNamed, started, tell } from '../support/story.ts';
+import {
+  at,
+  event,
+  nothing,
+  type ObservationSpec,
+  observe,
+  observerNamed,
+  phaseLines,
+  started,
+} from '../support/story.ts';
 
 const scheduled = event();
 const ofOthers = (given = {}) => event({ resources: ['web_7'], ...given });
@@ -78,7 +87,7 @@ describe('an event concerns this VM, or no longer', () => {
 describe('witnesses', () => {
   const others = Array.from({ length: 400 }, (_, n) => ofOthers({ eventId: `event-${n}` }));
   const seenBy = (witnessRate: number, vmName = 'web_0') =>
-    tell([nothing, { events: others }], { witnessRate, observer: observerNamed(vmName) }).records;
+    observe([nothing, { events: others }], { witnessRate, observer: observerNamed(vmName) }).records;
 
   test('rate 0: only events that affect this VM', () => expect(seenBy(0)).toHaveLength(0));
 
@@ -93,10 +102,10 @@ describe('witnesses', () => {
   });
 
   test('a witness is not affected, and tells the whole life', () => {
-    const { records } = tell([nothing, { events: [ofOthers()] }, { events: [started(ofOthers())] }, nothing], {
+    const { records } = observe([nothing, { events: [ofOthers()] }, { events: [started(ofOthers())] }, nothing], {
       witnessRate: 1,
     });
-    expect(inWords(records)).toEqual([
+    expect(phaseLines(records)).toEqual([
       'Scheduled: said-by-azure',
       'Started: said-by-azure',
       'Completed: left-after-started',
@@ -105,8 +114,8 @@ describe('witnesses', () => {
   });
 
   test('our name joins an event that we witness', () => {
-    const { records } = tell([nothing, { events: [ofOthers()] }, { events: [scheduled] }], { witnessRate: 1 });
-    expect(inWords(records)).toEqual([
+    const { records } = observe([nothing, { events: [ofOthers()] }, { events: [scheduled] }], { witnessRate: 1 });
+    expect(phaseLines(records)).toEqual([
       'Scheduled: said-by-azure',
       'Updated: became-affected affectedResources-changed',
     ]);
@@ -114,7 +123,7 @@ describe('witnesses', () => {
   });
 
   test('events of others are counted and remembered with the time since when they are Scheduled', () => {
-    const { state, appeared } = tell([
+    const { state, appeared } = observe([
       nothing,
       { events: [ofOthers()] },
       { events: [ofOthers(), event({ eventId: 'x' })] },
@@ -125,34 +134,46 @@ describe('witnesses', () => {
 });
 
 describe('is an impact on this VM near', () => {
-  const stateWith = (...looks: Look[]) => tell([nothing, ...looks]).state;
-  const cases: readonly { readonly name: string; readonly looks: readonly Look[]; readonly near: boolean }[] = [
-    { name: 'nothing is planned', looks: [], near: false },
-    { name: 'an event exactly five minutes away', looks: [{ events: [event({ notBefore: at(302) })] }], near: true },
-    { name: 'an event a second further away', looks: [{ events: [event({ notBefore: at(303) })] }], near: false },
-    { name: 'an event whose time is unknown', looks: [{ events: [event({ notBefore: null })] }], near: true },
-    { name: 'an event whose time has passed', looks: [{ events: [event({ notBefore: at(-9) })] }], near: true },
+  const stateWith = (...observations: ObservationSpec[]) => observe([nothing, ...observations]).state;
+  const cases: readonly {
+    readonly name: string;
+    readonly observations: readonly ObservationSpec[];
+    readonly near: boolean;
+  }[] = [
+    { name: 'nothing is planned', observations: [], near: false },
     {
-      name: 'an event days ahead that started',
-      looks: [{ events: [event({ notBefore: at(90_000), eventStatus: 'Started' })] }],
+      name: 'an event exactly five minutes away',
+      observations: [{ events: [event({ notBefore: at(302) })] }],
       near: true,
     },
-    { name: 'an event of other VMs that started', looks: [{ events: [started(ofOthers())] }], near: false },
-    { name: 'an event that has ended', looks: [{ events: [started(scheduled)] }, nothing], near: false },
+    {
+      name: 'an event a second further away',
+      observations: [{ events: [event({ notBefore: at(303) })] }],
+      near: false,
+    },
+    { name: 'an event whose time is unknown', observations: [{ events: [event({ notBefore: null })] }], near: true },
+    { name: 'an event whose time has passed', observations: [{ events: [event({ notBefore: at(-9) })] }], near: true },
+    {
+      name: 'an event days ahead that started',
+      observations: [{ events: [event({ notBefore: at(90_000), eventStatus: 'Started' })] }],
+      near: true,
+    },
+    { name: 'an event of other VMs that started', observations: [{ events: [started(ofOthers())] }], near: false },
+    { name: 'an event that has ended', observations: [{ events: [started(scheduled)] }, nothing], near: false },
   ];
-  test.each(cases)('$name: $near', ({ looks, near }) => {
-    expect(impactWithin(stateWith(...looks), new Date(at(2)), 300_000)).toBe(near);
+  test.each(cases)('$name: $near', ({ observations, near }) => {
+    expect(impactWithin(stateWith(...observations), new Date(at(2)), 300_000)).toBe(near);
   });
 });
 
 describe('counting what came in sight', () => {
   test('an event that our name joins later counts as ours then, and once', () => {
-    const looks = [nothing, { events: [ofOthers()] }, { events: [scheduled] }, { events: [scheduled] }];
-    expect(tell(looks).appeared).toEqual({ seen: 1, ours: 1 });
+    const observations = [nothing, { events: [ofOthers()] }, { events: [scheduled] }, { events: [scheduled] }];
+    expect(observe(observations).appeared).toEqual({ seen: 1, ours: 1 });
   });
 
   test('an event of others that Azure itself says has ended is forgotten at once', () => {
-    const { state, records } = tell([
+    const { state, records } = observe([
       nothing,
       { events: [ofOthers()] },
       { events: [ofOthers({ eventStatus: 'Completed' })] },

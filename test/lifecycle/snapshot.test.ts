@@ -2,15 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { foldEvents, foldObservers } from '../../src/lifecycle/fold.ts';
 import { emptyState } from '../../src/lifecycle/state.ts';
 import { seconds } from '../support/cases.ts';
-import { at, event, type Look, noon, nothing, observerNamed, tell } from '../support/story.ts';
+import { at, event, noon, nothing, type ObservationSpec, observe, observerNamed } from '../support/story.ts';
 
 const lost = event({ eventId: 'Lost-1', notBefore: at(90_000), resources: ['web_0', 'web_1'] });
 const still = event({ eventId: 'Still-1', notBefore: at(90_000) });
-const before = tell([nothing, { events: [lost, still] }]).records;
+const before = observe([nothing, { events: [lost, still] }]).records;
 /** The state is gone; what is listed now is all that is left. */
-const newStream = (looks: readonly Look[]) =>
-  tell(looks, { state: emptyState('second-stream'), from: noon + 600_000 }).records;
-const fiveMinutes = (look: Look): Look[] => seconds(31, { ...look, after: 10 });
+const newStream = (observations: readonly ObservationSpec[]) =>
+  observe(observations, { state: emptyState('second-stream'), from: noon + 600_000 }).records;
+const fiveMinutes = (observation: ObservationSpec): ObservationSpec[] => seconds(31, { ...observation, after: 10 });
 
 describe('the first record of a new stream that is about no event', () => {
   const records = newStream(fiveMinutes({ events: [still] }));
@@ -34,8 +34,10 @@ describe('the first record of a new stream that is about no event', () => {
   });
 
   test('comes once, and not in a stream that goes on', () => {
-    expect(newStream(fiveMinutes({ events: [still] }).flatMap((look) => [look, look]))).toHaveLength(2);
-    expect(tell(fiveMinutes(nothing)).records).toEqual([]);
+    expect(
+      newStream(fiveMinutes({ events: [still] }).flatMap((observation) => [observation, observation])),
+    ).toHaveLength(2);
+    expect(observe(fiveMinutes(nothing)).records).toEqual([]);
   });
 
   test('waits while an entry cannot be read', () => {
@@ -66,12 +68,12 @@ describe('a lost state', () => {
   });
 
   test('presumes nothing of what another VM tells of later', () => {
-    const other = tell([{ events: [lost] }], { observer: observerNamed('web_1'), from: noon + 3_600_000 }).records;
+    const other = observe([{ events: [lost] }], { observer: observerNamed('web_1'), from: noon + 3_600_000 }).records;
     expect(endsOf([...before, ...after, ...other])).toMatchObject({ 'lost-1': null });
   });
 
   test('of another VM presumes nothing', () => {
-    const foreign = tell(fiveMinutes(nothing), {
+    const foreign = observe(fiveMinutes(nothing), {
       observer: observerNamed('web_7'),
       state: emptyState('seventh'),
       from: noon + 600_000,
@@ -82,11 +84,16 @@ describe('a lost state', () => {
 });
 
 describe('times of several VMs', () => {
-  const looks: readonly Look[] = [nothing, { events: [lost] }, nothing, { events: [lost], after: 60 }];
+  const observations: readonly ObservationSpec[] = [
+    nothing,
+    { events: [lost] },
+    nothing,
+    { events: [lost], after: 60 },
+  ];
 
   test('are compared by the clock of Azure: a VM that is fast withdraws no later end', () => {
-    const fast = tell(looks.map((look) => ({ ...look, clockAheadSeconds: 300 }))).records;
-    const right = tell([nothing, { events: [lost] }, { events: [lost], after: 100 }, nothing], {
+    const fast = observe(observations.map((observation) => ({ ...observation, clockAheadSeconds: 300 }))).records;
+    const right = observe([nothing, { events: [lost] }, { events: [lost], after: 100 }, nothing], {
       observer: observerNamed('web_1'),
     }).records;
     expect(foldEvents([...fast, ...right])[0]?.end).toMatchObject({ vmName: 'web_1', phase: 'Canceled' });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { countedSteps } from '../../src/lifecycle/describe.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import { play } from '../support/cases.ts';
-import { at, event, type Look, nothing, observerNamed, started, tell } from '../support/story.ts';
+import { at, event, nothing, type ObservationSpec, observe, observerNamed, started } from '../support/story.ts';
 
 const scheduled = event();
 
@@ -51,7 +51,7 @@ describe('letter case of a status is nothing', () => {
 
 describe('Started, Scheduled, Started', () => {
   const later = event({ notBefore: at(2000) });
-  const looks: readonly Look[] = [
+  const observations: readonly ObservationSpec[] = [
     nothing,
     { events: [scheduled] },
     { events: [started(scheduled)] },
@@ -60,7 +60,7 @@ describe('Started, Scheduled, Started', () => {
     { events: [started(later)], after: 5 },
     { events: [], after: 5 },
   ];
-  const { records } = tell(looks);
+  const { records } = observe(observations);
 
   test('each is a step, and so is a move of notBefore between them', () => {
     expect(records.map(({ phase, evidence, repeat }) => [phase, evidence.join(' '), repeat])).toEqual([
@@ -76,7 +76,7 @@ describe('Started, Scheduled, Started', () => {
   test('only the time as Started counts', () => expect(records.at(-1)?.startedSeconds).toBe(10));
 
   test('and gone while Scheduled again is Ended', () => {
-    const gone = tell([...looks.slice(0, 5), nothing]).records.at(-1);
+    const gone = observe([...observations.slice(0, 5), nothing]).records.at(-1);
     expect(gone).toMatchObject({ phase: 'Ended', evidence: ['status-went-back'], startedSeconds: 5 });
   });
 });
@@ -84,26 +84,34 @@ describe('Started, Scheduled, Started', () => {
 describe('ids agree', () => {
   const idsOf = (records: readonly LifecycleRecord[], phase: string) =>
     records.filter((record) => record.phase === phase).map(({ transitionId }) => transitionId);
-  const seenBy = (vm: string, looks: readonly Look[]) => tell(looks, { observer: observerNamed(vm) }).records;
+  const seenBy = (vm: string, observations: readonly ObservationSpec[]) =>
+    observe(observations, { observer: observerNamed(vm) }).records;
   const both = (given = {}) => event({ resources: ['web_0', 'web_1'], ...given });
 
   test('whatever the api-version: older ones tell no duration', () => {
-    const looks = (durationSeconds: number | null): Look[] => [
+    const observations = (durationSeconds: number | null): ObservationSpec[] => [
       nothing,
       { events: [both({ durationSeconds })] },
       { events: [both({ durationSeconds, notBefore: at(1800) })] },
     ];
-    expect(idsOf(seenBy('web_0', looks(5)), 'Updated')).toEqual(idsOf(seenBy('web_1', looks(null)), 'Updated'));
+    expect(idsOf(seenBy('web_0', observations(5)), 'Updated')).toEqual(
+      idsOf(seenBy('web_1', observations(null)), 'Updated'),
+    );
   });
 
   test('two durations one after the other are two steps', () => {
-    const looks = [5, 9, 2].map((durationSeconds) => ({ events: [both({ durationSeconds })] }));
-    expect(new Set(idsOf(seenBy('web_0', [nothing, ...looks]), 'Updated')).size).toBe(2);
+    const observations = [5, 9, 2].map((durationSeconds) => ({ events: [both({ durationSeconds })] }));
+    expect(new Set(idsOf(seenBy('web_0', [nothing, ...observations]), 'Updated')).size).toBe(2);
   });
 
   test('of a status that went back, for who joined after an update to the same content', () => {
     const moved = both({ notBefore: at(1800) });
-    const late: readonly Look[] = [nothing, { events: [moved] }, { events: [started(moved)] }, { events: [moved] }];
+    const late: readonly ObservationSpec[] = [
+      nothing,
+      { events: [moved] },
+      { events: [started(moved)] },
+      { events: [moved] },
+    ];
     const early = [nothing, { events: [both()] }, ...late.slice(1)];
     expect(idsOf(seenBy('web_0', early), 'Updated').at(-1)).toBe(idsOf(seenBy('web_1', late), 'Updated').at(-1));
   });
@@ -113,12 +121,12 @@ describe('a notBefore that slides for hours', () => {
   const slides = Array.from({ length: 2 * countedSteps }, (_, n) => ({ events: [event({ notBefore: at(9000 + n) })] }));
 
   test('does not make the memory of the event grow', () => {
-    const { state } = tell([nothing, ...slides]);
+    const { state } = observe([nothing, ...slides]);
     expect(Object.keys([...state.events.values()][0]?.recorded ?? {}).length).toBeLessThanOrEqual(countedSteps);
   });
 
   test('gives no id twice, also when it comes back to where it was', () => {
-    const { records } = tell([nothing, ...slides, ...slides, nothing]);
+    const { records } = observe([nothing, ...slides, ...slides, nothing]);
     const ids = records.map(({ recordId }) => recordId);
     expect(new Set(ids).size).toBe(ids.length);
     expect(records.at(-1)).toMatchObject({ phase: 'Canceled', repeat: 0 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { play } from '../support/cases.ts';
-import { at, event, inWords, type Look, nothing, started, tell } from '../support/story.ts';
+import { at, event, nothing, type ObservationSpec, observe, phaseLines, started } from '../support/story.ts';
 
 const scheduled = event();
 const reboot = event({ eventType: 'Reboot', durationSeconds: -1 });
@@ -157,7 +157,7 @@ describe('an event id returns', () => {
   ]);
 
   test('the steps of the second life have ids of their own', () => {
-    const { records } = tell([nothing, { events: [scheduled] }, nothing, { events: [scheduled] }, nothing]);
+    const { records } = observe([nothing, { events: [scheduled] }, nothing, { events: [scheduled] }, nothing]);
     expect(records.map(({ repeat }) => repeat)).toEqual([0, 0, 1, 1]);
     expect(new Set(records.map(({ transitionId }) => transitionId)).size).toBe(4);
     expect(records.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
@@ -165,7 +165,7 @@ describe('an event id returns', () => {
 });
 
 describe('what a step changed', () => {
-  const changesOf = (...looks: Look[]) => tell([nothing, ...looks]).records.at(-1)?.changes;
+  const changesOf = (...observations: ObservationSpec[]) => observe([nothing, ...observations]).records.at(-1)?.changes;
 
   test('a status that went back, or that nobody knows, says from what to what', () => {
     expect(changesOf({ events: [scheduled] }, { events: [started(scheduled)] }, { events: [scheduled] })).toEqual([
@@ -184,13 +184,13 @@ describe('what a step changed', () => {
   test('a field that is missing for once keeps its last good value', () => {
     const { eventId: _, eventStatus: __, raw: ___, ...fields } = scheduled;
     for (const field of Object.keys(fields)) {
-      const [first, last] = tell(
+      const [first, last] = observe(
         [
           nothing,
           { events: [scheduled] },
           { events: [event({ ...scheduled, [field]: null, eventId: scheduled.eventId.toLowerCase() })] },
           nothing,
-        ].map((look) => ({ ...look, incarnation: undefined as never })),
+        ].map((observation) => ({ ...observation, incarnation: undefined as never })),
       ).records;
       expect(last).toMatchObject({
         eventId: first?.eventId,
@@ -210,7 +210,7 @@ describe('what a step changed', () => {
     const united = (resources: string[]) => ({ events: [{ ...winner, resources }] });
     const both = united(['web_0', 'web_1']);
     const more = united(['web_0', 'web_1', 'web_2']);
-    expect(inWords(tell([nothing, both, both, more, more, more]).records)).toEqual([
+    expect(phaseLines(observe([nothing, both, both, more, more, more]).records)).toEqual([
       'Scheduled: said-by-azure',
       'Updated: affectedResources-changed',
     ]);
@@ -233,7 +233,7 @@ describe('an event that was hidden', () => {
 
   test('while it started: how long it was Started nobody knows', () => {
     const hidden = Array.from({ length: 20 }, () => ({ events: [], unreadable: 1 }));
-    const records = tell([
+    const records = observe([
       nothing,
       { events: [scheduled] },
       ...hidden,
@@ -248,7 +248,7 @@ describe('an event that was hidden', () => {
   });
 
   test('around a reset while it started: the same', () => {
-    const looks: Look[] = [
+    const observations: ObservationSpec[] = [
       { events: [], incarnation: 8 },
       { events: [scheduled], incarnation: 9 },
       { events: [], incarnation: 1 },
@@ -256,12 +256,12 @@ describe('an event that was hidden', () => {
       { events: [started(scheduled)], incarnation: 2 },
       { events: [], incarnation: 3, after: 400 },
     ];
-    expect(tell(looks).records.at(-1)).toMatchObject({ phase: 'Completed', startedSeconds: null });
+    expect(observe(observations).records.at(-1)).toMatchObject({ phase: 'Completed', startedSeconds: null });
   });
 });
 
 describe('the second life of an event', () => {
-  const back: readonly Look[] = [
+  const back: readonly ObservationSpec[] = [
     nothing,
     { events: [scheduled], pauseMs: 1500 },
     { events: [started(scheduled)], after: 5 },
@@ -272,7 +272,7 @@ describe('the second life of an event', () => {
   ];
 
   test('is measured anew: everybody was told to recover', () => {
-    const second = tell(back).records.slice(3);
+    const second = observe(back).records.slice(3);
     expect(
       second.map(({ phase, firstSeenAt, noticeSeconds, observedPauseMs }) => [
         phase,
@@ -288,7 +288,7 @@ describe('the second life of an event', () => {
   });
 
   test('of which only the later part is seen has no startedSeconds', () => {
-    const { records } = tell([
+    const { records } = observe([
       nothing,
       { events: [started(scheduled)] },
       nothing,
@@ -300,7 +300,7 @@ describe('the second life of an event', () => {
 
   test('is published even when it names other VMs only: the end that was told is withdrawn', () => {
     const others = event({ resources: ['web_7'] });
-    expect(inWords(tell([nothing, { events: [scheduled] }, nothing, { events: [others] }]).records).at(-1)).toBe(
+    expect(phaseLines(observe([nothing, { events: [scheduled] }, nothing, { events: [others] }]).records).at(-1)).toBe(
       'Scheduled: reappeared',
     );
   });

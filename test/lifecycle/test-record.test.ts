@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { emptyState, type LifecycleState } from '../../src/lifecycle/state.ts';
 import { testRecord } from '../../src/lifecycle/test-record.ts';
 import { isUrgent } from '../../src/lifecycle/urgency.ts';
-import { event, inWords, observerNamed, started, tell } from '../support/story.ts';
+import { event, observe, observerNamed, phaseLines, started } from '../support/story.ts';
 
 const given = {
   unique: '1',
@@ -48,11 +48,11 @@ test('each test is another event, and the same one has the same ids', () => {
 test('the next document does not end a test, and the events that it lists go on behind it', () => {
   const freeze = event();
   const emitTest = (state: LifecycleState): LifecycleState => testRecord(state, given).state;
-  const { records } = tell([
+  const { records } = observe([
     { events: [freeze] },
     { events: [freeze], meanwhile: emitTest },
     { events: [started(freeze)] },
   ]);
-  expect(inWords(records)).toEqual(['Scheduled: present-at-first-look', 'Started: said-by-azure']);
+  expect(phaseLines(records)).toEqual(['Scheduled: present-at-first-look', 'Started: said-by-azure']);
   expect(records.map(({ position }) => position)).toEqual([1, 3]);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { gapAfterMs } from '../../src/lifecycle/transition.ts';
 import { play, seconds } from '../support/cases.ts';
-import { at, event, inWords, type Look, nothing, started, tell } from '../support/story.ts';
+import { at, event, nothing, type ObservationSpec, observe, phaseLines, started } from '../support/story.ts';
 
 const scheduled = event();
 const reboot = event({ eventType: 'Reboot', durationSeconds: -1 });
@@ -81,7 +81,7 @@ describe('an event runs its course', () => {
 });
 
 test('the events of one document are told in the order of their lower-case ids', () => {
-  const { records } = tell([nothing, { events: ['b', 'A', 'C'].map((eventId) => event({ eventId })) }]);
+  const { records } = observe([nothing, { events: ['b', 'A', 'C'].map((eventId) => event({ eventId })) }]);
   expect(records.map(({ eventId }) => eventId)).toEqual(['A', 'b', 'C']);
 });
 
@@ -90,7 +90,7 @@ test('a gap is ten seconds, or three poll intervals where that is more', () => {
 });
 
 describe('until the observer is known', () => {
-  const early: readonly Look[] = [
+  const early: readonly ObservationSpec[] = [
     { ...nothing, unknownObserver: true },
     { events: [scheduled], unknownObserver: true },
     { events: [scheduled], unknownObserver: true },
@@ -99,35 +99,44 @@ describe('until the observer is known', () => {
   ];
 
   test('documents are set aside, and nothing is told', () => {
-    const { records, state } = tell(early);
+    const { records, state } = observe(early);
     expect(records).toEqual([]);
     expect(state.undecided.map(({ document }) => document?.events.length)).toEqual([0, 1, 1, 1, 0]);
   });
 
   test('of equal documents the first, the second and the latest are kept', () => {
-    const { undecided } = tell(Array.from({ length: 9 }, () => ({ ...nothing, unknownObserver: true }))).state;
+    const { undecided } = observe(Array.from({ length: 9 }, () => ({ ...nothing, unknownObserver: true }))).state;
     expect(undecided.map(({ at }) => at)).toEqual([at(1), at(2), at(9)]);
   });
 
   test('also those in which the machine measured a pause', () => {
-    const looks = [{}, {}, {}, {}, { pauseMs: 5000 }, {}, {}].map((look) => ({
+    const observations = [{}, {}, {}, {}, { pauseMs: 5000 }, {}, {}].map((observation) => ({
       ...nothing,
-      ...look,
+      ...observation,
       unknownObserver: true,
     }));
-    expect(tell(looks).state.undecided.map(({ at }) => at)).toEqual([at(1), at(2), at(4), at(5), at(6), at(7)]);
+    expect(observe(observations).state.undecided.map(({ at }) => at)).toEqual([
+      at(1),
+      at(2),
+      at(4),
+      at(5),
+      at(6),
+      at(7),
+    ]);
   });
 
   test('an event that left for two documents and came back has ended and come back', () => {
-    const away: Look = { events: [], incarnation: 2, after: 2 };
-    const looks: readonly Look[] = [
+    const away: ObservationSpec = { events: [], incarnation: 2, after: 2 };
+    const observations: readonly ObservationSpec[] = [
       { events: [scheduled], incarnation: 1 },
       away,
       away,
       { events: [scheduled], incarnation: 3 },
     ];
-    const late = tell([...looks.map((look) => ({ ...look, unknownObserver: true })), nothing], { confirms: false });
-    expect(inWords(late.records).map((words) => words.replace(/:.*/, ''))).toEqual([
+    const late = observe([...observations.map((observation) => ({ ...observation, unknownObserver: true })), nothing], {
+      confirms: false,
+    });
+    expect(phaseLines(late.records).map((words) => words.replace(/:.*/, ''))).toEqual([
       'Scheduled',
       'Canceled',
       'Scheduled',
@@ -135,8 +144,8 @@ describe('until the observer is known', () => {
   });
 
   test('they are decided in order, with the time at which each was seen', () => {
-    const { records, state } = tell([...early, { events: [], kind: 'unavailable' }]);
-    expect(inWords(records)).toEqual([
+    const { records, state } = observe([...early, { events: [], kind: 'unavailable' }]);
+    expect(phaseLines(records)).toEqual([
       'Scheduled: said-by-azure',
       'Started: said-by-azure',
       'Completed: left-after-started',
@@ -146,59 +155,59 @@ describe('until the observer is known', () => {
   });
 
   test('they give the very records that a known observer would have given', () => {
-    const late = tell([...early, nothing]).records;
-    const known = tell(early.map((look) => ({ ...look, unknownObserver: false }))).records;
+    const late = observe([...early, nothing]).records;
+    const known = observe(early.map((observation) => ({ ...observation, unknownObserver: false }))).records;
     expect(late).toEqual(known);
   });
 
   test('a polling pause between two of them is a gap for the later one', () => {
-    const { records } = tell([
+    const { records } = observe([
       { ...nothing, unknownObserver: true },
       { events: [scheduled], unknownObserver: true, after: 60 },
       { events: [scheduled] },
     ]);
-    expect(inWords(records)).toEqual(['Scheduled: present-at-first-look']);
+    expect(phaseLines(records)).toEqual(['Scheduled: present-at-first-look']);
   });
 
   test('a boot between two equal documents is not overlooked', () => {
     const reboot = event({ eventType: 'Reboot', notBefore: at(60) });
-    const looks: readonly Look[] = [
+    const observations: readonly ObservationSpec[] = [
       nothing,
       { events: [reboot] },
       { events: [reboot], after: 100, bootId: 'boot-2' },
       { events: [], incarnation: 4 },
     ];
-    const early = tell([
-      ...looks.map((look) => ({ ...look, unknownObserver: true })),
+    const early = observe([
+      ...observations.map((observation) => ({ ...observation, unknownObserver: true })),
       { events: [], kind: 'unavailable' },
     ]);
-    expect(early.records).toEqual(tell(looks).records);
-    expect(inWords(early.records).at(-1)).toMatch(/^Ended: /);
+    expect(early.records).toEqual(observe(observations).records);
+    expect(phaseLines(early.records).at(-1)).toMatch(/^Ended: /);
   });
 
   test('what does not fit is a gap for what comes after it, and the first is never given up', () => {
-    const big = (n: number): Look => ({
+    const big = (n: number): ObservationSpec => ({
       events: [event({ notBefore: at(900 + n), description: 'x'.repeat(3_000_000) })],
       unknownObserver: true,
     });
-    const { undecided } = tell([big(0), big(1), big(2), big(3)]).state;
+    const { undecided } = observe([big(0), big(1), big(2), big(3)]).state;
     expect(undecided.map(({ document }) => document?.events[0]?.notBefore)).toEqual([at(900), at(903)]);
     expect(undecided[1]?.previousDocumentAt).toBeNull();
   });
 
   test('no more than a thousand wait: the newest then takes the place of the one before', () => {
-    const looks = Array.from({ length: 1010 }, (_, n) => ({
+    const observations = Array.from({ length: 1010 }, (_, n) => ({
       events: [event({ notBefore: at(n) })],
       unknownObserver: true,
     }));
-    const { undecided } = tell(looks).state;
+    const { undecided } = observe(observations).state;
     expect(undecided).toHaveLength(1000);
     expect(undecided[0]?.document?.events[0]?.notBefore).toBe(at(0));
     expect(undecided.at(-1)?.document?.events[0]?.notBefore).toBe(at(1009));
   });
 
   test('a 304 answer to a document that is not held says nothing', () => {
-    const { records, state } = tell([{ events: [], kind: 'unchanged' }]);
+    const { records, state } = observe([{ events: [], kind: 'unchanged' }]);
     expect(records).toEqual([]);
     expect(state.lastDocumentAt).toBeNull();
   });
@@ -208,33 +217,33 @@ describe('a crowd', () => {
   test('a thousand events of a hundred VMs each are told once and not again', () => {
     const names = Array.from({ length: 100 }, (_, n) => `web_${n}`);
     const crowd = Array.from({ length: 1000 }, (_, n) => event({ eventId: `event-${n}`, resources: names }));
-    const { records, state } = tell([nothing, { events: crowd }, { events: crowd }]);
+    const { records, state } = observe([nothing, { events: crowd }, { events: crowd }]);
     expect(records).toHaveLength(1000);
     expect(state.position).toBe(1000);
   });
 
   test('a turn in which nothing changed answers the very same events', () => {
-    const before = tell([nothing, { events: [scheduled] }]).state;
-    const after = tell([{ events: [event()], incarnation: 2 }], { state: before }).state;
+    const before = observe([nothing, { events: [scheduled] }]).state;
+    const after = observe([{ events: [event()], incarnation: 2 }], { state: before }).state;
     expect(after.events).toBe(before.events);
   });
 
   test('of events that end together it does not depend on their order in the document which are forgotten', () => {
     const many = Array.from({ length: 1010 }, (_, n) => event({ eventId: `event-${n}` }));
-    const kept = (events: typeof many) => [...tell([nothing, { events }, nothing]).state.events.keys()].sort();
+    const kept = (events: typeof many) => [...observe([nothing, { events }, nothing]).state.events.keys()].sort();
     expect(kept(many.toReversed())).toEqual(kept(many));
   });
 
   test('events that stay listed as Completed are told once, however many', () => {
     const many = Array.from({ length: 1010 }, (_, n) => event({ eventId: `event-${n}`, eventStatus: 'Completed' }));
-    expect(tell([nothing, { events: many }, { events: many }, { events: many }]).records).toHaveLength(1010);
+    expect(observe([nothing, { events: many }, { events: many }, { events: many }]).records).toHaveLength(1010);
   });
 
   test('an offset of the clock that wavers by a second is told, and writes nothing', () => {
-    const looks = [0, 1, 0, 1].map((clockOffsetSeconds) => ({ events: [scheduled], clockOffsetSeconds }));
-    const { state } = tell([nothing, ...looks]);
+    const observations = [0, 1, 0, 1].map((clockOffsetSeconds) => ({ events: [scheduled], clockOffsetSeconds }));
+    const { state } = observe([nothing, ...observations]);
     expect(state.clockOffsetSeconds).toBe(0);
-    const [record] = tell([
+    const [record] = observe([
       { events: [], clockOffsetSeconds: 0 },
       { events: [scheduled], clockOffsetSeconds: 1 },
     ]).records;
@@ -242,15 +251,15 @@ describe('a crowd', () => {
   });
 
   test('a pause after an event has ended changes nothing that is remembered', () => {
-    const ended = tell([nothing, { events: [scheduled] }, nothing]).state;
-    expect(tell([{ events: [], kind: 'unavailable', pauseMs: 5000 }], { state: ended }).state.events).toBe(
+    const ended = observe([nothing, { events: [scheduled] }, nothing]).state;
+    expect(observe([{ events: [], kind: 'unavailable', pauseMs: 5000 }], { state: ended }).state.events).toBe(
       ended.events,
     );
   });
 
   test('of ended events the last thousand are remembered', () => {
     const many = Array.from({ length: 1200 }, (_, n) => event({ eventId: `event-${n}` }));
-    const { state } = tell([nothing, { events: many }, nothing]);
+    const { state } = observe([nothing, { events: many }, nothing]);
     expect(state.events.size).toBe(1000);
   });
 });

@@ -5,7 +5,7 @@ import { silentLog } from '../../src/log.ts';
 import { confirmOwnership } from '../../src/outbox/confirm-ownership.ts';
 import { openOutbox } from '../../src/outbox/durable-outbox.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
-import { event, nothing, observerNamed, tell } from '../support/story.ts';
+import { event, nothing, observe, observerNamed } from '../support/story.ts';
 
 const [web0, web1] = [observerNamed('web_0'), observerNamed('web_1')];
 
@@ -15,7 +15,7 @@ describe('whose outbox it is', () => {
     readonly stored: readonly [observer: Observer, bootId: string | null] | null;
     readonly bootId: string | null;
     /** What the metadata service tells; null: it does not answer. */
-    readonly told: Observer | null;
+    readonly reported: Observer | null;
     /** Whether sending may begin, and whether what was stored is still there. */
     readonly confirmed: boolean;
     readonly kept: boolean;
@@ -25,7 +25,7 @@ describe('whose outbox it is', () => {
       name: 'the same boot: at once, without asking',
       stored: [web0, 'b1'],
       bootId: 'b1',
-      told: null,
+      reported: null,
       confirmed: true,
       kept: true,
     },
@@ -33,16 +33,23 @@ describe('whose outbox it is', () => {
       name: 'another boot, no answer: nothing is sent',
       stored: [web0, 'b1'],
       bootId: 'b2',
-      told: null,
+      reported: null,
       confirmed: false,
       kept: true,
     },
-    { name: 'another boot, the same VM', stored: [web0, 'b1'], bootId: 'b2', told: web0, confirmed: true, kept: true },
+    {
+      name: 'another boot, the same VM',
+      stored: [web0, 'b1'],
+      bootId: 'b2',
+      reported: web0,
+      confirmed: true,
+      kept: true,
+    },
     {
       name: 'another boot, another VM: a copied disk',
       stored: [web0, 'b1'],
       bootId: 'b2',
-      told: web1,
+      reported: web1,
       confirmed: true,
       kept: false,
     },
@@ -50,15 +57,22 @@ describe('whose outbox it is', () => {
       name: 'an unknown boot proves nothing',
       stored: [web0, null],
       bootId: null,
-      told: null,
+      reported: null,
       confirmed: false,
       kept: true,
     },
-    { name: 'the first start', stored: null, bootId: 'b1', told: web0, confirmed: true, kept: true },
-    { name: 'the first start, no answer yet', stored: null, bootId: 'b1', told: null, confirmed: false, kept: true },
+    { name: 'the first start', stored: null, bootId: 'b1', reported: web0, confirmed: true, kept: true },
+    {
+      name: 'the first start, no answer yet',
+      stored: null,
+      bootId: 'b1',
+      reported: null,
+      confirmed: false,
+      kept: true,
+    },
   ];
 
-  test.each(cases)('$name', async ({ stored, bootId, told, confirmed, kept }) => {
+  test.each(cases)('$name', async ({ stored, bootId, reported, confirmed, kept }) => {
     using directory = temporaryDirectory('identity');
     const outbox = openOutbox({
       directory: directory.path,
@@ -69,7 +83,7 @@ describe('whose outbox it is', () => {
       version: '1.2.3',
     });
     if (stored) outbox.rememberObserver(...stored);
-    const { state, records } = tell([nothing, { events: [event()] }], { state: outbox.state });
+    const { state, records } = observe([nothing, { events: [event()] }], { state: outbox.state });
     outbox.append(state, records);
     const stop = new AbortController();
     const { history } = outbox;
@@ -77,8 +91,8 @@ describe('whose outbox it is', () => {
       {
         outbox,
         observer: {
-          known: () => told ?? stored?.[0] ?? null,
-          fresh: () => told !== null,
+          known: () => reported ?? stored?.[0] ?? null,
+          fresh: () => reported !== null,
           onRead: () => () => {},
         },
         host: { bootId: () => bootId },
@@ -91,7 +105,7 @@ describe('whose outbox it is', () => {
     expect(outbox.pending('hub', { limit: 10 })).toHaveLength(kept ? 1 : 0);
     expect(outbox.state.events.size).toBe(kept ? 1 : 0);
     expect(outbox.history === history).toBe(kept);
-    if (confirmed) expect(outbox.observer?.vmId).toBe((told ?? stored?.[0])?.vmId);
+    if (confirmed) expect(outbox.observer?.vmId).toBe((reported ?? stored?.[0])?.vmId);
     outbox.close();
   });
 });

@@ -9,7 +9,7 @@ import { OutboxInUse } from '../../src/outbox/store/errors.ts';
 import { memoryBounds } from '../../src/outbox/store/retention.ts';
 import { observerNamed } from '../support/story.ts';
 import { keepFileBusy } from './busy-file.ts';
-import { createHarness, deliverAll, type Harness, observe, positions } from './harness.ts';
+import { appendRecords, createHarness, deliverAll, type Harness, positions } from './harness.ts';
 
 /** A state directory that cannot be made, as the path leads through a file. */
 function blockedHarness(): Harness & { unblock(): void } {
@@ -31,12 +31,12 @@ describe('a commit that fails', () => {
   test('loses nothing: listeners are notified, it is sent from memory, and the next success writes it all', async () => {
     using harness = createHarness();
     const outbox = harness.open();
-    const heard: number[] = [];
-    outbox.onAppended((records) => heard.push(...records.map(({ position }) => position)));
-    observe(outbox, { count: 2 });
+    const notified: number[] = [];
+    outbox.onAppended((records) => notified.push(...records.map(({ position }) => position)));
+    appendRecords(outbox, { count: 2 });
     const other = keepFileBusy(harness.directory);
-    observe(outbox, { eventId: 'EVENT-2' });
-    expect(heard).toEqual([1, 2, 3]);
+    appendRecords(outbox, { eventId: 'EVENT-2' });
+    expect(notified).toEqual([1, 2, 3]);
     expect(outbox.storage).toMatchObject({ trouble: { kind: 'busy', code: 'sqlite-5' }, undurable: 1 });
     expect(positions(outbox, 'hub')).toEqual([1, 2, 3]);
     expect(outbox.pending('hub', { limit: 10, exceptEvents: new Set(['event-1']) })).toHaveLength(1);
@@ -53,7 +53,7 @@ describe('a commit that fails', () => {
   test('of a delivery update sends nothing again in this process', async () => {
     using harness = createHarness();
     const outbox = harness.open();
-    observe(outbox, { count: 3 });
+    appendRecords(outbox, { count: 3 });
     const other = keepFileBusy(harness.directory);
     outbox.settle('hub', [{ position: 1, state: 'delivered' }], { ...noProgress, lastSuccessAt: 'now' });
     outbox.settle('hub', [{ position: 2, state: 'pending', code: 'http-503', reason: 'busy' }], noProgress);
@@ -79,7 +79,7 @@ describe('a commit that fails', () => {
     using harness = createHarness();
     const outbox = harness.open();
     const other = keepFileBusy(harness.directory);
-    observe(outbox, { count: 3 });
+    appendRecords(outbox, { count: 3 });
     deliverAll(outbox, 'hub');
     outbox.settle('table', [{ position: 2, state: 'dead', code: 'x', reason: 'y' }], noProgress);
     expect(positions(outbox, 'hub')).toEqual([]);
@@ -87,7 +87,7 @@ describe('a commit that fails', () => {
     expect(outbox.counters().hub).toMatchObject({ accepted: 3, delivered: 3, undurable: 3 });
     other.letGo();
     await harness.clock.advance(1_000);
-    observe(outbox);
+    appendRecords(outbox);
     const counters = outbox.counters();
     expect(counters.hub).toMatchObject({ accepted: 4, delivered: 3, pending: 1, undurable: 3 });
     expect(counters.table).toMatchObject({ accepted: 4, pending: 3, dead: 1, undurable: 0 });
@@ -101,14 +101,14 @@ describe('a commit that fails', () => {
   test('reports in the backlog what is lost when the process ends', () => {
     using harness = createHarness();
     const outbox = harness.open();
-    observe(outbox, { count: 3 });
+    appendRecords(outbox, { count: 3 });
     outbox.settle('hub', [{ position: 1, state: 'delivered' }], noProgress);
     expect(outbox.backlog()).toEqual([
       { sink: 'hub', pending: 2, onlyInMemory: 0 },
       { sink: 'table', pending: 3, onlyInMemory: 0 },
     ]);
     using _other = { [Symbol.dispose]: keepFileBusy(harness.directory).letGo };
-    observe(outbox, { count: 4 });
+    appendRecords(outbox, { count: 4 });
     outbox.settle(
       'hub',
       [2, 4, 5].map((position) => ({ position, state: 'delivered' as const })),
@@ -124,7 +124,7 @@ describe('a commit that fails', () => {
   test('does not ask the disk again for every delivery', () => {
     using harness = createHarness();
     const outbox = harness.open();
-    observe(outbox, { count: 50 });
+    appendRecords(outbox, { count: 50 });
     using _other = { [Symbol.dispose]: keepFileBusy(harness.directory).letGo };
     // Each attempt waits half a second for the other process: a hundred would outlast the time that a test has.
     for (const position of positions(outbox, 'hub')) {
@@ -137,7 +137,7 @@ describe('a commit that fails', () => {
   test('in the middle of a large append keeps all of it', async () => {
     using harness = createHarness();
     const outbox = harness.open();
-    observe(outbox, { count: 400 });
+    appendRecords(outbox, { count: 400 });
     const other = keepFileBusy(harness.directory);
     await new Promise((resolve) => setImmediate(resolve));
     expect(outbox.storage.trouble?.kind).toBe('busy');
@@ -155,12 +155,12 @@ describe('a commit that fails', () => {
     using harness = createHarness();
     const outbox = harness.open();
     const other = keepFileBusy(harness.directory);
-    observe(outbox, { eventId: 'DONE', count: 300, open: false });
+    appendRecords(outbox, { eventId: 'DONE', count: 300, open: false });
     deliverAll(outbox, 'hub');
     deliverAll(outbox, 'table');
-    observe(outbox, { eventId: 'ENDED', count: 300, open: false });
+    appendRecords(outbox, { eventId: 'ENDED', count: 300, open: false });
     outbox.settle('hub', [{ position: 301, state: 'delivered' }], noProgress);
-    observe(outbox, { eventId: 'OPEN', count: 600 });
+    appendRecords(outbox, { eventId: 'OPEN', count: 600 });
     // 200 too many: of those 300 that everybody has.
     expect(outbox.storage.undurable).toBe(memoryBounds.records);
     expect(outbox.counters().hub).toMatchObject({
@@ -170,7 +170,7 @@ describe('a commit that fails', () => {
       expired: 0,
       undurable: 301,
     });
-    observe(outbox, { eventId: 'OPEN', count: 200 });
+    appendRecords(outbox, { eventId: 'OPEN', count: 200 });
     // The other 100 of them, and 100 of the event that ended.
     expect(outbox.counters().hub).toMatchObject({ accepted: 1400, delivered: 301, pending: 1000, expired: 99 });
     expect(outbox.counters().table).toMatchObject({ accepted: 1400, delivered: 300, pending: 1000, expired: 100 });
@@ -202,14 +202,14 @@ describe('a state directory that cannot be used at start', () => {
     const outbox = harness.open();
     const { streamId } = outbox.state;
     outbox.rememberObserver(observerNamed('web_3'), null);
-    observe(outbox, { count: 2 });
+    appendRecords(outbox, { count: 2 });
     outbox.settle('hub', [{ position: 1, state: 'delivered' }], { ...noProgress, step: 1 });
     expect(positions(outbox, 'hub')).toEqual([2]);
     expect(outbox.progress('hub').step).toBe(1);
     outbox.maintain();
     expect(harness.lines).toMatchObject([{ level: 'error', message: expect.stringContaining(harness.directory) }]);
     harness.unblock();
-    observe(outbox);
+    appendRecords(outbox);
     expect(existsSync(harness.directory)).toBe(false);
     await harness.clock.advance(5_000);
     outbox.retry();
@@ -225,13 +225,13 @@ describe('a state directory that cannot be used at start', () => {
   test('gives its stream back when an earlier outbox comes to light, after memory has been sent', async () => {
     using harness = createHarness();
     const before = harness.open();
-    observe(before, { eventId: 'EARLIER', count: 3 });
+    appendRecords(before, { eventId: 'EARLIER', count: 3 });
     const { streamId } = before.state;
     before.close();
     renameSync(harness.directory, `${harness.directory}-hidden`);
     writeFileSync(harness.directory, '');
     const outbox = harness.open();
-    observe(outbox, { eventId: 'MEANWHILE' });
+    appendRecords(outbox, { eventId: 'MEANWHILE' });
     expect(outbox.state.streamId).not.toBe(streamId);
     rmSync(harness.directory);
     renameSync(`${harness.directory}-hidden`, harness.directory);
@@ -252,13 +252,13 @@ describe('a state directory that cannot be used at start', () => {
   test('can be another VM’s all the same: it is archived when it can be moved', async () => {
     using harness = blockedHarness();
     const outbox = harness.open();
-    observe(outbox, { count: 2 });
+    appendRecords(outbox, { count: 2 });
     outbox.archive('the VM is another one');
     expect(outbox.state.position).toBe(0);
     expect(positions(outbox, 'hub')).toEqual([]);
     harness.unblock();
     await harness.clock.advance(5_000);
-    observe(outbox);
+    appendRecords(outbox);
     expect(outbox.storage.trouble).toBeNull();
     expect(readOutbox(harness.directory)).toMatchObject({ position: 1, streamId: outbox.state.streamId });
   });
@@ -266,11 +266,11 @@ describe('a state directory that cannot be used at start', () => {
   test('and is then taken by another instance is left to it', async () => {
     using harness = blockedHarness();
     const outbox = harness.open();
-    observe(outbox);
+    appendRecords(outbox);
     harness.unblock();
     mkdirSync(join(harness.directory, '..'), { recursive: true });
     using other = createHarness(harness.directory);
-    observe(other.open(), { count: 5 });
+    appendRecords(other.open(), { count: 5 });
     await harness.clock.advance(5_000);
     outbox.retry();
     expect(outbox.storage).toMatchObject({ trouble: { kind: 'unavailable' }, undurable: 1 });

@@ -92,7 +92,7 @@ export function damage(db: DatabaseSync, sql: string): void {
 }
 
 /** One observation: `count` records about this event, which is open afterwards unless said otherwise. */
-export function observe(
+export function appendRecords(
   outbox: Outbox,
   {
     eventId = 'EVENT-1',

@@ -10,12 +10,12 @@ import {
   readRecord,
 } from '../../src/outbox/list-deliveries.ts';
 import { noProgress, type Outbox } from '../../src/outbox/outbox.ts';
-import { after, createHarness, type Harness, observe, recordAt } from './harness.ts';
+import { after, appendRecords, createHarness, type Harness, recordAt } from './harness.ts';
 
 /** Six records for two sinks: 1 delivered and 2 dead for the hub, 2 dead for the table, and 6 purged for the table. */
 function varied(harness: Harness): Outbox {
   const outbox = harness.open();
-  observe(outbox, { count: 6 });
+  appendRecords(outbox, { count: 6 });
   const dead = { position: 2, state: 'dead', code: 'http-400', reason: 'no such column' } as const;
   outbox.settle('hub', [{ position: 1, state: 'delivered' }, dead], noProgress);
   outbox.settle('table', [dead], noProgress);
@@ -81,7 +81,7 @@ describe('deliveries', () => {
 
   test('whose bytes have gone bad are of no type and affect no VM, and keep no other from being found', () => {
     using harness = createHarness();
-    observe(harness.open({ sinks: ['hub'] }), { count: 2 });
+    appendRecords(harness.open({ sinks: ['hub'] }), { count: 2 });
     const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
     db.exec("UPDATE bodies SET json = CAST('{\"torn' AS BLOB) WHERE position = 1");
     db.close();
@@ -112,7 +112,7 @@ describe('deliveries', () => {
   test('are exported to the last although there are many pages of them', async () => {
     using harness = createHarness();
     const outbox = harness.open({ sinks: ['hub'] });
-    for (let n = 0; n < 10; n += 1) observe(outbox, { count: 50 }); // each in one transaction
+    for (let n = 0; n < 10; n += 1) appendRecords(outbox, { count: 50 }); // each in one transaction
     const positions = [...exportRecords(harness.directory, { states: ['pending'] })].map(
       (json) => JSON.parse(json).position,
     );

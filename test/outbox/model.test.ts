@@ -6,7 +6,7 @@ import { noProgress, type Outbox } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
 import { imbalance, noCounters } from '../../src/outbox/store/counters.ts';
 import { runs } from '../support/runs.ts';
-import { createHarness, type Harness, observe, positions } from './harness.ts';
+import { appendRecords, createHarness, type Harness, positions } from './harness.ts';
 
 const sinkNames = ['hub', 'table', 'stdout'] as const;
 const eventIds = ['A', 'B', 'C'];
@@ -124,7 +124,7 @@ const deliveriesIn = (model: Model, sink: string, state: Standing): number[] =>
 function take(step: Step, world: World, model: Model): void {
   switch (step.do) {
     case 'append': {
-      observe(world.outbox, step);
+      appendRecords(world.outbox, step);
       model.open.set(step.eventId.toLowerCase(), step.open);
       for (let n = 0; n < step.count; n += 1) {
         model.position += 1;

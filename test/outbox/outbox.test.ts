@@ -9,7 +9,7 @@ import { noProgress } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
 import { observerNamed } from '../support/story.ts';
 import { until } from '../support/until.ts';
-import { after, createHarness, deliverAll, memoryOf, observe, positions, recordAt } from './harness.ts';
+import { after, appendRecords, createHarness, deliverAll, memoryOf, positions, recordAt } from './harness.ts';
 
 /** How many transactions a piece of work takes: each one adds a commit frame to the log. */
 function changesOf(directory: string): { count: () => number } {
@@ -30,7 +30,7 @@ describe('an outbox that is opened again', () => {
   test('remembers stream, state and what every sink has yet to get', () => {
     using harness = createHarness();
     const first = harness.open();
-    observe(first, { count: 2 });
+    appendRecords(first, { count: 2 });
     first.settle('hub', [{ position: 1, state: 'delivered' }], noProgress);
     const { state } = first;
     first.close();
@@ -45,7 +45,7 @@ describe('an outbox that is opened again', () => {
   test('sends the very bytes that were appended', () => {
     using harness = createHarness();
     const outbox = harness.open();
-    const [record] = observe(outbox);
+    const [record] = appendRecords(outbox);
     const [entry] = outbox.pending('hub', { limit: 1 });
     expect(entry?.json.toString()).toBe(JSON.stringify(record));
     expect(entry).toMatchObject({
@@ -132,26 +132,28 @@ describe('append', () => {
   test('notifies listeners after its records are on disk', () => {
     using harness = createHarness();
     const outbox = harness.open();
-    const heard: [number, number | undefined][] = [];
-    const stop = outbox.onAppended((records) => heard.push([records.length, readOutbox(harness.directory)?.position]));
-    observe(outbox, { count: 2 });
+    const notified: [number, number | undefined][] = [];
+    const stop = outbox.onAppended((records) =>
+      notified.push([records.length, readOutbox(harness.directory)?.position]),
+    );
+    appendRecords(outbox, { count: 2 });
     stop();
-    observe(outbox);
-    expect(heard).toEqual([[2, 2]]);
+    appendRecords(outbox);
+    expect(notified).toEqual([[2, 2]]);
   });
 
   test('takes several transactions for many records, and notifies no listener before the last', async () => {
     using harness = createHarness();
     const outbox = harness.open();
-    const heard: number[] = [];
-    outbox.onAppended((records) => heard.push(records.length));
-    observe(outbox, { count: 600 });
-    expect(heard).toEqual([]);
+    const notified: number[] = [];
+    outbox.onAppended((records) => notified.push(records.length));
+    appendRecords(outbox, { count: 600 });
+    expect(notified).toEqual([]);
     expect(positions(outbox, 'hub')).toEqual([]);
     expect(outbox.counters().hub).toMatchObject({ accepted: 0, pending: 0 });
     expect(readOutbox(harness.directory)).toMatchObject({ position: 0 });
-    await until(() => heard.length > 0);
-    expect(heard).toEqual([600]);
+    await until(() => notified.length > 0);
+    expect(notified).toEqual([600]);
     expect(positions(outbox, 'hub')).toHaveLength(600);
     expect(readOutbox(harness.directory)).toMatchObject({ position: 600 });
   });
@@ -159,9 +161,9 @@ describe('append', () => {
   test('that is still being written takes further ones with it', async () => {
     using harness = createHarness();
     const outbox = harness.open();
-    observe(outbox, { count: 400 });
+    appendRecords(outbox, { count: 400 });
     await nextTurn();
-    observe(outbox, { eventId: 'EVENT-2' });
+    appendRecords(outbox, { eventId: 'EVENT-2' });
     outbox.settle('hub', [], { ...noProgress, step: 3 });
     outbox.close();
     const again = harness.open();
@@ -180,7 +182,7 @@ describe('append', () => {
     expect(positions(outbox, 'hub')).toEqual([]);
     expect(outbox.state.position).toBe(0);
     expect(outbox.counters().hub).toMatchObject({ accepted: 0, pending: 0 });
-    observe(outbox);
+    appendRecords(outbox);
     expect(positions(outbox, 'hub')).toEqual([1]);
   });
 
@@ -217,7 +219,7 @@ describe('pending', () => {
   test('gives the oldest first, of the requested events', () => {
     using harness = createHarness();
     const outbox = harness.open();
-    for (const eventId of ['A', 'B', 'A', 'C', 'B', 'A']) observe(outbox, { eventId });
+    for (const eventId of ['A', 'B', 'A', 'C', 'B', 'A']) appendRecords(outbox, { eventId });
     const found = (query: Omit<Parameters<typeof outbox.pending>[1], 'limit'>, limit = 10): number[] =>
       outbox.pending('hub', { limit, ...query }).map(({ position }) => position);
     expect(found({})).toEqual([1, 2, 3, 4, 5, 6]);
@@ -233,7 +235,7 @@ describe('pending', () => {
   test('puts a record aside whose bytes are not those that were written', () => {
     using harness = createHarness();
     const outbox = harness.open();
-    observe(outbox, { count: 3 });
+    appendRecords(outbox, { count: 3 });
     const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
     db.exec(`UPDATE bodies SET json = X'00' WHERE position = 1; DELETE FROM bodies WHERE position = 3`);
     db.close();
@@ -251,7 +253,7 @@ describe('settle', () => {
   test('counts attempts, keeps dead letters with their reason, and delivers once', () => {
     using harness = createHarness();
     const outbox = harness.open();
-    observe(outbox, { count: 3 });
+    appendRecords(outbox, { count: 3 });
     const progress = { ...noProgress, step: 2, lastErrorAt: '2026-01-01T00:00:00.000Z', lastErrorCode: 'http-503' };
     outbox.settle('hub', [{ position: 1, state: 'pending', code: 'http-503', reason: 'busy' }], progress);
     outbox.settle('hub', [{ position: 1, state: 'pending', code: 'http-500', reason: 'sick' }], progress);
@@ -307,7 +309,7 @@ describe('a configuration that changes its sinks', () => {
   test('gives a new sink everything that is retained, delivered to others or not', () => {
     using harness = createHarness();
     const first = harness.open({ sinks: ['hub'] });
-    observe(first, { count: 3 });
+    appendRecords(first, { count: 3 });
     deliverAll(first, 'hub');
     first.close();
     const second = harness.open({ sinks: ['hub', 'table'] });
@@ -319,14 +321,14 @@ describe('a configuration that changes its sinks', () => {
   test('abandons what a sink that left has not got, and gives it back when it returns', () => {
     using harness = createHarness();
     const first = harness.open();
-    observe(first, { count: 3 });
+    appendRecords(first, { count: 3 });
     first.settle('table', [{ position: 1, state: 'delivered' }], noProgress);
     first.settle('table', [{ position: 2, state: 'dead', code: 'x', reason: 'y' }], noProgress);
     first.close();
     const second = harness.open({ sinks: ['hub'] });
     expect(second.counters().table).toMatchObject({ accepted: 3, delivered: 1, pending: 0, dead: 0, abandoned: 2 });
     expect(second.pending('table', { limit: 10 })).toEqual([]);
-    observe(second);
+    appendRecords(second);
     second.close();
     const third = harness.open();
     expect(positions(third, 'table')).toEqual([2, 3, 4]);
@@ -339,7 +341,7 @@ describe('an outbox of another VM', () => {
     using harness = createHarness();
     const outbox = harness.open();
     outbox.rememberObserver(observerNamed('web_3'), 'boot-1');
-    observe(outbox, { count: 2 });
+    appendRecords(outbox, { count: 2 });
     outbox.settle('hub', [{ position: 1, state: 'delivered' }], noProgress);
     const { streamId } = outbox.state;
     outbox.archive('the VM is another one');
@@ -347,7 +349,7 @@ describe('an outbox of another VM', () => {
     expect(outbox.state.streamId).not.toBe(streamId);
     expect(outbox.observer).toBeNull();
     expect(positions(outbox, 'hub')).toEqual([]);
-    observe(outbox);
+    appendRecords(outbox);
     expect(positions(outbox, 'hub')).toEqual([1]);
     outbox.close();
     expect(harness.open().state).toMatchObject({ position: 1, streamId: outbox.state.streamId });
@@ -363,7 +365,7 @@ describe('an outbox of another VM', () => {
     using harness = createHarness();
     const outbox = harness.open();
     for (let n = 0; n < 5; n += 1) {
-      observe(outbox);
+      appendRecords(outbox);
       outbox.archive('again');
     }
     expect(readdirSync(harness.directory).filter((name) => name.startsWith('archived-'))).toHaveLength(3);

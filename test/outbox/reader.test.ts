@@ -5,7 +5,7 @@ import { listDeliveries } from '../../src/outbox/list-deliveries.ts';
 import { noProgress } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
 import { observerNamed } from '../support/story.ts';
-import { createHarness, damage, observe } from './harness.ts';
+import { appendRecords, createHarness, damage } from './harness.ts';
 
 test('where there is no outbox there is nothing to report', () => {
   using harness = createHarness();
@@ -16,9 +16,9 @@ test('another process sees counters, progress and dead letters while the service
   using harness = createHarness();
   const outbox = harness.open();
   outbox.rememberObserver(observerNamed('web_3'), null);
-  observe(outbox, { eventId: 'A', open: false });
+  appendRecords(outbox, { eventId: 'A', open: false });
   await harness.clock.advance(60_000);
-  observe(outbox, { eventId: 'B', count: 2 });
+  appendRecords(outbox, { eventId: 'B', count: 2 });
   outbox.settle('hub', [{ position: 1, state: 'delivered' }], {
     ...noProgress,
     lastSuccessAt: '2026-01-01T00:01:00.000Z',
@@ -58,8 +58,8 @@ test('a sink that has everything has no oldest pending record', () => {
 test('an outbox in which a byte of an event went bad is refused', () => {
   using harness = createHarness();
   const outbox = harness.open();
-  observe(outbox, { eventId: 'A' });
-  observe(outbox, { eventId: 'B' });
+  appendRecords(outbox, { eventId: 'A' });
+  appendRecords(outbox, { eventId: 'B' });
   outbox.close();
   const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
   damage(db, `UPDATE events SET json = replace(json, '2026', '2006') WHERE eventKey = 'a'`);

@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { Outbox, OutboxOptions } from '../../src/outbox/outbox.ts';
-import { inWords, observerNamed, tell } from '../support/story.ts';
-import { createHarness, type Harness, observe, positions, version } from './harness.ts';
+import { observe, observerNamed, phaseLines } from '../support/story.ts';
+import { appendRecords, createHarness, type Harness, positions, version } from './harness.ts';
 
 /** Beside each outbox of an earlier version: what it holds, written down by the process that wrote it. */
 interface Written {
@@ -72,7 +72,7 @@ describe.each(releases)('an outbox that version %s wrote', (release) => {
     using harness = createHarness();
     place(harness, release);
     const outbox = harness.open({ sinks });
-    const { state, records } = tell([{ events: [], after: 30 }, { events: [] }], {
+    const { state, records } = observe([{ events: [], after: 30 }, { events: [] }], {
       state: outbox.state,
       from: Date.now(),
     });
@@ -102,7 +102,7 @@ test('a roll-back to 0.1.0 and forward again keep everything that either wrote',
   const written = writtenBy('0.1.0');
   place(harness, '0.1.0');
   const newer = harness.open({ sinks });
-  observe(newer, { eventId: 'NEWER-9' });
+  appendRecords(newer, { eventId: 'NEWER-9' });
   newer.rememberObserver(observerNamed('web_0'), 'boot-1');
   newer.close();
 
@@ -120,8 +120,8 @@ test('a roll-back to 0.1.0 and forward again keep everything that either wrote',
   expect(older.recovery).toBeNull();
   expect(older.state).toMatchObject({ streamId: written.streamId, position: written.position + 1 });
   expect([...older.state.events.keys()].sort()).toEqual([...written.events.map(({ key }) => key), 'newer-9'].sort());
-  observe(older, { eventId: 'NEWER-9' });
-  observe(older, { eventId: 'OLDER-10' });
+  appendRecords(older, { eventId: 'NEWER-9' });
+  appendRecords(older, { eventId: 'OLDER-10' });
   older.rememberObserver(observerNamed('web_0'), 'boot-2');
   older.close();
 
@@ -138,7 +138,7 @@ test('a key that a later version adds costs nothing: neither an event, nor the s
   using harness = createHarness();
   using later = createHarness();
   const outbox = harness.open({ sinks });
-  observe(outbox, { eventId: 'A', count: 3 });
+  appendRecords(outbox, { eventId: 'A', count: 3 });
   const { streamId } = outbox.state;
   outbox.close();
 
@@ -171,8 +171,8 @@ test('a key that a later version adds costs nothing: neither an event, nor the s
     const { recovery, state } = outbox;
     console.log(JSON.stringify({ recovery, ...state, events: [...state.events.values()] }));
     outbox.close();`;
-  const told = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
-  expect(JSON.parse(told)).toMatchObject({
+  const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
+  expect(JSON.parse(output)).toMatchObject({
     recovery: null,
     streamId,
     position: 3,
@@ -212,7 +212,7 @@ test('an event that 0.1.0 found absent around a reset ends', () => {
   expect([...outbox.state.events.keys()].sort()).toEqual(Object.keys(stored.events).sort());
   expect(outbox.state.snapshotDue).toBe(false);
   // It goes on from there: what was open ends, what had been absent around a reset too.
-  const { records } = tell(
+  const { records } = observe(
     [
       { events: [], incarnation: 4, after: 400 },
       { events: [], incarnation: 4, after: 400 },
@@ -221,6 +221,6 @@ test('an event that 0.1.0 found absent around a reset ends', () => {
       state: outbox.state,
     },
   );
-  expect(inWords(records).map((words) => words.replace(/:.*/, ''))).toEqual(['Ended', 'Ended', 'Completed']);
-  outbox.append(tell([], { state: outbox.state }).state, []);
+  expect(phaseLines(records).map((words) => words.replace(/:.*/, ''))).toEqual(['Ended', 'Ended', 'Completed']);
+  outbox.append(observe([], { state: outbox.state }).state, []);
 });

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
 import { openOutbox } from '../../src/outbox/durable-outbox.ts';
 import { noProgress } from '../../src/outbox/outbox.ts';
-import { observe } from './harness.ts';
+import { appendRecords } from './harness.ts';
 
 const directory = process.argv[2] ?? '';
 const outbox = openOutbox({
@@ -28,7 +28,7 @@ outbox.onAppended((records) => {
 
 function turn(n: number): void {
   // Now and then more than one transaction.
-  observe(outbox, { eventId: `EVENT-${n % 5}`, count: n % 40 === 39 ? 300 : 1 + (n % 3), bytes: 200 });
+  appendRecords(outbox, { eventId: `EVENT-${n % 5}`, count: n % 40 === 39 ? 300 : 1 + (n % 3), bytes: 200 });
   if (n % 3 === 0) {
     const first = outbox.pending('hub', { limit: 5 }).map(({ position }) => position);
     outbox.settle(

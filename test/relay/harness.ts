@@ -13,7 +13,7 @@ import { until } from '../support/until.ts';
 import { type ScriptedSink, scriptedSink } from './scripted-sink.ts';
 
 /** A record of a test: its event, and what differs from a freeze that is far off. */
-export type Told = string | (Partial<LifecycleRecord> & { readonly eventId: string });
+export type RecordSpec = string | (Partial<LifecycleRecord> & { readonly eventId: string });
 
 /** A relay between a real outbox on disk and a scripted sink, in a time that the test owns. */
 export interface Harness {
@@ -25,9 +25,9 @@ export interface Harness {
   /** Aborts what `drain` started. */
   readonly stop: AbortController;
   /** Appends records, one for each: positions go on from the last. */
-  append(...records: readonly Told[]): void;
+  append(...records: readonly RecordSpec[]): void;
   /** The same for thousands: the outbox takes several turns of the event loop to write them. */
-  appendMany(records: readonly Told[]): Promise<void>;
+  appendMany(records: readonly RecordSpec[]): Promise<void>;
   drain(): ReturnType<Relay['drainOnce']>;
   /** Drains and lets time pass until nothing is left, or `forMs` have passed. */
   drainFor(forMs: number): Promise<void>;
@@ -71,9 +71,9 @@ function assemble(parts: {
   const stop = new AbortController();
   const drain = (): ReturnType<Relay['drainOnce']> => relay.drainOnce(stop.signal);
 
-  const append = (...told: readonly Told[]): void => {
+  const append = (...specs: readonly RecordSpec[]): void => {
     const { streamId, position } = outbox.state;
-    const records = told.map((each, index) =>
+    const records = specs.map((each, index) =>
       sampleRecord({
         notBefore: '2026-03-14T12:00:00.000Z',
         observedAt: clock.now().toISOString(),
@@ -95,13 +95,13 @@ function assemble(parts: {
     stop,
     drain,
     append,
-    async appendMany(told) {
+    async appendMany(specs) {
       let written = 0;
       const stopCounting = outbox.onAppended((records) => {
         written += records.length;
       });
-      append(...told);
-      await until(() => written === told.length);
+      append(...specs);
+      await until(() => written === specs.length);
       stopCounting();
     },
 

@@ -8,42 +8,42 @@ const seen = { kind: 'document', clockOffsetSeconds: 0 } as const;
 const failed = (code: string) => ({ kind: 'unavailable', code, reason: `It is ${code}.` }) as const;
 
 /** What the service answers after these looks, one after the other, each so many seconds after the one before. */
-async function answered(looks: readonly (typeof seen | ReturnType<typeof failed>)[], everySeconds = 1) {
+async function answered(polls: readonly (typeof seen | ReturnType<typeof failed>)[], everySeconds = 1) {
   const clock = createFakeClock();
-  const { record: told, counts } = createPollCounts(clock);
-  for (const look of looks) {
-    told({ pollResult: look, appeared });
+  const { record: onPoll, counts } = createPollCounts(clock);
+  for (const poll of polls) {
+    onPoll({ pollResult: poll, appeared });
     await clock.advance(1000 * everySeconds);
   }
   return JSON.parse(JSON.stringify(createPing({ counts }, clock)()));
 }
 
-const cases: readonly { name: string; looks: Parameters<typeof answered>[0]; every?: number; kind: string }[] = [
-  { name: 'has not looked to the end yet', looks: [], kind: 'waiting' },
-  { name: 'has seen a document', looks: [seen], kind: 'connected' },
+const cases: readonly { name: string; polls: Parameters<typeof answered>[0]; every?: number; kind: string }[] = [
+  { name: 'has not looked to the end yet', polls: [], kind: 'waiting' },
+  { name: 'has seen a document', polls: [seen], kind: 'connected' },
   ...['connection-refused', 'no-route', 'connect-timeout', 'unreachable'].map((code) => ({
     name: `gets no connection (${code})`,
-    looks: [failed(code)],
+    polls: [failed(code)],
     kind: 'no-connection',
   })),
   ...['http-410', 'http-429', 'timeout', 'connection-reset', 'name-not-found', 'not-json'].map((code) => ({
     name: `gets no document (${code})`,
-    looks: [failed(code)],
+    polls: [failed(code)],
     kind: 'connected',
   })),
-  { name: 'saw a document a minute ago', looks: [seen, failed('connection-refused')], every: 30, kind: 'connected' },
+  { name: 'saw a document a minute ago', polls: [seen, failed('connection-refused')], every: 30, kind: 'connected' },
   {
     name: 'saw its last document two minutes ago',
-    looks: [seen, failed('no-route')],
+    polls: [seen, failed('no-route')],
     every: 60,
     kind: 'no-connection',
   },
 ];
 
-test.each(cases)('what the installer reads in the answer of a service that $name', async ({ looks, every, kind }) => {
-  const last = looks.at(-1);
+test.each(cases)('what the installer reads in the answer of a service that $name', async ({ polls, every, kind }) => {
+  const last = polls.at(-1);
   const reason = last?.kind === 'unavailable' ? last.reason : '';
-  expect(reachIn(await answered(looks, every))).toEqual(kind === 'no-connection' ? { kind, reason } : { kind });
+  expect(reachIn(await answered(polls, every))).toEqual(kind === 'no-connection' ? { kind, reason } : { kind });
 });
 
 test('an answer of another version tells nothing of the metadata service', () => {

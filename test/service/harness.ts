@@ -188,21 +188,21 @@ function makePackage(folder: string, version: string, options: PackageOptions): 
 
 /** Everything below a folder: what it is, its rights, and what is in it. For comparing two of them. */
 export function treeOf(folder: string): Record<string, string> {
-  const told: Record<string, string> = {};
+  const result: Record<string, string> = {};
   const visit = (path: string): void => {
     const entry = lstatSync(path);
     const rights = (entry.mode & 0o7777).toString(8);
     if (entry.isSymbolicLink())
-      told[path.slice(folder.length)] = `-> ${readlinkSync(path).replace(dirname(folder), '')}`;
+      result[path.slice(folder.length)] = `-> ${readlinkSync(path).replace(dirname(folder), '')}`;
     else if (entry.isFile())
-      told[path.slice(folder.length)] = `${rights} ${readFileSync(path, 'utf8').replaceAll(folder, '')}`;
+      result[path.slice(folder.length)] = `${rights} ${readFileSync(path, 'utf8').replaceAll(folder, '')}`;
     else {
-      told[path.slice(folder.length)] = `${rights} folder`;
+      result[path.slice(folder.length)] = `${rights} folder`;
       for (const name of readdirSync(path).toSorted()) visit(join(path, name));
     }
   };
   visit(folder);
-  return told;
+  return result;
 }
 
 /** What a refusal said; fails where it was none. */

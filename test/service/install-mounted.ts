@@ -9,9 +9,9 @@ mkdirSync(harness.places.home);
 spawnSync('mount', ['-t', 'tmpfs', '-o', 'mode=755', 'none', harness.places.home]);
 const from = harness.package('1.0.0');
 rmSync(join(from, 'LICENSE'));
-const told = await harness.install({ from, configuration: harness.configuration() }).then(
+const result = await harness.install({ from, configuration: harness.configuration() }).then(
   ({ outcome }) => outcome,
   (error: unknown) => (error instanceof Error ? error.message : String(error)),
 );
 spawnSync('umount', [harness.places.home]);
-process.stdout.write(told);
+process.stdout.write(result);

@@ -21,7 +21,7 @@ process.stdout.write(
   JSON.stringify({
     hasCommand,
     units,
-    told: done.map(({ outcome, changed, command }) => ({ outcome, changed, command })),
+    result: done.map(({ outcome, changed, command }) => ({ outcome, changed, command })),
     message: doneSentences(done[0] as (typeof done)[0], harness.places).at(-1),
   }),
 );

@@ -313,12 +313,12 @@ test('a command of the same name that is somebody else’s is left alone', async
 test.skipIf(noMounting)(
   `where /usr/local is read-only everything but the command is installed, and that is said${noMounting}`,
   () => {
-    const told = inMountNamespace('install-read-only.ts');
-    expect(JSON.parse(told)).toEqual({
+    const result = inMountNamespace('install-read-only.ts');
+    expect(JSON.parse(result)).toEqual({
       hasCommand: false,
       // There `systemctl mask` finds it in its way, which is better than no service.
       units: ['administratorUnit'],
-      told: [
+      result: [
         { outcome: 'becomes-ready', changed: true, command: 'no-place' },
         { outcome: 'ready-already', changed: false, command: 'no-place' },
       ],
@@ -330,8 +330,8 @@ test.skipIf(noMounting)(
 test.skipIf(noMounting)(
   `a package is refused for what is wrong with it, also where home is a mount point${noMounting}`,
   () => {
-    const told = inMountNamespace('install-mounted.ts');
-    expect(told).toMatch(/^The package in .* is damaged: LICENSE is missing/);
+    const result = inMountNamespace('install-mounted.ts');
+    expect(result).toMatch(/^The package in .* is damaged: LICENSE is missing/);
   },
 );
 

@@ -113,56 +113,61 @@ test('this machine is looked at without harm', () => {
 const badPackages: readonly (PackageOptions & {
   readonly name: string;
   readonly reason: string;
-  readonly tells: RegExp;
+  readonly expected: RegExp;
   readonly spoil?: (from: string) => void;
 })[] = [
   {
     name: 'a file system where nothing can be executed',
     interpreter: '/etc/passwd',
     reason: 'missing',
-    tells: /noexec/,
+    expected: /noexec/,
   },
-  { name: 'a loader that is not there', interpreter: '/no/loader', reason: 'unsupported', tells: /another C library/ },
+  {
+    name: 'a loader that is not there',
+    interpreter: '/no/loader',
+    reason: 'unsupported',
+    expected: /another C library/,
+  },
   {
     name: 'a runtime that does not run',
     interpreter: '/bin/false',
     reason: 'unsupported',
-    tells: /does not run on this machine: exit code 1/,
+    expected: /does not run on this machine: exit code 1/,
   },
   {
     name: 'a program of another version',
     message: '0.9.0',
     reason: 'missing',
-    tells: /says that it is 1\.0\.0, and its program says/,
+    expected: /says that it is 1\.0\.0, and its program says/,
   },
   {
     name: 'a file that was changed',
     reason: 'missing',
-    tells: /damaged: LICENSE has/,
+    expected: /damaged: LICENSE has/,
     spoil: (from) => writeFileSync(join(from, 'LICENSE'), 'other'),
   },
   {
     name: 'a file of the same length with another content',
     reason: 'missing',
-    tells: /LICENSE has another content/,
+    expected: /LICENSE has another content/,
     spoil: (from) => writeFileSync(join(from, 'LICENSE'), 'a license\n'),
   },
   {
     name: 'a file that is missing',
     reason: 'missing',
-    tells: /LICENSE is missing/,
+    expected: /LICENSE is missing/,
     spoil: (from) => rmSync(join(from, 'LICENSE')),
   },
 ];
 
 test.each(badPackages)(
   'a package with $name is refused, and what was copied is gone',
-  async ({ reason, tells, spoil, name: _, ...options }) => {
+  async ({ reason, expected, spoil, name: _, ...options }) => {
     using harness = createHarness();
     const from = harness.package('1.0.0', options);
     spoil?.(from);
     const refusal = await refusalOf(harness.install({ from, configuration: harness.configuration() }));
-    expect([refusal.reason, refusal.message]).toEqual([reason, expect.stringMatching(tells)]);
+    expect([refusal.reason, refusal.message]).toEqual([reason, expect.stringMatching(expected)]);
     expect(existsSync(join(harness.places.versions, '.staging'))).toBe(false);
     expect(existsSync(harness.places.configuration)).toBe(false);
     expect(existsSync(harness.places.current)).toBe(false);

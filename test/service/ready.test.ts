@@ -29,64 +29,64 @@ const again = (restarts: number, exitStatus: number): UnitState => ({
 });
 
 /** A look a second. */
-const looks = (...units: readonly UnitState[]): ReadinessProbe[] => units.map((unit, n) => ({ atMs: 1000 * n, unit }));
+const probes = (...units: readonly UnitState[]): ReadinessProbe[] => units.map((unit, n) => ({ atMs: 1000 * n, unit }));
 const times = (count: number, unit: UnitState): UnitState[] => Array.from({ length: count }, () => unit);
 
-const cases: readonly { name: string; seen: ReadinessProbe[]; tells: string }[] = [
-  { name: 'nothing was seen yet', seen: [], tells: 'starting' },
-  { name: 'it is up for five seconds', seen: looks(...times(6, up)), tells: 'steady' },
-  { name: 'it is up for less', seen: looks(...times(5, up)), tells: 'starting' },
-  { name: 'the one before is still there', seen: looks(...times(30, old)), tells: 'starting' },
-  { name: 'the one before has stopped', seen: looks(old, old, starting, ...times(6, up)), tells: 'steady' },
-  { name: 'it needs its time to start', seen: looks(...times(60, starting), ...times(6, up)), tells: 'steady' },
+const cases: readonly { name: string; seen: ReadinessProbe[]; expected: string }[] = [
+  { name: 'nothing was seen yet', seen: [], expected: 'starting' },
+  { name: 'it is up for five seconds', seen: probes(...times(6, up)), expected: 'steady' },
+  { name: 'it is up for less', seen: probes(...times(5, up)), expected: 'starting' },
+  { name: 'the one before is still there', seen: probes(...times(30, old)), expected: 'starting' },
+  { name: 'the one before has stopped', seen: probes(old, old, starting, ...times(6, up)), expected: 'steady' },
+  { name: 'it needs its time to start', seen: probes(...times(60, starting), ...times(6, up)), expected: 'steady' },
   {
     name: 'it never says that it is up',
-    seen: looks(...times(91, starting)),
-    tells: 'it has not said for 90 s that it is up',
+    seen: probes(...times(91, starting)),
+    expected: 'it has not said for 90 s that it is up',
   },
-  { name: 'it is never started', seen: looks(...times(91, old)), tells: 'systemd has not started it for 90 s' },
-  { name: 'it is another process each time', seen: looks(...times(5, up), { ...up, pid: 8 }), tells: 'starting' },
+  { name: 'it is never started', seen: probes(...times(91, old)), expected: 'systemd has not started it for 90 s' },
+  { name: 'it is another process each time', seen: probes(...times(5, up), { ...up, pid: 8 }), expected: 'starting' },
   {
     name: 'it ended once and stays up',
-    seen: looks(again(1, 1), ...times(6, { ...up, invocation: 'new-2', restarts: 1 })),
-    tells: 'steady',
+    seen: probes(again(1, 1), ...times(6, { ...up, invocation: 'new-2', restarts: 1 })),
+    expected: 'steady',
   },
   {
     name: 'it ends again and again',
-    seen: looks(...[0, 1, 2, 3].map((n) => again(n, 1))),
-    tells: 'it ended again and again, last with exit code 1',
+    seen: probes(...[0, 1, 2, 3].map((n) => again(n, 1))),
+    expected: 'it ended again and again, last with exit code 1',
   },
   {
     name: 'it ends again and again, and is being started once more',
-    seen: looks(...[0, 1, 2].map((n) => again(n, 200)), { ...starting, invocation: 'new-3', restarts: 3 }),
-    tells: 'it ended again and again, last with exit code 200',
+    seen: probes(...[0, 1, 2].map((n) => again(n, 200)), { ...starting, invocation: 'new-3', restarts: 3 }),
+    expected: 'it ended again and again, last with exit code 200',
   },
-  { name: 'another bridge holds its state', seen: looks(again(0, 75)), tells: 'starting' },
+  { name: 'another bridge holds its state', seen: probes(again(0, 75)), expected: 'starting' },
   {
     name: 'another bridge goes on holding its state',
-    seen: looks(...[0, 1, 2, 3].map((n) => again(n, 75))),
-    tells: 'it ended again and again, last with exit code 75: another bridge holds its state directory',
+    seen: probes(...[0, 1, 2, 3].map((n) => again(n, 75))),
+    expected: 'it ended again and again, last with exit code 75: another bridge holds its state directory',
   },
   {
     name: 'the outbox is of a newer version',
-    seen: looks(again(0, 76)),
-    tells: 'the outbox was written by a newer major version, which is the one to install',
+    seen: probes(again(0, 76)),
+    expected: 'the outbox was written by a newer major version, which is the one to install',
   },
   {
     name: 'it may not be executed',
-    seen: looks(again(0, 203)),
-    tells: 'it cannot be executed: a file system mounted with noexec, or a security module',
+    seen: probes(again(0, 203)),
+    expected: 'it cannot be executed: a file system mounted with noexec, or a security module',
   },
   {
     name: 'systemd has given up',
-    seen: looks({ ...up, active: 'failed', result: 'oom-kill' }),
-    tells: 'it failed (oom-kill)',
+    seen: probes({ ...up, active: 'failed', result: 'oom-kill' }),
+    expected: 'it failed (oom-kill)',
   },
 ];
 
-test.each(cases)('the verdict where $name', ({ seen, tells }) => {
+test.each(cases)('the verdict where $name', ({ seen, expected }) => {
   const verdict = verdictOf(seen, 'old');
-  expect(verdict.kind === 'not-ready' ? verdict.because : verdict.kind).toBe(tells);
+  expect(verdict.kind === 'not-ready' ? verdict.because : verdict.kind).toBe(expected);
 });
 
 /** A service whose state is proven with the n-th question. */

@@ -11,10 +11,10 @@ for (const place of mounted) {
   spawnSync('mount', ['-t', 'tmpfs', '-o', 'mode=755', 'none', place]);
 }
 await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
-const told = [];
+const results = [];
 for (let time = 0; time < 2; time += 1) {
   const { state, left, troubles } = await harness.uninstall();
-  told.push({
+  results.push({
     emptied: troubles
       .filter((trouble) => /is empty and stays/.test(trouble))
       .map((t) => basename(t.split(' ')[0] ?? '')),
@@ -24,4 +24,4 @@ for (let time = 0; time < 2; time += 1) {
   });
 }
 for (const place of mounted) spawnSync('umount', [place]);
-process.stdout.write(JSON.stringify(told));
+process.stdout.write(JSON.stringify(results));

@@ -9,9 +9,9 @@ const above = dirname(harness.places.state);
 mkdirSync(harness.places.state, { recursive: true });
 spawnSync('mount', ['--bind', above, above]);
 spawnSync('mount', ['-o', 'remount,bind,ro', above]);
-const told = await harness.uninstall().then(
+const result = await harness.uninstall().then(
   ({ troubles }) => troubles.join(' '),
   (error: unknown) => (error instanceof Error ? error.message : String(error)),
 );
 spawnSync('umount', [above]);
-process.stdout.write(told);
+process.stdout.write(result);

@@ -117,8 +117,8 @@ test('a change of the unit that an administrator made stays and is named', async
 test.skipIf(noMounting)(
   `state and home that are file systems of their own are emptied, and that is said${noMounting}`,
   () => {
-    const told = inMountNamespace('uninstall-mounted.ts');
-    expect(JSON.parse(told)).toEqual([
+    const result = inMountNamespace('uninstall-mounted.ts');
+    expect(JSON.parse(result)).toEqual([
       { emptied: ['scheduled-events-bridge', 'scheduled-events-bridge'], state: 'removed', left: [], isEmpty: true },
       { emptied: ['scheduled-events-bridge', 'scheduled-events-bridge'], state: 'removed', left: [], isEmpty: true },
     ]);
@@ -128,8 +128,8 @@ test.skipIf(noMounting)(
 test.skipIf(noMounting)(
   `a folder that cannot be removed for another reason is not said to be a file system of its own${noMounting}`,
   () => {
-    const told = inMountNamespace('uninstall-read-only.ts');
-    expect(told).toMatch(/^EROFS: read-only file system, rmdir .*scheduled-events-bridge/);
+    const result = inMountNamespace('uninstall-read-only.ts');
+    expect(result).toMatch(/^EROFS: read-only file system, rmdir .*scheduled-events-bridge/);
   },
 );
 

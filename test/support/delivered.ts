@@ -3,16 +3,16 @@ import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import { valid } from './published-schema.ts';
 
 /** The records on the event hub, in order of arrival, copies included. */
-export const onTheHub = ({ eventHubs }: AzureSimulator): readonly LifecycleRecord[] =>
+export const hubRecords = ({ eventHubs }: AzureSimulator): readonly LifecycleRecord[] =>
   valid(eventHubs.events().map(({ body }) => JSON.parse(body.toString('utf8')) as LifecycleRecord));
 
 export type Row = Readonly<Record<string, unknown>>;
 
 /** The rows of the table, in order of arrival, copies included. */
-export const inTheTable = ({ logAnalytics }: AzureSimulator): readonly Row[] => logAnalytics.rows();
+export const tableRows = ({ logAnalytics }: AzureSimulator): readonly Row[] => logAnalytics.rows();
 
 /** `Freeze Started of WestNO_0: said-by-azure`, for records and rows alike. */
-export const told = (records: readonly (LifecycleRecord | Row)[]): string[] =>
+export const recordLines = (records: readonly (LifecycleRecord | Row)[]): string[] =>
   records.map((record) => {
     const field = (name: string): unknown =>
       (record as Row)[name] ?? (record as Row)[`${name[0]?.toUpperCase()}${name.slice(1)}`];
@@ -20,7 +20,7 @@ export const told = (records: readonly (LifecycleRecord | Row)[]): string[] =>
   });
 
 /** The first copy of each record. */
-export function once<T extends { readonly recordId?: string; readonly RecordId?: unknown }>(
+export function firstCopies<T extends { readonly recordId?: string; readonly RecordId?: unknown }>(
   records: readonly T[],
 ): T[] {
   const seen = new Map<unknown, T>();

@@ -14,9 +14,9 @@ export interface FleetVm {
   readonly name: string;
   readonly records: readonly LifecycleRecord[];
   /** One look over a real socket; none while it restarts. */
-  look(): Promise<void>;
+  observe(): Promise<void>;
   /** Frozen: the next look tells of the pause. Restarting: it has another boot id when it is back. */
-  feel(impact: Impact): void;
+  applyImpact(impact: Impact): void;
   close(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export async function openFleetVm({ imds }: Stage, name: string, options: FleetV
   return {
     name,
     records,
-    async look() {
+    async observe() {
       if (Date.now() < downUntil) return;
       const seen = await client.observe(signal);
       const tick = { longestMs: pausedMs, totalMs: pausedMs };
@@ -69,7 +69,7 @@ export async function openFleetVm({ imds }: Stage, name: string, options: FleetV
       state = turn.state;
       records.push(...turn.records);
     },
-    feel({ kind, vms, seconds }) {
+    applyImpact({ kind, vms, seconds }) {
       if (!vms.includes(name)) return;
       if (kind === 'freeze') pausedMs = 1000 * seconds;
       else {
@@ -86,27 +86,27 @@ export async function openFleetVm({ imds }: Stage, name: string, options: FleetV
  * Whatever waits for that time needs `vi.useFakeTimers` with `Date` and the timeouts.
  */
 export async function watchScenario(stage: Stage, scenario: Scenario, fleet: readonly FleetVm[]): Promise<void> {
-  const lookAll = async (): Promise<void> => {
-    await Promise.all(fleet.map((vm) => vm.look()));
+  const observeAll = async (): Promise<void> => {
+    await Promise.all(fleet.map((vm) => vm.observe()));
   };
-  await lookAll();
+  await observeAll();
   await vi.advanceTimersByTimeAsync(1000);
-  const feel = (impact: Impact): void => {
-    for (const vm of fleet) vm.feel(impact);
+  const applyImpact = (impact: Impact): void => {
+    for (const vm of fleet) vm.applyImpact(impact);
   };
-  const play = playScenario(stage, scenario, { onImpact: feel, vms: fleet.map(({ name }) => name) });
-  await lookAll();
+  const play = playScenario(stage, scenario, { onImpact: applyImpact, vms: fleet.map(({ name }) => name) });
+  await observeAll();
   for (const { afterSeconds } of scenario.steps) {
     if (afterSeconds === 0) continue;
     if (afterSeconds > 1) {
       await vi.advanceTimersByTimeAsync(1000 * (afterSeconds - 1));
-      await lookAll();
+      await observeAll();
     }
     await vi.advanceTimersByTimeAsync(1000 * Math.min(1, afterSeconds));
-    await lookAll();
+    await observeAll();
   }
   // An end rests on more than one look.
   await vi.advanceTimersByTimeAsync(2000);
-  await lookAll();
+  await observeAll();
   await play;
 }

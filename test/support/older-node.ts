@@ -13,8 +13,8 @@ export function olderNode(): { readonly node: OlderNode | null; readonly whyNot:
   for (const directory of directories.filter((one) => !one.includes('node_modules'))) {
     const path = join(directory, 'node');
     // What it calls itself: a link is followed.
-    const told = spawnSync(path, ['-p', 'process.execPath + " " + process.versions.node'], { encoding: 'utf8' });
-    const [real = '', version = ''] = told.status === 0 ? told.stdout.trim().split(' ') : [];
+    const output = spawnSync(path, ['-p', 'process.execPath + " " + process.versions.node'], { encoding: 'utf8' });
+    const [real = '', version = ''] = output.status === 0 ? output.stdout.trim().split(' ') : [];
     if (/^(1\d|2[0-3])\./.test(version)) return { node: { path: real, version }, whyNot: '' };
   }
   return { node: null, whyNot: ' (skipped: there is no older Node.js on the PATH)' };

@@ -57,7 +57,7 @@ export const started = (scheduled: ScheduledEvent, given: Partial<Omit<Scheduled
   event({ ...scheduled, eventStatus: 'Started', notBefore: null, ...given });
 
 /** One look. Everything but the events has a default: one second later, the next incarnation when the events differ. */
-export interface Look {
+export interface ObservationSpec {
   readonly events: readonly ScheduledEvent[];
   readonly after?: number;
   readonly incarnation?: number;
@@ -82,9 +82,9 @@ export interface Look {
 }
 
 /** An empty array, as the first look usually finds it. */
-export const nothing: Look = { events: [] };
+export const nothing: ObservationSpec = { events: [] };
 
-export interface Told {
+export interface ObserveResult {
   readonly records: readonly LifecycleRecord[];
   readonly state: LifecycleState;
   readonly appeared: { readonly seen: number; readonly ours: number };
@@ -94,8 +94,8 @@ export interface Told {
 export const settled: LifecycleState = { ...emptyState('stream-of-the-test'), snapshotDue: false };
 
 /** Looks, decides and remembers, one look after the other, without disk or network. */
-export function tell(
-  looks: readonly Look[],
+export function observe(
+  observations: readonly ObservationSpec[],
   {
     observer = observerNamed('web_0'),
     witnessRate = 0,
@@ -112,36 +112,36 @@ export function tell(
     /** A second document at once confirms every absence: unset where the waiting is the point. */
     readonly confirms?: boolean;
   } = {},
-): Told {
+): ObserveResult {
   let state = before;
   let time = from;
   // The clock that nobody sets stands still where the other one ran ahead of it.
   let stoodMs = 0;
   let incarnation = before.incarnation ?? 0;
   let listed = '';
-  let document: Look = nothing;
+  let document: ObservationSpec = nothing;
   let host: { bootId: string | null; physicalHost: string | null } = { bootId: 'boot-1', physicalHost: null };
   const appeared = { seen: 0, ours: 0 };
   const records: LifecycleRecord[] = [];
-  for (const look of looks) {
-    time += 1000 * (look.after ?? 1);
-    const content = JSON.stringify(look.events);
-    incarnation = look.incarnation ?? (content === listed ? incarnation : incarnation + 1);
+  for (const observation of observations) {
+    time += 1000 * (observation.after ?? 1);
+    const content = JSON.stringify(observation.events);
+    incarnation = observation.incarnation ?? (content === listed ? incarnation : incarnation + 1);
     listed = content;
     host = {
-      bootId: look.bootId === undefined ? host.bootId : look.bootId,
-      physicalHost: look.physicalHost === undefined ? host.physicalHost : look.physicalHost,
+      bootId: observation.bootId === undefined ? host.bootId : observation.bootId,
+      physicalHost: observation.physicalHost === undefined ? host.physicalHost : observation.physicalHost,
     };
     const evidence: HostEvidence = {
       ...host,
-      tick: look.pauseMs === undefined ? null : { longestMs: look.pauseMs, totalMs: look.pauseMs },
-      wallStepMs: look.wallStepMs ?? 0,
+      tick: observation.pauseMs === undefined ? null : { longestMs: observation.pauseMs, totalMs: observation.pauseMs },
+      wallStepMs: observation.wallStepMs ?? 0,
     };
-    stoodMs += look.wallStepMs ?? 0;
-    const ownTime = time + 1000 * (look.clockAheadSeconds ?? 0);
+    stoodMs += observation.wallStepMs ?? 0;
+    const ownTime = time + 1000 * (observation.clockAheadSeconds ?? 0);
     const given = {
       host: evidence,
-      observer: look.unknownObserver ? null : observer,
+      observer: observation.unknownObserver ? null : observer,
       scope: { witnessRate },
       gapAfterMs: gapAfterMs(1),
       enablingMs,
@@ -149,10 +149,10 @@ export function tell(
       at: new Date(ownTime),
       monotonicMs: time - stoodMs,
     };
-    const turn = transition(look.meanwhile?.(state) ?? state, seenOf(look, incarnation, ownTime), given);
+    const turn = transition(observation.meanwhile?.(state) ?? state, seenOf(observation, incarnation, ownTime), given);
     state = turn.state;
     records.push(...turn.records);
-    if (look.kind !== 'unchanged' && look.kind !== 'unavailable') document = look;
+    if (observation.kind !== 'unchanged' && observation.kind !== 'unavailable') document = observation;
     if (confirms && [...state.events.values()].some(({ absent }) => absent && !absent.facts.settling)) {
       const again = transition(state, seenOf(document, incarnation + 1, ownTime), {
         ...given,
@@ -167,21 +167,21 @@ export function tell(
   return { records: valid(records), state, appeared };
 }
 
-function seenOf(look: Look, incarnation: number, time: number): PollResult {
-  const clockOffsetSeconds = look.clockOffsetSeconds ?? -(look.clockAheadSeconds ?? 0) + 0;
-  const { dateless, underWaySeconds = 0 } = look;
+function seenOf(observation: ObservationSpec, incarnation: number, time: number): PollResult {
+  const clockOffsetSeconds = observation.clockOffsetSeconds ?? -(observation.clockAheadSeconds ?? 0) + 0;
+  const { dateless, underWaySeconds = 0 } = observation;
   const clock = {
     azureTime: dateless ? null : new Date(time + 1000 * (clockOffsetSeconds - underWaySeconds)),
     clockOffsetSeconds: dateless || underWaySeconds > 0 ? null : clockOffsetSeconds,
   };
-  if (look.kind === 'unavailable') {
+  if (observation.kind === 'unavailable') {
     return { kind: 'unavailable', code: 'http-503', reason: 'busy', retryAfterMs: null };
   }
-  if (look.kind === 'unchanged') return { kind: 'unchanged', ...clock };
-  const document = { incarnation, events: look.events, unreadable: look.unreadable ?? 0 };
+  if (observation.kind === 'unchanged') return { kind: 'unchanged', ...clock };
+  const document = { incarnation, events: observation.events, unreadable: observation.unreadable ?? 0 };
   return { kind: 'document', document, imdsApiVersion: '2020-07-01', ...clock };
 }
 
 /** The records in one line each: `Started: said-by-azure`. */
-export const inWords = (records: readonly LifecycleRecord[]): string[] =>
+export const phaseLines = (records: readonly LifecycleRecord[]): string[] =>
   records.map(({ phase, evidence }) => `${phase}: ${evidence.join(' ')}`);

@@ -29,7 +29,7 @@ export interface PerformOptions {
 export interface Scene extends Waits {
   readonly azure: AzureSimulator;
   readonly show: () => Show;
-  readonly tell: (happening: Happening) => void;
+  readonly report: (happening: Happening) => void;
 }
 
 const tickMs = 100;
@@ -46,11 +46,11 @@ export async function perform(options: PerformOptions): Promise<{ verdict: Verdi
   const waits = createWaits(stop, timeoutMs);
   const began = Date.now();
   const read: LifecycleRecord[] = [];
-  const told = { issued: 0, rows: 0, arrivedAt: began };
+  const reported = { issued: 0, rows: 0, arrivedAt: began };
   let show = beginning;
 
   const since = (time: number): number => (time - began) / 1000;
-  const tell = (happening: Happening, time = Date.now()): void => {
+  const report = (happening: Happening, time = Date.now()): void => {
     const moment = { at: since(time), ...happening };
     onMoment(moment, show);
     show = fold(show, moment);
@@ -58,17 +58,17 @@ export async function perform(options: PerformOptions): Promise<{ verdict: Verdi
   const verdict = (): Verdict => compare(imds.issued, read, logAnalytics.rows().map(recordOf));
   const observe = (): void => {
     const polling = Object.keys(imds.polls).length;
-    if (polling > show.polling) tell({ kind: 'polling', vms: polling });
-    for (const { at, ...step } of imds.issued.slice(told.issued)) tell({ kind: 'azure', ...step }, at.getTime());
-    told.issued = imds.issued.length;
+    if (polling > show.polling) report({ kind: 'polling', vms: polling });
+    for (const { at, ...step } of imds.issued.slice(reported.issued)) report({ kind: 'azure', ...step }, at.getTime());
+    reported.issued = imds.issued.length;
     const rows = logAnalytics.rows();
-    for (const row of rows.slice(told.rows)) tell({ kind: 'table', row: recordOf(row) });
-    if (rows.length > told.rows) told.arrivedAt = Date.now();
-    told.rows = rows.length;
+    for (const row of rows.slice(reported.rows)) report({ kind: 'table', row: recordOf(row) });
+    if (rows.length > reported.rows) reported.arrivedAt = Date.now();
+    reported.rows = rows.length;
     const isDown = show.outages.some(({ until }) => until === null);
     if (stateDirectory === undefined || (!isDown && show.pending === 0)) return;
     const records = pendingIn(stateDirectory);
-    if (records !== show.pending) tell({ kind: 'pending', records });
+    if (records !== show.pending) report({ kind: 'pending', records });
   };
   const tick = (): void => {
     observe();
@@ -83,16 +83,16 @@ export async function perform(options: PerformOptions): Promise<{ verdict: Verdi
   const isOver = (): boolean => {
     const { differences, events } = verdict();
     const isComplete = events.every(({ complete, affected }) => complete === affected);
-    return differences.length === 0 && (isComplete || Date.now() - told.arrivedAt > quietMs);
+    return differences.length === 0 && (isComplete || Date.now() - reported.arrivedAt > quietMs);
   };
 
   const reader = await readBack(azure.eventHubs, (record) => {
     read.push(record);
-    told.arrivedAt = Date.now();
-    tell({ kind: 'hub', record, notBefore: record.notBefore === null ? null : since(Date.parse(record.notBefore)) });
+    reported.arrivedAt = Date.now();
+    report({ kind: 'hub', record, notBefore: record.notBefore === null ? null : since(Date.parse(record.notBefore)) });
   });
   try {
-    const played = play({ ...waits, azure, show: () => show, tell }).then(() => waits.until(isOver));
+    const played = play({ ...waits, azure, show: () => show, report }).then(() => waits.until(isOver));
     await Promise.race([played, watch(), waits.over()]);
     tick();
   } finally {

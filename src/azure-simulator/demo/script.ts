@@ -24,9 +24,9 @@ const lateAnswerMs = 10_000;
  * time, so that the show is the same on a slow machine.
  */
 export async function playForVm(scene: VmScene): Promise<void> {
-  const { bridge, tell, pause, azure, need, show } = scene;
+  const { bridge, report, pause, azure, need, show } = scene;
   bridge.start();
-  tell({ kind: 'bridge', state: 'starting' });
+  report({ kind: 'bridge', state: 'starting' });
   await pollAfter(scene, 0);
   await pause(settleMs);
 
@@ -50,7 +50,7 @@ export async function playForVm(scene: VmScene): Promise<void> {
   await pause(2000);
   await azure.eventHubs.pause({ drop: true });
   azure.logAnalytics.fault({ delayMs: lateAnswerMs }, 1);
-  tell({ kind: 'outage', begins: true });
+  report({ kind: 'outage', begins: true });
   await restarted.promise;
   const preempt = play(scene, 'preempt', 8);
   await Promise.all([freeze, reboot, preempt]);
@@ -60,7 +60,7 @@ async function play(
   { azure, vm, signal }: VmScene,
   name: string,
   speed: number,
-  feel?: (impact: Impact) => void,
+  onImpact?: (impact: Impact) => void,
 ): Promise<void> {
   const scenario = findScenario(name);
   if (!scenario) throw new Error(`there is no scenario ${name}`);
@@ -70,36 +70,36 @@ async function play(
     minimumImpactSeconds: frozenSeconds,
     vms: [vm],
     signal,
-    ...(feel && { onImpact: feel }),
+    ...(onImpact && { onImpact: onImpact }),
   });
 }
 
-async function freezeFor({ bridge, tell }: VmScene, seconds: number): Promise<void> {
+async function freezeFor({ bridge, report }: VmScene, seconds: number): Promise<void> {
   if (!canFreeze) return;
-  tell({ kind: 'bridge', state: 'frozen' });
+  report({ kind: 'bridge', state: 'frozen' });
   await bridge.freeze(seconds);
-  tell({ kind: 'bridge', state: 'running' });
+  report({ kind: 'bridge', state: 'running' });
 }
 
 /** While a record is pending for the event hub, which is down. The hub comes back after the bridge. */
 async function killAndRestart(scene: VmScene, seconds: number): Promise<void> {
-  const { azure, bridge, tell, need, pause, show } = scene;
+  const { azure, bridge, report, need, pause, show } = scene;
   await need('a record pending in the outbox', () => show().pending > 0);
   const polls = azure.imds.polls[scene.vm] ?? 0;
   await bridge.kill();
-  tell({ kind: 'bridge', state: 'killed' });
+  report({ kind: 'bridge', state: 'killed' });
   await pause(1000 * seconds);
   bridge.start();
-  tell({ kind: 'bridge', state: 'starting' });
+  report({ kind: 'bridge', state: 'starting' });
   await pollAfter(scene, polls);
   await pause(800);
   await azure.eventHubs.resume();
-  tell({ kind: 'outage', begins: false });
+  report({ kind: 'outage', begins: false });
 }
 
-async function pollAfter({ azure, vm, need, tell }: VmScene, polls: number): Promise<void> {
+async function pollAfter({ azure, vm, need, report }: VmScene, polls: number): Promise<void> {
   await need('a poll of the bridge', () => (azure.imds.polls[vm] ?? 0) > polls);
-  tell({ kind: 'bridge', state: 'running' });
+  report({ kind: 'bridge', state: 'running' });
 }
 
 /** Of a fleet: each VM has to poll within it. */

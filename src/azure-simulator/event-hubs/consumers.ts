@@ -30,7 +30,7 @@ interface Consumer {
   /** Owner level; null: a reader that neither steals nor is stolen from by its like. */
   readonly epoch: number | null;
   /** Whether deliveries have the end of the partition. */
-  readonly tellsLast: boolean;
+  readonly reportsLastOffset: boolean;
   /** Index of the next event to deliver. */
   next: number;
 }
@@ -47,7 +47,11 @@ export function createConsumers(hubs: Hubs, fault: PlayFault): Consumers {
       if (!consumer.sender.sendable()) return;
       consumer.next += 1;
       consumer.peer.links.used(consumer.sender);
-      consumer.sender.send(toDelivery(event, consumer.tellsLast ? (events.at(-1) ?? null) : null), undefined, 0);
+      consumer.sender.send(
+        toDelivery(event, consumer.reportsLastOffset ? (events.at(-1) ?? null) : null),
+        undefined,
+        0,
+      );
     }
     consumer.sender.set_drained(true);
   };
@@ -130,7 +134,7 @@ function read(
     partition: Number(partition),
     consumerGroup: consumerGroup.toLowerCase(),
     epoch: epochOf(sender),
-    tellsLast: asList(sender.desired_capabilities).includes('com.microsoft:enable-receiver-runtime-metric'),
+    reportsLastOffset: asList(sender.desired_capabilities).includes('com.microsoft:enable-receiver-runtime-metric'),
     next,
   };
 }

@@ -14,10 +14,10 @@ export interface View {
 
 export function openView(group: Pick<GroupDocument, 'current' | 'issued' | 'watch'>, vm: Vm): View {
   let before = group.current;
-  let shown = firstSight(before, vm);
+  let shown = firstView(before, vm);
   const close = group.watch(() => {
     const now = group.current;
-    if (!vm.misses.includes(now.DocumentIncarnation)) shown = nextSight(shown, before, now, vm);
+    if (!vm.misses.includes(now.DocumentIncarnation)) shown = nextView(shown, before, now, vm);
     before = now;
   });
   return {
@@ -32,14 +32,14 @@ export function openView(group: Pick<GroupDocument, 'current' | 'issued' | 'watc
   };
 }
 
-function firstSight(group: WireDocument, vm: Vm): WireDocument {
+function firstView(group: WireDocument, vm: Vm): WireDocument {
   const document = only(group, vm);
   return { ...document, DocumentIncarnation: document.DocumentIncarnation + vm.incarnationOffset };
 }
 
 /** A VM that sees only its own events has a number of its own: it goes up when one of those changes. */
-function nextSight(shown: WireDocument, before: WireDocument, now: WireDocument, vm: Vm): WireDocument {
-  const next = firstSight(now, vm);
+function nextView(shown: WireDocument, before: WireDocument, now: WireDocument, vm: Vm): WireDocument {
+  const next = firstView(now, vm);
   const isReset = now.DocumentIncarnation < before.DocumentIncarnation;
   if (vm.sees === 'group' || isReset) return next;
   if (isDeepStrictEqual(next.Events, shown.Events)) return shown;

@@ -17,34 +17,34 @@ export interface Check {
   readonly class: Class;
   /** Left out by `--offline`. */
   readonly needsNetwork: boolean;
-  look(context: CheckContext): Promise<readonly Finding[]> | readonly Finding[];
+  run(context: CheckContext): Promise<readonly Finding[]> | readonly Finding[];
 }
 
 /** In the order in which they are printed. The configuration comes before them: without one there is nothing to check. */
 export const checks: readonly Check[] = [
-  { class: 'disk', needsNetwork: false, look: checkDisk },
-  { class: 'state', needsNetwork: false, look: checkState },
-  { class: 'imds', needsNetwork: true, look: checkImds },
-  { class: 'clock', needsNetwork: true, look: checkClock },
-  { class: 'identity', needsNetwork: true, look: checkIdentity },
+  { class: 'disk', needsNetwork: false, run: checkDisk },
+  { class: 'state', needsNetwork: false, run: checkState },
+  { class: 'imds', needsNetwork: true, run: checkImds },
+  { class: 'clock', needsNetwork: true, run: checkClock },
+  { class: 'identity', needsNetwork: true, run: checkIdentity },
   ...sinks.map(checkOf),
-  { class: 'delivery', needsNetwork: false, look: checkDelivery },
-  { class: 'approve', needsNetwork: false, look: checkApprove },
-  { class: 'installation', needsNetwork: false, look: checkInstallation },
+  { class: 'delivery', needsNetwork: false, run: checkDelivery },
+  { class: 'approve', needsNetwork: false, run: checkApprove },
+  { class: 'installation', needsNetwork: false, run: checkInstallation },
 ];
 
 /** Begins all that are wanted at once, and gives their findings in the order of the table, each as soon as it is its turn. */
 export async function* prove(context: CheckContext, { offline }: { readonly offline: boolean }) {
   const begun = checks
     .filter(({ needsNetwork }) => !(offline && needsNetwork))
-    .map((check) => ({ ...check, findings: look(check, context) }));
+    .map((check) => ({ ...check, findings: run(check, context) }));
   for (const { class: name, findings } of begun) yield { class: name, findings: await findings };
 }
 
 /** What goes wrong in a check itself must not take the others with it. */
-async function look(check: Check, context: CheckContext): Promise<readonly Finding[]> {
+async function run(check: Check, context: CheckContext): Promise<readonly Finding[]> {
   try {
-    return await check.look(context);
+    return await check.run(context);
   } catch (error) {
     const what =
       (Object.keys(checkIds) as CheckId[]).find((one) => one.startsWith(`${check.class}.`)) ?? 'configuration.read';
@@ -59,7 +59,7 @@ function checkOf({ key, check }: SinkDescriptor): Check {
   return {
     class: key as SinkKey,
     needsNetwork: check.needsNetwork,
-    async look(context) {
+    async run(context) {
       const found = configuredSinks(context.config.sinks).find(({ sink }) => sink.key === key);
       return found ? ((await check.run(found.section, context)) as readonly Finding[]) : [];
     },

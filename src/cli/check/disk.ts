@@ -106,7 +106,7 @@ function tryToWrite(directory: string, exists: boolean): DiskSeen['trouble'] {
       rmSync(trial, { force: true });
     }
   } catch (error) {
-    return told(explained(error, directory));
+    return failureFrom(explained(error, directory));
   }
 }
 
@@ -114,10 +114,10 @@ function tryToWrite(directory: string, exists: boolean): DiskSeen['trouble'] {
 function whyNotMade(directory: string): DiskSeen['trouble'] {
   const nothing = new Error('nothing');
   const cause = explained(nothing, directory);
-  return cause === nothing ? null : told(cause);
+  return cause === nothing ? null : failureFrom(cause);
 }
 
-function told(error: unknown): DiskSeen['trouble'] {
+function failureFrom(error: unknown): DiskSeen['trouble'] {
   const { code, message } = error as NodeJS.ErrnoException;
   return { code: code ?? 'unexpected', reason: message };
 }

@@ -100,9 +100,9 @@ function names({ seen, vm }: ImdsSeen): Finding {
   const { events } = seen.document;
   if (vm === null) return notProven(what, `Our own name is not known; the document names ${named(events)}.`);
   if (events.length === 0) return ok(what, `The document lists no events; this VM is ${vm.vmName}.`);
-  const told = events.slice(0, mostEvents).map((event) => tell(event, vm.vmName));
+  const listed = events.slice(0, mostEvents).map((event) => describeEvent(event, vm.vmName));
   const more = events.length > mostEvents ? `; and ${events.length - mostEvents} more` : '';
-  const message = `${told.join('; ')}${more}. Our own name is ${vm.vmName}.`;
+  const message = `${listed.join('; ')}${more}. Our own name is ${vm.vmName}.`;
   return isMisnamed(seen.document, vm)
     ? warning(
         what,
@@ -111,7 +111,7 @@ function names({ seen, vm }: ImdsSeen): Finding {
     : ok(what, message);
 }
 
-const tell = ({ eventType, eventStatus, resources }: ScheduledEvent, vmName: string): string =>
+const describeEvent = ({ eventType, eventStatus, resources }: ScheduledEvent, vmName: string): string =>
   `${eventType ?? 'an event'} ${eventStatus ?? 'of unknown status'} of ${resources?.slice(0, 5).join(', ') || 'nobody'}${affects(resources, vmName) ? ' (this VM)' : ''}`;
 
 const named = (events: readonly ScheduledEvent[]): string =>

@@ -17,7 +17,7 @@ export interface AskOptions {
   readonly clock: Clock;
 }
 
-const lookAgainMs = 100;
+const pollEveryMs = 100;
 
 /**
  * For commands: files a request in the outbox of a state directory and waits until the service that writes it has answered.
@@ -39,7 +39,7 @@ export async function askService(
     const number = fileRequest(db, verb, argument, clock.now());
     const deadline = clock.monotonicMs() + timeoutMs;
     for (;;) {
-      await clock.sleep(lookAgainMs, signal);
+      await clock.sleep(pollEveryMs, signal);
       const isGone = isServiceRunning(directory) === false;
       const isOver = isGone || signal.aborted || clock.monotonicMs() >= deadline;
       const found = answerTo(db, number);

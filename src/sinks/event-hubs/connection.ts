@@ -11,7 +11,7 @@ export interface Connection {
   /** To be called when `work` has the connection open. */
   opened(amqp: AmqpClient): void;
   /** No new send gets this line; it is closed when the last send on it is over. */
-  giveUp(amqp: AmqpClient): void;
+  discard(amqp: AmqpClient): void;
   /** Never rejects; at most 3 s. Sends still under way fail. */
   close(): Promise<void>;
 }
@@ -46,13 +46,13 @@ export function createConnection({ makeLine, idleCloseSeconds, clock, near, open
     closings.add(closing);
   }
 
-  function giveUp(amqp: AmqpClient): void {
+  function discard(amqp: AmqpClient): void {
     if (current?.amqp === amqp) current = null;
     if (!users.has(amqp)) closeLine(amqp);
   }
 
   function obtain(): AmqpClient {
-    if (current?.amqp.broken.aborted) giveUp(current.amqp);
+    if (current?.amqp.broken.aborted) discard(current.amqp);
     current ??= { amqp: makeLine(), isOpen: false };
     return current.amqp;
   }
@@ -86,7 +86,7 @@ export function createConnection({ makeLine, idleCloseSeconds, clock, near, open
   async function watch(): Promise<void> {
     while (!closed.signal.aborted) {
       // Left alone, the SDK would connect a broken line again to renew its authorisation.
-      if (current?.amqp.broken.aborted) giveUp(current.amqp);
+      if (current?.amqp.broken.aborted) discard(current.amqp);
       const now = clock.monotonicMs();
       const move = nextMove({
         connected: isOpen(),
@@ -96,7 +96,7 @@ export function createConnection({ makeLine, idleCloseSeconds, clock, near, open
         sinceFailedOpenMs: failedOpenAt === null ? null : now - failedOpenAt,
       });
       if (move === 'open') await openAhead();
-      if (move === 'close' && current) giveUp(current.amqp);
+      if (move === 'close' && current) discard(current.amqp);
       await clock.sleep(watchEveryMs, closed.signal);
     }
   }
@@ -111,7 +111,7 @@ export function createConnection({ makeLine, idleCloseSeconds, clock, near, open
       amqp.opened();
       if (current?.amqp === amqp) current.isOpen = true;
     },
-    giveUp,
+    discard,
     async close() {
       closed.abort();
       if (current) {

@@ -88,7 +88,7 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
       try {
         await connect(amqp, [signal, amqp.broken]);
       } catch (error) {
-        connection.giveUp(amqp);
+        connection.discard(amqp);
         throw error;
       }
     });
@@ -127,7 +127,7 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
     // A new connection costs 100 ms; a doubtful one may cost every send its whole deadline.
     // It keeps the token that was refused, too.
     const isDoubtful = failure.cause === 'transient' || failure.code === unauthorized;
-    if (isDoubtful && !isAborted) connection.giveUp(amqp);
+    if (isDoubtful && !isAborted) connection.discard(amqp);
     return failure;
   }
 

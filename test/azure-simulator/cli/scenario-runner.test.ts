@@ -7,7 +7,7 @@ import type { Change } from '../../../src/recording/format.ts';
 import { until } from '../../support/until.ts';
 
 let azure: AzureSimulator;
-const told: string[] = [];
+const printed: string[] = [];
 const warned: string[] = [];
 const frozen: number[] = [];
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
   azure = await startAzureSimulator({ vms: [{ name: 'db_0' }, { name: 'db_1' }] });
 });
 beforeEach(() => {
-  for (const list of [told, warned, frozen]) list.length = 0;
+  for (const list of [printed, warned, frozen]) list.length = 0;
 });
 afterAll(() => azure.close());
 
@@ -41,7 +41,7 @@ const runner = ({ speed, signal = never, freezer = freezerOf(true) }: Given = {}
     vms: ['db_0', 'db_1'],
     speed,
     freezer,
-    output: { print: (text) => told.push(text), warn: (text) => warned.push(text) },
+    output: { print: (text) => printed.push(text), warn: (text) => warned.push(text) },
     signal,
   });
 
@@ -62,7 +62,7 @@ test('a scenario prints what is played and its effects, and freezes only with th
       { afterSeconds: 0, do: 'remove', event: 'it' },
     ),
   );
-  expect(told).toEqual([
+  expect(printed).toEqual([
     'tale, 10 times as fast as Azure: It happens.',
     'Azure would freeze db_1 for 2 s now',
     'Azure would freeze db_0, db_1 for 2.5 s now: process 4711 is stopped',
@@ -80,20 +80,20 @@ const freeze = scenario(
 
 test('without a process to stop, no freeze is reported', async () => {
   await runner({ freezer: null }).play(freeze);
-  expect(told[1]).toBe('Azure would freeze db_0 for 2 s now (--freeze PID stops a process with it)');
+  expect(printed[1]).toBe('Azure would freeze db_0 for 2 s now (--freeze PID stops a process with it)');
   expect(frozen).toEqual([]);
 });
 
 test('a process that is gone by then is told', async () => {
   await runner({ freezer: freezerOf(false) }).play(freeze);
   expect(warned).toEqual(['Azure would freeze db_0 for 2 s now, but process 4711 has exited: nothing is stopped']);
-  expect(told.join()).not.toContain('is stopped');
+  expect(printed.join()).not.toContain('is stopped');
 });
 
 test('the speed of the call wins over that of the command, and this one over the scenario’s own', async () => {
   await runner({ speed: 3 }).play(scenario());
   await runner({ speed: 3 }).play(scenario(), { speed: 1 });
-  expect(told.filter((text) => text.includes('fast'))).toEqual([
+  expect(printed.filter((text) => text.includes('fast'))).toEqual([
     'tale, 3 times as fast as Azure: It happens.',
     'tale, as fast as Azure: It happens.',
   ]);
@@ -115,20 +115,20 @@ test('a scenario whose event was removed meanwhile is aborted with a warning', a
 
 test('a scenario that is stopped is not reported as finished', async () => {
   await runner({ signal: AbortSignal.abort() }).play(scenario({ afterSeconds: 900, do: 'remove', event: 'e' }));
-  expect(told).toEqual(['tale, 10 times as fast as Azure: It happens.']);
+  expect(printed).toEqual(['tale, 10 times as fast as Azure: It happens.']);
 });
 
 test('firstPoll waits for the first request for scheduled events', async () => {
-  const looked: string[] = [];
+  const inspected: string[] = [];
   const waiting = runner()
     .firstPoll()
-    .then(() => looked.push('looked'));
+    .then(() => inspected.push('looked'));
   const { url } = azure.imds;
   await (await fetch(`${url}/metadata/instance?api-version=2021-02-01`, { headers: { Metadata: 'true' } })).text();
-  expect(looked).toEqual([]);
+  expect(inspected).toEqual([]);
   const path = '/metadata/scheduledevents?api-version=2020-07-01';
   await (await fetch(`${url}${path}`, { headers: { Metadata: 'true' } })).text();
-  await until(() => looked.length > 0);
+  await until(() => inspected.length > 0);
   await waiting;
 });
 
@@ -141,7 +141,7 @@ test('a recording prints its failures, and its end', async () => {
   ];
   const changes = seen.map((one) => ({ atSeconds: 0, seen: one }));
   await runner().replay({ header, changes });
-  expect(told).toEqual([
+  expect(printed).toEqual([
     'no document: status 503',
     'no document: no answer came in 10 s',
     'The recording has finished; its last answer stays.',

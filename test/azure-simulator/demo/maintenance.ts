@@ -49,7 +49,7 @@ const azure = (
   resources,
   incarnation,
 });
-const told = (one: SentRecord, at: number): readonly Moment[] => [
+const momentsOf = (one: SentRecord, at: number): readonly Moment[] => [
   { at, kind: 'hub', record: one, notBefore: null },
   { at, kind: 'table', row: one },
 ];
@@ -62,14 +62,14 @@ export const maintenance: readonly Moment[] = [
   { at: 2, kind: 'polling', vms: 3 },
   { at: 4, kind: 'polling', vms: 5 },
   azure(5, 'D0', 'scheduled', even, 2),
-  ...even.flatMap((vm) => told(record('d0', vm, 'Scheduled', 6), 6)),
-  ...told(record('d0', 'web_3', 'Scheduled', 6, false), 6),
+  ...even.flatMap((vm) => momentsOf(record('d0', vm, 'Scheduled', 6), 6)),
+  ...momentsOf(record('d0', 'web_3', 'Scheduled', 6, false), 6),
   azure(10, 'D0', 'started', even, 3),
   azure(10, 'D1', 'scheduled', odd, 4),
-  ...even.flatMap((vm) => told(record('d0', vm, 'Started', 11), 11)),
-  ...odd.flatMap((vm) => told(record('d1', vm, 'Scheduled', 11), 11)),
+  ...even.flatMap((vm) => momentsOf(record('d0', vm, 'Started', 11), 11)),
+  ...odd.flatMap((vm) => momentsOf(record('d1', vm, 'Scheduled', 11), 11)),
   azure(15, 'D0', 'removed', even, 5),
-  ...['web_0', 'web_4'].flatMap((vm) => told(record('d0', vm, 'Completed', 16), 16)),
+  ...['web_0', 'web_4'].flatMap((vm) => momentsOf(record('d0', vm, 'Completed', 16), 16)),
   { at: 17, kind: 'hub', record: record('d0', 'web_0', 'Completed', 16), notBefore: null },
 ];
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { beginningOf, fold, type Moment } from '../../../src/azure-simulator/demo/model.ts';
-import { performance, showAt, told } from './performance.ts';
+import { performance, sentRecord, showAt } from './performance.ts';
 
 describe('the show, folded from what happened', () => {
   test('an event keeps what Azure did and what its last record said', () => {
@@ -37,7 +37,7 @@ describe('the show, folded from what happened', () => {
     const { hub, table, records } = showAt(30);
     expect(hub).toMatchObject({ copies: 0, recordIds: { length: 6 } });
     expect(table).toEqual({ arrivals: [2, 16.5, 20.5], recordIds: ['f Scheduled', 'r Started'], copies: 1 });
-    const again: Moment = { at: 23, kind: 'hub', record: told('r', 'Reboot', 'Started'), notBefore: null };
+    const again: Moment = { at: 23, kind: 'hub', record: sentRecord('r', 'Reboot', 'Started'), notBefore: null };
     const after = fold(showAt(30), again);
     expect(after.hub).toMatchObject({ copies: 1, recordIds: { length: 6 } });
     expect([after.records, after.events]).toEqual([records, showAt(30).events]);

@@ -9,7 +9,12 @@ import {
 import type { Phase } from '../../../src/lifecycle/record.ts';
 
 /** A record as the demo shows it. Its id is made of event and phase, so that a second one is a copy. */
-export function told(eventId: string, eventType: string, phase: Phase, more: Partial<SentRecord> = {}): SentRecord {
+export function sentRecord(
+  eventId: string,
+  eventType: string,
+  phase: Phase,
+  more: Partial<SentRecord> = {},
+): SentRecord {
   return {
     recordId: `${eventId} ${phase}`,
     transitionId: `${eventId} ${phase}`,
@@ -35,15 +40,15 @@ export const performance: readonly Moment[] = [
   { at: 0, kind: 'bridge', state: 'starting' },
   { at: 1, kind: 'bridge', state: 'running' },
   azure(1, 'f', 'Freeze', 'scheduled', 2),
-  { at: 2, kind: 'hub', record: told('F', 'Freeze', 'Scheduled'), notBefore: 7 },
-  { at: 2, kind: 'table', row: told('f', 'Freeze', 'Scheduled') },
+  { at: 2, kind: 'hub', record: sentRecord('F', 'Freeze', 'Scheduled'), notBefore: 7 },
+  { at: 2, kind: 'table', row: sentRecord('f', 'Freeze', 'Scheduled') },
   azure(3, 'c', 'Freeze', 'scheduled', 3),
-  { at: 3.5, kind: 'hub', record: told('c', 'Freeze', 'Scheduled'), notBefore: 600 },
+  { at: 3.5, kind: 'hub', record: sentRecord('c', 'Freeze', 'Scheduled'), notBefore: 600 },
   azure(6, 'c', 'Freeze', 'removed', 4),
   {
     at: 6.5,
     kind: 'hub',
-    record: told('c', 'Freeze', 'Canceled', { evidence: ['left-before-not-before'] }),
+    record: sentRecord('c', 'Freeze', 'Canceled', { evidence: ['left-before-not-before'] }),
     notBefore: 600,
   },
   azure(7, 'f', 'Freeze', 'started', 5),
@@ -53,7 +58,7 @@ export const performance: readonly Moment[] = [
   {
     at: 12.5,
     kind: 'hub',
-    record: told('f', 'Freeze', 'Completed', {
+    record: sentRecord('f', 'Freeze', 'Completed', {
       evidence: ['left-after-started', 'not-before-passed'],
       observedPauseMs: 1480,
       noticeSeconds: 6,
@@ -61,17 +66,17 @@ export const performance: readonly Moment[] = [
     notBefore: 7,
   },
   azure(13, 'r', 'Reboot', 'scheduled', 7),
-  { at: 13.5, kind: 'hub', record: told('r', 'Reboot', 'Scheduled'), notBefore: 15 },
+  { at: 13.5, kind: 'hub', record: sentRecord('r', 'Reboot', 'Scheduled'), notBefore: 15 },
   { at: 14, kind: 'outage', begins: true },
   azure(16, 'r', 'Reboot', 'started', 8),
-  { at: 16.5, kind: 'table', row: told('r', 'Reboot', 'Started') },
+  { at: 16.5, kind: 'table', row: sentRecord('r', 'Reboot', 'Started') },
   { at: 16.5, kind: 'pending', records: 1 },
   { at: 18, kind: 'bridge', state: 'killed' },
   { at: 20, kind: 'bridge', state: 'starting' },
   { at: 20.5, kind: 'bridge', state: 'running' },
-  { at: 20.5, kind: 'table', row: told('r', 'Reboot', 'Started') },
+  { at: 20.5, kind: 'table', row: sentRecord('r', 'Reboot', 'Started') },
   { at: 21, kind: 'outage', begins: false },
-  { at: 21.5, kind: 'hub', record: told('r', 'Reboot', 'Started', { noticeSeconds: 3 }), notBefore: 15 },
+  { at: 21.5, kind: 'hub', record: sentRecord('r', 'Reboot', 'Started', { noticeSeconds: 3 }), notBefore: 15 },
   { at: 22, kind: 'pending', records: 0 },
 ];
 

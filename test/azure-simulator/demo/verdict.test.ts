@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import type { SentRecord } from '../../../src/azure-simulator/demo/model.ts';
 import { compare, type Issued } from '../../../src/azure-simulator/demo/verdict.ts';
 import type { Phase } from '../../../src/lifecycle/record.ts';
-import { told } from './performance.ts';
+import { sentRecord } from './performance.ts';
 
 const issued = (...steps: Issued['step'][]): Issued[] =>
   steps.map((step) => ({ eventId: 'A1', eventType: 'Reboot', step, resources: ['web_0'] }));
 /** `Started` or, with another id, `Started#2`. */
 const held = (...ids: string[]): SentRecord[] =>
-  ids.map((id) => told('a1', 'Reboot', (id.split('#')[0] ?? '') as Phase, { recordId: id, transitionId: id }));
+  ids.map((id) => sentRecord('a1', 'Reboot', (id.split('#')[0] ?? '') as Phase, { recordId: id, transitionId: id }));
 
 const steps = issued('scheduled', 'started', 'removed');
 const records = held('Scheduled', 'Started', 'Completed');

@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 /** What a plain client makes of one answer. */
-async function look(timeoutMs = 400): Promise<string> {
+async function poll(timeoutMs = 400): Promise<string> {
   try {
     const answer = await fetch(`${imds.url}/metadata/scheduledevents?api-version=2020-07-01`, {
       headers: { Metadata: 'true' },
@@ -44,7 +44,7 @@ function describeBody(text: string): string {
 }
 
 const good = 'DocumentIncarnation,Events';
-const cases: [fault: Fault, looksLike: string][] = [
+const cases: [fault: Fault, result: string][] = [
   [{ status: 429, headers: { 'retry-after': '7' }, body: 'too many' }, '429 too many'],
   [{ status: 500 }, '500'],
   [{ delayMs: 50 }, good],
@@ -63,18 +63,18 @@ const cases: [fault: Fault, looksLike: string][] = [
 ];
 
 describe('a fault of the simulated metadata service', () => {
-  test.each(cases)('%j looks to a client like: %s; and is over after its one time', async (fault, looksLike) => {
+  test.each(cases)('%j looks to a client like: %s; and is over after its one time', async (fault, result) => {
     imds.fault('scheduledevents', fault, 1);
-    expect(await look(fault === 'huge' ? 5_000 : 400)).toBe(looksLike);
-    expect(await look(5_000)).toBe(good);
+    expect(await poll(fault === 'huge' ? 5_000 : 400)).toBe(result);
+    expect(await poll(5_000)).toBe(good);
   });
 
   test('lasts until it is cleared and leaves the other targets alone', async () => {
     imds.fault('instance', { status: 503 });
-    expect(await look()).toBe(good);
+    expect(await poll()).toBe(good);
     imds.fault('scheduledevents', { status: 503 });
-    expect([await look(), await look()]).toEqual(['503', '503']);
+    expect([await poll(), await poll()]).toEqual(['503', '503']);
     imds.fault('scheduledevents', null);
-    expect(await look()).toBe(good);
+    expect(await poll()).toBe(good);
   });
 });

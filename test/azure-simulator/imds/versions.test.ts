@@ -24,10 +24,10 @@ const cases: [version: string, types: string[], fields: string[], resource: stri
 
 describe('the simulated document in an older version', () => {
   test.each(cases)('%s knows the types %j and tells %j', (version, types, fields, resource) => {
-    const told = documentOfVersion(document, version);
-    expect(told.Events.map(({ EventType }) => EventType)).toEqual(types);
-    expect(Object.keys(told.Events[0] ?? {})).toEqual(fields);
-    expect(told.Events[0]?.Resources).toEqual([resource]);
+    const shown = documentOfVersion(document, version);
+    expect(shown.Events.map(({ EventType }) => EventType)).toEqual(types);
+    expect(Object.keys(shown.Events[0] ?? {})).toEqual(fields);
+    expect(shown.Events[0]?.Resources).toEqual([resource]);
   });
 
   test('every published version has its row', () => {

@@ -34,7 +34,7 @@ const stories: Readonly<Record<string, (group: Group) => void>> = {
     }),
 };
 
-const cases: readonly (readonly [story: string, vm: Partial<VmDefinition>, looks: string])[] = [
+const cases: readonly (readonly [story: string, vm: Partial<VmDefinition>, expected: string])[] = [
   ['A of another VM', {}, '2 A'],
   ['A of another VM', { sees: 'own' }, '1'],
   ['A of another VM', { incarnationOffset: 40 }, '42 A'],
@@ -51,11 +51,11 @@ const cases: readonly (readonly [story: string, vm: Partial<VmDefinition>, looks
 ];
 
 describe('what the endpoint of web_0 shows', () => {
-  test.each(cases)('after %s, to a VM with %j: %s', (story, traits, looks) => {
+  test.each(cases)('after %s, to a VM with %j: %s', (story, traits, expected) => {
     const group = createGroupDocument();
     const view = openView(group, createVm({ name: 'web_0', ...traits }));
     stories[story]?.(group);
-    expect(shown(view)).toBe(looks);
+    expect(shown(view)).toBe(expected);
   });
 
   test('nothing that the reader does to it changes it', () => {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { rollingMaintenance, type Step } from '../../../src/azure-simulator/scenarios/index.ts';
 
-const told = (step: Step): string => ('event' in step ? `${step.do} ${step.event}` : step.do);
+const stepText = (step: Step): string => ('event' in step ? `${step.do} ${step.event}` : step.do);
 
 test('a rolling maintenance announces the next domain when the one before has started', () => {
-  expect(rollingMaintenance(5, 3).steps.map(told)).toEqual([
+  expect(rollingMaintenance(5, 3).steps.map(stepText)).toEqual([
     'schedule domain 0',
     'start domain 0',
     'impact domain 0',

@@ -5,7 +5,7 @@ import { findScenario, type Scenario, scenarios } from '../../../src/azure-simul
 import { createTokenIssuer, type TokenIssuer } from '../../../src/azure-simulator/token-issuer.ts';
 import type { LifecycleRecord } from '../../../src/lifecycle/record.ts';
 import { openFleetVm, watchScenario } from '../../support/fleet.ts';
-import { inWords } from '../../support/story.ts';
+import { phaseLines } from '../../support/story.ts';
 
 const log = createErrorLog();
 let issuer: TokenIssuer;
@@ -42,7 +42,7 @@ const overInTime = 'Completed: left-after-started not-before-passed';
 const plain = [announced, begun, overInTime];
 
 /** What the first VM tells of each scenario when it looks once a second and all goes at its real pace. */
-const cases: readonly (readonly [name: string, told: readonly string[]])[] = [
+const cases: readonly (readonly [name: string, expected: readonly string[]])[] = [
   ['freeze', plain],
   ['reboot', plain],
   ['redeploy', plain],
@@ -87,8 +87,8 @@ describe('the first VM of a scenario tells', () => {
     expect([...cases.map(([name]) => name), ...elsewhere]).toEqual(scenarios.map(({ name }) => name));
   });
 
-  test.each(cases)('of %s: %j', async (name, told) => {
-    expect(inWords(await recordsOf(name))).toEqual(told);
+  test.each(cases)('of %s: %j', async (name, expected) => {
+    expect(phaseLines(await recordsOf(name))).toEqual(expected);
   });
 
   const pauses: readonly (readonly [name: string, longestMs: number, totalMs: number])[] = [
@@ -105,7 +105,7 @@ describe('the first VM of a scenario tells', () => {
 });
 
 /** Every event of the scenario, as VMs number 0 and 1 are told of it. */
-async function sightsOf(name: string): Promise<readonly (readonly string[])[]> {
+async function observedPhases(name: string): Promise<readonly (readonly string[])[]> {
   const fleet = await Promise.all(['web_0', 'web_1'].map((vm) => openFleetVm({ imds }, vm, { witnessRate: 1 })));
   await watchScenario({ imds }, scenario(name), fleet);
   await Promise.all(fleet.map((vm) => vm.close()));
@@ -115,13 +115,13 @@ async function sightsOf(name: string): Promise<readonly (readonly string[])[]> {
 }
 
 test('VMs of one group are told of each other', async () => {
-  const [first, second] = await sightsOf('fault-domains-in-turn');
+  const [first, second] = await observedPhases('fault-domains-in-turn');
   expect(first).toHaveLength(9);
   expect(second).toEqual(first);
 });
 
 test.each(['gpu-one-fault-domain', 'standalone-in-zone'])('in %s a VM is told of itself only', async (name) => {
-  const [first, second] = await sightsOf(name);
+  const [first, second] = await observedPhases(name);
   expect(first).toEqual(['Scheduled web_0', 'Started web_0', 'Completed web_0']);
   expect(second).toEqual(['Scheduled web_1', 'Started web_1', 'Completed web_1']);
 });

@@ -25,7 +25,7 @@ const read = async (directory: string): Promise<Status | Failure> => {
     return error as Failure;
   }
 };
-const look = async (directory: string, isAnswered: boolean | null = null) => {
+const inspect = async (directory: string, isAnswered: boolean | null = null) => {
   const on = { directory, status: await read(directory), isAnswered };
   const found = stateFindings(seeState(directory), on);
   return { service: found[0], outbox: found.at(-1) };
@@ -33,7 +33,7 @@ const look = async (directory: string, isAnswered: boolean | null = null) => {
 
 test('before the first start there is nothing, and nothing is made', async () => {
   using directory = temporaryDirectory('check-state');
-  expect(await look(directory.path)).toMatchObject({
+  expect(await inspect(directory.path)).toMatchObject({
     service: { verdict: 'ok', message: expect.stringMatching(/^No service has run/) },
     outbox: { verdict: 'ok', message: expect.stringMatching(/^There is no outbox yet/) },
   });
@@ -43,12 +43,12 @@ test('before the first start there is nothing, and nothing is made', async () =>
 test('an outbox is looked at while its service writes it, and after', async () => {
   using directory = temporaryDirectory('check-state');
   const outbox = openIn(directory.path);
-  expect(await look(directory.path)).toMatchObject({
+  expect(await inspect(directory.path)).toMatchObject({
     service: { verdict: 'warning', message: expect.stringMatching(/cannot be asked how it is/) },
     outbox: { verdict: 'ok', message: expect.stringMatching(/outbox\.sqlite is sound: 0 records/) },
   });
   const served = await serveStatusOf(outbox, directory.path);
-  expect(await look(directory.path)).toMatchObject({
+  expect(await inspect(directory.path)).toMatchObject({
     service: {
       verdict: 'ok',
       message: expect.stringMatching(/^A service runs with .*; its last document is 0 s old\./),
@@ -56,7 +56,7 @@ test('an outbox is looked at while its service writes it, and after', async () =
   });
   await served.close();
   outbox.close();
-  expect((await look(directory.path)).service).toMatchObject({
+  expect((await inspect(directory.path)).service).toMatchObject({
     verdict: 'warning',
     message: expect.stringMatching(/^No service/),
   });
@@ -68,7 +68,7 @@ test('an outbox with one bad page is damaged, though its first page is sound', a
   const path = join(directory.path, 'outbox.sqlite');
   const pages = readFileSync(path).length / 4096;
   writeSync(openSync(path, 'r+'), Buffer.alloc(4096, 0xff), 0, 4096, 4096 * (pages - 1));
-  expect((await look(directory.path)).outbox).toMatchObject({
+  expect((await inspect(directory.path)).outbox).toMatchObject({
     verdict: 'problem',
     message: expect.stringMatching(/is damaged .*The service repairs it/),
     remedy: 'sudo systemctl start scheduled-events-bridge',
@@ -79,7 +79,7 @@ test('an outbox that took the place of a damaged one is a warning that says wher
   using directory = temporaryDirectory('check-state');
   writeFileSync(join(directory.path, 'outbox.sqlite'), 'no database');
   openIn(directory.path).close();
-  expect((await look(directory.path)).outbox).toMatchObject({
+  expect((await inspect(directory.path)).outbox).toMatchObject({
     verdict: 'warning',
     message: expect.stringMatching(/lies in .*corrupt-/),
   });

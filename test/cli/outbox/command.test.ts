@@ -9,7 +9,7 @@ import { createControlQueue } from '../../../src/outbox/control/queue.ts';
 import { noProgress, type Outbox } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
 import { version } from '../../../src/process/version.ts';
-import { createHarness, deliverAll, type Harness, observe, positions } from '../../outbox/harness.ts';
+import { appendRecords, createHarness, deliverAll, type Harness, positions } from '../../outbox/harness.ts';
 import { runVerb } from './command-line.ts';
 
 const outboxVerb = (harness: Harness, ...args: readonly string[]) => {
@@ -22,7 +22,7 @@ const sinks = ['event-hubs', 'log-analytics'];
 /** Three records: 1 delivered, 2 a dead letter of the table, 3 waiting for both. */
 function filled(harness: Harness): Outbox {
   const outbox = harness.open({ sinks });
-  observe(outbox, { count: 2 });
+  appendRecords(outbox, { count: 2 });
   deliverAll(outbox, 'event-hubs');
   outbox.settle(
     'log-analytics',
@@ -32,7 +32,7 @@ function filled(harness: Harness): Outbox {
     ],
     noProgress,
   );
-  observe(outbox, { eventId: 'EVENT-2' });
+  appendRecords(outbox, { eventId: 'EVENT-2' });
   return outbox;
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { addOutbox } from '../../../src/cli/outbox/command.ts';
 import { createTryNow } from '../../../src/requests/try-now.ts';
-import { createHarness, observe } from '../../outbox/harness.ts';
+import { appendRecords, createHarness } from '../../outbox/harness.ts';
 import { openHarness, seconds } from '../../relay/harness.ts';
 import { delivered, forbidden } from '../../relay/scripted-sink.ts';
 import { runVerb } from './command-line.ts';
@@ -31,7 +31,7 @@ test('pending records are sent at once, however long the pause of the destinatio
 test('without a service the message says that the next start tries by itself', async () => {
   using harness = createHarness();
   const outbox = harness.open({ sinks: ['event-hubs'] });
-  observe(outbox);
+  appendRecords(outbox);
   outbox.close();
   const args = ['outbox', 'retry', '--now', '--state-directory', harness.directory];
   expect(await runVerb(addOutbox, args)).toMatchObject({

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { addStatus } from '../../../src/cli/status/command.ts';
 import type { Status } from '../../../src/cli/status/status.ts';
 import { noProgress, type Outbox } from '../../../src/outbox/outbox.ts';
-import { createHarness, deliverAll, type Harness, observe } from '../../outbox/harness.ts';
+import { appendRecords, createHarness, deliverAll, type Harness } from '../../outbox/harness.ts';
 import { serveStatusOf } from '../../support/served-status.ts';
 import { observerNamed } from '../../support/story.ts';
 import { runVerb } from '../outbox/command-line.ts';
@@ -19,7 +19,7 @@ const json = async (directory: string): Promise<Status> => JSON.parse((await sta
 function busy(harness: Harness): Outbox {
   const outbox = harness.open({ sinks: ['event-hubs', 'log-analytics'] });
   outbox.rememberObserver(observerNamed('web_3'), null);
-  observe(outbox, { eventId: 'EVENT-1' });
+  appendRecords(outbox, { eventId: 'EVENT-1' });
   outbox.append({ ...outbox.state, lastDocumentAt: new Date().toISOString(), incarnation: 7 }, []);
   outbox.intend({ eventId: 'EVENT-1', cause: 'by hand', at: new Date() });
   const now = new Date().toISOString();

@@ -6,7 +6,7 @@ import { addEmitTest } from '../../../src/cli/emit-test.ts';
 import { addOutbox } from '../../../src/cli/outbox/command.ts';
 import { addStatus } from '../../../src/cli/status/command.ts';
 import { noProgress } from '../../../src/outbox/outbox.ts';
-import { createHarness, type Harness, observe } from '../../outbox/harness.ts';
+import { appendRecords, createHarness, type Harness } from '../../outbox/harness.ts';
 import { serveStatusOf } from '../../support/served-status.ts';
 import { runVerb } from '../outbox/command-line.ts';
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
 
 function filledBy(harness: Harness) {
   const outbox = harness.open({ sinks: ['event-hubs'] });
-  observe(outbox, { count: 2 });
+  appendRecords(outbox, { count: 2 });
   outbox.settle('event-hubs', [{ position: 1, state: 'dead', code: 'http-400', reason: 'no' }], noProgress);
   chmodSync(harness.directory, 0o755);
   for (const name of readdirSync(harness.directory)) chmodSync(join(harness.directory, name), 0o644);

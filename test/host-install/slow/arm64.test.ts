@@ -7,7 +7,7 @@ import { sourcesHere } from '../../../infra/package/make-packages.ts';
 import { startAzureSimulator } from '../../../src/azure-simulator/index.ts';
 import { version } from '../../../src/process/version.ts';
 import { configurationFor, temporaryDirectory } from '../../support/bridge-process.ts';
-import { onTheHub } from '../../support/delivered.ts';
+import { hubRecords } from '../../support/delivered.ts';
 import { until } from '../../support/until.ts';
 import { arm64, whyNoArm64 } from '../image.ts';
 
@@ -41,7 +41,7 @@ test.skipIf(whyNoArm64)(`the package for arm64 runs on such a processor and deli
       resources: ['web_0'],
       notBefore: new Date(Date.now() + 900_000),
     });
-    await until(() => onTheHub(azure).find((record) => record.eventId === eventId), { timeoutMs: 120_000 });
+    await until(() => hubRecords(azure).find((record) => record.eventId === eventId), { timeoutMs: 120_000 });
     bridge.kill('SIGTERM');
     await until(() => bridge.exitCode !== null, { timeoutMs: 60_000, what: 'its end' });
     expect(bridge.exitCode).toBe(0);

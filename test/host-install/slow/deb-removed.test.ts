@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { onTheHub } from '../../support/delivered.ts';
+import { hubRecords } from '../../support/delivered.ts';
 import { whyNoMachine } from '../image.ts';
 import { versions } from '../packages.ts';
 import { command, configuration, installed, openSite } from '../site.ts';
@@ -20,7 +20,7 @@ test.skipIf(whyNoMachine)(
       `Version ${versions.first} runs and is ready`,
     );
     await site.arrives(site.announce());
-    expect(new Set(onTheHub(site.azure).map(({ streamId }) => streamId)).size).toBe(1);
+    expect(new Set(hubRecords(site.azure).map(({ streamId }) => streamId)).size).toBe(1);
 
     await machine.ok(`dpkg -r ${command}`);
     await installed(site);

@@ -5,7 +5,7 @@ import { contentsOf } from '../../../infra/package/contents.ts';
 import { sourcesHere } from '../../../infra/package/make-packages.ts';
 import { rpmOf, whyNoRpm } from '../../../infra/package/rpm.ts';
 import { version } from '../../../src/process/version.ts';
-import { onTheHub } from '../../support/delivered.ts';
+import { hubRecords } from '../../support/delivered.ts';
 import { changes, treeOf } from '../file-tree.ts';
 import { whyNoMachine } from '../image.ts';
 import { command, configuration, openSite } from '../site.ts';
@@ -37,7 +37,7 @@ test.skipIf(whyNot)(
     expect(await machine.ok(`rpm --erase --nodeps ${command}`)).toContain('The service is stopped and removed.');
     await machine.ok(`rpm --install ${flags} /media/bridge.rpm`);
     await site.arrives(site.announce());
-    expect(new Set(onTheHub(site.azure).map(({ streamId }) => streamId)).size).toBe(1);
+    expect(new Set(hubRecords(site.azure).map(({ streamId }) => streamId)).size).toBe(1);
 
     await machine.ok(`/opt/${command}/remove.sh`);
     await machine.ok(`rpm --erase --nodeps ${command}`);

@@ -105,7 +105,7 @@ test('every variable that it sets for the bridge is one of its options', () => {
 describe('the health check', () => {
   const [program = '', ...args] = JSON.parse(probe) as readonly string[];
   /** What it ends with when `/livez` answers so; null: nothing listens. */
-  async function askedOf(status: number | null): Promise<{ readonly code: unknown; readonly told: string }> {
+  async function checkWith(status: number | null): Promise<{ readonly code: unknown; readonly output: string }> {
     const server = createServer(({ url }, response) => {
       response.writeHead(url === '/livez' ? (status ?? 500) : 404).end('why\n');
     });
@@ -115,13 +115,13 @@ describe('the health check', () => {
     if (status === null) server.close();
     const env = { SCHEDULED_EVENTS_BRIDGE_HTTP_PORT: String(port) };
     const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
-    let told = '';
+    let output = '';
     child.stdout.on('data', (chunk) => {
-      told += chunk;
+      output += chunk;
     });
     const [code] = await once(child, 'close');
     server.close();
-    return { code, told };
+    return { code, output };
   }
 
   test('is asked of Node, which needs nothing else', () => {
@@ -129,10 +129,10 @@ describe('the health check', () => {
   });
 
   test.each([
-    { name: 'a bridge that progresses is healthy', status: 200, code: 0, told: 'why\n' },
-    { name: 'one with a loop that hangs is not, and the reason is told', status: 503, code: 1, told: 'why\n' },
-    { name: 'one that does not answer is not either', status: null, code: 1, told: '' },
-  ])('$name', async ({ status, code, told }) => {
-    expect(await askedOf(status)).toEqual({ code, told });
+    { name: 'a bridge that progresses is healthy', status: 200, code: 0, output: 'why\n' },
+    { name: 'one with a loop that hangs is not, and the reason is told', status: 503, code: 1, output: 'why\n' },
+    { name: 'one that does not answer is not either', status: null, code: 1, output: '' },
+  ])('$name', async ({ status, code, output }) => {
+    expect(await checkWith(status)).toEqual({ code, output });
   });
 });

@@ -7,7 +7,7 @@ import { type AzureSimulator, startAzureSimulator } from '../../../src/azure-sim
 import type { LifecycleRecord } from '../../../src/lifecycle/record.ts';
 import { producer, useSimulator } from '../../azure-simulator/sdk-clients.ts';
 import { configurationFor, startBridge, temporaryDirectory } from '../../support/bridge-process.ts';
-import { once, onTheHub } from '../../support/delivered.ts';
+import { firstCopies, hubRecords } from '../../support/delivered.ts';
 import { sampleEntry } from '../../support/sample-record.ts';
 import { until } from '../../support/until.ts';
 import { type SubscriberOptions, type SubscriberProcess, startSubscriber } from './subscriber-process.ts';
@@ -71,7 +71,7 @@ test('the example subscriber acts once on what two bridges tell, and again when 
 
   const eventId = azure.imds.schedule(freeze);
   const onHub = (count: number): Promise<boolean> =>
-    until(() => once(onTheHub(azure)).filter((record) => record.eventId === eventId).length === count, {
+    until(() => firstCopies(hubRecords(azure)).filter((record) => record.eventId === eventId).length === count, {
       what: `${count} records on the hub`,
     });
   await onHub(2);
@@ -94,7 +94,7 @@ test('the example subscriber acts once on what two bridges tell, and again when 
 });
 
 /** The record of a step as one VM tells it, so many seconds after the first. */
-function told(second: number, given: Partial<LifecycleRecord> = {}): Buffer {
+function message(second: number, given: Partial<LifecycleRecord> = {}): Buffer {
   const observedAt = new Date(begun + 1000 * second).toISOString();
   const evidence = ['said-by-azure'];
   return sampleEntry({ affectedResources: ['web_0'], evidence, ...given, observedAt }).json;
@@ -102,42 +102,42 @@ function told(second: number, given: Partial<LifecycleRecord> = {}): Buffer {
 const begun = Date.now() - 600_000;
 
 test('the example subscriber does nothing twice and misses nothing when it is killed and started again', async () => {
-  const tell = (...bodies: Buffer[]): Promise<void> => send('restarts', 'D1', bodies);
+  const sendRestart = (...bodies: Buffer[]): Promise<void> => send('restarts', 'D1', bodies);
   const twiceByTwo = (second: number, phase: LifecycleRecord['phase'], eventId = 'D1'): Buffer[] =>
     vms.flatMap((vmName, n) => {
-      const copy = told(second + n, { eventId, phase, vmName, affectedResources: vms });
+      const copy = message(second + n, { eventId, phase, vmName, affectedResources: vms });
       return [copy, copy];
     });
   /** What one life of it does that begins with what the hub holds and goes on with `bodies`. */
   const live = async (...bodies: Buffer[]): Promise<readonly string[]> => {
     const subscriber = start('restarts');
-    if (bodies.length > 0) await tell(...bodies);
+    if (bodies.length > 0) await sendRestart(...bodies);
     const acts = await actsOf(subscriber, 'restarts', 'D1');
     await subscriber.kill('SIGKILL');
     return acts;
   };
 
   expect(await live(...twiceByTwo(0, 'Scheduled'))).toEqual(['drain web_0', 'drain web_1']);
-  await tell(...twiceByTwo(10, 'Started'));
+  await sendRestart(...twiceByTwo(10, 'Started'));
   expect(await live()).toEqual([]);
-  await tell(...twiceByTwo(20, 'Completed'));
+  await sendRestart(...twiceByTwo(20, 'Completed'));
   expect(await live(...twiceByTwo(0, 'Scheduled'))).toEqual(['restore web_0', 'restore web_1']);
   expect(await live(...twiceByTwo(20, 'Completed'), ...twiceByTwo(10, 'Started'))).toEqual([]);
 
-  const much = Array.from({ length: 200 }, () => told(1, { isTest: true }));
-  await tell(...twiceByTwo(0, 'Scheduled', 'D2'), ...much, ...twiceByTwo(9, 'Canceled', 'D2'));
+  const much = Array.from({ length: 200 }, () => message(1, { isTest: true }));
+  await sendRestart(...twiceByTwo(0, 'Scheduled', 'D2'), ...much, ...twiceByTwo(9, 'Canceled', 'D2'));
   expect(await live(), 'it acts on history that is over').toEqual([]);
 });
 
 test('the example subscriber goes on after an outage of the hub, and ends when it is asked to', async () => {
   const subscriber = start('outage');
   const [one, other] = ['A1', 'B2'];
-  await send('outage', one, [told(0, { eventId: one })]);
+  await send('outage', one, [message(0, { eventId: one })]);
   expect(await actsOf(subscriber, 'outage', one)).toEqual(['drain web_0']);
   await azure.eventHubs.pause({ drop: true });
   await until(() => subscriber.complaints().includes('ECONNREFUSED'), { what: 'a complaint', timeoutMs: 25_000 });
   await azure.eventHubs.resume();
-  await send('outage', one, [told(5, { eventId: one, phase: 'Ended' }), told(6, { eventId: other })]);
+  await send('outage', one, [message(5, { eventId: one, phase: 'Ended' }), message(6, { eventId: other })]);
   expect(await actsOf(subscriber, 'outage', one)).toEqual(['drain web_0', 'restore web_0', 'drain web_0']);
   expect(await subscriber.kill('SIGTERM')).toBe(0);
 }, 60_000);
@@ -160,42 +160,46 @@ const inSight = (number: number, eventsInSight: string[]) =>
     ...({ phase: 'Snapshot', affectedResources: [], eventsInSight } as const),
   }) as const;
 const stories: [name: string, messages: Buffer[], acts: string[]][] = [
-  ['a start without notice', [told(0, started)], [drains]],
-  ['a copy of the announcement after the end', [told(0, one), told(9, end), told(1, one)], [drains, restores]],
-  ['a start told late, by a VM whose hub was away', [told(0, one), told(9, end), told(5, started)], [drains, restores]],
-  ['an end alone', [told(9, end)], []],
-  ['the id in other letters', [told(0, one), told(9, { ...end, eventId: 'e1' })], [drains, restores]],
-  ['an event that comes back', [told(0, one), told(5, end), told(9, returned)], [drains, restores, drains]],
-  ['an end observed before the event came back', [told(0, one), told(9, returned), told(5, end)], [drains]],
-  ['an end after the event came back', [told(9, returned), told(5, end), told(12, end)], [drains, restores]],
+  ['a start without notice', [message(0, started)], [drains]],
+  ['a copy of the announcement after the end', [message(0, one), message(9, end), message(1, one)], [drains, restores]],
+  [
+    'a start told late, by a VM whose hub was away',
+    [message(0, one), message(9, end), message(5, started)],
+    [drains, restores],
+  ],
+  ['an end alone', [message(9, end)], []],
+  ['the id in other letters', [message(0, one), message(9, { ...end, eventId: 'e1' })], [drains, restores]],
+  ['an event that comes back', [message(0, one), message(5, end), message(9, returned)], [drains, restores, drains]],
+  ['an end observed before the event came back', [message(0, one), message(9, returned), message(5, end)], [drains]],
+  ['an end after the event came back', [message(9, returned), message(5, end), message(12, end)], [drains, restores]],
   [
     'a VM that leaves the event',
     [
-      told(0, { ...one, affectedResources: ['web_0', 'web_1'] }),
-      told(5, { ...one, phase: 'Updated', affectedResources: ['web_1'] }),
+      message(0, { ...one, affectedResources: ['web_0', 'web_1'] }),
+      message(5, { ...one, phase: 'Updated', affectedResources: ['web_1'] }),
     ],
     [drains, 'drain web_1', restores],
   ],
-  ['a VM of two events', [told(0, one), told(1, another), told(5, end)], [drains, drains]],
+  ['a VM of two events', [message(0, one), message(1, another), message(5, end)], [drains, drains]],
   [
     'a VM of two events that both end',
-    [told(0, one), told(1, another), told(5, end), told(9, { ...end, ...another })],
+    [message(0, one), message(1, another), message(5, end), message(9, { ...end, ...another })],
     [drains, drains, restores],
   ],
   [
     'a VM that lost its state and does not see it',
-    [told(0, ofNewVm(1)), told(400, inSight(1, []))],
+    [message(0, ofNewVm(1)), message(400, inSight(1, []))],
     [drains, restores],
   ],
-  ['a VM that lost its state and still sees it', [told(0, ofNewVm(2)), told(400, inSight(2, ['E1']))], [drains]],
-  ['an approval', [told(0, { ...one, phase: 'Approved' })], []],
+  ['a VM that lost its state and still sees it', [message(0, ofNewVm(2)), message(400, inSight(2, ['E1']))], [drains]],
+  ['an approval', [message(0, { ...one, phase: 'Approved' })], []],
   [
     'a phase of years to come',
-    [Buffer.from(told(0, one).toString().replace('"phase":"Scheduled"', '"phase":"Pondered"'))],
+    [Buffer.from(message(0, one).toString().replace('"phase":"Scheduled"', '"phase":"Pondered"'))],
     [],
   ],
-  ['a record of a later contract', [told(0, { ...one, schemaVersion: '2.0' })], []],
-  ['a test', [told(0, { ...one, isTest: true })], []],
+  ['a record of a later contract', [message(0, { ...one, schemaVersion: '2.0' })], []],
+  ['a test', [message(0, { ...one, isTest: true })], []],
   ['what is no record', [Buffer.from('{'), Buffer.from('null'), Buffer.from('[1]'), Buffer.from('"1.0"')], []],
 ];
 
@@ -239,7 +243,7 @@ describe('the example subscriber', () => {
     await send(
       'stories',
       'E',
-      [one, another].map(({ eventId }) => own(told(60, { ...end, eventId }))),
+      [one, another].map(({ eventId }) => own(message(60, { ...end, eventId }))),
     );
   });
 });

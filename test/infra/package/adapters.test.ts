@@ -11,7 +11,7 @@ import { createProject } from '../../tools/bicep/project.ts';
 import { moment, newFolder } from './harness.ts';
 
 const commands = applicationCommands();
-const telling = (name: string, code = 0): string =>
+const printingScript = (name: string, code = 0): string =>
   `#!/bin/sh\necho "${name} $*"; cat "$1" 2>/dev/null\nexit ${code}\n`;
 
 /** The package as it comes to a machine: its scripts only tell how they are called. */
@@ -19,7 +19,7 @@ async function packageFile(into: string, name: string, code = 0): Promise<void> 
   const scripts = ['install.sh', 'update.sh'].map((path) => ({
     path,
     mode: 0o755 as const,
-    content: Buffer.from(telling(path, code)),
+    content: Buffer.from(printingScript(path, code)),
   }));
   writeFileSync(
     join(into, name),
@@ -29,7 +29,7 @@ async function packageFile(into: string, name: string, code = 0): Promise<void> 
 
 function runIn(folder: string, shell: '/bin/bash' | '/bin/sh', line: string) {
   const { status, stdout } = spawnSync(shell, ['-c', line], { cwd: folder, encoding: 'utf8' });
-  return { status, told: stdout.trim() };
+  return { status, output: stdout.trim() };
 }
 
 test.for(['install', 'update'] as const)(
@@ -38,7 +38,7 @@ test.for(['install', 'update'] as const)(
     const folder = newFolder();
     await packageFile(folder, commands.packageFileName);
     writeFileSync(join(folder, commands.configFileName), 'the configuration');
-    const expected = { status: 0, told: `${action}.sh config.json\nthe configuration` };
+    const expected = { status: 0, output: `${action}.sh config.json\nthe configuration` };
     for (const _ of [1, 2]) expect(runIn(folder, '/bin/bash', commands[action])).toEqual(expected);
   },
 );
@@ -54,19 +54,19 @@ test.for(['install', 'update'] as const)(
   },
 );
 
-const removals: readonly { name: string; remover: number | null; status: number; told: string }[] = [
-  { name: 'is removed by the version that runs', remover: 0, status: 0, told: 'remove.sh' },
-  { name: 'that cannot be removed says so', remover: 22, status: 22, told: 'remove.sh' },
-  { name: 'that was refused, or removed by hand, can be taken off', remover: null, status: 0, told: '' },
+const removals: readonly { name: string; remover: number | null; status: number; output: string }[] = [
+  { name: 'is removed by the version that runs', remover: 0, status: 0, output: 'remove.sh' },
+  { name: 'that cannot be removed says so', remover: 22, status: 22, output: 'remove.sh' },
+  { name: 'that was refused, or removed by hand, can be taken off', remover: null, status: 0, output: '' },
 ];
 
-test.for(removals)('a VM application $name', ({ remover, status, told }) => {
+test.for(removals)('a VM application $name', ({ remover, status, output }) => {
   const root = newFolder();
   const line = commands.remove.replaceAll('/opt/', '"$PWD"/opt/');
   const home = join(root, 'opt/scheduled-events-bridge');
   mkdirSync(home, { recursive: true });
-  if (remover !== null) writeFileSync(join(home, 'remove.sh'), telling('remove.sh', remover), { mode: 0o755 });
-  expect(runIn(root, '/bin/bash', line)).toEqual({ status, told });
+  if (remover !== null) writeFileSync(join(home, 'remove.sh'), printingScript('remove.sh', remover), { mode: 0o755 });
+  expect(runIn(root, '/bin/bash', line)).toEqual({ status, output });
 });
 
 test.for(scriptModules)(
@@ -82,7 +82,7 @@ test.for(scriptModules)(
     expect(existsSync(join(folder, 'config.json'))).toBe(false);
     await packageFile(folder, name);
     for (const _ of [1, 2])
-      expect(runIn(folder, '/bin/sh', line)).toEqual({ status: 0, told: `install.sh config.json\n${text}` });
+      expect(runIn(folder, '/bin/sh', line)).toEqual({ status: 0, output: `install.sh config.json\n${text}` });
     expect(readFileSync(join(folder, 'config.json'), 'utf8')).toBe(text);
     await packageFile(folder, name, 22);
     expect(runIn(folder, '/bin/sh', line).status).toBe(22);
@@ -96,7 +96,7 @@ test.for(scriptModules)(
     const files = ['install.sh', 'node'].map((path) => ({
       path,
       mode: 0o755 as const,
-      content: Buffer.from(telling(path)),
+      content: Buffer.from(printingScript(path)),
     }));
     const archive = await gzipOf(tar(files, { top: 'scheduled-events-bridge-1.2.3-linux-x64/', at: moment }));
     writeFileSync(join(folder, 'package.tar.gz'), archive);
@@ -114,8 +114,8 @@ test.for(scriptModules)('%s installs nothing where its configuration cannot be w
   await packageFile(folder, name);
   mkdirSync(join(folder, 'config.json'));
   const { line } = scriptCommand(module, { packageFile: name, configuration: '/dev/null' });
-  const { status, told } = runIn(folder, '/bin/sh', line);
-  expect(told).toBe('');
+  const { status, output } = runIn(folder, '/bin/sh', line);
+  expect(output).toBe('');
   expect(status).not.toBe(0);
 });
 

@@ -130,8 +130,8 @@ test('a .deb says how much room it takes', async ({ skip }) => {
     .split('\n')
     .filter((line) => line.startsWith('-'));
   const kilobytes = files.map((line) => Math.ceil(Number(line.split(/\s+/)[2]) / 1024));
-  const told = Number(printed('dpkg-deb', ['--field', deb, 'Installed-Size']));
-  expect(told).toBe(kilobytes.reduce((sum, each) => sum + each, 0));
+  const declared = Number(printed('dpkg-deb', ['--field', deb, 'Installed-Size']));
+  expect(declared).toBe(kilobytes.reduce((sum, each) => sum + each, 0));
 });
 
 test('there is no .deb for Windows', async () => {

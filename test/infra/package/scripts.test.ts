@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, w
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { contentsOf } from '../../../infra/package/contents.ts';
-import { lacking, moment, newFolder, printed, smallProgram, smallRuntime, tellingNode, unpacked } from './harness.ts';
+import { lacking, moment, newFolder, printed, printingNode, smallProgram, smallRuntime, unpacked } from './harness.ts';
 
 const scripts = join(import.meta.dirname, '../../../infra/package/scripts');
 const all = readdirSync(scripts, { recursive: true, withFileTypes: true })
@@ -18,11 +18,11 @@ interface Around {
 }
 
 /** The package for linux-x64 with another program for its runtime. */
-function packageWith({ node = tellingNode, uname: told = uname }: Around = {}) {
+function packageWith({ node = printingNode, uname: lines = uname }: Around = {}) {
   const runtime = { ...smallRuntime, program: Buffer.from(node) };
   const folder = unpacked(contentsOf({ platform: 'linux-x64', program: smallProgram, runtime, at: moment, key: null }));
   const programs = newFolder();
-  writeFileSync(join(programs, 'uname'), told, { mode: 0o755 });
+  writeFileSync(join(programs, 'uname'), lines, { mode: 0o755 });
   const run = (script: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
     const PATH = `${programs}:${process.env.PATH}`;
     const { status, stdout, stderr } = spawnSync(script, args, {
@@ -30,7 +30,7 @@ function packageWith({ node = tellingNode, uname: told = uname }: Around = {}) {
       cwd: programs,
       env: { PATH, ...env },
     });
-    return { status, told: stdout.split('\n').slice(0, -1), stderr };
+    return { status, lines: stdout.split('\n').slice(0, -1), stderr };
   };
   return { folder, run, at: (name: string): string => join(folder, name) };
 }
@@ -97,7 +97,7 @@ test.each(calls)('the script asks the program of its own folder to $name', ({ sc
     'service',
     ...service.map((one) => one.replace('<folder>', folder)),
   ];
-  expect(run(at(script), args)).toEqual({ status: 0, told: expected, stderr: '' });
+  expect(run(at(script), args)).toEqual({ status: 0, lines: expected, stderr: '' });
 });
 
 test('the command finds its runtime through links', () => {
@@ -106,7 +106,7 @@ test('the command finds its runtime through links', () => {
   mkdirSync(join(links, 'bin'));
   symlinkSync(at('scheduled-events-bridge'), join(links, 'first'));
   symlinkSync('../first', join(links, 'bin/second'));
-  expect(run(join(links, 'bin/second'), ['check', '', 'a b']).told).toEqual([
+  expect(run(join(links, 'bin/second'), ['check', '', 'a b']).lines).toEqual([
     at('scheduled-events-bridge.cjs'),
     'check',
     '',
@@ -117,8 +117,8 @@ test('the command finds its runtime through links', () => {
 test('what is set for other Nodes of the machine does not reach this one', () => {
   const { run, at } = packageWith({ node: '#!/bin/sh\nenv\n' });
   const env = { NODE_OPTIONS: '--require=/agent.js', NODE_PATH: '/elsewhere', HTTPS_PROXY: 'http://proxy' };
-  const { told } = run(at('scheduled-events-bridge'), ['check'], env);
-  expect(told.filter((line) => /^NODE_|^HTTPS_PROXY/.test(line))).toEqual(['HTTPS_PROXY=http://proxy']);
+  const { lines } = run(at('scheduled-events-bridge'), ['check'], env);
+  expect(lines.filter((line) => /^NODE_|^HTTPS_PROXY/.test(line))).toEqual(['HTTPS_PROXY=http://proxy']);
 });
 
 const machine = (system: string, processor: string): string =>
@@ -164,7 +164,7 @@ test.each(unsupported)('a machine with $name is refused before anything is done'
   for (const script of ['install.sh', 'update.sh']) {
     const refused = run(at(script), ['config.json']);
     expect(refused.stderr.split('\n')[0]).toContain(message);
-    expect([refused.status, refused.told]).toEqual([status, []]);
+    expect([refused.status, refused.lines]).toEqual([status, []]);
   }
 });
 
@@ -200,7 +200,7 @@ test.each(['node', 'manifest.json'])('a package without %s is told to be not who
   rmSync(at(name));
   expect(run(at('update.sh'), [])).toEqual({
     status: 52,
-    told: [],
+    lines: [],
     stderr: `The package in ${folder} is not whole: ${name} is missing. Unpack the archive again.\n`,
   });
 });
@@ -209,7 +209,7 @@ test('what a script is called by a link does not change what it does', () => {
   const { folder, run, at } = packageWith();
   const link = join(newFolder(), 'bring-the-bridge');
   symlinkSync(at('update.sh'), link);
-  expect(run(link, []).told).toEqual([at('scheduled-events-bridge.cjs'), 'service', 'update', '--from', folder]);
+  expect(run(link, []).lines).toEqual([at('scheduled-events-bridge.cjs'), 'service', 'update', '--from', folder]);
 });
 
 /** The command of .deb and .rpm, on a machine whose root is a folder in which programs stand at these places. */

@@ -20,22 +20,22 @@ const { error } = spawnSync('systemd-analyze', ['--version']);
 const whyNot = error ? ` (skipped: no systemd-analyze here, ${error.message})` : '';
 
 /** With a program that is there: an installation has put its own in place before it is started. */
-function analyze(...args: readonly string[]): { readonly status: number | null; readonly told: string } {
+function analyze(...args: readonly string[]): { readonly status: number | null; readonly output: string } {
   using directory = temporaryDirectory('unit');
   const copy = join(directory.path, `${serviceName}.service`);
   writeFileSync(copy, unit.replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true'));
   const { status, stdout, stderr } = spawnSync('systemd-analyze', [...args, copy], { encoding: 'utf8' });
-  return { status, told: stdout + stderr };
+  return { status, output: stdout + stderr };
 }
 
 // It returns 0 also for settings that it does not know: what counts is that it is silent.
 test.skipIf(whyNot)(`systemd finds nothing to say about the unit${whyNot}`, () => {
-  expect(analyze('verify', '--man=no')).toEqual({ status: 0, told: '' });
+  expect(analyze('verify', '--man=no')).toEqual({ status: 0, output: '' });
 });
 
 test.skipIf(whyNot)(`the exposure of the unit is 1.6 at most${whyNot}`, () => {
-  const { status, told } = analyze('security', '--offline=true', '--threshold=16', '--no-pager');
-  const [, exposure] = /Overall exposure level for .*: (\d+\.\d+)/.exec(told) ?? [];
+  const { status, output } = analyze('security', '--offline=true', '--threshold=16', '--no-pager');
+  const [, exposure] = /Overall exposure level for .*: (\d+\.\d+)/.exec(output) ?? [];
   expect(Number(exposure)).toBeLessThanOrEqual(1.6);
   expect(Number(exposure)).toBeGreaterThan(0);
   expect(status).toBe(0);

@@ -27,7 +27,7 @@ const asked = (name: string, query: string, queryType: number = queryTypes.logs)
 });
 
 const vms = asked('vms', 'datatable(Id:string, State:string) ["a", "up", "b", "down", "c", "down"]');
-const told = asked('told', 'datatable(Id:string, Event:string) ["b", "Reboot"]');
+const reported = asked('told', 'datatable(Id:string, Event:string) ["b", "Reboot"]');
 const merge = (mergeType: 'leftouter' | 'leftanti'): Merge => ({
   version: 'Merge/1.0',
   merges: [{ id: 'm', mergeType, leftTable: 'vms', rightTable: 'told', leftColumn: 'Id', rightColumn: 'Id' }],
@@ -58,7 +58,7 @@ test.for([
 ] as const)('$name', ({ mergeType, rows }) => {
   const merging = asked('merged', JSON.stringify(merge(mergeType)), queryTypes.merge);
   const kql = openKql();
-  const answerNamed = answering([vms, told, merging], kql, { days: 14, now, clicked: {} }, {});
+  const answerNamed = answering([vms, reported, merging], kql, { days: 14, now, clicked: {} }, {});
   expect(answerNamed('merged').rows).toEqual(rows);
 });
 

@@ -3,7 +3,7 @@ import { type HeartbeatFacts, heartbeatRow } from '../../../src/heartbeat/row.ts
 import type { Row } from '../../../src/sinks/log-analytics/encode.ts';
 import { sampleFacts } from '../../heartbeat/facts.ts';
 import { at, event, nothing, observerNamed, started } from '../../support/story.ts';
-import { ask, type Tables, toldBy } from './query.ts';
+import { ask, recordsBy, type Tables } from './query.ts';
 
 const minute = 60;
 const hour = 60 * minute;
@@ -33,7 +33,7 @@ interface Case {
 }
 
 const eviction = event({ eventType: 'Preempt', notBefore: at(32) });
-const evicted = toldBy('web_0', [nothing, { events: [eviction] }, { events: [started(eviction)], after: 30 }]);
+const evicted = recordsBy('web_0', [nothing, { events: [eviction] }, { events: [started(eviction)], after: 30 }]);
 
 const covered: readonly Case[] = [
   {
@@ -102,7 +102,7 @@ const covered: readonly Case[] = [
   },
   {
     of: 'a bridge that sends no heartbeats',
-    tables: { records: toldBy('web_0', [nothing, { events: [event()] }]), now: 24 * hour },
+    tables: { records: recordsBy('web_0', [nothing, { events: [event()] }]), now: 24 * hour },
     rows: ['web_0 | - | - | - | 12:00:02 | false'],
   },
   {

@@ -3,29 +3,29 @@ import { type HeartbeatFacts, heartbeatRow } from '../../../src/heartbeat/row.ts
 import { encodeRow, type Row } from '../../../src/sinks/log-analytics/encode.ts';
 import { sampleFacts } from '../../heartbeat/facts.ts';
 import { at, event, nothing, observerNamed, started } from '../../support/story.ts';
-import { ask, type Tables, toldBy } from './query.ts';
+import { ask, recordsBy, type Tables } from './query.ts';
 
 const minute = 60;
 const day = 24 * 60 * minute;
 const owner = { owner: 'web-team' };
 
 const reboot = event({ eventId: 'R', eventType: 'Reboot', notBefore: at(15 * minute) });
-const announced = toldBy('web_0', [nothing, { events: [reboot] }], { observer: { tags: owner } });
-const begun = toldBy('web_0', [nothing, { events: [reboot] }, { events: [started(reboot)], after: 15 * minute }]);
-const over = toldBy('web_0', [
+const announced = recordsBy('web_0', [nothing, { events: [reboot] }], { observer: { tags: owner } });
+const begun = recordsBy('web_0', [nothing, { events: [reboot] }, { events: [started(reboot)], after: 15 * minute }]);
+const over = recordsBy('web_0', [
   nothing,
   { events: [reboot] },
   { events: [started(reboot)], after: 15 * minute },
   { events: [], after: 8 * minute },
 ]);
-const back = toldBy('web_0', [
+const back = recordsBy('web_0', [
   nothing,
   { events: [reboot] },
   { events: [], after: 60 },
   { events: [reboot], after: 60 },
 ]);
-const others = toldBy('web_1', [nothing, { events: [reboot] }], { witnessRate: 1 });
-const released = toldBy('web_0', [
+const others = recordsBy('web_1', [nothing, { events: [reboot] }], { witnessRate: 1 });
+const released = recordsBy('web_0', [
   nothing,
   { events: [reboot] },
   { events: [event({ ...reboot, resources: ['web_1'] })], after: 60 },

@@ -2,21 +2,21 @@ import { expect, test } from 'vitest';
 import { recordApproval } from '../../../src/lifecycle/approved-record.ts';
 import type { Row } from '../../../src/sinks/log-analytics/encode.ts';
 import { heartbeatRows } from '../../support/fleet-rows/heartbeats.ts';
-import { at, event, type Look, nothing, observerNamed, started, tell } from '../../support/story.ts';
-import { ask, type Tables, toldBy } from './query.ts';
+import { at, event, nothing, type ObservationSpec, observe, observerNamed, started } from '../../support/story.ts';
+import { ask, recordsBy, type Tables } from './query.ts';
 
 const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 
 const ofTwo = event({ resources: ['web_0', 'web_1'] });
-const announced: Look = { events: [ofTwo] };
-const begun: Look = { events: [started(ofTwo)], after: 15 * minute };
-const over: Look = { events: [], after: 5 * minute };
+const announced: ObservationSpec = { events: [ofTwo] };
+const begun: ObservationSpec = { events: [started(ofTwo)], after: 15 * minute };
+const over: ObservationSpec = { events: [], after: 5 * minute };
 const whole = [nothing, announced, begun, over];
 
 const eviction = event({ eventType: 'Preempt', resources: ['web_0'], notBefore: at(32) });
-const evicted: Look[] = [nothing, { events: [eviction] }, { events: [started(eviction)], after: 30 }];
+const evicted: ObservationSpec[] = [nothing, { events: [eviction] }, { events: [started(eviction)], after: 30 }];
 
 const distant = event({ eventType: 'Redeploy', notBefore: at(7 * day) });
 
@@ -42,10 +42,10 @@ interface Case {
 const rowsOfEvents =
   'VmEventTimeline() | sort by EventId asc, VmName asc | project VmName, SeenFrom, Witness, ScheduledAt, StartedAt, EndedAt, Outcome, Evidence, IsOpen, PresumedEnded';
 
-const told: readonly Case[] = [
+const reported: readonly Case[] = [
   {
     of: 'two VMs that saw everything, each by itself',
-    tables: { records: [...toldBy('web_0', whole), ...toldBy('web_1', whole, { from: Date.parse(at(1)) })] },
+    tables: { records: [...recordsBy('web_0', whole), ...recordsBy('web_1', whole, { from: Date.parse(at(1)) })] },
     rows: [
       'web_0 | itself | - | 12:00:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
       'web_1 | itself | - | 12:00:03 | 12:15:03 | 12:20:03 | Completed | left-after-started not-before-passed | false | false',
@@ -53,7 +53,7 @@ const told: readonly Case[] = [
   },
   {
     of: 'a VM without a bridge, of which its neighbour tells',
-    tables: { records: toldBy('web_0', whole) },
+    tables: { records: recordsBy('web_0', whole) },
     rows: [
       'web_0 | itself | - | 12:00:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
       'web_1 | witness | web_0 | 12:00:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
@@ -61,7 +61,7 @@ const told: readonly Case[] = [
   },
   {
     of: 'VMs of which a witness only tells',
-    tables: { records: toldBy('web_9', whole, { witnessRate: 1 }) },
+    tables: { records: recordsBy('web_9', whole, { witnessRate: 1 }) },
     rows: [
       'web_0 | witness | web_9 | 12:00:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
       'web_1 | witness | web_9 | 12:00:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
@@ -69,7 +69,7 @@ const told: readonly Case[] = [
   },
   {
     of: 'copies in the wrong order',
-    tables: { records: [...toldBy('web_0', whole), ...toldBy('web_0', whole)].reverse() },
+    tables: { records: [...recordsBy('web_0', whole), ...recordsBy('web_0', whole)].reverse() },
     rows: [
       'web_0 | itself | - | 12:00:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
       'web_1 | witness | web_0 | 12:00:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
@@ -79,8 +79,8 @@ const told: readonly Case[] = [
     of: 'a VM that joined late: by its own sight',
     tables: {
       records: [
-        ...toldBy('web_0', whole),
-        ...toldBy('web_1', [{ ...announced, after: 5 * minute }, { ...begun, after: 10 * minute }, over]),
+        ...recordsBy('web_0', whole),
+        ...recordsBy('web_1', [{ ...announced, after: 5 * minute }, { ...begun, after: 10 * minute }, over]),
       ],
     },
     rows: [
@@ -90,15 +90,15 @@ const told: readonly Case[] = [
   },
   {
     of: 'an event that was canceled',
-    tables: { records: toldBy('web_0', [nothing, { events: [event()] }, nothing]) },
+    tables: { records: recordsBy('web_0', [nothing, { events: [event()] }, nothing]) },
     rows: ['web_0 | itself | - | 12:00:02 | - | 12:00:03 | Canceled | left-before-not-before | false | false'],
   },
   {
     of: 'an end that the VM knows badly, and another well',
     tables: {
       records: [
-        ...toldBy('web_0', [nothing, announced, { events: [], after: 1000, incarnation: 9 }]),
-        ...toldBy('web_9', whole, { witnessRate: 1 }),
+        ...recordsBy('web_0', [nothing, announced, { events: [], after: 1000, incarnation: 9 }]),
+        ...recordsBy('web_9', whole, { witnessRate: 1 }),
       ],
     },
     rows: [
@@ -108,7 +108,9 @@ const told: readonly Case[] = [
   },
   {
     of: 'an end of which nobody knows how it came',
-    tables: { records: toldBy('web_0', [nothing, { events: [event()] }, { events: [], after: 1000, incarnation: 9 }]) },
+    tables: {
+      records: recordsBy('web_0', [nothing, { events: [event()] }, { events: [], after: 1000, incarnation: 9 }]),
+    },
     rows: [
       'web_0 | itself | - | 12:00:02 | - | 12:16:42 | Ended | incarnation-gap observation-gap not-before-passed | false | false',
     ],
@@ -117,8 +119,8 @@ const told: readonly Case[] = [
     of: 'an eviction of which a witness sees the end',
     tables: {
       records: [
-        ...toldBy('web_0', evicted),
-        ...toldBy('web_9', [...evicted, { events: [], after: 30 }], { witnessRate: 1 }),
+        ...recordsBy('web_0', evicted),
+        ...recordsBy('web_9', [...evicted, { events: [], after: 30 }], { witnessRate: 1 }),
       ],
     },
     rows: [
@@ -127,18 +129,18 @@ const told: readonly Case[] = [
   },
   {
     of: 'an eviction of which nobody sees the end, ten minutes after NotBefore',
-    tables: { records: toldBy('web_0', evicted), now: 32 + 10 * minute },
+    tables: { records: recordsBy('web_0', evicted), now: 32 + 10 * minute },
     rows: ['web_0 | itself | - | 12:00:02 | 12:00:32 | - | - | - | true | false'],
   },
   {
     of: 'an eviction of which nobody sees the end, later than that',
-    tables: { records: toldBy('web_0', evicted), now: 33 + 10 * minute },
+    tables: { records: recordsBy('web_0', evicted), now: 33 + 10 * minute },
     rows: ['web_0 | itself | - | 12:00:02 | 12:00:32 | - | - | - | false | true'],
   },
   {
     of: 'a restart that hangs, of a VM that is heard of',
     tables: {
-      records: toldBy('web_0', [nothing, { events: [event()] }, { events: [started(event())], after: 15 * minute }]),
+      records: recordsBy('web_0', [nothing, { events: [event()] }, { events: [started(event())], after: 15 * minute }]),
       heartbeats: alive('web_0', 40),
       now: 41 * hour,
     },
@@ -147,7 +149,7 @@ const told: readonly Case[] = [
   {
     of: 'an open event of a VM that has been silent for a day',
     tables: {
-      records: toldBy('web_0', [nothing, { events: [event()] }, { events: [started(event())], after: 15 * minute }]),
+      records: recordsBy('web_0', [nothing, { events: [event()] }, { events: [started(event())], after: 15 * minute }]),
       heartbeats: alive('web_0', 2),
       now: 2 * hour + day + 1,
     },
@@ -157,8 +159,8 @@ const told: readonly Case[] = [
     of: 'an open event of a silent VM, of which a witness is alive',
     tables: {
       records: [
-        ...toldBy('web_0', [nothing, { events: [event()] }]),
-        ...toldBy('web_9', [nothing, { events: [event()] }], { witnessRate: 1 }),
+        ...recordsBy('web_0', [nothing, { events: [event()] }]),
+        ...recordsBy('web_9', [nothing, { events: [event()] }], { witnessRate: 1 }),
       ],
       heartbeats: [...alive('web_0', 2), ...alive('web_9', 40)],
       now: 41 * hour,
@@ -167,18 +169,18 @@ const told: readonly Case[] = [
   },
   {
     of: 'what is a week ahead, of a bridge that sends no heartbeats',
-    tables: { records: toldBy('web_0', [nothing, { events: [distant] }]), now: 3 * day },
+    tables: { records: recordsBy('web_0', [nothing, { events: [distant] }]), now: 3 * day },
     rows: ['web_0 | itself | - | 12:00:02 | - | - | - | - | true | false'],
   },
   {
     of: 'a week later, of a bridge that sends no heartbeats and tells no end',
-    tables: { records: toldBy('web_0', [nothing, { events: [distant] }]), now: 8 * day + 1 },
+    tables: { records: recordsBy('web_0', [nothing, { events: [distant] }]), now: 8 * day + 1 },
     rows: ['web_0 | itself | - | 12:00:02 | - | - | - | - | false | true'],
   },
   {
     of: 'an event that came back: open, and not started again',
     tables: {
-      records: toldBy('web_0', [...whole, { events: [ofTwo], after: 10 }]),
+      records: recordsBy('web_0', [...whole, { events: [ofTwo], after: 10 }]),
     },
     rows: [
       'web_0 | itself | - | 12:20:12 | - | - | - | - | true | false',
@@ -189,8 +191,8 @@ const told: readonly Case[] = [
     of: 'a VM that is not meant any more, as itself and another see it',
     tables: {
       records: [
-        ...toldBy('web_0', [nothing, announced, { events: [event({ resources: ['web_1'] })], after: 5 * minute }]),
-        ...toldBy('web_1', [
+        ...recordsBy('web_0', [nothing, announced, { events: [event({ resources: ['web_1'] })], after: 5 * minute }]),
+        ...recordsBy('web_1', [
           nothing,
           announced,
           { events: [event({ resources: ['web_1'] })], after: 5 * minute },
@@ -207,7 +209,7 @@ const told: readonly Case[] = [
   {
     of: 'a VM that is meant from a later list on',
     tables: {
-      records: toldBy('web_1', [
+      records: recordsBy('web_1', [
         nothing,
         { events: [event()] },
         { events: [ofTwo], after: 5 * minute },
@@ -222,16 +224,16 @@ const told: readonly Case[] = [
   },
   {
     of: 'a test',
-    tables: { records: toldBy('web_0', whole).map((record) => ({ ...record, isTest: true })) },
+    tables: { records: recordsBy('web_0', whole).map((record) => ({ ...record, isTest: true })) },
     rows: [],
   },
 ];
 
-test.each(told)('the timeline of $of', ({ tables, rows }) => {
+test.each(reported)('the timeline of $of', ({ tables, rows }) => {
   expect(ask(rowsOfEvents, tables)).toEqual(rows);
 });
 
-const frozen: Look[] = [
+const frozen: ObservationSpec[] = [
   nothing,
   { events: [event()], physicalHost: 'AMS07' },
   { events: [started(event())], after: 15 * minute },
@@ -240,7 +242,7 @@ const frozen: Look[] = [
 ];
 
 test('a timeline tells what a freeze cost, where the VM went, and what it is', () => {
-  const records = toldBy('web_0', frozen, {
+  const records = recordsBy('web_0', frozen, {
     observer: { zone: '2', faultDomain: '3', placementGroupId: 'group-1', tags: { owner: 'web-team' } },
   });
   const cost =
@@ -256,11 +258,11 @@ test('a timeline tells what a freeze cost, where the VM went, and what it is', (
 });
 
 test('of a VM that only a witness tells of, nothing of the witness is taken for its own', () => {
-  const looks = frozen.map((look) => ({
-    ...look,
-    events: look.events.map((one) => event({ ...one, resources: ['web_4'] })),
+  const observations = frozen.map((observation) => ({
+    ...observation,
+    events: observation.events.map((one) => event({ ...one, resources: ['web_4'] })),
   }));
-  const records = toldBy('web_0', looks, { witnessRate: 1, observer: { zone: '2' } });
+  const records = recordsBy('web_0', observations, { witnessRate: 1, observer: { zone: '2' } });
   const own =
     'VmName, VmId, ResourceId, Zone, FaultDomain, VmSize, ObservedPauseMs, ObservedOutageSeconds, PhysicalHost, tostring(Tags)';
   expect(ask(`VmEventTimeline() | project ${own}`, { records })).toEqual(['web_4 | - | - | - | - | - | - | - | - | -']);
@@ -269,7 +271,7 @@ test('of a VM that only a witness tells of, nothing of the witness is taken for 
 });
 
 test('an approval that Azure accepted is in the timeline of every VM of the event, a refused one is not', () => {
-  const { records, state } = tell([nothing, announced]);
+  const { records, state } = observe([nothing, announced]);
   const approved = (outcome: 'accepted' | 'refused') =>
     recordApproval(state, {
       eventId: ofTwo.eventId,
@@ -291,33 +293,36 @@ test('an approval that Azure accepted is in the timeline of every VM of the even
 });
 
 /** It goes down with the start, which it sees two minutes later, after its reboot. */
-const rebooted: Look[] = [
+const rebooted: ObservationSpec[] = [
   nothing,
   announced,
   { events: [ofTwo], after: 14 * minute + 57 },
   { events: [started(ofTwo)], after: 2 * minute, bootId: 'boot-2', incarnation: 7 },
   { events: [], after: 5 * minute },
 ];
-const asReboot = (looks: readonly Look[]): Look[] =>
-  looks.map((look) => ({ ...look, events: look.events.map((one) => event({ ...one, eventType: 'Reboot' })) }));
+const asReboot = (observations: readonly ObservationSpec[]): ObservationSpec[] =>
+  observations.map((observation) => ({
+    ...observation,
+    events: observation.events.map((one) => event({ ...one, eventType: 'Reboot' })),
+  }));
 
 test.each([
   {
     of: 'a VM that saw the start after its reboot, and a witness that saw it in time',
     records: [
-      ...toldBy('web_0', asReboot(rebooted)),
-      ...toldBy('web_9', asReboot(whole), { witnessRate: 1, from: Date.parse(at(-1)) }),
+      ...recordsBy('web_0', asReboot(rebooted)),
+      ...recordsBy('web_9', asReboot(whole), { witnessRate: 1, from: Date.parse(at(-1)) }),
     ],
     row: 'web_0 | itself | web_9 | 12:15:01 | true | 120 | 12:14:59 | 12:16:59',
   },
   {
     of: 'the same without a witness',
-    records: toldBy('web_0', asReboot(rebooted)),
+    records: recordsBy('web_0', asReboot(rebooted)),
     row: 'web_0 | itself | - | 12:16:59 | false | 120 | 12:14:59 | 12:16:59',
   },
   {
     of: 'a VM that saw the start, went down ten seconds later and was back after a minute and a half',
-    records: toldBy(
+    records: recordsBy(
       'web_0',
       asReboot([
         nothing,
@@ -332,7 +337,7 @@ test.each([
   },
   {
     of: 'a VM that saw no start, since the event was over when it was back',
-    records: toldBy(
+    records: recordsBy(
       'web_0',
       asReboot([
         nothing,
@@ -349,8 +354,8 @@ test.each([
 });
 
 test('a bridge that lost its state saw the event first when it first reported it', () => {
-  const before = toldBy('web_0', [nothing, announced]);
-  const after = toldBy('web_0', [announced, { ...begun, after: 8 * minute }], { from: Date.parse(at(7 * minute)) });
+  const before = recordsBy('web_0', [nothing, announced]);
+  const after = recordsBy('web_0', [announced, { ...begun, after: 8 * minute }], { from: Date.parse(at(7 * minute)) });
   const records = [...before, ...after.map((record) => ({ ...record, streamId: 'another stream' }))];
   const columns = 'VmName, FirstSeenAt, ScheduledAt, StartedAt, NoticeSeconds';
   expect(ask(`VmEventTimeline() | where VmName == "web_0" | project ${columns}`, { records })).toEqual([
@@ -359,7 +364,7 @@ test('a bridge that lost its state saw the event first when it first reported it
 });
 
 test('heartbeats are looked up where an event has no end: a bridge silent for days is not taken for one that never sends any', () => {
-  const open = toldBy('web_0', [nothing, { events: [distant] }]);
+  const open = recordsBy('web_0', [nothing, { events: [distant] }]);
   const presumed = (heartbeats: Row[]): string[] =>
     ask('VmEventTimeline() | project IsOpen, PresumedEnded', { records: open, heartbeats, now: 3 * day });
   expect(presumed(alive('web_0', 4))).toEqual(['false | true']);

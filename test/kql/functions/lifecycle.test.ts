@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { encodeRow, type Row } from '../../../src/sinks/log-analytics/encode.ts';
 import { event, nothing, started } from '../../support/story.ts';
-import { ask, type Tables, toldBy } from './query.ts';
+import { ask, recordsBy, type Tables } from './query.ts';
 
 const ofTwo = event({ resources: ['web_0', 'web_1'] });
 const announced = { events: [ofTwo] };
@@ -22,7 +22,7 @@ interface Case {
   readonly steps: readonly string[];
 }
 
-const inOrder = toldBy('web_0', [nothing, announced, begun, over]);
+const inOrder = recordsBy('web_0', [nothing, announced, begun, over]);
 const cases: readonly Case[] = [
   {
     of: 'one VM that saw everything',
@@ -60,7 +60,7 @@ const cases: readonly Case[] = [
   {
     of: 'a VM whose bridge started later',
     tables: {
-      records: [...inOrder, ...toldBy('web_1', [{ ...announced, after: 100 }, { ...begun, after: 803 }, over])],
+      records: [...inOrder, ...recordsBy('web_1', [{ ...announced, after: 100 }, { ...begun, after: 803 }, over])],
     },
     steps: [
       '12:00:02 | web_0 | Scheduled | said-by-azure | 2',
@@ -70,7 +70,7 @@ const cases: readonly Case[] = [
   },
   {
     of: 'an event that was withdrawn ahead of its time',
-    tables: { records: toldBy('web_0', [nothing, announced, nothing]) },
+    tables: { records: recordsBy('web_0', [nothing, announced, nothing]) },
     steps: [
       '12:00:02 | web_0 | Scheduled | said-by-azure | 1',
       '12:00:03 | web_0 | Canceled | left-before-not-before | 1',
@@ -78,7 +78,7 @@ const cases: readonly Case[] = [
   },
   {
     of: 'an event of whose end nobody knows how it came',
-    tables: { records: toldBy('web_0', [nothing, announced, { events: [], after: 1000, incarnation: 9 }]) },
+    tables: { records: recordsBy('web_0', [nothing, announced, { events: [], after: 1000, incarnation: 9 }]) },
     steps: [
       '12:00:02 | web_0 | Scheduled | said-by-azure | 1',
       '12:16:42 | web_0 | Ended | incarnation-gap observation-gap not-before-passed | 1',
@@ -88,8 +88,8 @@ const cases: readonly Case[] = [
     of: 'several ends, of which the one that is known best was seen last',
     tables: {
       records: [
-        ...toldBy('web_0', [nothing, announced, { events: [], after: 1000, incarnation: 9 }]),
-        ...toldBy('web_1', [nothing, { ...announced, after: 2 }, begun, over]),
+        ...recordsBy('web_0', [nothing, announced, { events: [], after: 1000, incarnation: 9 }]),
+        ...recordsBy('web_1', [nothing, { ...announced, after: 2 }, begun, over]),
       ],
     },
     steps: [
@@ -101,7 +101,7 @@ const cases: readonly Case[] = [
   {
     of: 'two ends that are known equally well: the earlier',
     tables: {
-      records: [...toldBy('web_1', [nothing, announced, begun, { ...over, after: 302 }]), ...inOrder],
+      records: [...recordsBy('web_1', [nothing, announced, begun, { ...over, after: 302 }]), ...inOrder],
     },
     steps: [
       '12:00:02 | web_0 | Scheduled | said-by-azure | 2',
@@ -111,22 +111,22 @@ const cases: readonly Case[] = [
   },
   {
     of: 'an event that came back',
-    tables: { records: toldBy('web_0', [nothing, announced, nothing, { ...announced, after: 60 }]) },
+    tables: { records: recordsBy('web_0', [nothing, announced, nothing, { ...announced, after: 60 }]) },
     steps: ['12:00:02 | web_0 | Scheduled | said-by-azure | 1', '12:01:03 | web_0 | Scheduled | reappeared | 1'],
   },
   {
     of: 'an event that came back for one VM: what the other took for its end was none',
     tables: {
       records: [
-        ...toldBy('web_0', [nothing, announced, nothing, { ...announced, after: 60 }]),
-        ...toldBy('web_1', [nothing, announced, { ...nothing, after: 3 }]),
+        ...recordsBy('web_0', [nothing, announced, nothing, { ...announced, after: 60 }]),
+        ...recordsBy('web_1', [nothing, announced, { ...nothing, after: 3 }]),
       ],
     },
     steps: ['12:00:02 | web_0 | Scheduled | said-by-azure | 2', '12:01:03 | web_0 | Scheduled | reappeared | 1'],
   },
   {
     of: 'an event that came back and ended after all',
-    tables: { records: toldBy('web_0', [nothing, announced, nothing, { ...announced, after: 60 }, nothing]) },
+    tables: { records: recordsBy('web_0', [nothing, announced, nothing, { ...announced, after: 60 }, nothing]) },
     steps: [
       '12:00:02 | web_0 | Scheduled | said-by-azure | 1',
       '12:01:03 | web_0 | Scheduled | reappeared | 1',
@@ -135,7 +135,7 @@ const cases: readonly Case[] = [
   },
   {
     of: 'an event that another VM only bears witness of',
-    tables: { records: toldBy('web_5', [nothing, announced, begun, over], { witnessRate: 1 }) },
+    tables: { records: recordsBy('web_5', [nothing, announced, begun, over], { witnessRate: 1 }) },
     steps: [
       '12:00:02 | web_5 | Scheduled | said-by-azure | 1',
       '12:15:02 | web_5 | Started | said-by-azure | 1',
@@ -151,7 +151,7 @@ test.each(cases)('the folded lifecycle of $of', ({ tables, steps: expected }) =>
 });
 
 test('a clock that went back does not keep an end that the same VM took back', () => {
-  const [scheduled, left, back] = toldBy('web_0', [nothing, announced, nothing, { ...announced, after: 60 }]);
+  const [scheduled, left, back] = recordsBy('web_0', [nothing, announced, nothing, { ...announced, after: 60 }]);
   if (!scheduled || !left || !back) return expect.unreachable();
   const setBack = { ...back, observedAt: scheduled.observedAt };
   expect(ask('VmLifecycle() | where Phase == "Canceled" | count', { records: [scheduled, left, setBack] })).toEqual([
@@ -167,7 +167,7 @@ test('what a VM sees later than two days ago is found by when it was seen, not b
 });
 
 test('every VM keeps its own sight of a step', () => {
-  const records = [...inOrder, ...toldBy('web_1', [nothing, announced, begun, over]), ...inOrder];
+  const records = [...inOrder, ...recordsBy('web_1', [nothing, announced, begun, over]), ...inOrder];
   const sights = 'VmLifecycleSights() | summarize count() by VmName, IsEnd | sort by VmName asc, IsEnd asc';
   expect(ask(sights, { records })).toEqual([
     'web_0 | false | 2',

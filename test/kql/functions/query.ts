@@ -3,8 +3,8 @@ import type { LifecycleRecord } from '../../../src/lifecycle/record.ts';
 import type { Observer } from '../../../src/lifecycle/scheduled-event.ts';
 import { encodeRow, type Row } from '../../../src/sinks/log-analytics/encode.ts';
 import { root } from '../../support/source-tree.ts';
-import type { Look, Told } from '../../support/story.ts';
-import { at, observerNamed, tell } from '../../support/story.ts';
+import type { ObservationSpec, ObserveResult } from '../../support/story.ts';
+import { at, observe, observerNamed } from '../../support/story.ts';
 import { type Cell, type ExecuteOptions, openKql } from '../../tools/kql/index.ts';
 
 export const functionsFolder = join(root, 'infra/kql/functions');
@@ -41,19 +41,19 @@ function cellText(cell: Cell): string {
  * What a VM of the scale set `web` tells of what it looks at. Before each look it has looked a second ago and found nothing new, but before
  * one that says its incarnation: then it had not looked since the look before.
  */
-export function toldBy(
+export function recordsBy(
   vmName: string,
-  looks: readonly Look[],
+  observations: readonly ObservationSpec[],
   { observer = {}, ...rest }: { observer?: Partial<Observer>; witnessRate?: number; from?: number } = {},
-): Told['records'] {
-  const watched = looks.flatMap((look, index): Look[] => {
-    const before = looks[index - 1];
-    const { after = 1, incarnation } = look;
-    if (before === undefined || after <= 1 || incarnation !== undefined) return [look];
+): ObserveResult['records'] {
+  const watched = observations.flatMap((observation, index): ObservationSpec[] => {
+    const before = observations[index - 1];
+    const { after = 1, incarnation } = observation;
+    if (before === undefined || after <= 1 || incarnation !== undefined) return [observation];
     return [
       { events: before.events, after: after - 1 },
-      { ...look, after: 1 },
+      { ...observation, after: 1 },
     ];
   });
-  return tell(watched, { observer: observerNamed(vmName, { vmScaleSetName: 'web', ...observer }), ...rest }).records;
+  return observe(watched, { observer: observerNamed(vmName, { vmScaleSetName: 'web', ...observer }), ...rest }).records;
 }

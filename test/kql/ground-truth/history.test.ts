@@ -39,7 +39,7 @@ describe.each([1, 2, 3])('what has been in fleet %i', (seed) => {
                       : isCanceled(event)
                         ? null
                         : 'none measured',
-            ...(each.isStartTold ? {} : { StartedAt: null }),
+            ...(each.isStartReported ? {} : { StartedAt: null }),
           };
         });
       expect(rows.length).toBeGreaterThan(0);

@@ -22,7 +22,7 @@ export interface Known {
   readonly beganAt: Ms | null;
   readonly isStartSeen: boolean;
   /** A bridge saw it begin or found it begun. */
-  readonly isStartTold: boolean;
+  readonly isStartReported: boolean;
   readonly isOver: boolean;
   /** What the VM measured, in seconds. */
   readonly awaySeconds: number | null;
@@ -56,7 +56,7 @@ export function knownIn(fleet: Fleet): readonly Known[] {
         firstSeenAt: own?.sights[0]?.at ?? null,
         beganAt: isStartSeen || outageMs !== null ? event.startedAt : null,
         isStartSeen,
-        isStartTold: all.some(({ phase }) => phase === 'Started'),
+        isStartReported: all.some(({ phase }) => phase === 'Started'),
         isOver,
         awaySeconds: outageMs === null ? null : outageMs / second,
         pausedSeconds: pauseMs === null || pauseMs === 0 ? null : pauseMs / second,

@@ -15,7 +15,7 @@ const documented: Readonly<Record<AzureEvent['type'], number>> = {
 describe.each([1, 2, 3])('what was announced in fleet %i', (seed) => {
   const { fleet, ask } = openFleet(seed);
   const { now } = fleet;
-  const began = knownIn(fleet).filter(({ beganAt, isStartTold }) => beganAt !== null || isStartTold);
+  const began = knownIn(fleet).filter(({ beganAt, isStartReported }) => beganAt !== null || isStartReported);
   const inLast = (days: number): readonly Known[] => began.filter(({ event }) => event.removedAt > now - days * day);
   const isApproved = ({ approval }: AzureEvent): boolean => approval?.result === 'accepted';
   const isEarly = ({ event }: Known): boolean =>
@@ -58,8 +58,8 @@ describe.each([1, 2, 3])('what was announced in fleet %i', (seed) => {
   });
 
   test('notice-given counts what our bridges approved apart', () => {
-    const told = inLast(30).filter(({ isStartTold }) => isStartTold);
-    const groups = Map.groupBy(told, ({ event }) => `${event.type} ${event.source}`);
+    const reported = inLast(30).filter(({ isStartReported }) => isStartReported);
+    const groups = Map.groupBy(reported, ({ event }) => `${event.type} ${event.source}`);
     const rows = [...groups.values()].map((group): Row => {
       const own = group.filter(({ event }) => !isApproved(event));
       return {

@@ -10,8 +10,8 @@ describe.each([1, 2, 3])('what goes on in fleet %i', (seed) => {
   const { now } = fleet;
   const known = knownIn(fleet);
   const of = ({ event, vm }: Known): Row => ({ EventId: event.id, VmName: vm.name, Location: vm.location });
-  const dueAt = ({ event, isStartTold }: Known): number =>
-    (isStartTold ? event.startedAt : event.notBefore) ?? Infinity;
+  const dueAt = ({ event, isStartReported }: Known): number =>
+    (isStartReported ? event.startedAt : event.notBefore) ?? Infinity;
 
   test('not-back finds the VMs that Azure took down and that are not back, whoever saw it, and no other', () => {
     const gone = known.filter(({ event, vm }) =>
@@ -27,7 +27,7 @@ describe.each([1, 2, 3])('what goes on in fleet %i', (seed) => {
         ...of(each),
         Reason: isEarly
           ? 'silent before the announced time'
-          : each.isStartTold
+          : each.isStartReported
             ? 'started'
             : 'down at the announced time',
         SilentSince: isEarly ? around(downAt - hour / 2, hour / 2 + 5000) : around(dueAt(each)),
@@ -42,7 +42,7 @@ describe.each([1, 2, 3])('what goes on in fleet %i', (seed) => {
       .filter((each) => isOpen(each) && dueAt(each) < now - 30 * minute)
       .map((each): Row => {
         const isBack = runningOf(fleet, each.vm).some(({ from, to }) => from > dueAt(each) && to > now);
-        return { ...of(each), Stage: each.isStartTold ? 'started' : 'due', IsHeardSince: isBack };
+        return { ...of(each), Stage: each.isStartReported ? 'started' : 'due', IsHeardSince: isBack };
       });
     expect(rows.map(({ Stage }) => Stage).sort()).toEqual(['due', 'started']);
     expect(differences(ask('stuck'), rows)).toEqual([]);
@@ -51,14 +51,14 @@ describe.each([1, 2, 3])('what goes on in fleet %i', (seed) => {
   test('in-progress shows what has started, and what is due and nobody saw start', () => {
     const rows = known
       .filter((each) => isOpen(each) && dueAt(each) < now)
-      .map((each): Row => ({ ...of(each), Stage: each.isStartTold ? 'started' : 'due', EndedAt: null }));
+      .map((each): Row => ({ ...of(each), Stage: each.isStartReported ? 'started' : 'due', EndedAt: null }));
     expect(rows).toHaveLength(3);
     expect(differences(ask('in-progress'), rows)).toEqual([]);
   });
 
   test('upcoming lists what nobody saw begin', () => {
     const rows = known
-      .filter((each) => isOpen(each) && !each.isStartTold)
+      .filter((each) => isOpen(each) && !each.isStartReported)
       .map((each): Row => ({ ...of(each), NotBefore: around(each.event.notBefore ?? 0, 0) }));
     expect(rows.length).toBeGreaterThan(4);
     expect(differences(ask('upcoming'), rows)).toEqual([]);
@@ -66,7 +66,7 @@ describe.each([1, 2, 3])('what goes on in fleet %i', (seed) => {
 
   test('due-in-order lists what was announced long ago and is due within two days', () => {
     const rows = known
-      .filter((each) => isOpen(each) && !each.isStartTold)
+      .filter((each) => isOpen(each) && !each.isStartReported)
       .filter(({ event: { notBefore, announcedAt } }) => {
         const due = notBefore ?? Infinity;
         return due > now && due < now + 2 * day && due - (announcedAt ?? due) > hour;

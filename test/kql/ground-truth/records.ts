@@ -55,13 +55,14 @@ interface RecordWithoutPosition {
 
 function ofEvent(event: AzureEvent, vm: Vm, watch: Watch, now: Ms): RecordWithoutPosition[] {
   const sights = sightsOf(event, vm, watch, now);
-  return sights.map((sight, index) => {
-    const earlier = sights.slice(0, index + 1).filter(({ stream }) => stream === sight.stream);
+  return sights.map((sighting, index) => {
+    const earlier = sights.slice(0, index + 1).filter(({ stream }) => stream === sighting.stream);
     const first = earlier[0] as Sighting;
     const start = earlier.find(({ phase }) => phase === 'Started');
-    const facts = measured(event, vm, watch, sight.at);
-    const { phase, evidence } = stepOf(event, vm, sight, start !== undefined, facts);
-    const step = sight.phase === 'Gone' ? 'end' : sight.phase === 'Approved' ? `approved ${vm.vmId}` : sight.phase;
+    const facts = measured(event, vm, watch, sighting.at);
+    const { phase, evidence } = stepOf(event, vm, sighting, start !== undefined, facts);
+    const step =
+      sighting.phase === 'Gone' ? 'end' : sighting.phase === 'Approved' ? `approved ${vm.vmId}` : sighting.phase;
     const transition = hash(event.id.toLowerCase(), step);
     const row: GivenRow = {
       RecordId: hash(transition, vm.vmId),
@@ -85,22 +86,22 @@ function ofEvent(event: AzureEvent, vm: Vm, watch: Watch, now: Ms): RecordWithou
       Changes: [],
       Sequence: earlier.length,
       Repeat: 0,
-      ObservedAt: localTime(vm, sight.at),
+      ObservedAt: localTime(vm, sighting.at),
       FirstSeenAt: localTime(vm, first.at),
       StartedAt: start === undefined ? null : localTime(vm, start.at),
       StartSeen: start === undefined ? null : !start.isAfterGap,
-      NoticeSeconds: noticeOf(event, vm, watch, first, start, sight),
+      NoticeSeconds: noticeOf(event, vm, watch, first, start, sighting),
       StartedSeconds:
-        sight.phase === 'Gone' && start && !start.isAfterGap && !sight.isAfterGap && facts.outageMs === null
-          ? (sight.at - start.at) / second
+        sighting.phase === 'Gone' && start && !start.isAfterGap && !sighting.isAfterGap && facts.outageMs === null
+          ? (sighting.at - start.at) / second
           : null,
       ObservedPauseMs: facts.pauseMs,
       ObservedPauseTotalMs: facts.pauseMs,
       ObservedOutageSeconds: facts.outageMs === null ? null : facts.outageMs / second,
       ObserverAffected: event.vms.includes(vm.name),
-      BridgeVersion: versionAt(vm, sight.at),
+      BridgeVersion: versionAt(vm, sighting.at),
     };
-    return { at: sight.at, stream: sight.stream, row };
+    return { at: sighting.at, stream: sighting.stream, row };
   });
 }
 

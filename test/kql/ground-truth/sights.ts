@@ -49,15 +49,15 @@ export function watchOf(fleet: Fleet, vm: Vm): Watch {
     spans,
     next(at) {
       for (const { from, to } of spans) {
-        const look = onward(Math.max(at, from));
-        if (look < to) return look;
+        const observation = onward(Math.max(at, from));
+        if (observation < to) return observation;
       }
       return Infinity;
     },
     previous(at) {
       for (const { from, to } of spans.toReversed()) {
-        const look = onward(Math.min(at, to)) - second;
-        if (look >= from && look < at) return look;
+        const observation = onward(Math.min(at, to)) - second;
+        if (observation >= from && observation < at) return observation;
       }
       return -Infinity;
     },
@@ -82,7 +82,7 @@ export function sightsOf(event: AzureEvent, vm: Vm, watch: Watch, now: Ms): read
 
 function seenIn(stream: Span, number: 0 | 1, event: AzureEvent, watch: Watch): Sighting[] {
   const { startedAt, removedAt } = event;
-  const sight = (phase: Sighting['phase'], at: Ms): Sighting => {
+  const sighting = (phase: Sighting['phase'], at: Ms): Sighting => {
     const before = watch.previous(at);
     return { phase, at, isAfterGap: before < stream.from || at - before > mostBetweenLooks, stream: number };
   };
@@ -92,9 +92,9 @@ function seenIn(stream: Span, number: 0 | 1, event: AzureEvent, watch: Watch): S
   const started = startedAt === null || isStarted ? Infinity : watch.next(startedAt);
   const gone = watch.next(removedAt);
   return [
-    sight(isStarted ? 'Started' : 'Scheduled', first),
-    ...(started < Math.min(stream.to, removedAt) ? [sight('Started', started)] : []),
-    ...(gone < stream.to ? [sight('Gone', gone)] : []),
+    sighting(isStarted ? 'Started' : 'Scheduled', first),
+    ...(started < Math.min(stream.to, removedAt) ? [sighting('Started', started)] : []),
+    ...(gone < stream.to ? [sighting('Gone', gone)] : []),
   ];
 }
 

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { type ConcludedApproval, noProgress } from '../../../src/outbox/outbox.ts';
 import { keepFileBusy } from '../busy-file.ts';
-import { createHarness, observe, positions, recordAt } from '../harness.ts';
+import { appendRecords, createHarness, positions, recordAt } from '../harness.ts';
 
 const at = new Date('2026-01-01T00:00:00.000Z');
 const terms = {
@@ -100,7 +100,7 @@ describe('an approval', () => {
     using harness = createHarness();
     const outbox = harness.open();
     const other = keepFileBusy(harness.directory);
-    observe(outbox);
+    appendRecords(outbox);
     expect(outbox.storage.undurable).toBe(1);
     other.letGo();
     expect(outbox.intend(intent('EVENT-1'))).toBe(true);

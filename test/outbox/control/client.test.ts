@@ -9,7 +9,7 @@ import { askService } from '../../../src/outbox/control/client.ts';
 import { isServiceRunning } from '../../../src/outbox/store/lock.ts';
 import { until } from '../../support/until.ts';
 import { keepFileBusy } from '../busy-file.ts';
-import { createHarness, observe } from '../harness.ts';
+import { appendRecords, createHarness } from '../harness.ts';
 
 const never = new AbortController().signal;
 const patient = { timeoutMs: 10_000, signal: never, clock: systemClock };
@@ -87,7 +87,7 @@ describe('a command that asks the service', () => {
     const ended = workers.map((worker) => new Promise((resolve) => worker.once('exit', resolve)));
     const asking = askService(harness.directory, 'purge', { state: 'dead' }, patient);
     await until(() => {
-      observe(outbox);
+      appendRecords(outbox);
       for (const { number } of outbox.requests()) {
         outbox.answer(number, number);
         answered.add(number);

@@ -3,11 +3,11 @@ import { outboxHandlers } from '../../../src/outbox/control/handlers.ts';
 import { noProgress } from '../../../src/outbox/outbox.ts';
 import { until } from '../../support/until.ts';
 import { keepFileBusy } from '../busy-file.ts';
-import { createHarness, type Harness, observe, positions } from '../harness.ts';
+import { appendRecords, createHarness, type Harness, positions } from '../harness.ts';
 
 function withOneDead(harness: Harness) {
   const outbox = harness.open();
-  observe(outbox, { count: 3 });
+  appendRecords(outbox, { count: 3 });
   outbox.settle('hub', [{ position: 1, state: 'dead', code: 'http-400', reason: 'no such column' }], noProgress);
   let changes = 0;
   const handlers = outboxHandlers(outbox, () => {
@@ -86,7 +86,7 @@ describe('requests of another process', () => {
   test('purging a large backlog lets polling continue in between', async () => {
     using harness = createHarness();
     const outbox = harness.open({ sinks: ['hub'] });
-    observe(outbox, { count: 4_500 });
+    appendRecords(outbox, { count: 4_500 });
     await until(() => positions(outbox, 'hub', 10_000).length === 4_500);
     let turns = 0;
     const ticking = setInterval(() => {

@@ -4,14 +4,14 @@ import { describe, expect, test } from 'vitest';
 import { noProgress, type Outbox } from '../../../src/outbox/outbox.ts';
 import { imbalance } from '../../../src/outbox/store/counters.ts';
 import { keepFileBusy } from '../busy-file.ts';
-import { createHarness, deliverAll, type Harness, observe, positions } from '../harness.ts';
+import { appendRecords, createHarness, deliverAll, type Harness, positions } from '../harness.ts';
 
 const dead = (position: number) => ({ position, state: 'dead' as const, code: 'http-400', reason: 'no such column' });
 
 /** Four records; of the hub 1 and 2 are dead letters, of the table 2. */
 function withDeadLetters(harness: Harness): Outbox {
   const outbox = harness.open();
-  observe(outbox, { count: 4 });
+  appendRecords(outbox, { count: 4 });
   outbox.settle('hub', [dead(1), dead(2)], noProgress);
   outbox.settle('table', [dead(2)], noProgress);
   return outbox;
@@ -52,7 +52,7 @@ describe('dead letters that are retried', () => {
   test('have the bytes and ids that they had', () => {
     using harness = createHarness();
     const outbox = harness.open();
-    observe(outbox);
+    appendRecords(outbox);
     const [before] = outbox.pending('hub', { limit: 1 });
     outbox.settle('hub', [dead(1)], noProgress);
     outbox.retryDeadLetters({});
@@ -125,7 +125,7 @@ describe('purged deliveries', () => {
   test('are not counted as delivered when they were in flight and arrive', () => {
     using harness = createHarness();
     const outbox = harness.open({ sinks: ['hub'] });
-    observe(outbox, { count: 2 });
+    appendRecords(outbox, { count: 2 });
     outbox.purge({ state: 'pending' });
     outbox.settle('hub', [{ position: 1, state: 'delivered' }], noProgress);
     expect(outbox.counters().hub).toMatchObject({ delivered: 0, expired: 2, pending: 0 });

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeDirectory } from '../../../src/outbox/store/directory.ts';
-import { createHarness, observe, positions } from '../harness.ts';
+import { appendRecords, createHarness, positions } from '../harness.ts';
 import { mountSmallDisk, whyNoMount } from '../small-disk.ts';
 
 const reason = whyNoMount();
@@ -116,9 +116,9 @@ test.skipIf(reason !== null)('records go on in memory when the host folder of a 
   try {
     using harness = createHarness(join(mounted, 'state'));
     const outbox = harness.open();
-    observe(outbox);
+    appendRecords(outbox);
     rmSync(host, { recursive: true });
-    observe(outbox);
+    appendRecords(outbox);
     expect(outbox.storage.trouble).toMatchObject({
       reason: expect.stringContaining('removed elsewhere while it is mounted'),
     });
@@ -133,7 +133,7 @@ describe.skipIf(process.platform === 'win32')('in a directory that others may wr
   test('their write permission is removed, and that is logged', () => {
     using harness = createHarness();
     chmodSync(harness.directory, 0o2777);
-    observe(harness.open());
+    appendRecords(harness.open());
     expect(statSync(harness.directory).mode & 0o7777).toBe(0o2755);
     expect(harness.lines).toMatchObject([{ level: 'warn', fields: { code: 'secured' } }]);
   });
@@ -148,7 +148,7 @@ describe.skipIf(process.platform === 'win32')('in a directory that others may wr
       chmodSync(harness.directory, 0o777);
       symlinkSync(target, join(harness.directory, name));
       const outbox = harness.open();
-      observe(outbox);
+      appendRecords(outbox);
       outbox.maintain();
       expect(readFileSync(target, 'utf8')).toBe('precious');
       expect(readdirSync(elsewhere.directory)).toEqual(['target']);

@@ -6,7 +6,7 @@ import { noProgress } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
 import { imbalance } from '../../../src/outbox/store/counters.ts';
 import { reserveBytes } from '../../../src/outbox/store/reserve.ts';
-import { createHarness, deliverAll, observe, positions } from '../harness.ts';
+import { appendRecords, createHarness, deliverAll, positions } from '../harness.ts';
 import { mountSmallDisk, whyNoMount } from '../small-disk.ts';
 
 const reason = whyNoMount();
@@ -21,7 +21,7 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
     const reserve = join(harness.directory, 'reserve.bin');
     expect(statSync(reserve).size).toBe(reserveBytes);
     disk.fill();
-    for (let n = 0; n < 40; n += 1) observe(outbox, { bytes: 4000 });
+    for (let n = 0; n < 40; n += 1) appendRecords(outbox, { bytes: 4000 });
     expect(existsSync(reserve)).toBe(false);
     expect(outbox.storage.trouble).toBeNull();
     expect(readOutbox(harness.directory)?.position).toBe(40);
@@ -36,16 +36,16 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
     using disk = mountSmallDisk(16);
     using harness = createHarness(join(disk.path, 'state'));
     const outbox = harness.open();
-    observe(outbox, { count: 2 });
+    appendRecords(outbox, { count: 2 });
     disk.fill();
     rmSync(join(harness.directory, 'reserve.bin'), { force: true });
     disk.fill();
-    const heard: number[] = [];
-    outbox.onAppended((records) => heard.push(...records.map(({ position }) => position)));
-    for (let n = 0; n < 100; n += 1) observe(outbox, { bytes: 2000 });
+    const notified: number[] = [];
+    outbox.onAppended((records) => notified.push(...records.map(({ position }) => position)));
+    for (let n = 0; n < 100; n += 1) appendRecords(outbox, { bytes: 2000 });
     expect(outbox.storage.trouble).toMatchObject({ kind: 'full', since: '2026-01-01T00:00:00.000Z' });
     expect(outbox.state.position).toBe(102);
-    expect(heard).toHaveLength(100);
+    expect(notified).toHaveLength(100);
     const { undurable } = outbox.storage;
     expect(undurable).toBeGreaterThan(20);
     expect(positions(outbox, 'hub')).toHaveLength(102);
@@ -71,11 +71,11 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
     using disk = mountSmallDisk(16);
     using harness = createHarness(join(disk.path, 'state'));
     const outbox = harness.open();
-    observe(outbox, { count: 2 });
+    appendRecords(outbox, { count: 2 });
     disk.fill();
     rmSync(join(harness.directory, 'reserve.bin'), { force: true });
     disk.fill();
-    for (let n = 0; n < 100; n += 1) observe(outbox, { bytes: 2000 });
+    for (let n = 0; n < 100; n += 1) appendRecords(outbox, { bytes: 2000 });
     expect(outbox.storage.undurable).toBeGreaterThan(20);
     // What a kill leaves: the files as they are now.
     using killed = createHarness();
@@ -87,7 +87,7 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
     expect(after.state).toMatchObject({ streamId: outbox.state.streamId, position: 102 });
     expect(positions(after, 'hub')).toHaveLength(stored);
     expect(killed.lines).toMatchObject([{ level: 'warn', fields: { code: 'not-stored', from: stored + 1, to: 102 } }]);
-    expect(observe(after)).toMatchObject([{ position: 103 }]);
+    expect(appendRecords(after)).toMatchObject([{ position: 103 }]);
     after.close();
     const last = killed.open();
     expect(last.state.position).toBe(103);
@@ -99,13 +99,13 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
     using disk = mountSmallDisk(32);
     using harness = createHarness(join(disk.path, 'state'));
     const outbox = harness.open({ sinks: ['hub'] });
-    for (let n = 0; n < 40; n += 1) observe(outbox, { eventId: 'BEFORE', bytes: 40_000 });
+    for (let n = 0; n < 40; n += 1) appendRecords(outbox, { eventId: 'BEFORE', bytes: 40_000 });
     deliverAll(outbox, 'hub');
     outbox.maintain();
     for (let n = 0; n < 20; n += 1) {
       // Whoever fills the disk takes what the reserve gave back, too.
       disk.fill();
-      observe(outbox, { eventId: 'AFTER', bytes: 20_000 });
+      appendRecords(outbox, { eventId: 'AFTER', bytes: 20_000 });
     }
     expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
     expect(readOutbox(harness.directory)?.position).toBe(60);
@@ -116,7 +116,7 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
     using disk = mountSmallDisk(24);
     using harness = createHarness(join(disk.path, 'state'));
     const before = harness.open();
-    if (whose === 'is its own') observe(before, { count: 2 });
+    if (whose === 'is its own') appendRecords(before, { count: 2 });
     before.close();
     if (whose !== 'is its own') {
       const file = readFileSync(join(import.meta.dirname, '../../fixtures/outboxes/0.1.0.sqlite.gz'));
@@ -126,7 +126,7 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
     const outbox = harness.open();
     expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
     const { position } = outbox.state;
-    observe(outbox, { count: 4 });
+    appendRecords(outbox, { count: 4 });
     expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
     expect(readOutbox(harness.directory)?.position).toBe(position + 4);
   });
@@ -154,7 +154,7 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
     disk.fill();
     const outbox = harness.open();
     expect(outbox.storage.trouble).not.toBeNull();
-    observe(outbox);
+    appendRecords(outbox);
     expect(positions(outbox, 'hub')).toEqual([1]);
     deliverAll(outbox, 'hub');
     expect(positions(outbox, 'hub')).toEqual([]);
@@ -165,20 +165,20 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
 test('gives no position twice where the file cannot be opened for writing', () => {
   using harness = createHarness();
   const before = harness.open();
-  observe(before, { count: 2 });
+  appendRecords(before, { count: 2 });
   before.close();
   // SQLite cannot make its index here.
   mkdirSync(join(harness.directory, 'outbox.sqlite-shm'));
   const outbox = harness.open();
   expect(outbox.storage.trouble).not.toBeNull();
-  observe(outbox, { count: 3 });
+  appendRecords(outbox, { count: 3 });
   expect(positions(outbox, 'hub')).toEqual([1, 2, 3, 4, 5]);
   using killed = createHarness();
   cpSync(harness.directory, killed.directory, { recursive: true });
   rmSync(join(killed.directory, 'outbox.sqlite-shm'), { recursive: true });
   const after = killed.open();
   expect(after.storage.trouble).toBeNull();
-  expect(observe(after)).toMatchObject([{ position: 6, streamId: outbox.state.streamId }]);
+  expect(appendRecords(after)).toMatchObject([{ position: 6, streamId: outbox.state.streamId }]);
 });
 
 describe.skipIf(reason !== null)('on a disk that takes no writes', () => {
@@ -186,7 +186,7 @@ describe.skipIf(reason !== null)('on a disk that takes no writes', () => {
     using disk = mountSmallDisk(24);
     using harness = createHarness(join(disk.path, 'state'));
     const before = harness.open();
-    observe(before, { count: 3 });
+    appendRecords(before, { count: 3 });
     const { state } = before;
     before.close();
     disk.mount('ro');
@@ -195,7 +195,7 @@ describe.skipIf(reason !== null)('on a disk that takes no writes', () => {
     expect(outbox.storage.trouble).not.toBeNull();
     expect(positions(outbox, 'hub')).toEqual([1, 2, 3]);
     outbox.settle('hub', [{ position: 1, state: 'delivered' }], noProgress);
-    observe(outbox);
+    appendRecords(outbox);
     expect(positions(outbox, 'hub')).toEqual([2, 3, 4]);
     expect(outbox.counters().hub).toMatchObject({ accepted: 4, delivered: 1, pending: 3, undurable: 0 });
     disk.mount('rw');
@@ -214,7 +214,7 @@ describe.skipIf(reason !== null)('on a disk that takes no writes', () => {
     ({ companions }) => {
       using disk = mountSmallDisk(24);
       using harness = createHarness();
-      observe(harness.open(), { count: 3 });
+      appendRecords(harness.open(), { count: 3 });
       // As after a kill -9: the service never closed it.
       const directory = join(disk.path, 'state');
       mkdirSync(directory);

@@ -6,15 +6,15 @@ import { expect, test } from 'vitest';
 import { OutboxInUse } from '../../../src/outbox/store/errors.ts';
 import { layoutOf } from '../../../src/outbox/store/layout.ts';
 import { takeLock } from '../../../src/outbox/store/lock.ts';
-import { createHarness, observe, positions } from '../harness.ts';
+import { appendRecords, createHarness, positions } from '../harness.ts';
 
 test('a second instance ends at once with a sentence that names the remedy', () => {
   using harness = createHarness();
   const first = harness.open();
-  observe(first);
+  appendRecords(first);
   expect(() => harness.open()).toThrow(OutboxInUse);
   expect(() => harness.open()).toThrow(`with the state directory ${harness.directory}. Stop that one first`);
-  observe(first);
+  appendRecords(first);
   expect(positions(first, 'hub')).toEqual([1, 2]);
   first.close();
   expect(positions(harness.open(), 'hub')).toEqual([1, 2]);

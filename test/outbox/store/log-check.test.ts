@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { noProgress } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
-import { createHarness, deliverAll, type Harness, observe, positions } from '../harness.ts';
+import { appendRecords, createHarness, deliverAll, type Harness, positions } from '../harness.ts';
 
 const headerBytes = 32;
 const frameBytes = 24 + 4096;
@@ -23,11 +23,11 @@ interface Remains extends Disposable {
 function remains({ lastIs }: { readonly lastIs: 'record' | 'delivery' }): Remains {
   const harness = createHarness();
   const outbox = harness.open();
-  for (let n = 0; n < 10; n += 1) observe(outbox, { eventId: `OLD-${n}` });
+  for (let n = 0; n < 10; n += 1) appendRecords(outbox, { eventId: `OLD-${n}` });
   // Played back into the file, and the log begins anew over these frames.
   outbox.maintain();
   for (let n = 0; n < 20; n += 1) {
-    observe(outbox, { eventId: `EVENT-${n % 5}` });
+    appendRecords(outbox, { eventId: `EVENT-${n % 5}` });
     if (n % 4 === 0) outbox.settle('hub', [{ position: n + 1, state: 'delivered' }], noProgress);
   }
   if (lastIs === 'delivery') deliverAll(outbox, 'hub');
@@ -81,7 +81,7 @@ function judged(from: Remains, log: Buffer | null) {
   const reported = outbox.recovery !== null;
   if (reported) expect(readOutbox(harness.directory)?.recovery?.reason).toMatch(/log/);
   const { streamId } = outbox.state;
-  observe(outbox);
+  appendRecords(outbox);
   return {
     reported,
     isNewStream: streamId !== from.streamId,
@@ -152,7 +152,7 @@ test('a commit that a power cut wrote in part is not damage, also where a kill c
   const outbox = harness.open();
   const read = (name: string): Buffer => readFileSync(join(harness.directory, name));
   const [mark, before] = [read('outbox.position'), read('outbox.sqlite-wal')];
-  observe(outbox);
+  appendRecords(outbox);
   const log = read('outbox.sqlite-wal');
   using after = createHarness();
   copyFileSync(join(harness.directory, 'outbox.sqlite'), join(after.directory, 'outbox.sqlite'));

@@ -6,7 +6,7 @@ import { readOutbox } from '../../../src/outbox/reader.ts';
 import { connect } from '../../../src/outbox/store/connection.ts';
 import { OutboxTooNew } from '../../../src/outbox/store/errors.ts';
 import { majorOf, migrations } from '../../../src/outbox/store/schema/migrations.ts';
-import { createHarness, type Harness, observe, positions } from '../harness.ts';
+import { appendRecords, createHarness, type Harness, positions } from '../harness.ts';
 
 const fileOf = (harness: Harness): string => join(harness.directory, 'outbox.sqlite');
 
@@ -33,7 +33,7 @@ describe('a roll-back', () => {
   test('within a major opens what the newer version wrote, and leaves its additions alone', () => {
     using harness = createHarness();
     const newer = harness.open();
-    observe(newer, { count: 3 });
+    appendRecords(newer, { count: 3 });
     newer.close();
     edit(
       harness,
@@ -43,7 +43,7 @@ describe('a roll-back', () => {
     );
     const older = harness.open();
     expect(positions(older, 'hub')).toEqual([1, 2, 3]);
-    observe(older);
+    appendRecords(older);
     older.close();
     expect(versionOf(harness)).toBe(1007);
     const db = new DatabaseSync(fileOf(harness));
@@ -54,7 +54,7 @@ describe('a roll-back', () => {
   test('to an older major is refused, names the version to install, and touches nothing', () => {
     using harness = createHarness();
     const newer = harness.open();
-    observe(newer);
+    appendRecords(newer);
     newer.close();
     edit(harness, `PRAGMA user_version = 2003; UPDATE meta SET value = '4.5.6' WHERE key = 'bridgeVersion'`);
     const before = readFileSync(fileOf(harness));
@@ -89,7 +89,7 @@ describe('an upgrade', () => {
   test('to a new major writes a copy first', () => {
     using harness = createHarness();
     const older = harness.open();
-    observe(older, { count: 2 });
+    appendRecords(older, { count: 2 });
     older.close();
     const db = connect(fileOf(harness), '9.0.0', later);
     expect(db.prepare('PRAGMA user_version').get()).toMatchObject({ user_version: 2000 });

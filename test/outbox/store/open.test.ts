@@ -7,14 +7,14 @@ import { noProgress } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
 import { imbalance, noCounters } from '../../../src/outbox/store/counters.ts';
 import { observerNamed } from '../../support/story.ts';
-import { createHarness, deliverAll, type Harness, observe, positions } from '../harness.ts';
+import { appendRecords, createHarness, deliverAll, type Harness, positions } from '../harness.ts';
 
 /** A rig whose directory holds an outbox of so many records of several events; `hub` has the first ten. */
 function usedHarness(records = 40, close = true): Harness & { readonly file: string; readonly streamId: string } {
   const harness = createHarness();
   const outbox = harness.open();
   outbox.rememberObserver(observerNamed('web_3'), 'boot-1');
-  for (let n = 0; n < records; n += 1) observe(outbox, { eventId: `EVENT-${n % 7}`, bytes: 1000 });
+  for (let n = 0; n < records; n += 1) appendRecords(outbox, { eventId: `EVENT-${n % 7}`, bytes: 1000 });
   const first = positions(outbox, 'hub', 10).map((position) => ({ position, state: 'delivered' as const }));
   outbox.settle('hub', first, noProgress);
   const { streamId } = outbox.state;
@@ -56,7 +56,7 @@ describe('a file that is no sound outbox', () => {
     expect(asides(harness)).toHaveLength(1);
     expect(readdirSync(join(harness.directory, asides(harness)[0] ?? ''))).toContain('outbox.sqlite');
     expect(harness.lines).toMatchObject([{ level: 'error', fields: { code: 'recovered' } }]);
-    observe(outbox);
+    appendRecords(outbox);
     expect(positions(outbox, 'hub').length).toBeGreaterThan(0);
     outbox.close();
     expect(readOutbox(harness.directory)?.recovery).toEqual(outbox.recovery);
@@ -107,7 +107,7 @@ describe('the sound rows of a damaged file', () => {
     expect(hub.delivered).toBe(10);
     expect(salvaged?.lost).toBe(table.expired + hub.expired);
     expect(positions(outbox, 'table')).toHaveLength(salvaged?.records ?? 0);
-    observe(outbox);
+    appendRecords(outbox);
     expect(positions(outbox, 'hub').at(-1)).toBe(41);
   });
 
@@ -155,20 +155,20 @@ describe('the sound rows of a damaged file', () => {
   test('are found while the service runs, too', () => {
     using harness = usedHarness(40, false);
     const outbox = harness.open({ directory: `${harness.directory}/second` });
-    for (let n = 0; n < 40; n += 1) observe(outbox, { bytes: 1000 });
+    for (let n = 0; n < 40; n += 1) appendRecords(outbox, { bytes: 1000 });
     const file = join(harness.directory, 'second', 'outbox.sqlite');
     sql(file, 'PRAGMA wal_checkpoint(TRUNCATE)');
     // Behind the back of the open connection, as a failing disk does it.
     overwrite(file, 4096, Buffer.alloc(4096 * 200, 0xee));
     sql(file, 'PRAGMA user_version', true);
-    const heard: number[] = [];
-    outbox.onAppended((records) => heard.push(records.length));
-    observe(outbox);
+    const notified: number[] = [];
+    outbox.onAppended((records) => notified.push(records.length));
+    appendRecords(outbox);
     deliverAll(outbox, 'hub');
     expect(outbox.storage.trouble).toBeNull();
     expect(outbox.recovery?.reason).toMatch(/malformed/);
     expect(outbox.state.position).toBe(41);
-    expect(heard).toEqual([1]);
+    expect(notified).toEqual([1]);
     outbox.close();
   });
 });
@@ -199,13 +199,13 @@ test('a log without its outbox is moved away', () => {
   const outbox = harness.open();
   expect(outbox.recovery?.reason).toBe('only its log is left');
   expect(readdirSync(join(harness.directory, asides(harness)[0] ?? ''))).toEqual(['outbox.sqlite-wal']);
-  observe(outbox);
+  appendRecords(outbox);
 });
 
 test('an outbox without its log begins where the log was last played back', () => {
   using live = usedHarness(5);
   const again = live.open();
-  observe(again, { count: 3 });
+  appendRecords(again, { count: 3 });
   using harness = createHarness();
   copyFileSync(live.file, join(harness.directory, 'outbox.sqlite'));
   const outbox = harness.open();
@@ -218,7 +218,7 @@ describe('a log that is torn', () => {
     using live = usedHarness(1);
     const writer = live.open();
     const log = `${live.file}-wal`;
-    for (let n = 0; n < 20; n += 1) observe(writer, { bytes: 500 });
+    for (let n = 0; n < 20; n += 1) appendRecords(writer, { bytes: 500 });
     const [database, wal] = [readFileSync(live.file), readFileSync(log)];
     fc.assert(
       fc.property(fc.integer({ min: 0, max: wal.length }), (length) => {
@@ -259,7 +259,7 @@ describe('random bytes in a file', () => {
           for (const { json, position } of outbox.pending('table', { limit: 1000 })) {
             expect(JSON.parse(String(json))).toMatchObject({ position });
           }
-          observe(outbox);
+          appendRecords(outbox);
           deliverAll(outbox, 'table');
           outbox.close();
           expect(isBalanced(harness)).toBe(true);

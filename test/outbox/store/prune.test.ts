@@ -8,7 +8,7 @@ import { readOutbox } from '../../../src/outbox/reader.ts';
 import { imbalance } from '../../../src/outbox/store/counters.ts';
 import { deliveredBounds } from '../../../src/outbox/store/retention.ts';
 import { runs } from '../../support/runs.ts';
-import { createHarness, deliverAll, type Harness, observe, positions } from '../harness.ts';
+import { appendRecords, createHarness, deliverAll, type Harness, positions } from '../harness.ts';
 
 const day = 24 * 3_600_000;
 
@@ -23,7 +23,7 @@ describe('delivered records', () => {
   test('are kept for a week, others for as long as it takes', () => {
     using harness = createHarness();
     const outbox = harness.open({ sinks: ['hub'] });
-    observe(outbox, { count: 3 });
+    appendRecords(outbox, { count: 3 });
     outbox.settle('hub', [{ position: 1, state: 'delivered' }], noProgress);
     outbox.settle('hub', [{ position: 2, state: 'dead', code: 'x', reason: 'y' }], noProgress);
     harness.clock.stepWall(7 * day);
@@ -41,7 +41,7 @@ describe('delivered records', () => {
   test('are kept up to 16 MB, and what they leave is given back to the disk', () => {
     using harness = createHarness();
     const outbox = harness.open({ sinks: ['hub'] });
-    for (let n = 0; n < 6; n += 1) observe(outbox, { bytes: 4 * 2 ** 20 });
+    for (let n = 0; n < 6; n += 1) appendRecords(outbox, { bytes: 4 * 2 ** 20 });
     deliverAll(outbox, 'hub');
     const size = (): number => statSync(join(harness.directory, 'outbox.sqlite')).size;
     outbox.maintain();
@@ -57,16 +57,16 @@ describe('an outbox that is full', () => {
   test('discards delivered records first, then the oldest ended event as a whole, and logs it', () => {
     using harness = createHarness();
     const outbox = harness.open({ maxMegabytes: 1, sinks: ['hub', 'table'] });
-    observe(outbox, { eventId: 'DELIVERED', bytes: 30_000, open: false });
+    appendRecords(outbox, { eventId: 'DELIVERED', bytes: 30_000, open: false });
     deliverAll(outbox, 'hub');
     deliverAll(outbox, 'table');
-    observe(outbox, { eventId: 'STILL-OPEN', bytes: 30_000 });
+    appendRecords(outbox, { eventId: 'STILL-OPEN', bytes: 30_000 });
     for (const eventId of ['FIRST-ENDED', 'SECOND-ENDED', 'FIRST-ENDED', 'SECOND-ENDED']) {
-      observe(outbox, { eventId, bytes: 120_000, open: false });
+      appendRecords(outbox, { eventId, bytes: 120_000, open: false });
     }
     outbox.settle('hub', [{ position: 3, state: 'delivered' }], noProgress);
     outbox.settle('hub', [{ position: 5, state: 'dead', code: 'x', reason: 'y' }], noProgress);
-    observe(outbox, { eventId: 'NEWEST-ENDED', bytes: 230_000, open: false });
+    appendRecords(outbox, { eventId: 'NEWEST-ENDED', bytes: 230_000, open: false });
     outbox.maintain();
     expect(
       rows(harness, 'SELECT DISTINCT eventKey FROM records ORDER BY position').map(({ eventKey }) => eventKey),
@@ -84,7 +84,7 @@ describe('an outbox that is full', () => {
   test('never discards an open event: what does not fit stays in memory and is sent from there', () => {
     using harness = createHarness();
     const outbox = harness.open({ maxMegabytes: 1 });
-    for (let n = 0; n < 20; n += 1) observe(outbox, { eventId: 'OPEN', bytes: 60_000 });
+    for (let n = 0; n < 20; n += 1) appendRecords(outbox, { eventId: 'OPEN', bytes: 60_000 });
     expect(outbox.storage.trouble).toMatchObject({ kind: 'full' });
     expect(outbox.storage.undurable).toBeGreaterThan(1);
     expect(positions(outbox, 'hub')).toHaveLength(20);
@@ -99,7 +99,7 @@ describe('an outbox that is full', () => {
   test('makes room for new records without waiting for maintenance', () => {
     using harness = createHarness();
     const outbox = harness.open({ maxMegabytes: 1 });
-    for (let n = 0; n < 40; n += 1) observe(outbox, { eventId: `ENDED-${n}`, bytes: 60_000, open: false });
+    for (let n = 0; n < 40; n += 1) appendRecords(outbox, { eventId: `ENDED-${n}`, bytes: 60_000, open: false });
     expect(outbox.storage.trouble).toBeNull();
     expect(positions(outbox, 'hub').at(-1)).toBe(40);
     const { hub } = outbox.counters();
@@ -112,7 +112,7 @@ describe('an outbox that is full', () => {
     using harness = createHarness();
     const outbox = harness.open({ maxMegabytes: 1, sinks: ['hub'] });
     expect(outbox.fill).toMatchObject({ limitBytes: 2 ** 20, isAlarming: false });
-    for (let n = 0; n < 10; n += 1) observe(outbox, { eventId: `ENDED-${n}`, bytes: 66_000, open: false });
+    for (let n = 0; n < 10; n += 1) appendRecords(outbox, { eventId: `ENDED-${n}`, bytes: 66_000, open: false });
     outbox.maintain();
     outbox.maintain();
     expect(outbox.fill.isAlarming).toBe(true);
@@ -151,7 +151,7 @@ describe('whatever comes and goes in an outbox that is too small', () => {
         for (const step of story) {
           if (step === 'maintain') outbox.maintain();
           else if ('append' in step) {
-            observe(outbox, { eventId: step.append, bytes: step.kilobytes * 1024, open: step.open });
+            appendRecords(outbox, { eventId: step.append, bytes: step.kilobytes * 1024, open: step.open });
           } else {
             for (const position of positions(outbox, step.deliver, step.count)) {
               outbox.settle(step.deliver, [{ position, state: 'delivered' }], noProgress);
@@ -179,7 +179,7 @@ describe('whatever comes and goes in an outbox that is too small', () => {
 test('pruning that fails is logged and retried', () => {
   using harness = createHarness();
   const outbox = harness.open({ sinks: ['hub'] });
-  observe(outbox);
+  appendRecords(outbox);
   deliverAll(outbox, 'hub');
   harness.clock.stepWall(8 * day);
   const other = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));

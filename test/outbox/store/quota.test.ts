@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { noProgress, type Outbox } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
 import { imbalance } from '../../../src/outbox/store/counters.ts';
-import { after, createHarness, deliverAll, type Harness, observe, positions, recordAt } from '../harness.ts';
+import { after, appendRecords, createHarness, deliverAll, type Harness, positions, recordAt } from '../harness.ts';
 
 /** What the disk has free, as the outbox sees it. */
 const disk = vi.hoisted(() => ({ freeBytes: 0 }));
@@ -36,12 +36,13 @@ describe('a backlog on a disk that others filled meanwhile', () => {
       disk.freeBytes = 1e12;
       using first = createHarness();
       const before = first.open();
-      for (let n = 0; n < 12; n += 1) observe(before, { eventId: `E-${n}`, count: 100, bytes: 2000, open: false });
+      for (let n = 0; n < 12; n += 1)
+        appendRecords(before, { eventId: `E-${n}`, count: 100, bytes: 2000, open: false });
       deliverAll(before, 'table');
       before.close();
       disk.freeBytes = freeMegabytes * megabyte;
       const second = first.open();
-      for (let n = 0; n < 20; n += 1) observe(second, { eventId: `NEW-${n}`, bytes: 2000 });
+      for (let n = 0; n < 20; n += 1) appendRecords(second, { eventId: `NEW-${n}`, bytes: 2000 });
       second.maintain();
       expect(second.storage).toEqual({ trouble: null, undurable: 0 });
       using harness = killed(first);
@@ -58,7 +59,7 @@ test('room is made in a file that has no page left, where each record that goes 
   disk.freeBytes = 1e12;
   using harness = createHarness();
   const outbox = harness.open({ maxMegabytes: 1 });
-  for (let n = 0; n < 1500; n += 1) observe(outbox, { eventId: `EVENT-${n}`, open: false });
+  for (let n = 0; n < 1500; n += 1) appendRecords(outbox, { eventId: `EVENT-${n}`, open: false });
   expect(outbox.storage).toEqual({ trouble: null, undurable: 0 });
   const { accepted = 0, expired = 0, pending = 0 } = outbox.counters().hub ?? {};
   expect({ accepted, sum: expired + pending }).toEqual({ accepted: 1500, sum: 1500 });
@@ -72,7 +73,7 @@ test('results of deliveries are written into a file that has no page left for re
   disk.freeBytes = 1e12;
   using harness = createHarness();
   const outbox = harness.open({ maxMegabytes: 1, sinks: ['hub'] });
-  for (let n = 0; n < 200; n += 1) observe(outbox, { eventId: 'OPEN', bytes: 3000 });
+  for (let n = 0; n < 200; n += 1) appendRecords(outbox, { eventId: 'OPEN', bytes: 3000 });
   expect(outbox.storage.trouble).toMatchObject({ kind: 'full' });
   const onDisk = positions(outbox, 'hub', 1000).slice(0, -outbox.storage.undurable);
   const dead = { state: 'dead', code: 'poison', reason: 'y'.repeat(1000) } as const;

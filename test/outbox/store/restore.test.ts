@@ -6,7 +6,7 @@ import { readOutbox } from '../../../src/outbox/reader.ts';
 import { imbalance } from '../../../src/outbox/store/counters.ts';
 import { OutboxInUse } from '../../../src/outbox/store/errors.ts';
 import { observerNamed } from '../../support/story.ts';
-import { createHarness, deliverAll, type Harness, observe, positions } from '../harness.ts';
+import { appendRecords, createHarness, deliverAll, type Harness, positions } from '../harness.ts';
 
 /** Five records, of which `hub` has the first two. The state directory lies one deeper, so that it can be removed whole. */
 function runningHarness(): Harness & { readonly outbox: Outbox; readonly streamId: string } {
@@ -15,7 +15,7 @@ function runningHarness(): Harness & { readonly outbox: Outbox; readonly streamI
   const open: Harness['open'] = (options) => harness.open({ directory, ...options });
   const outbox = open();
   outbox.rememberObserver(observerNamed('web_3'), 'boot-1');
-  observe(outbox, { count: 5 });
+  appendRecords(outbox, { count: 5 });
   const settled = [1, 2].map((position) => ({ position, state: 'delivered' as const }));
   outbox.settle('hub', settled, { ...noProgress, lastSuccessAt: 'then' });
   // With a document of this moment everything is on disk, so that nothing else causes a write.
@@ -50,7 +50,7 @@ describe.runIf(canRemove)('files that are removed while the bridge runs', () => 
   describe.each(cases)('$what, removed', ({ remove, message }) => {
     test.each([
       { when: 'the next poll', act: (outbox: Outbox) => outbox.retry(), more: 0 },
-      { when: 'the next write', act: (outbox: Outbox) => void observe(outbox), more: 1 },
+      { when: 'the next write', act: (outbox: Outbox) => void appendRecords(outbox), more: 1 },
       { when: 'the next maintenance', act: (outbox: Outbox) => outbox.maintain(), more: 0 },
       { when: 'its end', act: (outbox: Outbox) => outbox.close(), more: 0 },
     ])('are recreated at $when, and the stream continues', ({ act, more }) => {
@@ -64,7 +64,7 @@ describe.runIf(canRemove)('files that are removed while the bridge runs', () => 
       expect(readOutbox(harness.directory)).toMatchObject({ streamId: harness.streamId, position: 5 + more });
       harness.outbox.close();
       const again = harness.open();
-      observe(again);
+      appendRecords(again);
       expect(again.state).toMatchObject({ streamId: harness.streamId, position: 6 + more });
       expect(again.observer?.vmName).toBe('web_3');
       expect(positions(again, 'hub').slice(0, 4)).toEqual([3, 4, 5, 6]);
@@ -101,7 +101,7 @@ describe.runIf(canRemove)('files that were removed and cannot be recreated', () 
     rmSync(harness.directory, { recursive: true });
     writeFileSync(harness.directory, '');
     harness.outbox.retry();
-    observe(harness.outbox);
+    appendRecords(harness.outbox);
     expect(harness.outbox.storage).toMatchObject({ trouble: { code: 'ENOTDIR' }, undurable: 1 });
     expect(positions(harness.outbox, 'hub')).toEqual([3, 4, 5, 6]);
     harness.outbox.settle('hub', [{ position: 3, state: 'delivered' }], noProgress);
@@ -122,9 +122,9 @@ describe.runIf(canRemove)('files that were removed and cannot be recreated', () 
     using harness = runningHarness();
     rmSync(harness.directory, { recursive: true });
     const other = harness.open();
-    observe(other, { count: 9 });
+    appendRecords(other, { count: 9 });
     harness.outbox.retry();
-    observe(harness.outbox);
+    appendRecords(harness.outbox);
     expect(harness.outbox.storage.trouble).toMatchObject({
       code: 'in-use',
       reason: new OutboxInUse(harness.directory).message,
@@ -145,8 +145,8 @@ describe.runIf(canRemove)('files that were removed and cannot be recreated', () 
     using harness = runningHarness();
     rmSync(join(harness.directory, 'lock.sqlite'));
     const other = harness.open();
-    observe(other, { count: 2 });
-    observe(harness.outbox, { eventId: 'MEANWHILE' });
+    appendRecords(other, { count: 2 });
+    appendRecords(harness.outbox, { eventId: 'MEANWHILE' });
     expect(harness.outbox.storage.trouble?.code).toBe('in-use');
     expect(positions(harness.outbox, 'hub')).toEqual([6]);
     expect(positions(other, 'hub')).toEqual([3, 4, 5, 6, 7]);

@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { createHarness, damage, observe, positions } from '../harness.ts';
+import { appendRecords, createHarness, damage, positions } from '../harness.ts';
 
 /** Pages of this table's leaves, in order. */
 function leavesOf(file: string, table: string): number[] {
@@ -28,7 +28,7 @@ test.each([
 ])('JSON of which a byte went bad costs its row and no others: %s', (ruined, events, stream) => {
   using harness = createHarness();
   const first = harness.open();
-  for (const eventId of ['A', 'B']) observe(first, { eventId });
+  for (const eventId of ['A', 'B']) appendRecords(first, { eventId });
   first.close();
   const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
   damage(db, ruined);
@@ -49,7 +49,7 @@ test.each([
 ])('a ruined page in the middle of $table costs the rows on it and no others', ({ table, saved }) => {
   using harness = createHarness();
   const first = harness.open();
-  for (let n = 0; n < 200; n += 1) observe(first, { eventId: `EVENT-${n % 5}` });
+  for (let n = 0; n < 200; n += 1) appendRecords(first, { eventId: `EVENT-${n % 5}` });
   const { streamId } = first.state;
   first.close();
   const file = join(harness.directory, 'outbox.sqlite');

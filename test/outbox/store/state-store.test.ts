@@ -4,14 +4,14 @@ import { describe, expect, test } from 'vitest';
 import { OutboxDamaged } from '../../../src/outbox/store/errors.ts';
 import { loadObserver, loadState } from '../../../src/outbox/store/state-store.ts';
 import { observerNamed } from '../../support/story.ts';
-import { createHarness, damage, type Harness, observe } from '../harness.ts';
+import { appendRecords, createHarness, damage, type Harness } from '../harness.ts';
 
 /** A closed outbox in which one event is remembered. */
 function stored(): Harness & { readonly db: DatabaseSync } {
   const harness = createHarness();
   const outbox = harness.open();
   outbox.rememberObserver(observerNamed('web_0'), 'boot-1');
-  observe(outbox, { eventId: 'A' });
+  appendRecords(outbox, { eventId: 'A' });
   outbox.close();
   const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
   return {

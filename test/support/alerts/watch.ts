@@ -110,8 +110,10 @@ function conditionsMet(kql: Kql, alert: LogAlert, view: View, now: number): Stat
     const values = measure === undefined ? rows.map(() => 1) : rows.map((row) => cellOf(row, measure)).filter(isNumber);
     const [first = []] = rows;
     if (values.length === 0 || !compare[alert.operator](aggregate[timeAggregation](values), alert.threshold)) return [];
-    const told = (alert.dimensions ?? []).filter((name) => name !== 'Route').map((name) => text(cellOf(first, name)));
-    const on = bySet.includes(alert.name) ? told.at(-1) : told[0];
+    const dimensions = (alert.dimensions ?? [])
+      .filter((name) => name !== 'Route')
+      .map((name) => text(cellOf(first, name)));
+    const on = bySet.includes(alert.name) ? dimensions.at(-1) : dimensions[0];
     return [{ name: alert.name, on: on ?? '', route: text(cellOf(first, 'Route')) }];
   });
 }
@@ -172,12 +174,12 @@ export function metPeriods(
   const [from, to] = [time.from.getTime(), time.to.getTime()];
   const view = viewsOf(kql, timed(tables));
   const found = new Map<string, { everyMs: number; met: number[] }>();
-  const looks = logAlerts.flatMap((alert) => {
+  const observations = logAlerts.flatMap((alert) => {
     const everyMs = minuteMs * minutesOf(alert.evaluationFrequency);
     const count = Math.floor((to - from) / everyMs);
     return Array.from({ length: count + 1 }, (_, n) => ({ alert, everyMs, now: from + n * everyMs }));
   });
-  for (const { alert, everyMs, now } of looks.sort((a, b) => a.now - b.now)) {
+  for (const { alert, everyMs, now } of observations.sort((a, b) => a.now - b.now)) {
     for (const on of new Set(conditionsMet(kql, alert, view, now).map((state) => state.on))) {
       const target = `${alert.name} ${on}`;
       const { met } = found.get(target) ?? { met: [] };
@@ -214,9 +216,9 @@ export function watch(
       return rowAlerts.flatMap((alert) => rowsMatched(kql, alert, news, now).map(stamped(now)));
     });
   const view = viewsOf(kql, table);
-  const looks = logAlerts.flatMap((alert) => moments(table, alert, from, to).map((now) => ({ alert, now })));
+  const observations = logAlerts.flatMap((alert) => moments(table, alert, from, to).map((now) => ({ alert, now })));
   const before = new Map<LogAlert, readonly State[]>();
-  const byQuery = looks
+  const byQuery = observations
     .sort((a, b) => a.now - b.now)
     .flatMap(({ alert, now }) => {
       const met = conditionsMet(kql, alert, view, now);

@@ -65,9 +65,9 @@ export const drawn = (text: string, bound: number): number =>
 
 export const observerOf = (definition: VmDefinition): Observer => {
   const metadata = instanceMetadata(createVm(definition), '2023-11-15');
-  const told = { ...parseInstance(metadata), computer: definition.name.replaceAll('_', '-') };
+  const instance = { ...parseInstance(metadata), computer: definition.name.replaceAll('_', '-') };
   const tags = parseTags(metadata, ['owner', 'environment', 'ring']);
-  const observer = observerFrom(told, {}, tags);
+  const observer = observerFrom(instance, {}, tags);
   if (observer === null) throw new Error(`the simulator does not tell who ${definition.name} is`);
   return observer;
 };
@@ -85,16 +85,17 @@ export function playGroup(group: Group, from: Date, seconds: number): readonly V
   const acts = group.plays.flatMap((play, index) => actsOf(play, document, group, `${group.name} ${index}`, from));
   const watchers = group.vms.map((vm) => openWatcher(vm, group, document, from));
   const bySecond = Map.groupBy(acts, ({ at }) => at);
-  const looks = new Set(acts.flatMap(({ at }) => [at - 1, at]));
+  const observations = new Set(acts.flatMap(({ at }) => [at - 1, at]));
   for (const { joinsAt = 0, awayFrom = 0, awayTo, losesStateAt } of group.vms) {
-    for (const second of [joinsAt, awayFrom - 1, awayTo, losesStateAt]) if (second !== undefined) looks.add(second);
+    for (const second of [joinsAt, awayFrom - 1, awayTo, losesStateAt])
+      if (second !== undefined) observations.add(second);
   }
-  for (const { backAt } of acts) if (backAt !== undefined) looks.add(backAt);
+  for (const { backAt } of acts) if (backAt !== undefined) observations.add(backAt);
   // An end rests on more than one look.
-  for (const second of [...new Set([...looks].flatMap((one) => [one, one + 2]))].sort((a, b) => a - b)) {
+  for (const second of [...new Set([...observations].flatMap((one) => [one, one + 2]))].sort((a, b) => a - b)) {
     if (second < 0 || second > seconds) continue;
     for (const { run } of bySecond.get(second) ?? []) run(watchers);
-    for (const watcher of watchers) watcher.look(second);
+    for (const watcher of watchers) watcher.observation(second);
   }
   return watchers.map(({ story }) => story());
 }
@@ -113,19 +114,19 @@ function actsOf({ scenario, at, on }: Play, document: GroupDocument, group: Grou
   const named = (numbers: readonly number[]): string[] => numbers.map((number) => names[number] ?? '');
   let now = at;
   const later = (noticeSeconds: number): Date => new Date(from.getTime() + 1000 * (now + noticeSeconds));
-  const announce = ({ event, noticeSeconds, do: _, on: numbers = [0], ...told }: Announce) => {
+  const announce = ({ event, noticeSeconds, do: _, on: numbers = [0], ...instance }: Announce) => {
     const when = noticeSeconds === null ? ({ status: 'Started' } as const) : { notBefore: later(noticeSeconds) };
-    return () => document.schedule({ ...told, ...when, eventId: idOf(event), resources: named(numbers) });
+    return () => document.schedule({ ...instance, ...when, eventId: idOf(event), resources: named(numbers) });
   };
   const runOf = ({ afterSeconds: _, ...step }: Step): Act['run'] => {
     if (step.do === 'schedule') return announce(step);
     if (step.do === 'start' || step.do === 'approve') return () => document.start(idOf(step.event));
     if (step.do === 'remove') return () => document.remove(idOf(step.event));
     if (step.do === 'change') {
-      const { event, noticeSeconds, do: __, on: numbers, ...told } = step;
+      const { event, noticeSeconds, do: __, on: numbers, ...instance } = step;
       const when = noticeSeconds === undefined ? {} : { notBefore: later(noticeSeconds) };
       const whom = numbers === undefined ? {} : { resources: named(numbers) };
-      return () => document.update(idOf(event), { ...told, ...when, ...whom });
+      return () => document.update(idOf(event), { ...instance, ...when, ...whom });
     }
     if (step.do === 'impact') {
       const { event, kind, on: numbers = [0], seconds } = step;
@@ -136,7 +137,7 @@ function actsOf({ scenario, at, on }: Play, document: GroupDocument, group: Grou
         if (listed?.EventStatus !== 'Started') return;
         const moves = listed.EventType === 'Freeze' || listed.EventType === 'Redeploy';
         for (const watcher of watchers) {
-          if (vms.includes(watcher.name)) watcher.feel({ kind, second, seconds, moves });
+          if (vms.includes(watcher.name)) watcher.applyImpact({ kind, second, seconds, moves });
         }
       };
     }
@@ -158,8 +159,8 @@ interface Feeling {
 
 interface Watcher {
   readonly name: string;
-  look(second: number): void;
-  feel(feeling: Feeling): void;
+  observation(second: number): void;
+  applyImpact(feeling: Feeling): void;
   story(): VmStory;
 }
 
@@ -182,7 +183,7 @@ function openWatcher(vm: GroupVm, group: Group, document: GroupDocument, from: D
     second < downUntil || second >= leavesAt || (second >= awayFrom && second < awayTo);
   return {
     name,
-    feel({ kind, second, seconds, moves }) {
+    applyImpact({ kind, second, seconds, moves }) {
       if (moves && hosts.length > 0) host = (host + 1) % hosts.length;
       if (kind === 'freeze') pausedMs = 1000 * seconds;
       else {
@@ -190,7 +191,7 @@ function openWatcher(vm: GroupVm, group: Group, document: GroupDocument, from: D
         downUntil = Math.max(downUntil, second + seconds);
       }
     },
-    look(second) {
+    observation(second) {
       if (isAway(second)) return;
       if (losesStateAt !== undefined && second >= losesStateAt && streams.length === 1) {
         streams.push({ streamId: guidOf(`second stream of ${group.name} ${name}`), from: losesStateAt });

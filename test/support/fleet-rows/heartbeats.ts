@@ -34,8 +34,8 @@ export interface Heart {
 }
 
 /** Of what was told, the earliest planned impact on this VM that has not begun. */
-function nextOf(told: readonly LifecycleRecord[]): HeartbeatFacts['next'] {
-  const last = new Map(told.filter(({ phase }) => !outside.includes(phase)).map((record) => [record.eventId, record]));
+function nextOf(sent: readonly LifecycleRecord[]): HeartbeatFacts['next'] {
+  const last = new Map(sent.filter(({ phase }) => !outside.includes(phase)).map((record) => [record.eventId, record]));
   const planned = [...last.values()].filter((one) => one.observerAffected && one.startedAt === null && !isEnd(one));
   const [next] = planned.toSorted((a, b) => String(a.notBefore).localeCompare(String(b.notBefore)));
   return next?.notBefore ? { ...next, notBefore: next.notBefore } : null;
@@ -57,15 +57,15 @@ export function heartbeatRows(heart: Heart): Row[] {
 
 function factsOf(heart: Heart, at: Date, state: HeartbeatFacts['state']): HeartbeatFacts {
   const { records, hubBehindMinutes = 0, deadLetters = 0, pollFailureShare = 0 } = heart;
-  const told = records.filter(({ observedAt }) => Date.parse(observedAt) <= at.getTime());
-  const behind = told.filter(({ observedAt }) => Date.parse(observedAt) > at.getTime() - 60_000 * hubBehindMinutes);
+  const sent = records.filter(({ observedAt }) => Date.parse(observedAt) <= at.getTime());
+  const behind = sent.filter(({ observedAt }) => Date.parse(observedAt) > at.getTime() - 60_000 * hubBehindMinutes);
   const open = new Set<string>();
-  for (const record of told) isEnd(record) ? open.delete(record.eventId) : open.add(record.eventId);
+  for (const record of sent) isEnd(record) ? open.delete(record.eventId) : open.add(record.eventId);
   const upMs = at.getTime() - heart.from.getTime();
   const polls = Math.floor(upMs / 1000);
-  const accepted = told.length;
+  const accepted = sent.length;
   const delivered = accepted - deadLetters;
-  const events = new Set(told.map(({ eventId }) => eventId)).size;
+  const events = new Set(sent.map(({ eventId }) => eventId)).size;
   const { from: blindFrom, to: blindTo } = heart.blind ?? { from: at, to: at };
   const blindMs = at < blindTo ? Math.max(0, at.getTime() - blindFrom.getTime()) : 0;
   const recentSeconds = Math.min(upMs / 1000, 60 * heart.everyMinutes);
@@ -89,7 +89,7 @@ function factsOf(heart: Heart, at: Date, state: HeartbeatFacts['state']): Heartb
       lastDocument: null,
     },
     streamId: heart.streamId,
-    lastPosition: told.at(-1)?.position ?? 0,
+    lastPosition: sent.at(-1)?.position ?? 0,
     openEvents: open.size,
     sinks: {
       'event-hubs': {
@@ -111,6 +111,6 @@ function factsOf(heart: Heart, at: Date, state: HeartbeatFacts['state']): Heartb
     intervalMinutes: heart.everyMinutes,
     lastDocumentAgeMs: Math.max(500, blindMs),
     recent: { polls: Math.floor(recentSeconds), failedPolls: Math.round(recentFailed) },
-    next: nextOf(told),
+    next: nextOf(sent),
   };
 }

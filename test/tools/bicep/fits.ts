@@ -1,7 +1,7 @@
 import { type Finding, finding } from './finding.ts';
 import { infer, localsOfLoop } from './infer.ts';
 import type { Scope } from './scope.ts';
-import { hint, inWords, mayBeNull, membersOf, type ObjectShape, type Shape, withoutNull } from './shape.ts';
+import { describeShape, hint, mayBeNull, membersOf, type ObjectShape, type Shape, withoutNull } from './shape.ts';
 import { type Entry, type Expression, plainText } from './syntax.ts';
 
 type Of<K extends Expression['kind']> = Extract<Expression, { kind: K }>;
@@ -37,7 +37,7 @@ function objectMisfits(expression: Of<'object'>, wanted: Shape, where: string, s
     return member.kind === 'any' ? [[]] : [];
   });
   const [best] = answers.sort((a, b) => a.length - b.length);
-  return best ?? [wrong(expression.line, where, `${inWords(wanted)} is wanted, this is an object`)];
+  return best ?? [wrong(expression.line, where, `${describeShape(wanted)} is wanted, this is an object`)];
 }
 
 function againstTagged(
@@ -98,7 +98,7 @@ const orNull = (shape: Shape): Shape => ({ kind: 'union', of: [...membersOf(shap
 function arrayWanted(expression: Expression, wanted: Shape, where: string) {
   const array = membersOf(wanted).find((member) => member.kind === 'array') ?? null;
   const open = membersOf(wanted).some(({ kind }) => kind === 'any');
-  const clash = open ? [] : [wrong(expression.line, where, `${inWords(wanted)} is wanted, this is an array`)];
+  const clash = open ? [] : [wrong(expression.line, where, `${describeShape(wanted)} is wanted, this is an array`)];
   return { array, clash };
 }
 
@@ -148,7 +148,9 @@ export function clashOf(given: Shape, wanted: Shape, depth = 0): string | null {
     return notOneOf(String(given.value), literals);
   }
   if (answers.includes(null)) return null;
-  return answers.length === 1 ? (answers[0] ?? null) : `${inWords(wanted)} is wanted, this is ${inWords(given)}`;
+  return answers.length === 1
+    ? (answers[0] ?? null)
+    : `${describeShape(wanted)} is wanted, this is ${describeShape(given)}`;
 }
 
 function clashOfOne(given: Shape, wanted: Shape, depth: number): string | null {
@@ -156,7 +158,7 @@ function clashOfOne(given: Shape, wanted: Shape, depth: number): string | null {
   if (given.kind === 'union') {
     return given.of.map((one) => clashOf(one, wanted, depth)).find((clash) => clash !== null) ?? null;
   }
-  if (kindOf(given) !== kindOf(wanted)) return `${inWords(wanted)} is wanted, this is ${inWords(given)}`;
+  if (kindOf(given) !== kindOf(wanted)) return `${describeShape(wanted)} is wanted, this is ${describeShape(given)}`;
   if (given.kind === 'literal') return outside(given.value, wanted);
   if (given.kind === 'array' && wanted.kind === 'array') return clashOf(given.of, wanted.of, depth);
   if (given.kind === 'object' && wanted.kind === 'object') return clashOfObjects(given, wanted, depth);

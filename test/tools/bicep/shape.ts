@@ -78,7 +78,7 @@ export function shapeOfJson(value: unknown, name: string): Shape {
 }
 
 /** A shape in words. */
-export function inWords(shape: Shape): string {
+export function describeShape(shape: Shape): string {
   switch (shape.kind) {
     case 'literal':
       return typeof shape.value === 'string' ? `'${shape.value}'` : String(shape.value);
@@ -94,7 +94,7 @@ export function inWords(shape: Shape): string {
     case 'bool':
       return 'a bool';
     case 'union':
-      return [...new Set(shape.of.map(inWords))].join(' or ');
+      return [...new Set(shape.of.map(describeShape))].join(' or ');
     default:
       return shape.kind;
   }

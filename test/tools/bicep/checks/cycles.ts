@@ -16,20 +16,20 @@ export const cycles: Check = ({ file, scope }) => {
   const uses = usesIn(file, scope);
   const byName = new Map(uses.map((one) => [one.name, one]));
   /** The way from a name back to `goal`; null when there is none. */
-  const wayBack = (from: string, goal: string, seen: Set<string>): readonly string[] | null => {
+  const pathTo = (from: string, goal: string, seen: Set<string>): readonly string[] | null => {
     for (const next of byName.get(from)?.names ?? []) {
       if (next === goal) return [from, goal];
       if (seen.has(next)) continue;
-      const way = wayBack(next, goal, seen.add(next));
-      if (way !== null) return [from, ...way];
+      const path = pathTo(next, goal, seen.add(next));
+      if (path !== null) return [from, ...path];
     }
     return null;
   };
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return uses.flatMap(({ name, line }) => {
-    const way = told.has(name) ? null : wayBack(name, name, new Set());
-    for (const one of way ?? []) told.add(one);
-    return way === null ? [] : [finding(line, 'BCP080', `a cycle: ${way.join(' needs ')}`)];
+    const path = reported.has(name) ? null : pathTo(name, name, new Set());
+    for (const one of path ?? []) reported.add(one);
+    return path === null ? [] : [finding(line, 'BCP080', `a cycle: ${path.join(' needs ')}`)];
   });
 };
 

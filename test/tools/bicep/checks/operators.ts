@@ -1,7 +1,7 @@
 import { type Check, type Finding, finding } from '../finding.ts';
 import { infer } from '../infer.ts';
 import type { Scope } from '../scope.ts';
-import { inWords, membersOf, type Shape, withoutNull } from '../shape.ts';
+import { describeShape, membersOf, type Shape, withoutNull } from '../shape.ts';
 import type { Expression } from '../syntax.ts';
 import { walkFile } from '../walk.ts';
 
@@ -32,12 +32,14 @@ function operation({ operator, operands, line }: Extract<Expression, { kind: 'op
   const shapes = operands.map((operand) => withoutNull(infer(operand, scope)));
   if (kinds.some((kind) => shapes.every((shape) => isAll(shape, kind)))) return [];
   const code = operands.length === 1 ? 'BCP044' : 'BCP045';
-  return [finding(line, code, `${operator} cannot be applied to ${shapes.map(inWords).join(' and ')}`)];
+  return [finding(line, code, `${operator} cannot be applied to ${shapes.map(describeShape).join(' and ')}`)];
 }
 
 function condition(when: Expression, scope: Scope): Finding[] {
   const shape = withoutNull(infer(when, scope));
-  return isAll(shape, 'bool') ? [] : [finding(when.line, 'BCP046', `a condition is a bool, this is ${inWords(shape)}`)];
+  return isAll(shape, 'bool')
+    ? []
+    : [finding(when.line, 'BCP046', `a condition is a bool, this is ${describeShape(shape)}`)];
 }
 
 const isAll = (shape: Shape, kind: Kind): boolean =>
