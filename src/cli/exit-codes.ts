@@ -27,6 +27,8 @@ const ownCodes = {
   },
   noOutbox: { code: 21, meaning: 'there is no outbox in the state directory, or none that can be read' },
   notDone: { code: 22, meaning: 'request failed; the message says why' },
+  // As `systemctl status` ends for a unit that does not exist. https://www.freedesktop.org/software/systemd/man/latest/systemctl.html#Exit%20status
+  notInstalled: { code: 4, meaning: 'the service is not installed on this machine' },
   // Of `service`: 51 to 56 are shown by Azure's guest agents to whoever deploys.
   ...refusals,
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;

@@ -21,7 +21,7 @@ export const addServiceOf =
       .command('service')
       .description('install the bridge as a service of this machine, update, configure, show and remove it')
       .helpCommand(false);
-    describeVerb(service, ...reasons, 'unreachable', 'actionRequired');
+    describeVerb(service, ...reasons, 'unreachable', 'actionRequired', 'notInstalled');
     const machine = (): Promise<Machine> => open(commandContext);
     for (const add of [addInstall, addUpdate, addConfigure, addEnable, addDisable, addUninstall, addStatus]) {
       add(service, machine, commandContext);
@@ -169,6 +169,7 @@ const addStatus: Sub = (service, machine, { print }) => {
     'status',
     'show what is installed and whether it runs; "status" shows the health of the bridge',
     'actionRequired',
+    'notInstalled',
   )
     .option('--json', 'print everything as one JSON document')
     .action(async ({ json }: { json?: true }) => {
@@ -178,6 +179,7 @@ const addStatus: Sub = (service, machine, { print }) => {
       const status = await orFail(() => serviceStatus(here));
       print(json ? `${JSON.stringify(status, null, 2)}\n` : servicePage(status));
       const isDown = status.enabled && status.service?.active !== 'active';
-      if (status.installed && (isDown || status.refused !== null)) throw new Failure('actionRequired', '');
+      if (!status.installed) throw new Failure('notInstalled', '');
+      if (isDown || status.refused !== null) throw new Failure('actionRequired', '');
     });
 };

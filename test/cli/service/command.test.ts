@@ -162,7 +162,7 @@ test('a service that gets no connection to the metadata service is installed all
 
 test('service status tells a person and a program, and fails where a service that should run does not', async () => {
   using harness = createHarness();
-  expect(await service(harness, 'status')).toMatchObject({ code: 0, out: 'The service is not installed here.\n' });
+  expect(await service(harness, 'status')).toMatchObject({ code: 4, out: 'The service is not installed here.\n' });
   await service(harness, 'install', '--from', harness.package('1.0.0'), '--config', harness.configuration());
   const page = await service(harness, 'status');
   expect(page.code).toBe(0);
