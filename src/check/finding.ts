@@ -25,6 +25,9 @@ export const problem = <Id extends string>(what: Id, message: string, remedy?: s
 export const notProven = <Id extends string>(what: Id, message: string, remedy?: string): Finding<Id> =>
   finding(what, 'not-proven', message, remedy);
 
+/** The command that a message names to correct access rights. */
+export const commandIn = (message: string): string | undefined => /\((chmod [^()]+)\)/.exec(message)?.[1];
+
 /** The service retries, a check does not. */
 const retrying = /; retrying( later)?(?=\.)/g;
 

@@ -305,7 +305,7 @@ test('check says as a person reads it why it waits for the first answer, and end
   const imds = { endpoint: azure.imds.vmUrl('web_0'), firstTimeoutSeconds: 30 };
   const { out, code } = await runCheck(configurationFor(azure, 'web_0', directory.path, { imds }), { args: [] });
   expect(out).toMatch(/may take two minutes: it turns the feature on/);
-  expect(out).toMatch(/\nNo problem found: \d+ ok, 2 not verified\.\n$/);
+  expect(out).toMatch(/\nNo problem found: \d+ ok, 2 not proven\.\n$/);
   expect(code).toBe(0);
 });
 

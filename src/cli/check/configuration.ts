@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { notProven, ok, problem, warning } from '../../check/finding.ts';
+import { commandIn, notProven, ok, problem, warning } from '../../check/finding.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import { environmentName, environmentPrefix } from '../../config/options.ts';
 import { configFileVariable, valueAt } from '../../config/read-config.ts';
@@ -23,7 +23,7 @@ export function seeFile(path: string, platform: NodeJS.Platform): FileSeen {
 
 /** What is wrong with a configuration that cannot be used. */
 export const problemFindings = (problems: readonly string[]): readonly Finding[] =>
-  problems.map((message) => problem('configuration.read', message));
+  problems.map((message) => problem('configuration.read', message, commandIn(message)));
 
 export function configurationFindings(
   loaded: Extract<LoadedConfig, { config: Config }>,

@@ -151,7 +151,10 @@ function directory(seen: DiskSeen, { nameOf }: On): Finding {
       `${path} belongs to ${nameOf(uid)}; check runs as ${account === null ? 'another account' : nameOf(account)}, which may not write it. Run check as ${nameOf(uid)} or as root.`,
     );
   }
-  if (trouble) return problem(what, `Nothing can be written in the state directory: ${trouble.reason}.`);
+  if (trouble) {
+    const remedy = isDenied && exists ? `chmod u+rwx ${path}` : `ls -ld ${path} ${dirname(path)}`;
+    return problem(what, `Nothing can be written in the state directory: ${trouble.reason}.`, remedy);
+  }
   if (!exists) return ok(what, `${path} is not there yet: the service makes it at its first start.`);
   if (account !== null && uid !== 0 && (mode & 0o300) !== 0o300) {
     const message = `${path} may not be written by ${nameOf(uid)}, to whom it belongs (mode ${mode.toString(8)}).`;
@@ -174,7 +177,8 @@ function owner({ directory: path, exists, owner: uid, foreign, account }: DiskSe
   const files = foreign.map(({ file }) => file).join(', ');
   const message = `${files} ${foreign.length === 1 ? 'belongs' : 'belong'} to ${nameOf(first.owner)}, the directory to ${nameOf(uid)}, as after a start by hand as another account: the service may not write them.`;
   // Root may write them all, and is what a directory of root says that the service runs as.
-  return uid === 0 ? warning(what, message) : problem(what, message, `sudo chown -R ${nameOf(uid)} ${path}`);
+  const remedy = `sudo chown -R ${nameOf(uid)} ${path}`;
+  return uid === 0 ? warning(what, message, remedy) : problem(what, message, remedy);
 }
 
 function space({ directory: path, freeBytes, ownBytes }: DiskSeen, { maxMegabytes }: On): Finding {

@@ -91,7 +91,7 @@ export function verdictText(
   const others = [
     many(counts.warning, 'warning'),
     `${counts.ok} ok`,
-    counts['not-proven'] > 0 ? `${counts['not-proven']} not verified` : '',
+    counts['not-proven'] > 0 ? `${counts['not-proven']} not proven` : '',
   ]
     .filter((part) => part !== '')
     .join(', ');

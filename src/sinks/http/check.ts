@@ -4,7 +4,7 @@ import { type Destination, sentence } from '../../azure/failure.ts';
 import { proxyBefore } from '../../azure/proxy.ts';
 import { type NetworkPath, probe } from '../../check/connectivity.ts';
 import { networkMs, type SinkCheckContext, tokenMs, withTokens } from '../../check/context.ts';
-import { type Finding, notProven, ok, problem, warning } from '../../check/finding.ts';
+import { commandIn, type Finding, notProven, ok, problem, warning } from '../../check/finding.ts';
 import { networkFindings } from '../../check/network.ts';
 import type { CheckResult, SendResult } from '../sink.ts';
 import { destinationOf, type HttpConfig } from './config.ts';
@@ -81,7 +81,8 @@ async function credentialFinding(
     }
     return ok(what, `${message}.`);
   } catch (error) {
-    return problem(what, classify(error, to, clock.now()).reason);
+    const { reason } = classify(error, to, clock.now());
+    return problem(what, reason, commandIn(reason));
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { configurationFindings, type FileSeen } from '../../../src/cli/check/configuration.ts';
+import { configurationFindings, type FileSeen, problemFindings } from '../../../src/cli/check/configuration.ts';
 import { readConfig } from '../../../src/config/read-config.ts';
 
 const connectionString = 'Endpoint=sb://x.example;SharedAccessKeyName=n;SharedAccessKey=s3cret';
@@ -80,4 +80,11 @@ test('a secret of a variable is not one of the file, and variables are named wit
   expect(environment.map(({ verdict }) => verdict)).toEqual(['ok', 'warning']);
   expect(environment[0]?.message).toContain(variable);
   expect(JSON.stringify(found)).not.toContain('s3cret');
+});
+
+test('a secret in a file that others can read has the command that closes it as its remedy', () => {
+  const value = { sinks: { eventHubs: { eventHubName: 'h', connectionString } } };
+  const documents = [{ value, source: '/c.json', keepsSecrets: false }];
+  const { problems = [] } = readConfig({ documents, env: {}, defaultStateDirectory: '/state' });
+  expect(problemFindings(problems)).toMatchObject([{ verdict: 'problem', remedy: 'chmod o-rwx /c.json' }]);
 });

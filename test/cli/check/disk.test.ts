@@ -49,6 +49,7 @@ const rows: readonly {
     what: 'disk.directory',
     verdict: 'problem',
     message: /EACCES/,
+    remedy: 'chmod u+rwx /state',
   },
   {
     name: 'it is read-only',
@@ -56,6 +57,7 @@ const rows: readonly {
     what: 'disk.directory',
     verdict: 'problem',
     message: /read-only/,
+    remedy: 'ls -ld /state /',
   },
   {
     name: 'a person may not write',
@@ -93,6 +95,7 @@ const rows: readonly {
     what: 'disk.owner',
     verdict: 'warning',
     message: /bridge/,
+    remedy: 'sudo chown -R root /state',
   },
   {
     name: 'there is room',

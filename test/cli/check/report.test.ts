@@ -54,15 +54,15 @@ test('colour changes nothing but the colour', () => {
 });
 
 test.for([
-  { of: findings, message: '1 problem: eventHubs.send (exit 12); 1 warning, 1 ok, 1 not verified.\n' },
+  { of: findings, message: '1 problem: eventHubs.send (exit 12); 1 warning, 1 ok, 1 not proven.\n' },
   {
     of: [...findings, problem('http.reach', 'No.')],
-    message: '2 problems: eventHubs.send, http.reach (exit 12); 1 warning, 1 ok, 1 not verified.\n',
+    message: '2 problems: eventHubs.send, http.reach (exit 12); 1 warning, 1 ok, 1 not proven.\n',
   },
   { of: findings.slice(0, 2), message: 'No problem found: 1 warning, 1 ok.\n' },
   {
     of: [...findings.slice(0, 1), ...findings.slice(3)],
-    message: 'No problem found: 1 ok, 1 not verified.\n',
+    message: 'No problem found: 1 ok, 1 not proven.\n',
   },
 ])('the verdict of a check reads $message', ({ of, message }) => {
   expect(verdictText(of, { offline: false })).toBe(message);

@@ -56,6 +56,7 @@ async function check(
   const findings = await checkHttp(config, context);
   return {
     verdicts: Object.fromEntries(findings.map(({ what, verdict }) => [what.replace('http.', ''), verdict])),
+    remedies: findings.flatMap(({ remedy = [] }) => remedy),
     text: findings.map(({ message, remedy = '' }) => `${message} ${remedy}`).join('\n'),
   };
 }
@@ -126,7 +127,8 @@ test('a header file that others can read is a problem with its remedy, and so is
   const open = await check({ headerFile: header });
   const missing = await check({ headerFile: join(folder, 'none') });
   expect([good, open, missing].map(({ verdicts }) => verdicts.credential)).toEqual(['ok', 'problem', 'problem']);
-  expect(open.text).toContain(`chmod o-rwx ${header}`);
+  expect(open.text).toContain(`(chmod o-rwx ${header})`);
+  expect(open.remedies).toContain(`chmod o-rwx ${header}`);
   expect(good.text).toContain('the header Authorization');
   expect(good.text + open.text).not.toContain('s3cret');
 });
