@@ -14,17 +14,18 @@ export async function start(
   options: { readonly config?: string | undefined },
   { env }: CommandContext,
 ): Promise<{ readonly config: Config; readonly log: Log }> {
-  const { config, problems } = loadConfig({ file: options.config, env });
-  if (!config) throw new Failure('configuration', describeProblems(problems));
-  const warnings = applySettings(config, env);
+  const loaded = loadConfig({ file: options.config, env });
+  if (!loaded.config) throw new Failure('configuration', describeProblems(loaded.problems));
+  const { config, sourceOf } = loaded;
+  const warnings = applySettings(config, env, sourceOf);
   const log = await openLog(config.log.level);
   for (const warning of warnings) log.warn({ part: 'configuration' }, warning);
   return { config, log };
 }
 
-function applySettings(config: Config, env: NodeJS.ProcessEnv): string[] {
+function applySettings(...settings: Parameters<typeof setProcessWide>): string[] {
   try {
-    return setProcessWide(config, env);
+    return setProcessWide(...settings);
   } catch (error) {
     if (error instanceof UnusableSetting) throw new Failure('configuration', error.message);
     throw error;

@@ -1,12 +1,13 @@
 import type { Config } from '../config.ts';
 import { platformPaths, readConfigFile } from './config-file.ts';
 import { environmentName } from './options.ts';
-import { type ConfigDocument, configFileVariable, ownVariables, readConfig } from './read-config.ts';
+import { type ConfigDocument, configFileVariable, ownVariables, readConfig, type SourceOf } from './read-config.ts';
 
 /** `file` is the one that was read, null when there was none. */
 export type LoadedConfig =
   | {
       readonly config: Config;
+      readonly sourceOf: SourceOf;
       readonly file: string | null;
       readonly problems?: never;
     }

@@ -17,8 +17,11 @@ export interface ConfigDocument {
 
 /** Every problem is one sentence that names key, value, origin and what is expected. */
 export type ReadConfig =
-  | { readonly config: Config; readonly problems?: never }
+  | { readonly config: Config; readonly sourceOf: SourceOf; readonly problems?: never }
   | { readonly problems: readonly string[]; readonly config?: never };
+
+/** Where the option with this path is set, as a file's path; null where its default applies. */
+export type SourceOf = (path: string) => string | null;
 
 interface Setting {
   readonly value: unknown;
@@ -60,7 +63,8 @@ export function readConfig(input: {
   }
   problems.push(...brokenRules(parsed.output));
   if (isInCluster(input.env)) problems.push(...approvals(settings));
-  return parsed.success && problems.length === 0 ? { config: parsed.output } : { problems };
+  if (!parsed.success || problems.length > 0) return { problems };
+  return { config: parsed.output, sourceOf: (path) => settings.values.get(path)?.source ?? null };
 }
 
 function readDocument(document: ConfigDocument, settings: Settings, problems: string[]): void {

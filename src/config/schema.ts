@@ -12,6 +12,13 @@ const expects = <T>(phrase: string): v.MetadataAction<T, { readonly expects: str
 export const text = (phrase: string, pattern: RegExp): Schema<string> =>
   v.pipe(v.string(), v.regex(pattern), expects(phrase));
 
+/** Letter case does not matter: read in lower case. */
+export const lowerCase = (kind: Schema<string>): Schema<string> =>
+  v.pipe(
+    kind,
+    v.transform((value) => value.toLowerCase()),
+  );
+
 export const oneOf = <const T extends string>(...allowed: readonly T[]): Schema<T> =>
   v.pipe(v.picklist(allowed), expects(`one of ${allowed.join(', ')}`)) as Schema<T>;
 

@@ -33,17 +33,19 @@ export class UnusableSetting extends Error {}
 /**
  * Sets all that is process-wide: proxy variables, token host, trusted authorities, memory habits. Every command that uses the network calls it
  * first, because the Azure libraries read the variables once, when they are first used, and keep what they read.
+ * @param sourceOf names the file or variable that an option is set in, for messages.
  * @returns warnings for the log.
  * @throws UnusableSetting if `tls.caFile` is unusable.
  */
 export function setProcessWide(
   config: Pick<Config, 'proxy' | 'tls'> & { readonly imds: Pick<Config['imds'], 'endpoint'> },
   env: NodeJS.ProcessEnv = process.env,
+  sourceOf: (path: string) => string | null = () => null,
 ): string[] {
   setProxy(config, env);
   setTokenHost(config.imds.endpoint, env);
   for (const flag of frugal) setFlagsFromString(flag);
-  return trustAuthorities(config.tls.caFile, env);
+  return trustAuthorities(config.tls.caFile, env, sourceOf);
 }
 
 function setProxy({ imds, proxy }: Parameters<typeof setProcessWide>[0], env: NodeJS.ProcessEnv): void {
@@ -72,19 +74,27 @@ function setTokenHost(endpoint: string, env: NodeJS.ProcessEnv): void {
  * Trusts the authorities of `tls.caFile` and of SSL_CERT_FILE beside those that Node brings (Node itself reads that
  * variable only if an option asks for it). Nothing is loaded if neither is set: parsing the built-in list costs memory.
  */
-function trustAuthorities(caFile: string | null, env: NodeJS.ProcessEnv): string[] {
+function trustAuthorities(
+  caFile: string | null,
+  env: NodeJS.ProcessEnv,
+  sourceOf: (path: string) => string | null,
+): string[] {
   const warnings: string[] = [];
   const added: string[] = [];
   if (env.SSL_CERT_FILE) {
     const read = readCertificates(env.SSL_CERT_FILE);
     if (read.problem === undefined) added.push(...read.certificates);
-    else warnings.push(`The environment variable SSL_CERT_FILE is not used: ${read.problem}.`);
+    else
+      warnings.push(
+        `The environment variable SSL_CERT_FILE is not used, since ${env.SSL_CERT_FILE} is unusable: ${read.problem}.`,
+      );
   }
   if (caFile !== null) {
     const read = readCertificates(caFile);
     if (read.problem !== undefined) {
+      const source = sourceOf('tls.caFile');
       throw new UnusableSetting(
-        `tls.caFile is ${JSON.stringify(caFile)}: ${read.problem}; expected a PEM file of certificates.`,
+        `tls.caFile is ${JSON.stringify(caFile)}${source === null ? '' : ` in ${source}`}: ${read.problem}; expected a PEM file of certificates.`,
       );
     }
     added.push(...read.certificates);

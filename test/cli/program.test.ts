@@ -71,7 +71,8 @@ const mistakes: readonly { args: readonly string[]; env?: NodeJS.ProcessEnv; mes
   {
     args: ['run'],
     env: { SCHEDULED_EVENTS_BRIDGE_SINKS_STDOUT: '{}', SCHEDULED_EVENTS_BRIDGE_TLS_CA_FILE: '/no/such.pem' },
-    message: /^tls\.caFile is "\/no\/such\.pem": there is no such file; expected a PEM file of certificates\.\n$/,
+    message:
+      /^tls\.caFile is "\/no\/such\.pem" in the environment variable SCHEDULED_EVENTS_BRIDGE_TLS_CA_FILE: there is no such file; expected a PEM file of certificates\.\n$/,
     ends: 'configuration',
   },
 ];

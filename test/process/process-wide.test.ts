@@ -151,7 +151,7 @@ test('nothing is changed about the authorities when none is given', () => {
 
 test('an SSL_CERT_FILE that is unusable is a warning', () => {
   expect(setProcessWide(settings(linkLocal), { SSL_CERT_FILE: '/no/such.pem' })).toEqual([
-    'The environment variable SSL_CERT_FILE is not used: there is no such file.',
+    'The environment variable SSL_CERT_FILE is not used, since /no/such.pem is unusable: there is no such file.',
   ]);
 });
 
@@ -164,8 +164,9 @@ test.for([
 ] as const)('a tls.caFile that is %s is refused', ([name, content, why]) => {
   const caFile = join(directory, `${name}.pem`);
   if (content !== null) writeFileSync(caFile, content);
-  expect(() => setProcessWide(settings(linkLocal, { tls: { caFile } }), {})).toThrow(
-    `tls.caFile is ${JSON.stringify(caFile)}: ${why}; expected a PEM file of certificates.`,
+  const source = (path: string) => (path === 'tls.caFile' ? '/etc/config.json' : null);
+  expect(() => setProcessWide(settings(linkLocal, { tls: { caFile } }), {}, source)).toThrow(
+    `tls.caFile is ${JSON.stringify(caFile)} in /etc/config.json: ${why}; expected a PEM file of certificates.`,
   );
 });
 

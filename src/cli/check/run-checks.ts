@@ -69,7 +69,7 @@ function configure(options: CheckOptions, env: NodeJS.ProcessEnv, platform: Node
   try {
     // Before anything is changed in there.
     const given = { ...env };
-    const warnings = setProcessWide(loaded.config, env);
+    const warnings = setProcessWide(loaded.config, env, loaded.sourceOf);
     const file = loaded.file === null ? null : seeFile(loaded.file, platform);
     return { config: loaded.config, findings: configurationFindings(loaded, { file, env: given, warnings }) };
   } catch (error) {

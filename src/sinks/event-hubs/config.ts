@@ -59,7 +59,10 @@ export const eventHubsSection = withSamples(
   optionalSection(
     {
       fullyQualifiedNamespace: orNull(
-        text('a host name, optionally with a port', /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:\d{1,5})?$/),
+        text(
+          'the full host name of the namespace, as myns.servicebus.windows.net, optionally with a port',
+          /^(?=localhost|.*[.:])[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:\d{1,5})?$/,
+        ),
         'Event Hubs namespace, as `x.servicebus.windows.net`. Either this or `connectionString`',
       ),
       connectionString: orNull(

@@ -2,7 +2,16 @@ import type * as v from 'valibot';
 import type { Destination } from '../../azure/failure.ts';
 import { proxyBefore } from '../../azure/proxy.ts';
 import { explainStatus } from '../../azure/status-failure.ts';
-import { optionalSection, required, text, url, withDefault, withSamples } from '../../config/schema.ts';
+import {
+  anyCase,
+  lowerCase,
+  optionalSection,
+  required,
+  text,
+  url,
+  withDefault,
+  withSamples,
+} from '../../config/schema.ts';
 import { statuses } from './statuses.ts';
 
 /** `sinks.logAnalytics` of the configuration. */
@@ -13,7 +22,12 @@ export const logAnalyticsSection = withSamples(
       'Logs ingestion endpoint of the data collection rule or endpoint',
     ),
     ruleId: required(
-      text('the immutable id of a data collection rule, dcr- and 32 hex digits', /^dcr-[0-9a-f]{32}$/),
+      lowerCase(
+        text(
+          'the immutable id of a data collection rule, dcr- and 32 hex digits',
+          new RegExp(`^${anyCase('dcr')}-[0-9A-Fa-f]{32}$`),
+        ),
+      ),
       'Immutable id of the data collection rule',
     ),
     streamName: withDefault(

@@ -83,7 +83,7 @@ function configurationWith(path: string, value: unknown): unknown {
   if (path.startsWith('sinks.eventHubs.')) {
     sinks.eventHubs = {
       eventHubName: 'hub',
-      ...(!/Namespace|connection/.test(path) && { fullyQualifiedNamespace: 'x' }),
+      ...(!/Namespace|connection/.test(path) && { fullyQualifiedNamespace: 'x.servicebus.windows.net' }),
     };
   }
   if (path.startsWith('sinks.logAnalytics.')) {
