@@ -1,31 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
+import { describe, expect } from 'vitest';
 import { freePort } from '../health/free-port.ts';
-import { type BridgeProcess, configurationFor, startBridge, temporaryDirectory } from '../support/bridge-process.ts';
+import { type StartBridge, test } from '../support/azure-test.ts';
+import type { BridgeProcess } from '../support/bridge-process.ts';
 import { hubRecords, tableRows } from '../support/delivered.ts';
-import { mainFile } from '../support/program.ts';
+import { runCommand } from '../support/program.ts';
 import { root } from '../support/source-tree.ts';
 import { until } from '../support/until.ts';
 
 const { tables } = JSON.parse(readFileSync(join(root, 'bicep/schema/columns.json'), 'utf8'));
 
-describe('what a bridge tells of itself', () => {
-  let azure: AzureSimulator;
-  beforeAll(async () => {
-    azure = await startAzureSimulator({
-      streams: { 'Custom-VmLifecycle_CL': null, 'Custom-VmLifecycleBridge_CL': tables.VmLifecycleBridge_CL },
-    });
+describe('what a bridge tells of itself', { concurrent: true }, () => {
+  test.override('simulator', {
+    streams: { 'Custom-VmLifecycle_CL': null, 'Custom-VmLifecycleBridge_CL': tables.VmLifecycleBridge_CL },
   });
-  afterAll(() => azure.close());
 
-  async function start() {
-    const directory = temporaryDirectory('health');
-    onTestFinished(() => directory[Symbol.dispose]());
+  async function started(start: StartBridge) {
     const port = await freePort();
-    const bridge = startBridge(configurationFor(azure, 'web_0', directory.path, { http: { port } }));
-    onTestFinished(() => void bridge.kill('SIGKILL'));
+    const bridge = start({ http: { port } });
     const ask = async (path: string) => {
       const answer = await fetch(`http://127.0.0.1:${port}${path}`);
       return { status: answer.status, body: await answer.text() };
@@ -36,7 +29,7 @@ describe('what a bridge tells of itself', () => {
         () => false,
       );
     await until(isServed, { timeoutMs: 30_000, what: 'the local HTTP' });
-    return { bridge, ask, port, directory: directory.path };
+    return { bridge, ask, port };
   }
   const stop = async (bridge: BridgeProcess) => {
     bridge.kill('SIGTERM');
@@ -50,9 +43,12 @@ describe('what a bridge tells of itself', () => {
         ?.slice(name.length + 1),
     );
 
-  test('a sink that is down makes it neither dead nor unready, and the metrics tell of it', async () => {
+  test('a sink that is down makes it neither dead nor unready, and the metrics tell of it', async ({
+    azure,
+    start,
+  }) => {
     azure.logAnalytics.fault({ status: 403 });
-    const { bridge, ask } = await start();
+    const { bridge, ask } = await started(start);
     await until(async () => (await ask('/readyz')).status === 200);
     azure.imds.schedule({ eventType: 'Preempt', resources: ['web_0'], notBefore: new Date(Date.now() + 30_000) });
     await until(async () =>
@@ -80,10 +76,13 @@ describe('what a bridge tells of itself', () => {
     await stop(bridge);
   });
 
-  test('the end is told in the table, with its reason, by a heartbeat that every column takes', async () => {
+  test('the end is told in the table, with its reason, by a heartbeat that every column takes', async ({
+    azure,
+    start,
+  }) => {
     const rows = () => azure.logAnalytics.rows('Custom-VmLifecycleBridge_CL');
     const before = rows().length;
-    const { bridge, ask } = await start();
+    const { bridge, ask } = await started(start);
     await until(async () => (await ask('/readyz')).status === 200);
     await until(
       async () =>
@@ -96,11 +95,9 @@ describe('what a bridge tells of itself', () => {
     expect(newRows.length).toBeLessThanOrEqual(2);
   });
 
-  test('a port that another bridge has keeps nobody from polling', async () => {
-    const { bridge, port } = await start();
-    const directory = temporaryDirectory('health-second');
-    onTestFinished(() => directory[Symbol.dispose]());
-    const second = startBridge(configurationFor(azure, 'web_0', directory.path, { http: { port } }));
+  test('a port that another bridge has keeps nobody from polling', async ({ azure, directory, start }) => {
+    const { bridge, port } = await started(start);
+    const second = start({ stateDirectory: join(directory, 'second'), http: { port } });
     await until(() =>
       second.log.some(({ level, msg }) => level === 'warn' && msg.includes('another program has that port')),
     );
@@ -110,16 +107,11 @@ describe('what a bridge tells of itself', () => {
     await stop(bridge);
   });
 
-  test('a test record goes to the hub and to the table, marked as one', async () => {
-    const { bridge, directory } = await start();
-    const { spawnSync } = await import('node:child_process');
-    const asked = () =>
-      spawnSync(process.execPath, [mainFile, 'emit-test', '--state-directory', directory, '--json'], {
-        encoding: 'utf8',
-      });
-    const { recordId } = (await until(() => {
-      const { status, stdout } = asked();
-      return status === 0 && (JSON.parse(stdout) as { recordId: string });
+  test('a test record goes to the hub and to the table, marked as one', async ({ azure, directory, start }) => {
+    const { bridge } = await started(start);
+    const { recordId } = (await until(async () => {
+      const { code, out } = await runCommand(['emit-test', '--state-directory', directory, '--json']);
+      return code === 0 && JSON.parse(out);
     })) as { recordId: string };
     const record = await until(() => hubRecords(azure).find((one) => one.recordId === recordId));
     expect(record).toMatchObject({ isTest: true, phase: 'Scheduled', eventType: 'Test', vmName: 'web_0' });

@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, type TestContext, test } from 'vitest';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
+import { freePort } from '../health/free-port.ts';
 import { startBridge, temporaryDirectory } from '../support/bridge-process.ts';
 import { simulatorFile } from '../support/program.ts';
 import { type Addresses, bridgeAt, control, startRecord, startSimulate } from '../support/simulate-process.ts';
@@ -18,7 +18,9 @@ async function listed({ imds }: Addresses): Promise<{ EventId: string; EventStat
   return ((await response.json()) as { Events: [] }).Events;
 }
 
-test('a bridge is pointed at a simulator in another process, which a third one steers', async () => {
+test.concurrent('a bridge is pointed at a simulator in another process, which a third one steers', async ({
+  onTestFinished,
+}) => {
   using directory = temporaryDirectory('simulate');
   await using simulate = startSimulate('--json', '--vm', 'db_1');
   const at = await simulate.ready();
@@ -57,7 +59,7 @@ test('a bridge is pointed at a simulator in another process, which a third one s
   expect([simulate.out().split('\n').length, simulate.err()]).toEqual([2, '']);
 });
 
-test('a scenario starts two seconds after the first poll', async () => {
+test.concurrent('a scenario starts two seconds after the first poll', async () => {
   await using simulate = startSimulate('hardware-failure', '--vm', 'db_1', '--json');
   const at = await simulate.ready();
   expect(await listed(at)).toEqual([]);
@@ -65,7 +67,7 @@ test('a scenario starts two seconds after the first poll', async () => {
   expect(event).toMatchObject({ Resources: ['db_1'], EventStatus: 'Started' });
 });
 
-test('a fleet has as many VMs as were asked for, each asked no more than five times a second', async () => {
+test.concurrent('a fleet has as many VMs as were asked for, each asked no more than five times a second', async () => {
   await using simulate = startSimulate('--vms', '12', '--json');
   const at = await simulate.ready();
   const vms = await control<{ name: string; imds: string }[]>(at, 'GET /vms');
@@ -81,7 +83,7 @@ test('a fleet has as many VMs as were asked for, each asked no more than five ti
   expect(await ask(11)).toBe(200);
 });
 
-test('files for clients are written: a configuration that a bridge accepts, and variables to source', async () => {
+test.concurrent('files for clients are written: a configuration that a bridge accepts, and variables to source', async () => {
   await using simulate = startSimulate('canceled');
   await until(() => simulate.out().includes('first poll'), { timeoutMs: 30_000 });
   const [, file = ''] = /run --config (\S+bridge\.json)\n/.exec(simulate.out()) ?? [];
@@ -110,10 +112,12 @@ function sourced(file: string): Record<string, string> {
   return JSON.parse(stdout);
 }
 
-test('a directory that is named keeps the files, and a bridge goes on when the simulator is started again', async () => {
+test.concurrent('a directory that is named keeps the files, and a bridge goes on when the simulator is started again', async ({
+  onTestFinished,
+}) => {
   using parent = temporaryDirectory("it's here");
   const directory = join(parent.path, 'local-azure');
-  const port = String(await freePorts());
+  const port = String(await freePort(6));
   const start = () => startSimulate('--write-config', directory, '--port', port, '--json');
   const textOf = (name: string) => readFileSync(join(directory, name), 'utf8');
   const names = ['bridge.json', 'variables.sh', 'ca.pem', 'server.pem', 'server-key.pem', '.gitignore'];
@@ -147,23 +151,9 @@ test('a directory that is named keeps the files, and a bridge goes on when the s
   expect(spawnSync('git', ['-C', parent.path, 'status', '--porcelain'], { encoding: 'utf8' }).stdout).toBe('');
 });
 
-/** A port after which five more are free, as far as one can know. */
-async function freePorts(): Promise<number> {
-  const isFree = (port: number): Promise<boolean> =>
-    new Promise((resolve) => {
-      const server = createServer().once('error', () => resolve(false));
-      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-    });
-  return await until(async () => {
-    const first = 20_000 + Math.floor(Math.random() * 10_000);
-    const free = await Promise.all(Array.from({ length: 6 }, (_, offset) => isFree(first + offset)));
-    return free.every(Boolean) ? first : null;
-  });
-}
-
-describe('with a port', () => {
+describe.concurrent('with a port', () => {
   test('everything listens on consecutive ports, and what is taken is named', async () => {
-    const port = await freePorts();
+    const port = await freePort(6);
     await using simulate = startSimulate('--port', String(port), '--json');
     const { imds, eventHubs, logAnalytics, control } = await simulate.ready();
     const { customEndpoint, plainPort, websocketEndpoint } = eventHubs;
@@ -180,9 +170,9 @@ describe('with a port', () => {
     expect(second.child.exitCode).toBe(22);
   });
 
-  test('a bridge that is frozen with its VM measures it', async () => {
+  test('a bridge that is frozen with its VM measures it', async ({ onTestFinished }) => {
     using directory = temporaryDirectory('frozen');
-    const port = await freePorts();
+    const port = await freePort(6);
     const endpoint = `http://127.0.0.1:${port}/vm/web_0`;
     const stateDirectory = directory.path;
     const bridge = startBridge({ imds: { endpoint, firstTimeoutSeconds: 1 }, stateDirectory, sinks: { stdout: {} } });
@@ -203,8 +193,10 @@ describe('with a port', () => {
   });
 });
 
-describe('a recording', () => {
-  test('makes the same records again when it is replayed, though its recorder was killed', async () => {
+describe.concurrent('a recording', () => {
+  test('makes the same records again when it is replayed, though its recorder was killed', async ({
+    onTestFinished,
+  }) => {
     using directory = temporaryDirectory('recording');
     const file = join(directory.path, 'recording.jsonl');
     await using original = startSimulate('--vm', 'db_1', '--json');
@@ -298,13 +290,13 @@ describe('a recording', () => {
   });
 });
 
-describe('at a terminal', () => {
+describe.concurrent('at a terminal', () => {
   const python = spawnSync('python3', ['-c', 'import pty']);
   const noTerminal = python.status === 0 ? '' : 'no python3 here to make a pseudo-terminal';
   if (noTerminal) console.log(`  skipped: the keys of simulate: ${noTerminal}`);
 
   /** `simulate` on a pseudo-terminal: what is written to its stdin are keys. */
-  function onTerminal(...args: readonly string[]) {
+  function onTerminal({ onTestFinished }: TestContext, ...args: readonly string[]) {
     const command = JSON.stringify([process.execPath, simulatorFile, 'simulate', '--port', '0', ...args]);
     // Says at the end whether the terminal echoes and waits for whole lines again.
     const program = `
@@ -334,8 +326,8 @@ print('ended', status, bool(flags & termios.ECHO), bool(flags & termios.ICANON),
 
   test.skipIf(noTerminal)(
     'keys play a scenario, take the endpoint down and end it, and the terminal is given back',
-    async () => {
-      const { press, out, exited } = onTerminal('--vm', 'db_1');
+    async (context) => {
+      const { press, out, exited } = onTerminal(context, '--vm', 'db_1');
       await until(() => out().includes('No scenario'), { timeoutMs: 30_000 });
       expect(out()).toContain('Keys  f freeze  r reboot');
       press('h');
@@ -354,8 +346,8 @@ print('ended', status, bool(flags & termios.ECHO), bool(flags & termios.ICANON),
     },
   );
 
-  test.skipIf(noTerminal)('Ctrl+C ends it', async () => {
-    const { press, out, exited } = onTerminal();
+  test.skipIf(noTerminal)('Ctrl+C ends it', async (context) => {
+    const { press, out, exited } = onTerminal(context);
     await until(() => out().includes('No scenario'), { timeoutMs: 30_000 });
     press('\u0003');
     await exited;

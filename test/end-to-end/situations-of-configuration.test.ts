@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
-import { cleanEnvironment, mainFile } from '../support/program.ts';
+import { describe, expect } from 'vitest';
+import { test } from '../support/azure-test.ts';
+import { runCommand } from '../support/program.ts';
 import { play, type Situation } from '../support/situation.ts';
 import { openStage, seesDocuments } from '../support/stage.ts';
 
@@ -43,35 +43,24 @@ const situations: readonly Situation[] = [
   },
 ];
 
-describe('what an operator is told of the configuration', () => {
-  let azure: AzureSimulator;
-  beforeAll(async () => {
-    azure = await startAzureSimulator();
-  });
-  afterAll(() => azure.close());
-
-  test.for(situations)('$name', async (situation) => {
+describe('what an operator is told of the configuration', { concurrent: true }, () => {
+  test.for(situations)('$name', async (situation, { azure }) => {
     await using stage = await openStage(azure);
     await play(stage, situation);
   });
 
   test('there is no configuration file: that comes first, and nothing that follows from it', async () => {
-    const { spawnSync } = await import('node:child_process');
-    const ended = (command: string) =>
-      spawnSync(process.execPath, [mainFile, command], { encoding: 'utf8', env: cleanEnvironment() });
     for (const command of ['run', 'status']) {
-      const { status, stderr } = ended(command);
-      expect({ status, stderr }).toEqual({
-        status: 78,
-        stderr: expect.stringMatching(
-          /^The configuration is wrong: There is no configuration file \/etc\/.*: create it/,
-        ),
+      const { code, err } = await runCommand([command]);
+      expect({ code, err }).toEqual({
+        code: 78,
+        err: expect.stringMatching(/^The configuration is wrong: There is no configuration file \/etc\/.*: create it/),
       });
-      expect(stderr).not.toContain('sink');
+      expect(err).not.toContain('sink');
     }
-    const check = ended('check');
-    expect(check.status).toBe(78);
-    expect(check.stdout).toMatch(/PROBLEM +read +There is no configuration file \/etc\//);
-    expect(check.stdout).not.toContain('There is no sink');
+    const check = await runCommand(['check']);
+    expect(check.code).toBe(78);
+    expect(check.out).toMatch(/PROBLEM +read +There is no configuration file \/etc\//);
+    expect(check.out).not.toContain('There is no sink');
   });
 });

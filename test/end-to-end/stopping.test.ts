@@ -1,47 +1,42 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
-import { configurationFor, startBridge, temporaryDirectory } from '../support/bridge-process.ts';
+import { describe, expect } from 'vitest';
+import type { AzureSimulator } from '../../src/azure-simulator/index.ts';
+import { test } from '../support/azure-test.ts';
+import { configurationFor, startBridge } from '../support/bridge-process.ts';
 import { hubRecords, recordLines, tableRows } from '../support/delivered.ts';
 import { until } from '../support/until.ts';
 
-describe('stopping and starting', () => {
-  let azure: AzureSimulator;
-  beforeAll(async () => {
-    azure = await startAzureSimulator();
-  });
-  afterAll(() => azure.close());
-
-  const polls = (): number => azure.imds.polls.web_0 ?? 0;
-  async function untilPolling(): Promise<void> {
+describe('stopping and starting', { concurrent: true }, () => {
+  async function untilPolling({ imds }: AzureSimulator): Promise<void> {
+    const polls = (): number => imds.polls.web_0 ?? 0;
     const before = polls();
     await until(() => polls() > before + 1, { what: 'polls' });
   }
   const inFifteenMinutes = (): Date => new Date(Date.now() + 900_000);
 
-  test.each(['SIGTERM', 'SIGINT'] as const)('%s sends what is pending and ends with 0', async (signal) => {
-    using directory = temporaryDirectory('stop');
-    const before = hubRecords(azure).length;
-    azure.eventHubs.fault({ delayMs: 1500 });
-    const bridge = startBridge(configurationFor(azure, 'web_0', directory.path));
-    await untilPolling();
-    const eventId = azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore: inFifteenMinutes() });
-    await until(() => bridge.log.some((line) => line.phase === 'Scheduled'), { what: 'the record' });
-    bridge.kill(signal);
-    expect(await bridge.exited).toEqual({ code: 0, signal: null });
-    expect(hubRecords(azure)).toHaveLength(before + 1);
-    azure.eventHubs.fault(null);
-    azure.imds.remove(eventId);
-  });
+  test.for(['SIGTERM', 'SIGINT'] as const)(
+    '%s sends what is pending and ends with 0',
+    async (signal, { azure, start }) => {
+      const before = hubRecords(azure).length;
+      azure.eventHubs.fault({ delayMs: 1500 });
+      const bridge = start();
+      await untilPolling(azure);
+      const eventId = azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore: inFifteenMinutes() });
+      await until(() => bridge.log.some((line) => line.phase === 'Scheduled'), { what: 'the record' });
+      bridge.kill(signal);
+      expect(await bridge.exited).toEqual({ code: 0, signal: null });
+      expect(hubRecords(azure)).toHaveLength(before + 1);
+      azure.eventHubs.fault(null);
+      azure.imds.remove(eventId);
+    },
+  );
 
-  test('a second signal ends it at once, and the next start sends what was left', async () => {
-    using directory = temporaryDirectory('twice');
+  test('a second signal ends it at once, and the next start sends what was left', async ({ azure, start }) => {
     const before = hubRecords(azure).length;
     azure.eventHubs.fault('silent');
-    const configuration = configurationFor(azure, 'web_0', directory.path);
-    const bridge = startBridge(configuration);
-    await untilPolling();
+    const bridge = start();
+    await untilPolling(azure);
     const eventId = azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore: inFifteenMinutes() });
     await until(() => bridge.log.some((line) => line.phase === 'Scheduled'));
     bridge.kill('SIGTERM');
@@ -49,23 +44,26 @@ describe('stopping and starting', () => {
     bridge.kill('SIGTERM');
     expect((await bridge.exited).code).toBe(143);
     azure.eventHubs.fault(null);
-    const again = startBridge(configuration);
+    const again = start();
     await until(() => hubRecords(azure).length > before, { what: 'the record of before' });
     again.kill('SIGTERM');
     expect((await again.exited).code).toBe(0);
     azure.imds.remove(eventId);
   });
 
-  test('what is left undelivered is said, and what no disk took is said to be lost', async () => {
-    using directory = temporaryDirectory('left');
-    const inTheWay = join(directory.path, 'a-file');
+  test('what is left undelivered is said, and what no disk took is said to be lost', async ({
+    azure,
+    directory,
+    start,
+  }) => {
+    const inTheWay = join(directory, 'a-file');
     writeFileSync(inTheWay, 'not a directory');
     await azure.eventHubs.pause({ drop: true });
     const { eventHubs } = configurationFor(azure, 'web_0', '').sinks as { eventHubs: object };
     const last: string[] = [];
-    for (const stateDirectory of [join(directory.path, 'state'), inTheWay]) {
-      const bridge = startBridge(configurationFor(azure, 'web_0', stateDirectory, { sinks: { eventHubs } }));
-      await untilPolling();
+    for (const stateDirectory of [join(directory, 'state'), inTheWay]) {
+      const bridge = start({ stateDirectory, sinks: { eventHubs } });
+      await untilPolling(azure);
       const eventId = azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore: inFifteenMinutes() });
       await until(() => bridge.log.some((line) => line.phase === 'Scheduled'));
       bridge.kill('SIGTERM');
@@ -78,18 +76,16 @@ describe('stopping and starting', () => {
     expect(last[1]).toMatch(/^1 record waits for event-hubs, 1 in memory only: those are lost now\./);
   });
 
-  test('a restart in the middle of an event tells no step twice, and goes on', async () => {
-    using directory = temporaryDirectory('middle');
+  test('a restart in the middle of an event tells no step twice, and goes on', async ({ azure, start }) => {
     const before = hubRecords(azure).length;
-    const configuration = configurationFor(azure, 'web_0', directory.path);
-    const first = startBridge(configuration);
-    await untilPolling();
+    const first = start();
+    await untilPolling(azure);
     const eventId = azure.imds.schedule({ eventType: 'Reboot', resources: ['web_0'], notBefore: inFifteenMinutes() });
     await until(() => hubRecords(azure).length === before + 1);
     first.kill('SIGTERM');
     await first.exited;
-    const second = startBridge(configuration);
-    await untilPolling();
+    const second = start();
+    await untilPolling(azure);
     azure.imds.start(eventId);
     await until(() => hubRecords(azure).length === before + 2);
     azure.imds.remove(eventId);
@@ -103,17 +99,13 @@ describe('stopping and starting', () => {
     ]);
   });
 
-  test('a second instance ends within a second and says why', async () => {
-    using directory = temporaryDirectory('second');
-    const configuration = configurationFor(azure, 'web_0', directory.path);
-    const first = startBridge(configuration);
-    await untilPolling();
-    const second = startBridge(configuration);
+  test('a second instance ends within a second and says why', async ({ azure, directory, start }) => {
+    const first = start();
+    await untilPolling(azure);
+    const second = start();
     expect((await second.exited).code).toBe(75);
-    expect(second.stderr()).toContain(directory.path);
+    expect(second.stderr()).toContain(directory);
     expect(first.child.exitCode).toBeNull();
-    first.kill('SIGTERM');
-    await first.exited;
   });
 
   test('a configuration with mistakes is refused with all of them at once', async () => {
@@ -123,11 +115,9 @@ describe('stopping and starting', () => {
       expect(bridge.stderr()).toContain(name);
   });
 
-  test('records go to stdout, one JSON object a line, logs to stderr', async () => {
-    using directory = temporaryDirectory('stdout');
-    const configuration = configurationFor(azure, 'web_0', directory.path, { sinks: { stdout: {} } });
-    const bridge = startBridge(configuration);
-    await untilPolling();
+  test('records go to stdout, one JSON object a line, logs to stderr', async ({ azure, start }) => {
+    const bridge = start({ sinks: { stdout: {} } });
+    await untilPolling(azure);
     const eventId = azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore: inFifteenMinutes() });
     await until(() => bridge.stdout().includes('\n'));
     azure.imds.remove(eventId);

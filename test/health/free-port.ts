@@ -1,12 +1,34 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 
-/** A port of 127.0.0.1 that nobody has at the moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+/**
+ * Each process gives ports of a range of its own. All ranges are below the ports that a system gives to those who ask for any (Linux: from
+ * 32,768), and above the six of `simulate`: between this answer and the moment when somebody listens, nobody else takes the port.
+ */
+const [lowest, ranges, perRange] = [17_000, 150, 100];
+const range = lowest + (process.pid % ranges) * perRange;
+let next = Math.floor(Math.random() * perRange);
+
+/** A port of 127.0.0.1 on which nobody listens, nor on those right after it where several are asked for. */
+export async function freePort(count = 1): Promise<number> {
+  for (let tries = 0; tries < perRange; tries += 1) {
+    const offset = next + count > perRange ? 0 : next;
+    next = offset + count;
+    const ports = Array.from({ length: count }, (_, n) => range + offset + n);
+    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return range + offset;
+  }
+  throw new Error(`no ${count} free ports from ${range}`);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
   server.close();
   await once(server, 'close');
-  return port;
+  return true;
 }

@@ -53,10 +53,16 @@ export function configurationFor(
   };
 }
 
+export interface StartOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  /** Stands for the boot id of the machine. */
+  readonly bootIdFile?: string;
+}
+
 /** Starts `run` with a configuration written to a file beside the state. */
 export function startBridge(
   configuration: BridgeConfiguration,
-  { env = {}, bootIdFile }: { readonly env?: NodeJS.ProcessEnv; readonly bootIdFile?: string } = {},
+  { env = {}, bootIdFile }: StartOptions = {},
 ): BridgeProcess {
   const folder = mkdtempSync(join(tmpdir(), 'bridge-config-'));
   const file = join(folder, 'config.json');

@@ -1,15 +1,11 @@
-import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Report } from '../../src/cli/check/report.ts';
 import { type BridgeConfiguration, temporaryDirectory } from './bridge-process.ts';
-import { cleanEnvironment, mainFile } from './program.ts';
+import { type Ended, runCommand } from './program.ts';
 
 /** What a run of the real `check` came to. */
-export interface Checked {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
+export interface Checked extends Ended {
   /** Of `--json`. */
   readonly report: Report;
   /** One line of it. @throws where there is none. */
@@ -24,26 +20,14 @@ export async function runCheck(
   using folder = temporaryDirectory('check');
   const file = join(folder.path, 'config.json');
   writeFileSync(file, JSON.stringify(configuration), { mode: 0o600 });
-  const child = spawn(process.execPath, [mainFile, 'check', '--config', file, ...args], {
-    env: { ...cleanEnvironment(), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const said = { out: '', err: '' };
-  child.stdout.on('data', (chunk) => {
-    said.out += chunk;
-  });
-  child.stderr.on('data', (chunk) => {
-    said.err += chunk;
-  });
-  await new Promise((resolve) => child.once('close', resolve));
-  const report = (said.out.startsWith('{') ? JSON.parse(said.out) : { findings: [] }) as Report;
+  const ended = await runCommand(['check', '--config', file, ...args], { env });
+  const report = (ended.out.startsWith('{') ? JSON.parse(ended.out) : { findings: [] }) as Report;
   return {
-    code: child.exitCode,
-    ...said,
+    ...ended,
     report,
     line(what) {
       const found = report.findings.find((one) => one.what === what);
-      if (!found) throw new Error(`no line about ${what}: ${said.out}${said.err}`);
+      if (!found) throw new Error(`no line about ${what}: ${ended.out}${ended.err}`);
       return found;
     },
   };

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { ProgramName } from '../../infra/package/bundle.ts';
 import { root } from './source-tree.ts';
@@ -17,4 +18,40 @@ export const simulatorFile = isBuilt
 export function cleanEnvironment(): NodeJS.ProcessEnv {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   return { ...(PATH && { PATH }), ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
+}
+
+/** How a command ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface CommandOptions {
+  readonly uid?: number;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Kills it. */
+  readonly kill?: AbortSignal;
+}
+
+/** Runs a command of the bridge to its end, without blocking the simulator of the test. */
+export async function runCommand(
+  args: readonly string[],
+  { uid, env = {}, kill }: CommandOptions = {},
+): Promise<Ended> {
+  const child = spawn(process.execPath, [mainFile, ...args], {
+    env: { ...cleanEnvironment(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid !== undefined && { uid }),
+  });
+  kill?.addEventListener('abort', () => child.kill('SIGKILL'), { once: true });
+  const printed = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => {
+    printed.out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    printed.err += chunk;
+  });
+  await new Promise((resolve) => child.once('close', resolve));
+  return { code: child.exitCode, ...printed };
 }

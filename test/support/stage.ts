@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AzureSimulator } from '../../src/azure-simulator/index.ts';
@@ -12,22 +11,8 @@ import {
   startBridge,
   temporaryDirectory,
 } from './bridge-process.ts';
-import { cleanEnvironment, mainFile } from './program.ts';
+import { type CommandOptions, type Ended, runCommand } from './program.ts';
 import { until } from './until.ts';
-
-/** How a command ended. */
-export interface Ended {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-interface CommandOptions {
-  readonly uid?: number;
-  readonly env?: NodeJS.ProcessEnv;
-  /** Kills it. */
-  readonly kill?: AbortSignal;
-}
 
 /** A state directory, a configuration, and at most one bridge at a time: what situations are made with. */
 export interface Stage extends AsyncDisposable {
@@ -74,23 +59,6 @@ export async function openStage(
   };
   configure({});
 
-  const command: Stage['command'] = async (args, { uid, env = {}, kill } = {}) => {
-    const child = spawn(process.execPath, [mainFile, ...args, '--config', file], {
-      env: { ...cleanEnvironment(), ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      ...(uid !== undefined && { uid }),
-    });
-    kill?.addEventListener('abort', () => child.kill('SIGKILL'), { once: true });
-    const said = { out: '', err: '' };
-    child.stdout.on('data', (chunk) => {
-      said.out += chunk;
-    });
-    child.stderr.on('data', (chunk) => {
-      said.err += chunk;
-    });
-    await new Promise((resolve) => child.once('close', resolve));
-    return { code: child.exitCode, ...said };
-  };
   /** Waiting for something asks as the command does, without a process for each time. */
   const status = (): Promise<Status> => readStatus(state, { clock: systemClock, maxMegabytes: null });
 
@@ -112,10 +80,10 @@ export async function openStage(
       return bridge;
     },
     configure,
-    command,
+    command: (args, options) => runCommand([...args, '--config', file], options),
     status,
     async untilStatus(what, is, timeoutMs = 40_000) {
-      await until(() => status().then(is, () => false), { what, timeoutMs, everyMs: 50 });
+      await until(() => status().then(is, () => false), { what, timeoutMs });
     },
     async http(path) {
       try {
