@@ -69,7 +69,7 @@ test('no files import one another in a circle', () => {
   expect(rules.circles(planted)).toHaveLength(3);
 });
 
-test('no folder and no file has a name that says nothing', () => {
+test('no folder and no file has a meaningless name', () => {
   expect(rules.names(all)).toEqual([]);
 });
 

@@ -67,7 +67,7 @@ describe('one turn of the bridge', () => {
   }
   const inFifteenMinutes = (): Date => new Date(Date.now() + 900_000);
 
-  test('what it sees is in the outbox, for every sink, before it returns', async () => {
+  test('an observation is in the outbox for every sink before it returns', async () => {
     using directory = temporaryDirectory('turn');
     const bridge = openBridge(directory.path);
     await pollOnce(bridge, never);
@@ -80,7 +80,7 @@ describe('one turn of the bridge', () => {
     await bridge.close();
   });
 
-  test('a turn that changes nothing writes nothing', async () => {
+  test('a poll without changes writes nothing', async () => {
     using directory = temporaryDirectory('quiet');
     const bridge = openBridge(directory.path);
     await pollOnce(bridge, never);
@@ -106,7 +106,7 @@ describe('one turn of the bridge', () => {
     await after.close();
   });
 
-  test('a mistake of ours about one document ends neither the loop nor the event', async () => {
+  test('an internal error about one document ends neither the loop nor the event', async () => {
     using directory = temporaryDirectory('mistake');
     const bridge = openBridge(directory.path);
     const stop = new AbortController();
@@ -135,7 +135,7 @@ describe('one turn of the bridge', () => {
     await bridge.close();
   });
 
-  test('what a document tells is not lost with the turn that a mistake of ours ended', async () => {
+  test('the content of a document is not lost when an internal error ends its poll cycle', async () => {
     using directory = temporaryDirectory('lost-turn');
     const bridge = openBridge(directory.path);
     const stop = new AbortController();
@@ -164,7 +164,7 @@ describe('one turn of the bridge', () => {
     await bridge.close();
   });
 
-  test('no answer is a turn without records', async () => {
+  test('a poll without an answer makes no records', async () => {
     using directory = temporaryDirectory('silent');
     const bridge = openBridge(directory.path);
     azure.imds.fault('scheduledevents', { status: 503 }, 1);

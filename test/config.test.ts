@@ -26,7 +26,7 @@ test('every default is accepted by its own option', () => {
   }
 });
 
-test('every option has an environment variable of its own', () => {
+test('every option has its own environment variable', () => {
   expect(environmentName('sinks.eventHubs.eventHubName')).toBe(
     'SCHEDULED_EVENTS_BRIDGE_SINKS_EVENT_HUBS_EVENT_HUB_NAME',
   );

@@ -44,7 +44,7 @@ describe('approving by policy', () => {
       return undefined;
     }));
 
-  test('an event that is there at the start is approved with the second document, also when that says nothing new', () =>
+  test('an event listed at the start is approved with the second document, even when that document is unchanged', () =>
     inDirectory(userInitiated, async ({ observe, posts }) => {
       await observe([reboot]);
       expect(posts).toEqual([]);
@@ -55,7 +55,7 @@ describe('approving by policy', () => {
       return undefined;
     }));
 
-  test('nothing is approved where the configuration says nothing', () =>
+  test('nothing is approved without a policy in the configuration', () =>
     inDirectory({}, async ({ observe, posts, log }) => {
       for (const _ of [1, 2, 3]) await observe([reboot]);
       expect(posts).toEqual([]);
@@ -63,7 +63,7 @@ describe('approving by policy', () => {
       return undefined;
     }));
 
-  test('nothing is approved before the metadata service has told which VM this is', () => {
+  test('nothing is approved before the metadata service has named this VM', () => {
     let isFresh = false;
     return inDirectory({ ...userInitiated, fresh: () => isFresh }, async ({ observe, posts }) => {
       for (const _ of [1, 2, 3]) await observe([reboot]);
@@ -75,7 +75,7 @@ describe('approving by policy', () => {
     });
   });
 
-  test('a file in the state directory stops it at once, and taking it away lets it go on', () =>
+  test('a stop file in the state directory pauses approvals until it is removed', () =>
     inDirectory(userInitiated, async ({ observe, posts }, directory) => {
       await observe([]);
       writeFileSync(join(directory, disablingFile), '');
@@ -87,7 +87,7 @@ describe('approving by policy', () => {
       return undefined;
     }));
 
-  test('a neighbour has its time, which no step of the clock shortens', () =>
+  test('a neighbour keeps its full delay when the clock is set forward', () =>
     inDirectory(
       { policy: { userInitiated: true, onBehalfOf: ['web_1'], onBehalfAfterSeconds: 60 } },
       async ({ observe, posts, approvals, clock }) => {
@@ -104,7 +104,7 @@ describe('approving by policy', () => {
       },
     ));
 
-  test('the intent is on disk before Azure is told', async () => {
+  test('the intent is on disk before the request is sent to Azure', async () => {
     let open: Outbox | null = null;
     let found: readonly string[] = [];
     const answer = async (): Promise<ApprovalAnswer> => {
@@ -139,7 +139,7 @@ describe('approving by policy', () => {
     [{ outcome: 'accepted', reason: null }, 'Ended: approved', ['info']],
     [{ outcome: 'refused', reason: 'not valid' }, 'Canceled: left-before-not-before', ['warn']],
     [{ outcome: 'outcome-unknown', reason: 'no answer' }, 'Ended: approved', ['warn']],
-  ])('the outcome %o is on record, is not asked for again, and counts for the end', (answer, end, levels) =>
+  ])('the outcome %o is recorded, is not requested again, and is used when the event ends', (answer, end, levels) =>
     inDirectory({ ...userInitiated, answer }, async ({ observe, posts, approvals, records, log }) => {
       await observe([]);
       for (const _ of [1, 2, 3]) await observe([reboot]);
@@ -170,7 +170,7 @@ describe('approving by policy', () => {
     });
   });
 
-  test('why an event of this VM is not approved is said once', () =>
+  test('the reason why an event of this VM is not approved is logged once', () =>
     inDirectory(userInitiated, async ({ observe, log }) => {
       await observe([]);
       for (const _ of [1, 2, 3]) await observe([event({ eventType: 'Preempt' })]);
@@ -179,7 +179,7 @@ describe('approving by policy', () => {
       return undefined;
     }));
 
-  test('a mistake of ours never reaches the poll loop', () =>
+  test('an internal error never reaches the poll loop', () =>
     inDirectory(
       {
         ...userInitiated,
@@ -217,7 +217,7 @@ describe('an approval that a process left open', () => {
       outcome: 'accepted',
     },
     {
-      name: 'has an outcome that nobody knows when the event is Started after its time',
+      name: 'has the outcome outcome-unknown when the event is Started after its time',
       observations: [[[early], { afterMs: 1_000_000 }]],
       posts: 0,
       outcome: 'outcome-unknown',
@@ -229,13 +229,13 @@ describe('an approval that a process left open', () => {
       outcome: 'accepted',
     },
     {
-      name: 'has an outcome that nobody knows when this VM was rebooted after the time of the event',
+      name: 'has the outcome outcome-unknown when this VM was rebooted after the time of the event',
       observations: [[[], { bootId, afterMs: 1_000_000 }]],
       posts: 0,
       outcome: 'outcome-unknown',
     },
     {
-      name: 'has an outcome that nobody knows when the event left',
+      name: 'has the outcome outcome-unknown when the event left',
       observations: [[[]]],
       posts: 0,
       outcome: 'outcome-unknown',
@@ -261,7 +261,7 @@ describe('an approval that a process left open', () => {
     }),
   );
 
-  test('is told with all that was known when the event was of others and is forgotten by now', () =>
+  test('is recorded with every known field when the event was of other VMs and has been forgotten', () =>
     inDirectory(
       { policy: { userInitiated: true, onBehalfOf: ['web_1'], onBehalfAfterSeconds: 0 }, answer: null },
       async (before) => {
@@ -294,7 +294,7 @@ describe('an approval that a process left open', () => {
     }),
   );
 
-  test('of a person is sent again whatever the policy', () =>
+  test('that an operator requested is sent again whatever the policy', () =>
     inDirectory({ answer: null }, async (before) => {
       const preempt = event({ eventType: 'Preempt', notBefore });
       await before.observe([preempt]);

@@ -30,7 +30,7 @@ test.each([
   expect(isInCluster(env)).toBe(is);
 });
 
-describe('in a pod of Kubernetes', () => {
+describe('approvals in a Kubernetes pod', () => {
   const cases = [
     {
       name: 'a configuration that approves what users ask for is refused',
@@ -56,7 +56,7 @@ describe('in a pod of Kubernetes', () => {
       problems: [],
     },
     {
-      name: 'a value that is no answer at all is told as that alone',
+      name: 'a value of the wrong type is reported only as that',
       approve: { userInitiated: 'yes' },
       problems: ['approve.userInitiated is "yes" in FILE: expected true or false.'],
     },
@@ -109,6 +109,6 @@ describe('in a pod of Kubernetes', () => {
   });
 });
 
-test('outside of Kubernetes the same configuration stands', () => {
+test('the same configuration is accepted outside of Kubernetes', () => {
   expect(problemsOf({ userInitiated: true, freezeUpToSeconds: 10 }, {})).toEqual([]);
 });

@@ -26,8 +26,8 @@ async function inDirectory(
   await (last ?? harness).close();
 }
 
-describe('in doubt nothing is approved without being asked', () => {
-  test('an EventId that a document lists twice is left alone, also when it is listed once again too late', () =>
+describe('the policy approves nothing when in doubt', () => {
+  test('an EventId that a document lists twice is never approved, even when a later document lists it once', () =>
     inDirectory({}, async ({ observe, posts, log }) => {
       const listedTwice = [eventId.toLowerCase()];
       await observe([]);
@@ -74,7 +74,7 @@ describe('in doubt nothing is approved without being asked', () => {
   test.each<[string, ScheduledEvent]>([
     ['type', event({ ...reboot, resources: ['web_1'], eventType: 'Redeploy' })],
     ['list of VMs', event({ ...reboot, resources: ['web_1', 'web_0'] })],
-  ])('a neighbour has its time anew when the event has another %s', (_, changed) =>
+  ])('the delay of a neighbour starts again when the event has another %s', (_, changed) =>
     inDirectory({}, async ({ observe, posts }) => {
       await observe([]);
       await observe([event({ ...reboot, resources: ['web_1'] })]);
@@ -125,7 +125,7 @@ describe('in doubt nothing is approved without being asked', () => {
   );
 });
 
-test('an approval that was begun for this VM is not sent on behalf of another after a crash', () =>
+test('an approval started for this VM is not sent for another VM after a crash', () =>
   inDirectory({ answer: null, policy: { ...policy, onBehalfAfterSeconds: 0 } }, async (before) => {
     await before.observe([]);
     await before.observe([reboot]);
@@ -136,7 +136,7 @@ test('an approval that was begun for this VM is not sent on behalf of another af
     return after;
   }));
 
-describe('what is no longer allowed once its intent is on disk', () => {
+describe('an approval that is forbidden after its intent was stored', () => {
   interface Meanwhile {
     readonly name: string;
     readonly happens: (directory: string) => void;
@@ -150,7 +150,7 @@ describe('what is no longer allowed once its intent is on disk', () => {
       isOver: (directory) => rmSync(join(directory, disablingFile)),
     },
     { name: 'more than 5 s pass', happens: () => clock.stepWall(5_001), isOver: () => {} },
-  ])('is not sent and leaves no record when $name, and is decided anew', async ({ happens, isOver }) => {
+  ])('is not sent, leaves no record when $name, and is decided again', async ({ happens, isOver }) => {
     let isSlow = true;
     let path = '';
     const outbox: RigOptions['outbox'] = (real) => slow(real, () => isSlow && happens(path));
@@ -169,7 +169,7 @@ describe('what is no longer allowed once its intent is on disk', () => {
     });
   });
 
-  test('counts for nothing at the end of the event', () =>
+  test('is not used when the event ends', () =>
     inDirectory({ outbox: (real) => slow(real, () => clock.stepWall(5_001)), clock }, async ({ observe, records }) => {
       await observe([]);
       await observe([reboot]);

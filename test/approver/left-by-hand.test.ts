@@ -31,8 +31,8 @@ async function afterDeath(
   await after.close();
 }
 
-describe('an approval by hand that a process left open', () => {
-  test('is sent again while the event is what the person was shown', () =>
+describe('a manual approval that a process left open', () => {
+  test('is sent again while the event is what the operator was shown', () =>
     afterDeath(async ({ observe, posts, approvals }) => {
       await observe([freeze]);
       expect(posts).toEqual([]);
@@ -54,7 +54,7 @@ describe('an approval by hand that a process left open', () => {
     ['is listed twice by now', freeze, 'listed more than once', { more: { listedTwice: [eventId.toLowerCase()] } }],
     ['was asked for long ago', freeze, 'may not want it any more', { wallMs: 6 * 60_000 }],
     ['was asked for by a clock that was set back since', freeze, 'may not want it any more', { wallMs: -6 * 60_000 }],
-  ])('is not sent again where the event %s, which is said once', (_, listed, why, { more = {}, wallMs = 0 }) =>
+  ])('is not sent again when the event %s, and this is logged once', (_, listed, why, { more = {}, wallMs = 0 }) =>
     afterDeath(async ({ observe, posts, approvals, log, clock, outbox }) => {
       clock.stepWall(wallMs);
       for (const __ of [1, 2, 3]) await observe([listed], more);
@@ -91,7 +91,7 @@ describe('an approval by hand that a process left open', () => {
     ),
   );
 
-  test('gives way to the person who asks again for what the event is now', () =>
+  test('is replaced when the operator requests approval of the changed event', () =>
     afterDeath(async ({ observe, posts, approver, approvals, records }) => {
       const longer = event({ ...freeze, durationSeconds: 600 });
       for (const _ of [1, 2]) await observe([longer]);

@@ -29,7 +29,7 @@ async function whenRequested(
   return answer;
 }
 
-describe('approving by hand', () => {
+describe('manual approval', () => {
   test.each<[string, ScheduledEvent]>([
     ['an eviction', preempt],
     ['a deletion', event({ eventType: 'Terminate' })],
@@ -104,7 +104,7 @@ describe('approving by hand', () => {
   test.each([
     [false, { ok: false, outcome: null, message: expect.stringContaining('listed more than once') }],
     [true, { ok: true, outcome: 'accepted' }],
-  ])('takes an event that is listed twice only where the person was told so: %s', async (listedTwice, answer) => {
+  ])('accepts an event that is listed twice only when the operator was warned: %s', async (listedTwice, answer) => {
     using directory = temporaryDirectory('by-hand');
     const harness = openApprover(directory.path);
     await harness.observe([preempt], { listedTwice: [eventId.toLowerCase()] });
@@ -137,7 +137,7 @@ describe('approving by hand', () => {
     await harness.close();
   });
 
-  test('does not take anything before the metadata service has told which VM this is', async () => {
+  test('is refused before the metadata service has named this VM', async () => {
     expect(await whenRequested([preempt], { eventId }, { fresh: () => false })).toMatchObject({
       ok: false,
       outcome: null,
@@ -154,7 +154,7 @@ describe('approving by hand', () => {
     expect(answered).toEqual({ ok: false, outcome: answer.outcome, message: answer.reason });
   });
 
-  test('asked for twice at once, it is one approval, and both hear of it', async () => {
+  test('requested twice at once is one approval, and both requests get its outcome', async () => {
     using directory = temporaryDirectory('by-hand');
     const harness = openApprover(directory.path);
     await harness.observe([preempt]);
@@ -164,7 +164,7 @@ describe('approving by hand', () => {
     await harness.close();
   });
 
-  test('asked for again after a refusal, it is one more approval with a record of its own', async () => {
+  test('requested again after a refusal is a second approval with its own record', async () => {
     let outcome: 'refused' | 'accepted' = 'refused';
     const answer = async (): Promise<ApprovalAnswer> =>
       outcome === 'refused' ? { outcome, reason: 'busy' } : { outcome, reason: null };
@@ -176,7 +176,7 @@ describe('approving by hand', () => {
     });
   });
 
-  test('tells in the record of an event of other VMs who it was for, and its end from there on', async () => {
+  test('of an event of other VMs names its VMs in the record, and in the record of the end', async () => {
     const ofOthers = event({ resources: ['db_7'] });
     await whenRequested([ofOthers], { eventId }, {}, async ({ observe, records }) => {
       await observe([started(ofOthers)]);

@@ -55,7 +55,7 @@ describe('every line for the Azure CLI is found', () => {
   }
   const sources = new Set(printed.map(({ path }) => path));
 
-  test('in documents, as often as grep finds one', () => {
+  test('in documents, as many as grep finds', () => {
     const inDocuments = [...counted].filter(([path]) => documents.has(path));
     const found = inDocuments.map(([path]): [string, number] => [
       path,
@@ -65,7 +65,7 @@ describe('every line for the Azure CLI is found', () => {
     expect(found.reduce((sum, [, count]) => sum + count, 0)).toBeGreaterThan(40);
   });
 
-  test('in files that print one', () => {
+  test('in files that print commands', () => {
     expect([...counted.keys()].filter((path) => !documents.has(path)).sort()).toEqual([...sources].sort());
   });
 
@@ -113,7 +113,7 @@ test.for([
 });
 
 describe('a command of an extension', () => {
-  test('has the options that Microsoft lists', () => {
+  test('has the options documented by Microsoft', () => {
     const ofExtensions = calls.flatMap(({ args }) => {
       const extension = extensionOf(args);
       return extension === null ? [] : [{ args, extension }];
@@ -125,7 +125,7 @@ describe('a command of an extension', () => {
     }
   });
 
-  test('is not called where nobody would see the question whether to install it', () => {
+  test('is not called where the question whether to install it could not be seen', () => {
     const hidden = written.filter(
       ({ text }) =>
         extensionCommands.some(({ command }) => text.includes(`$(az ${command} `)) &&

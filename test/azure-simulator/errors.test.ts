@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createErrorLog } from '../../src/azure-simulator/errors.ts';
 
-test('what a guarded handler throws, now or later, is kept and not thrown', async () => {
+test('what a guarded handler throws, at once or later, is collected and not thrown', async () => {
   const log = createErrorLog();
   log.guard(() => {
     throw new Error('now');

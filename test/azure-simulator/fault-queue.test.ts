@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFaultQueue } from '../../src/azure-simulator/fault-queue.ts';
 
-test('a fault is played as often as asked for, or until it is cleared or replaced', () => {
+test('a fault is played the requested number of times, or until it is cleared or replaced', () => {
   const faults = createFaultQueue<string>();
   expect(faults.take()).toBeNull();
   faults.set('twice', 2);

@@ -21,7 +21,7 @@ async function directory(): Promise<string> {
   return made;
 }
 
-test('the authority is written where asked for and stays there; two simulators run side by side', async () => {
+test('the certificate authority is written to the requested path and stays there; two simulators run side by side', async () => {
   const folder = await directory();
   const [one, other] = await Promise.all([startAzureSimulator({ directory: folder }), startAzureSimulator()]);
   expect(one.imds.url).not.toBe(other.imds.url);
@@ -32,7 +32,7 @@ test('the authority is written where asked for and stays there; two simulators r
   await expect(fetch(one.imds.url)).rejects.toThrow();
 });
 
-test('the same ports can be asked for again as soon as it has closed', async () => {
+test('the same ports can be used again as soon as it has closed', async () => {
   const first = await startAzureSimulator();
   const portOf = (url: string): number => Number(new URL(url).port);
   const ports = {

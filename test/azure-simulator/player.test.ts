@@ -80,7 +80,7 @@ describe('a scenario, played', () => {
     [0.5, 0.5],
     [60, 7],
   ];
-  test.each(felt)('what its VMs feel is told: for at least %d s it is %d s', async (minimumImpactSeconds, seconds) => {
+  test.each(felt)('an impact of at least %d s is reported as %d s', async (minimumImpactSeconds, seconds) => {
     const impacts: Impact[] = [];
     await playScenario({ imds }, scenario('freeze'), {
       minimumImpactSeconds,
@@ -122,7 +122,7 @@ describe('a scenario, played', () => {
     for (const eventId of eventIds) imds.remove(eventId);
   });
 
-  test('a notice shrinks with the speed, and a step waits at least as long as asked for', async () => {
+  test('a notice shrinks with the speed, and a step waits at least the requested time', async () => {
     const begun = performance.now();
     const play = playScenario({ imds }, scenario('freeze'), { speed: 1e6, minimumStepSeconds: 0.05 });
     const notBefore = Date.parse(imds.document.Events[0]?.NotBefore ?? '');
@@ -131,7 +131,7 @@ describe('a scenario, played', () => {
     expect(performance.now() - begun).toBeGreaterThanOrEqual(90);
   });
 
-  test('what was withdrawn is not felt any more', async () => {
+  test('an event that was withdrawn has no impact', async () => {
     const impacts: Impact[] = [];
     const unwatch = imds.watch(() => {
       for (const { EventId, EventStatus } of imds.document.Events) if (EventStatus === 'Started') imds.remove(EventId);

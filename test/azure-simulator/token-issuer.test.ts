@@ -38,7 +38,7 @@ describe('a simulated token', () => {
     expect((await again.issue(request)).clientId).toBe(clientId);
   });
 
-  test('names the user-assigned identity that was asked for', async () => {
+  test('names the requested user-assigned identity', async () => {
     const issuer = await createTokenIssuer();
     const { clientId } = await issuer.issue({ ...request, clientId: 'my-client' });
     expect(clientId).toBe('my-client');

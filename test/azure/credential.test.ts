@@ -57,7 +57,7 @@ function setUp(options: { lifeMs?: number; deadlineMs?: number } = {}): Source {
 const down = (): Promise<never> => Promise.reject(new Error('the endpoint is down'));
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('who asks for a token at the same time gets the same one, fetched once', async () => {
+test('simultaneous requests for a token get the same one, fetched once', async () => {
   const { credential, asked } = setUp();
   const tokens = await Promise.all([1, 2, 3].map(() => credential.getToken('hub')));
   expect(new Set(tokens.map(({ token }) => token)).size).toBe(1);
@@ -66,7 +66,7 @@ test('who asks for a token at the same time gets the same one, fetched once', as
   expect(asked).toEqual(['hub', 'monitor']);
 });
 
-test('a token is served without asking until half of its life is over, then replaced while it still serves', async () => {
+test('a token is served from the cache for half of its lifetime, then refreshed while it is still served', async () => {
   const { credential, asked, clock } = setUp();
   const first = await credential.getToken('hub');
   await clock.advance(12 * hour - 1000);
@@ -79,7 +79,7 @@ test('a token is served without asking until half of its life is over, then repl
   expect((await credential.getToken('hub')).token).toBe('token 2');
 });
 
-test('while the endpoint is down the token held is served to its end, and asked for once a minute at most', async () => {
+test('while the endpoint is down the cached token is served until it expires, and refreshed at most once a minute', async () => {
   const source = setUp();
   const { credential, clock, asked, warnings } = source;
   const first = await credential.getToken('hub');
@@ -95,7 +95,7 @@ test('while the endpoint is down the token held is served to its end, and asked 
   await expect(credential.getToken('hub')).rejects.toThrow('the endpoint is down');
 });
 
-test('an endpoint that is down is said once for all scopes, now and then while it lasts, and when it is back', async () => {
+test('an endpoint that is down is logged once for all scopes, repeatedly while it lasts, and when it recovers', async () => {
   const source = setUp();
   const { credential, clock, lines } = source;
   const works = source.answer;
@@ -110,7 +110,7 @@ test('an endpoint that is down is said once for all scopes, now and then while i
   credential.close();
 });
 
-test('an endpoint that never answers holds nobody longer than the deadline', async () => {
+test('an endpoint that never answers delays callers no longer than the deadline', async () => {
   const source = setUp({ deadlineMs: 20 });
   source.answer = () => new Promise(() => {});
   await expect(source.credential.getToken('hub')).rejects.toMatchObject({
@@ -132,7 +132,7 @@ test('one who stops waiting for a token does not take it from the others', async
   expect((await patient).token).toBe('late');
 });
 
-test('tokens fetched ahead are kept fresh though nobody asks, also after a failure', async () => {
+test('prefetched tokens are kept fresh without requests, also after a failure', async () => {
   const source = setUp();
   source.answer = down;
   const good = setUp().answer;
@@ -148,7 +148,7 @@ test('tokens fetched ahead are kept fresh though nobody asks, also after a failu
   expect(source.clock.sleepers()).toBe(0);
 });
 
-test('a token that lives for minutes only is not asked for in a loop', async () => {
+test('a token that is valid only for minutes is not fetched in a loop', async () => {
   const { credential, clock, asked } = setUp({ lifeMs: 3 * 60_000 });
   credential.prefetch(['hub']);
   await clock.advance(hour);
@@ -156,7 +156,7 @@ test('a token that lives for minutes only is not asked for in a loop', async () 
   expect(asked.length).toBeLessThan(70);
 });
 
-test('without a token the endpoint is asked every 20 s, however long it asks to be left alone, and who waits is told when one comes', async () => {
+test('without a token the endpoint is tried every 20 s whatever its Retry-After, and waiting callers get the token when it arrives', async () => {
   const source = setUp();
   const works = source.answer;
   source.answer = () => Promise.reject(new KnownFailure(retry('throttled', 'token-throttled', 'later', hour)));
@@ -183,7 +183,7 @@ test('a token that a service refuses is replaced, once for all who were refused 
   expect((await credential.getToken('hub')).token).not.toBe(token);
 });
 
-test('where new tokens are refused like the old ones, they are not asked for in a loop', async () => {
+test('refused new tokens are not fetched in a loop', async () => {
   const { credential, asked, clock } = setUp();
   for (let second = 0; second < 600; second += 10) {
     const { token } = await credential.getToken('hub');

@@ -4,7 +4,7 @@ import { until } from '../support/until.ts';
 
 const forever = (): Promise<never> => new Promise(() => {});
 
-test('what answers in time is passed on, good or bad', async () => {
+test('an answer in time is returned, a success as well as a failure', async () => {
   const deadlines = createDeadlines('the hub');
   expect(await deadlines.run('send', 1000, [], async () => 'answer')).toBe('answer');
   await expect(deadlines.run('send', 1000, [], () => Promise.reject(new Error('no')))).rejects.toThrow('no');
@@ -18,7 +18,7 @@ test('a call that throws before it gives a promise is a call that failed', async
   await expect(createDeadlines('the hub').run('send', 1000, [], throwing)).rejects.toThrow('bad argument');
 });
 
-test('a call that never answers and ignores its signal ends at the deadline, and says which', async () => {
+test('a call that never answers and ignores its signal ends at the deadline, with an error that names it', async () => {
   const deadlines = createDeadlines('the hub');
   await expect(deadlines.run('upload', 10, [], forever)).rejects.toMatchObject({
     failure: { kind: 'retry', cause: 'transient', code: 'upload-timeout' },
@@ -27,7 +27,7 @@ test('a call that never answers and ignores its signal ends at the deadline, and
   expect(deadlines.missed).toEqual({ upload: 1 });
 });
 
-test('a call that listens to its signal is told at the deadline', async () => {
+test('a call that observes its signal is aborted at the deadline', async () => {
   let aborted: AbortSignal | null = null;
   const listening = (signal: AbortSignal): Promise<never> => {
     aborted = signal;
@@ -49,7 +49,7 @@ test('one of several signals ends the wait at once', async () => {
   });
 });
 
-test('what an abandoned call does later is caught and counted, also a rejection', async () => {
+test('a late result or rejection of an abandoned call is caught and counted', async () => {
   const deadlines = createDeadlines('the hub');
   const rejections: unknown[] = [];
   const onRejection = (reason: unknown): void => void rejections.push(reason);

@@ -96,7 +96,7 @@ const cases: { name: string; error: unknown; verdict: [cause: string, code: stri
     verdict: ['transient', 'connection-forced'],
   },
   {
-    name: 'a condition nobody knows',
+    name: 'an unknown condition',
     error: messaging(undefined, 'com.microsoft:new'),
     verdict: ['transient', 'unknown'],
   },
@@ -149,9 +149,9 @@ const cases: { name: string; error: unknown; verdict: [cause: string, code: stri
     error: system('ERR_TLS_CERT_ALTNAME_INVALID'),
     verdict: ['configuration', 'tls-wrong-name'],
   },
-  { name: 'no TLS at all', error: system('EPROTO'), verdict: ['configuration', 'tls-failed'] },
+  { name: 'a connection without TLS', error: system('EPROTO'), verdict: ['configuration', 'tls-failed'] },
   {
-    name: 'a proxy that wants credentials',
+    name: 'a proxy that requires credentials',
     error: new Error('Proxy response (407) !== 200 when HTTP Tunneling'),
     verdict: ['configuration', 'proxy-refused'],
   },
@@ -163,14 +163,18 @@ const cases: { name: string; error: unknown; verdict: [cause: string, code: stri
     verdict: ['configuration', 'http-400'],
   },
   {
-    name: 'a stream that the rule does not have, told by its code',
+    name: 'a stream that the rule lacks, identified by its code',
     error: upload(new RestError('x', { statusCode: 400, code: 'InvalidStream' })),
     verdict: ['configuration', 'http-400'],
   },
   { name: 'a bad request', error: upload(rest(400)), verdict: ['poison', 'http-400'] },
   { name: 'a missing role on the rule', error: upload(rest(403)), verdict: ['configuration', 'http-403'] },
   { name: 'a body too large', error: upload(rest(413)), verdict: ['too-large', 'http-413'] },
-  { name: 'a proxy between that wants credentials', error: upload(rest(407)), verdict: ['configuration', 'http-407'] },
+  {
+    name: 'a proxy in between that requires credentials',
+    error: upload(rest(407)),
+    verdict: ['configuration', 'http-407'],
+  },
   {
     name: 'a request that could not be sent',
     error: upload(new RestError('x', { code: 'REQUEST_SEND_ERROR' })),
@@ -191,7 +195,7 @@ const cases: { name: string; error: unknown; verdict: [cause: string, code: stri
   { name: 'nothing', error: undefined, verdict: ['transient', 'unknown'] },
 ];
 
-describe('what an error means', () => {
+describe('the meaning of an error', () => {
   for (const { name, error, verdict } of cases) {
     test(`${name}: ${verdict.join(', ')}`, () => {
       const { cause, code } = classify(error, destination);
@@ -209,7 +213,7 @@ describe('every reason', () => {
     }
   });
 
-  test('of what someone has to act on says what to do', () => {
+  test('that needs an operator includes the remedy', () => {
     for (const { name, error } of cases) {
       const failure = classify(error, destination);
       if (failure.cause === 'configuration')
@@ -217,7 +221,7 @@ describe('every reason', () => {
     }
   });
 
-  test('of a missing role names the role, what it is on, and how long a grant takes', () => {
+  test('of a missing role names the role, its scope, and how long a grant takes', () => {
     const { reason } = classify(messaging('UnauthorizedError'), destination);
     expect(reason).toContain("grant the role 'Azure Event Hubs Data Sender' on vm-lifecycle");
     expect(reason).toContain('30 min');
@@ -231,7 +235,7 @@ describe('every reason', () => {
 describe('with a proxy before the destination', () => {
   const behind: Destination = { ...destination, proxy: 'proxy:3128' };
   for (const code of ['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENOTFOUND', 'EAI_AGAIN']) {
-    test(`${code} is said of the proxy, which is all that was tried`, () => {
+    test(`${code} is attributed to the proxy, the only host that was tried`, () => {
       expect(classify(system(code), behind).reason).toMatch(/the proxy proxy:3128|The proxy proxy:3128/);
       expect(classify(system(code), destination).reason).not.toContain('proxy:3128');
     });
@@ -254,7 +258,7 @@ test('a refusal speaks of who it is that sends', () => {
   expect(classify(messaging('UnauthorizedError'), destination).reason).toMatch(/^The identity of this VM may not/);
 });
 
-test('a refusal by the firewall of the namespace asks for no role', () => {
+test('a refusal by the firewall of the namespace mentions no role', () => {
   const failure = classify(
     messaging('UnauthorizedError', 'Ip has been prevented to connect to the endpoint.'),
     destination,
@@ -264,7 +268,7 @@ test('a refusal by the firewall of the namespace asks for no role', () => {
 });
 
 describe('an error that holds several', () => {
-  test('is read through every wrapping, and the one that tells most wins', () => {
+  test('is found through every wrapper, and the most specific one is used', () => {
     const attempts = new AggregateError([
       messaging('OperationTimeoutError'),
       new AggregateError([messaging('UnauthorizedError')]),
@@ -272,13 +276,13 @@ describe('an error that holds several', () => {
     expect(classify(new Error('outer', { cause: attempts }), destination).code).toBe('unauthorized');
   });
 
-  test('keeps a verdict of our own, however deep', () => {
+  test('is the failure that we classified, however deep it is nested', () => {
     const known = new KnownFailure(retry('throttled', 'token-throttled', 'x', 5));
     const wrapped = new AggregateError([messaging('UnauthorizedError'), new Error('x', { cause: known })]);
     expect(classify(wrapped, destination)).toBe(known.failure);
   });
 
-  test('that leads back to itself is read once', () => {
+  test('with a circular cause is read once', () => {
     const error = new Error('loop');
     error.cause = error;
     expect(classify(error, destination).code).toBe('unknown');
@@ -296,7 +300,7 @@ describe('Retry-After', () => {
     { header: '', ms: undefined },
   ];
   for (const { header, ms } of waits) {
-    test(`"${header}" asks for ${ms ?? 'no'} ms`, () => {
+    test(`"${header}" requests ${ms ?? 'no'} ms`, () => {
       const failure = classify(upload(rest(429, { 'retry-after': header })), destination, now);
       expect('retryAfterMs' in failure ? failure.retryAfterMs : undefined).toBe(ms);
     });

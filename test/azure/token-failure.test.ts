@@ -29,19 +29,19 @@ const cases = [
 ];
 
 test.for([
-  { name: 'that has none', said: 'Identity not found', message: /: assign an identity to this VM/ },
+  { name: 'without an identity', said: 'Identity not found', message: /: assign an identity to this VM/ },
   {
-    name: 'that has several',
+    name: 'with several identities',
     said: 'Multiple user assigned identities exist',
     message: /: name the one to use in identity/,
   },
-])('what mends a VM $name: that alone', ({ said, message }) => {
+])('the remedy for a VM $name is the only one shown', ({ said, message }) => {
   const { reason } = tokenFailure(answer(400, said), { clientId: null, endpoint: ofAzure });
   expect(reason).toMatch(message);
   expect(reason).not.toMatch(/az vm identity assign.*name the one|name the one.*az vm/);
 });
 
-test.for(cases)('what is said of a token that did not come: $name', ({ status, endpoint, message }) => {
+test.for(cases)('the message for a token that was not received: $name', ({ status, endpoint, message }) => {
   const { reason } = tokenFailure(answer(status), { clientId: null, endpoint });
   expect(reason).toMatch(message);
   if (!endpoint.isOfAzure) expect(reason).not.toContain('169.254');

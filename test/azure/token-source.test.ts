@@ -65,7 +65,7 @@ describe('a token endpoint that answers', () => {
   }
 });
 
-test('a request that is not answered is ended, not only given up', async () => {
+test('a request that is not answered is aborted, not only abandoned', async () => {
   local.azure.imds.fault('token', 'hang', 1);
   const failing = tokens.getToken('https://hang.example/.default');
   await expect(failing).rejects.toMatchObject({ failure: { cause: 'transient', code: 'token-unreachable' } });

@@ -38,7 +38,7 @@ test.for([
   ).toEqual([]);
 });
 
-test('what could give a secret away stops a build', () => {
+test('a value that could reveal a secret stops a build', () => {
   const { rules } = JSON.parse(textOf('bicepconfig.json') ?? '').analyzers.core;
   const errors = Object.keys(rules).filter((name) => rules[name].level === 'error');
   expect(errors).toEqual(
@@ -68,7 +68,7 @@ const compiler = spawnSync('bicep', ['--version'], { encoding: 'utf8' });
 if (compiler.status !== 0) console.warn("  skipped: what Microsoft's compiler says (there is no bicep on the PATH)");
 if (azure === null) console.warn(`  skipped: what Azure's own descriptions say (they are not at ${describedIn})`);
 
-test.for(paths)("Microsoft's compiler builds %s, and its linter has nothing to say", (path, { skip }) => {
+test.for(paths)("Microsoft's compiler builds %s, and its linter reports nothing", (path, { skip }) => {
   skip(compiler.status !== 0, 'there is no bicep on the PATH');
   const out = mkdtempSync(join(tmpdir(), 'bicep-'));
   try {

@@ -66,17 +66,17 @@ describe('a key of your own', () => {
 describe('locks', () => {
   const locks = 'Microsoft.Authorization/locks';
 
-  test('are none unless they are asked for', () => {
+  test('are absent unless configured', () => {
     expect(of(deployed(), locks)).toEqual([]);
   });
 
-  test('keep each namespace and a new workspace from being deleted', () => {
+  test('prevent each namespace and a new workspace from being deleted', () => {
     const locked = of(deployed('param lockAgainstDeletion = true'), locks);
     expect(locked.map(({ scope }) => scope).toSorted()).toEqual(['«created»', '«namespace»']);
     for (const { properties } of locked) expect(properties).toMatchObject({ level: 'CanNotDelete' });
   });
 
-  test('leave a workspace that existed alone', () => {
+  test('do not apply to an existing workspace', () => {
     const workspace = `param existingWorkspaceResourceId = '${group}/Microsoft.OperationalInsights/workspaces/log'`;
     const locked = of(deployed('param lockAgainstDeletion = true', workspace), locks);
     expect(locked.map(({ scope }) => scope)).toEqual(['«namespace»']);

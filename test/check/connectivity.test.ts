@@ -40,7 +40,7 @@ const cases: readonly { name: string; way: () => Partial<NetworkPath>; verdicts:
     message: /took \d+ ms/,
   },
   {
-    name: 'a name that is none',
+    name: 'an invalid name',
     way: () => ({ host: 'no.such.invalid' }),
     verdicts: ['problem', 'not-proven', 'not-proven'],
     message: /does not resolve|does not answer/,
@@ -52,19 +52,19 @@ const cases: readonly { name: string; way: () => Partial<NetworkPath>; verdicts:
     message: /Nothing listens/,
   },
   {
-    name: 'a port that says nothing',
+    name: 'a port that never answers',
     way: () => ({ port: silent }),
     verdicts: ['ok', 'ok', 'problem'],
     message: /does not answer/,
   },
   {
-    name: 'a port that speaks something else',
+    name: 'a port that speaks another protocol',
     way: () => ({ port: plain }),
     verdicts: ['ok', 'ok', 'problem'],
     message: /No TLS connection|broke/,
   },
   {
-    name: 'a certificate of a stranger',
+    name: 'a certificate of an unknown issuer',
     way: () => ({ host: 'localhost', port: secure }),
     verdicts: ['ok', 'ok', 'problem'],
     message: /does not trust/,

@@ -175,7 +175,7 @@ describe('the command approve', () => {
     ]);
   });
 
-  test('asks the service that runs, which records it', async () => {
+  test('sends the request to the running service, which records it', async () => {
     const directory = place('service');
     const outbox = serve(directory);
     const eventId = schedule({ resources: ['web_1'] });
@@ -197,20 +197,20 @@ describe('the command approve', () => {
     ['nothing', '', 'notDone', 0],
     ['no', 'no', 'notDone', 0],
     ['something else', 'yeah', 'notDone', 0],
-  ])('asks first: %s', async (_, said, reason, approvals) => {
+  ])('confirms first: %s', async (_, said, reason, approvals) => {
     const directory = place('asked');
     const eventId = schedule();
     const result = await approve(directory, [eventId], { ask: async () => said });
     expect([result.reason, approvalsOf(eventId)]).toEqual([reason, approvals]);
   });
 
-  test('approves nothing without --yes where nobody can be asked', async () => {
+  test('approves nothing without --yes where there is no terminal', async () => {
     const eventId = schedule();
     const { reason, message } = await approve(place('nobody'), [eventId]);
     expect([reason, message, approvalsOf(eventId)]).toEqual(['usage', expect.stringContaining('--yes'), 0]);
   });
 
-  test('approves nothing when the event names other VMs by the time the person has answered', async () => {
+  test('approves nothing when the event names other VMs after the confirmation', async () => {
     const eventId = schedule({ resources: ['web_0'] });
     const ask = async (): Promise<string> => {
       azure.imds.update(eventId, { resources: ['web_0', 'web_1'] });
@@ -221,7 +221,7 @@ describe('the command approve', () => {
     expect(message).toContain('The event has changed: it names other VMs: web_0, web_1');
   });
 
-  test('says which events there are when this one is not listed', async () => {
+  test('lists the scheduled events when this one is not listed', async () => {
     const eventId = schedule();
     const { reason, message } = await approve(place('unlisted'), ['other', '--yes']);
     expect(reason).toBe('notDone');
@@ -229,7 +229,7 @@ describe('the command approve', () => {
     expect(message).toContain(eventId);
   });
 
-  test('refuses an event that has started before it says what approving would do', async () => {
+  test('refuses an event that has started before it shows the confirmation', async () => {
     const eventId = schedule();
     azure.imds.start(eventId);
     const { printed, reason, message } = await approve(place('started'), [eventId, '--yes']);
@@ -240,7 +240,7 @@ describe('the command approve', () => {
     expect(printed).toBe('');
   });
 
-  test('says that the event has left by the time the person has answered', async () => {
+  test('reports that the event has left after the confirmation', async () => {
     const eventId = schedule();
     const ask = async (): Promise<string> => {
       azure.imds.remove(eventId);
@@ -254,7 +254,7 @@ describe('the command approve', () => {
     ['refused', 'It was not approved: Because.'],
     ['outcome-unknown', 'Perhaps it was approved: Because.'],
     [null, 'Nothing was sent: Because.'],
-  ])('tells what the service answers: %s', async (outcome, result) => {
+  ])('prints the answer of the service: %s', async (outcome, result) => {
     const directory = place('answers');
     const outbox = open(directory);
     const stop = new AbortController();
@@ -281,20 +281,20 @@ describe('the command approve', () => {
     [{ status: 500 }, 1, null],
     [{ status: 503 }, 3, 'imdsFailed'],
     [{ status: 403 }, 1, 'imdsFailed'],
-  ] as const)('asks again when the metadata service has no time: %o %i times', async (fault, times, reason) => {
+  ] as const)('retries when the metadata service is busy: %o %i times', async (fault, times, reason) => {
     const eventId = schedule();
     azure.imds.fault('scheduledevents', fault, times);
     expect((await approve(place('busy'), [eventId, '--yes'])).reason).toBe(reason);
   });
 
-  test('tells that the metadata service cannot be reached', async () => {
+  test('reports that the metadata service cannot be reached', async () => {
     const { reason, message } = await approve(place('unreachable'), ['any', '--yes'], {
       endpoint: 'http://127.0.0.1:9',
     });
     expect([reason, message]).toEqual(['imdsFailed', expect.stringContaining('What is scheduled cannot be read')]);
   });
 
-  test('approves nothing where no service has ever run, since nothing could tell of it', async () => {
+  test('approves nothing where no service has ever run, since nothing could record it', async () => {
     const directory = temporaryDirectory('approve-nowhere');
     onTestFinished(() => directory[Symbol.dispose]());
     const eventId = schedule();

@@ -119,7 +119,7 @@ test.for([
   [['schema', '--output', folder], `${folder} is a directory: name a file in it.`],
   [['schema', '--output', ''], 'The name of the file to write is empty: name a file.'],
   [['init'], `config init needs --sink, once for each destination: ${sinks.map(({ name }) => name).join(', ')}.`],
-] as const)('config %j says what is wrong with the command line', async ([args, message]) => {
+] as const)('config %j reports what is wrong with the command line', async ([args, message]) => {
   const failure = await config(...args).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(Failure);
   expect(failure).toMatchObject({ reason: 'usage', message: expect.stringContaining(message) });

@@ -55,7 +55,7 @@ const refusal = (path: string) =>
     (error) => error instanceof Failure && { code: exitCodes[error.reason].code, message: error.message },
   );
 
-test('the service takes a test into its outbox, and the command tells by which ids to find it', async () => {
+test('the service stores a test in its outbox, and the command prints the ids to find it by', async () => {
   using directory = temporaryDirectory('emit');
   const outbox = serve(directory.path, 'web_0');
   const printed = await emitTest(directory.path);
@@ -79,7 +79,7 @@ test.for([
   expect(/alerts leave out tests/.test(printed)).toBe(sinks.includes('log-analytics'));
 });
 
-test('as JSON the ids of a test can be read by a program', async () => {
+test('the JSON output has the ids of a test', async () => {
   using directory = temporaryDirectory('emit-json');
   const outbox = serve(directory.path, 'web_0');
   const { streamId } = outbox.state;
@@ -96,7 +96,7 @@ test('a test of a VM that does not know its name is refused with the reason', as
   expect(outbox.state.position).toBe(0);
 });
 
-test('where no service runs it says so, and how to start one', async () => {
+test('without a running service it explains how to start one', async () => {
   using directory = temporaryDirectory('emit-none');
   expect(await refusal(directory.path)).toEqual({
     code: 21,

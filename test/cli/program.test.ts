@@ -84,7 +84,7 @@ test.for(mistakes)('$args is answered with what is wrong and code $ends', async 
   expect(code).toBe(exitCodes[ends].code);
 });
 
-test('every command has help that tells what it is for and its exit codes', () => {
+test('every command has help with its purpose and its exit codes', () => {
   const program = createProgram({ env: {}, stop: new AbortController().signal, print: () => {} });
   const verbs = program.commands.map((command) => command.name());
   expect(verbs).toEqual([
@@ -139,7 +139,7 @@ test('an uncaught exception ends the bridge with a stack and code unexpected', a
   expect(code).toBe(exitCodes.unexpected.code);
 });
 
-test('the bridge continues when the reader of its stdout is gone, and ends well when it is stopped', async () => {
+test('the bridge continues when the reader of its stdout has closed, and exits with 0 when it is stopped', async () => {
   using directory = temporaryDirectory('program');
   const file = join(directory.path, 'recording');
   const record = start(['record', file, ...toNobody]);

@@ -4,7 +4,7 @@ import { wrap } from '../../src/cli/wrap.ts';
 test.for([
   { name: 'parts fill lines up to the width', parts: ['ab', 'cd', 'ef'], width: 5, lines: ['ab cd', 'ef'] },
   {
-    name: 'a part wider than a line stays whole',
+    name: 'a word wider than a line is not broken',
     parts: ['a', 'https://x.example', 'b'],
     width: 6,
     lines: ['a', 'https://x.example', 'b'],

@@ -10,7 +10,7 @@ test.for([
   ['{\n  // mine\n}', 'a comment at line 2, column 3; JSON has none, write it as "$comment": "…" instead'],
   ['{ /* mine */ }', 'a comment at line 1, column 3; JSON has none, write it as "$comment": "…" instead'],
   ['', 'it is empty; expected at least {}'],
-])('a file that is not JSON is refused with the position of the mistake: %s', ([content, where]) => {
+])('a file that is not JSON is refused with the position of the error: %s', ([content, where]) => {
   expect(load(content).problems).toEqual([`FILE is not JSON: ${where}.`]);
 });
 

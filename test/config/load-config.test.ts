@@ -12,7 +12,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 const noSinks = Object.fromEntries(sinks.map(({ key }) => [key, null]));
 const eventHubs = { fullyQualifiedNamespace: 'x.servicebus.windows.net', eventHubName: 'vm-lifecycle' };
 
-test('a file with one sink is a whole configuration', () => {
+test('a file with one sink is a complete configuration', () => {
   const { config } = load(stdout);
   expect(config).toEqual({
     imds: {
@@ -50,7 +50,7 @@ test('an optional section gets its own defaults', () => {
   expect(config?.proxy).toBeNull();
 });
 
-test('a variable overrides the file, and an empty one counts as not set', () => {
+test('a variable overrides the file, and an empty one is ignored', () => {
   const { config } = load(
     { ...stdout, log: { level: 'debug' }, stateDirectory: '/from/file' },
     { env: { SCHEDULED_EVENTS_BRIDGE_LOG_LEVEL: 'warn', SCHEDULED_EVENTS_BRIDGE_STATE_DIRECTORY: '' } },
@@ -59,7 +59,7 @@ test('a variable overrides the file, and an empty one counts as not set', () => 
   expect(config?.stateDirectory).toBe('/from/file');
 });
 
-test('variables alone make a configuration, including the sections they name', () => {
+test('variables alone make a configuration, including their sections', () => {
   const { config } = load(
     {},
     {
@@ -118,7 +118,7 @@ const wrong: readonly {
     ],
   },
   {
-    name: 'an unknown key that resembles none is reported with those that exist',
+    name: 'an unknown key that is similar to none is reported with the existing keys',
     content: { ...stdout, log: { destinationFile: '/x' } },
     problems: ['log.destinationFile is not an option (in FILE); expected one of log.level.'],
   },
@@ -148,7 +148,7 @@ const wrong: readonly {
     ],
   },
   {
-    name: 'what resembles only the section of another key is not taken for it',
+    name: 'a key that is similar only to the section of another key gets no suggestion',
     content: { ...stdout, sinks: { http: { url: 'https://x/', key: 'k' } }, observer: { owner: 'me' } },
     problems: [
       'sinks.http.key is not an option (in FILE); expected one of sinks.http.url, sinks.http.mode, sinks.http.headerFile, sinks.http.tokenScope, sinks.http.allowInsecure.',

@@ -30,7 +30,7 @@ test('the files whose hash names the cache of the workflow are there', () => {
   for (const pattern of named) expect(globSync(pattern, { cwd: root }).length, pattern).toBeGreaterThan(0);
 });
 
-test('a bug report asks for the version, and for status and check as JSON', () => {
+test('the bug report form requests the version, and status and check as JSON', () => {
   const form: { readonly body: readonly { readonly attributes: { readonly label?: string } }[] } = parse(
     files.get('.github/ISSUE_TEMPLATE/bug.yml') ?? '',
   );
@@ -38,7 +38,7 @@ test('a bug report asks for the version, and for status and check as JSON', () =
   for (const word of ['version', 'status --json', 'check --json']) expect(asked).toContain(word);
 });
 
-test('CONTRIBUTING and SECURITY are where GitHub looks for them', () => {
+test('CONTRIBUTING and SECURITY are in the folder that GitHub reads', () => {
   expect(readFileSync(join(root, '.github/CONTRIBUTING.md'), 'utf8')).toMatch(/^# Contributing\n/);
   expect(readFileSync(join(root, '.github/SECURITY.md'), 'utf8')).toMatch(/^# Security policy\n/);
 });

@@ -47,7 +47,7 @@ async function phaseLinesOf(azure: AzureSimulator, count: number): Promise<strin
 }
 
 describe('a bridge that may approve what users ask for', { concurrent: true }, () => {
-  test('approves a reboot of its VM alone within two polls, and tells of it', async ({ azure, start }) => {
+  test('approves a reboot of its VM within two polls, and records it', async ({ azure, start }) => {
     start({ approve });
     await polled(azure, 3);
     const before = polls(azure);
@@ -65,7 +65,7 @@ describe('a bridge that may approve what users ask for', { concurrent: true }, (
     expect(approvalsOf(azure, eventId)).toEqual([vm]);
   });
 
-  test('looks at what is there when it starts once before it approves', async ({ azure, start }) => {
+  test('observes once after its start before it approves', async ({ azure, start }) => {
     const eventId = schedule(azure, [vm]);
     start({ approve });
     await until(() => polls(azure) === 1, { what: 'the first poll', everyMs: 1 });
@@ -74,7 +74,7 @@ describe('a bridge that may approve what users ask for', { concurrent: true }, (
     expect(polls(azure)).toBeGreaterThanOrEqual(2);
   });
 
-  test('leaves alone what another VM leads, and what no user asked for', async ({ azure, start }) => {
+  test('ignores events led by another VM, and events that no user requested', async ({ azure, start }) => {
     start({ approve });
     await polled(azure, 2);
     const notBefore = new Date(Date.now() + 900_000);
@@ -185,7 +185,7 @@ describe('a bridge that is killed while it approves', { concurrent: true }, () =
     expect(new Set(recordsOf(azure).map(({ streamId }) => streamId)).size).toBe(1);
   });
 
-  test('between the intent and the POST, does not approve what the event has become meanwhile', async ({
+  test('between the intent and the POST, does not approve the event after it has changed', async ({
     azure,
     start,
     onTestFinished,
@@ -208,8 +208,8 @@ describe('a bridge that is killed while it approves', { concurrent: true }, () =
   });
 });
 
-describe('a person who approves by hand', { concurrent: true }, () => {
-  test('has what no policy allows approved by the service that runs', async ({ azure, directory, start }) => {
+describe('a manual approval', { concurrent: true }, () => {
+  test('is sent by the running service for an event that no policy allows', async ({ azure, directory, start }) => {
     start();
     await polled(azure, 2);
     const eventId = schedule(azure, [vm], 'Preempt');

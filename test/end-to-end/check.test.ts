@@ -183,7 +183,7 @@ const troubles: readonly Trouble[] = [
     code: 12,
   },
   {
-    name: 'the proxy lets nobody through',
+    name: 'the proxy refuses every connection',
     make: async () => {
       const proxy = await startConnectProxy(403);
       return { configuration: overWebSockets(proxy.url), end: proxy.close };
@@ -193,7 +193,7 @@ const troubles: readonly Trouble[] = [
     code: 12,
   },
   {
-    name: 'the VM has two identities and none is named',
+    name: 'the VM has two identities and none is configured',
     make: () =>
       azure.imds.assignIdentities(['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222']) ??
       {},
@@ -282,7 +282,7 @@ test.for(troubles)(
   },
 );
 
-test('where all is well, check proves it, and with --write a test record arrives in both sinks', async () => {
+test('without problems, check verifies every component, and with --write a test record arrives in both sinks', async () => {
   using directory = temporaryDirectory('state');
   const configuration = configurationFor(azure, 'web_0', directory.path);
   const before = azure.eventHubs.events().length;
@@ -298,7 +298,7 @@ test('where all is well, check proves it, and with --write a test record arrives
   expect(azure.logAnalytics.rows().at(-1)).toMatchObject({ IsTest: true, VmName: 'web_0' });
 });
 
-test('check says as a person reads it why it waits for the first answer, and ends with a verdict', async () => {
+test('check explains on a terminal why it waits for the first answer, and ends with a verdict', async () => {
   using directory = temporaryDirectory('state');
   azure.imds.switchOff();
   azure.imds.firstCallDelay(4_000);
@@ -346,7 +346,7 @@ test('check comes to its end where nothing answers', async () => {
   expect(checked.code).toBe(10);
 });
 
-test('being asked for fewer requests is no verdict: check asks again', async () => {
+test('a throttled request is no verdict: check retries', async () => {
   using directory = temporaryDirectory('state');
   for (const target of ['instance', 'scheduledevents', 'token'] as const) azure.imds.fault(target, { status: 429 }, 1);
   const { report, code } = await runCheck(configurationFor(azure, 'web_0', directory.path));
@@ -381,7 +381,7 @@ describe('beside a service that runs', () => {
 });
 
 const noMount = whyNoMount();
-test.skipIf(noMount !== null)(`a full disk is told as one${noMount ? ` (skipped: ${noMount})` : ''}`, async () => {
+test.skipIf(noMount !== null)(`a full disk is reported as one${noMount ? ` (skipped: ${noMount})` : ''}`, async () => {
   using disk = mountSmallDisk(8);
   disk.fill();
   const { line, code } = await runCheck(configurationFor(azure, 'web_0', disk.path));

@@ -53,7 +53,7 @@ describe.concurrent('the demo', () => {
     expect(processesOf(directory.path)).toEqual([]);
   });
 
-  test('with a fleet folds what its VMs tell to what Azure issued', async ({ expect }) => {
+  test('with a fleet compares the records of its VMs with the steps of Azure', async ({ expect }) => {
     using directory = temporaryDirectory('demo-fleet');
     const { output, ended } = startDemo(directory.path, '--fleet', '12');
     expect({ code: await ended, err: output.err }).toEqual({ code: 0, err: '' });
@@ -67,7 +67,7 @@ describe.concurrent('the demo', () => {
     expect(processesOf(directory.path)).toEqual([]);
   });
 
-  test('says which step is missing where, and fails', async ({ expect }) => {
+  test('names the missing step and the destination that lacks it, and fails', async ({ expect }) => {
     using directory = temporaryDirectory('demo-loss');
     let printed = '';
     const losing = (azure: AzureSimulator): AzureSimulator => ({
@@ -112,7 +112,7 @@ describe.concurrent('the demo', () => {
     expect(processesOf(directory.path)).toEqual([]);
   });
 
-  test('killed while its bridge stands still takes the bridge along', async ({ expect }) => {
+  test('killed while its bridge is frozen also ends the bridge', async ({ expect }) => {
     using directory = temporaryDirectory('demo-kill');
     const { child, output, ended } = startDemo(directory.path);
     await until(() => output.out.includes('is frozen'), { timeoutMs: 60_000, what: 'the freeze' });

@@ -122,7 +122,7 @@ describe('clients of the local Azure', () => {
     },
   );
 
-  test.skipIf(noPython)(`without TransportType.Amqp azure-eventhub asks for websocket-client${noPython}`, async () => {
+  test.skipIf(noPython)(`without TransportType.Amqp azure-eventhub needs websocket-client${noPython}`, async () => {
     using directory = temporaryDirectory('python-websockets');
     const inShell = await startAzure(directory.path);
     const text = exampleOf('python', 'EventHubConsumerClient').replace(/^ +transport_type=.*\n/m, '');

@@ -13,7 +13,7 @@ const faults: readonly { readonly name: string; readonly fault: ImdsFault; reado
   { name: '429 with Retry-After', fault: { status: 429, headers: { 'Retry-After': '2' } }, code: 'http-429' },
   { name: '500', fault: { status: 500 }, code: 'http-500' },
   { name: '503 with a long Retry-After', fault: { status: 503, headers: { 'Retry-After': '600' } }, code: 'http-503' },
-  { name: 'no answer at all', fault: 'hang', code: 'timeout' },
+  { name: 'no answer', fault: 'hang', code: 'timeout' },
   { name: 'a connection that is reset', fault: 'reset', code: 'connection-reset' },
   { name: 'an empty body with 200', fault: 'empty', code: 'empty-body' },
   { name: 'truncated JSON', fault: 'truncated', code: 'truncated' },

@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 
 const { tables } = JSON.parse(readFileSync(join(root, 'bicep/schema/columns.json'), 'utf8'));
 
-describe('what a bridge tells of itself', { concurrent: true }, () => {
+describe('the health endpoints of a bridge', { concurrent: true }, () => {
   test.override('simulator', {
     streams: { 'Custom-VmLifecycle_CL': null, 'Custom-VmLifecycleBridge_CL': tables.VmLifecycleBridge_CL },
   });
@@ -43,10 +43,7 @@ describe('what a bridge tells of itself', { concurrent: true }, () => {
         ?.slice(name.length + 1),
     );
 
-  test('a sink that is down makes it neither dead nor unready, and the metrics tell of it', async ({
-    azure,
-    start,
-  }) => {
+  test('a failing sink makes it neither dead nor unready, and is in the metrics', async ({ azure, start }) => {
     azure.logAnalytics.fault({ status: 403 });
     const { bridge, ask } = await started(start);
     await until(async () => (await ask('/readyz')).status === 200);
@@ -76,7 +73,7 @@ describe('what a bridge tells of itself', { concurrent: true }, () => {
     await stop(bridge);
   });
 
-  test('the end is told in the table, with its reason, by a heartbeat that every column takes', async ({
+  test('the end is reported in the table, with its reason, by a heartbeat that fits every column', async ({
     azure,
     start,
   }) => {
@@ -95,7 +92,7 @@ describe('what a bridge tells of itself', { concurrent: true }, () => {
     expect(newRows.length).toBeLessThanOrEqual(2);
   });
 
-  test('a port that another bridge has keeps nobody from polling', async ({ azure, directory, start }) => {
+  test('a health port in use by another bridge does not stop polling', async ({ azure, directory, start }) => {
     const { bridge, port } = await started(start);
     const second = start({ stateDirectory: join(directory, 'second'), http: { port } });
     await until(() =>

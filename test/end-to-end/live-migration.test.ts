@@ -50,14 +50,14 @@ describe('the live migration of the documents', () => {
   const of = (vm: string, lines: readonly string[]): string[] => lines.filter((line) => line.includes(` of ${vm}:`));
 
   test.each(['WestNO_0', 'WestNO_1'])(
-    '%s tells it as Scheduled, Started, Completed, in that order at both sinks',
+    '%s is reported as Scheduled, Started, Completed, in that order at both sinks',
     (vm) => {
       expect(of(vm, recordLines(hubRecords(azure)))).toEqual(life(vm));
       expect(of(vm, recordLines(tableRows(azure)))).toEqual(life(vm));
     },
   );
 
-  test('hub and table say the same', () => {
+  test('hub and table have the same records', () => {
     const rows = hubRecords(azure).map((record) => encodeRow(record));
     const byId = (a: object, b: object): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
     expect([...tableRows(azure)].sort(byId)).toEqual(JSON.parse(JSON.stringify(rows.sort(byId))));
@@ -69,7 +69,7 @@ describe('the live migration of the documents', () => {
     expect(new Set(records.map(({ recordId }) => recordId)).size).toBe(6);
   });
 
-  test('on the hub each event is a CloudEvent of one partition, keyed by the event', () => {
+  test('on the hub the records of an event are CloudEvents in one partition, keyed by the event', () => {
     const events = azure.eventHubs.events();
     expect(new Set(events.map(({ partition }) => partition)).size).toBe(1);
     for (const { body, properties, partitionKey, messageId, correlationId, contentType } of events) {

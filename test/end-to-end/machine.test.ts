@@ -8,13 +8,13 @@ import { whyNoOtherBoot } from '../support/bridge-process.ts';
 import { firstCopies, hubRecords } from '../support/delivered.ts';
 import { until } from '../support/until.ts';
 
-describe('what happens to the machine', { concurrent: true }, () => {
+describe('impacts on the machine', { concurrent: true }, () => {
   test.override('simulator', { vms: [{ name: 'web_0' }, { name: 'copy_0' }] });
 
   const polls = ({ imds }: AzureSimulator, vm = 'web_0'): number => imds.polls[vm] ?? 0;
   const inFifteenMinutes = (): Date => new Date(Date.now() + 900_000);
 
-  test('a freeze of three seconds while Started is told as an observed pause', async ({ azure, start }) => {
+  test('a freeze of three seconds while Started is reported as an observed pause', async ({ azure, start }) => {
     const bridge = start();
     await until(() => polls(azure) > 1);
     const eventId = azure.imds.schedule({ eventType: 'Freeze', resources: ['web_0'], notBefore: inFifteenMinutes() });
@@ -44,7 +44,7 @@ describe('what happens to the machine', { concurrent: true }, () => {
   };
 
   test.skipIf(noOtherBoot)(
-    'a reboot is told by the boot id, with the outage that it cost',
+    'a reboot is recognized by the boot id, and reported with its outage',
     async ({ azure, directory, start }) => {
       const sent = hubRecords(azure).length;
       // A kill between the hub's word and ours makes a copy.

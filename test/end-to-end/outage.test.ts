@@ -5,7 +5,7 @@ import { test } from '../support/azure-test.ts';
 import { firstCopies, hubRecords, type Row, tableRows } from '../support/delivered.ts';
 import { until } from '../support/until.ts';
 
-describe('what Azure withholds for a while arrives afterwards', { concurrent: true }, () => {
+describe('records pending during an outage of Azure arrive afterwards', { concurrent: true }, () => {
   /** One whole life of an event, each step seen by the bridge of `web_0`. */
   async function oneLife(azure: AzureSimulator): Promise<string> {
     const polledTwice = async (): Promise<void> => {
@@ -64,7 +64,7 @@ describe('what Azure withholds for a while arrives afterwards', { concurrent: tr
 
   test.for<{ name: string; fault: Fault }>([
     { name: 'the endpoint does not answer', fault: 'hang' },
-    { name: 'it asks for an hour of patience', fault: { status: 429, headers: { 'retry-after': '3600' } } },
+    { name: 'it requests an hour of patience', fault: { status: 429, headers: { 'retry-after': '3600' } } },
   ])(
     'no token is to be had, since $name: polling goes on, and everything arrives firstCopies there is one',
     async ({ fault }, { azure, start }) => {
@@ -80,7 +80,7 @@ describe('what Azure withholds for a while arrives afterwards', { concurrent: tr
     },
   );
 
-  test('the VM does not know its own name for a while: what it saw meanwhile is decided afterwards, with its own times', async ({
+  test('documents observed while the VM does not know its own name are decided later, with their own times', async ({
     azure,
     start,
   }) => {

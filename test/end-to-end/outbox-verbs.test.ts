@@ -40,7 +40,7 @@ describe('an operator at a bridge that runs, and at one that stopped', { concurr
     return refused;
   }
 
-  test('the status names what refuses and how to fix it, and says when all is well again', async ({
+  test('the status names the failing destination and the remedy, and reports when it recovers', async ({
     azure,
     directory,
     start,
@@ -88,7 +88,7 @@ describe('an operator at a bridge that runs, and at one that stopped', { concurr
     await until(async () => (await statusOf(directory)).sinks.every(({ deadLetters }) => deadLetters === 0));
   });
 
-  test('a dead letter that is asked for while no service runs is sent by the next', async ({
+  test('a dead letter that is requested while no service runs is sent by the next service', async ({
     azure,
     directory,
     start,

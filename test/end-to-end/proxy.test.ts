@@ -25,10 +25,10 @@ describe('with a proxy', { concurrent: true }, () => {
   }
 
   test.for([
-    { name: 'in the environment', inEnvironment: true, credentials: undefined },
-    { name: 'in the configuration', inEnvironment: false, credentials: undefined },
-    { name: 'that demands credentials, in the environment', inEnvironment: true, credentials: 'ada:s3cret' },
-    { name: 'that demands credentials, in the configuration', inEnvironment: false, credentials: 'ada:s3cret' },
+    { name: 'configured by the environment', inEnvironment: true, credentials: undefined },
+    { name: 'configured by the configuration file', inEnvironment: false, credentials: undefined },
+    { name: 'with credentials, configured by the environment', inEnvironment: true, credentials: 'ada:s3cret' },
+    { name: 'with credentials, configured by the configuration file', inEnvironment: false, credentials: 'ada:s3cret' },
   ])(
     '$name: both sinks go through it, polling and tokens never',
     async ({ inEnvironment, credentials }, { azure, start }) => {

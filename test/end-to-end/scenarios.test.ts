@@ -33,7 +33,7 @@ const stepsOnHub = (azure: AzureSimulator): string[] =>
     .map(({ eventType, phase }) => `${eventType} ${phase}`);
 
 describe.concurrent('a real bridge', () => {
-  test('that asks first waits for the feature to be turned on, and finds the freeze that was announced meanwhile', async ({
+  test('that requests events first waits for the feature, and finds the freeze that was announced by then', async ({
     expect,
   }) => {
     const azure = await startAzureSimulator();
@@ -46,7 +46,7 @@ describe.concurrent('a real bridge', () => {
     }
   });
 
-  test('in chaos delivers every step of every event to both destinations, each once but for copies', async ({
+  test('in chaos delivers every step of every event to both destinations, each once except for copies', async ({
     expect,
   }) => {
     const azure = await startAzureSimulator();

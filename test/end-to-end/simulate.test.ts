@@ -67,7 +67,7 @@ test.concurrent('a scenario starts two seconds after the first poll', async () =
   expect(event).toMatchObject({ Resources: ['db_1'], EventStatus: 'Started' });
 });
 
-test.concurrent('a fleet has as many VMs as were asked for, each asked no more than five times a second', async () => {
+test.concurrent('a fleet has the requested number of VMs, each polled no more than five times a second', async () => {
   await using simulate = startSimulate('--vms', '12', '--json');
   const at = await simulate.ready();
   const vms = await control<{ name: string; imds: string }[]>(at, 'GET /vms');
@@ -112,7 +112,7 @@ function sourced(file: string): Record<string, string> {
   return JSON.parse(stdout);
 }
 
-test.concurrent('a directory that is named keeps the files, and a bridge goes on when the simulator is started again', async ({
+test.concurrent('a named directory keeps the files, and a bridge continues when the simulator is restarted', async ({
   onTestFinished,
 }) => {
   using parent = temporaryDirectory("it's here");
@@ -268,7 +268,7 @@ describe.concurrent('a recording', () => {
     expect([await again.end(), again.err()]).toEqual([0, '']);
   });
 
-  test('says at its end how much is in it, and is not made over another one', async () => {
+  test('prints at its end the size of the recording, and does not overwrite an existing one', async () => {
     using directory = temporaryDirectory('recorder');
     const file = join(directory.path, 'recording.jsonl');
     await using simulate = startSimulate('--json');

@@ -43,7 +43,7 @@ const situations: readonly Situation[] = [
   },
 ];
 
-describe('what an operator is told of the configuration', { concurrent: true }, () => {
+describe('status and check of a configuration', { concurrent: true }, () => {
   test.for(situations)('$name', async (situation, { azure }) => {
     await using stage = await openStage(azure);
     await play(stage, situation);

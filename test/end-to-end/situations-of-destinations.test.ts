@@ -102,7 +102,7 @@ const late: readonly Late[] = [
   },
 ];
 
-describe('what an operator is told two minutes after', { concurrent: true }, () => {
+describe('status and check two minutes after a failing destination', { concurrent: true }, () => {
   const stages: { readonly azure: AzureSimulator; readonly stage: Stage }[] = [];
   beforeAll(async () => {
     const begin = async (one: Late) => {

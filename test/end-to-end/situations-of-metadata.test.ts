@@ -26,7 +26,7 @@ const faults: readonly {
 
 const curl = /curl .*\/metadata\/scheduledevents\?api-version=2020-07-01"/;
 
-describe('what an operator is told when the metadata service', () => {
+describe('status and check when the metadata service', () => {
   const stages = new Map<string, { readonly azure: AzureSimulator; readonly stage: Stage }>();
   beforeAll(async () => {
     const begin = async (name: string, more: BridgeConfiguration) => {
@@ -96,7 +96,7 @@ describe('what an operator is told when the metadata service', () => {
   });
 });
 
-describe('what an operator is told', () => {
+describe('status and check', () => {
   let azure: AzureSimulator;
   beforeAll(async () => {
     azure = await startAzureSimulator();

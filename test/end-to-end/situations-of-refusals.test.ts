@@ -35,7 +35,7 @@ const refusals: readonly Situation[] = [
     health: 'warning',
   },
   {
-    name: 'the role was granted, and the bridge is told to try now',
+    name: 'the role was granted, and the operator requests a retry',
     make: async (stage) => {
       stage.azure.eventHubs.fault(null);
       const { code, out } = await stage.command(['outbox', 'retry', '--now']);
@@ -133,7 +133,7 @@ const refusals: readonly Situation[] = [
   },
 ];
 
-describe('what an operator is told at once where a destination refuses', () => {
+describe('status and check as soon as a destination refuses', () => {
   let azure: AzureSimulator;
   let stage: Stage;
   beforeAll(async () => {

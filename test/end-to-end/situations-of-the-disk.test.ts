@@ -44,7 +44,7 @@ const situations = (disk: () => SmallDisk): readonly Situation[] => [
     ...well,
   },
   {
-    name: 'the disk is full, and an event has come and gone',
+    name: 'the disk is full, and an event has appeared and ended',
     make: async (stage) => {
       announce(stage.azure);
       await stage.untilStatus('the event', ({ events }) => events.length === 1);
@@ -100,7 +100,7 @@ const situations = (disk: () => SmallDisk): readonly Situation[] => [
     health: 'unready',
   },
   {
-    name: 'it can be written again',
+    name: 'it is writable again',
     make: async (stage) => {
       disk().mount('rw');
       endAll(stage.azure);
@@ -151,7 +151,7 @@ const situations = (disk: () => SmallDisk): readonly Situation[] => [
 ];
 
 const whyNot = whyNoMount();
-describe.skipIf(whyNot !== null)(`what an operator is told of the disk${whyNot ? ` (skipped: ${whyNot})` : ''}`, () => {
+describe.skipIf(whyNot !== null)(`status and check of the disk${whyNot ? ` (skipped: ${whyNot})` : ''}`, () => {
   let azure: AzureSimulator;
   let stage: Stage;
   let disk: SmallDisk;

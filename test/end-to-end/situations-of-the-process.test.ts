@@ -32,7 +32,7 @@ const situations: readonly Situation[] = [
     checkSays: /No service has run with /,
     ready: null,
   },
-  { name: 'it runs, and nothing happens', make: async (stage) => isIdle(await started(stage)), ...well },
+  { name: 'it runs without events', make: async (stage) => isIdle(await started(stage)), ...well },
   {
     name: 'an event is announced for this VM',
     make: async (stage) => {
@@ -56,7 +56,7 @@ const situations: readonly Situation[] = [
     message: /^Running; both destinations are up to date\. Redeploy of this VM is under way\.$/,
   },
   {
-    name: 'it is over',
+    name: 'it has ended',
     make: async (stage) => {
       for (const { EventId } of stage.azure.imds.document.Events) stage.azure.imds.remove(EventId);
       await isIdle(stage);
@@ -64,7 +64,7 @@ const situations: readonly Situation[] = [
     ...well,
   },
   {
-    name: 'it was killed while an approval was under way',
+    name: 'it was killed during an approval',
     make: async (stage) => {
       const eventId = stage.azure.imds.schedule({ eventType: 'Reboot', resources: ['web_1'], notBefore: minutes(14) });
       await stage.untilStatus('the event', ({ events }) => events.length === 1);
@@ -149,7 +149,7 @@ const situations: readonly Situation[] = [
     ready: null,
   },
   {
-    name: 'it goes on',
+    name: 'it continues',
     make: async (stage) => {
       stage.bridge.kill('SIGCONT');
       await isIdle(stage);
@@ -204,7 +204,7 @@ const situations: readonly Situation[] = [
     checkSays: /^No problem found: \d+ warning/m,
     ready: null,
   },
-  { name: 'it was started again after that', make: async (stage) => isIdle(await started(stage)), ...well },
+  { name: 'it was restarted after that', make: async (stage) => isIdle(await started(stage)), ...well },
 ];
 
 async function started(stage: Stage): Promise<Stage> {
@@ -212,7 +212,7 @@ async function started(stage: Stage): Promise<Stage> {
   return stage;
 }
 
-describe('what an operator is told', () => {
+describe('status and check', () => {
   let azure: AzureSimulator;
   let stage: Stage;
   beforeAll(async () => {
@@ -227,7 +227,7 @@ describe('what an operator is told', () => {
 
   test.for(situations)('$name', (situation) => play(stage, situation));
 
-  test.skipIf(process.getuid?.() !== 0)('another user asks, who may not look into the state directory', async () => {
+  test.skipIf(process.getuid?.() !== 0)('another user, who may not read the state directory', async () => {
     const { code, err } = await stage.command(['status'], { uid: 65_534 });
     expect({ code, err }).toEqual({
       code: 22,
@@ -237,7 +237,7 @@ describe('what an operator is told', () => {
 });
 
 describe('a state directory with a path longer than a socket address', () => {
-  test('is asked like any other', async () => {
+  test('gets the same answer as any user', async () => {
     const azure = await startAzureSimulator();
     await using short = await openStage(azure);
     const directory = join(short.directory, 'x'.repeat(100), 'y'.repeat(60));

@@ -51,7 +51,7 @@ describe('stopping and starting', { concurrent: true }, () => {
     azure.imds.remove(eventId);
   });
 
-  test('what is left undelivered is said, and what no disk took is said to be lost', async ({
+  test('undelivered records are reported at the end, and those on no disk are reported as lost', async ({
     azure,
     directory,
     start,
@@ -76,7 +76,7 @@ describe('stopping and starting', { concurrent: true }, () => {
     expect(last[1]).toMatch(/^1 record waits for event-hubs, 1 in memory only: those are lost now\./);
   });
 
-  test('a restart in the middle of an event tells no step twice, and goes on', async ({ azure, start }) => {
+  test('a restart during an event repeats no step, and continues', async ({ azure, start }) => {
     const before = hubRecords(azure).length;
     const first = start();
     await untilPolling(azure);
@@ -99,7 +99,7 @@ describe('stopping and starting', { concurrent: true }, () => {
     ]);
   });
 
-  test('a second instance ends within a second and says why', async ({ azure, directory, start }) => {
+  test('a second instance ends within a second with the reason', async ({ azure, directory, start }) => {
     const first = start();
     await untilPolling(azure);
     const second = start();

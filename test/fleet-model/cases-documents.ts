@@ -31,7 +31,7 @@ function emptyAtFirst(): Case {
   vm.joinsMs = 970_500;
   vm.endpoint.resets.push({ atMs: 970_500, emptyMs: 60_000, incarnation: 1 });
   return {
-    title: 'what appears in the minute after the first answer was there before',
+    title: 'an event that appears in the minute after the first answer existed before',
     world: world('empty at first', {
       events: [announce('freeze').list(961_500, started).complete(1_300_500)],
       vms: [vm],
@@ -47,7 +47,7 @@ function emptyAfterADayOff(): Case {
   vm.endpoint.resets.push({ atMs: backMs, emptyMs: 50_000, incarnation: 1 });
   const event = announce('freeze', {}, backMs - 3 * minute).cancel(backMs + 10 * minute);
   return {
-    title: 'what appears in the window after 25 h without a poll was there before',
+    title: 'an event that appears in the window after 25 h without a poll existed before',
     world: world('a day off', { events: [event], vms: [vm] }),
     expected: [{ event: 'freeze', vm: 'vm-a', begins: ['present-at-first-look'], noticeSeconds: null }],
   };
@@ -217,7 +217,7 @@ function missingByMistake(): Case {
   const vm = quietVm('vm-a');
   vm.endpoint.mistakes.push({ eventId: 'freeze', fromMs: 120_500, toMs: 121_400 });
   return {
-    title: 'one document in which the event is missing by mistake ends nothing',
+    title: 'one document without the event by mistake does not end it',
     world: world('missing by mistake', { events: [announce('freeze').cancel(300_500)], vms: [vm] }),
     expected: [{ event: 'freeze', vm: 'vm-a', phases: ['Scheduled', 'Canceled'] }],
   };

@@ -31,7 +31,7 @@ function stallBeforeCancel(): Case {
     clocks: 'run',
   });
   return {
-    title: 'a stall of the CPU 199 s before notBefore proves no freeze',
+    title: 'a stall of the CPU 199 s before notBefore is no evidence of a freeze',
     world: world('stall before cancel', { events: [announce('freeze').cancel(leavesMs)], vms: [vm] }),
     expected: [{ event: 'freeze', vm: 'vm-a', end: ['Canceled'] }],
   };
@@ -67,7 +67,7 @@ function watchedByTheOther(): Case {
   const event = announce('reboot', { type: 'Reboot', source: 'User' });
   event.approved = { vm: 'vm-a', atMs: 300_500 };
   return {
-    title: 'a Canceled that was watched outranks a Completed that nobody saw start',
+    title: 'an observed Canceled outranks a Completed whose start was not observed',
     world: world('watched by the other', { events: [event.cancel(330_500)], vms, witnessRate: 1 }),
     expected: [
       { event: 'reboot', vm: 'vm-b', end: ['Canceled'] },
@@ -82,7 +82,7 @@ function approvedEarly(): Case {
   reboot.outage(vm, announcedMs + 5450, 54_000);
   reboot.complete(announcedMs + 90_000);
   return {
-    title: 'the last look before the outage ends the notice of an event approved after 5 s',
+    title: 'the last observation before the outage ends the notice of an event approved after 5 s',
     world: world('approved early', { events: [reboot], vms: [vm] }),
     expected: [{ event: 'reboot', vm: 'vm-a', end: ['Completed'], noticeSeconds: 5, outageSeconds: 56 }],
   };
@@ -106,7 +106,7 @@ function restartInItsTime(): Case {
   const vm = quietVm('vm-a');
   vm.outages.push({ fromMs: 955_500, toMs: 985_500, cause: null, isClean: true });
   return {
-    title: 'a restart of the guest after notBefore proves no freeze',
+    title: 'a restart of the guest after notBefore is no evidence of a freeze',
     world: world('restart in its time', { events: [announce('freeze').cancel(970_500)], vms: [vm] }),
     expected: [{ event: 'freeze', vm: 'vm-a', end: ['Ended'] }],
   };
@@ -119,7 +119,7 @@ function twoStarted(): Case {
   freeze.pause(vm, 970_500, 3000);
   freeze.complete(1_000_500);
   return {
-    title: 'a pause while two events are Started is said to be ambiguous',
+    title: 'a pause while two events are Started is ambiguous',
     world: world('two started', { events: [freeze, other], vms: [vm] }),
     expected: [{ event: 'freeze', vm: 'vm-a', end: ['Completed'] }],
   };
@@ -215,7 +215,7 @@ function failureListedLate(): Case {
   failure.startedMs = 100_500;
   failure.list(130_500).complete(400_500);
   return {
-    title: 'a hardware failure first listed after the boot has the outage between the two looks',
+    title: 'a hardware failure first listed after the boot has the outage between the two observations',
     world: world('failure listed late', { events: [failure], vms: [vm] }),
     expected: [{ event: 'failure', vm: 'vm-a', end: ['Completed'], outageSeconds: 122 }],
   };

@@ -35,7 +35,7 @@ async function ask(port: number, path: string, { method = 'GET', host = `127.0.0
   return { status: answer.statusCode, body, headers: answer.headers };
 }
 
-test('it answers on its port, and says once where', async () => {
+test('it answers on its port, and logs the address once', async () => {
   const { port, lines } = await serve();
   await until(() => lines.length > 0);
   expect(lines).toEqual([`Health and metrics are at http://127.0.0.1:${port}: /livez /broken`]);
@@ -45,13 +45,18 @@ test('it answers on its port, and says once where', async () => {
 });
 
 const refusals: readonly { name: string; path: string; host?: string; method?: string; status: number }[] = [
-  { name: 'a name that somebody points at 127.0.0.1 is refused', path: '/livez', host: 'evil.example:80', status: 421 },
+  {
+    name: 'a foreign host name that resolves to 127.0.0.1 is refused',
+    path: '/livez',
+    host: 'evil.example:80',
+    status: 421,
+  },
   { name: 'a Host that is no name is refused', path: '/livez', host: ':80', status: 421 },
   { name: 'our address with the port of another service is refused', path: '/livez', host: '127.0.0.1:1', status: 421 },
   { name: 'a request that would change something is refused', path: '/livez', method: 'POST', status: 405 },
   { name: 'a path that is not there is answered with those that are', path: '/secret', status: 404 },
   { name: 'a path by the name of what every object has is not there', path: '/constructor', status: 404 },
-  { name: 'an answer that fails fails alone', path: '/broken', status: 500 },
+  { name: 'one failing answer does not affect others', path: '/broken', status: 500 },
 ];
 
 test.for(refusals)('$name', async ({ path, status, ...rest }) => {

@@ -73,7 +73,7 @@ const linesOf = async (of: Readings) => {
   return (await metrics.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 };
 
-test('values are read where they are, at the moment they are asked for', async () => {
+test('metrics are read at the moment of the request', async () => {
   const lines = await linesOf(readings);
   expect(lines).toEqual(
     expect.arrayContaining([
@@ -102,7 +102,7 @@ test('values are read where they are, at the moment they are asked for', async (
   );
 });
 
-test('what is over is told no more, and what is unknown is not told as 0', async () => {
+test('ended series are omitted, and unknown values are not 0', async () => {
   let now = readings;
   const metrics = await createMetrics(() => now);
   await metrics.text();
@@ -125,7 +125,7 @@ test('two bridges in one process keep their deliveries apart', async () => {
   expect(await other.text()).not.toContain('bridge_sink_delivery_latency_seconds_count{');
 });
 
-test('every metric says what it is, under a name of its own, with labels that its values have', () => {
+test('every metric has a help text, a unique name, and labels that its values have', () => {
   const all = [...metricFamilies, deliveryLatency];
   expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
   for (const { name, help } of all) {
@@ -161,7 +161,7 @@ const whyNoPromtool = spawnSync(promtool, ['--version']).error
   ? 'there is no promtool here (test/third-party/prepare fetches it on Debian)'
   : '';
 
-test('Prometheus itself finds nothing to say against the metrics', async (context) => {
+test('promtool finds no problem in the metrics', async (context) => {
   if (whyNoPromtool !== '') return context.skip(whyNoPromtool);
   const metrics = await createMetrics(() => readings);
   metrics.delivered('event-hubs', 0.2);

@@ -12,11 +12,11 @@ test.for([
   [7199, '120 min'],
   [7200, '2 h'],
   [172_800, '2 d'],
-] as const)('%s seconds are said as %s', ([seconds, words]) => {
+] as const)('%s seconds are written as %s', ([seconds, words]) => {
   expect(formatDuration(seconds)).toBe(words);
 });
 
-test('a time of another day is told with the day, one to come with how long that is', () => {
+test('a time of another day has the date, a future time the duration until then', () => {
   expect(clockTime('2026-03-14T02:14:59.000Z', now)).toBe('02:14 UTC');
   expect(clockTime('2026-03-13T23:59:00.000Z', now)).toBe('2026-03-13 23:59 UTC');
   expect(moment('2026-03-14T09:42:00.000Z', now)).toBe('09:42 UTC (in 12 min)');

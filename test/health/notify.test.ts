@@ -32,7 +32,7 @@ function start(env: NodeJS.ProcessEnv, well = { progressing: true, status: 'Poll
 /** Its first turn brought nothing new for so long. */
 const firstTurnMs = 10_000;
 
-test('it says that it is ready with every word, feeds the watchdog in a third of its time with the status and its time, and says that it stops', async () => {
+test('it notifies READY once, feeds the watchdog at a third of its interval with a status and its time, and notifies STOPPING', async () => {
   const { env, notifications } = fakeSystemd();
   const { clock, notify, well } = start(env);
   await until(() => notifications().length === 1 && clock.sleepers() === 1);
@@ -57,7 +57,7 @@ test('it says that it is ready with every word, feeds the watchdog in a third of
   ]);
 });
 
-test('what the first turn brings is told a second later, and not with the next feeding', async () => {
+test('the result of the first poll is notified a second later, not with the next watchdog message', async () => {
   const { env, notifications } = fakeSystemd();
   const { clock, well } = start(env, { progressing: true, status: 'No document has been seen yet.' });
   await until(() => notifications().length === 1 && clock.sleepers() === 1);
@@ -81,7 +81,7 @@ test('a watchdog with less patience than a first turn is fed all the same', asyn
   expect(notifications()[1]).toBe('READY=1|WATCHDOG=1|STATUS=00:00:06 UTC: Polling.');
 });
 
-test('a loop that is stuck starves the watchdog, and one that was late feeds it a second after it goes on', async () => {
+test('a stuck loop stops the watchdog messages, and a late one resumes them a second after it continues', async () => {
   const { env, notifications } = fakeSystemd();
   const { clock, well } = start(env, { progressing: false, status: 'Stuck.' });
   await until(() => notifications().length === 1 && clock.sleepers() === 1);
@@ -94,7 +94,7 @@ test('a loop that is stuck starves the watchdog, and one that was late feeds it 
 });
 
 const withoutWatchdog = [
-  { name: 'without a watchdog only news are told', more: { WATCHDOG_USEC: '' } },
+  { name: 'without a watchdog only changes are notified', more: { WATCHDOG_USEC: '' } },
   { name: 'a watchdog over another process is not ours to feed', more: { WATCHDOG_PID: '1' } },
 ];
 test.for(withoutWatchdog)('$name', async ({ more }) => {
@@ -109,7 +109,7 @@ test.for(withoutWatchdog)('$name', async ({ more }) => {
   expect(notifications()[1]).toBe('READY=1|STATUS=00:02:10 UTC: Polling; 1 event.');
 });
 
-test('without a service manager nothing is told and nobody waits', async () => {
+test('without a service manager nothing is sent and no timer runs', async () => {
   const { env, notifications } = fakeSystemd();
   const { NOTIFY_SOCKET: _, ...rest } = env;
   const { clock, notify } = start(rest);
@@ -118,7 +118,7 @@ test('without a service manager nothing is told and nobody waits', async () => {
   expect([notifications(), clock.sleepers()]).toEqual([[], 0]);
 });
 
-test('without systemd-notify it is said once what is missing, and nothing else happens', async () => {
+test('without systemd-notify the missing program is logged once, and nothing else happens', async () => {
   const { clock, lines, notify } = start({ NOTIFY_SOCKET: '/run/none', PATH: '/nowhere', WATCHDOG_USEC: '60000000' });
   await until(() => lines.length === 1 && clock.sleepers() === 1);
   await clock.advance(60_000);

@@ -33,7 +33,7 @@ test('a poll aborted because the bridge is stopping does not count', () => {
   expect(polls.counts()).toMatchObject({ polls: 0, failedPolls: {}, failing: null });
 });
 
-test('the last document, the clock offset and the events in sight are kept through failures', async () => {
+test('the last document, the clock offset and the number of listed events are kept through failures', async () => {
   const clock = createFakeClock();
   const polls = createPollCounts(clock);
   polls.record(brought(-3, { seen: 3, ours: 1 }));

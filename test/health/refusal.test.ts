@@ -11,7 +11,7 @@ function codesOf(cause: string): readonly string[] {
   return calls.map(([, code = '']) => code);
 }
 
-test('what the sinks call a matter of configuration is a refusal, and nothing that passes by itself', () => {
+test('a configuration error of a sink is a refusal, and a transient error is not', () => {
   const [configuration, transient, throttled] = ['configuration', 'transient', 'throttled'].map(codesOf);
   expect(configuration?.length).toBeGreaterThan(8);
   expect(configuration?.filter((code) => !isRefusal(code))).toEqual([]);

@@ -42,7 +42,7 @@ test('answers are counted by class, and records that may have been stored unansw
   });
 });
 
-test('a delivery tells for each record how long it took since its observation, never less than nothing', async () => {
+test('a delivery reports for each record the time since its observation, never negative', async () => {
   const clock = createFakeClock('2026-03-14T09:27:00.000Z');
   const watch = createSendWatch(clock);
   const delivered: [string, number][] = [];

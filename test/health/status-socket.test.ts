@@ -34,8 +34,8 @@ const ask = (directory: string, paths?: readonly string[]) => askService(directo
 const answered = (directory: string, paths?: readonly string[]) =>
   until(async () => (await ask(directory, paths)).kind === 'answered', { what: 'an answer' });
 
-describe.skipIf(process.platform === 'win32')('the socket that status asks', () => {
-  test('answers its owner only, as of now, and is gone when the service is', async () => {
+describe.skipIf(process.platform === 'win32')('the status socket', () => {
+  test('answers only its owner with the current status, and is removed with the service', async () => {
     const directory = place('answer');
     let version = '1';
     const { close } = serve(directory, { snapshot: () => ({ ...snapshot, version }) });
@@ -104,7 +104,7 @@ describe.skipIf(process.platform === 'win32')('the socket that status asks', () 
     await answered(directory, paths);
   });
 
-  test('a process that is stopped is silent, and answers when it goes on', async () => {
+  test('a stopped process is silent, and answers when it continues', async () => {
     const directory = place('stopped');
     const path = join(directory, 'status.sock');
     const child = spawn(process.execPath, [
@@ -119,7 +119,7 @@ describe.skipIf(process.platform === 'win32')('the socket that status asks', () 
     await answered(directory);
   });
 
-  test('a service of another version, or a mistake in an answer, is as good as nobody', async () => {
+  test('a service of another version, or an invalid answer, counts as no service', async () => {
     const directory = place('other');
     let answer: () => unknown = () => ({ form: 2 });
     serve(directory, { snapshot: () => answer() });
@@ -131,7 +131,7 @@ describe.skipIf(process.platform === 'win32')('the socket that status asks', () 
     expect(await ask(directory)).toEqual({ kind: 'nobody' });
   });
 
-  test('whoever connects and stays keeps nobody from being answered', async () => {
+  test('a client that connects and stays does not block others', async () => {
     const directory = place('idle');
     serve(directory);
     await answered(directory);
@@ -156,7 +156,7 @@ describe.skipIf(process.platform === 'win32')('the socket that status asks', () 
   });
 });
 
-test('on Windows it is a pipe that is named for the directory, whatever the case of its letters', () => {
+test('on Windows it is a pipe named after the directory, whatever the case of its letters', () => {
   const [pipe, ...others] = statusPaths('/State', 'win32');
   expect(pipe).toMatch(/^\\\\\.\\pipe\\scheduled-events-bridge-[0-9a-f]{16}$/);
   expect(others).toEqual([]);

@@ -11,7 +11,7 @@ const recovery = (at: string) => ({
   salvaged: { stream: true, events: 0, records: 0, lost: 0 },
 });
 
-test('a trouble counts once, however long it lasts, and again when it returns or becomes another', () => {
+test('a storage error counts once, however long it lasts, and again when it returns or changes', () => {
   const stands = { trouble: null as ReturnType<typeof trouble> | null, undurable: 0 };
   const counts = createStoreCounts({ storage: stands, recovery: null }, startedAt);
   for (const code of ['ENOSPC', 'ENOSPC', null, 'ENOSPC', 'EROFS', null]) {

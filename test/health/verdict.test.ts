@@ -70,7 +70,7 @@ const cases: readonly {
     message: /^Polling; no event under way; nothing is waiting for delivery\.$/,
   },
   {
-    name: 'a delivery under way is no trouble',
+    name: 'a delivery in flight is no problem',
     but: { sinks: [{ ...idle, counters: { ...noCounters, pending: 1 }, oldestPendingAt: '2026-03-14T09:29:50.000Z' }] },
     status: 'ok',
     message: /^Polling; no event under way; 1 waiting for delivery\.$/,
@@ -82,7 +82,7 @@ const cases: readonly {
     message: /^Polling; 1 event under way; event-hubs is refused \(http-403\), 4 waiting\.$/,
   },
   {
-    name: 'a sink that has failed for more than two minutes is said to have taken nothing for so long',
+    name: 'a sink that has failed for more than two minutes is reported with the time since its last delivery',
     but: { sinks: [failing('connection-refused', '2026-03-14T09:27:30.000Z')] },
     status: 'warning',
     message: /event-hubs is retrying \(connection-refused\), nothing delivered for 3 min, 4 waiting\.$/,
@@ -103,7 +103,7 @@ const cases: readonly {
     message: /1 waiting for delivery\.$/,
   },
   {
-    name: 'two deaths of a sender process in ten minutes are no trouble',
+    name: 'two ends of a sender process within ten minutes are no problem',
     but: { senders: [sender(2)] },
     status: 'ok',
     message: /nothing is waiting for delivery\.$/,
@@ -129,13 +129,13 @@ const cases: readonly {
     message: /^Starting: no document yet: It did not answer within 10 s\./,
   },
   {
-    name: 'a poll that is late by more than three intervals is said',
+    name: 'a poll that is late by more than three intervals is reported',
     but: { poll: { ...poll, ageSeconds: 3.1, documentAgeSeconds: 3.1 } },
     status: 'warning',
     message: /the last poll ended 3 s ago, with an interval of 1 s: the metadata service is slow to answer\.$/,
   },
   {
-    name: 'without a document for nine seconds it is ready, and the failure is said',
+    name: 'without a document for nine seconds it is ready, and the failure is reported',
     but: { poll: { ...poll, documentAgeSeconds: 9.9, failing: hangs } },
     status: 'warning',
     message: /the last poll failed: It did not answer within 10 s\./,

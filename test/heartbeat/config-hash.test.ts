@@ -27,7 +27,7 @@ test('the same configuration has the same hash in whatever order it is written, 
   expect(configHash(configOf({ sinks: { stdout: {} } }))).not.toBe(configHash(one));
 });
 
-test('a secret is not in the hash, so that nobody can try it out against one', () => {
+test('a secret is not part of the hash, so it cannot be guessed from the hash', () => {
   expect(configHash(configOf(hub('one')))).toBe(configHash(configOf(hub('two'))));
   expect(configHash(configOf(proxy('http://user:one@proxy:3128')))).toBe(
     configHash(configOf(proxy('http://user:two@proxy:3128'))),

@@ -89,7 +89,7 @@ describe('the heartbeat against the simulator', () => {
   }
   const sleeping = (clock: { sleepers(): number }) => until(() => clock.sleepers() > 0, { what: 'the next heartbeat' });
 
-  test('it comes after the start, then every hour, and once more with the reason when it stops', async () => {
+  test('it is sent after the start, then every hour, and at the stop with the reason', async () => {
     const before = rows().length;
     const { heartbeat, clock } = await start();
     for (const [count, waitMs] of [
@@ -116,7 +116,7 @@ describe('the heartbeat against the simulator', () => {
     expect(local.azure.eventHubs.connections).toBe(0);
   });
 
-  test('it counts the polls since the heartbeat before, and how long ago the last valid document was', async () => {
+  test('it counts the polls since the previous heartbeat, and has the age of the last valid document', async () => {
     const before = rows().length;
     // Polls and failures since the start, and the second of the last document, at each heartbeat.
     const timeline = [
@@ -181,7 +181,7 @@ describe('the heartbeat against the simulator', () => {
     await heartbeat.stopped('asked');
   });
 
-  test('on the hub it is a CloudEvent under the key of the VM, on a connection that is closed at once', async () => {
+  test('on the hub it is a CloudEvent with the VM as key, on a connection that is closed at once', async () => {
     const { heartbeat, clock } = await start({ heartbeat: { eventHubs: true } });
     await sleeping(clock);
     await clock.advance(30_000);
@@ -197,7 +197,7 @@ describe('the heartbeat against the simulator', () => {
     await heartbeat.stopped('failed');
   });
 
-  test('a table that refuses is one story, however often it refuses, and its end is told', async () => {
+  test('a table that keeps refusing is logged as one outage, with its end', async () => {
     local.azure.logAnalytics.fault({ status: 403 });
     const { heartbeat, clock, lines } = await start();
     await sleeping(clock);

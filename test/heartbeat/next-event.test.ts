@@ -13,7 +13,7 @@ const freeze = (given: Partial<ScheduledEvent> = {}) =>
 const cases: readonly { name: string; documents: readonly (readonly ScheduledEvent[])[]; next: string | null }[] = [
   { name: 'nothing is announced', documents: [[]], next: null },
   { name: 'one event', documents: [[redeploy()]], next: 'REDEPLOY' },
-  { name: 'of two events the earlier one, whatever their order', documents: [[redeploy(), freeze()]], next: 'FREEZE' },
+  { name: 'of two events the earlier one, in any order', documents: [[redeploy(), freeze()]], next: 'FREEZE' },
   {
     name: 'of two events at the same time the first by id',
     documents: [[redeploy(), freeze({ notBefore: at(friday) })]],
@@ -42,7 +42,7 @@ const cases: readonly { name: string; documents: readonly (readonly ScheduledEve
   },
   { name: 'an event that was canceled leaves none', documents: [[redeploy()], []], next: null },
   { name: 'an event of another VM', documents: [[redeploy({ resources: ['web_7'] })]], next: null },
-  { name: 'an event whose time Azure has not said', documents: [[redeploy({ notBefore: null })]], next: null },
+  { name: 'an event without a time from Azure', documents: [[redeploy({ notBefore: null })]], next: null },
 ];
 
 test.each(cases)('the next event is right with $name', ({ documents, next }) => {

@@ -22,7 +22,7 @@ test('every value of a heartbeat is of the type that its column declares, whatev
   expect(Object.values(heartbeatRow(sampleFacts()))).not.toContain(null);
 });
 
-test('a heartbeat tells how long, how far and what waits', () => {
+test('a heartbeat has the uptime, the progress and the number of pending records', () => {
   expect(heartbeat(sampleFacts())).toMatchObject({
     state: 'stopping',
     stopReason: 'asked',

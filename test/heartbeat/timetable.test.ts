@@ -9,13 +9,13 @@ function first(count: number, random: () => number): number[] {
 }
 
 test.for([
-  { name: 'an impatient VM says at once that it lives, and then every hour', random: 0, minutes: [0, 0, 60, 120] },
+  { name: 'a VM with the short timetable sends at its start, then every hour', random: 0, minutes: [0, 0, 60, 120] },
   { name: 'a patient one is never more than an hour silent', random: 0.9999, minutes: [1, 61, 121, 181] },
 ])('$name', ({ random, minutes }) => {
   expect(first(4, () => random)).toEqual(minutes);
 });
 
-test('a fleet that started at once is spread over the whole hour', () => {
+test('a fleet that started at the same time is spread over the hour', () => {
   let vm = 0;
   const phases = Array.from({ length: 60 }, () => {
     vm += 1;

@@ -63,7 +63,7 @@ describe.skipIf(why)(`the container image${why}`, () => {
     engine.must('inspect', '--format', '{{.State.Health.Status}}', name);
   const inFifteenMinutes = (): Date => new Date(Date.now() + 900_000);
 
-  test('without root, with a root that cannot be written, it delivers, is healthy, and ends in order; its volume goes on', {
+  test('without root, with a read-only root file system, it delivers, is healthy and stops with 0; a new container continues on its volume', {
     timeout: fiveMinutes,
   }, async () => {
     await start('first', '--volume', `kept:${state}`, ...configured());
@@ -97,7 +97,7 @@ describe.skipIf(why)(`the container image${why}`, () => {
     expect(hubRecords(azure).map(({ position }) => position)).toEqual([1, 2, 3]);
   });
 
-  test('one that hangs is unhealthy until it goes on', { timeout: fiveMinutes }, async () => {
+  test('a hanging one is unhealthy until it continues', { timeout: fiveMinutes }, async () => {
     const quick = ['--health-timeout', '2s', '--health-retries', '1', '--health-start-period', '1s'];
     await start('hanging', ...quick, ...configured());
     await until(async () => (await healthOf('hanging')) === 'healthy', { ...soon, what: 'a healthy container' });
@@ -108,7 +108,7 @@ describe.skipIf(why)(`the container image${why}`, () => {
     await engine.must('rm', '--force', '--volumes', 'hanging');
   });
 
-  test('it needs no shell, and nothing of its base but two libraries', { timeout: fiveMinutes }, async () => {
+  test('it needs no shell, and only two libraries of its base image', { timeout: fiveMinutes }, async () => {
     await makeBareBase(engine, 'bare');
     await engine.build('--build-arg', 'RUN_IMAGE=bare', '--tag', 'on-bare', root);
     const inside = await engine.docker('run', '--rm', ...asMeant, '--entrypoint', '/bin/sh', 'on-bare', '-c', 'true');
@@ -122,13 +122,13 @@ describe.skipIf(why)(`the container image${why}`, () => {
     expect(await engine.must('inspect', '--format', '{{.State.ExitCode}}', 'bare')).toBe('0');
   });
 
-  test('what was compiled when it was built is used', { timeout: fiveMinutes }, async () => {
+  test('the compile cache of the build is used', { timeout: fiveMinutes }, async () => {
     const asked = ['run', '--rm', ...asMeant, '--env', 'NODE_DEBUG_NATIVE=COMPILE_CACHE', image, 'version'];
     const { stdout, stderr } = await engine.docker(...asked);
     expect(stdout + stderr).toMatch(/code cache for CommonJS \/opt\/.*\/scheduled-events-bridge\.cjs was accepted/);
   });
 
-  test('in a pod it refuses to approve, and says why', { timeout: fiveMinutes }, async () => {
+  test('in a pod it refuses to approve, with the reason', { timeout: fiveMinutes }, async () => {
     const inPod = ['run', '--rm', ...asMeant, '--env', 'KUBERNETES_SERVICE_HOST=10.0.0.1'];
     const refused = await engine.docker(...inPod, ...configured({ approve: { userInitiated: true } }), image);
     expect(refused.status).toBe(78);
@@ -138,7 +138,7 @@ describe.skipIf(why)(`the container image${why}`, () => {
     expect(byHand.stderr).toContain(notInCluster);
   });
 
-  describe('in the pod of the manifest', () => {
+  describe('a pod of the manifest', () => {
     const { spec } = parse(readFileSync(join(root, 'infra/kubernetes/daemon-set.yaml'), 'utf8')).spec.template;
     const [{ command, securityContext }] = spec.initContainers;
     /** Runs the init container on a directory of the node, with the rights that it has there. */
@@ -165,7 +165,7 @@ describe.skipIf(why)(`the container image${why}`, () => {
       expect(await own(directory)).toMatchObject({ status: 0, stderr: '' });
     });
 
-    test('a host path of somebody else is the state of an installation: it is left alone, and said', {
+    test('a host path of another owner is the state of an installation: it is left unchanged, and reported', {
       timeout: fiveMinutes,
     }, async () => {
       const directory = join(folder.path, 'installed');

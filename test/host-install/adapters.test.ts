@@ -8,7 +8,7 @@ import { command, openSite } from './site.ts';
 
 /** As the extension of VM applications calls it. https://learn.microsoft.com/azure/virtual-machines/vm-applications#file-naming */
 test.skipIf(whyNoMachine)(
-  `as a VM application it is installed, installed again after a reboot, updated and removed${whyNoMachine}`,
+  `a VM application is installed, installed again after a reboot, updated and removed${whyNoMachine}`,
   async () => {
     await using site = await openSite('application');
     const { machine } = site;
@@ -50,7 +50,7 @@ test.skipIf(whyNoMachine)(
 
 /** As the extension calls it: https://github.com/Azure/custom-script-extension-linux. */
 test.skipIf(whyNoMachine)(
-  `as a Custom Script extension it is installed, and a second run changes nothing${whyNoMachine}`,
+  `a Custom Script extension is installed, and a second run changes nothing${whyNoMachine}`,
   async () => {
     await using site = await openSite('script');
     const { machine } = site;
@@ -76,7 +76,7 @@ test.skipIf(whyNoMachine)(
 );
 
 test.each(scriptModules)(
-  '%s has a name of its own, so that Azure refuses it beside the Custom Script of others',
+  '%s has its own name, so that Azure does not mistake it for another Custom Script',
   (module) => {
     const { name } = scriptCommand(module, { packageFile: 'package', configuration: '/dev/null' });
     expect(name).toBe(command);

@@ -26,7 +26,7 @@ WantedBy=multi-user.target
 `;
 
 test.skipIf(whyNoMachine)(
-  `at power-off what is pending is sent before the network goes, and the reboot is told by its boot id${whyNoMachine}`,
+  `at power-off pending records are sent before the network stops, and the reboot is recognized by its boot id${whyNoMachine}`,
   async () => {
     await using site = await openSite('stopping');
     const { azure, machine } = site;

@@ -6,7 +6,7 @@ import { versions } from './packages.ts';
 import { command, configuration, openSite, vm } from './site.ts';
 
 test.skipIf(whyNoMachine)(
-  `1,000 undelivered records outlive a version that dies, an update and the way back by hand${whyNoMachine}`,
+  `1,000 undelivered records survive a version that crashes, an update and a manual rollback${whyNoMachine}`,
   async () => {
     await using site = await openSite('update');
     const { azure, machine } = site;

@@ -19,15 +19,15 @@ describe('the boot id on Linux', () => {
     });
   }
 
-  test('is what the kernel says', () => {
+  test('is the one of the kernel', () => {
     expect(read('3E2F6A3C-6A52-4D42-9B52-1B1B0E0F7C11\n')).toBe('3e2f6a3c-6a52-4d42-9b52-1b1b0e0f7c11');
   });
 
-  test.each([null, '', '\n', 'no such thing'])('is unknown when the kernel says %j', (text) => {
+  test.each([null, '', '\n', 'no such thing'])('is unknown when the kernel has %j', (text) => {
     expect(read(text)).toBeNull();
   });
 
-  test.runIf(process.platform === 'linux')('of this machine is the same twice', () => {
+  test.runIf(process.platform === 'linux')('is the same twice on this machine', () => {
     const options = { platform: 'linux', root: '/', clock: createFakeClock(), stored: null } as const;
     expect(readBootId(options)).toMatch(/^[0-9a-f-]{36}$/);
     expect(readBootId(options)).toBe(readBootId(options));

@@ -16,7 +16,7 @@ describe('a reading', () => {
     expect(reading satisfies HostEvidence).toBe(reading);
   });
 
-  test('tells the boot, the physical host and the clocks', async () => {
+  test('has the boot id, the physical host and the clocks', async () => {
     const root = mkdtempSync(join(tmpdir(), 'host-'));
     onTestFinished(() => rmSync(root, { recursive: true }));
     mkdirSync(join(root, 'proc/sys/kernel/random'), { recursive: true });
@@ -41,7 +41,7 @@ describe('a reading', () => {
     expect(host.bootId()).toBe(facts.bootId);
   });
 
-  test('is all unknown on a machine that tells nothing', () => {
+  test('is unknown on a machine without any of them', () => {
     const host = openHost({ clock: createFakeClock(), platform: 'darwin' });
     expect(host.evidence()).toEqual({ bootId: null, physicalHost: null, tick: null, wallStepMs: 0 });
     host.close();
@@ -66,7 +66,7 @@ describe.runIf(process.platform !== 'win32')('a real process', () => {
     return { child, send, read };
   }
 
-  test('that is stopped for a while knows for how long, once', async () => {
+  test('measures once how long the process was stopped', async () => {
     const { child, send, read } = await startMeasured();
     await read();
     child.kill('SIGSTOP');
@@ -85,7 +85,7 @@ describe.runIf(process.platform !== 'win32')('a real process', () => {
     child.stdin.end();
   });
 
-  test('that works on its own for a while does not call that a pause', async () => {
+  test('does not measure its own work as a pause', async () => {
     const { child, send, read } = await startMeasured();
     await read();
     send('work');
@@ -94,7 +94,7 @@ describe.runIf(process.platform !== 'win32')('a real process', () => {
     child.stdin.end();
   });
 
-  test('that stops watching ends by itself: nothing keeps it alive', async () => {
+  test('lets the process end once it stops watching', async () => {
     const { child } = await startMeasured();
     const exited = new Promise((resolve) => child.on('exit', resolve));
     child.stdin.end();

@@ -37,7 +37,7 @@ function createStallingClock() {
 }
 
 describe('pauses', () => {
-  test('are not measured unless asked for', async () => {
+  test('are not measured without a request', async () => {
     const time = createStallingClock();
     const pauses = createPauses(time.clock);
     time.stall(3000);
@@ -91,7 +91,7 @@ describe('pauses', () => {
     pauses.close();
   });
 
-  test('are whole also when the figures were taken in the middle of an interval', async () => {
+  test('are complete when read in the middle of an interval', async () => {
     const time = createStallingClock();
     const pauses = createPauses(time.clock);
     pauses.watch(true);
@@ -133,7 +133,7 @@ describe('pauses', () => {
     pauses.close();
   });
 
-  test('of the time in which nobody watched do not count', async () => {
+  test('before the watch do not count', async () => {
     const time = createStallingClock();
     const pauses = createPauses(time.clock);
     pauses.watch(true);

@@ -20,7 +20,7 @@ describe('the physical host on Linux', () => {
     };
   }
 
-  test('is what the hypervisor wrote, also when it writes anew', () => {
+  test('is the value of the hypervisor, also after it changes', () => {
     const { file, physicalHost, write } = machine();
     expect(physicalHost()).toBeNull();
     write('AMS21PRDAPP16');
@@ -43,7 +43,7 @@ describe('the physical host on Linux', () => {
     expect(physicalHost()).toBe('AMS21PRDAPP16');
   });
 
-  test('is unknown where the hypervisor tells other things', () => {
+  test('is unknown when the hypervisor has only other keys', () => {
     const { file, physicalHost } = machine();
     writeFileSync(file, poolOf({ PhysicalHostName: 'AMS21' }));
     expect(physicalHost()).toBeNull();
@@ -54,7 +54,7 @@ describe('the physical host on Windows', () => {
   const registryOutput = (host: string): string =>
     `HKEY_LOCAL_MACHINE\r\n    PhysicalHostNameFullyQualified    REG_SZ    ${host}\r\n`;
 
-  test('is asked for in the background, at most every five seconds', async () => {
+  test('is read in the background, at most every five seconds', async () => {
     const clock = createFakeClock();
     const answers: (string | null)[] = [registryOutput('AMS16'), registryOutput('AMS17'), null];
     let asked = 0;
@@ -80,7 +80,7 @@ describe('the physical host on Windows', () => {
     expect(asked).toBe(3);
   });
 
-  test('is not asked for twice at a time', async () => {
+  test('is not read twice at the same time', async () => {
     const clock = createFakeClock();
     let asked = 0;
     const physicalHost = createPhysicalHost({

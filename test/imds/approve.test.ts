@@ -73,7 +73,7 @@ describe('the request of an approval', () => {
     await imds.close();
   });
 
-  test('goes over a connection of its own, which is closed afterwards: polling does not wait for it', async () => {
+  test('uses its own connection, closed afterwards, so polling does not wait', async () => {
     await using server = await startRawServer();
     server.answer(http(200, '{"DocumentIncarnation":1,"Events":[]}'));
     const imds = imdsAt(server.url);
@@ -107,19 +107,19 @@ describe('an answer that is neither yes nor no', () => {
     ['forbidden', http(403), 'Metadata Security Protocol'],
     ['no HTTP', bytes('SSH-2.0-OpenSSH\r\n\r\n'), 'not known'],
     ['the end of the connection', (socket) => socket.destroy(), 'not known'],
-  ])('%s is an outcome that nobody knows', async (_, answer, result) => {
+  ])('%s has the outcome outcome-unknown', async (_, answer, result) => {
     const { outcome, reason } = await when(answer);
     expect({ outcome, reason }).toEqual({ outcome: 'outcome-unknown', reason: expect.stringContaining(result) });
   });
 
-  test('a refusal that is no JSON is told all the same', async () => {
+  test('a refusal that is not JSON is reported', async () => {
     expect(await when(http(400, 'Bad request'))).toEqual({
       outcome: 'refused',
       reason: 'The metadata service refused it (HTTP 400: "Bad request").',
     });
   });
 
-  test('nobody there is an outcome that nobody knows', async () => {
+  test('no listener has the outcome outcome-unknown', async () => {
     const server = await startRawServer();
     const { url } = server;
     await server[Symbol.asyncDispose]();
@@ -144,7 +144,7 @@ describe('an answer that is neither yes nor no', () => {
     await imds.close();
   });
 
-  test('a service that throttles for longer than the deadline is given up within it', async () => {
+  test('a service that throttles for longer than the deadline is abandoned within it', async () => {
     await using server = await startRawServer();
     const clock = createFakeClock();
     const imds = imdsAt(server.url, clock);
@@ -163,7 +163,7 @@ describe('an answer that is neither yes nor no', () => {
     await imds.close();
   });
 
-  test('silence for 10 s is an outcome that nobody knows', async () => {
+  test('silence for 10 s has the outcome outcome-unknown', async () => {
     await using server = await startRawServer();
     const clock = createFakeClock();
     const imds = imdsAt(server.url, clock);
@@ -177,7 +177,7 @@ describe('an answer that is neither yes nor no', () => {
     await imds.close();
   });
 
-  test('so is what is given up', async () => {
+  test('an aborted request has the outcome outcome-unknown', async () => {
     await using server = await startRawServer();
     const stop = new AbortController();
     const imds = imdsAt(server.url);

@@ -25,6 +25,6 @@ test.each([1001, 3900, 120_000])('an answer that took %i ms may have been dated 
   });
 });
 
-test.each([null, '', 'today', 'node 3'])('a Date of %j tells nothing', (header) => {
+test.each([null, '', 'today', 'node 3'])('a Date of %j is ignored', (header) => {
   expect(readAzureTime(header, arriving(0))).toEqual({ azureTime: null, clockOffsetSeconds: null });
 });

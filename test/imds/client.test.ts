@@ -50,7 +50,7 @@ describe('a good answer', () => {
   });
 });
 
-describe('what is asked', () => {
+describe('the request', () => {
   test('the path below the prefix of the endpoint, the version, and the header that the service demands', async () => {
     await using server = await startRawServer();
     server.answer(http(200, scheduled));
@@ -88,7 +88,7 @@ describe('entity tags', () => {
     await imds.close();
   });
 
-  test('none is sent without an offer, and 304 out of the blue is no observation', async () => {
+  test('none is sent without an offer, and an unexpected 304 is no observation', async () => {
     await using server = await startRawServer();
     const imds = imdsAt(server);
     server.answer(http(304));
@@ -100,7 +100,7 @@ describe('entity tags', () => {
     await imds.close();
   });
 
-  test('that of a body that could not be understood, in whole or in part, is not sent back', async () => {
+  test('that of a body that is not fully readable is not sent back', async () => {
     await using server = await startRawServer();
     const imds = imdsAt(server);
     server.answer(http(200, '{"error":"busy"}', { ETag: '"broken"' }));
@@ -303,7 +303,7 @@ test('the first answer may take longer, as long as no document was seen for a da
   await imds.close();
 });
 
-test('after a stop or an abort nothing is asked any more', async () => {
+test('nothing is requested after a stop or an abort', async () => {
   await using server = await startRawServer();
   server.answer(http(200, scheduled));
   const imds = imdsAt(server);

@@ -24,7 +24,7 @@ describe('a lease file', () => {
       text: `${dhclient('option unknown-245 0a:00:00:01;')}${dhclient('option unknown-245 0a:00:00:02;')}${dhclient('')}`,
       address: '10.0.0.2',
     },
-  ])('of $by tells $address', ({ text, address }) => {
+  ])('of $by has $address', ({ text, address }) => {
     expect(addressIn(text)).toBe(address);
   });
 
@@ -42,7 +42,7 @@ describe('a lease file', () => {
     '999.1.1.1',
     dhclient('option unknown-245 a8:3f:81;'),
     dhclient('option unknown-245 "";'),
-  ])('%j tells no address', (text) => {
+  ])('%j has no address', (text) => {
     expect(addressIn(text)).toBeNull();
   });
 });
@@ -78,7 +78,7 @@ describe('the lease files of a machine', () => {
     expect(readLeasedAddresses(root)).toEqual([{ address: '168.63.129.16', file: join(root, file) }]);
   });
 
-  test('the newest of a place comes first, the agent last; others are not looked at', () => {
+  test('the newest of a folder is first, the agent last; other files are ignored', () => {
     const root = machine({
       'var/lib/waagent/WireServerEndpoint': '10.0.0.1',
       'var/lib/waagent/Incarnation': '10.0.0.9',
@@ -90,7 +90,7 @@ describe('the lease files of a machine', () => {
     expect(readLeasedAddresses(root).map(({ address }) => address)).toEqual(['10.0.0.3', '10.0.0.2', '10.0.0.1']);
   });
 
-  test('a machine without any, and a directory in place of a file, tell nothing', () => {
+  test('a machine without any, and a directory in place of a file, have no address', () => {
     expect(readLeasedAddresses(machine({}))).toEqual([]);
     expect(readLeasedAddresses(machine({ 'run/systemd/netif/leases/2/odd': 'x' }))).toEqual([]);
   });

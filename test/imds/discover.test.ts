@@ -38,14 +38,14 @@ function discoveryIn(reachable: Set<string>, root = machine) {
 }
 
 describe('the endpoint "auto"', () => {
-  test('is the link-local address where that can be reached, whatever lease files say', async () => {
+  test('is the link-local address when that is reachable, whatever the lease files contain', async () => {
     const { locate, tried, said } = discoveryIn(new Set([linkLocal, '168.63.129.16']));
     expect(await locate(never)).toEqual({ kind: 'found', endpoint: 'http://169.254.169.254' });
     expect(tried).toEqual([linkLocal]);
     expect(said).toEqual([expect.stringContaining('link-local')]);
   });
 
-  test('is the address of DHCP option 245 only where the other cannot be reached; it says so', async () => {
+  test('is the address of DHCP option 245 only when the other is not reachable, and logs this', async () => {
     const { locate, tried, said } = discoveryIn(new Set(['168.63.129.16']));
     expect(await locate(never)).toEqual({ kind: 'found', endpoint: 'http://168.63.129.16' });
     expect(tried).toEqual([linkLocal, '168.63.129.16']);
@@ -62,7 +62,7 @@ describe('the endpoint "auto"', () => {
     expect(said).toHaveLength(1);
   });
 
-  test('is looked for again while nothing was found: the network may not be up yet', async () => {
+  test('is discovered again after a failure, since the network may not be up yet', async () => {
     const reachable = new Set<string>();
     const { locate, said } = discoveryIn(reachable);
     expect(await locate(never)).toMatchObject({
@@ -74,7 +74,7 @@ describe('the endpoint "auto"', () => {
     expect(await locate(never)).toMatchObject({ endpoint: 'http://169.254.169.254' });
   });
 
-  test('without any lease file says that too', async () => {
+  test('without a lease file logs that too', async () => {
     const { locate } = discoveryIn(new Set(), bare);
     expect(await locate(never)).toMatchObject({ kind: 'not-found', reason: expect.stringContaining('no lease file') });
   });
@@ -103,7 +103,7 @@ describe('trying a connection', () => {
     expect(await probeTcp('127.0.0.1', port, { clock: createFakeClock(), signal: never })).toBe(false);
   });
 
-  test('fails at once when it is given up', async () => {
+  test('fails at once when it is aborted', async () => {
     const clock = createFakeClock();
     expect(await probeTcp('127.0.0.1', 9, { clock, signal: AbortSignal.abort() })).toBe(false);
     expect(clock.sleepers()).toBe(0);

@@ -44,7 +44,7 @@ test.each(fixtureNames)('the document %s is understood', (name) => {
 });
 
 describe('the documents of a live migration', () => {
-  test('a scheduled freeze tells all it has', () => {
+  test('a scheduled freeze is read with every field', () => {
     expect(documentOf(fixture('live-migration-2-scheduled'))).toEqual({
       incarnation: 2,
       unreadable: 0,
@@ -142,7 +142,7 @@ describe('fields that cannot be read cost only themselves', () => {
     expect(eventOf({ ...listed, Resources: ['web_0', 7, '', 'web_1'] }).resources).toEqual(['web_0', 'web_1']);
   });
 
-  test('words and fields that nobody knows yet pass through', () => {
+  test('unknown values and fields are kept', () => {
     const [event] = documentOf(fixture('odd-unknown-words')).events;
     expect(event).toMatchObject({ eventStatus: 'Acknowledged', eventType: 'Relocate' });
     expect(event?.raw).toMatchObject({ ImpactedZones: ['1', '2'], Details: { Rack: 'A7', Batch: 2 } });
@@ -163,12 +163,12 @@ test('brackets within a text nest nothing', () => {
   expect(documentOf(body).events).toHaveLength(1);
 });
 
-test('as many events as a document may have are read', () => {
+test('the maximum number of events is read', () => {
   const Events = Array.from({ length: 1_000 }, (_, n) => ({ EventId: `event-${n}` }));
   expect(documentOf(JSON.stringify({ DocumentIncarnation: 1, Events })).events).toHaveLength(1_000);
 });
 
-test('an EventId with half of a surrogate pair is none', () => {
+test('an EventId with half a surrogate pair is invalid', () => {
   const body = bodyOf({ ...listed, EventId: 'broken-\ud800-id' });
   expect(documentOf(body)).toMatchObject({ events: [], unreadable: 1 });
 });
@@ -207,7 +207,7 @@ describe('entries', () => {
     }
   });
 
-  test('an id of which there is more than one entry is told, in lower case and once; others are not', () => {
+  test('an id with more than one entry is reported, in lower case and once', () => {
     const other = { ...listed, EventId: 'Another' };
     expect(documentOf(bodyOf(listed, other))).not.toHaveProperty('listedTwice');
     const freeze = { ...other, EventType: 'Freeze' };

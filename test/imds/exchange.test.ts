@@ -23,7 +23,7 @@ describe('a connection', () => {
     await until(() => server.open() === 0, { what: 'the connection to be closed' });
   });
 
-  test('is made anew where the server closed the last one', async () => {
+  test('is opened again when the server closed the previous one', async () => {
     await using server = await startRawServer();
     server.answer(bytes('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\ngood'));
     const connection = openConnection(server.url, { clock: systemClock, connectTimeoutMs: 5000 });
@@ -52,7 +52,7 @@ describe('a connection', () => {
 });
 
 describe('an answer', () => {
-  test('tells status, headers, and how long it took', async () => {
+  test('has status, headers, and duration', async () => {
     await using server = await startRawServer();
     const clock = createFakeClock('2026-03-01T12:00:00.000Z');
     const connection = openConnection(server.url, { clock, connectTimeoutMs: 5000 });
@@ -122,7 +122,7 @@ describe('a deadline', () => {
 });
 
 describe('giving up', () => {
-  test('in the middle ends the wait at once and closes the connection', async () => {
+  test('during the exchange ends the wait at once and closes the connection', async () => {
     await using server = await startRawServer();
     const clock = createFakeClock();
     const connection = openConnection(server.url, { clock, connectTimeoutMs: 5000 });

@@ -67,7 +67,7 @@ function bridgeOf(outbox: Outbox, clock: Clock, url: string): Bridge {
   };
 }
 
-test('a state that comes to light late is decided on from a whole document, not from one that nobody decided on for it', async () => {
+test('a state restored late decides on a complete document, not on one that was decided without it', async () => {
   await using server = await startRawServer();
   using harness = createHarness();
   const [state, stash] = [join(harness.directory, 'state'), join(harness.directory, 'stash')];

@@ -39,7 +39,7 @@ test('the code is also found in a cause and in an error of several', () => {
   expect(failureOfNetwork(new Error('?'), { origin, hasBegun: false }).code).toBe('network-error');
 });
 
-test('a missed deadline tells how far the exchange came', () => {
+test('a missed deadline reports how far the exchange came', () => {
   const missed = (isSent: boolean, hasBegun: boolean) => failureOfDeadline(10_000, { origin, isSent, hasBegun });
   expect(missed(false, false)).toMatchObject({ code: 'connect-timeout', reason: expect.stringContaining('10 s') });
   expect(missed(true, false)).toMatchObject({ code: 'timeout', reason: expect.stringContaining('did not answer') });

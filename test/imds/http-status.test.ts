@@ -4,7 +4,7 @@ import { meaningOfStatus } from '../../src/imds/http-status.ts';
 const meaning = (status: number, { body = '', location = null as string | null } = {}) =>
   meaningOfStatus(status, { body, location, apiVersion: '2020-07-01' });
 
-describe('what an operator reads about a status', () => {
+describe('the message for a status', () => {
   test.each([
     [204, 'http-204', /no content/],
     [302, 'http-302', /redirects .*imds\.endpoint/],
@@ -41,7 +41,7 @@ test("the service's own words are quoted, cut, on one line", () => {
     expect(meaning(500, { body }).reason).toContain('(HTTP 500)');
 });
 
-test('a redirect says where to', () => {
+test('a redirect names its target', () => {
   expect(meaning(302, { location: 'http://login.invalid/portal' }).reason).toContain(
     'to "http://login.invalid/portal"',
   );

@@ -18,7 +18,7 @@ describe('instance metadata', () => {
       (known.includes(asked) ? http(200, JSON.stringify(metadata)) : http(400, refusal(...known)))(socket, request);
     };
 
-  test('is asked for with the newest version that has all there is to tell', async () => {
+  test('is requested with the newest version that has every field', async () => {
     await using server = await startRawServer();
     server.answer(knowing('2023-11-15'));
     const imds = imdsAt({ url: `${server.url}/vm/web_0` });
@@ -29,7 +29,7 @@ describe('instance metadata', () => {
     await imds.close();
   });
 
-  test('an older host is asked with the newest version that it lists', async () => {
+  test('is requested from an older host with the newest version that it lists', async () => {
     await using server = await startRawServer();
     server.answer(knowing('2020-12-01', '2021-02-01', '2021-05-01'));
     const imds = imdsAt(server);

@@ -14,7 +14,7 @@ test.each([
   },
   { host: 'is older than what is needed', listed: ['2020-12-01', '2020-09-01'], next: null },
   { host: 'lists only what it has just refused', listed: ['2023-11-15'], next: null },
-])('a host that $host is asked for $next', ({ listed, next }) => {
+])('a host that $host is sent $next', ({ listed, next }) => {
   expect(versionToTryAfter(refusal(...listed))).toBe(next);
 });
 

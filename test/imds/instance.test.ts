@@ -65,7 +65,7 @@ describe('the observer', () => {
     });
   });
 
-  test('of a flexible scale set has the id that the service gives, and the name in it', () => {
+  test('of a flexible scale set has the id from the service, and its name', () => {
     const id = '/subscriptions/s/resourceGroups/Other-RG/providers/Microsoft.Compute/virtualMachineScaleSets/Flex';
     const flexible = { ...compute, vmScaleSetName: '', virtualMachineScaleSet: { id } };
     expect(observerOf({ compute: flexible })).toMatchObject({
@@ -79,7 +79,7 @@ describe('the observer', () => {
     expect(observerOf({ compute: alone })).toMatchObject({ vmScaleSetName: null, vmScaleSetResourceId: null });
   });
 
-  test('has null where the service writes "", and text where it writes a number', () => {
+  test('has null for "", and text for a number', () => {
     const sparse = {
       vmId: 'id',
       name: 'web_0',
@@ -132,7 +132,7 @@ describe('images', () => {
   });
 });
 
-describe('what configuration sets', () => {
+describe('configured fields', () => {
   test('wins field by field', () => {
     const observer = observerOf({ compute }, { vmName: 'mock_1', zone: '9' });
     expect(observer).toMatchObject({ vmName: 'mock_1', zone: '9', vmId: compute.vmId, location: 'westeurope' });

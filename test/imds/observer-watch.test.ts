@@ -75,8 +75,8 @@ function watchOn(answers: readonly InstanceAnswer[], options: Partial<ObserverWa
   return { watch, clock, askedAt, pauses, warnings, end };
 }
 
-describe('who this VM is', () => {
-  test('is unknown until the service has told it once', async () => {
+describe('the observer', () => {
+  test('is unknown until the metadata service has answered once', async () => {
     const { watch, clock, end } = watchOn([busy(), metadata(web3)]);
     await clock.advance(0);
     expect(watch.known()).toBeNull();
@@ -103,7 +103,7 @@ describe('who this VM is', () => {
     await end();
   });
 
-  test('is what the service tells now, once it does', async () => {
+  test('is the one of the metadata service, once it has answered', async () => {
     const { watch, clock, end } = watchOn([metadata(web3)], { stored: stored('copied_0', { zone: '1' }) });
     await clock.advance(0);
     expect(watch.known()).toMatchObject({ vmName: 'web_3', vmId: 'id-3', zone: null });
@@ -111,7 +111,7 @@ describe('who this VM is', () => {
     await end();
   });
 
-  test('is what configuration says, where the service knows nothing of it', async () => {
+  test('is the configured one while the metadata service has not answered', async () => {
     const configured = { tags: [], vmId: 'mine', vmName: 'vmss_vm1' };
     const { watch, clock, end } = watchOn([busy('http-404')], { configured, stored: stored('web_3') });
     expect(watch.known()).toMatchObject({ vmId: 'mine', vmName: 'vmss_vm1', location: 'northeurope', tags: {} });
@@ -121,7 +121,7 @@ describe('who this VM is', () => {
     await end();
   });
 
-  test('stays what it was when an answer names nobody', async () => {
+  test('is unchanged by an answer without a name', async () => {
     const { watch, clock, warnings, end } = watchOn([metadata({ ...web3, vmId: '' })], { stored: stored('web_3') });
     await clock.advance(0);
     expect(watch.known()).toMatchObject({ vmId: 'id-of-web_3' });
@@ -132,21 +132,21 @@ describe('who this VM is', () => {
 });
 
 describe('reading', () => {
-  test('goes on for ever, with growing pauses', async () => {
+  test('is retried without end, with growing pauses', async () => {
     const { clock, pauses, end } = watchOn([busy()]);
     await clock.advance(400_000);
     expect(pauses()).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60]);
     await end();
   });
 
-  test('waits as long as the service asks, within limits', async () => {
+  test('is requested again after the Retry-After of the service, within limits', async () => {
     const { clock, pauses, end } = watchOn([busy('http-429', 30_000), busy('http-429', 86_400_000), metadata(web3)]);
     await clock.advance(400_000);
     expect(pauses()).toEqual([30, 300]);
     await end();
   });
 
-  test('is repeated once an hour, and after a failure begins with short pauses again', async () => {
+  test('is requested again every hour, and after a failure with short pauses', async () => {
     const { clock, pauses, end } = watchOn([metadata(web3), busy(), metadata(web3), busy(), metadata(web3)]);
     await clock.advance(3 * 3_600_000);
     expect(pauses()).toEqual([3600, 1, 3600, 1]);
@@ -166,7 +166,7 @@ describe('reading', () => {
     await end();
   });
 
-  test('is told to who listens, until it stops listening', async () => {
+  test('is reported to listeners until they stop listening', async () => {
     const { watch, clock, end } = watchOn([busy(), metadata(web3), busy(), metadata({ ...web3, name: 'web_4' })]);
     const reported: string[] = [];
     const stop = watch.onRead(({ vmName }) => reported.push(vmName));

@@ -27,7 +27,7 @@ function listen() {
   return { lines, pollLog: createPollLog(log, createFakeClock()) };
 }
 
-describe('what the log says of a turn', () => {
+describe('the log of a poll cycle', () => {
   test('an endpoint that stays silent is one line, and one more when it is back', () => {
     const { lines, pollLog } = listen();
     for (let n = 0; n < 30; n += 1) pollLog.polled({ pollResult: unavailable('timeout'), records: [] }, pace);
@@ -46,20 +46,20 @@ describe('what the log says of a turn', () => {
     expect(lines.at(-1)).toBe('info The metadata service answers again, after 1 poll without a document.');
   });
 
-  test('each other reason is a line of its own', () => {
+  test('every other reason has its own line', () => {
     const { lines, pollLog } = listen();
     for (const code of ['timeout', 'http-503', 'timeout'])
       pollLog.polled({ pollResult: unavailable(code), records: [] }, pace);
     expect(lines).toHaveLength(2);
   });
 
-  test('being stopped in the middle of a look is no trouble', () => {
+  test('a poll that is interrupted by a stop is no failure', () => {
     const { lines, pollLog } = listen();
     pollLog.polled({ pollResult: unavailable('aborted'), records: [] }, pace);
     expect(lines).toEqual([]);
   });
 
-  test('a record is one line that says what, of whom, and why', () => {
+  test('a record is one line with phase, VM and evidence', () => {
     const { lines, pollLog } = listen();
     const record = sampleRecord({
       eventType: 'Freeze',
@@ -71,7 +71,7 @@ describe('what the log says of a turn', () => {
     expect(lines).toEqual(['info Freeze of this VM: Started (said-by-azure)']);
   });
 
-  test('a wait that the server asked for and does not get is said', () => {
+  test('a Retry-After that is not followed is logged', () => {
     const { lines, pollLog } = listen();
     pollLog.polled({ pollResult: unchanged, records: [] }, { waitMs: 5000, cappedMs: 600_000 });
     expect(lines[0]).toContain('asks to wait 600 s');

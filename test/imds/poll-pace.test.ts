@@ -21,7 +21,7 @@ test.each([
   expect(nextPollIn(seen, { tookMs, pollIntervalMs: everyMs })).toEqual({ waitMs, cappedMs: null });
 });
 
-test('a wish for an hour is cut to five seconds, and told', () => {
+test('a Retry-After of an hour is limited to five seconds, and reported', () => {
   expect(nextPollIn(bad(3_600_000), { tookMs: 3, pollIntervalMs: 1000 })).toEqual({
     waitMs: 5000,
     cappedMs: 3_600_000,

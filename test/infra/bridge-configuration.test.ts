@@ -58,12 +58,12 @@ test.for([
   { name: 'the outputs from standard input', args: [], files: { '-': good } },
   { name: 'the outputs from a file', args: ['o.json'], files: { 'o.json': good } },
   {
-    name: 'the whole answer of the deployment',
+    name: 'the complete answer of the deployment',
     args: ['o.json'],
     files: { 'o.json': JSON.stringify({ id: '/x', properties: { outputs: outputsOf(settings) } }) },
   },
   {
-    name: 'a file of PowerShell, which begins with a byte order mark',
+    name: 'a file of PowerShell, which has a byte order mark',
     args: ['o.json'],
     files: { 'o.json': `\uFEFF${good}` },
   },
@@ -133,13 +133,13 @@ test('with --output the file is written and nothing is printed', () => {
 const { ruleId: _, identityClientId: __, ...incomplete } = settings;
 const refused: readonly { name: string; args?: readonly string[]; input?: string; says: RegExp; code: number }[] = [
   {
-    name: 'nobody chose who approves',
+    name: 'no approver was chosen',
     args: [],
     says: /required option '--user-initiated-events <who>' not spec/,
     code: 2,
   },
   {
-    name: 'somebody chose what there is not',
+    name: 'an unknown approver was chosen',
     args: [choice, 'me'],
     says: /'me' is invalid.*acceptDelay, bridgeApp/,
     code: 2,
@@ -166,7 +166,7 @@ const refused: readonly { name: string; args?: readonly string[]; input?: string
   },
   { name: 'the input is null', input: 'null', says: /^There are no settings of a bridge in standard input/, code: 78 },
   {
-    name: 'the outputs are of something else',
+    name: 'the outputs belong to another template',
     input: '{"fqdn":{"value":"x"}}',
     says: /no settings .*main\.b/,
     code: 78,
@@ -217,12 +217,15 @@ const refused: readonly { name: string; args?: readonly string[]; input?: string
   },
 ];
 
-test.for(refused)('no configuration is made, and one line says why, when $name', ({ args, input, says, code }) => {
-  const files = input === undefined ? {} : { '-': input };
-  const result = run(args ?? [choice, 'acceptDelay'], files);
-  expect(result).toEqual({ code, out: '', err: expect.stringMatching(says), written: {} });
-  expect(result.err.trimEnd().split('\n')).toHaveLength(1);
-});
+test.for(refused)(
+  'no configuration is written, and one line gives the reason, when $name',
+  ({ args, input, says, code }) => {
+    const files = input === undefined ? {} : { '-': input };
+    const result = run(args ?? [choice, 'acceptDelay'], files);
+    expect(result).toEqual({ code, out: '', err: expect.stringMatching(says), written: {} });
+    expect(result.err.trimEnd().split('\n')).toHaveLength(1);
+  },
+);
 
 test('the help of bridge-configuration names the choices, an example and every exit code', () => {
   const { code, out, err } = run(['--help']);
@@ -237,7 +240,7 @@ test('the help of bridge-configuration names the choices, an example and every e
   }
 });
 
-test('as a process it reads standard input, writes standard output and ends with the code', () => {
+test('as a process it reads standard input, writes standard output and ends with the exit code', () => {
   const start = (args: readonly string[], input: string) => {
     const script = join(root, 'infra/bridge-configuration.ts');
     const { stdout, stderr, status } = spawnSync(process.execPath, [script, ...args], { input, encoding: 'utf8' });

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { root } from '../support/source-tree.ts';
 
 test.for(['infra/package/main.ts', 'infra/bridge-configuration.ts', 'infra/costs.ts'])(
-  '%s --help ends without an error when its reader is gone',
+  '%s --help ends without an error when its reader has closed',
   async (script) => {
     const child = spawn(process.execPath, [join(root, script), '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();

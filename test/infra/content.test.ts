@@ -36,7 +36,7 @@ test('a function and a query are deployed by the name of their file', () => {
 });
 
 test.each(under('infra/kql/functions/'))(
-  '%s says its parameters in its first line and its question in the second',
+  '%s has its parameters in the first line and its question in the second',
   (path) => {
     const [first, second] = textOf(path).split('\n');
     expect(first).toMatch(/^\/\/ params: \((\w+:\w+(=\w+)?(, )?)*\)$/);
@@ -71,7 +71,7 @@ test.each(under('infra/workbooks/').filter((path) => path.endsWith('.workbook'))
   },
 );
 
-test('the streams that a bridge is told of are those of the tables of columns.json', () => {
+test('the streams in the outputs are those of the tables in columns.json', () => {
   const outputs = [
     ...textOf('bicep/modules/data-collection-rule.bicep').matchAll(/^output \w+ string = '(Custom-\w+)'$/gm),
   ];

@@ -18,7 +18,7 @@ const noProc = process.platform === 'linux' ? '' : 'no /proc here to see in whet
 if (noProc) console.log(`  skipped: freezing a process: ${noProc}`);
 
 test.skipIf(noProc)(
-  'a process stands still for as long as it is frozen, and two freezes are one until the later end',
+  'a process is stopped while it is frozen, and overlapping freezes end with the later one',
   async () => {
     const { pid, isStopped, goesOn } = sleeper();
     const freezer = createFreezer(pid);
@@ -29,7 +29,7 @@ test.skipIf(noProc)(
   },
 );
 
-test.skipIf(noProc)('a process goes on when the one that froze it ends', async () => {
+test.skipIf(noProc)('a frozen process continues when the process that froze it ends', async () => {
   const { pid, isStopped, goesOn } = sleeper();
   const freezer = createFreezer(pid);
   freezer.freeze(3600);
@@ -38,7 +38,7 @@ test.skipIf(noProc)('a process goes on when the one that froze it ends', async (
   await until(goesOn);
 });
 
-test('a process that is gone is not frozen', async () => {
+test('a process that has ended is not frozen', async () => {
   const { child, pid } = sleeper();
   const freezer = createFreezer(pid);
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -48,7 +48,7 @@ test('a process that is gone is not frozen', async () => {
   freezer.close();
 });
 
-test('what is no other process is refused', () => {
+test('a pid that is not another process is refused', () => {
   expect(() => createFreezer(process.pid)).toThrow(/is this process itself/);
   expect(() => createFreezer(2 ** 30)).toThrow(/there is no process 1073741824/);
 });

@@ -17,7 +17,7 @@ const introduction = (entry: string, keepsFiles = false): string =>
     entry,
   });
 
-test('the introduction stays in sight on a terminal of 80 columns and 24 lines', () => {
+test('the introduction fits on a terminal of 80 columns and 24 lines', () => {
   const lines = introduction('/src/main.ts').split('\n');
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
   // With two lines before it, five for the keys, two for what begins, and the cursor.
@@ -43,7 +43,7 @@ test.for([
   for (const command of commands) expect(introduction(entry)).toContain(`\n  ${command}\n`);
 });
 
-test('how files are kept is said only where they are not', () => {
+test('the option that keeps files is mentioned only when files are not kept', () => {
   expect(introduction('main.ts')).toContain('--write-config DIR');
   expect(introduction('main.ts', true)).not.toContain('--write-config');
 });

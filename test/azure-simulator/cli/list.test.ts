@@ -13,7 +13,7 @@ test('every scenario is in one line with how long it takes, and the columns are 
   }
 });
 
-test('on a terminal of 80 columns what happens goes on below itself', () => {
+test('on a terminal of 80 columns a long description wraps within its column', () => {
   const lines = listScenarios(80).trimEnd().split('\n');
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
   const column = lines[0]?.indexOf('WHAT HAPPENS') ?? 0;
@@ -23,7 +23,7 @@ test('on a terminal of 80 columns what happens goes on below itself', () => {
   expect(lines[2]?.slice(0, column).trim()).toBe('');
 });
 
-test('as JSON the list says its version and the same of every scenario', () => {
+test('the JSON list has a version and every scenario with the same facts', () => {
   const { listVersion, scenarios: listed } = JSON.parse(scenariosJson());
   expect(listVersion).toBe(1);
   expect(listed.map(({ name }: { name: string }) => name)).toEqual(scenarios.map(({ name }) => name));

@@ -40,7 +40,7 @@ test('version prints the name and version of the simulator', async () => {
   expect(code).toBe(0);
 });
 
-test.for(mistakes)('$args to the simulator ends as $ends and says why', async ({ args, message, ends }) => {
+test.for(mistakes)('the simulator with $args ends as $ends and prints the reason', async ({ args, message, ends }) => {
   expect(await run(args)).toEqual({ out: '', err: expect.stringMatching(message), code: exitCodes[ends].code });
 });
 
@@ -71,7 +71,7 @@ test('an uncaught exception ends the process with a stack and code unexpected', 
   expect(code).toBe(exitCodes.unexpected.code);
 });
 
-test('continues when the reader of stdout is gone', async () => {
+test('continues when the reader of stdout has closed', async () => {
   const simulate = start(['simulate', 'preempt', '--port', '0']);
   simulate.child.stdout.destroy();
   await until(() => simulate.child.stdout.closed);

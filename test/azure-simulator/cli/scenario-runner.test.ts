@@ -84,7 +84,7 @@ test('without a process to stop, no freeze is reported', async () => {
   expect(frozen).toEqual([]);
 });
 
-test('a process that is gone by then is told', async () => {
+test('a process that has ended by then is reported', async () => {
   await runner({ freezer: freezerOf(false) }).play(freeze);
   expect(warned).toEqual(['Azure would freeze db_0 for 2 s now, but process 4711 has exited: nothing is stopped']);
   expect(printed.join()).not.toContain('is stopped');
@@ -99,7 +99,7 @@ test('the speed of the call wins over that of the command, and this one over the
   ]);
 });
 
-test('a scenario whose event was removed meanwhile is aborted with a warning', async () => {
+test('a scenario whose event was removed while it plays is aborted with a warning', async () => {
   const withdrawn = azure.imds.watch(() => {
     for (const { EventId } of azure.imds.document.Events) azure.imds.remove(EventId);
   });

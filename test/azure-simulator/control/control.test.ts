@@ -42,7 +42,7 @@ const schedule = async (body: object = {}): Promise<string> =>
 const listed = () =>
   azure.imds.document.Events.map(({ EventType, EventStatus, Resources }) => [EventType, EventStatus, Resources]);
 
-test('an event is scheduled, changed, started and taken away', async () => {
+test('an event is scheduled, changed, started and removed', async () => {
   const id = await schedule({ noticeSeconds: 60, description: 'a nap', durationSeconds: 9, eventSource: 'User' });
   expect(await done('GET /document')).toEqual(azure.imds.document);
   expect(azure.imds.find(id)).toMatchObject({ DurationInSeconds: 9, EventSource: 'User', Description: 'a nap' });
@@ -57,7 +57,7 @@ test('an event is scheduled, changed, started and taken away', async () => {
   expect(steps).toEqual(['scheduled', 'updated', 'started', 'removed']);
 });
 
-test('an event may begin as Started, under a given id', async () => {
+test('an event may be created as Started with a given id', async () => {
   const eventId = 'F020BA2E-3BC0-4C40-A10B-86575A9EABD5';
   expect(await schedule({ status: 'Started', eventId, resources: ['web_0', 'web_1'] })).toBe(eventId);
   expect(listed()).toEqual([['Freeze', 'Started', ['web_0', 'web_1']]]);
@@ -70,7 +70,7 @@ test('a VM approves an event', async () => {
   expect(await done('GET /approvals')).toMatchObject([{ vm: 'web_1', eventId: id }]);
 });
 
-test('scenarios are listed, and played with the speed and the VMs that were asked for', async () => {
+test('scenarios are listed, and played with the requested speed and VMs', async () => {
   const list = await done<{ name: string; realSeconds: number }[]>('GET /scenarios');
   expect(list.find(({ name }) => name === 'freeze')?.realSeconds).toBeGreaterThan(1000);
   await done('POST /scenarios/freeze');
@@ -81,7 +81,7 @@ test('scenarios are listed, and played with the speed and the VMs that were aske
   ]);
 });
 
-test('a VM is added and told with the address of its endpoint', async () => {
+test('a VM is added and answered with the address of its endpoint', async () => {
   const { imds } = await done<{ imds: string }>('POST /vms', { name: 'gpu_0', sees: 'own', zone: '3' });
   expect(imds).toBe(azure.imds.vmUrl('gpu_0'));
   const vms = await done<{ name: string; polls: number; sees: string; imds: string }[]>('GET /vms');
@@ -95,7 +95,7 @@ const document = async (): Promise<number> => {
   return response.status;
 };
 
-test('the endpoint fails for as often as was asked, or until the fault is over', async () => {
+test('a fault of the endpoint lasts for the requested number of answers, or until it is cleared', async () => {
   await done('PUT /faults/scheduledevents', { fault: { status: 500 }, times: 1 });
   expect([await document(), await document()]).toEqual([500, 200]);
   await done('PUT /faults/scheduledevents', { fault: { status: 410 } });
@@ -104,7 +104,7 @@ test('the endpoint fails for as often as was asked, or until the fault is over',
   expect(await document()).toBe(200);
 });
 
-test('every part can be told to fail', async () => {
+test('every component accepts faults', async () => {
   const faults = [
     ['instance', 'truncated'],
     ['token', { delayMs: 1 }],
@@ -117,7 +117,7 @@ test('every part can be told to fail', async () => {
   for (const [target] of faults) expect(await done(`DELETE /faults/${target}`)).toEqual({ fault: null });
 });
 
-test('what arrived can be read, and how often was asked', async () => {
+test('received records and the number of requests can be read', async () => {
   expect(await done('GET /hub/events')).toEqual([]);
   expect(await done('GET /rows/Custom-VmLifecycle_CL')).toEqual([]);
   expect(await ask('GET /rows/Custom-Nobodys_CL')).toMatchObject({
@@ -135,7 +135,7 @@ test('the namespace is paused, resumed and dropped', async () => {
   expect(await done('POST /hub/drop')).toEqual({});
 });
 
-test('switching off begins the numbers again', async () => {
+test('switching the feature off restarts the incarnation', async () => {
   await schedule();
   await done('POST /switch-off');
   expect(await done('GET /document')).toMatchObject({ DocumentIncarnation: 1 });

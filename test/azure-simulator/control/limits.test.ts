@@ -23,7 +23,7 @@ const instance = async (): Promise<number> => {
   return (await fetch(url, { headers: { Metadata: 'true' } })).status;
 };
 
-test('a limit holds from outside until it is taken away', async () => {
+test('a limit set by request holds until it is cleared', async () => {
   expect(await limit('imds', { requestsPerSecond: 1 })).toEqual([200, { requestsPerSecond: 1 }]);
   expect([await instance(), await instance()]).toEqual([200, 429]);
   await fetch(`${control.url}/limits/imds`, { method: 'DELETE' });

@@ -10,7 +10,7 @@ test.for(['1', '501', '20.5', 'many', ''])('a fleet of "%s" is refused', async (
   await expect(run('--fleet', size)).rejects.toThrow(/expected a whole number from 2 to 500\./);
 });
 
-test('the help of demo tells of the fleet, and not of how it is divided', () => {
+test('the help of demo mentions the fleet, but not the internal options', () => {
   const program = createProgram({ env: {}, stop: new AbortController().signal, print: () => {} });
   const help = program.commands.find((command) => command.name() === 'demo')?.helpInformation();
   expect(help).toContain('--fleet <vms>');

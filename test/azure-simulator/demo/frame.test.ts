@@ -8,7 +8,7 @@ const drawn = (seconds: number, columns: number, colour = false): string[] =>
 
 const stills: readonly { readonly name: string; readonly seconds: number; readonly picture: readonly string[] }[] = [
   {
-    name: 'the picture before anything happened',
+    name: 'the picture before the first event',
     seconds: 0,
     picture: [
       ' Scheduled Events Bridge  demo           Azure: incarnation 1, 0 events     0 s',

@@ -3,7 +3,7 @@ import { beginningOf, fold, type Moment } from '../../../src/azure-simulator/dem
 import { performance, sentRecord, showAt } from './performance.ts';
 
 describe('the show, folded from what happened', () => {
-  test('an event keeps what Azure did and what its last record said', () => {
+  test("an event keeps Azure's steps and the content of its last record", () => {
     expect(showAt(12.5).events).toEqual([
       {
         eventId: 'f',
@@ -33,7 +33,7 @@ describe('the show, folded from what happened', () => {
       },
     ]);
   });
-  test('a record that comes again is a copy and changes nothing else', () => {
+  test('a repeated record counts as a copy and changes nothing else', () => {
     const { hub, table, records } = showAt(30);
     expect(hub).toMatchObject({ copies: 0, recordIds: { length: 6 } });
     expect(table).toEqual({ arrivals: [2, 16.5, 20.5], recordIds: ['f Scheduled', 'r Started'], copies: 1 });
@@ -49,7 +49,7 @@ describe('the show, folded from what happened', () => {
     performance.reduce(fold, before);
     expect(before.outages).toEqual([{ from: 14, until: null }]);
   });
-  test('an event without notice begins as started', () => {
+  test('an event without notice is added as started', () => {
     const failure: Moment = {
       at: 4,
       kind: 'azure',

@@ -56,7 +56,7 @@ test('no line of the summary is wider than the smallest terminal', () => {
   expect(Math.max(...summary({}).map((line) => line.length))).toBeLessThanOrEqual(80);
 });
 
-test('the summary says when the system cannot freeze a process', () => {
+test('the summary mentions that the system cannot freeze a process', () => {
   expect(summary({}, { bridge: [{ state: 'running', from: 1 }] })[3]).toBe(
     '             not frozen: this system has no signal for it',
   );

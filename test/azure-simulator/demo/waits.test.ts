@@ -27,7 +27,7 @@ test('until resolves with false after its time without ending the show', async (
   expect(waits.signal.aborted).toBe(false);
 });
 
-test('no pause resolves after the show is over', async () => {
+test('no pause resolves after the show has ended', async () => {
   const waits = createWaits(never, 20_000);
   const pausing = waits.pause(60_000);
   waits.end();

@@ -64,7 +64,7 @@ describe('a token that expires', () => {
     connection.close();
   });
 
-  test('and is renewed in time leaves its links as they are', async () => {
+  test('that is renewed in time keeps its links open', async () => {
     const connection = open(namespace.eventHubs);
     await putToken(connection, token(minutes(10)));
     const sender = (await attach(connection, 'vm-lifecycle')) as Sender;
@@ -76,7 +76,7 @@ describe('a token that expires', () => {
     connection.close();
   });
 
-  test('and has expired is not accepted, whatever kind it is', async () => {
+  test('that has expired is refused, of either kind', async () => {
     const refused = { status: 401, text: expect.stringMatching(/^ExpiredToken: /) };
     const connection = open(namespace.eventHubs);
     expect(await putToken(connection, token(-minutes(1)))).toMatchObject(refused);
@@ -93,7 +93,7 @@ describe('a token that expires', () => {
     later.close();
   });
 
-  test('is renewed by the real SDK, whose connection goes on undisturbed', async () => {
+  test('is renewed by the real SDK without interrupting its connection', async () => {
     tls.setDefaultCACertificates([...tls.getCACertificates('default'), namespace.ca]);
     const { eventHubs, issuer } = namespace;
     const expiries: number[] = [];

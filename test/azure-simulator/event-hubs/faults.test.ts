@@ -77,7 +77,7 @@ describe('a fault of the simulated hub', () => {
     await client.close();
   });
 
-  test('a refusal of certain bodies refuses their batch and lets others pass', async () => {
+  test('a refusal of certain bodies refuses their batch and accepts others', async () => {
     const client = producer(azure);
     const key = randomUUID();
     azure.eventHubs.fault({ reject: 'com.microsoft:argument-error', when: (body) => body.toString() === '"poison"' });
@@ -87,7 +87,7 @@ describe('a fault of the simulated hub', () => {
     await client.close();
   });
 
-  test('a mute peer accepts and says nothing, on every door', async () => {
+  test('a mute peer accepts connections and never answers, on every port', async () => {
     azure.eventHubs.fault('mute', 3);
     const ports = [azure.eventHubs.customEndpoint, azure.eventHubs.websocketEndpoint].map((url) =>
       Number(new URL(url).port),
@@ -109,7 +109,7 @@ describe('a fault of the simulated hub', () => {
     await client.close();
   });
 
-  test('a paused hub refuses connections, drops the open ones if told to, and comes back on the same ports', async () => {
+  test('a paused hub refuses connections, drops open ones on request, and returns on the same ports', async () => {
     const client = producer(azure);
     const key = randomUUID();
     expect(await outcome(client, key)).toBe('sent');

@@ -85,7 +85,7 @@ test('a batch is stored in order in one partition, each event with its own prope
   expect(events[0]).toMatchObject({ messageId: 'm1', properties: { Alert: 'Strong Wind', Level: 3 } });
 });
 
-test('a token of Entra ID is good as well', async () => {
+test('a token of Entra ID is accepted', async () => {
   const { token } = await namespace.issuer.issue({
     resource: 'https://eventhubs.azure.net',
     clientId: null,
@@ -141,7 +141,7 @@ test.each<[fault: EventHubsFault, status: number, count: number]>([
   expect((await send({}))[0]).toBe(201);
 });
 
-test('what is over the throughput units is refused as throttled', async () => {
+test('more than the throughput units allow is refused as throttled', async () => {
   namespace.eventHubs.limit({ throughputUnits: 1 });
   expect((await send({ body: Buffer.alloc(1_048_576) }))[0]).toBe(201);
   expect((await send({}))[0]).toBe(503);

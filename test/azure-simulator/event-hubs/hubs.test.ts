@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createHubs } from '../../../src/azure-simulator/event-hubs/hubs.ts';
 
-test('hubs are found by name, whatever its letters; the first is the one meant where none is named', () => {
+test('a hub is found by its name in any case, and the first hub when none is named', () => {
   const hubs = createHubs([{}, { name: 'Other', partitions: 2, consumerGroups: ['tail'] }]);
   expect(hubs.all.map(({ name, partitions, consumerGroups }) => [name, partitions.length, consumerGroups])).toEqual([
     ['vm-lifecycle', 4, ['$Default']],

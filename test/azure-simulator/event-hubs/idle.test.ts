@@ -59,7 +59,7 @@ describe('idleness', () => {
     });
   });
 
-  test('a reader that has given credit waits and is not idle; one that has given none is detached', async () => {
+  test('a reader with credit is not idle; one without credit is detached', async () => {
     const connection = await connect();
     const waiting = await read(connection, { partition: 0 });
     const idle = (await read(connection, { partition: 1, credit: 0 })) as Sender;
@@ -70,7 +70,7 @@ describe('idleness', () => {
     connection.close();
   });
 
-  test('lasts as long as it is told', async () => {
+  test('uses the configured time-outs', async () => {
     await namespace.close();
     namespace = await startNamespace({ idle: { linkMs: 1_000 } });
     const connection = await connect();

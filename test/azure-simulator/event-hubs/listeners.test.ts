@@ -41,6 +41,6 @@ test.each([
   ['the whole URL of its own scheme', 'wss://localhost:443/$servicebus/websocket', 'HTTP/1.1 101 Switching Protocols'],
   ['another path', '/$servicebus/other', 'HTTP/1.1 400 Bad Request'],
   ['no path', 'https://', 'HTTP/1.1 400 Bad Request'],
-])('a WebSocket client that asks for %s is answered: %s', async (_, target, answer) => {
+])('a WebSocket client that requests %s is answered: %s', async (_, target, answer) => {
   expect(await handshake(target)).toBe(answer);
 });

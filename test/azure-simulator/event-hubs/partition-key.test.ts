@@ -26,7 +26,7 @@ describe('the partition of a key', () => {
     ['c7061bac-afdc-4513-b24b-aa5f13a16123', 4, 3],
     ['c7061bac-afdc-4513-b24b-aa5f13a16123', 32, 31],
     ['übermäßig', 32, 26],
-  ])('%j of %i is %i, for ever', (partitionKey, partitions, partition) => {
+  ])('the partition of %j among %i is always %i', (partitionKey, partitions, partition) => {
     expect(partitionOfKey(partitionKey, partitions)).toBe(partition);
   });
 });

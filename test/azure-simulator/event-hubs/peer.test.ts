@@ -42,7 +42,7 @@ async function connectWithToken(): Promise<Connection> {
 }
 
 describe('a bare AMQP client', () => {
-  test('is let in with a signature that is ours, and told why otherwise', async () => {
+  test('is accepted with our signature, and otherwise refused with the reason', async () => {
     expect(await putToken(connect(), signature(namespace.eventHubs))).toMatchObject({ status: 202 });
     expect(await putToken(connect(), signature(namespace.eventHubs, 'other'))).toMatchObject({
       status: 401,
@@ -67,7 +67,7 @@ describe('a bare AMQP client', () => {
     });
   });
 
-  test('needs no token where it signs in with the shared access key, and is not let in with another', async () => {
+  test('needs no token when it signs in with the shared access key, and is refused with another key', async () => {
     const password = sharedAccessKey(namespace.eventHubs.connectionString);
     const username = 'RootManageSharedAccessKey';
     expect(await attach(connect({ username, password }), 'vm-lifecycle')).toHaveProperty('name');
@@ -77,7 +77,7 @@ describe('a bare AMQP client', () => {
     expect(failure).toMatchObject({ condition: 'amqp:unauthorized-access' });
   });
 
-  test('has a batch over 1 MB refused, and sends single events without an envelope, kept as they were encoded', async () => {
+  test('has a batch over 1 MB refused, and sends single events unchanged without an envelope', async () => {
     const connection = await connectWithToken();
     const sender = (await attach(connection, 'vm-lifecycle')) as Sender;
     expect(sender.max_message_size).toBe(1_048_576);
@@ -107,7 +107,7 @@ describe('a bare AMQP client', () => {
     expect(reader).toHaveProperty('name');
   });
 
-  test('is answered with the settle modes that it asked for', async () => {
+  test('is answered with the settle modes that it requested', async () => {
     const connection = await connectWithToken();
     const sender = connection.open_sender({ target: 'vm-lifecycle', snd_settle_mode: 1 });
     await new Promise((resolve) => sender.once('sendable', resolve));

@@ -12,7 +12,7 @@ const events = [0, 1, 2, 3].map((sequenceNumber) =>
   }),
 );
 
-describe('where a consumer begins', () => {
+describe('the start position of a consumer', () => {
   test.each([
     ["amqp.annotation.x-opt-offset > '-1'", 0],
     ["amqp.annotation.x-opt-offset > '@latest'", 4],
@@ -26,7 +26,7 @@ describe('where a consumer begins', () => {
     ['', 0],
     ["amqp.annotation.x-opt-offset > 'nonsense'", null],
     ["colour = 'red'", null],
-  ])('%j begins at %s', (selector, index) => {
+  ])('%j starts at %s', (selector, index) => {
     expect(startIndex(selector, events)).toBe(index);
   });
 });

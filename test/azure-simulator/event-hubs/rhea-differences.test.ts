@@ -21,7 +21,7 @@ function listen(connection: Connection, kind: string): Frame['performative'][] {
   return seen;
 }
 
-test('every field of what the service says is on the wire, for clients that read by position', async () => {
+test('every field of an answer is on the wire, for clients that read by position', async () => {
   const namespace = await startNamespace();
   const connection = open(namespace.eventHubs);
   const kinds = ['open', 'begin', 'attach', 'flow', 'transfer', 'disposition', 'detach', 'close'] as const;

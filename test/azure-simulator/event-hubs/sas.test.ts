@@ -35,7 +35,7 @@ describe('a shared access signature', () => {
     expect(sasRefusal(token, hub, key)).toContain(reason);
   });
 
-  test('says when it expires, or nothing', () => {
+  test('has an expiry, or none', () => {
     expect(sasExpiry(sign({ expires: 1_800_000_000 }))).toBe(1_800_000_000_000);
     expect(sasExpiry('SharedAccessSignature sr=x&se=soon')).toBeNull();
   });

@@ -21,14 +21,14 @@ const message = rhea.message.encode({
 });
 
 describe('the sections of an AMQP message', () => {
-  test('are found whole, in order and without a gap', () => {
+  test('are found in order and without a gap', () => {
     const sections = splitSections(message);
     expect(sections.map(({ code }) => code)).toEqual([0x70, 0x72, 0x73, 0x74, 0x75]);
     expect(Buffer.concat(sections.map(({ bytes }) => bytes))).toEqual(message);
     expect(binaryOf(sections[4] ?? never())).toEqual(Buffer.alloc(400, 1));
   });
 
-  test('of annotations can be made alone and read again', () => {
+  test('of annotations can be encoded alone and decoded again', () => {
     const bytes = annotationsSection('message_annotations', { 'x-opt-offset': '7' });
     expect(splitSections(bytes).map(({ code }) => code)).toEqual([sectionCodes.messageAnnotations]);
     expect(rhea.message.decode(bytes)).toMatchObject({ message_annotations: { 'x-opt-offset': '7' } });

@@ -65,7 +65,7 @@ describe('the simulated hub and the real SDK', () => {
     },
   );
 
-  test('a batch keeps its order and lies in the partition that was named', async () => {
+  test('a batch keeps its order and is stored in the named partition', async () => {
     const client = producer(azure);
     const before = azure.eventHubs.events().length;
     const batch = await client.createBatch({ partitionId: '2' });
@@ -81,7 +81,7 @@ describe('the simulated hub and the real SDK', () => {
     await client.close();
   });
 
-  test('a large batch of many frames arrives whole', async () => {
+  test('a batch of many frames is received completely', async () => {
     const client = producer(azure);
     const key = randomUUID();
     await send(client, [{ text: 'x'.repeat(900_000) }], key);
@@ -108,7 +108,7 @@ describe('the simulated hub and the real SDK', () => {
     expect(keys.map((key) => partitions.get(key))).toEqual(keys.map((key) => partitionOfKey(key, 4)));
   });
 
-  test('a consumer begins where it asks to: after a sequence number, and at the end', async () => {
+  test('a consumer starts where it requests: after a sequence number, or at the end', async () => {
     const client = producer(azure);
     const key = randomUUID();
     await send(client, [1, 2, 3], key);
@@ -171,7 +171,7 @@ describe('the simulated hub and the real SDK', () => {
     await Promise.all([closeOld(), closeNew()]);
   });
 
-  test('what does not exist is not found, and what is out of range is told so', async () => {
+  test('a missing entity is answered as not found, and a position out of range as invalid', async () => {
     const stranger = producer(azure, { hub: 'other' });
     await expect(send(stranger, [1])).rejects.toMatchObject({ code: 'MessagingEntityNotFoundError' });
     const client = producer(azure);
@@ -181,7 +181,7 @@ describe('the simulated hub and the real SDK', () => {
     await Promise.all([stranger.close(), client.close(), lost.close()]);
   });
 
-  test('a connection string with another key is turned away', async () => {
+  test('a connection string with another key is refused', async () => {
     const connectionString = azure.eventHubs.connectionString.replace(
       /SharedAccessKey=[^;]+/,
       'SharedAccessKey=d3Jvbmc=',

@@ -4,8 +4,8 @@ import { batchFormat } from '../../../src/azure-simulator/event-hubs/batch.ts';
 import { createThrottle } from '../../../src/azure-simulator/event-hubs/throttle.ts';
 import { attach, batch, open, outcome, putToken, signature, startNamespace } from './bare-client.ts';
 
-describe('a limit of what comes in', () => {
-  test('is 1,000 events a second for each unit, and none where none is set', () => {
+describe('an ingress limit', () => {
+  test('is 1,000 events a second for each unit, and unlimited without units', () => {
     let now = 0;
     const throttle = createThrottle(() => now);
     expect(throttle.admits(1_000_000, 1)).toBe(true);

@@ -63,7 +63,7 @@ describe('the document of a placement group', () => {
     expect(stepsOf(document)).toEqual(['2 A scheduled', '2 A updated']);
   });
 
-  test('what is handed out is a copy', () => {
+  test('a returned document is a copy', () => {
     const document = createGroupDocument();
     document.schedule(freeze);
     document.current.Events.pop();

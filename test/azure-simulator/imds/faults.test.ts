@@ -63,13 +63,13 @@ const cases: [fault: Fault, result: string][] = [
 ];
 
 describe('a fault of the simulated metadata service', () => {
-  test.each(cases)('%j looks to a client like: %s; and is over after its one time', async (fault, result) => {
+  test.each(cases)('%j looks to a client like: %s; and ends after one request', async (fault, result) => {
     imds.fault('scheduledevents', fault, 1);
     expect(await poll(fault === 'huge' ? 5_000 : 400)).toBe(result);
     expect(await poll(5_000)).toBe(good);
   });
 
-  test('lasts until it is cleared and leaves the other targets alone', async () => {
+  test('lasts until it is cleared and does not affect the other targets', async () => {
     imds.fault('instance', { status: 503 });
     expect(await poll()).toBe(good);
     imds.fault('scheduledevents', { status: 503 });

@@ -3,7 +3,7 @@ import { createFeatureSwitch } from '../../../src/azure-simulator/imds/feature-s
 
 const hour = 3_600_000;
 
-test('the first answer waits until the feature is on, and so does every one in the meantime', () => {
+test('the first answer, and every one until then, waits until the feature is on', () => {
   const feature = createFeatureSwitch(() => expect.unreachable('nobody turned it off'));
   feature.firstCallDelay(120_000);
   expect([0, 50_000, 120_000, 121_000].map((now) => feature.asked(now))).toEqual([120_000, 70_000, 0, 0]);
@@ -21,7 +21,7 @@ test('a day without a request turns it off; a request an hour keeps it on', () =
   expect(timesOff).toBe(1);
 });
 
-test('what was turned off by hand is on again after the next request', () => {
+test('a feature that was turned off manually is turned on by the next request', () => {
   let timesOff = 0;
   const feature = createFeatureSwitch(() => {
     timesOff += 1;

@@ -9,13 +9,13 @@ test('five requests within a second are answered, the sixth is not, and each VM 
   expect(limit.isExceeded('web_1', 500)).toBe(false);
 });
 
-test('what was refused does not count, so that a second later there is room again', () => {
+test('refused requests do not count, so requests are accepted again a second later', () => {
   const limit = createRequestLimit();
   limit.set(1);
   expect([0, 900, 1000, 1001].map((now) => limit.isExceeded('web_0', now))).toEqual([false, true, false, true]);
 });
 
-test('without a limit nobody is refused', () => {
+test('without a limit no request is refused', () => {
   const limit = createRequestLimit();
   limit.set(1);
   limit.set(null);

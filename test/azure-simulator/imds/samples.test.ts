@@ -54,7 +54,7 @@ describe('the sample that approves', () => {
     ['a redeploy by a user', { eventType: 'Redeploy', eventSource: 'User' }, true],
     ['an eviction', { eventType: 'Preempt' }, false],
   ];
-  test.each(cases)('meets %s', async (_, event, starts) => {
+  test.each(cases)('handles %s', async (_, event, starts) => {
     const eventId = imds.schedule({ eventType: 'Freeze', resources: ['web_0', 'web_1'], ...event });
     await listen(0);
     expect(imds.find(eventId)?.EventStatus).toBe(starts ? 'Started' : 'Scheduled');

@@ -41,7 +41,7 @@ describe('the simulated scheduled events', () => {
     expect((await get(path, init)).status).toBe(status);
   });
 
-  test('the preview version asks for no header', async () => {
+  test('the preview version requires no header', async () => {
     expect((await get('/metadata/scheduledevents?api-version=2017-03-01', { headers: {} })).status).toBe(200);
   });
 
@@ -72,7 +72,7 @@ describe('the simulated scheduled events', () => {
     expect(Math.abs(date - (Date.now() + 7_200_000))).toBeLessThan(60_000);
   });
 
-  test('a VM that asks too often is told so, whatever it asks for, and its neighbour is not', async () => {
+  test('a VM that sends too many requests is refused on every path, and its neighbour is not', async () => {
     imds.limitRate(2);
     const asked = ['web_0', 'web_0', 'web_0', 'web_1'].map((vm) =>
       get(`/vm/${vm}/metadata/instance?api-version=2023-11-15`),
@@ -91,7 +91,7 @@ describe('the simulated scheduled events', () => {
     expect(performance.now() - begun).toBeGreaterThanOrEqual(75);
   });
 
-  test('an ETag comes only when asked for, and 304 only while the list is the same', async () => {
+  test('an ETag is sent only on request, and 304 only while the list is the same', async () => {
     expect((await get(events)).headers.get('etag')).toBeNull();
     imds.offerEtag(true);
     const tag = (await get(events)).headers.get('etag') ?? '';
@@ -101,7 +101,7 @@ describe('the simulated scheduled events', () => {
     expect((await get(events, again)).status).toBe(200);
   });
 
-  test('an approval starts the event, whoever sends it, and may be repeated', async () => {
+  test('an approval by any VM starts the event, and may be repeated', async () => {
     const eventId = imds.schedule({ eventType: 'Reboot', resources: ['web_1'] });
     const body = JSON.stringify({ StartRequests: [{ EventId: eventId }] });
     expect((await approve(body)).status).toBe(200);
@@ -168,7 +168,7 @@ describe('the simulated instance metadata', () => {
     });
   });
 
-  test('an older host names its newest versions and tells less', async () => {
+  test('an older host lists its newest versions and has fewer fields', async () => {
     imds.knowInstanceVersions(['2019-06-04', '2020-12-01', '2021-02-01', '2021-05-01']);
     const unknown = await get('/metadata/instance?api-version=2023-11-15');
     expect(unknown.status).toBe(400);
@@ -193,7 +193,7 @@ describe('the simulated instance metadata', () => {
     ['2021-03-01', ['virtualMachineScaleSet']],
     ['2023-11-15', ['physicalZone']],
   ];
-  test('every published version is known and tells the fields that it has', async () => {
+  test('every published version is supported with the fields that it has', async () => {
     const { apiVersions } = (await (await get('/metadata/versions')).json()) as { apiVersions: string[] };
     expect(apiVersions).toEqual([...apiVersions].sort());
     expect(apiVersions).toEqual(expect.arrayContaining(['2017-04-02', '2019-08-01', '2019-08-15', '2025-04-07']));
@@ -224,7 +224,7 @@ describe('the simulated instance metadata', () => {
     expect([answer.status, await answer.text()]).toEqual([status, text]);
   });
 
-  test('a part is told as JSON, a single value only as text', async () => {
+  test('an object is answered as JSON, a single value only as text', async () => {
     const part = (path: string, format = ''): Promise<Response> =>
       get(`/vm/web_1/metadata/instance/${path}?api-version=2025-04-07${format}`);
     expect(await (await part('compute')).json()).toMatchObject({ name: 'web_1', physicalZone: 'westeurope-az2' });
@@ -240,7 +240,7 @@ describe('the simulated token endpoint', () => {
   const path = '/metadata/identity/oauth2/token';
   const query = '?api-version=2018-02-01&resource=https%3A%2F%2Fmonitor.azure.com';
 
-  test.each([path, `${path}/`])('%s gives a signed token for the resource asked for', async (endpoint) => {
+  test.each([path, `${path}/`])('%s returns a signed token for the requested resource', async (endpoint) => {
     const answer = await get(`${endpoint}${query}&client_id=me`);
     const token = (await answer.json()) as { access_token: string; client_id: string; expires_in: string };
     expect(token).toMatchObject({ client_id: 'me', token_type: 'Bearer', resource: 'https://monitor.azure.com' });

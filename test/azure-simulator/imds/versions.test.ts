@@ -23,7 +23,7 @@ const cases: [version: string, types: string[], fields: string[], resource: stri
 ];
 
 describe('the simulated document in an older version', () => {
-  test.each(cases)('%s knows the types %j and tells %j', (version, types, fields, resource) => {
+  test.each(cases)('%s has the types %j and shows %j', (version, types, fields, resource) => {
     const shown = documentOfVersion(document, version);
     expect(shown.Events.map(({ EventType }) => EventType)).toEqual(types);
     expect(Object.keys(shown.Events[0] ?? {})).toEqual(fields);

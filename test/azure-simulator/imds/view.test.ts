@@ -50,7 +50,7 @@ const cases: readonly (readonly [story: string, vm: Partial<VmDefinition>, expec
   ['another list under the same number', { sees: 'own' }, '1 A'],
 ];
 
-describe('what the endpoint of web_0 shows', () => {
+describe('the view of the endpoint of web_0', () => {
   test.each(cases)('after %s, to a VM with %j: %s', (story, traits, expected) => {
     const group = createGroupDocument();
     const view = openView(group, createVm({ name: 'web_0', ...traits }));
@@ -66,7 +66,7 @@ describe('what the endpoint of web_0 shows', () => {
     expect(shown(view)).toBe('2 A');
   });
 
-  test('a VM that joins late is shown what is listed then, and a closed view stays as it was', () => {
+  test('a VM that joins late is shown the current list, and a closed view stays unchanged', () => {
     const group = createGroupDocument();
     group.schedule(about('A', 'web_0'));
     const view = openView(group, createVm({ name: 'web_0' }));

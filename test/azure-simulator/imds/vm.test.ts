@@ -9,7 +9,7 @@ test('a name of the form set_number is an instance of a uniform scale set', () =
   );
 });
 
-test('another name is a VM of its own, in a flexible scale set if it says so', () => {
+test('another name is a different VM, in a flexible scale set when configured so', () => {
   const alone = createVm({ name: 'db', resourceGroup: 'rg', subscriptionId: 's' });
   const flexible = createVm({ name: 'web_0af3', scaleSet: 'web', resourceGroup: 'rg', subscriptionId: 's' });
   expect(alone).toMatchObject({ scaleSet: null, scaleSetResourceId: null, placementGroupId: '' });

@@ -31,7 +31,7 @@ describe('the columns of a simulated table', () => {
     expect(misfit(rows, [{ name: 'Field', type: 'colour' }])).toContain('unknown type colour');
   });
 
-  test('what is stored has the declared columns only, long values cut and an unbelievable time replaced', () => {
+  test('a stored row has only the declared columns, long values are truncated and an implausible time is replaced', () => {
     const now = new Date('2026-01-10T00:00:00.000Z');
     const columns = ['TimeGenerated', 'Text', 'Nothing'].map((name) => ({ name, type: 'string' }));
     const row = { TimeGenerated: '2026-01-01T00:00:00.000Z', Text: 'x'.repeat(70_000), Nothing: null, Undeclared: 1 };

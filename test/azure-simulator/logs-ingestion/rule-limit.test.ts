@@ -8,7 +8,7 @@ test('a rule without a limit takes whatever comes', () => {
   );
 });
 
-test('a rule takes so many requests a minute and says when the next minute begins', () => {
+test('a rule accepts a limited number of requests a minute, and answers when the next minute starts', () => {
   let now = 5_000;
   const throttle = createRuleThrottle(() => now);
   throttle.limit({ requestsPerMinute: 2 });
@@ -22,7 +22,7 @@ test('a rule takes so many requests a minute and says when the next minute begin
   expect(callAt(70_000)).toBe(0);
 });
 
-test('a rule takes so many bytes a minute, and the call that goes over it', () => {
+test('a rule accepts a limited number of bytes a minute, including the call that exceeds it', () => {
   let now = 0;
   const throttle = createRuleThrottle(() => now);
   throttle.limit({ bytesPerMinute: 100 });

@@ -64,7 +64,7 @@ describe('the simulated Logs Ingestion API and the real SDK', () => {
     expect(azure.logAnalytics.requests.at(-1)).toMatchObject({ status: 204, rows: 2 });
   });
 
-  test('declared columns are kept, others dropped, and a wrong type refuses the whole call', async () => {
+  test('declared columns are stored, others dropped, and a wrong type refuses the entire call', async () => {
     const stream = 'Custom-B_CL';
     expect(await upload([{ Number: 7, Other: 1 }], { stream })).toBe('204');
     expect(azure.logAnalytics.rows(stream)).toEqual([{ Number: 7, TimeGenerated: expect.any(String) }]);

@@ -84,7 +84,7 @@ test.for([
   expect(imds.shown[1]).toEqual({ DocumentIncarnation: 7, Events: [event({ NotBefore: notBefore })] });
 });
 
-test('NotBefore is moved in the manner in which it is written, and left alone where it cannot be read', () => {
+test('NotBefore is moved in the format in which it is written, and is unchanged when it cannot be parsed', () => {
   const later = (time: Date): Date => new Date(time.getTime() + 60_000);
   const texts = ['Sat, 21 Nov 2026 09:15:00 GMT', '2026-11-21T09:15:00Z', '', 'soon'];
   const original = document(7, ...texts.map((NotBefore) => event({ NotBefore }))).document;

@@ -16,12 +16,12 @@ test('scenarios have distinct names, one sentence each, and can be watched withi
   }
 });
 
-test('a scenario that nobody wrote is not found', () => {
+test('an unknown scenario is not found', () => {
   expect(findScenario('freeze')?.name).toBe('freeze');
   expect(findScenario('earthquake')).toBeUndefined();
 });
 
-test('a freeze in real time is 15 minutes announced, then felt for 7 seconds, then listed for 10 minutes', () => {
+test('a freeze in real time is announced for 15 minutes, pauses for 7 seconds, and is listed for 10 minutes', () => {
   const freeze = findScenario('freeze');
   const [announced, started, felt, removed] = freeze?.steps ?? [];
   expect(announced).toMatchObject({ do: 'schedule', noticeSeconds: 900 });

@@ -82,12 +82,12 @@ const cases: readonly (readonly [name: string, expected: readonly string[]])[] =
 /** They are about time-outs and destinations: a real bridge goes through them in `test/end-to-end/scenarios.test.ts`. */
 const elsewhere = ['warm-up', 'chaos'];
 
-describe('the first VM of a scenario tells', () => {
+describe('the records of the first VM of a scenario', () => {
   test('every scenario is in the table', () => {
     expect([...cases.map(([name]) => name), ...elsewhere]).toEqual(scenarios.map(({ name }) => name));
   });
 
-  test.each(cases)('of %s: %j', async (name, expected) => {
+  test.each(cases)('%s: %j', async (name, expected) => {
     expect(phaseLines(await recordsOf(name))).toEqual(expected);
   });
 
@@ -97,7 +97,7 @@ describe('the first VM of a scenario tells', () => {
     ['unknown-duration', 25_000, 25_000],
     ['no-impact', 0, 0],
   ];
-  test.each(pauses)('of %s a longest pause of %d ms, %d ms in all', async (name, longestMs, totalMs) => {
+  test.each(pauses)('%s: a longest pause of %d ms, %d ms in total', async (name, longestMs, totalMs) => {
     const end = (await recordsOf(name)).at(-1);
     expect(end?.observedPauseMs ?? 0).toBe(longestMs);
     expect(end?.observedPauseTotalMs ?? 0).toBe(totalMs);
@@ -114,13 +114,13 @@ async function observedPhases(name: string): Promise<readonly (readonly string[]
   );
 }
 
-test('VMs of one group are told of each other', async () => {
+test('VMs of one group report the events of each other', async () => {
   const [first, second] = await observedPhases('fault-domains-in-turn');
   expect(first).toHaveLength(9);
   expect(second).toEqual(first);
 });
 
-test.each(['gpu-one-fault-domain', 'standalone-in-zone'])('in %s a VM is told of itself only', async (name) => {
+test.each(['gpu-one-fault-domain', 'standalone-in-zone'])('in %s a VM reports only its own events', async (name) => {
   const [first, second] = await observedPhases(name);
   expect(first).toEqual(['Scheduled web_0', 'Started web_0', 'Completed web_0']);
   expect(second).toEqual(['Scheduled web_1', 'Started web_1', 'Completed web_1']);

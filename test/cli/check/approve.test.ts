@@ -16,7 +16,7 @@ test.for([
     policy: { userInitiated: true, freezeUpToSeconds: 5, onBehalfOf: ['web_1', 'web_2'], onBehalfAfterSeconds: 90 },
     message: /every Reboot and Redeploy .* every Freeze .* and what a user asked for of web_1, web_2, when .* 90 s/,
   },
-])('what would be approved is said in words: $name', ({ policy, message }) => {
+])('the approval policy in words: $name', ({ policy, message }) => {
   expect(approveFinding(policy, off)).toMatchObject({ verdict: 'ok', message: expect.stringMatching(message) });
 });
 

@@ -10,7 +10,7 @@ test.for([
   { offset: -86_400, verdict: 'problem', message: /24 h ahead of/ },
   { offset: 864_000, verdict: 'problem', message: /10 d behind/ },
   { offset: null, verdict: 'not-proven', message: /did not tell/ },
-])('a clock that is $offset s off is told as $verdict', ({ offset, verdict, message }) => {
+])('a clock that is $offset s off is $verdict', ({ offset, verdict, message }) => {
   const found = clockFinding(offset, 'linux');
   expect(found).toMatchObject({ verdict, message: expect.stringMatching(message) });
   expect(found.remedy !== undefined).toBe(verdict === 'warning' || verdict === 'problem');

@@ -17,13 +17,13 @@ function findings(mode: number | null, { secret = false, proxy = '', env = {} as
 
 test.for([
   {
-    name: 'everybody, and it holds no secret',
+    name: 'everyone can read it, and it has no secret',
     mode: 0o644,
     verdict: 'ok',
     message: /by everybody \(mode 644\)\. It holds no secret/,
   },
   {
-    name: 'nobody else',
+    name: 'only its owner can read it',
     mode: 0o600,
     secret: true,
     verdict: 'ok',
@@ -38,7 +38,7 @@ test.for([
     remedy: 'chmod g-r /c.json',
   },
   {
-    name: 'everybody can change it',
+    name: 'everyone can change it',
     mode: 0o646,
     verdict: 'warning',
     message: /Everybody can change it/,
@@ -58,7 +58,7 @@ test.for([
     message: /Windows/,
     remedy: 'icacls "/c.json"',
   },
-])('who can read the configuration: $name', ({ mode, secret, verdict, message, remedy }) => {
+])('the permissions of the configuration: $name', ({ mode, secret, verdict, message, remedy }) => {
   const found = findings(mode, { secret: secret === true }).find(({ what }) => what === 'configuration.readers');
   expect(found).toMatchObject({ verdict, message: expect.stringMatching(message) });
   expect(found?.remedy).toBe(remedy);

@@ -42,7 +42,7 @@ const cases: readonly { name: string; given: Facts; verdict: string; message: Re
     remedy: /outbox list --state dead$/,
   },
   {
-    name: 'what waits for a service that does not run',
+    name: 'records are pending while no service runs',
     given: facts({ ...unanswered('nobody', false), ...hub({ state: 'stopped', waiting: 2, oldestAgeSeconds: 7200 }) }),
     verdict: 'warning',
     message: /^2 records wait for Event Hubs \(stopped\), the oldest for 2 h\.$/,

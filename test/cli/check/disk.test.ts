@@ -34,9 +34,15 @@ const rows: readonly {
     verdict: 'ok',
     message: /owned by bridge; run the service as bridge or as root/,
   },
-  { name: 'it is not there yet', with: { exists: false }, what: 'disk.directory', verdict: 'ok', message: /makes it/ },
   {
-    name: 'it is full',
+    name: 'it does not exist yet',
+    with: { exists: false },
+    what: 'disk.directory',
+    verdict: 'ok',
+    message: /makes it/,
+  },
+  {
+    name: 'the disk is full',
     with: { trouble: { code: 'ENOSPC', reason: 'x' } },
     what: 'disk.directory',
     verdict: 'problem',
@@ -60,7 +66,7 @@ const rows: readonly {
     remedy: 'ls -ld /state /',
   },
   {
-    name: 'a person may not write',
+    name: 'it is not writable',
     with: { trouble: denied, account: 1000 },
     what: 'disk.directory',
     verdict: 'not-proven',
@@ -75,7 +81,7 @@ const rows: readonly {
     remedy: 'sudo chmod u+rwx /state',
   },
   {
-    name: 'it is far away',
+    name: 'it is on a network file system',
     with: { network: 'NFS' },
     what: 'disk.directory',
     verdict: 'warning',
@@ -122,7 +128,7 @@ const rows: readonly {
   },
 ];
 
-test.for(rows)('what the state directory proves: $name', ({ with: given, what, verdict, message, remedy }) => {
+test.for(rows)('the finding about the state directory: $name', ({ with: given, what, verdict, message, remedy }) => {
   const found = diskFindings({ ...whole, ...given }, { maxMegabytes: 256, nameOf }).find((one) => one.what === what);
   expect(found).toMatchObject({ verdict, message: expect.stringMatching(message) });
   expect(found?.remedy).toBe(remedy);

@@ -5,7 +5,7 @@ import { exitCodes } from '../../../src/cli/exit-codes.ts';
 
 const well = ok('imds.document', 'x');
 const cases: readonly { name: string; findings: readonly Finding[]; verdict: string; exitCode: number }[] = [
-  { name: 'nothing at all', findings: [], verdict: 'ok', exitCode: 0 },
+  { name: 'no finding', findings: [], verdict: 'ok', exitCode: 0 },
   { name: 'all is well', findings: [well, notProven('clock.offset', 'x')], verdict: 'ok', exitCode: 0 },
   { name: 'a warning ends as all does', findings: [well, warning('disk.space', 'x')], verdict: 'warning', exitCode: 0 },
   {
@@ -26,7 +26,7 @@ test.for(cases)('how findings are judged together: $name', ({ findings, verdict,
   expect(judge(findings)).toMatchObject({ verdict, exitCode });
 });
 
-test('every class of failure has something that can be proven, and an exit code of its own', () => {
+test('every class of failure has a finding that can be ok, and its own exit code', () => {
   const used = new Set(Object.keys(checkIds).map((what) => what.split('.')[0]));
   expect([...used].sort()).toEqual(Object.keys(classes).sort());
   const codes = Object.values(exitCodes).map(({ code }) => code);

@@ -67,14 +67,14 @@ test.for([
     message: /another identity than identity\.clientId names/,
   },
   {
-    name: 'a token that tells nothing',
+    name: 'a token without claims about its identity',
     tokens: [{ scope, claims: null, failure: null }],
     wanted: null,
     what: 'identity.which',
     verdict: 'not-proven',
     message: /tell nothing/,
   },
-])('which identity it is: $name', ({ tokens, wanted, what, verdict, message }) => {
+])('the finding about the identity: $name', ({ tokens, wanted, what, verdict, message }) => {
   const found = identityFindings({ clientId: wanted }, tokens, vm).find((one) => one.what === what);
   expect(found).toMatchObject({ verdict, message: expect.stringMatching(message) });
 });
@@ -132,14 +132,14 @@ test.for([
     remedy: 'az vm identity assign --subscription s --resource-group "web(test)" --name web_3',
   },
   { name: 'no answer', of: vm, failure: refused('token-unreachable'), wanted: null, remedy: undefined },
-])('what fixes a VM without a token: $name', ({ of, failure, wanted, remedy }) => {
+])('the remedy for a VM without a token: $name', ({ of, failure, wanted, remedy }) => {
   const [token, which] = identityFindings({ clientId: wanted }, [failure], of);
   expect(token).toMatchObject({ verdict: 'problem', what: 'identity.token' });
   expect(token?.remedy).toBe(remedy);
   expect(which?.verdict).toBe('not-proven');
 });
 
-test('the claims of a token are read, and nonsense is none', () => {
+test('the claims of a token are parsed, and invalid ones are ignored', () => {
   const token = (payload: string): string => `x.${Buffer.from(payload).toString('base64url')}.y`;
   expect(readClaims(token('{"appid":"a","oid":"o","tid":"t","xms_mirid":7}'))).toEqual({
     clientId: 'a',

@@ -46,9 +46,15 @@ const rows: readonly {
   remedy?: RegExp;
 }[] = [
   { name: 'it answers', with: {}, what: 'imds.instance', verdict: 'ok', message: /2023-11-15.*web_3, vmId V1\.$/ },
-  { name: 'it names nobody', with: { vm: null }, what: 'imds.instance', verdict: 'problem', message: /observer\.vmId/ },
   {
-    name: 'it is not there',
+    name: 'it has no name of this VM',
+    with: { vm: null },
+    what: 'imds.instance',
+    verdict: 'problem',
+    message: /observer\.vmId/,
+  },
+  {
+    name: 'it is missing',
     with: { answer: nothing('no-route'), vm: null, endpoint: 'auto' },
     what: 'imds.instance',
     verdict: 'problem',
@@ -56,7 +62,7 @@ const rows: readonly {
     remedy: /^curl .*http:\/\/169\.254\.169\.254\/metadata/,
   },
   {
-    name: 'it is not there, and the configuration names this VM',
+    name: 'it is missing, and the configuration names this VM',
     with: { answer: nothing('no-route'), vm: alone, isNameConfigured: true },
     what: 'imds.instance',
     verdict: 'warning',
@@ -65,7 +71,7 @@ const rows: readonly {
     remedy: /^curl .*\/metadata\/instance\?api-version=2023-11-15"$/,
   },
   {
-    name: 'it is not there, and only the outbox knows this VM',
+    name: 'it is missing, and only the outbox names this VM',
     with: { answer: nothing('no-route'), vm: alone, stored: alone },
     what: 'imds.instance',
     verdict: 'problem',
@@ -117,7 +123,7 @@ const rows: readonly {
     message: /2 more cannot be read/,
   },
   {
-    name: 'nobody is named',
+    name: 'no VM is named',
     with: {},
     what: 'imds.names',
     verdict: 'ok',
@@ -187,21 +193,21 @@ const rows: readonly {
     message: /a share of 0\.1/,
   },
   {
-    name: 'nobody beside it',
+    name: 'the VM has no neighbours',
     with: { vm: alone },
     what: 'imds.neighbours',
     verdict: 'ok',
     message: /^No neighbour can witness for this VM/,
   },
   {
-    name: 'it is not there, so a scale set is not known of',
+    name: 'it is missing, so a scale set is unknown',
     with: { answer: nothing('no-route'), vm: alone, isNameConfigured: true },
     what: 'imds.neighbours',
     verdict: 'not-proven',
     message: /^Without the instance metadata/,
   },
   {
-    name: 'nobody beside it, and a share set',
+    name: 'the VM has no neighbours, and a share is set',
     with: { vm: alone, witnessRate: 0.1 },
     what: 'imds.neighbours',
     verdict: 'warning',
@@ -209,7 +215,7 @@ const rows: readonly {
   },
 ];
 
-test.for(rows)('what the metadata service proves: $name', ({ with: given, what, verdict, message, remedy }) => {
+test.for(rows)('the finding about the metadata service: $name', ({ with: given, what, verdict, message, remedy }) => {
   const found = imdsFindings({ ...whole, ...given }).find((one) => one.what === what);
   expect(found).toMatchObject({ verdict, message: expect.stringMatching(message) });
   if (remedy) expect(found?.remedy).toMatch(remedy);

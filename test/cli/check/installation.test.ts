@@ -3,7 +3,7 @@ import { installationFindings } from '../../../src/cli/check/installation.ts';
 
 const ready = { folder: '1.0.0', unit: 'unit', configuration: 'a' };
 
-test('check says nothing of an installation where there is none', () => {
+test('check has no finding about the installation without one', () => {
   expect(installationFindings(null)).toEqual([]);
 });
 
@@ -13,7 +13,7 @@ test('check is content with the version that was to be installed last', () => {
   ]);
 });
 
-test('check warns of a version that was to be installed and does not run, and says where to read on', () => {
+test('check warns of a version that was to be installed and does not run, and names the log', () => {
   const refused = { version: '2.0.0', because: 'Version 2.0.0 did not become ready: it ended.' };
   expect(installationFindings({ ready, refused })).toMatchObject([
     {

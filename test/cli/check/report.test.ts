@@ -30,7 +30,7 @@ const long = [
   notProven('eventHubs.probe', 'Not tried.', `az ${'x'.repeat(60)}`),
 ];
 
-test('on a terminal of 80 columns lines end between words, and a command stays whole', () => {
+test('on a terminal of 80 columns lines break between words, and a command is not broken', () => {
   expect(classText('eventHubs', long, { width: 80, colour: false })).toBe(
     `eventHubs
   PROBLEM    send        The identity of this VM may not send to the event hub

@@ -40,7 +40,7 @@ test('before the first start there is nothing, and nothing is made', async () =>
   expect(readdirSync(directory.path)).toEqual([]);
 });
 
-test('an outbox is looked at while its service writes it, and after', async () => {
+test('an outbox is read while its service writes it, and afterwards', async () => {
   using directory = temporaryDirectory('check-state');
   const outbox = openIn(directory.path);
   expect(await inspect(directory.path)).toMatchObject({
@@ -75,7 +75,7 @@ test('an outbox with one bad page is damaged, though its first page is sound', a
   });
 });
 
-test('an outbox that took the place of a damaged one is a warning that says where that is', async () => {
+test('an outbox that replaced a damaged one is a warning that names the quarantine folder', async () => {
   using directory = temporaryDirectory('check-state');
   writeFileSync(join(directory.path, 'outbox.sqlite'), 'no database');
   openIn(directory.path).close();
@@ -89,7 +89,7 @@ const none: StateSeen = { running: false, report: null, error: null };
 const tooNew = new OutboxTooNew('/s/outbox.sqlite', 2, 1, '2.0.0');
 const rows = [
   {
-    name: 'the lock may not be looked at',
+    name: 'the lock is not readable',
     seen: { ...none, running: null },
     what: 'state.service',
     verdict: 'not-proven',
@@ -111,7 +111,7 @@ const rows = [
   },
 ];
 
-test.for(rows)('what the state file proves: $name', ({ seen, what, verdict, message }) => {
+test.for(rows)('the finding about the state file: $name', ({ seen, what, verdict, message }) => {
   const status = new Failure('noOutbox', 'There is no outbox.');
   const on = { directory: '/s', status, isAnswered: null };
   const found = stateFindings(seen, on).find((one) => one.what === what);
@@ -161,7 +161,7 @@ const ofService: readonly {
     message: /^Not responding/,
   },
   {
-    name: 'one that may not be asked',
+    name: 'one that this user may not query',
     given: facts(unanswered('denied', true)),
     verdict: 'not-proven',
     message: /may not ask/,

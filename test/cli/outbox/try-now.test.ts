@@ -28,7 +28,7 @@ test('pending records are sent at once, however long the pause of the destinatio
   harness.close();
 });
 
-test('without a service the message says that the next start tries by itself', async () => {
+test('without a service the message explains that the next start sends by itself', async () => {
   using harness = createHarness();
   const outbox = harness.open({ sinks: ['event-hubs'] });
   appendRecords(outbox);

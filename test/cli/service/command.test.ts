@@ -23,7 +23,7 @@ async function service(
   return { ...ended, code, said: [...harness.said, ended.out].join('\n') };
 }
 
-test('service install says that it is ready, and that restarts may wait from now on', async () => {
+test('service install reports that the service is ready, and that restarts may take longer from now on', async () => {
   using harness = createHarness();
   const { code, said } = await service(
     harness,
@@ -54,7 +54,7 @@ test('service install in an image starts nothing', async () => {
   expect(harness.runs()).toBeNull();
 });
 
-test('restarts are told of with an update that is the first installation, and not where nobody watches yet', async () => {
+test('a delay of restarts is reported by an update that is the first installation, and not where restarts are not delayed yet', async () => {
   using harness = createHarness();
   const waiting = await service(harness, 'install', '--from', harness.package('1.0.0'));
   expect(waiting.said).toMatch(/^Version 1\.0\.0 is installed, and waits for its configuration/);
@@ -74,7 +74,7 @@ test('restarts are told of with an update that is the first installation, and no
   expect((await service(harness, 'install', '--from', harness.package('3.0.0'))).said).toContain('15 minutes');
 });
 
-test('service update, configure, disable and enable say what became of it', async () => {
+test('service update, configure, disable and enable report their result', async () => {
   using harness = createHarness();
   await service(harness, 'install', '--from', harness.package('1.0.0'));
   expect((await service(harness, 'configure', '--config', harness.configuration('a'))).said).toContain(
@@ -91,7 +91,7 @@ test('service update, configure, disable and enable say what became of it', asyn
   expect((await service(harness, 'enable')).said).toContain('Version 3.0.0 runs and is ready.');
 });
 
-test('service uninstall says that Scheduled Events stays on for a day, until when, and what is kept', async () => {
+test('service uninstall reports that Scheduled Events stays on for a day, until when, and what is kept', async () => {
   using harness = createHarness();
   await service(harness, 'install', '--from', harness.package('1.0.0'), '--config', harness.configuration());
   const { code, said } = await service(harness, 'uninstall', '--keep-state');
@@ -136,7 +136,7 @@ test('service install with a wrong configuration ends with 53, service update wi
   ]);
 });
 
-test('a service that gets no connection to the metadata service is installed all the same; 55 and the first line say so', async () => {
+test('a service without a connection to the metadata service is installed; exit code 55 and the first line report it', async () => {
   const reason = 'No connection to http://169.254.169.254 was established within 10 s: check the firewall.';
   using harness = createHarness({ reach: () => ({ kind: 'no-connection', reason }) });
   const blind = [
@@ -160,7 +160,7 @@ test('a service that gets no connection to the metadata service is installed all
   });
 });
 
-test('service status tells a person and a program, and fails where a service that should run does not', async () => {
+test('service status has a page and JSON, and fails when an enabled service does not run', async () => {
   using harness = createHarness();
   expect(await service(harness, 'status')).toMatchObject({ code: 4, out: 'The service is not installed here.\n' });
   await service(harness, 'install', '--from', harness.package('1.0.0'), '--config', harness.configuration());
@@ -186,7 +186,7 @@ test('service status tells a person and a program, and fails where a service tha
   expect(stopped.out).toContain('This is not what became ready last');
 });
 
-test('programs of the system are found whatever the path of who asks, those of the path first', () => {
+test('programs of the system are found whatever PATH is set, those in PATH first', () => {
   const paths = (env: NodeJS.ProcessEnv) =>
     thisMachine({ env, print: () => {}, stop: new AbortController().signal }).env.PATH;
   expect(paths({ PATH: '/mine:/usr/bin' })).toBe('/mine:/usr/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin:/bin');
@@ -195,7 +195,7 @@ test('programs of the system are found whatever the path of who asks, those of t
   }
 });
 
-test('whoever interrupts an installation is told that it goes on, and it does', async () => {
+test('interrupting an installation reports that it continues, and it does', async () => {
   using harness = createHarness();
   const stop = new AbortController();
   const greet = (stateDirectory: string) => {
@@ -214,7 +214,7 @@ test('whoever interrupts an installation is told that it goes on, and it does', 
   ]);
 });
 
-test.each(['disable', 'uninstall'])('whoever interrupts service %s is told that it goes on', async (verb) => {
+test.each(['disable', 'uninstall'])('interrupting service %s reports that it continues', async (verb) => {
   using harness = createHarness();
   await service(harness, 'install', '--from', harness.package('1.0.0'), '--config', harness.configuration());
   const stop = new AbortController();
@@ -233,7 +233,7 @@ test.each(['disable', 'uninstall'])('whoever interrupts service %s is told that 
   ]);
 });
 
-test('whoever interrupts what is over is told nothing', async () => {
+test('interrupting a finished command prints nothing', async () => {
   using harness = createHarness();
   await service(harness, 'install', '--from', harness.package('1.0.0'), '--config', harness.configuration());
   const stop = new AbortController();
@@ -253,7 +253,7 @@ test('service uninstall keeps the configuration on request, and does not promise
   expect(said).toMatch(/The configuration is kept in \S+config\.json: the next installation runs with it\./);
 });
 
-test('service uninstall does not say that an account has gone that stays', async () => {
+test('service uninstall does not report an account as removed that is kept', async () => {
   using harness = createHarness();
   await service(harness, 'install', '--from', harness.package('1.0.0'), '--config', harness.configuration());
   harness.mark('account-stays');
@@ -273,7 +273,7 @@ test('a package that its builder has not signed is refused with 52 where a key i
   }
 });
 
-test('a disk that refuses is told in one line, with the code for what is missing where it is full', async () => {
+test('a failing disk is reported in one line, with the exit code for a full disk when it is full', async () => {
   const failing = (code: string) => async () => {
     throw Object.assign(new Error(`${code}: open '/etc/x'`), { code, syscall: 'open' });
   };
@@ -288,7 +288,7 @@ test('a disk that refuses is told in one line, with the code for what is missing
   await expect(orFail(async () => Promise.reject(new TypeError('ours')))).rejects.toThrow(TypeError);
 });
 
-test('the help of each verb tells its exit codes in order, and 55 only where a service may be started', async () => {
+test('the help of each verb lists its exit codes in order, and 55 only where a service may be started', async () => {
   using harness = createHarness();
   const codes = async (verb: string) => {
     const { out } = await service(harness, verb, '--help');
@@ -305,7 +305,7 @@ test('a package has to be named, and a configuration to configure', async () => 
   for (const args of [['install'], ['update'], ['configure']]) expect((await service(harness, ...args)).code).toBe(2);
 });
 
-test('a configuration is looked at without the environment of the command, and may hold secrets', () => {
+test('a configuration is validated without the environment of the command, and may contain secrets', () => {
   using harness = createHarness();
   const sinks = {
     eventHubs: {

@@ -138,7 +138,7 @@ test('the JSON has a stable shape, while the service runs and after it stopped',
   expect(after.verdict.message).toMatch(/^Not running: /);
 });
 
-test('the page begins with the verdict, and the exit code says whether a person is needed', async () => {
+test('the page starts with the verdict, and the exit code tells whether an operator is needed', async () => {
   using harness = createHarness();
   const outbox = busy(harness);
   await using _ = closing(await serveStatusOf(outbox, harness.directory));
@@ -152,7 +152,7 @@ test('the page begins with the verdict, and the exit code says whether a person 
   });
 });
 
-test('a service that answers is believed, also where its files are gone', async () => {
+test('the answer of the service wins, even when its files are missing', async () => {
   using harness = createHarness();
   const outbox = busy(harness);
   await using _ = closing(await serveStatusOf(outbox, harness.directory));
@@ -168,7 +168,7 @@ test('a process that holds the directory and does not listen is not called well'
   expect(reason).toBe('actionRequired');
 });
 
-test('the configuration says where the outbox is and how large it may be', async () => {
+test('the configuration gives the path of the outbox and its quota', async () => {
   using harness = createHarness();
   busy(harness);
   const config = join(harness.directory, 'config.json');
@@ -242,7 +242,7 @@ test.for([
     reason: 'newerOutbox',
     message: /has format 2; this version reads format 1 and has not touched it\. Install/,
   },
-])('$name is told in one sentence', async ({ spoil, reason, message }) => {
+])('$name is reported in one sentence', async ({ spoil, reason, message }) => {
   using harness = createHarness();
   harness.open().close();
   spoil(harness);

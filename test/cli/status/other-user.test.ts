@@ -43,7 +43,7 @@ function filledBy(harness: Harness) {
 }
 
 describe.skipIf(process.getuid?.() !== 0)('a user who may only read the state directory', () => {
-  test('is told what is on disk, that only the service knows more, and the status after it stopped', async () => {
+  test('sees what is on disk, that only the service knows more, and the status after the service stopped', async () => {
     using harness = createHarness();
     const outbox = filledBy(harness);
     const served = await serveStatusOf(outbox, harness.directory);
@@ -77,7 +77,7 @@ describe.skipIf(process.getuid?.() !== 0)('a user who may only read the state di
     expect(harness.open({ sinks: ['event-hubs'] }).counters()['event-hubs']).toMatchObject({ dead: 1 });
   });
 
-  test('is told where even that is not allowed', async () => {
+  test('is refused with the reason when even the directory is not readable', async () => {
     using harness = createHarness();
     filledBy(harness);
     chmodSync(harness.directory, 0o700);

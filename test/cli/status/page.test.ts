@@ -23,7 +23,7 @@ Log Analytics  idle         0  -       -                0  09:26 UTC (3 min ago)
 `);
 });
 
-test('one that is not well says what is wrong first, then everything it rests on', () => {
+test('an unhealthy service shows its problems first, then the facts', () => {
   const refused = {
     at: '2026-03-14T09:28:00.000Z',
     code: 'http-403',
@@ -92,7 +92,7 @@ Last errors:
 `);
 });
 
-test('a destination that is asked again later says when, and what it failed of last', () => {
+test('a destination that is retried later shows when, and its last error', () => {
   const lastError = { at: '2026-03-14T09:27:00.000Z', code: 'server-busy', reason: 'It is busy.' };
   const failing = { state: 'retrying' as const, waiting: 1, retryAt: '2026-03-14T09:31:00.000Z', lastError };
   const other = { ...lastError, reason: 'The line broke.' };
@@ -104,7 +104,7 @@ test('a destination that is asked again later says when, and what it failed of l
   expect(text).toContain('Last errors:\n  - Log Analytics 09:27 UTC, server-busy: The line broke.\n');
 });
 
-test('an attempt that is due is said to be now', () => {
+test('an attempt that is due is shown as now', () => {
   const lastError = { at: '2026-03-14T09:27:00.000Z', code: 'server-busy', reason: 'It is busy.' };
   const due = { state: 'retrying' as const, waiting: 1, retryAt: '2026-03-14T09:29:58.000Z', lastError };
   expect(page({ sinks: [sink('log-analytics', due)] })).toMatch(/^Log Analytics +retrying +1 +- +now +0 /m);

@@ -147,7 +147,7 @@ const cases: readonly Case[] = [
     problems: 2,
   },
   {
-    name: 'a lock that this user may not look at',
+    name: 'a lock that this user may not read',
     given: facts(unanswered('nobody', null)),
     message: /^Unknown: this user may not ask .* Run status as the user of the service, or as root\.$/,
     problems: 1,
@@ -159,7 +159,7 @@ const cases: readonly Case[] = [
     problems: 1,
   },
   {
-    name: 'a process that holds the directory and cannot be asked',
+    name: 'a process that holds the directory and does not answer',
     given: facts(unanswered('nobody', true)),
     message: /^Unknown: a process holds .* cannot be asked how it is\. .*older version/,
     problems: 1,
@@ -206,7 +206,7 @@ const cases: readonly Case[] = [
     problems: 1,
   },
   {
-    name: 'polls that end in a mistake of the program',
+    name: 'polls that end in an internal error',
     given: facts({ service: service({ poll: poll({ documentAgeSeconds: 40 }) }) }),
     message: /polls end in an internal error; see the log/,
     problems: 1,
@@ -297,14 +297,14 @@ const cases: readonly Case[] = [
   },
 ];
 
-test.for(cases)('$name: the first line says what matters most', ({ given, message, problems = 0 }) => {
+test.for(cases)('$name: the first line has the most important problem', ({ given, message, problems = 0 }) => {
   const verdict = judge(given);
   expect(verdict.message).toMatch(message);
   expect(verdict.problems).toHaveLength(problems);
   expect(verdict.actionRequired).toBe(problems > 0);
 });
 
-test('what is worth knowing needs nobody', () => {
+test('a remark needs no operator', () => {
   const { actionRequired, notes } = judge(
     facts({
       sinks: [sink('event-hubs', { counters: { ...noCounters, accepted: 2, expired: 2 } })],

@@ -5,7 +5,7 @@ import { versions } from '../packages.ts';
 import { command, configuration, installed, openSite } from '../site.ts';
 
 test.skipIf(whyNoMachine)(
-  `a .deb that is removed leaves what the next one goes on with, and purged leaves alone what came by hand since${whyNoMachine}`,
+  `a removed .deb leaves the state for the next one, and a purge keeps files that were added manually${whyNoMachine}`,
   async () => {
     await using site = await openSite('removed');
     const { machine } = site;

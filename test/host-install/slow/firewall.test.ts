@@ -7,7 +7,7 @@ import { command, configuration, openSite } from '../site.ts';
 const forbidding = `/run/systemd/system/${command}.service.d/forbidding.conf`;
 
 test.skipIf(whyNoMachine)(
-  `where a firewall keeps the service from Azure it stays installed, which is said with 55, until it is let through${whyNoMachine}`,
+  `behind a firewall that blocks Azure the service stays installed with exit code 55 until it gets through${whyNoMachine}`,
   async () => {
     await using site = await openSite('forbidden');
     const { machine } = site;

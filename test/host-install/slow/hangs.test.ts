@@ -4,7 +4,7 @@ import { versions } from '../packages.ts';
 import { installed, openSite } from '../site.ts';
 
 test.skipIf(whyNoMachine)(
-  `a version that runs and never says that it is ready is gone back from when patience is over${whyNoMachine}`,
+  `a version that never becomes ready is rolled back after the time-out${whyNoMachine}`,
   async () => {
     await using site = await openSite('hangs');
     const { machine } = site;

@@ -21,7 +21,7 @@ const moments = [
 ] as const;
 
 test.skipIf(whyNoMachine)(
-  `power is cut in the middle of updates: something runs after each of them, and the next is whole${whyNoMachine}`,
+  `a power cut during updates always leaves a running version, and the next update completes${whyNoMachine}`,
   async () => {
     await using site = await openSite('cut');
     const { machine } = site;
@@ -43,7 +43,7 @@ test.skipIf(whyNoMachine)(
 );
 
 test.skipIf(whyNoMachine)(
-  `power is cut in the middle of the first installation: the same command makes it whole${whyNoMachine}`,
+  `a power cut during the first installation is completed by the same command${whyNoMachine}`,
   async () => {
     await using site = await openSite('first');
     for (const { holds } of [

@@ -50,8 +50,8 @@ const longestFirst = all.map(({ name }) => name).toSorted((a, b) => b.length - a
 const idOf = ({ name }: Rule): string | undefined =>
   longestFirst.find((id) => `${name}-`.startsWith(`vm-lifecycle-${id}-`));
 
-describe('what is deployed of the alerts', () => {
-  test('is every alert of the data, once, and nothing else', () => {
+describe('the deployed alerts', () => {
+  test('are the alerts of the data, each once', () => {
     const { rowAlerts, logAlerts } = alerts;
     const named = (kind: string): string[] => queryRules.filter((rule) => rule.kind === kind).map(({ name }) => name);
     expect(named('SimpleLogAlert')).toEqual(rowAlerts.map(({ name }) => `vm-lifecycle-${name}`));
@@ -64,7 +64,7 @@ describe('what is deployed of the alerts', () => {
   });
 
   test.for(all.filter((alert) => !('operationName' in alert)))(
-    'has the severity, the switch and the card of $name',
+    'has the severity, the state and the card of $name',
     ({ name, ...alert }) => {
       const rules = [...queryRules, ...metricRules].filter((rule) => idOf(rule) === name);
       expect(rules.length).toBeGreaterThan(0);
@@ -81,7 +81,7 @@ describe('what is deployed of the alerts', () => {
     },
   );
 
-  test.for(alerts.logAlerts)('$name asks its query, splits by each value of its dimensions and compares', (alert) => {
+  test.for(alerts.logAlerts)('$name runs its query, splits by its dimensions and compares', (alert) => {
     const rule = queryRules.find(({ name }) => name === `vm-lifecycle-${alert.name}`);
     expect(rule?.properties).toMatchObject({
       evaluationFrequency: alert.evaluationFrequency,
@@ -148,7 +148,7 @@ describe('alerts by the activity log', () => {
     }
   });
 
-  test('of the workspace are left out where it is in another subscription, whose log they cannot see', () => {
+  test('of the workspace are omitted in another subscription, where they cannot see its log', () => {
     const elsewhere =
       '/subscriptions/99999999-2222-4333-8444-555555555555/resourceGroups/rg/providers/Microsoft.OperationalInsights/workspaces/log';
     const rules = deployed(`param existingWorkspaceResourceId = '${elsewhere}'`);
@@ -167,12 +167,12 @@ describe('routes', () => {
   const rulesWith = (...parameters: readonly string[]) =>
     rulesOf(deployed(...parameters), 'Microsoft.AlertsManagement/actionRules').map(({ properties }) => properties);
 
-  test('are none unless somebody is named', () => {
+  test('are absent without recipients', () => {
     expect(rulesWith()).toEqual([]);
     expect(rulesWith(`param alertRouteResourceGroupIds = ['${group}']`)).toEqual([]);
   });
 
-  test('tell those who own a VM, by the mark that the queries of its alerts give, and take nobody away', () => {
+  test('notify the owners of a VM by the tag that the queries return, in addition to the others', () => {
     const [rule, ...others] = rulesWith(route);
     expect(others).toEqual([]);
     expect(rule).toMatchObject({
@@ -187,7 +187,7 @@ describe('routes', () => {
     }
   });
 
-  test('stand in each other subscription too', () => {
+  test('are deployed to each other subscription too', () => {
     expect(rulesWith(route, `param alertRouteResourceGroupIds = ['${group}']`)).toHaveLength(2);
   });
 });

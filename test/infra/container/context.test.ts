@@ -75,11 +75,11 @@ test('a file that the package has lost is missed at once', () => {
 test.each([
   { platform: 'linux', arch: 'x64', is: 'linux-x64' },
   { platform: 'linux', arch: 'arm64', is: 'linux-arm64' },
-] as const)('on $platform with $arch the image holds the package for $is', ({ is, ...machine }) => {
+] as const)('on $platform with $arch the image contains the package for $is', ({ is, ...machine }) => {
   expect(platformOf(machine)).toBe(is);
 });
 
-test('for a processor without a package no image is made', () => {
+test('no image is built for a processor without a package', () => {
   expect(() => platformOf({ platform: 'linux', arch: 's390x' })).toThrow(
     'There is no package for linux-s390x, but for',
   );

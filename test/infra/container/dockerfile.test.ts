@@ -77,7 +77,7 @@ test('the image of the bridge has nothing of the simulator, whose image runs sim
   expect(of(simulator, 'CMD')).toEqual(['["simulate"]']);
 });
 
-test('its state is in a volume, also where nobody names one', () => {
+test('its state is in a volume, even without a configured one', () => {
   expect(of(final, 'VOLUME')).toEqual(['/var/lib/scheduled-events-bridge']);
 });
 
@@ -124,13 +124,13 @@ describe('the health check', () => {
     return { code, output };
   }
 
-  test('is asked of Node, which needs nothing else', () => {
+  test('uses only Node', () => {
     expect(program).toBe('node');
   });
 
   test.each([
     { name: 'a bridge that progresses is healthy', status: 200, code: 0, output: 'why\n' },
-    { name: 'one with a loop that hangs is not, and the reason is told', status: 503, code: 1, output: 'why\n' },
+    { name: 'one with a hanging loop is not, and the reason is printed', status: 503, code: 1, output: 'why\n' },
     { name: 'one that does not answer is not either', status: null, code: 1, output: '' },
   ])('$name', async ({ status, code, output }) => {
     expect(await checkWith(status)).toEqual({ code, output });
