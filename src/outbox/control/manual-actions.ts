@@ -50,8 +50,12 @@ export const purge = (
           AND sink = ? AND position BETWEEN ? AND ? AND state = ? ORDER BY position LIMIT ?`,
         ...[name, from, to, state, limit - sum],
       );
-      discard.run(at.toISOString(), name, JSON.stringify(rows.map(({ position }) => position)));
-      writeTombstones(file.db, new Map(rows.map(({ position }) => [position, [name]])), at);
+      const expiredAt = at.toISOString();
+      discard.run(expiredAt, name, JSON.stringify(rows.map(({ position }) => position)));
+      writeTombstones(
+        file.db,
+        rows.map((record) => ({ record, sinks: [name], expiredAt })),
+      );
       changes.move(name, state, 'expired', rows.length);
       return sum + rows.length;
     }, 0);

@@ -6,9 +6,8 @@ import { pathToFileURL } from 'node:url';
 import { OutboxDamaged, OutboxTooNew, troubleOf } from './errors.ts';
 import { sizeOf } from './files.ts';
 import { applicationId, layoutOf, sentinel } from './layout.ts';
-import { migrate, refuseNewer } from './migrate.ts';
+import { migrate, missingParts, refuseNewer } from './migrate.ts';
 import { migrations as ours } from './schema/migrations.ts';
-import { missingParts } from './schema/missing.ts';
 import { closedOnError, one } from './sql.ts';
 import { readMeta } from './state-store.ts';
 

@@ -1,26 +1,20 @@
 import { existsSync } from 'node:fs';
 import type { LifecycleState } from '../../lifecycle/state.ts';
-import { forgetConcluded } from '../control/approvals.ts';
-import { forgetAnswered } from '../control/requests.ts';
 import type { Fill, OutboxOptions, Recovery, Storage } from '../outbox.ts';
 import type { WriteBuffer } from '../write-buffer.ts';
-import { connectReadOnly } from './connection.ts';
 import { explained, makeDirectory, secureDirectory } from './directory.ts';
 import { OutboxInUse, OutboxTooNew, troubleOf } from './errors.ts';
-import { type FileIdentity, fileIdentityOf } from './file-identity.ts';
 import { attempt, isDone } from './files.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { type Lock, takeLock } from './lock.ts';
-import { openSound } from './open.ts';
+import { openReadable, openSound } from './open.ts';
 import { OutboxFile } from './outbox-file.ts';
 import { type Archived, createOutboxLog, type OutboxLog } from './outbox-log.ts';
 import { PositionMark } from './position-mark.ts';
-import { compact } from './prune.ts';
-import { createQuota, type Quota } from './quota.ts';
+import { Quota } from './quota.ts';
 import { quarantine, restore } from './replacement.ts';
 import { ensureReserve, freeReserve } from './reserve.ts';
 import { closedOnError } from './sql.ts';
-import { loadObserver, loadState } from './state-store.ts';
 
 /** After an error that is not about room the file is opened anew, or recreated, but not more often than this. */
 const reopenEveryMs = 5_000;
@@ -50,8 +44,6 @@ export class Disk {
   #lock: Lock | null = null;
   #mark: PositionMark | null = null;
   #file: OutboxFile | null = null;
-  /** Of a file that is open for writing. */
-  #identity: FileIdentity | null = null;
   #recovery: Recovery | null = null;
   #trouble: Storage['trouble'] = null;
   /** The file that is there is another VM's, and could not be moved yet. */
@@ -66,8 +58,7 @@ export class Disk {
     this.#owner = owner;
     this.#layout = layoutOf(options.directory);
     this.#outboxLog = createOutboxLog(options);
-    const isDelivered = (sink: string, position: number): boolean => owner.buffer.isDelivered(sink, position);
-    this.#quota = createQuota(options, { isOpen: owner.isOpen, isDelivered }, this.#outboxLog);
+    this.#quota = new Quota(options, owner, this.#outboxLog);
   }
 
   /** As far as it is known to be on disk, also where it can only be read; null where it cannot even be read. */
@@ -80,7 +71,7 @@ export class Disk {
   }
 
   get fill(): Fill {
-    return this.#quota.fill();
+    return this.#quota.fill;
   }
 
   get recovery(): Recovery | null {
@@ -151,13 +142,8 @@ export class Disk {
 
   maintain(): void {
     if (!this.#file?.isWritable || this.#trouble) return;
-    const { db } = this.#file;
     try {
-      forgetAnswered(db, this.#options.clock.now());
-      forgetConcluded(db, this.#options.clock.now());
-      this.#quota.prune(this.#file);
-      compact(this.#file);
-      this.#quota.measure(this.#file);
+      this.#quota.maintain(this.#file);
       this.#outboxLog.maintenance(null);
     } catch (error) {
       if (!this.#remedy(error, 0)) this.#outboxLog.maintenance(troubleOf(error));
@@ -205,7 +191,7 @@ export class Disk {
   /** What happened to the files that are open, in words; null while they are where they belong. */
   #displacement(): string | null {
     const { outbox, lock, directory } = this.#layout;
-    for (const [path, identity] of [[outbox, this.#identity] as const, [lock, this.#lock] as const]) {
+    for (const [path, identity] of [[outbox, this.#file?.identity] as const, [lock, this.#lock] as const]) {
       const status = identity?.status() ?? 'here';
       if (status === 'replaced') return `${path} was replaced by another file`;
       if (status === 'gone')
@@ -224,7 +210,7 @@ export class Disk {
     if (!this.#isRemovalReported) this.#outboxLog.removed(displacement);
     this.#isRemovalReported = true;
     this.#prepare();
-    const isAway = this.#file?.isWritable && this.#identity?.status() !== 'here';
+    const isAway = this.#file?.identity && this.#file.identity.status() !== 'here';
     const other = isAway && this.#file ? restore(this.#file.db, this.#layout, this.#options.clock.now()) : null;
     this.#open();
     this.#outboxLog.recreated(other, this.#pendingBySink ?? {});
@@ -246,7 +232,7 @@ export class Disk {
       this.#lock?.release();
       this.#lock = lock;
     } catch (error) {
-      if (error instanceof OutboxInUse && this.#identity?.status() === 'here') {
+      if (error instanceof OutboxInUse && this.#file?.identity?.status() === 'here') {
         this.#drop();
         this.#isLockLost = true;
       }
@@ -274,7 +260,6 @@ export class Disk {
       this.#archiveDue && existsSync(this.#layout.outbox) ? quarantine(this.#layout, 'archived', at) : null;
     const opened = openSound(this.#layout, { at, version }, damage);
     this.#file = closedOnError(opened.db, () => new OutboxFile(opened, sinks));
-    this.#identity = fileIdentityOf(this.#layout.outbox);
     this.#mark?.committed(opened.state);
     this.#isLockLost = false;
     this.#isRemovalReported = false;
@@ -291,10 +276,7 @@ export class Disk {
   /** On a disk that takes no writes: what the file holds is known and sent, and updates of it stay in memory. @throws OutboxTooNew */
   #openReadOnly(): void {
     try {
-      this.#file = closedOnError(
-        connectReadOnly(this.#layout.outbox),
-        (db) => new OutboxFile({ db, state: loadState(db), observer: loadObserver(db) }, null),
-      );
+      this.#file = new OutboxFile(openReadable(this.#layout), null);
     } catch (error) {
       if (error instanceof OutboxTooNew) throw error;
     }
@@ -310,7 +292,6 @@ export class Disk {
   #drop(): void {
     this.#file?.close();
     this.#file = null;
-    this.#identity = null;
   }
 
   /** Whether something was done about it, so that it is worth another try. */

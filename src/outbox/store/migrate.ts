@@ -1,17 +1,17 @@
 import { renameSync, rmSync } from 'node:fs';
-import type { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { OutboxTooNew } from './errors.ts';
+import { attempt } from './files.ts';
 import { type Migration, majorOf } from './schema/migrations.ts';
-import { one, transaction } from './sql.ts';
+import { all, one, transaction } from './sql.ts';
 
 /**
  * Brings an outbox up to the format of this build. A higher minor of the same major is taken as it is: this build ignores
  * its additions. Before a new major a copy is written beside it.
- * @throws OutboxTooNew for a higher major, before anything is changed.
+ * A higher major was refused before: {@link refuseNewer}.
  */
 export function migrate(db: DatabaseSync, path: string, version: string, migrations: readonly Migration[]): void {
   const from = userVersion(db);
-  refuseNewer(db, path, migrations);
   const steps = migrations.filter((step) => step.userVersion > from);
   const last = steps.at(-1);
   if (!last) return;
@@ -30,19 +30,13 @@ export function migrate(db: DatabaseSync, path: string, version: string, migrati
 export function refuseNewer(db: DatabaseSync, path: string, migrations: readonly Migration[]): void {
   const theirs = majorOf(userVersion(db));
   const ours = majorOf(migrations.at(-1)?.userVersion ?? 0);
-  if (theirs > ours) throw new OutboxTooNew(path, theirs, ours, writtenBy(db));
+  if (theirs <= ours) return;
+  const writtenBy = attempt(() => one<{ value: string }>(db, `SELECT value FROM meta WHERE key = 'bridgeVersion'`));
+  throw new OutboxTooNew(path, theirs, ours, writtenBy?.value ?? null);
 }
 
 const userVersion = (db: DatabaseSync): number =>
   one<{ user_version: number }>(db, 'PRAGMA user_version')?.user_version ?? 0;
-
-function writtenBy(db: DatabaseSync): string | null {
-  try {
-    return one<{ value: string }>(db, `SELECT value FROM meta WHERE key = 'bridgeVersion'`)?.value ?? null;
-  } catch {
-    return null;
-  }
-}
 
 /** Under its own name only when it is complete; it replaces that of an attempt that did not get further. */
 function copy(db: DatabaseSync, path: string): void {
@@ -52,3 +46,22 @@ function copy(db: DatabaseSync, path: string): void {
   rmSync(path, { force: true });
   renameSync(unfinished, path);
 }
+
+/** Every column, index and trigger, each in one line. The text of tables is left out: a newer build may have added columns. */
+const parts = `
+  SELECT format('column %s.%s %s %d %d', t.name, c.name, c.type, c."notnull", c.pk) AS part
+    FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c WHERE t.type = 'table'
+  UNION ALL SELECT format('%s %s: %s', type, name, sql) FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL`;
+
+/**
+ * What an outbox of this build's format has and this file has not. The schema is text on the first page: a flipped bit in
+ * it makes another column or another condition, which to SQLite is as good as any.
+ */
+export function missingParts(db: DatabaseSync, migrations: readonly Migration[]): readonly string[] {
+  using expected = new DatabaseSync(':memory:');
+  for (const { sql } of migrations) expected.exec(sql);
+  const found = new Set(partsOf(db));
+  return partsOf(expected).filter((part) => !found.has(part));
+}
+
+const partsOf = (db: DatabaseSync): readonly string[] => all<{ part: string }>(db, parts).map(({ part }) => part);

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, linkSync, rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Recovery } from '../outbox.ts';
-import { connect, readIn } from './connection.ts';
+import { connect, connectReadOnly, readIn } from './connection.ts';
 import { troubleOf } from './errors.ts';
 import { attempt, sizeOf } from './files.ts';
 import { type Layout, withCompanions } from './layout.ts';
@@ -20,9 +20,7 @@ import { closedOnError, transaction } from './sql.ts';
 import { loadObserver, loadState, newState, readMeta, writeMeta } from './state-store.ts';
 
 export interface Opened extends OpenedFile {
-  /** The last one of this file; null where it was never needed. */
-  readonly recovery: Recovery | null;
-  /** It happened now. */
+  /** Its recovery happened now. */
   readonly isRecovered: boolean;
 }
 
@@ -53,12 +51,22 @@ export function loadRecovery(db: DatabaseSync): Recovery | null {
   return text === null ? null : (JSON.parse(text) as Recovery);
 }
 
-const open = (layout: Layout, { version }: CreateOptions): Omit<Opened, 'isRecovered'> =>
+/** Opens it for reading only: on a disk that takes no writes what the file holds is known and sent. @throws as {@link connectReadOnly}. */
+export const openReadable = ({ outbox }: Layout): OpenedFile => closedOnError(connectReadOnly(outbox), opened);
+
+const open = (layout: Layout, { version }: CreateOptions): OpenedFile =>
   closedOnError(connect(layout.outbox, version), (db) => {
-    const state = loadState(db);
-    transaction(db, () => dropBehind(db, state.position));
-    return { db, state, observer: loadObserver(db), recovery: loadRecovery(db) };
+    const found = opened(db);
+    transaction(db, () => dropBehind(db, found.state.position));
+    return found;
   });
+
+const opened = (db: DatabaseSync): OpenedFile => ({
+  db,
+  state: loadState(db),
+  observer: loadObserver(db),
+  recovery: loadRecovery(db),
+});
 
 /** In words, what shows that commits are lost with the log; null where nothing does. Reads only: nothing is played back. */
 function lostInLog(layout: Layout): string | null {

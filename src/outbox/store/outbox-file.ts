@@ -2,22 +2,27 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { LifecycleState } from '../../lifecycle/state.ts';
 import { writeConclusions } from '../control/approvals.ts';
 import { prepareRequestReader, writeAnswer } from '../control/requests.ts';
-import type { FiledRequest, PendingQuery, SinkProgress } from '../outbox.ts';
+import type { FiledRequest, PendingQuery, Recovery, SinkProgress } from '../outbox.ts';
 import type { WriteBuffer } from '../write-buffer.ts';
 import { firstChunk } from './chunks.ts';
 import { CounterChanges } from './counters.ts';
 import { type BufferedRecord, type FoundDelivery, prepareDeliveries } from './deliveries.ts';
+import { type FileIdentity, fileIdentityOf } from './file-identity.ts';
+import { sizeOf } from './files.ts';
+import { logBytes, slackBytes } from './retention.ts';
 import { loadSinks, prepareSinkWriter, reconcileSinks, type SinkRow } from './sink-store.ts';
 import { one, transaction } from './sql.ts';
 import { lastDocumentAtIsDue, prepareStateWriter, writeChecked } from './state-store.ts';
 import type { StoredObserver } from './stored-state.ts';
-import { writeMemoryTombstones } from './tombstones.ts';
+import { writeTombstones } from './tombstones.ts';
 
 /** What was read of a file when it was opened. */
 export interface OpenedFile {
   readonly db: DatabaseSync;
   readonly state: LifecycleState;
   readonly observer: StoredObserver;
+  /** The last one of this file; null where it was never needed. */
+  readonly recovery: Recovery | null;
 }
 
 /** SQLite's own default. */
@@ -31,6 +36,8 @@ export class OutboxFile {
   readonly db: DatabaseSync;
   /** As it was when the file was opened. */
   readonly observer: StoredObserver;
+  /** Of a file that is written. */
+  readonly identity: FileIdentity | null;
   /** False on a disk that takes no writes: then only `pending` and `requests` may be called. */
   readonly isWritable: boolean;
   readonly #sinkNames: readonly string[];
@@ -42,6 +49,7 @@ export class OutboxFile {
   #sinks: ReadonlyMap<string, SinkRow>;
   /** Records up to this position are in the file, those of an unfinished append included. */
   #writtenUpTo: number;
+  /** The most pages that the file may have: for records, and for all else. */
   #pages = { records: mostPages, rest: mostPages };
 
   /**
@@ -51,6 +59,7 @@ export class OutboxFile {
   constructor({ db, state, observer }: OpenedFile, sinks: readonly string[] | null) {
     this.db = db;
     this.observer = observer;
+    this.identity = sinks && fileIdentityOf(db.location() ?? '');
     this.isWritable = sinks !== null;
     this.#sinkNames = sinks ?? [];
     this.#sinks = sinks ? reconcileSinks(db, sinks) : loadSinks(db);
@@ -125,20 +134,34 @@ export class OutboxFile {
     this.change((changes) => this.#writeUpdates(changes, buffer, this.#state.position), buffer.progress);
   }
 
-  /** The most pages the file may have: for records, and for all else. SQLite enforces it as if the disk were full. */
-  boundPages(pages: { readonly records: number; readonly rest: number }): void {
-    this.#pages = pages;
-    this.db.exec(`PRAGMA max_page_count = ${pages.rest}`);
+  /** Bytes in use, without pages that are free to be used again; and of the log. */
+  get size(): { readonly used: number; readonly log: number } {
+    const { pages, free, pageBytes } = this.#sizes;
+    return { used: (pages - free) * pageBytes, log: sizeOf(`${this.db.location()}-wal`) };
+  }
+
+  /** Sets what SQLite itself keeps within so many bytes: an append beyond them fails as on a full disk, whatever filled it. */
+  bound(limit: number): void {
+    const { pageBytes } = this.#sizes;
+    const [file, log] = [limit - logBytes(limit), logBytes(limit)];
+    this.#pages = { records: Math.floor(file / pageBytes), rest: Math.floor((file + slackBytes) / pageBytes) };
+    this.db.exec(`PRAGMA wal_autocheckpoint = ${Math.max(16, Math.floor(log / 2 / pageBytes))};
+      PRAGMA journal_size_limit = ${log}; PRAGMA max_page_count = ${this.#pages.rest}`);
   }
 
   /** One transaction that makes room: it may use pages whatever the bound, since even deleting needs some. */
   makeRoom<T>(work: (changes: CounterChanges) => T): T {
-    const pages = one<{ page_count: number }>(this.db, 'PRAGMA page_count')?.page_count ?? 0;
-    return this.#within(pages + roomPages, () => this.change(work));
+    return this.#within(this.#sizes.pages + roomPages, () => this.change(work));
   }
 
   close(): void {
     this.db.close();
+  }
+
+  get #sizes(): { readonly pages: number; readonly free: number; readonly pageBytes: number } {
+    const sql = `SELECT page_count AS pages, freelist_count AS free, page_size AS pageBytes
+      FROM pragma_page_count, pragma_freelist_count, pragma_page_size`;
+    return one(this.db, sql) ?? { pages: 0, free: 0, pageBytes: 4096 };
   }
 
   #commit(records: readonly BufferedRecord[], buffer: WriteBuffer, wanted: LifecycleState, isEnd: boolean): void {
@@ -149,7 +172,7 @@ export class OutboxFile {
       if (records.length > 0) this.#insert(records);
       buffer.countRecords(changes, this.#sinkNames);
       this.#writeUpdates(changes, buffer, Number.POSITIVE_INFINITY);
-      writeMemoryTombstones(this.db, buffer.tombstones);
+      writeTombstones(this.db, buffer.tombstones);
       writeConclusions(this.db, buffer.concluded);
       for (const [number, answer] of buffer.answers) writeAnswer(this.db, number, answer);
       this.#writer?.state(this.#state, state);

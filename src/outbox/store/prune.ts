@@ -1,5 +1,5 @@
+import type { WriteBuffer } from '../write-buffer.ts';
 import type { CounterChanges } from './counters.ts';
-import { sizeOf } from './files.ts';
 import type { OutboxFile } from './outbox-file.ts';
 import {
   type DeliveredRecord,
@@ -8,9 +8,8 @@ import {
   excessBytes,
   logBytes,
   type RetainedEvent,
-  slackBytes,
 } from './retention.ts';
-import { all, one } from './sql.ts';
+import { all } from './sql.ts';
 import { writeTombstones } from './tombstones.ts';
 
 /** Deletes go in transactions of so many records, and so many transactions at a time: polling waits for them. */
@@ -22,8 +21,8 @@ const spareBytes = 2 ** 20;
 /** What the file does not know, or not yet. */
 export interface Memory {
   isOpen(eventKey: string): boolean;
-  /** A delivery that could not be written yet. */
-  isDelivered(sink: string, position: number): boolean;
+  /** Holds the deliveries that could not be written yet. */
+  readonly buffer: Pick<WriteBuffer, 'isDelivered'>;
 }
 
 /** What {@link prune} works with. */
@@ -35,54 +34,27 @@ interface Pruning {
   readonly memory: Memory;
 }
 
-/** Sets what SQLite itself keeps within the bound: an append beyond it fails as on a full disk, whatever filled it. */
-export function setBounds(file: OutboxFile, limit: number): void {
-  const { page_size: page } = sizes(file.db);
-  file.db.exec(`PRAGMA wal_autocheckpoint = ${Math.max(16, Math.floor(logBytes(limit) / 2 / page))};
-    PRAGMA journal_size_limit = ${logBytes(limit)}`);
-  file.boundPages({
-    records: Math.floor((limit - logBytes(limit)) / page),
-    rest: Math.floor((limit - logBytes(limit) + slackBytes) / page),
-  });
-}
-
-/** Bytes in use, without pages that are free to be used again; and of the log. */
-export function measure({ db }: Pick<OutboxFile, 'db'>): { readonly used: number; readonly log: number } {
-  const { page_count, freelist_count, page_size } = sizes(db);
-  const log = sizeOf(`${db.location()}-wal`);
-  return { used: (page_count - freelist_count) * page_size, log };
-}
-
 /**
  * Retention: drops what is delivered and old, and discards ended events when there is no more room.
- * @returns the records that every sink had, and those that a sink never got: each of these leaves a tombstone and is counted.
+ * @returns how many records went; `expired`: those of them that a sink never got. Each of these leaves a tombstone and is counted.
  */
-export function prune(file: OutboxFile, pruning: Pruning): { readonly dropped: number; readonly expired: number } {
+export function prune(file: OutboxFile, pruning: Pruning): { readonly removed: number; readonly expired: number } {
   const { limit, needed, at, memory } = pruning;
-  const excess = (): number => excessBytes(measure(file).used, limit - logBytes(limit), needed);
-  const drop = (bytes: number): number =>
-    remove(file, deliveredToDrop(deliveredRecords(file), at, bytes), pruning).removed;
-  let dropped = drop(Math.max(needed > 0 ? spareBytes : 0, excess()));
+  let [removed, expired] = [0, 0];
+  const excess = (): number => excessBytes(file.size.used, limit - logBytes(limit), needed);
+  const remove = (positions: readonly number[]): void => {
+    const most = positions.slice(0, bounds.records * bounds.transactions);
+    removed += most.length;
+    for (let from = 0; from < most.length; from += bounds.records)
+      expired += removeAtOnce(file, most.slice(from, from + bounds.records), pruning);
+  };
+  remove(deliveredToDrop(deliveredRecords(file), at, Math.max(needed > 0 ? spareBytes : 0, excess())));
   // Pages that others share with what went are not free yet: then all that is delivered goes.
-  if (excess() > 0) dropped += drop(Number.POSITIVE_INFINITY);
+  if (excess() > 0) remove(deliveredToDrop(deliveredRecords(file), at, Number.POSITIVE_INFINITY));
   const still = excess();
-  if (still === 0) return { dropped, expired: 0 };
-  const events = eventsToExpire(retainedEvents(file, memory.isOpen), still);
-  const positions = events.flatMap((eventKey) => positionsOf(file, eventKey));
-  const { removed, expired } = remove(file, positions, pruning);
-  return { dropped: dropped + removed - expired, expired };
-}
-
-/** Gives free pages back to the disk and plays the log into the file, as far as no reader is in the way. */
-export function compact({ db }: OutboxFile): void {
-  db.exec('PRAGMA incremental_vacuum(2000)');
-  db.exec('PRAGMA wal_checkpoint(PASSIVE)');
-}
-
-function sizes(db: OutboxFile['db']): { page_count: number; freelist_count: number; page_size: number } {
-  const sql =
-    'SELECT page_count, freelist_count, page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size';
-  return one<ReturnType<typeof sizes>>(db, sql) ?? { page_count: 0, freelist_count: 0, page_size: 4096 };
+  const events = still > 0 ? eventsToExpire(retainedEvents(file, memory.isOpen), still) : [];
+  remove(events.flatMap((eventKey) => positionsOf(file, eventKey)));
+  return { removed, expired };
 }
 
 /** 50 ms for 100,000 records, all of them pending. */
@@ -105,27 +77,23 @@ const positionsOf = ({ db }: OutboxFile, eventKey: string): number[] =>
     ({ position }) => position,
   );
 
-function remove(
-  file: OutboxFile,
-  positions: readonly number[],
-  { at, memory }: Pruning,
-): { readonly removed: number; readonly expired: number } {
-  const most = positions.slice(0, bounds.records * bounds.transactions);
-  let expired = 0;
-  for (let from = 0; from < most.length; from += bounds.records) {
-    const list = JSON.stringify(most.slice(from, from + bounds.records));
-    expired += file.makeRoom((changes) => {
-      const lost = countUnsettled(file, list, changes, memory);
-      writeTombstones(file.db, lost, at);
-      for (const table of ['records', 'bodies', 'deliveries']) {
-        const ofSinks = table === 'deliveries' ? 'sink IN (SELECT name FROM sinks) AND' : '';
-        const sql = `DELETE FROM ${table} WHERE ${ofSinks} position IN (SELECT value FROM json_each(?))`;
-        file.db.prepare(sql).run(list);
-      }
-      return lost.size;
-    });
-  }
-  return { removed: most.length, expired };
+/** One transaction. @returns how many of these records a sink has yet to get. */
+function removeAtOnce(file: OutboxFile, positions: readonly number[], { at, memory }: Pruning): number {
+  const list = JSON.stringify(positions);
+  return file.makeRoom((changes) => {
+    const lost = countUnsettled(file, list, changes, memory);
+    const expiredAt = at.toISOString();
+    writeTombstones(
+      file.db,
+      Array.from(lost, ([position, sinks]) => ({ record: { position }, sinks, expiredAt })),
+    );
+    for (const table of ['records', 'bodies', 'deliveries']) {
+      const ofSinks = table === 'deliveries' ? 'sink IN (SELECT name FROM sinks) AND' : '';
+      const sql = `DELETE FROM ${table} WHERE ${ofSinks} position IN (SELECT value FROM json_each(?))`;
+      file.db.prepare(sql).run(list);
+    }
+    return lost.size;
+  });
 }
 
 /** Counts the deliveries of these records that a sink has yet to get. @returns the records that are lost, with those sinks. */
@@ -133,7 +101,7 @@ function countUnsettled(
   { db }: OutboxFile,
   list: string,
   changes: CounterChanges,
-  { isDelivered }: Memory,
+  { buffer }: Memory,
 ): ReadonlyMap<number, readonly string[]> {
   const unsettled = all<{ sink: string; position: number; state: 'pending' | 'dead' }>(
     db,
@@ -143,7 +111,7 @@ function countUnsettled(
   );
   const lost = new Map<number, string[]>();
   for (const { sink, position, state } of unsettled) {
-    const isLost = !isDelivered(sink, position);
+    const isLost = !buffer.isDelivered(sink, position);
     changes.move(sink, state, isLost ? 'expired' : 'delivered');
     if (isLost) lost.set(position, [...(lost.get(position) ?? []), sink]);
   }

@@ -42,15 +42,13 @@ export function prepareSinkWriter(db: DatabaseSync): (sink: SinkRow) => void {
  * that left had not got becomes `abandoned`, and pending again if it returns.
  * @throws the error of the disk, where that needs a write which it does not take.
  */
-export function reconcileSinks(db: DatabaseSync, configured: readonly string[]): ReadonlyMap<string, SinkRow> {
-  // A flipped bit in a counter is no damage that SQLite could see.
-  if (!areCountersRight(db)) transaction(db, () => reconcileCounters(db));
-  const known = loadSinks(db);
-  const begun = configured.filter((name) => !known.get(name)?.configured);
-  const ended = [...known.values()].filter((sink) => sink.configured && !configured.includes(sink.name));
-  if (begun.length === 0 && ended.length === 0) return known;
-  const write = prepareSinkWriter(db);
+export const reconcileSinks = (db: DatabaseSync, configured: readonly string[]): ReadonlyMap<string, SinkRow> =>
   transaction(db, () => {
+    // A flipped bit in a counter is no damage that SQLite could see.
+    reconcileCounters(db);
+    const known = loadSinks(db);
+    const begun = configured.filter((name) => !known.get(name)?.configured);
+    const ended = [...known.values()].filter((sink) => sink.configured && !configured.includes(sink.name));
     const changes = new CounterChanges();
     for (const name of begun) changes.move(name, null, 'pending', begin(db, name));
     for (const { name, counters } of ended) {
@@ -58,13 +56,13 @@ export function reconcileSinks(db: DatabaseSync, configured: readonly string[]):
       changes.move(name, 'pending', 'abandoned', counters.pending);
       changes.move(name, 'dead', 'abandoned', counters.dead);
     }
+    const write = prepareSinkWriter(db);
     for (const name of [...begun, ...ended.map((sink) => sink.name)]) {
       const { counters = noCounters, progress = noProgress } = known.get(name) ?? {};
       write({ name, configured: begun.includes(name), counters: changes.addTo(name, counters), progress });
     }
+    return loadSinks(db);
   });
-  return loadSinks(db);
-}
 
 /** @returns how many deliveries the sink gets. */
 function begin(db: DatabaseSync, sink: string): number {
@@ -75,27 +73,21 @@ function begin(db: DatabaseSync, sink: string): number {
   return Number(again.run(sink).changes) + Number(anew.run(sink).changes);
 }
 
-const balance = 'accepted - (delivered + pending + dead + expired + abandoned)';
+const states = 'delivered + pending + dead + expired + abandoned';
 const rowsThatAre = (state: 'pending' | 'dead'): string =>
   `(SELECT count(*) FROM deliveries INDEXED BY deliveries_unsettled
     WHERE sink = name AND state IN ('pending', 'dead') AND state = '${state}')`;
 
 /**
  * Sets the counters by the rows that there are, within the caller's transaction: deliveries without a row are
- * lost, and count as expired. Changes no counter that is right.
+ * lost, and count as expired. Writes no counter that is right. 10 ms for 100,000 rows.
  * @returns the deliveries that were due and are lost, over all sinks.
  */
 export function reconcileCounters(db: DatabaseSync): number {
-  db.exec(`UPDATE sinks SET pending = ${rowsThatAre('pending')}, dead = ${rowsThatAre('dead')}`);
-  db.exec(`UPDATE sinks SET accepted = max(accepted, delivered + pending + dead + expired + abandoned)`);
-  const lost = one<{ lost: number | null }>(db, `SELECT sum(${balance}) AS lost FROM sinks`)?.lost ?? 0;
-  db.exec(`UPDATE sinks SET expired = expired + ${balance} WHERE ${balance} <> 0`);
+  const [pending, dead] = [rowsThatAre('pending'), rowsThatAre('dead')];
+  db.exec(`UPDATE sinks SET pending = ${pending}, dead = ${dead} WHERE pending <> ${pending} OR dead <> ${dead};
+    UPDATE sinks SET accepted = ${states} WHERE accepted < ${states}`);
+  const lost = one<{ lost: number | null }>(db, `SELECT sum(accepted - (${states})) AS lost FROM sinks`)?.lost ?? 0;
+  if (lost > 0) db.exec(`UPDATE sinks SET expired = expired + accepted - (${states}) WHERE accepted > ${states}`);
   return lost;
 }
-
-/** Whether the counters agree with the rows. 10 ms for 100,000 rows. */
-const areCountersRight = (db: DatabaseSync): boolean =>
-  one(
-    db,
-    `SELECT 1 FROM sinks WHERE ${balance} <> 0 OR pending <> ${rowsThatAre('pending')} OR dead <> ${rowsThatAre('dead')}`,
-  ) === undefined;

@@ -113,19 +113,14 @@ const nearImpactMs = 5 * 60_000;
 /** Whether this state is worth a transaction of its own. */
 export function isWorthStoring(stored: LifecycleState, next: LifecycleState): boolean {
   if (changedScalars(stored, next) || undecidedIsDue(stored, next) || lastDocumentAtIsDue(stored, next)) return true;
-  if (next.events === stored.events) return false;
-  return (
-    next.events.size !== stored.events.size ||
-    [...next.events].some(([key, memory]) => stored.events.get(key) !== memory)
-  );
+  const isSame = (key: string): boolean => next.events.get(key) === stored.events.get(key);
+  return next.events !== stored.events && ![...stored.events.keys(), ...next.events.keys()].every(isSame);
 }
 
 function changedScalars(stored: LifecycleState, next: LifecycleState): boolean {
-  const before = scalarsIn(stored);
-  const after = scalarsIn(next);
-  return (Object.keys(after) as (keyof Scalars)[]).some(
-    (key) => key !== 'lastDocumentAt' && key !== 'lastDocument' && after[key] !== before[key],
-  );
+  const { lastDocument, lastDocumentAt } = stored;
+  const [before, after] = [scalarsIn(stored), { ...scalarsIn(next), lastDocument, lastDocumentAt }];
+  return (Object.keys(after) as (keyof Scalars)[]).some((key) => after[key] !== before[key]);
 }
 
 /** A document that repeats the one before replaces it at each poll: that alone is written with `lastDocumentAt`. */
