@@ -83,13 +83,13 @@ const cases: readonly {
 }[] = [
   { name: 'a small fleet takes one shard of one unit', vms: 10, expected: { shards: 1, throughputUnits: 1 } },
   {
-    name: 'without heartbeats none is paid',
+    name: 'without heartbeats none is charged',
     vms: 1000,
     changes: { heartbeatMinutes: 0 },
     expected: { heartbeatGb: 0 },
   },
   { name: 'a namespace is full at 5,000 connections', vms: 50_000, expected: { shards: 1 } },
-  { name: 'and one more VM takes a second', vms: 50_010, expected: { shards: 2 } },
+  { name: 'and one more VM needs a second one', vms: 50_010, expected: { shards: 2 } },
   {
     name: 'a heartbeat every 5 minutes is more than a rule takes at 100,000 VMs',
     vms: 100_000,
@@ -97,14 +97,14 @@ const cases: readonly {
     expected: { shards: 2 },
   },
   {
-    name: 'where all VMs hear of an event at once bytes decide the units',
+    name: 'when all VMs observe an event at once, bytes determine the units',
     vms: 30_000,
     changes: { busyShare: 1, heartbeatMinutes: 0 },
     // 500 messages a second of 3,000 bytes in 6 namespaces.
     expected: { shards: 6, throughputUnits: 6 },
   },
   {
-    name: 'when every VM of a group tells of the others, records come a hundred times',
+    name: 'when every VM of a group reports the others, records come a hundred times',
     vms: 1000,
     changes: { witnessRate: 1 },
     expected: { recordsPerMonth: 1_000_000 },
@@ -186,7 +186,7 @@ function run(...args: string[]) {
   return result;
 }
 
-test('other fleets and prices are reckoned when asked for', () => {
+test('other fleets and prices are estimated on request', () => {
   const { code, out, err } = run('--vms', '2500', '--set', 'logsPerGb=2.76', '--set', 'heartbeatMinutes=15');
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out).toContain('| 2,500 VMs |');

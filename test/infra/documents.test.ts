@@ -155,7 +155,7 @@ test('the configuration shown is what the command makes', () => {
   expect(keys(JSON.parse(json))).toEqual(keys(bridgeConfiguration(settings, 'bridgeApproves')));
 });
 
-test('the clouds in the table have the token audience that the bridge asks for', () => {
+test('the clouds in the table have the token audience that the bridge requests', () => {
   const clouds = rows(section('Network')).filter((cells) => cells.length === 4 && cells[3]?.startsWith('`https://'));
   expect(clouds.map(([name]) => name)).toEqual(['public', 'US Government', 'China']);
   for (const [, , host = '', audience] of clouds) {

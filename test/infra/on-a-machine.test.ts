@@ -65,7 +65,7 @@ const refused = whereItRuns.flatMap(([where = '', what = '']) => {
   return code === undefined ? [] : [{ where, code: Number(code) }];
 });
 
-test.for(refused)('$where is refused with $code, as the support matrix says', ({ where, code }) => {
+test.for(refused)('$where is refused with $code, as in the support matrix', ({ where, code }) => {
   const facts = unfitMachines[where];
   expect(facts).not.toBeUndefined();
   if (facts === null)

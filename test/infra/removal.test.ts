@@ -37,7 +37,7 @@ const takesAway: readonly (readonly [command: RegExp, what: string])[] = [
   [/^az group delete /, 'platform'],
 ];
 
-test('the commands of the removal take everything away, each when nothing stands in its way any more', () => {
+test('the commands of the removal remove everything, each after what depends on it', () => {
   const text = section('Remove it');
   const shown = [...text.matchAll(/^ *((?:for .*; do )?az .*)$|`(az [^`]+)`/gm)].map(
     ([, line, inline]) => line ?? inline ?? '',

@@ -35,7 +35,7 @@ test('the roles that infra/security.md lists are given are those that the templa
   expect([...new Set(documented)].sort()).toEqual([...new Set(given)].sort());
 });
 
-test('what policy asks for its identity is given to it', () => {
+test('the identity of a policy has the roles that the policy requires', () => {
   const asked = [...readTree('infra/policy/*.json').values()].flatMap(rolesIn);
   expect(asked.length).toBeGreaterThan(0);
   for (const role of asked) expect(documented).toContain(`${role} · policy-roles.bicep`);
@@ -53,7 +53,7 @@ const readsEverything = ['Owner', 'Contributor', 'Reader', 'Monitoring Reader', 
   'Log Analytics Contributor',
 ]);
 
-test('nobody who only looks gets a role that opens every table of the workspace', () => {
+test('a read-only role never opens every table of the workspace', () => {
   const rows = [...readme.matchAll(/^\| (who opens [^|]+|`tableReaders`) \| ([^|]+) \| ([^|]+) \|/gm)];
   expect(rows.length).toBeGreaterThan(1);
   for (const [, who = '', roles = '', scopes = ''] of rows) {

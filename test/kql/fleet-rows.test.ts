@@ -60,7 +60,7 @@ const inCommon = (rows: readonly Row[]): string[] =>
 
 const played = scenarios.filter(({ name }) => !['warm-up', 'chaos'].includes(name)).map(({ name }) => name);
 
-test.each(played)('a group of two tells the same of %s, in counted time and watched over sockets', async (name) => {
+test.each(played)('a group of two reports the same of %s, in simulated time and over sockets', async (name) => {
   const scenario = findScenario(name) ?? expect.unreachable(name);
   const count = Math.max(2, scenario.vms?.length ?? 0);
   const names = Array.from({ length: count }, (_, number) => `web_${number}`);

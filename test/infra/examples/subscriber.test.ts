@@ -61,7 +61,7 @@ async function actsOf(subscriber: SubscriberProcess, hub: string, eventId: strin
   return subscriber.acts.filter((line) => !line.includes('fence-')).map((line) => line.replace(/[:,].*/, ''));
 }
 
-test('the example subscriber acts once on what two bridges tell, and again when an event comes back', async () => {
+test('the example subscriber acts once on the records of two bridges, and again when an event returns', async () => {
   const folders = vms.map((vm) => temporaryDirectory(vm));
   const bridges = vms.map((vm, n) => startBridge(configurationFor(azure, vm, folders[n]?.path ?? '')));
   running.push(...bridges);
@@ -129,7 +129,7 @@ test('the example subscriber does nothing twice and misses nothing when it is ki
   expect(await live(), 'it acts on history that is over').toEqual([]);
 });
 
-test('the example subscriber goes on after an outage of the hub, and ends when it is asked to', async () => {
+test('the example subscriber continues after an outage of the hub, and ends on request', async () => {
   const subscriber = start('outage');
   const [one, other] = ['A1', 'B2'];
   await send('outage', one, [message(0, { eventId: one })]);
@@ -230,7 +230,7 @@ describe('the example subscriber', () => {
   });
   afterAll(() => subscriber.kill('SIGKILL'));
 
-  test.each(stories)('is told of %s, message by message', async (name, messages, acts) => {
+  test.each(stories)('handles %s, message by message', async (name, messages, acts) => {
     const own = (body: Buffer): Buffer => Buffer.from(body.toString().replaceAll(/"(e[12])"/gi, `"$1 of ${name}"`));
     const before = await actsOf(subscriber, 'stories', 'E');
     for (const message of messages) {

@@ -11,12 +11,12 @@ const workbook = readWorkbook(workbookPath);
 const { kql, now } = openDemoFleet();
 const from = new Date(now.getTime() - 14 * 86_400_000);
 
-test.for(Object.entries(rules))('of the dashboard of Grafana: %s', ([, broken]) => {
+test.for(Object.entries(rules))('of the Grafana dashboard: %s', ([, broken]) => {
   expect(asking(dashboard).length).toBeGreaterThan(20);
   expect(broken(dashboard)).toEqual([]);
 });
 
-test('the dashboard of Grafana asks the questions of the workbook, in its order', () => {
+test('the Grafana dashboard has the questions of the workbook, in its order', () => {
   expect(asking(dashboard).map(({ title }) => title)).toEqual(stepsOf(workbook).map(({ content }) => content.title));
   const rows = everyPanel(dashboard).filter(({ type }) => type === 'row');
   expect(rows.map(({ title }) => title)).toEqual(tabsOf(workbook));
@@ -44,7 +44,7 @@ function bind(query: string): Binding {
   return binding;
 }
 
-test.for(queries)('in Grafana a query is bound without a word against it: $what', ({ query }) => {
+test.for(queries)('a query in Grafana binds without a diagnostic: $what', ({ query }) => {
   expect(bind(query).diagnostics).toEqual([]);
 });
 
@@ -55,11 +55,11 @@ const missing = (panel: Panel): string[] => {
     .map(([where, column]) => `${where}: ${column}`);
 };
 
-test.for(asking(dashboard))('in Grafana a panel reads only columns that its query gives: $title', (panel) => {
+test.for(asking(dashboard))('a panel in Grafana reads only columns that its query returns: $title', (panel) => {
   expect(missing(panel)).toEqual([]);
 });
 
-test.for(asking(dashboard))('in Grafana what is drawn over time begins with a time: $title', (panel) => {
+test.for(asking(dashboard))('a time series in Grafana has a time as its first column: $title', (panel) => {
   const [target] = panel.targets ?? [];
   const overTime = target?.azureLogAnalytics?.resultFormat === 'time_series';
   expect(overTime).toBe(['timeseries', 'state-timeline'].includes(panel.type));
@@ -87,19 +87,19 @@ const planted: readonly { readonly name: string; readonly rule: keyof typeof rul
     made: withPanel(first, (panel) => ({ ...panel, id: 1 })),
   },
   {
-    name: 'a workspace stands in it',
+    name: 'a workspace id is in the dashboard',
     rule: 'no id of a resource stands in the dashboard',
     made: withTarget({
       azureLogAnalytics: { query: 'VmLifecycle()', resources: ['/subscriptions/x/resourceGroups/y'] },
     }),
   },
   {
-    name: 'a subscription stands in it',
+    name: 'a subscription id is in the dashboard',
     rule: 'no id of a resource stands in the dashboard',
     made: withTarget({ subscriptions: ['11111111-2222-4333-8444-555555555555'] }),
   },
   {
-    name: 'a panel asks one source whatever was chosen',
+    name: 'a panel has a fixed data source',
     rule: 'every query goes to what was chosen at the top',
     made: withTarget({ datasource: { uid: 'azure-monitor-oob' } }),
   },
@@ -161,7 +161,7 @@ test('a tile of Grafana that reads a column that the query does not give is foun
   expect(asking(made).flatMap(missing)).toEqual(['rowsToFields: Count']);
 });
 
-test('every variable by which Azure Resource Graph is asked may have several values', () => {
+test('every variable of a query for Azure Resource Graph may have several values', () => {
   const asked = new Set(
     everyPanel(dashboard).flatMap(({ targets = [] }) => targets.flatMap(({ subscriptions = [] }) => subscriptions)),
   );

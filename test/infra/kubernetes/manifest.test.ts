@@ -135,7 +135,7 @@ const facts: readonly {
   },
 ];
 
-test.each(facts)('in the pod $fact', ({ of = pod, path, is }) => {
+test.each(facts)('$fact, in the pod', ({ of = pod, path, is }) => {
   expect(at(of, ...path)).toEqual(is);
 });
 
@@ -146,13 +146,13 @@ test('another configuration or image goes to a tenth of the nodes at a time, and
   expect(at(spec, 'revisionHistoryLimit')).toBeGreaterThan(1);
 });
 
-test('it is the user of the image, whose number is not that of root', () => {
+test('it runs as the user of the image, whose number is not that of root', () => {
   const [, user, group] = /^USER (\d+):(\d+)$/gm.exec(dockerfile.slice(dockerfile.lastIndexOf('\nFROM'))) ?? [];
   expect(at(pod, 'securityContext')).toMatchObject({ runAsUser: Number(user), runAsGroup: Number(group) });
   expect(Number(user)).toBeGreaterThan(0);
 });
 
-test('what is labelled, selected, referred to and made has the same names', () => {
+test('labels, selectors, references and resources have the same names', () => {
   const labels = at(daemonSet, 'spec', 'template', 'metadata', 'labels');
   expect(labels).toMatchObject(at(daemonSet, 'spec', 'selector', 'matchLabels') as object);
   expect(at(pod, 'serviceAccountName')).toBe(at(ofKind('ServiceAccount'), 'metadata', 'name'));
@@ -174,7 +174,7 @@ test('what is labelled, selected, referred to and made has the same names', () =
   expect(at(image, 'newTag')).toBe(manifest.version);
 });
 
-test('state and configuration are where the bridge looks for them, the state on the node', () => {
+test('state and configuration have the paths that the bridge uses, the state on the node', () => {
   const mounts = listAt(bridge, 'volumeMounts');
   const placeOf = (name: string): unknown =>
     at(
@@ -204,7 +204,7 @@ test('the probes ask the port that the bridge listens on, on the loopback of the
   }
 });
 
-test('it stays off nodes on which the bridge is installed, and off those that it cannot run on', () => {
+test('it avoids nodes on which the bridge is installed, and nodes that it cannot run on', () => {
   const terms = listAt(
     pod,
     ...['affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution', 'nodeSelectorTerms'],
@@ -229,14 +229,14 @@ describe('the configuration that is shipped', () => {
       defaultStateDirectory: '/var/lib/scheduled-events-bridge',
     });
 
-  test('has the name that the bridge looks for, and is one that it takes in a pod', () => {
+  test('has the name that the bridge uses, and is valid in a pod', () => {
     expect(file).toBe('config.json');
     expect(read().problems).toBeUndefined();
     expect(read().config).toMatchObject({ http: { port: 9842 }, sinks: { stdout: null } });
     expect(read().config?.identity.clientId).not.toBeNull();
   });
 
-  test('approves nothing: no key and no variable of it says so', () => {
+  test('approves nothing: no key and no variable of it enables approvals', () => {
     expect(value).not.toHaveProperty('approve');
     const approving = options
       .filter(({ path }) => path.startsWith('approve.'))
@@ -245,7 +245,7 @@ describe('the configuration that is shipped', () => {
     expect(Object.keys(variables).filter((name) => approving.includes(name))).toEqual([]);
   });
 
-  test('is refused when somebody has it approve', () => {
+  test('is refused when it enables approvals', () => {
     expect(read({ approve: { userInitiated: true } }).problems).toEqual([
       expect.stringMatching(/^approve\.userInitiated is true in config\.json: remove it\. This is a pod of Kubernetes/),
     ]);

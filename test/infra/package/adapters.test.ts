@@ -33,7 +33,7 @@ function runIn(folder: string, shell: '/bin/bash' | '/bin/sh', line: string) {
 }
 
 test.for(['install', 'update'] as const)(
-  'a VM application is asked to %s with its configuration, and may be again',
+  'a VM application can %s with its configuration, repeatedly',
   async (action) => {
     const folder = newFolder();
     await packageFile(folder, commands.packageFileName);
@@ -44,7 +44,7 @@ test.for(['install', 'update'] as const)(
 );
 
 test.for(['install', 'update'] as const)(
-  'a VM application tells when its %s fails, and with which code',
+  'a VM application fails when its %s fails, with the same code',
   async (action) => {
     const folder = newFolder();
     await packageFile(folder, commands.packageFileName, 53);
@@ -56,8 +56,8 @@ test.for(['install', 'update'] as const)(
 
 const removals: readonly { name: string; remover: number | null; status: number; output: string }[] = [
   { name: 'is removed by the version that runs', remover: 0, status: 0, output: 'remove.sh' },
-  { name: 'that cannot be removed says so', remover: 22, status: 22, output: 'remove.sh' },
-  { name: 'that was refused, or removed by hand, can be taken off', remover: null, status: 0, output: '' },
+  { name: 'that cannot be removed fails', remover: 22, status: 22, output: 'remove.sh' },
+  { name: 'that was refused, or removed manually, can be removed', remover: null, status: 0, output: '' },
 ];
 
 test.for(removals)('a VM application $name', ({ remover, status, output }) => {
@@ -156,7 +156,7 @@ test('a version is published for each processor, where the VMs are and the galle
   expect(published.map(({ properties }) => properties)).toMatchObject(expected);
 });
 
-test('one VM that is deployed by hand fails where its application does', () => {
+test('a VM deployed alone fails when its application does', () => {
   const [machine] = bodiesOf('infra/params/vm.bicepparam', 'Microsoft.Compute/virtualMachines', (text) =>
     text.replace("delivery = 'script'", "delivery = 'application'"),
   );

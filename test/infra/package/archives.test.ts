@@ -30,7 +30,7 @@ const kinds = [
 ] as const;
 
 for (const { kind, needs, make, unpack } of kinds) {
-  test(`what is packed as .${kind} unpacks with its rights, times and bytes`, async ({ skip }) => {
+  test(`a .${kind} unpacks with its permissions, times and bytes`, async ({ skip }) => {
     const missing = lacking(...needs);
     skip(missing !== null, missing ?? '');
     const folder = newFolder();
@@ -57,7 +57,7 @@ for (const { kind, needs, make, unpack } of kinds) {
   });
 }
 
-test('a tar archive names nobody, whoever makes it', async ({ skip }) => {
+test('a tar archive contains no user name, whoever creates it', async ({ skip }) => {
   const missing = lacking('tar');
   skip(missing !== null, missing ?? '');
   const archive = join(newFolder(), 'archive.tar');
@@ -80,7 +80,7 @@ test('a path that a tar archive cannot hold is refused, not cut', () => {
   expect(tar([{ ...long, path: 'x'.repeat(92) }], place).length).toBe(2048 + 512);
 });
 
-test('what gzip could not finish is no archive', async () => {
+test('an archive that gzip did not finish is refused', async () => {
   const programs = newFolder();
   writeFileSync(join(programs, 'gzip'), '#!/bin/sh\n/bin/cat >/dev/null\necho half\nexit 1\n', { mode: 0o755 });
   vi.stubEnv('PATH', programs);

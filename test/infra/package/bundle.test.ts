@@ -28,7 +28,7 @@ function evaluatedWith(entry: string): Set<string> {
   return reached;
 }
 
-test('the bundle is one file that runs where nothing else is', () => {
+test('the bundle is one file that runs without other files', () => {
   expect(readdirSync(directory)).toEqual(['scheduled-events-bridge.cjs']);
   const out = execFileSync(process.execPath, [file, 'version'], { cwd: directory, env: {}, encoding: 'utf8' });
   expect(out).toMatch(`scheduled-events-bridge ${version} `);
@@ -38,7 +38,7 @@ test('the bundle of the product does not name the simulator of package.json', ()
   expect(readFileSync(file, 'utf8')).not.toContain('dist/scheduled-events-simulator');
 });
 
-test('the bundle can be run as a program of its own', { skip: process.platform === 'win32' }, () => {
+test('the bundle can be run as a program', { skip: process.platform === 'win32' }, () => {
   expect(execFileSync(file, ['--version'], { encoding: 'utf8' })).toBe(`${version}\n`);
 });
 
@@ -70,7 +70,7 @@ test.for(lowest)('on Node $found the bundle ends with $status', ({ found, status
   rmSync(pretence);
 });
 
-test('the bundle is in strict mode, though something stands before it', async () => {
+test('the bundle is in strict mode, despite the code before it', async () => {
   const probe = join(directory, 'probe.cjs');
   const contents = 'console.log((function () { return this; })() === undefined);';
   await bundle(probe, { entryPoints: [], stdin: { contents, resolveDir: import.meta.dirname } });
@@ -78,7 +78,7 @@ test('the bundle is in strict mode, though something stands before it', async ()
   rmSync(probe);
 });
 
-test('the name by which a library tells an AMQP error survives', async () => {
+test('the name by which a library identifies an AMQP error is kept', async () => {
   const probe = join(directory, 'probe.cjs');
   const contents = `import rhea from 'rhea';
     const Composite = rhea.types.define_composite({ name: 'probe', code: 1, fields: [] });
@@ -101,7 +101,7 @@ const ofSimulator = /azure-simulator|node_modules\/(jose|selfsigned|ws)\//;
 const filesIn = ({ outputs }: Metafile): string[] =>
   Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
 
-test('the bridge that is installed holds nothing of the simulator, which is a program of its own', async () => {
+test('the installed bridge contains nothing of the simulator', async () => {
   expect(filesIn(metafile).filter((path) => ofSimulator.test(path))).toEqual([]);
   const importers = Object.entries(metafile.inputs).filter(([, { imports }]) =>
     imports.some(({ path }) => /node_modules\/rhea\//.test(path)),

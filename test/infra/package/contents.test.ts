@@ -43,13 +43,13 @@ const held: Readonly<Record<PlatformName, Readonly<Record<string, number>>>> = {
   },
 };
 
-test.each(platformNames)('the package for %s holds what it should and nothing else', (platform) => {
+test.each(platformNames)('the package for %s contains exactly its files', (platform) => {
   const files = contents(platform);
   expect(Object.fromEntries(files.map(({ path, mode }) => [path, mode]))).toEqual(held[platform]);
   expect(faultsOfPackage(unpacked(files), null)).toEqual([]);
 });
 
-test('the installer reads a package as it was made, and finds it whole', () => {
+test('the installer verifies a new package as complete', () => {
   const folder = unpacked(contents('linux-arm64'));
   const read = readPackage(folder);
   expect(read).toMatchObject({ version: '3.2.1', platform: 'linux-arm64', from: folder });
@@ -59,7 +59,7 @@ test('the installer reads a package as it was made, and finds it whole', () => {
   expect(faultsIn(folder, read)).toEqual([]);
 });
 
-test('the manifest tells which runtime the package brings', () => {
+test('the manifest names the runtime of the package', () => {
   const manifest = JSON.parse(readFileSync(join(unpacked(contents('win-x64')), 'manifest.json'), 'utf8'));
   expect(manifest).toMatchObject({
     name: 'scheduled-events-bridge',
@@ -107,7 +107,7 @@ const tampered: readonly { name: string; change: (folder: string) => void; fault
     fault: 'manifest.json.sig is missing: the package is not signed',
   },
   {
-    name: 'a signature of somebody else',
+    name: 'a signature of another key',
     change: (folder) =>
       writeFileSync(
         join(folder, 'manifest.json.sig'),
@@ -123,7 +123,7 @@ test.each(tampered)('a signed package with $name is refused', ({ change, fault }
   expect(faultsOfPackage(folder, ours.publicKey)).toEqual([fault]);
 });
 
-test('anybody with openssl can verify who signed a package', ({ skip }) => {
+test('openssl can verify the signature of a package', ({ skip }) => {
   const missing = lacking('openssl');
   skip(missing !== null, missing ?? '');
   const folder = unpacked(contents('linux-x64', ours.privateKey));

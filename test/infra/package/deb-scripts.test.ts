@@ -19,7 +19,7 @@ const maintained: readonly MaintainerCase[] = [
     calls: [`scheduled-events-bridge service update ${from}`],
   },
   {
-    name: 'in an image nothing is started',
+    name: 'in an image no service is started',
     script: 'deb/postinst',
     args: ['configure', ''],
     there: { [program]: 'exit 0' },
@@ -40,7 +40,7 @@ const maintained: readonly MaintainerCase[] = [
     calls: ['policy-rc.d scheduled-events-bridge start', `scheduled-events-bridge service install ${from}`],
   },
   {
-    name: 'a machine that does not fit is told to dpkg',
+    name: 'an unsupported machine fails dpkg',
     script: 'deb/postinst',
     args: ['configure', ''],
     there: { [program]: 'exit 51', '/run/systemd/system': 'folder' },
@@ -148,7 +148,7 @@ const maintained: readonly MaintainerCase[] = [
     calls: ['remove.sh --keep-state --keep-configuration'],
   },
   {
-    name: 'a removal that fails is told to dpkg',
+    name: 'a failing removal fails dpkg',
     script: 'deb/postrm',
     args: ['remove'],
     there: { [remover]: 'exit 22' },
@@ -208,7 +208,7 @@ test('a purge after a removal takes state, configuration and account, and nothin
   expect(existsSync(join(root, 'var/lib/other/file'))).toBe(true);
 });
 
-test('a purge leaves what somebody has put beside the configuration', () => {
+test('a purge keeps other files beside the configuration', () => {
   const certificate = '/etc/scheduled-events-bridge/authority.pem';
   const { status, root } = maintainerScript('deb/postrm', ['purge'], {
     ...removed,
@@ -218,7 +218,7 @@ test('a purge leaves what somebody has put beside the configuration', () => {
   expect(readdirSync(join(root, 'etc/scheduled-events-bridge'))).toEqual(['authority.pem']);
 });
 
-test('a purge of what is left leaves a bridge alone that came in another way since', () => {
+test('a purge of remaining files keeps a bridge that was installed in another way since', () => {
   const { status, calls, root } = maintainerScript('deb/postrm', ['purge'], {
     ...removed,
     [current]: 'folder',
@@ -229,7 +229,7 @@ test('a purge of what is left leaves a bridge alone that came in another way sin
   expect(existsSync(join(root, 'etc/scheduled-events-bridge/config.json'))).toBe(true);
 });
 
-test('a purge goes on where the account cannot be removed, and says how it is', () => {
+test('a purge continues when the account cannot be removed, and reports it', () => {
   const { status, stdout, stderr, root } = maintainerScript('deb/postrm', ['purge'], {
     ...removed,
     '/bin/userdel': 'exit 8',
@@ -242,7 +242,7 @@ test('a purge goes on where the account cannot be removed, and says how it is', 
   expect(existsSync(join(root, 'var/lib/scheduled-events-bridge'))).toBe(false);
 });
 
-test('a purge leaves a group alone that others are in, and says so', () => {
+test('a purge keeps a group that has other members, and reports it', () => {
   const { status, stdout, calls } = maintainerScript('deb/postrm', ['purge'], {
     ...removed,
     '/bin/getent': getent('al,jo'),
@@ -253,7 +253,7 @@ test('a purge leaves a group alone that others are in, and says so', () => {
   expect(calls).not.toContain('groupdel scheduled-events-bridge');
 });
 
-test('a purge where the account is gone already leaves it at that', () => {
+test('a purge without an account succeeds', () => {
   const { status, calls } = maintainerScript('deb/postrm', ['purge'], { '/bin/getent': 'exit 2' });
   expect({ status, calls }).toEqual({
     status: 0,

@@ -28,7 +28,7 @@ async function written(platform: PlatformName = 'linux-x64'): Promise<string> {
 test.for([
   ['linux-x64', 'amd64'],
   ['linux-arm64', 'arm64'],
-] as const)('dpkg reads what the .deb for %s says of itself', async ([platform, architecture], { skip }) => {
+] as const)('dpkg reads the fields of the .deb for %s', async ([platform, architecture], { skip }) => {
   const missing = lacking('dpkg-deb');
   skip(missing !== null, missing ?? '');
   const fields = printed('dpkg-deb', ['--field', await written(platform)]);
@@ -42,7 +42,7 @@ test.for([
   ]);
 });
 
-test('a .deb puts the package where the installer looks for it, as root and with its rights', async ({ skip }) => {
+test('a .deb installs the package where the installer expects it, as root with its permissions', async ({ skip }) => {
   const missing = lacking('dpkg-deb');
   skip(missing !== null, missing ?? '');
   const listed = printed('dpkg-deb', ['--contents', await written()])
@@ -77,7 +77,7 @@ test('a .deb puts the package where the installer looks for it, as root and with
   ]);
 });
 
-test('the installer finds the package whole where a .deb has put it', async ({ skip }) => {
+test('the installer verifies the package of an installed .deb as complete', async ({ skip }) => {
   const missing = lacking('dpkg-deb', 'md5sum');
   skip(missing !== null, missing ?? '');
   const deb = await written();
@@ -104,7 +104,7 @@ test('a .deb is the same, byte for byte, whenever it is made', async () => {
   expect((await debFor('linux-x64')).equals(await debFor('linux-arm64'))).toBe(false);
 });
 
-test('a .deb is an archive whose members begin where ar expects them, whatever their lengths', async () => {
+test('a .deb is an archive whose members start at the offsets of ar, whatever their lengths', async () => {
   const lengths: number[] = [];
   for (const version of ['3.2.0', '3.2.1', '3.2.2', '3.2.3', '3.20.0', '3.200.0']) {
     const deb = await debFor('linux-x64', version);
@@ -122,7 +122,7 @@ test('a .deb is an archive whose members begin where ar expects them, whatever t
   expect(lengths.filter((length) => length % 2 === 1)).not.toEqual([]);
 });
 
-test('a .deb says how much room it takes', async ({ skip }) => {
+test('a .deb has its installed size', async ({ skip }) => {
   const missing = lacking('dpkg-deb');
   skip(missing !== null, missing ?? '');
   const deb = await written();
@@ -145,7 +145,7 @@ test('a pre-release comes before the release', ({ skip }) => {
   expect(spawnSync('dpkg', ['--compare-versions', before, 'lt', '1.0.0']).status).toBe(0);
 });
 
-test('what an administrator changes of the sample and of the variables is kept: dpkg knows both as configuration', async ({
+test('changes by an administrator to the sample and the variables are kept, since dpkg has both as configuration', async ({
   skip,
 }) => {
   const missing = lacking('dpkg-deb');

@@ -25,7 +25,7 @@ function installed(...packages: readonly { name: string; licence: string | null;
   return () => thirdPartyLicences(made, { root: folder, node });
 }
 
-test('what is in the bundle is what is listed: libraries that it runs with, and no tool that it was made with', () => {
+test('the libraries in the bundle are those listed, without build tools', () => {
   const names = bundled.packages.map(({ name }) => name);
   expect(names).toEqual(
     expect.arrayContaining(['@azure/event-hubs', '@azure/identity', 'commander', 'rhea', 'undici']),
@@ -47,14 +47,14 @@ test('everything in the bundle may be passed on, and the texts that go with it a
   expect(text).toContain('The text of Node');
 });
 
-test('a library whose text stands beside another one still needs that', () => {
+test('a library whose licence text is next to another one still needs its own', () => {
   for (const name of Object.keys(textBeside)) {
     const files = bundled.packages.find((one) => one.name === name);
     expect(files, `${name} is not in the bundle any more`).toBeDefined();
   }
 });
 
-test('equal texts stand there once', () => {
+test('equal texts are included once', () => {
   const files = { LICENSE: 'Do as you like.' };
   const text = installed({ name: 'one', licence: 'MIT', files }, { name: '@a/two', licence: 'ISC', files })();
   expect(text.split('Do as you like.').length).toBe(2);
@@ -69,7 +69,7 @@ test('notices go with the licence', () => {
 const refused = [
   { name: 'no licence', licence: null, files: { LICENSE: 'Some text' }, message: 'bad 1.0.0 says no licence' },
   {
-    name: 'a licence that was not looked at',
+    name: 'an unknown licence',
     licence: 'GPL-3.0-only',
     files: { LICENSE: 'Some text' },
     message: 'bad 1.0.0 is under GPL-3.0-only',

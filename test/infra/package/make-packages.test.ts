@@ -80,7 +80,7 @@ test('the checksums are of what was made, and signed', async ({ skip }) => {
   expect(verify(null, Buffer.concat([sums, sums]), publicKey, signature)).toBe(false);
 });
 
-test('packages that are made without a key do not stand beside an older signature', async () => {
+test('packages created without a key are not put next to an older signature', async () => {
   const out = newFolder();
   const order = { platforms: ['win-x64'], out, at: moment, say: () => {} } as const;
   await makePackages({ ...order, key: privateKey }, small);
@@ -89,7 +89,7 @@ test('packages that are made without a key do not stand beside an older signatur
   expect(readdirSync(out)).not.toContain('SHA256SUMS.sig');
 });
 
-test('an archive unpacks to the folder that extensions expect, whole', async ({ skip }) => {
+test('an archive unpacks completely to the folder that extensions expect', async ({ skip }) => {
   const missing = lacking('tar');
   skip(missing !== null, missing ?? '');
   const { out } = await made(small, privateKey);
@@ -122,7 +122,7 @@ test.each(figures)('sizes: $name', ({ app, package: whole, over }) => {
   expect(overBudget([{ name: 'x.deb', app, package: whole }])).toEqual(over);
 });
 
-test('the table of sizes stands in columns', () => {
+test('the table of sizes has aligned columns', () => {
   const sizes = [
     { name: 'x.tar.gz', app: 812_345, package: 45_234_567 },
     { name: 'longer.deb', app: 0, package: 5_000 },
@@ -161,11 +161,11 @@ async function runWith(sources: Sources, ...args: readonly string[]) {
   return { code, ...out };
 }
 
-test('the command line tells what it can', async () => {
+test('the command line has help', async () => {
   expect(await run('--help')).toMatchObject({ code: 0, printed: expect.stringContaining('--platform <names>') });
 });
 
-test('the command line makes packages of the platforms that are asked for, and tells how large they are', async () => {
+test('the command line creates packages for the requested platforms, and prints their sizes', async () => {
   const out = newFolder();
   const { code, printed: table } = await run('--platform', 'win-x64', '--out', out);
   expect(table).toMatch(/^scheduled-events-bridge-3\.2\.1-win-x64\.zip +0\.\d\d MB +0\.\d\d MB$/m);
@@ -173,7 +173,7 @@ test('the command line makes packages of the platforms that are asked for, and t
   expect(code).toBe(0);
 });
 
-test('packages that are over the budget are made, and are a failure', async () => {
+test('packages over the budget are created, and the command fails', async () => {
   const large = { ...small, program: { ...smallProgram, bundle: randomBytes(1_200_000) } };
   const { code, said } = await runWith(large, '--platform', 'win-x64', '--out', newFolder());
   expect(said).toMatch(

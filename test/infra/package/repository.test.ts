@@ -170,7 +170,7 @@ describe.skipIf(whyNot)('a repository', () => {
     writeFileSync(`${list}.gz`, packed);
   });
 
-  test('dnf installs from it, and takes no package that somebody has changed', async ({ skip }) => {
+  test('dnf installs from it, and refuses a package that was changed', async ({ skip }) => {
     const noDnf = lacking('dnf') ?? (process.geteuid?.() === 0 ? null : 'only root may install into a folder');
     skip(noDnf !== null, `${noDnf}: apt-get install dnf`);
     // What every machine has that the package is for, and an empty folder has not.
@@ -232,7 +232,7 @@ describe.skipIf(whyNot)('a repository', () => {
     expect(stdout.split('\n').filter((line) => /: E: (?!unknown-key)/.test(line))).toEqual([]);
   });
 
-  test('a key that gpg does not have, and a folder without packages, are told in one line', async () => {
+  test('a key that gpg lacks, and a folder without packages, are reported in one line', async () => {
     const before = key;
     key = 'F'.repeat(40);
     const unknown = await make(at('first'));

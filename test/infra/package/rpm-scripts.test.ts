@@ -30,7 +30,7 @@ const byRpm: readonly MaintainerCase[] = [
     ],
   },
   {
-    name: 'an older systemd is asked for the preset of the unit',
+    name: 'an older systemd applies the preset of the unit',
     script: 'rpm/post',
     args: ['1'],
     there: { [program]: 'exit 0', '/run/systemd/system': 'folder', '/bin/systemctl': 'exit 1' },
@@ -68,7 +68,7 @@ const byRpm: readonly MaintainerCase[] = [
     calls: [`scheduled-events-bridge service update ${from}`],
   },
   {
-    name: 'in an image nothing is started',
+    name: 'in an image no service is started',
     script: 'rpm/post',
     args: ['1'],
     there: { [program]: 'exit 0' },
@@ -82,7 +82,7 @@ const byRpm: readonly MaintainerCase[] = [
     calls: [`scheduled-events-bridge service install ${from}`],
   },
   {
-    name: 'a machine that does not fit is told to rpm',
+    name: 'an unsupported machine fails rpm',
     script: 'rpm/post',
     args: ['1'],
     there: { [program]: 'exit 51', '/run/systemd/system': 'folder' },
@@ -103,7 +103,7 @@ const byRpm: readonly MaintainerCase[] = [
     there: { [remover]: 'exit 0' },
     calls: ['remove.sh --keep-state --keep-configuration'],
   },
-  { name: 'a removal of what is gone already', script: 'rpm/postun', args: ['0'], there: {}, calls: [] },
+  { name: 'a removal when the files are missing', script: 'rpm/postun', args: ['0'], there: {}, calls: [] },
 ];
 
 test.each(byRpm)('$name, with rpm', ({ script, args, there, calls, status = 0 }) => {

@@ -54,7 +54,7 @@ describe.skipIf(noRpm !== null)('an .rpm', () => {
   test.each([
     ['linux-x64', 'x86_64'],
     ['linux-arm64', 'aarch64'],
-  ] as const)('for %s says what it is', (platform, processor) => {
+  ] as const)('for %s has its name, version and architecture', (platform, processor) => {
     const said = query(
       files[platform],
       '--queryformat',
@@ -63,7 +63,7 @@ describe.skipIf(noRpm !== null)('an .rpm', () => {
     expect(said).toBe(`scheduled-events-bridge 3.2.1~rc.1 1 ${processor} ISC AND MIT ${moment.getTime() / 1000}`);
   });
 
-  test('says whose it is, where it comes from and what changed', () => {
+  test('has its vendor, origin and change log', () => {
     const said = query(files['linux-x64'], '--queryformat', '%{URL}\n%{GROUP}\n%{PACKAGER}\n[%{CHANGELOGTEXT}]');
     expect(said.split('\n')).toEqual([
       'https://github.com/scheduled-events-bridge/scheduled-events-bridge',
@@ -73,11 +73,11 @@ describe.skipIf(noRpm !== null)('an .rpm', () => {
     ]);
   });
 
-  test('keeps what an administrator changes of the sample and of the variables', () => {
+  test('keeps changes by an administrator to the sample and the variables', () => {
     expect(query(files['linux-x64'], '--configfiles').trim().split('\n')).toEqual(besidePackage.slice(0, 2));
   });
 
-  test('tells nothing of where and when it was made', () => {
+  test('contains nothing about where and when it was built', () => {
     const [host, ...changed] = query(files['linux-x64'], '--queryformat', '%{BUILDHOST}[ %{FILEMTIMES}]').split(' ');
     expect(host).toBe('reproducible');
     expect(new Set(changed)).toEqual(new Set([String(moment.getTime() / 1000)]));
@@ -94,7 +94,7 @@ describe.skipIf(noRpm !== null)('an .rpm', () => {
     ]);
   });
 
-  test('puts the package where the installer looks for it, as root and with its rights', () => {
+  test('installs the package where the installer expects it, as root with its permissions', () => {
     const listed = query(files['linux-x64'], '--list', '--verbose').trim().split('\n');
     const owned = listed
       .map((line) => line.split(/\s+/))
@@ -114,7 +114,7 @@ describe.skipIf(noRpm !== null)('an .rpm', () => {
     expect(owned.filter((line) => !line.endsWith(' root root'))).toEqual([]);
   });
 
-  test('asks of the system what the runtime asks, and nothing that was guessed', () => {
+  test('requires the libraries of the runtime, and none that rpm guessed', () => {
     const required = query(files['linux-x64'], '--requires').trim().split('\n');
     expect([...new Set(required)].filter((one) => !one.startsWith('rpmlib(')).toSorted()).toEqual([
       '/bin/sh',

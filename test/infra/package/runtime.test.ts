@@ -81,7 +81,7 @@ test('a runtime that the lock file does not pin is refused', async () => {
 const promised = { GLIBC: '2.28', GLIBCXX: '3.4.21' } as const;
 
 test.for(['linux-x64', 'linux-arm64'] as const)(
-  'the runtime for %s asks for no newer libraries than the packages do',
+  'the runtime for %s requires no newer libraries than the packages do',
   async (platform, { skip }) => {
     const missing = lacking('readelf', 'tar');
     skip(missing !== null, missing ?? '');

@@ -39,7 +39,7 @@ beforeAll(async () => {
 const bomOf = (of: Bundled): Bom =>
   JSON.parse(sbom({ version: '3.2.1', platform: 'linux-x64', ...of, runtime: smallRuntime, at: moment }));
 
-test('the bill of materials is what CycloneDX 1.6 asks for', () => {
+test('the bill of materials is valid CycloneDX 1.6', () => {
   const bom = bomOf(bundled);
   expect([bom.bomFormat, bom.specVersion, bom.version]).toEqual(['CycloneDX', '1.6', 1]);
   expect(bom.serialNumber).toMatch(/^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
@@ -51,7 +51,7 @@ test('the bill of materials is what CycloneDX 1.6 asks for', () => {
   });
 });
 
-test('every part has a name of its own, and who needs whom is told for each of them and for no other', () => {
+test('every component has a unique name and its own dependencies', () => {
   const { metadata, components, dependencies } = bomOf(bundled);
   const refs = [metadata.component, ...components].map((one) => one['bom-ref']);
   expect(new Set(refs).size).toBe(refs.length);
@@ -62,7 +62,7 @@ test('every part has a name of its own, and who needs whom is told for each of t
   expect(components.map((one) => one['bom-ref']).filter((ref) => !needed.includes(ref))).toEqual([]);
 });
 
-test('what is listed is what is in the bundle, and the runtime', () => {
+test('the listed components are those of the bundle, and the runtime', () => {
   const { components } = bomOf(bundled);
   const [runtime, ...libraries] = components;
   expect(runtime).toMatchObject({ type: 'platform', name: 'node', version: '24.0.1' });

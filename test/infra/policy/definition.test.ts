@@ -30,7 +30,7 @@ function asked(value: Json): string[] {
 }
 
 describe.each(definitions)('the policy $rule of a $kind', ({ rule, kind, definition }) => {
-  test(`has a name and texts of a length that Azure takes (${rule} ${kind})`, () => {
+  test(`has a name and texts of a length that Azure accepts (${rule} ${kind})`, () => {
     expect(definition.name).toBe(`scheduled-events-bridge-${rule}-${kind}`);
     expect(definition.name.length).toBeLessThanOrEqual(64);
     expect(definition.displayName.length).toBeLessThanOrEqual(128);
@@ -105,13 +105,13 @@ test.each(kinds)(
   },
 );
 
-test('the cases run with the sizes and images that the fleet leaves alone by default', () => {
+test('the cases run with the sizes and images that the fleet excludes by default', () => {
   const fleet = text('infra/fleet.bicep');
   expect(items(block(fleet, 'param armSizeMarks string[] ='))).toEqual(armSizeMarks);
   expect(items(block(fleet, 'param unsupportedImages string[] ='))).toEqual(unsupportedImages);
 });
 
-test('a fleet begins by only reporting, and remediates nothing of itself', () => {
+test('a fleet starts with reports only, and remediates nothing by default', () => {
   const fleet = text('infra/fleet.bicep');
   expect(fleet).toContain("param enforcementMode 'Default' | 'DoNotEnforce' = 'DoNotEnforce'");
   expect(fleet).toContain('param remediate string[] = []');

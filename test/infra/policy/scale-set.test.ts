@@ -38,7 +38,7 @@ const cases: readonly Case[] = [
     given: { size: 'Standard_D16plds_v6' },
     happens: ['gets the identity', 'gets 1.0.0 for arm64'],
   },
-  { name: 'a settled set is left alone', given: settled, happens: [] },
+  { name: 'an up-to-date set is not changed', given: settled, happens: [] },
   {
     name: 'a set with another version goes to the pinned one',
     given: { ...settled, applications: [at('0.9.0')] },
@@ -69,50 +69,54 @@ const cases: readonly Case[] = [
     happens: fresh,
   },
   {
-    name: 'a set whose one user-assigned identity is somebody else’s is left alone and listed',
+    name: 'a set whose one user-assigned identity belongs to another product is listed and not changed',
     given: { identity: { type: 'UserAssigned', userAssignedIdentities: { [otherIdentityId]: {} } } },
     happens: ['listed as uncovered'],
   },
   {
-    name: 'a set that names no known ring is left alone and listed',
+    name: 'a set with an unknown ring is listed and not changed',
     given: { tags: { 'scheduled-events-bridge-ring': 'later' } },
     happens: ['listed as uncovered'],
   },
-  { name: 'a set in a region without a replica is left alone', given: { location: 'brazilsouth' }, happens: [] },
-  { name: 'a Windows set is left alone', given: { osType: 'Windows' }, happens: [] },
+  { name: 'a set in a region without a replica is not changed', given: { location: 'brazilsouth' }, happens: [] },
+  { name: 'a Windows set is not changed', given: { osType: 'Windows' }, happens: [] },
   {
-    name: 'a set that is being made from an image, and says no system yet, is known by its Linux configuration',
+    name: 'a set being created from an image, without a system yet, is identified by its Linux configuration',
     given: { osType: null, properties: { virtualMachineProfile: { osProfile: { linuxConfiguration: {} } } } },
     happens: fresh,
   },
   {
-    name: 'a set that is being made from a Windows image is left alone',
+    name: 'a set being created from a Windows image is not changed',
     given: { osType: null, properties: { virtualMachineProfile: { osProfile: { windowsConfiguration: {} } } } },
     happens: [],
   },
-  { name: 'a flexible set without a model is left alone: its VMs are looked at', given: { osType: null }, happens: [] },
-  { name: 'a set of CentOS 7 is left alone', given: { image: ['OpenLogic', 'CentOS', '7_9'] }, happens: [] },
+  {
+    name: 'a flexible set without a model is not changed, since its VMs are evaluated',
+    given: { osType: null },
+    happens: [],
+  },
+  { name: 'a set of CentOS 7 is not changed', given: { image: ['OpenLogic', 'CentOS', '7_9'] }, happens: [] },
   { name: 'a set of CentOS 8 gets it', given: { image: ['OpenLogic', 'CentOS', '8_5'] }, happens: fresh },
   { name: 'a set of another offer gets it', given: { image: ['OpenLogic', 'Other', '7_9'] }, happens: fresh },
   { name: 'a set of another publisher gets it', given: { image: ['example', 'CentOS', '7_9'] }, happens: fresh },
   {
-    name: 'a set whose opt-out tag says false gets it',
+    name: 'a set whose opt-out tag is false is included',
     given: { tags: { 'scheduled-events-bridge-opt-out': 'false' } },
     happens: fresh,
   },
   {
-    name: 'a set with the opt-out tag is left alone',
+    name: 'a set with the opt-out tag is not changed',
     given: { tags: { 'scheduled-events-bridge-opt-out': 'true' } },
     happens: [],
   },
   {
-    name: 'a set of AKS is left alone by its tag',
+    name: 'a set of AKS is excluded by its tag',
     given: { tags: { 'aks-managed-poolName': 'user' } },
     happens: [],
   },
-  { name: 'a set of AKS is left alone by its extension', given: { extensions: ['Microsoft.AKS'] }, happens: [] },
+  { name: 'a set of AKS is excluded by its extension', given: { extensions: ['Microsoft.AKS'] }, happens: [] },
   {
-    name: 'a set of AKS is left alone by its resource group',
+    name: 'a set of AKS is excluded by its resource group',
     given: {
       resourceGroup: {
         name: 'MC_rg_aks',
@@ -122,7 +126,7 @@ const cases: readonly Case[] = [
     happens: [],
   },
   {
-    name: 'a set of Service Fabric is left alone',
+    name: 'a set of Service Fabric is not changed',
     given: { extensions: ['Microsoft.Azure.Monitor', 'Microsoft.Azure.ServiceFabric'] },
     happens: [],
   },
@@ -132,7 +136,7 @@ const cases: readonly Case[] = [
     happens: fresh,
   },
   {
-    name: 'a pool of Batch is left alone',
+    name: 'a pool of Batch is not changed',
     given: { resourceGroup: { name: 'azurebatch-00000000-0000-0000-0000-000000000000-c' } },
     happens: [],
   },
@@ -147,7 +151,7 @@ const cases: readonly Case[] = [
     happens: ['listed as uncovered'],
   },
   {
-    name: 'a set with the bridge among 25 applications is left alone',
+    name: 'a set with the bridge among 25 applications is not changed',
     given: { ...settled, applications: [...others(24), at('1.0.0')] },
     happens: [],
   },
@@ -177,7 +181,7 @@ test.each(cases)('$name', ({ given, happens }) => {
   expect(deeds('scale-set', scaleSet(given))).toEqual(happens);
 });
 
-test('without a ring for the untagged, a set without a ring is left alone and listed', () => {
+test('without a default ring, a set without a ring is listed and not changed', () => {
   const rings = [{ name: 'canary', version: '1.1.0', untagged: false }];
   expect(deeds('scale-set', scaleSet(), rings)).toEqual(['listed as uncovered']);
 });

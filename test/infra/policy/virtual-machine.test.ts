@@ -44,7 +44,7 @@ const cases: readonly Case[] = [
     happens: ['gets the identity', 'gets 1.1.0 for x64'],
   },
   {
-    name: 'a VM that names no known ring is left alone and listed',
+    name: 'a VM with an unknown ring is listed and not changed',
     given: { tags: { 'scheduled-events-bridge-ring': 'canarry' } },
     happens: ['listed as uncovered'],
   },
@@ -65,7 +65,7 @@ const cases: readonly Case[] = [
   },
   { name: 'a p that is not behind the cores is no Arm processor', given: { size: 'Standard_NP10s' }, happens: fresh },
   { name: 'a promotional size is no Arm processor', given: { size: 'Standard_D2_v2_Promo' }, happens: fresh },
-  { name: 'a settled VM is left alone', given: settled, happens: [] },
+  { name: 'an up-to-date VM is not changed', given: settled, happens: [] },
   {
     name: 'a VM with an older version goes to the pinned one',
     given: { ...settled, applications: [at('0.9.0')] },
@@ -87,12 +87,12 @@ const cases: readonly Case[] = [
     happens: ['goes to 1.0.0 for x64'],
   },
   {
-    name: 'a VM that says latest goes to the pinned version',
+    name: 'a VM with version latest gets the pinned version',
     given: { ...settled, applications: [at('latest')] },
     happens: ['goes to 1.0.0 for x64'],
   },
   {
-    name: 'an application whose name only begins like ours is another one',
+    name: 'an application whose name only starts with ours is another one',
     given: { identity: ours, applications: [application(`${applicationName('x64')}-test`, '0.9.0')] },
     happens: ['gets 1.0.0 for x64'],
   },
@@ -107,7 +107,7 @@ const cases: readonly Case[] = [
     happens: fresh,
   },
   {
-    name: 'a VM whose one user-assigned identity is somebody else’s is left alone and listed',
+    name: 'a VM whose one user-assigned identity belongs to another product is listed and not changed',
     given: { identity: { type: 'UserAssigned', userAssignedIdentities: only(otherIdentityId) } },
     happens: ['listed as uncovered'],
   },
@@ -122,66 +122,66 @@ const cases: readonly Case[] = [
     happens: [],
   },
   {
-    name: 'a VM that lost our identity and kept one of its own is listed, and its application stays',
+    name: 'a VM that lost our identity and has one of its own is listed, and its application is kept',
     given: { ...settled, identity: { type: 'UserAssigned', userAssignedIdentities: only(otherIdentityId) } },
     happens: ['listed as uncovered'],
   },
-  { name: 'a region without a replica is left alone', given: { location: 'eastus' }, happens: [] },
-  { name: 'a Windows VM is left alone', given: { osType: 'Windows' }, happens: [] },
+  { name: 'a region without a replica is not changed', given: { location: 'eastus' }, happens: [] },
+  { name: 'a Windows VM is not changed', given: { osType: 'Windows' }, happens: [] },
   {
     name: 'a VM that is being created from a Linux image gets everything though its disk has no type yet',
     given: { osType: null, properties: { osProfile: { linuxConfiguration: {} } } },
     happens: fresh,
   },
   {
-    name: 'a Windows VM that is being created is left alone',
+    name: 'a Windows VM that is being created is not changed',
     given: { osType: null, properties: { osProfile: { windowsConfiguration: {} } } },
     happens: [],
   },
-  { name: 'Ubuntu 18.04 is left alone', given: { image: ['Canonical', 'UbuntuServer', '18.04-LTS'] }, happens: [] },
+  { name: 'Ubuntu 18.04 is not changed', given: { image: ['Canonical', 'UbuntuServer', '18.04-LTS'] }, happens: [] },
   {
-    name: 'an image that is called like an old one and comes from somebody else gets it',
+    name: 'an image of another publisher with the name of an old one is included',
     given: { image: ['example', 'UbuntuServer', '18.04-LTS'] },
     happens: fresh,
   },
   { name: 'Ubuntu 24.04 gets it', given: { image: ['canonical', 'ubuntu-24_04-lts', 'server'] }, happens: fresh },
-  { name: 'Red Hat 7 is left alone', given: { image: ['RedHat', 'RHEL', '7.9'] }, happens: [] },
+  { name: 'Red Hat 7 is not changed', given: { image: ['RedHat', 'RHEL', '7.9'] }, happens: [] },
   { name: 'Red Hat 9 gets it', given: { image: ['RedHat', 'RHEL', '9_4'] }, happens: fresh },
   {
-    name: 'Red Hat 7 of your own subscription is left alone',
+    name: 'Red Hat 7 of your own subscription is not changed',
     given: { image: ['RedHat', 'rhel-byos', 'rhel-raw79'] },
     happens: [],
   },
-  { name: 'SLES 12 is left alone', given: { image: ['SUSE', 'sles-12-sp5', 'gen2'] }, happens: [] },
-  { name: 'SLES 12 for SAP is left alone', given: { image: ['SUSE', 'sles-sap-12-sp5', 'gen2'] }, happens: [] },
+  { name: 'SLES 12 is not changed', given: { image: ['SUSE', 'sles-12-sp5', 'gen2'] }, happens: [] },
+  { name: 'SLES 12 for SAP is not changed', given: { image: ['SUSE', 'sles-sap-12-sp5', 'gen2'] }, happens: [] },
   {
-    name: 'the opt-out tag leaves a VM alone',
+    name: 'the opt-out tag excludes a VM',
     given: { tags: { 'scheduled-events-bridge-opt-out': 'yes' } },
     happens: [],
   },
   {
-    name: 'an empty opt-out tag leaves a VM alone',
+    name: 'an empty opt-out tag excludes a VM',
     given: { tags: { 'scheduled-events-bridge-opt-out': '' } },
     happens: [],
   },
   {
-    name: 'an opt-out tag that says false does not',
+    name: 'an opt-out tag of false excludes nothing',
     given: { tags: { 'scheduled-events-bridge-opt-out': 'False' } },
     happens: fresh,
   },
   {
-    name: 'a resource group that a service manages is left alone',
+    name: 'a resource group that a service manages is not changed',
     given: {
       resourceGroup: { managedBy: '/subscriptions/s/resourceGroups/rg/providers/Microsoft.Databricks/workspaces/w' },
     },
     happens: [],
   },
   {
-    name: 'a node of Batch is left alone',
+    name: 'a node of Batch is not changed',
     given: { resourceGroup: { name: 'AzureBatch-00000000-0000-0000-0000-000000000000-C' } },
     happens: [],
   },
-  { name: 'a node of AKS is left alone', given: { tags: { 'aks-managed-poolName': 'system' } }, happens: [] },
+  { name: 'a node of AKS is not changed', given: { tags: { 'aks-managed-poolName': 'system' } }, happens: [] },
   {
     name: 'a VM with 24 other applications gets it',
     given: { applications: others(24) },
@@ -193,7 +193,7 @@ const cases: readonly Case[] = [
     happens: ['listed as uncovered'],
   },
   {
-    name: 'a VM with the bridge among 25 applications is left alone',
+    name: 'a VM with the bridge among 25 applications is not changed',
     given: { ...settled, applications: [...others(24), at('1.0.0')] },
     happens: [],
   },
@@ -223,7 +223,7 @@ test.each(cases)('$name', ({ given, happens }) => {
   expect(deeds('virtual-machine', virtualMachine(given))).toEqual(happens);
 });
 
-test('without a ring for the untagged, a VM without a ring is left alone and listed', () => {
+test('without a default ring, a VM without a ring is listed and not changed', () => {
   const rings = [{ name: 'canary', version: '1.1.0', untagged: false }];
   expect(deeds('virtual-machine', virtualMachine(), rings)).toEqual(['listed as uncovered']);
 });

@@ -11,14 +11,14 @@ const stills = [
 ];
 const svg = toSvg(stills, { title: 'a terminal', columns: 20 });
 
-test('stills follow one another, and the last one stands where nothing moves', () => {
+test('frames follow one another, and the last one is shown without animation', () => {
   expect(svg).toContain('@keyframes s0{0.00%{visibility:visible}25.00%{visibility:hidden}}');
   expect(svg).toContain('@keyframes s1{0%{visibility:hidden}25.00%{visibility:visible}}');
   expect(svg).toContain('<g id="s0" class="still gone">');
   expect(svg).toContain('<g id="s1" class="still">');
 });
 
-test('what does not change is drawn once, and every word stands in its column', () => {
+test('unchanged parts are drawn once, and every word is in its column', () => {
   expect(svg.match(/>always</g)).toHaveLength(1);
   const texts = [...svg.matchAll(/<text class="(\w+)" x="([\d.]+)" y="\d+" textLength="([\d.]+)"([^>]*)>([^<]*)</g)];
   expect(texts.map(([, style, x, length, more, text]) => [style, x, length, more !== '', text])).toEqual([
@@ -29,6 +29,6 @@ test('what does not change is drawn once, and every word stands in its column', 
   ]);
 });
 
-test('the picture of the README is small enough to be fetched by whoever reads it', () => {
+test('the picture of the README is small enough to download quickly', () => {
   expect(statSync(join(root, 'infra/readme/demo.svg')).size).toBeLessThan(150_000);
 });

@@ -47,7 +47,7 @@ test('every code by which Azure and the way to it can fail is explained', () => 
     expect(known).toContain(`${operation}-timeout`);
 });
 
-test('every code by which a look at the metadata service can fail is explained', () => {
+test('every code of a failed poll of the metadata service is explained', () => {
   const known = imdsFailures().map((failure) => failure.code);
   const text = [...readTree('src/imds/{document,http-failure,client}.ts').values()].map(withoutComments).join('\n');
   const found = [...text.matchAll(/(?:code: |noDocument\(|unavailable\(|Meaning = \[\s*)'([a-z-]+)'/g)].map(

@@ -24,7 +24,7 @@ const cases = [
     message: ['info: A ‹b› end (really).'],
   },
   {
-    name: 'what another part says',
+    name: 'an expression of another module',
     text: 'log.warn({}, describeFailure(reason));',
     message: ['warn: ‹describe failure›'],
   },

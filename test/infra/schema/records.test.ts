@@ -72,7 +72,7 @@ describe.each(contracts)('$name', ({ name, schema, sample, table, fieldOf, dataS
     expect(dataSchema).toBe(schema.$id);
   });
 
-  test('has every field that is written, and every column of the table, with its type', () => {
+  test('has every written field, and every column of the table, with its type', () => {
     const columns: readonly { name: string; type: string }[] = tables[table];
     const ofColumns = columns.flatMap(({ name: column }) => fieldOf.get(column) ?? []);
     expect(Object.keys(schema.properties).sort()).toEqual(Object.keys(sample).sort());

@@ -29,7 +29,7 @@ function analyze(...args: readonly string[]): { readonly status: number | null; 
 }
 
 // It returns 0 also for settings that it does not know: what counts is that it is silent.
-test.skipIf(whyNot)(`systemd finds nothing to say about the unit${whyNot}`, () => {
+test.skipIf(whyNot)(`systemd finds no problem in the unit${whyNot}`, () => {
   expect(analyze('verify', '--man=no')).toEqual({ status: 0, output: '' });
 });
 
@@ -87,7 +87,7 @@ const traps = [
   { trap: 'it starts with the machine', name: 'WantedBy', values: ['multi-user.target'] },
 ];
 
-test.each(traps)('in the unit $name is $values, since $trap', ({ name, values }) => {
+test.each(traps)('$name is $values in the unit, since $trap', ({ name, values }) => {
   expect(valuesOf(name)).toEqual(values);
 });
 

@@ -116,7 +116,7 @@ export const otherCases: readonly Case[] = [
     rows: [['Unavailable', '10:30:00', 'Reboot', '10:20:00', 'the second']],
   },
   {
-    name: 'seconds are those that 2 of 2 VMs were away or paused, for 100 VMs, in the hour in which it began',
+    name: 'seconds are those that 2 of 2 VMs were down or paused, for 100 VMs, in the hour in which it began',
     panel: 'region-by-hour',
     timeline: {
       vms: web(2),
@@ -145,7 +145,7 @@ export const otherCases: readonly Case[] = [
     rows: [['westeurope', 4500, 0, 500]],
   },
   {
-    name: 'hours without an eviction are on the axis, and a canceled one is none',
+    name: 'hours without an eviction are on the axis, and a canceled one is not counted',
     panel: 'evictions-by-hour',
     timeline: {
       vms: web(2),
@@ -166,7 +166,7 @@ export const otherCases: readonly Case[] = [
     rows: hoursOf(0, 23).map((hour) => [`${hour}:00`, hour === 10 ? 1 : 0]),
   },
   {
-    name: 'what is announced stands on its day, with the first time and the number of VMs',
+    name: 'an announced event is on its day, with the first time and the number of VMs',
     panel: 'calendar',
     timeline: {
       vms: [...web(2), { name: 'sql-1', set: '' }],
@@ -185,7 +185,7 @@ export const otherCases: readonly Case[] = [
     ],
   },
   {
-    name: 'the range of pauses stands beside what Azure said',
+    name: "the range of pauses is shown next to Azure's estimate",
     panel: 'pause-by-size',
     timeline: {
       vms: web(3),

@@ -75,7 +75,7 @@ test.for([
   expect(numberText(value, { unit, options: {} })).toBe(text);
 });
 
-test('the page shows every tab and every question, and says where there is nothing', () => {
+test('the page shows every tab and every question, and marks empty answers', () => {
   const workbook = readWorkbook(workbookPath);
   const steps = stepsOf(workbook);
   const page = drawPage(
@@ -226,7 +226,7 @@ test('a series has the colour that the settings give it', () => {
   expect(textOf(step, { columns, rows })).toMatch(/stroke="#c4314b"/);
 });
 
-test('what a row says is text on the page, never markup', () => {
+test('the values of a row are text on the page, never markup', () => {
   const step = {
     ...vms,
     content: { ...vms.content, gridSettings: { formatters: [], filter: true, labelSettings: [] } },
@@ -238,17 +238,17 @@ test('what a row says is text on the page, never markup', () => {
 
 test.for([
   {
-    name: 'a list of plain values stands on one line',
+    name: 'a list of plain values is on one line',
     value: { a: ['x', 1, null] },
     text: '{\n  "a": ["x", 1, null]\n}\n',
   },
   {
-    name: 'a list that is too long for a line stands on many',
+    name: 'a list that is too long for a line is on several',
     value: ['x'.repeat(70), 'y'.repeat(70)],
     text: `[\n  "${'x'.repeat(70)}",\n  "${'y'.repeat(70)}"\n]\n`,
   },
-  { name: 'what is not there is left out', value: { a: undefined, b: {} }, text: '{\n  "b": {}\n}\n' },
-])('as JSON text, $name', ({ value, text }) => {
+  { name: 'an undefined value is omitted', value: { a: undefined, b: {} }, text: '{\n  "b": {}\n}\n' },
+])('$name, as JSON text', ({ value, text }) => {
   expect(jsonText(value)).toBe(text);
   expect(JSON.parse(jsonText(value))).toEqual(JSON.parse(JSON.stringify(value)));
 });

@@ -57,7 +57,7 @@ test.for(answered.filter(({ step }) => step.name !== 'bridges-of-group'))(
   },
 );
 
-test('of the demo fleet the workbook tells what went wrong with it', () => {
+test('on the demo fleet the workbook shows what went wrong', () => {
   const rowsOf = (name: string) => answered.find(({ step }) => step.name === name)?.answer.rows ?? [];
   const tiles = Object.fromEntries(rowsOf('now').map(({ Tile, Value }) => [Tile, Value]));
   expect(tiles).toMatchObject({ Stuck: 1, Bridges: 104 });
@@ -119,7 +119,7 @@ const plantedColumns: readonly {
     found: 'formatter: Left',
   },
   {
-    name: 'a label stands over no column',
+    name: 'a label belongs to no column',
     step: 'announced',
     change: () => ({
       gridSettings: { formatters: [], filter: true, labelSettings: [{ columnId: 'VMName', label: 'VM' }] },
@@ -176,7 +176,7 @@ const plantedColumns: readonly {
   },
 ];
 
-test.for(plantedColumns)('it is found when $name', ({ step, change, found }) => {
+test.for(plantedColumns)('a fault is found when $name', ({ step, change, found }) => {
   const changed = withContent(step, change);
   const onTab = changed.filter(({ tab }) => tab === named(step).tab);
   const missing = onTab.flatMap((each) => columnsMissing(each, changed, kql, chosen));

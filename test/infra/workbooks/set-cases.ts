@@ -103,7 +103,7 @@ export const setCases: readonly Case[] = [
     ],
   },
   {
-    name: 'a wave is the VMs of one set whose events begin close to each other',
+    name: 'a wave is the VMs of one set whose events start close to each other',
     panel: 'waves',
     timeline: wave,
     columns: ['Set', 'From', 'Done', 'Now', 'ToCome', 'OfVms', 'DonePercent'],
@@ -111,7 +111,7 @@ export const setCases: readonly Case[] = [
   },
   {
     // From 09:45 to now there are 135 minutes; web_2 saw its start only when it was back, so Azure was at work from the outage on.
-    name: 'each lane is as long as the wave: minutes before, of notice, at work, away, at work, after',
+    name: 'each lane is as long as the wave: minutes before, notice, in progress, down, in progress, after',
     panel: 'wave',
     timeline: wave,
     columns: ['VmName', 'Domain', 'StartedAt', 'Before', 'Notice', 'Work', 'Gone', 'MoreWork', 'After'],
@@ -123,7 +123,7 @@ export const setCases: readonly Case[] = [
     ],
   },
   {
-    name: 'VMs are counted as away for exactly as long as they measured it',
+    name: 'VMs are counted as down for exactly the time that they measured',
     panel: 'away-at-once',
     timeline: wave,
     columns: ['Time', 'away'],

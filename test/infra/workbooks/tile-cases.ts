@@ -38,7 +38,7 @@ export const tiles: readonly {
     values: [1, 1, 0, 0, 1, 0],
   },
   {
-    name: 'an event that was canceled after the last heartbeat is over',
+    name: 'an event that was canceled after the last heartbeat has ended',
     timeline: {
       vms: web(1),
       events: [
@@ -80,7 +80,7 @@ export const tiles: readonly {
     values: [0, 0, 1, 1, 2, 0],
   },
   {
-    name: 'an eviction is over ten minutes after its time, though nobody reports its end',
+    name: 'an eviction has ended ten minutes after its time, though no VM reports its end',
     timeline: {
       vms: web(2),
       events: [

@@ -8,7 +8,7 @@ const text = readFileSync(workbookPath, 'utf8');
 const workbook: Workbook = JSON.parse(text);
 
 test.for(dashboards())(
-  'what the panels make of it stands in $path; else run: npm run workbook',
+  '$path is the current output of the panels; else run: npm run workbook',
   ({ path, text: made }) => {
     expect(readFileSync(path, 'utf8')).toBe(made);
   },
@@ -77,7 +77,7 @@ const planted: readonly { readonly name: string; readonly rule: Rule; readonly m
     made: withParameters((parameters) => parameters.map((one) => ({ ...one, id: 'same' }))),
   },
   {
-    name: 'an empty table says nothing',
+    name: 'an empty table has no text',
     rule: 'every step has a title and says when it has nothing to show',
     made: withContent('announced', { noDataMessage: '' }),
   },
@@ -102,7 +102,7 @@ const planted: readonly { readonly name: string; readonly rule: Rule; readonly m
     made: withContent('announced', { query: '{Workspace}' }),
   },
   {
-    name: 'a query reads a parameter that was taken away',
+    name: 'a query reads a parameter that does not exist',
     rule: 'a query names no parameter that nobody gives',
     made: withParameters((parameters) => parameters.slice(0, -1)),
   },

@@ -89,12 +89,12 @@ const announced: readonly Case[] = [
   { name: 'a failed host', scene: { plays: toEach('hardware-failure', [3]) }, raises: ['A5 web_3'] },
   { name: 'a host that will fail', scene: { plays: toEach('degraded-host', [3]) }, raises: ['A10 web_3'] },
   {
-    name: 'a host that fails earlier than was said',
+    name: 'a host that fails earlier than announced',
     scene: { plays: toEach(broughtForward, [3]) },
     raises: ['A1 web_3', 'A10 web_3'],
   },
   {
-    name: 'a reboot that takes a second VM with it when it has begun',
+    name: 'a reboot that affects a second VM after its start',
     scene: { plays: [{ scenario: spreads, at: 0, on: ['web_3', 'web_4'] }] },
     raises: ['A1 web_3', 'A5 web_4'],
   },
@@ -118,7 +118,7 @@ const announced: readonly Case[] = [
     raises: [],
   },
   {
-    name: 'a restart that a person asked for',
+    name: 'a restart that a user requested',
     scene: { plays: toEach('user-reboot', [3]) },
     raises: ['A1-user web_3'],
   },
@@ -166,7 +166,7 @@ const together: readonly Case[] = [
     raises: [],
   },
   {
-    name: 'evictions of four Spot VMs that are gone then',
+    name: 'evictions of four Spot VMs that are deleted by then',
     scene: {
       traits: { priority: 'Spot' },
       plays: toEach('preempt', first(4)),
@@ -183,7 +183,7 @@ const pipeline: readonly Case[] = [
   { name: 'one bridge of twenty falls silent', scene: { of: gone([3]) }, raises: [] },
   { name: 'two bridges of twenty fall silent', scene: { of: gone([3, 4]) }, raises: ['A6 web'] },
   { name: 'two bridges of forty fall silent', scene: { vms: 40, of: gone([3, 4]) }, raises: [] },
-  { name: 'five bridges say that they stop', scene: { of: gone(first(5)), saysGoodbye: first(5) }, raises: [] },
+  { name: 'five bridges report their stop', scene: { of: gone(first(5)), saysGoodbye: first(5) }, raises: [] },
   {
     name: 'three VMs outside of any set fall silent',
     scene: { traits: { scaleSet: null }, of: gone(first(3)) },
@@ -257,7 +257,7 @@ describe('alerts on bridges and the way to the tables', () => {
     expect(raisedBy(spelled)).toEqual(['A6 web']);
   });
 
-  test('an end that a VM tells with an earlier time than the beginning, since its clock was set back, is an end', () => {
+  test('an end whose time is before the start, since the clock of the VM was set back, is an end', () => {
     const rows = rowsOfScene({ plays: toEach('reboot', [3]) });
     const setBack = changing(rows, 'VmLifecycle_CL', ({ Phase, ObservedAt }) =>
       Phase === 'Completed' ? { ObservedAt: new Date(Date.parse(String(ObservedAt)) - 900_000).toISOString() } : {},
@@ -265,7 +265,7 @@ describe('alerts on bridges and the way to the tables', () => {
     expect(raisedBy(setBack)).toEqual(['A1 web_3']);
   });
 
-  test('silent bridges whose VMs the agent of Azure Monitor does not hear either are not counted', () => {
+  test('silent bridges whose VMs are silent to the Azure Monitor agent too are not counted', () => {
     const tables = rowsOfScene({ of: gone(first(5)) });
     const ids = new Set((tables.VmLifecycleBridge_CL ?? []).map((row) => String(row.ResourceId)));
     const isSilent = (id: string): boolean => /\/[0-4]$/.test(id);
@@ -283,7 +283,7 @@ describe('alerts on bridges and the way to the tables', () => {
   test.for([
     ['Custom-VmLifecycle_CL', ['A8 Custom-VmLifecycle_CL']],
     ['Custom-SomebodyElse_CL', []],
-  ] as const)('a data collection rule refuses what came in by %s', ([InputStreamId, raises]) => {
+  ] as const)('a data collection rule that refuses records by %s raises its alert', ([InputStreamId, raises]) => {
     const row = {
       TimeGenerated: new Date(sceneStarts.getTime() + 60_000).toISOString(),
       InputStreamId,
@@ -325,7 +325,7 @@ describe('a backlog', () => {
     ['two days', 49],
     ['half a day', 12],
     ['an hour', 1],
-  ] as const)('that arrives %s late raises nothing', ([, hours]) => {
+  ] as const)('that arrives %s late raises no alert', ([, hours]) => {
     const moment = later(hours);
     const tables = {
       VmLifecycle_CL: arrivingAt(moment, records),
@@ -338,7 +338,7 @@ describe('a backlog', () => {
     expect(watch(kql, alerts, tables, time)).toEqual([]);
   });
 
-  test('of tests raises nothing, however fresh', () => {
+  test('of tests raises no alert, however recent', () => {
     const tests = records.map((row) => ({ ...row, IsTest: true }));
     const quiet = rowsOfScene({ traits: { priority: 'Spot' } });
     expect(raisedBy({ ...quiet, VmLifecycle_CL: tests })).toEqual([]);

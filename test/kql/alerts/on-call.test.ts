@@ -70,7 +70,7 @@ test('the table in infra/alerts/README.md is that of the alerts, with the counts
   holdsOrWrites('infra/alerts/README.md', 'table', alertTable(alerts, expectedCounts()));
 }, 120_000);
 
-test('every alert has a card that says what it means, whether it can wait, what to open and what to do', () => {
+test('every alert has a card with its meaning, its urgency, what to open and what to do', () => {
   const headings = [...readFileSync(file, 'utf8').matchAll(/^## (\S+):/gm)].map(([, name]) => name);
   const all = allAlerts(alerts);
   expect(headings.toSorted()).toEqual(all.map(({ name }) => name).toSorted());

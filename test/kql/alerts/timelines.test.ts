@@ -54,20 +54,20 @@ const periods = (tables: Arriving, minutes = 7 * 60): string[] =>
 
 const cases: readonly { name: string; scene: Scene; met: readonly string[] }[] = [
   {
-    name: 'a VM that is taken down before it sees its reboot begin, and does not come back',
+    name: 'a VM that goes down before it observes the start of its reboot, and does not return',
     // Due at 15. Its last word is the heartbeat of minute 9.
     scene: { plays: [play(3, { eventType: 'Reboot', dueAt: 15 })], of: { 3: { leavesAt: 10 * minute } } },
     // Half an hour after 15, for as long as the six hours of the rule hold its record.
     met: ['A2 web_3 45-360'],
   },
   {
-    name: 'a reboot that Azure begins 85 minutes late, on a VM that is well',
+    name: 'a reboot that Azure starts 85 minutes late, on a healthy VM',
     scene: { plays: [play(3, { eventType: 'Reboot', dueAt: 15, startsAt: 100, endsAt: 108 })] },
     // Until the heartbeat of minute 69, which arrives before the evaluation of 75, shows that the VM is up.
     met: ['A2 web_3 45-60'],
   },
   {
-    name: 'a reboot that begins on time, and from which the VM is back after an hour',
+    name: 'a reboot that starts on time, and whose VM is back after an hour',
     scene: { plays: [play(3, { eventType: 'Reboot', dueAt: 15, startsAt: 15, endsAt: 75 })] },
     // It is seen to begin within the second after 15, so at 45 half an hour is not over.
     met: ['A2 web_3 60-75'],

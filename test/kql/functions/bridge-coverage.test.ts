@@ -37,7 +37,7 @@ const evicted = recordsBy('web_0', [nothing, { events: [eviction] }, { events: [
 
 const covered: readonly Case[] = [
   {
-    of: 'a bridge that was heard of two and a half hours ago',
+    of: 'a bridge that was last heard from two and a half hours ago',
     tables: { heartbeats: beats([0, 60, 120]), now: 4.5 * hour },
     rows: ['web_0 | running | 12:00:00 | 14:00:00 | - | false'],
   },
@@ -52,22 +52,22 @@ const covered: readonly Case[] = [
     rows: ['web_0 | running | 12:00:00 | 14:00:00 | - | false'],
   },
   {
-    of: 'a bridge that is heard of once a day',
+    of: 'a bridge that reports once a day',
     tables: { heartbeats: beats([0, 1440, 2880, 4320], { intervalMinutes: 1440 }), now: 95 * hour },
     rows: ['web_0 | running | 12:00:00 | 03-04 12:00:00 | - | false'],
   },
   {
-    of: 'a bridge that was heard of once',
+    of: 'a bridge that reported once',
     tables: { heartbeats: beats([0]), now: 2.5 * hour + 1 },
     rows: ['web_0 | running | 12:00:00 | 12:00:00 | - | true'],
   },
   {
-    of: 'a bridge that is to be heard of every ten minutes',
+    of: 'a bridge that should report every ten minutes',
     tables: { heartbeats: beats([0, 10, 20, 30], { intervalMinutes: 10 }), now: 56 * minute },
     rows: ['web_0 | running | 12:00:00 | 12:30:00 | - | true'],
   },
   {
-    of: 'a bridge that is to be heard of every four hours, once late',
+    of: 'a bridge that should report every four hours, once late',
     tables: { heartbeats: beats([0, 240, 480, 960], { intervalMinutes: 240 }), now: 24 * hour },
     rows: ['web_0 | running | 12:00:00 | 03-02 04:00:00 | - | false'],
   },
@@ -106,7 +106,7 @@ const covered: readonly Case[] = [
     rows: ['web_0 | - | - | - | 12:00:02 | false'],
   },
   {
-    of: 'a VM that Azure took away as announced',
+    of: 'a VM that Azure deleted as announced',
     tables: { records: evicted, heartbeats: beats([-60, 0]), now: 24 * hour },
     rows: ['web_0 | running | 11:00:00 | 12:00:00 | 12:00:32 | false'],
   },
@@ -128,7 +128,7 @@ test.each(covered)('the coverage of $of', ({ tables, rows }) => {
   expect(ask(asked, tables)).toEqual(rows);
 });
 
-test('a VM is in the coverage once, however its id is spelled, with what it said last', () => {
+test('a VM is in the coverage once, however its id is spelled, with its last report', () => {
   const { vmId } = observerNamed('web_0');
   const newer = beat(60, { bridgeVersion: '2.0.0', lastPosition: 40, openEvents: 2, configHash: 'new' });
   const heartbeats = [newer, { ...beat(0), VmId: vmId.toUpperCase() }, beat(0, { vm: 'web_1' })];

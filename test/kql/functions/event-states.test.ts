@@ -80,12 +80,12 @@ const cases: readonly Case[] = [
     rows: ['web_0 | Reboot | Scheduled | true | 12:15:00 | - | 12:00:02 | 12:00:02 | web-team'],
   },
   {
-    of: 'an event that has begun, of a VM that was heard of since',
+    of: 'a started event of a VM that has reported since',
     tables: { records: begun, heartbeats: [beat(20)] },
     rows: ['web_0 | Reboot | Started | true | 12:15:00 | 12:15:02 | 12:15:02 | 12:20:00 | -'],
   },
   {
-    of: 'an event that is over',
+    of: 'an event that has ended',
     tables: { records: over },
     rows: ['web_0 | Reboot | Completed | false | 12:15:00 | 12:15:02 | 12:23:02 | 12:23:02 | -'],
   },
@@ -108,7 +108,7 @@ const cases: readonly Case[] = [
     rows: ['web_0 | Reboot | Scheduled | true | 12:15:00 | - | - | 12:00:00 | web-team'],
   },
   {
-    of: 'an event of an older heartbeat, which the newest names no more',
+    of: 'an event of an older heartbeat that is missing in the newest',
     tables: { heartbeats: [beat(-30, { next }), beat(0)] },
     rows: [],
   },
@@ -123,12 +123,12 @@ const cases: readonly Case[] = [
     rows: [],
   },
   {
-    of: 'an event of which a VM that lost its state shows that it is gone',
+    of: 'an event that is missing in the snapshot of a VM that lost its state',
     tables: { records: begun, rows: [snapshot(40)] },
     rows: ['web_0 | Reboot | Started | false | 12:15:00 | 12:15:02 | 12:15:02 | 12:40:00 | -'],
   },
   {
-    of: 'an event that is still in sight of a VM that lost its state',
+    of: 'an event that is still in the snapshot of a VM that lost its state',
     tables: { records: begun, rows: [snapshot(40, 'r')] },
     rows: ['web_0 | Reboot | Started | true | 12:15:00 | 12:15:02 | 12:15:02 | 12:40:00 | -'],
   },
@@ -153,12 +153,12 @@ test.each([
     silentAt: '12:25:00',
   },
   {
-    of: 'that was heard of by a record later',
+    of: 'with a later record',
     heartbeats: [beat(-30, { next })],
     records: announced,
     silentAt: '14:30:02',
   },
-  { of: 'that said that it stops', heartbeats: [beat(0, { next, state: 'stopping' })], silentAt: '-' },
+  { of: 'that reported its stop', heartbeats: [beat(0, { next, state: 'stopping' })], silentAt: '-' },
   { of: 'that sends no heartbeats', heartbeats: [], records: announced, silentAt: '-' },
 ])('a VM $of counts as silent from $silentAt on', ({ silentAt, ...tables }) => {
   expect(ask('VmEventStates(ago(6h), ago(6h)) | project SilentAt', tables)).toEqual([silentAt]);

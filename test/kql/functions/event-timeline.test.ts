@@ -52,7 +52,7 @@ const reported: readonly Case[] = [
     ],
   },
   {
-    of: 'a VM without a bridge, of which its neighbour tells',
+    of: 'a VM without a bridge, reported by its neighbour',
     tables: { records: recordsBy('web_0', whole) },
     rows: [
       'web_0 | itself | - | 12:00:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
@@ -60,7 +60,7 @@ const reported: readonly Case[] = [
     ],
   },
   {
-    of: 'VMs of which a witness only tells',
+    of: 'VMs reported only by a witness',
     tables: { records: recordsBy('web_9', whole, { witnessRate: 1 }) },
     rows: [
       'web_0 | witness | web_9 | 12:00:02 | 12:15:02 | 12:20:02 | Completed | left-after-started not-before-passed | false | false',
@@ -107,7 +107,7 @@ const reported: readonly Case[] = [
     ],
   },
   {
-    of: 'an end of which nobody knows how it came',
+    of: 'an end of unknown cause',
     tables: {
       records: recordsBy('web_0', [nothing, { events: [event()] }, { events: [], after: 1000, incarnation: 9 }]),
     },
@@ -128,17 +128,17 @@ const reported: readonly Case[] = [
     ],
   },
   {
-    of: 'an eviction of which nobody sees the end, ten minutes after NotBefore',
+    of: 'an eviction whose end is not observed, ten minutes after NotBefore',
     tables: { records: recordsBy('web_0', evicted), now: 32 + 10 * minute },
     rows: ['web_0 | itself | - | 12:00:02 | 12:00:32 | - | - | - | true | false'],
   },
   {
-    of: 'an eviction of which nobody sees the end, later than that',
+    of: 'an eviction whose end is not observed, later than that',
     tables: { records: recordsBy('web_0', evicted), now: 33 + 10 * minute },
     rows: ['web_0 | itself | - | 12:00:02 | 12:00:32 | - | - | - | false | true'],
   },
   {
-    of: 'a restart that hangs, of a VM that is heard of',
+    of: 'a restart that hangs, of a VM that reports',
     tables: {
       records: recordsBy('web_0', [nothing, { events: [event()] }, { events: [started(event())], after: 15 * minute }]),
       heartbeats: alive('web_0', 40),
@@ -168,12 +168,12 @@ const reported: readonly Case[] = [
     rows: ['web_0 | itself | - | 12:00:02 | - | - | - | - | true | false'],
   },
   {
-    of: 'what is a week ahead, of a bridge that sends no heartbeats',
+    of: 'an event a week ahead, of a bridge that sends no heartbeats',
     tables: { records: recordsBy('web_0', [nothing, { events: [distant] }]), now: 3 * day },
     rows: ['web_0 | itself | - | 12:00:02 | - | - | - | - | true | false'],
   },
   {
-    of: 'a week later, of a bridge that sends no heartbeats and tells no end',
+    of: 'a week later, of a bridge that sends no heartbeats and reported no end',
     tables: { records: recordsBy('web_0', [nothing, { events: [distant] }]), now: 8 * day + 1 },
     rows: ['web_0 | itself | - | 12:00:02 | - | - | - | - | false | true'],
   },
@@ -241,7 +241,7 @@ const frozen: ObservationSpec[] = [
   { events: [], after: 5 * minute, physicalHost: 'AMS09' },
 ];
 
-test('a timeline tells what a freeze cost, where the VM went, and what it is', () => {
+test('a timeline shows the cost of a freeze, the migration of the VM, and the kind of impact', () => {
   const records = recordsBy('web_0', frozen, {
     observer: { zone: '2', faultDomain: '3', placementGroupId: 'group-1', tags: { owner: 'web-team' } },
   });
@@ -257,7 +257,7 @@ test('a timeline tells what a freeze cost, where the VM went, and what it is', (
   ]);
 });
 
-test('of a VM that only a witness tells of, nothing of the witness is taken for its own', () => {
+test('a VM reported only by a witness has no properties of the witness', () => {
   const observations = frozen.map((observation) => ({
     ...observation,
     events: observation.events.map((one) => event({ ...one, resources: ['web_4'] })),
@@ -336,7 +336,7 @@ test.each([
     row: 'web_0 | itself | - | 12:15:02 | true | 90 | 12:15:02 | 12:16:32',
   },
   {
-    of: 'a VM that saw no start, since the event was over when it was back',
+    of: 'a VM that observed no start, since the event had ended when it was back',
     records: recordsBy(
       'web_0',
       asReboot([
@@ -363,7 +363,7 @@ test('a bridge that lost its state saw the event first when it first reported it
   ]);
 });
 
-test('heartbeats are looked up where an event has no end: a bridge silent for days is not taken for one that never sends any', () => {
+test('heartbeats are used when an event has no end: a bridge silent for days differs from one that never sends any', () => {
   const open = recordsBy('web_0', [nothing, { events: [distant] }]);
   const presumed = (heartbeats: Row[]): string[] =>
     ask('VmEventTimeline() | project IsOpen, PresumedEnded', { records: open, heartbeats, now: 3 * day });

@@ -45,7 +45,7 @@ describe.each(names)('the function %s', (name) => {
     expect(textOf(name)).not.toMatch(/\b(union|search)\b/);
   });
 
-  test('can be answered for a whole fleet, and for one that has sent nothing yet', () => {
+  test('return rows for a fleet, and for one that has sent no records yet', () => {
     const ask = (given: Parameters<typeof kql.execute>[1]['tables']): number =>
       kql.execute(callOf(name), { tables: given, now: now.toISOString() }).rows.length;
     expect(ask(fleet)).toBeGreaterThan(100);
@@ -78,7 +78,7 @@ test('the columns of timeline and coverage are those that others read', () => {
   );
 });
 
-test('of the demo fleet, every VM that an event ever named is in the timeline once', () => {
+test('on the demo fleet every VM that an event ever named is in the timeline once', () => {
   const named = given.VmLifecycle_CL.filter(({ IsTest }) => !IsTest).flatMap(({ EventId, AffectedResources }) =>
     (AffectedResources as string[]).map((vm) => `${EventId} ${vm}`),
   );

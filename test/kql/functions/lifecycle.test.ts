@@ -77,7 +77,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    of: 'an event of whose end nobody knows how it came',
+    of: 'an event whose end has no known cause',
     tables: { records: recordsBy('web_0', [nothing, announced, { events: [], after: 1000, incarnation: 9 }]) },
     steps: [
       '12:00:02 | web_0 | Scheduled | said-by-azure | 1',
@@ -134,7 +134,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    of: 'an event that another VM only bears witness of',
+    of: 'an event that another VM only witnesses',
     tables: { records: recordsBy('web_5', [nothing, announced, begun, over], { witnessRate: 1 }) },
     steps: [
       '12:00:02 | web_5 | Scheduled | said-by-azure | 1',
@@ -143,7 +143,7 @@ const cases: readonly Case[] = [
     ],
   },
   { of: 'a test', tables: { records: inOrder.map((record) => ({ ...record, isTest: true })) }, steps: [] },
-  { of: 'what is older than was asked for', tables: { records: inOrder, now: 15 * day }, steps: [] },
+  { of: 'an event older than the requested range', tables: { records: inOrder, now: 15 * day }, steps: [] },
 ];
 
 test.each(cases)('the folded lifecycle of $of', ({ tables, steps: expected }) => {
@@ -159,7 +159,7 @@ test('a clock that went back does not keep an end that the same VM took back', (
   ]);
 });
 
-test('what a VM sees later than two days ago is found by when it was seen, not by when it arrived', () => {
+test('a record observed later than two days ago is found by its observation time, not by its arrival', () => {
   const rows = inOrder.map((record) => arriving(encodeRow(record), '2026-03-04T13:00:00Z'));
   const seen = 'VmLifecycleRecords(2d) | summarize count()';
   expect(ask(seen, { rows, now: 3 * day + 2 * 3600 })).toEqual(['0']);

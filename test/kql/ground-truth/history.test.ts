@@ -6,14 +6,14 @@ import { ago, appearedAt, day, hour, impactOn, isCanceled, minute, now, type Spa
 const overlap = (a: Span, b: Span): Span => ({ from: Math.max(a.from, b.from), to: Math.min(a.to, b.to) });
 
 /** What the pack says of what has been, against what truly happened. */
-describe.each([1, 2, 3])('what has been in fleet %i', (seed) => {
+describe.each([1, 2, 3])('the history of fleet %i', (seed) => {
   const { fleet, ask } = openFleet(seed);
   const known = knownIn(fleet);
   const ofMonth = known.filter(({ event }) => event.removedAt > now - 30 * day);
   const setOf = ({ vm }: Known): string => `${vm.resourceGroup} ${vm.location}`;
 
   test.each(['web_0', 'web_1', 'web_6', 'web_8', 'sql-0', 'sql-1', 'sql-2', 'app-5', 'app-6', 'batch_1'])(
-    'vm-history tells what happened to %s, and whether it noticed',
+    'vm-history shows the history of %s, and what the VM observed',
     (name) => {
       const rows = ofMonth
         .filter(({ vm }) => vm.name === name)
@@ -55,7 +55,7 @@ describe.each([1, 2, 3])('what has been in fleet %i', (seed) => {
     ['the day on which hosts failed early', ago(3, 3), 12 * hour],
     ['a day on which one bridge had lost its state', ago(10, 12), day],
     ['the time in which a VM was cut off from the network', ago(15), 3 * day],
-  ])('touched-between tells whom Azure touched in %s', (_, to, lasts) => {
+  ])('touched-between lists the VMs that Azure touched in %s', (_, to, lasts) => {
     const window: Span = { from: to - lasts, to };
     const touched = known.filter((each) => {
       const span = lastingOf(each, now);
@@ -85,7 +85,7 @@ describe.each([1, 2, 3])('what has been in fleet %i', (seed) => {
     expect(differences(ask('touched-between', ...edits), rows)).toEqual([]);
   });
 
-  test('downtime-by-set adds up what VMs were away and stood still, and compares it with the time that they existed', () => {
+  test('downtime-by-set sums the downtime and pauses of VMs, and compares them with the time that they existed', () => {
     const month = { from: now - 30 * day, to: now };
     const groups = Map.groupBy(
       ofMonth.filter(({ awaySeconds, pausedSeconds }) => awaySeconds !== null || pausedSeconds !== null),
@@ -142,7 +142,7 @@ describe.each([1, 2, 3])('what has been in fleet %i', (seed) => {
     expect(differences(ask('region-by-hour'), rows)).toEqual([]);
   });
 
-  test('spot-survival counts evictions for a hundred days of every Spot VM, also of those that were left alone', () => {
+  test('spot-survival counts evictions for a hundred days of every Spot VM, also of those never evicted', () => {
     const spot = fleet.vms.filter(({ isSpot, life }) => isSpot && life.to > now - 30 * day);
     const days = sum(spot.map(({ life }) => (Math.min(life.to, now) - Math.max(life.from, now - 30 * day)) / day));
     const evictions = fleet.events.filter(({ type }) => type === 'Preempt').length;
@@ -157,7 +157,7 @@ describe.each([1, 2, 3])('what has been in fleet %i', (seed) => {
     expect(differences(ask('spot-survival'), [row])).toEqual([]);
   });
 
-  test('approvals tells what was answered, when the event began, and how much earlier than announced', () => {
+  test('approvals shows the answer, when the event began, and how much earlier than announced', () => {
     const rows = fleet.events.flatMap(({ id, approval, notBefore, startedAt, vms }): Row[] => {
       if (approval === null) return [];
       const saved = ((notBefore ?? 0) - (startedAt ?? 0)) / minute;

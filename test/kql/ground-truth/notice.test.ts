@@ -12,7 +12,7 @@ const documented: Readonly<Record<AzureEvent['type'], number>> = {
 };
 
 /** What the pack says of warnings, and of what was down together, against what truly happened. */
-describe.each([1, 2, 3])('what was announced in fleet %i', (seed) => {
+describe.each([1, 2, 3])('the notice of the events of fleet %i', (seed) => {
   const { fleet, ask } = openFleet(seed);
   const { now } = fleet;
   const began = knownIn(fleet).filter(({ beganAt, isStartReported }) => beganAt !== null || isStartReported);
@@ -38,7 +38,7 @@ describe.each([1, 2, 3])('what was announced in fleet %i', (seed) => {
     expect(differences(ask('no-notice'), rows)).toEqual([]);
   });
 
-  test('notice-below-minimum finds what came late or before its time, and nothing that a bridge approved', () => {
+  test('notice-below-minimum finds events announced late or started early, and none that a bridge approved', () => {
     const rows = inLast(30)
       .filter((each) => !isApproved(each.event) && (isEarly(each) || isLate(each)))
       .map(
@@ -75,7 +75,7 @@ describe.each([1, 2, 3])('what was announced in fleet %i', (seed) => {
     expect(differences(ask('notice-given'), rows)).toEqual([]);
   });
 
-  test('two-fault-domains-at-once finds VMs that were truly away together, and no others', () => {
+  test('two-fault-domains-at-once finds VMs that were down at the same time, and no others', () => {
     const away = inLast(14).flatMap((each) => {
       const impact = impactOn(each.event, each.vm);
       const isAway = impact?.kind === 'outage' && each.vm.scaleSet !== null;

@@ -5,7 +5,7 @@ import { runningOf } from './sights.ts';
 import { day, hour, minute } from './truth.ts';
 
 /** What the pack says of what goes on and what is to come, against what truly happened. */
-describe.each([1, 2, 3])('what goes on in fleet %i', (seed) => {
+describe.each([1, 2, 3])('the events in progress in fleet %i', (seed) => {
   const { fleet, ask } = openFleet(seed);
   const { now } = fleet;
   const known = knownIn(fleet);
@@ -13,7 +13,7 @@ describe.each([1, 2, 3])('what goes on in fleet %i', (seed) => {
   const dueAt = ({ event, isStartReported }: Known): number =>
     (isStartReported ? event.startedAt : event.notBefore) ?? Infinity;
 
-  test('not-back finds the VMs that Azure took down and that are not back, whoever saw it, and no other', () => {
+  test('not-back finds the VMs that Azure took down and that are not back, whoever observed it, and no other', () => {
     const gone = known.filter(({ event, vm }) =>
       event.impacts.some(
         ({ vm: name, kind, from, to }) =>
@@ -48,7 +48,7 @@ describe.each([1, 2, 3])('what goes on in fleet %i', (seed) => {
     expect(differences(ask('stuck'), rows)).toEqual([]);
   });
 
-  test('in-progress shows what has started, and what is due and nobody saw start', () => {
+  test('in-progress shows started events, and those due without an observed start', () => {
     const rows = known
       .filter((each) => isOpen(each) && dueAt(each) < now)
       .map((each): Row => ({ ...of(each), Stage: each.isStartReported ? 'started' : 'due', EndedAt: null }));
@@ -56,7 +56,7 @@ describe.each([1, 2, 3])('what goes on in fleet %i', (seed) => {
     expect(differences(ask('in-progress'), rows)).toEqual([]);
   });
 
-  test('upcoming lists what nobody saw begin', () => {
+  test('upcoming lists events without an observed start', () => {
     const rows = known
       .filter((each) => isOpen(each) && !each.isStartReported)
       .map((each): Row => ({ ...of(each), NotBefore: around(each.event.notBefore ?? 0, 0) }));
@@ -86,7 +86,7 @@ describe.each([1, 2, 3])('what goes on in fleet %i', (seed) => {
     expect(ask('due-in-order').map(({ VmName }) => VmName)).toEqual(['web_5', 'app-4']);
   });
 
-  test('wave-progress counts each VM of a set once, by what is done, goes on and is to come', () => {
+  test('wave-progress counts each VM of a set once, as done, in progress or to come', () => {
     const inWaves = known.filter(
       ({ event, vm }) =>
         event.source === 'Platform' && ['Reboot', 'Redeploy'].includes(event.type) && vm.scaleSet !== null,

@@ -65,7 +65,7 @@ export const groupCases: readonly QueryCase[] = [
   },
   {
     query: 'blast-radius',
-    of: 'two of an availability set, whose size nobody tells, and two of a set of four of which one was deleted before',
+    of: 'two of an availability set of unknown size, and two of a set of four of which one was deleted before',
     stage: {
       vms: {
         ...four,
@@ -196,7 +196,7 @@ export const groupCases: readonly QueryCase[] = [
   },
   {
     query: 'daily-trend',
-    of: 'a reboot that was announced before the month that is looked at, and began in it',
+    of: 'a reboot that was announced before the queried month, and started in it',
     stage: { vms: four, plays: [play(weekAhead, -30, 'web_0')], askedAt: 31.5 * 24 * 60, heartbeatMinutes: 1440 },
     show: ['EventType'],
     rows: [],

@@ -49,7 +49,7 @@ export const historyCases: readonly QueryCase[] = [
   },
   {
     query: 'touched-between',
-    of: 'a reboot and a freeze of one set while clients complained, and what was over or announced by then',
+    of: 'a reboot and a freeze of one set while clients complained, and events that had ended or were announced by then',
     stage: {
       vms: { ...three, web_3: {} },
       plays: [
@@ -69,14 +69,14 @@ export const historyCases: readonly QueryCase[] = [
   },
   {
     query: 'touched-between',
-    of: 'a VM that went down before it could tell, two hours ago, as the answer for the last hour',
+    of: 'a VM that went down before it could report, two hours ago, as the answer for the last hour',
     stage: { vms: { web_0: { leavesAt: seconds(15) - 5 } }, plays: [play('reboot', 0, 'web_0')], askedAt: 140 },
     show: ['EventType', 'Vms', 'Down', 'Names'],
     rows: ['Reboot | 1 | 0 | web_0'],
   },
   {
     query: 'touched-between',
-    of: 'a reboot that was over two hours before',
+    of: 'a reboot that ended two hours before',
     stage: { vms: two, plays: [play('reboot', 0, 'web_0')], askedAt: 150 },
     show: ['EventType'],
     rows: [],
@@ -94,7 +94,7 @@ export const historyCases: readonly QueryCase[] = [
   },
   {
     query: 'downtime-by-set',
-    of: 'a freeze that was not felt, and a reboot that is not over',
+    of: 'a freeze without a pause, and a reboot that has not ended',
     stage: {
       vms: { web_0: {}, web_1: { leavesAt: seconds(15) + 5 } },
       plays: [play('no-impact', 0, 'web_0'), play('reboot', 0, 'web_1')],
@@ -134,7 +134,7 @@ export const historyCases: readonly QueryCase[] = [
   },
   {
     query: 'support-case',
-    of: 'an event that nobody knows',
+    of: 'an unknown event',
     stage: { vms: two, plays: [play('freeze', 0, 'web_0')], askedAt: 60 },
     edit: ['let Event = ""', 'let Event = "C7061BAC-AFDC-4513-B24B-AA5F13A16123"'],
     show: ['Phase'],
@@ -153,7 +153,7 @@ export const historyCases: readonly QueryCase[] = [
   },
   {
     query: 'wave-progress',
-    of: 'a set of two of which one VM is back and the other one has been gone for 30 hours',
+    of: 'a set of two of which one VM is back and the other has been down for 30 hours',
     stage: {
       vms: { web_0: {}, web_1: { leavesAt: seconds(15) + 5 } },
       plays: [play('reboot', 0, 'web_0'), play('reboot', 0, 'web_1')],
@@ -205,7 +205,7 @@ export const historyCases: readonly QueryCase[] = [
   },
   {
     query: 'approvals',
-    of: 'a reboot that nobody approved',
+    of: 'a reboot without an approval',
     stage: { vms: two, plays: [play('reboot', 0, 'web_0')], askedAt: 60 },
     show: ['ApprovedBy'],
     rows: [],
@@ -223,7 +223,7 @@ export const historyCases: readonly QueryCase[] = [
   },
   {
     query: 'region-by-hour',
-    of: 'a freeze that was not felt',
+    of: 'a freeze without a pause',
     stage: { vms: two, plays: [play('no-impact', 0, 'web_0')], askedAt: 60 },
     show: ['Location'],
     rows: [],

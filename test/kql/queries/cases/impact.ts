@@ -7,7 +7,7 @@ const two = { ...one, web_1: { vmSize: 'Standard_E8s_v5' } };
 export const impactCases: readonly QueryCase[] = [
   {
     query: 'freezes',
-    of: 'a freeze of seven seconds, advertised as five, and one that was not felt',
+    of: 'a freeze of seven seconds, advertised as five, and one without a pause',
     stage: { vms: two, plays: [play('freeze', 0, 'web_0'), play('no-impact', 0, 'web_1')], askedAt: 60 },
     show: ['VmSize', 'Freezes', 'NotFelt', 'AdvertisedSeconds', 'UnknownAdvertised', 'P50', 'P95', 'Longest'],
     rows: ['Standard_E8s_v5 | 2 | 1 | 5 | 0 | 0 | 7 | 7'],
@@ -35,7 +35,7 @@ export const impactCases: readonly QueryCase[] = [
   },
   {
     query: 'reboots-that-were-freezes',
-    of: 'a reboot in which the VM stood still for nine seconds, and a true one',
+    of: 'a reboot in which the VM was paused for nine seconds, and a real one',
     stage: { vms: two, plays: [play('reboot-became-freeze', 0, 'web_0'), play('reboot', 0, 'web_1')], askedAt: 60 },
     show: ['VmName', 'StartedAt', 'EndedAt', 'PauseSeconds'],
     rows: ['web_0 | 12:15:00 | 12:15:05 | 9'],
@@ -64,7 +64,7 @@ export const impactCases: readonly QueryCase[] = [
   },
   {
     query: 'host-moves',
-    of: 'a reboot on the same host, and a freeze of a VM that is not told its host',
+    of: 'a reboot on the same host, and a freeze of a VM without a known host',
     stage: {
       vms: two,
       plays: [play('reboot', 0, 'web_0'), play('freeze', 0, 'web_1')],
@@ -93,7 +93,7 @@ export const impactCases: readonly QueryCase[] = [
   },
   {
     query: 'announced-but-never-happened',
-    of: 'a migration that was called off, and one that nobody saw begin',
+    of: 'a migration that was canceled, and one without an observed start',
     stage: { vms: two, plays: [play('canceled', 0, 'web_0'), play('missed-started', 0, 'web_1')], askedAt: 60 },
     show: ['VmName', 'EventType', 'IsCertain', 'EndedAt', 'Evidence'],
     rows: [

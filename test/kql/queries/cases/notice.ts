@@ -31,7 +31,7 @@ const early = made(
 export const noticeCases: readonly QueryCase[] = [
   {
     query: 'notice-given',
-    of: 'a freeze with a quarter of an hour, a reboot with five minutes, and one that came when nobody looked',
+    of: 'a freeze with a quarter of an hour, a reboot with five minutes, and one during a gap',
     stage: {
       vms: { web_0: {}, web_1: {}, web_2: {} },
       plays: [play('freeze', 0, 'web_0'), play(short, 0, 'web_1'), play('hardware-failure', 0, 'web_2')],
@@ -51,7 +51,7 @@ export const noticeCases: readonly QueryCase[] = [
   },
   {
     query: 'notice-given',
-    of: 'a freeze that has not begun',
+    of: 'a freeze that has not started',
     stage: { vms: { web_0: {} }, plays: [play('freeze', 0, 'web_0')], askedAt: 10 },
     show: ['EventType'],
     rows: [],
@@ -98,7 +98,7 @@ export const noticeCases: readonly QueryCase[] = [
   },
   {
     query: 'no-notice',
-    of: 'a host that failed, with a neighbour that looked on',
+    of: 'a host that failed, with a neighbour that observed it',
     stage: {
       vms: { web_0: {}, web_1: {} },
       plays: [play('hardware-failure', 0, 'web_0')],
@@ -143,7 +143,7 @@ export const noticeCases: readonly QueryCase[] = [
   },
   {
     query: 'no-notice',
-    of: 'a reboot that was announced, found begun by a bridge that came later',
+    of: 'an announced reboot, observed as started by a bridge that came later',
     stage: {
       vms: { web_0: { joinsAt: seconds(16) }, web_1: {} },
       plays: [play('reboot', 0, 'web_0')],

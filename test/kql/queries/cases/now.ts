@@ -16,7 +16,7 @@ const one = { web_0: { tags: { owner: 'web-team' } } };
 export const nowCases: readonly QueryCase[] = [
   {
     query: 'upcoming',
-    of: 'a freeze that was announced four minutes ago, and one that has begun',
+    of: 'a freeze that was announced four minutes ago, and one that has started',
     stage: {
       vms: { ...one, web_1: {} },
       plays: [play('freeze', 0, 'web_0'), play('freeze', -14, 'web_1')],
@@ -27,14 +27,14 @@ export const nowCases: readonly QueryCase[] = [
   },
   {
     query: 'upcoming',
-    of: 'a freeze of which Azure does not say how long it takes',
+    of: 'a freeze without a duration from Azure',
     stage: { vms: one, plays: [play('unknown-duration', 0, 'web_0')], askedAt: 4 },
     show: ['VmName', 'SaidToTake'],
     rows: ['web_0 | unknown'],
   },
   {
     query: 'upcoming',
-    of: 'an event of a VM that cannot tell, seen by its neighbour',
+    of: 'an event of a VM that cannot report, reported by its neighbour',
     stage: {
       vms: { web_0: { joinsAt: seconds(600) }, web_1: {} },
       plays: [play('reboot', 0, 'web_0')],
@@ -53,7 +53,7 @@ export const nowCases: readonly QueryCase[] = [
   },
   {
     query: 'next-hour',
-    of: 'two VMs of a set of three, one of them begun, and a VM that is in none',
+    of: 'two VMs of a set of three, one of them started, and a VM without a set',
     stage: {
       vms: { ...one, web_1: {}, web_2: {}, 'sql-1': { scaleSet: null, sees: 'own', tags: { owner: 'data-team' } } },
       plays: [play('reboot', -15, 'web_0'), play('freeze', 0, 'web_1'), play('freeze', 1, 'sql-1')],
@@ -67,7 +67,7 @@ export const nowCases: readonly QueryCase[] = [
   },
   {
     query: 'next-hour',
-    of: 'what does not concern me',
+    of: 'an event of other VMs',
     stage: { vms: one, plays: [play('reboot', 0, 'web_0')], askedAt: 2 },
     edit: ['let Me = ""', 'let Me = "data-team"'],
     show: ['Name'],
@@ -93,14 +93,14 @@ export const nowCases: readonly QueryCase[] = [
   },
   {
     query: 'in-progress',
-    of: 'a reboot for which the VM went down before it could tell',
+    of: 'a reboot for which the VM went down before it could report',
     stage: { vms: { web_0: { leavesAt: seconds(15) - 5 } }, plays: [play('reboot', 0, 'web_0')], askedAt: 18 },
     show: ['Stage', 'VmName', 'NotBefore', 'StartedAt', 'SaidToTake'],
     rows: ['due | web_0 | 12:15:00 | - | unknown'],
   },
   {
     query: 'in-progress',
-    of: 'a reboot that was over a quarter of an hour ago, and an eviction that nobody saw the end of',
+    of: 'a reboot that ended a quarter of an hour ago, and an eviction without an observed end',
     stage: {
       vms: { web_0: {}, web_1: { leavesAt: seconds(30) + 20 } },
       plays: [play('reboot', 0, 'web_0'), play('preempt', 30, 'web_1')],
@@ -111,7 +111,7 @@ export const nowCases: readonly QueryCase[] = [
   },
   {
     query: 'in-progress',
-    of: 'a freeze that was over an hour ago, and one that was withdrawn',
+    of: 'a freeze that ended an hour ago, and one that was canceled',
     stage: {
       vms: { ...one, web_1: {} },
       plays: [play('freeze', 0, 'web_0'), play('canceled', 50, 'web_1')],
@@ -122,14 +122,14 @@ export const nowCases: readonly QueryCase[] = [
   },
   {
     query: 'stuck',
-    of: 'a reboot that began 46 minutes ago and was last heard of after it',
+    of: 'a reboot that started 46 minutes ago, whose VM reported after that',
     stage: { vms: one, plays: [play(stuck, 0, 'web_0')], askedAt: 61 },
     show: ['Stage', 'VmName', 'StartedAt', 'MinutesSince', 'LastHeardAt', 'IsHeardSince'],
     rows: ['started | web_0 | 12:15:00 | 46 | 13:00:00 | true'],
   },
   {
     query: 'stuck',
-    of: 'a reboot for which the VM went down before it could tell, two hours ago',
+    of: 'a reboot for which the VM went down before it could report, two hours ago',
     stage: { vms: { web_0: { leavesAt: seconds(15) - 5 } }, plays: [play('reboot', 0, 'web_0')], askedAt: 135 },
     show: ['Stage', 'VmName', 'NotBefore', 'StartedAt', 'MinutesSince', 'LastHeardAt', 'IsHeardSince'],
     rows: ['due | web_0 | 12:15:00 | - | 120 | 12:00:00 | false'],
@@ -143,7 +143,7 @@ export const nowCases: readonly QueryCase[] = [
   },
   {
     query: 'stuck',
-    of: 'an eviction that nobody saw the end of: that VM is gone',
+    of: 'an eviction without an observed end, of a deleted VM',
     stage: {
       vms: { web_0: { leavesAt: seconds(1) } },
       plays: [play('preempt', 0, 'web_0')],
