@@ -87,10 +87,12 @@ async function bringPackage(machine: Machine, order: Order, wantedPackage: Packa
   const systemd = createSystemd(env);
   const folder = wantedPackage && folderOf(wantedPackage, places.versions);
   const bytes = wantedPackage && folder && !existsSync(join(places.versions, folder)) ? wantedPackage.bytes : 0;
+  // Without a package the configuration is what the command is about: its problems come before those of the machine.
+  const given = wantedPackage === null ? candidateOf(order, machine) : null;
   const platform = wantedPackage?.platform ?? `${facts.operatingSystem}-${facts.processor}`;
   const refusal = preflight(facts, { platform, bytes, starts: order.start });
   if (refusal !== null) throw refusal;
-  const candidate = candidateOf(order, machine);
+  const candidate = given ?? candidateOf(order, machine);
   const unit = facts.isLive ? await systemd.unit() : null;
   const observed = inspect(places, unit);
   if (observed.service.isMasked && order.from === null && order.enable === 'always') {

@@ -12,6 +12,21 @@ test('there is nothing to enable or configure where nothing is installed', async
   }
 });
 
+test.for([
+  { name: 'a machine without systemd', facts: { isLive: false } },
+  { name: 'a machine without programs', facts: { programs: [] } },
+])('a wrong configuration is named before what keeps $name from running it', async ({ facts }) => {
+  using harness = createHarness({ facts });
+  const wrong = harness.file('config.json', '{ "sinks": { "stdout": {} }, "http": { "port": "9" } }');
+  expect(await refusalOf(harness.install({ configuration: wrong }))).toMatchObject({
+    reason: 'badConfiguration',
+    message: expect.stringContaining('http.port is "9"'),
+  });
+  expect(await refusalOf(harness.install({ configuration: harness.configuration() }))).toMatchObject({
+    reason: 'unsupported',
+  });
+});
+
 test('the folder of a package may be named from where one stands', async () => {
   using harness = createHarness();
   const from = relative(process.cwd(), harness.package('1.0.0'));
