@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { win32 } from 'node:path';
+import { describeMistake, duplicateKeys } from './json-mistake.ts';
 import type { ConfigDocument } from './read-config.ts';
 
 /** Default paths of the configuration file and the state directory. */
@@ -35,12 +36,22 @@ export function readConfigFile(file: string, platform: NodeJS.Platform): ConfigF
   } catch (error) {
     return describeReadError(file, error as NodeJS.ErrnoException);
   }
+  const problem = mistakeIn(text, file);
+  if (problem !== null) return { kind: 'problem', problem };
+  const keepsSecrets = platform === 'win32' || (mode & 0o004) === 0;
+  return { kind: 'read', document: { value: JSON.parse(text), source: file, keepsSecrets } };
+}
+
+function mistakeIn(text: string, file: string): string | null {
   try {
-    const keepsSecrets = platform === 'win32' || (mode & 0o004) === 0;
-    return { kind: 'read', document: { value: JSON.parse(text), source: file, keepsSecrets } };
+    JSON.parse(text);
   } catch {
-    return { kind: 'problem', problem: `${file} is not JSON: ${locateMistake(text)}.` };
+    return `${file} is not JSON: ${describeMistake(text)}.`;
   }
+  const [first] = duplicateKeys(text);
+  return first === undefined
+    ? null
+    : `${first.path} is set twice in ${file}, again ${first.place}: keep one of the two.`;
 }
 
 function describeReadError(file: string, error: NodeJS.ErrnoException): ConfigFile {
@@ -50,37 +61,4 @@ function describeReadError(file: string, error: NodeJS.ErrnoException): ConfigFi
     ['EISDIR', 'it is a directory; name the file in it'],
   ]).get(error.code ?? '');
   return { kind: 'problem', problem: `The configuration file ${file} cannot be read: ${why ?? error.message}.` };
-}
-
-/**
- * Line and column of the first mistake. Node's own message quotes the text around it, which may be a secret, and often has no
- * position. Text cut off before the mistake fails at its end, text cut off after it fails at the mistake: a binary search finds the
- * border.
- */
-function locateMistake(text: string): string {
-  if (text.trim() === '') return 'it is empty; expected at least {}';
-  let good = 0;
-  let bad = text.length;
-  if (isTruncated(text)) return 'it ends too early; is a closing } or ] or a quotation mark missing?';
-  while (bad - good > 1) {
-    const middle = (good + bad) >> 1;
-    if (isTruncated(text.slice(0, middle))) good = middle;
-    else bad = middle;
-  }
-  const lines = text.slice(0, bad).split('\n');
-  const place = `at line ${lines.length}, column ${lines.at(-1)?.length ?? 0}`;
-  const isComment = /^\/[/*]/.test(text.slice(bad - 1));
-  return isComment ? `a comment ${place}; JSON has none, write it as "$comment": "…" instead` : `syntax error ${place}`;
-}
-
-/** Whether its only mistake is that it ends too early. */
-function isTruncated(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch (error) {
-    const message = (error as Error).message;
-    const position = /at position (\d+)/.exec(message)?.[1];
-    return position === undefined ? !message.startsWith('Unexpected token') : Number(position) >= text.length;
-  }
 }
