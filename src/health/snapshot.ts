@@ -102,9 +102,7 @@ export function sinkRows(outbox: Pick<Outbox, 'backlog' | 'counters' | 'progress
     if (!counted) return [];
     const [oldest] = pending === 0 ? [] : outbox.pending(name, { limit: 1 });
     const oldestPendingAt = oldest?.appendedAt ?? null;
-    return [
-      { name, configured: true, counters: { ...counted, pending }, progress: outbox.progress(name), oldestPendingAt },
-    ];
+    return [{ name, configured: true, counters: counted, progress: outbox.progress(name), oldestPendingAt }];
   });
 }
 

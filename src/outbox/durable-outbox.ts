@@ -1,8 +1,9 @@
 import type { LifecycleRecord } from '../lifecycle/record.ts';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
 import { emptyState, type LifecycleState } from '../lifecycle/state.ts';
-import { approvedAfter, openIntents, writeIntent } from './control/approvals.ts';
+import { approvedAfter, openIntents, writeConclusion, writeIntent } from './control/approvals.ts';
 import { purge, retryDeadLetters } from './control/manual-actions.ts';
+import { unansweredRequests, writeAnswer } from './control/requests.ts';
 import {
   type ApprovalIntent,
   type ConcludedApproval,
@@ -27,8 +28,7 @@ import { bufferedRecord, type FoundDelivery } from './store/deliveries.ts';
 import { Disk } from './store/disk.ts';
 import type { OutboxFile } from './store/outbox-file.ts';
 import { resumed } from './store/position-mark.ts';
-import { recordsToDiscard } from './store/retention.ts';
-import { isWorthStoring, newState } from './store/state-store.ts';
+import { isWorthStoring, newState, writeChecked } from './store/state-store.ts';
 import type { StoredObserver } from './store/stored-state.ts';
 import { WriteBuffer } from './write-buffer.ts';
 
@@ -48,7 +48,7 @@ export const openOutbox = (options: OutboxOptions): Outbox => new DurableOutbox(
  */
 class DurableOutbox implements Outbox {
   readonly #options: OutboxOptions;
-  readonly #buffer = new WriteBuffer();
+  readonly #buffer: WriteBuffer;
   readonly #disk: Disk;
   readonly #listeners = new Set<(records: readonly LifecycleRecord[]) => void>();
   #state: LifecycleState;
@@ -65,6 +65,7 @@ class DurableOutbox implements Outbox {
 
   constructor(options: OutboxOptions) {
     this.#options = options;
+    this.#buffer = new WriteBuffer(options.sinks);
     this.#disk = new Disk(options, {
       buffer: this.#buffer,
       isOpen: (eventKey) => this.#isOpen(eventKey),
@@ -110,9 +111,9 @@ class DurableOutbox implements Outbox {
     records: readonly LifecycleRecord[],
     concluded: readonly ConcludedApproval[] = [],
   ): void {
-    const at = this.#options.clock.now().toISOString();
+    const at = this.#now();
     this.#state = concluded.length === 0 ? state : { ...state, approved: approvedAfter(state.approved, concluded) };
-    this.#buffer.conclude(concluded);
+    for (const one of concluded) this.#buffer.writeLater(approvalOf(one), (db) => writeConclusion(db, one));
     for (const record of records) this.#buffer.records.set(record.position, bufferedRecord(record, at));
     this.#pendingNotifications.push(...records);
     if (records.length > 0 || concluded.length > 0 || isWorthStoring(this.#stored, state)) this.#write();
@@ -120,7 +121,7 @@ class DurableOutbox implements Outbox {
 
   rememberObserver(observer: Observer, bootId: string | null): void {
     this.#observer = { observer, bootId };
-    this.#buffer.observer = this.#observer;
+    this.#buffer.writeLater('observer', (db) => writeChecked(db, 'observer', JSON.stringify({ observer, bootId })));
     this.#write();
   }
 
@@ -152,7 +153,8 @@ class DurableOutbox implements Outbox {
     const onDisk = found.map(({ damaged: _damaged, ...row }) => {
       return { ...row, attempts: row.attempts + (this.#buffer.update(sink, row.position)?.attempts ?? 0) };
     });
-    if (!this.#isOffered || onDisk.length >= query.limit) return onDisk;
+    // What is in memory only is open to the relays once the disk had its chance.
+    if (!this.#disk.trouble || onDisk.length >= query.limit) return onDisk;
     return [...onDisk, ...this.#buffer.pending(sink, { ...query, limit: query.limit - onDisk.length })];
   }
 
@@ -160,9 +162,9 @@ class DurableOutbox implements Outbox {
     const known = updates.filter(
       ({ position }) => position <= this.#stored.position || this.#buffer.records.has(position),
     );
-    this.#buffer.settle(sink, known, this.#options.clock.now().toISOString());
+    this.#buffer.settle(sink, known, this.#now());
     this.#buffer.progress.set(sink, progress);
-    if (!this.#rest) this.#writeAtTimes();
+    this.#writeAtTimes();
   }
 
   intend(intent: ApprovalIntent): boolean {
@@ -176,20 +178,19 @@ class DurableOutbox implements Outbox {
   }
 
   openApprovals(): readonly ApprovalIntent[] {
-    const concluded = new Set(this.#buffer.concluded.map(({ eventId }) => eventId.toLowerCase()));
     const intents = this.#read(({ db }) => openIntents(db)) ?? [];
-    return intents.filter(({ eventId }) => !concluded.has(eventId.toLowerCase()));
+    return intents.filter((intent) => !this.#buffer.rows.has(approvalOf(intent)));
   }
 
   requests(): readonly FiledRequest[] {
-    const filed = this.#read((file) => file.requests()) ?? [];
-    return filed.filter(({ number }) => !this.#buffer.answers.has(number));
+    const filed = this.#read(({ db }) => unansweredRequests(db)) ?? [];
+    return filed.filter(({ number }) => !this.#buffer.rows.has(answerOf(number)));
   }
 
   answer(number: number, answer: unknown): void {
-    const at = this.#options.clock.now().toISOString();
-    this.#buffer.answers.set(number, { json: JSON.stringify(answer) ?? 'null', at });
-    if (!this.#rest) this.#writeAtTimes();
+    const [json, at] = [JSON.stringify(answer) ?? 'null', this.#now()];
+    this.#buffer.writeLater(answerOf(number), (db) => writeAnswer(db, number, json, at));
+    this.#writeAtTimes();
   }
 
   retryDeadLetters(which: Selection): number {
@@ -205,11 +206,18 @@ class DurableOutbox implements Outbox {
   }
 
   counters(): OutboxCounters {
-    return this.#counters(this.#isOffered);
+    const changes = new CounterChanges();
+    this.#buffer.countRecords(changes);
+    this.#buffer.countUpdates(changes);
+    const stored = this.#disk.file?.sinks;
+    const names = [...new Set([...(stored?.keys() ?? []), ...this.#options.sinks])].sort();
+    return Object.fromEntries(
+      names.map((name) => [name, changes.addTo(name, stored?.get(name)?.counters ?? noCounters)]),
+    );
   }
 
   backlog(): SinkBacklog[] {
-    const counters = this.#counters(true);
+    const counters = this.counters();
     return this.#options.sinks.map((sink) => {
       const onlyInMemory = this.#buffer.pending(sink, { limit: Number.POSITIVE_INFINITY }).length;
       return { sink, pending: counters[sink]?.pending ?? 0, onlyInMemory };
@@ -238,30 +246,16 @@ class DurableOutbox implements Outbox {
     return (this.#isDetached ? null : this.#disk.file?.state) ?? nothingStored;
   }
 
-  /** What is in memory only is open to the relays: the disk had its chance. */
-  get #isOffered(): boolean {
-    return this.#disk.trouble !== null;
-  }
-
   get #isAllWritten(): boolean {
     return this.#buffer.isEmpty && this.#stored === this.#state;
   }
 
-  #isOpen(eventKey: string): boolean {
-    return this.#state?.events.get(eventKey)?.open === true;
+  #now(): string {
+    return this.#options.clock.now().toISOString();
   }
 
-  /** As on disk, and what happened since where that is offered. Sinks that left stay in it. */
-  #counters(isBufferIncluded: boolean): OutboxCounters {
-    const { sinks } = this.#options;
-    const changes = new CounterChanges();
-    if (isBufferIncluded) this.#buffer.countRecords(changes, sinks);
-    if (isBufferIncluded) for (const sink of sinks) this.#buffer.countUpdates(changes, sink);
-    const stored = this.#disk.file?.sinks;
-    const names = [...new Set([...(stored?.keys() ?? []), ...sinks])].sort();
-    return Object.fromEntries(
-      names.map((name) => [name, changes.addTo(name, stored?.get(name)?.counters ?? noCounters)]),
-    );
+  #isOpen(eventKey: string): boolean {
+    return this.#state?.events.get(eventKey)?.open === true;
   }
 
   /** Reads the file of this stream; null where there is none that can be read. */
@@ -335,24 +329,12 @@ class DurableOutbox implements Outbox {
       this.#buffer.clear();
     } else {
       if (this.#disk.isLockLost) this.#isDetached = true;
-      this.#boundMemory();
+      this.#buffer.keepWithinBounds((eventKey) => this.#isOpen(eventKey), this.#now());
       if (!this.#isDetached) this.#disk.handOut(this.#state);
     }
     const records = this.#pendingNotifications;
     this.#pendingNotifications = [];
     if (records.length > 0) for (const listener of this.#listeners) listener(records);
-  }
-
-  #boundMemory(): void {
-    const records = [...this.#buffer.records.values()].map(({ position, eventKey, json }) => {
-      const isDone = this.#options.sinks.every((sink) => this.#buffer.isDelivered(sink, position));
-      return { position, eventKey, bytes: json.length, isDone };
-    });
-    this.#discard(recordsToDiscard(records, (eventKey) => this.#isOpen(eventKey)));
-  }
-
-  #discard(positions: Iterable<number>): void {
-    this.#buffer.discard(positions, this.#options.sinks, this.#options.clock.now().toISOString());
   }
 
   /**
@@ -363,9 +345,9 @@ class DurableOutbox implements Outbox {
     if (!isNewStream(file.state)) {
       const { sinks } = this.#options;
       if (sinks.some((sink) => this.#buffer.pending(sink, { limit: 1 }).length > 0)) throw new StillSending();
-      this.#discard([...this.#buffer.records.keys()]);
+      this.#buffer.discard([...this.#buffer.records.keys()], this.#now());
       this.#replaceState(resumed(file.state, this.#options));
-      this.#observer = this.#buffer.observer ?? file.observer;
+      if (!this.#buffer.rows.has('observer')) this.#observer = file.observer;
     }
     this.#isDetached = false;
   }
@@ -388,6 +370,10 @@ const asDeadLetter = ({ position }: FoundDelivery): DeliveryUpdate => ({
   code: 'damaged',
   reason: 'Its bytes on the disk are not those that were written: the file system or the disk may be failing.',
 });
+
+/** What a row of the buffer is about. */
+const approvalOf = ({ eventId }: { readonly eventId: string }): string => `approval ${eventId.toLowerCase()}`;
+const answerOf = (number: number): string => `answer ${number}`;
 
 const nothingStored = emptyState('');
 const noObserver: StoredObserver = { observer: null, bootId: null };

@@ -88,6 +88,7 @@ export interface Outbox {
    */
   purge(which: PurgeSelection): number;
   progress(sink: string): SinkProgress;
+  /** As on disk, and what happened since. Sinks that left stay in it. */
   counters(): OutboxCounters;
   /** Of every configured sink, in that order. Reads no disk. */
   backlog(): SinkBacklog[];

@@ -1,13 +1,14 @@
-import type { ConcludedApproval, DeliveryUpdate, PendingDelivery, PendingQuery, SinkProgress } from './outbox.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import type { DeliveryUpdate, PendingDelivery, PendingQuery, SinkProgress } from './outbox.ts';
 import { CounterChanges } from './store/counters.ts';
 import type { BufferedRecord, BufferedUpdate } from './store/deliveries.ts';
-import type { StoredObserver } from './store/stored-state.ts';
+import { recordsToDiscard } from './store/retention.ts';
 import type { Tombstone } from './store/tombstones.ts';
 
-/** An approval has a record, so they are bounded as records in memory are. */
-const mostConcluded = 1_000;
 /** As many as records that can be held. */
 const mostTombstones = 1_000;
+/** An outcome of an approval has a record, and a hundred requests are answered at a time. */
+const mostRows = 1_000;
 
 /**
  * All that happened since the last commit. Usually empty: it fills for the moment of a commit, and for as long as the disk
@@ -17,34 +18,30 @@ export class WriteBuffer {
   readonly records = new Map<number, BufferedRecord>();
   /** Of the sinks whose progress is newer than on disk. */
   readonly progress = new Map<string, SinkProgress>();
-  /** Answers by the number of the request. */
-  readonly answers = new Map<number, { readonly json: string; readonly at: string }>();
-  /** Null when it is as stored. */
-  observer: StoredObserver | null = null;
+  /** Writes of rows that no relay reads, by what they are about: the observer, answers to requests, outcomes of approvals. */
+  readonly rows = new Map<string, (db: DatabaseSync) => void>();
+  /** Of records that were discarded here, so that they are in no row, neither here nor on disk. */
+  tombstones: readonly Tombstone[] = [];
+  #discarded = new CounterChanges();
   /** Of updates by position, for records in memory and on disk alike. */
   readonly #updates = new Map<string, Map<number, BufferedUpdate>>();
-  #tombstones: Tombstone[] = [];
-  #concluded: ConcludedApproval[] = [];
-  /** Counts records that were discarded here, and so are in no row, neither here nor on disk. */
-  #discarded = new CounterChanges();
+  readonly #sinks: readonly string[];
+
+  constructor(sinks: readonly string[]) {
+    this.#sinks = sinks;
+  }
 
   get isEmpty(): boolean {
-    const sizes = [this.records, this.progress, this.answers, this.#updates].map(({ size }) => size);
-    const lengths = [this.#tombstones.length, this.#concluded.length];
-    return this.observer === null && this.#discarded.isEmpty && [...sizes, ...lengths].every((size) => size === 0);
+    const held = [this.records, this.progress, this.rows, this.#updates];
+    return this.#discarded.isEmpty && held.every(({ size }) => size === 0);
   }
 
-  get tombstones(): readonly Tombstone[] {
-    return this.#tombstones;
-  }
-
-  /** Outcomes of approvals. */
-  get concluded(): readonly ConcludedApproval[] {
-    return this.#concluded;
-  }
-
-  conclude(concluded: readonly ConcludedApproval[]): void {
-    this.#concluded = [...this.#concluded, ...concluded].slice(-mostConcluded);
+  /** The next commit writes this row. A later one about the same replaces it. */
+  writeLater(about: string, write: (db: DatabaseSync) => void): void {
+    this.rows.delete(about);
+    this.rows.set(about, write);
+    const [oldest = about] = this.rows.keys();
+    if (this.rows.size > mostRows) this.rows.delete(oldest);
   }
 
   settle(sink: string, updates: readonly DeliveryUpdate[], at: string): void {
@@ -64,9 +61,8 @@ export class WriteBuffer {
 
   /** Positions of deliveries that are not pending any more. */
   settled(sink: string): number[] {
-    return [...(this.#updates.get(sink) ?? [])].flatMap(([position, { state }]) =>
-      state === 'pending' ? [] : [position],
-    );
+    const updates = [...(this.#updates.get(sink) ?? [])];
+    return updates.filter(([, { state }]) => state !== 'pending').map(([position]) => position);
   }
 
   isDelivered(sink: string, position: number): boolean {
@@ -87,39 +83,50 @@ export class WriteBuffer {
   }
 
   /** Counts the records held here and those that were discarded. */
-  countRecords(changes: CounterChanges, sinks: readonly string[]): void {
-    for (const sink of sinks) changes.move(sink, null, 'pending', this.records.size);
+  countRecords(changes: CounterChanges): void {
+    for (const sink of this.#sinks) changes.move(sink, null, 'pending', this.records.size);
     changes.include(this.#discarded);
   }
 
-  /** Counts updates. `apply` writes one; false where its delivery is not pending any more, so that nothing is to be counted. */
+  /** Counts updates. `write` writes one; false where its delivery is not pending any more, so that nothing is to be counted. */
   countUpdates(
     changes: CounterChanges,
-    sink: string,
-    apply: (position: number, update: BufferedUpdate) => boolean = () => true,
+    write: (sink: string, position: number, update: BufferedUpdate) => boolean = () => true,
   ): void {
-    for (const [position, update] of this.#updates.get(sink) ?? []) {
-      if (!apply(position, update) || update.state === 'pending') continue;
-      changes.move(sink, 'pending', update.state);
-      if (update.undurable) changes.countUndurable(sink);
+    for (const [sink, updates] of this.#updates) {
+      for (const [position, update] of updates) {
+        if (!write(sink, position, update) || update.state === 'pending') continue;
+        changes.move(sink, 'pending', update.state);
+        if (update.undurable) changes.countUndurable(sink);
+      }
     }
   }
 
+  /** Discards records until what is held is within the bounds of memory. */
+  keepWithinBounds(isOpen: (eventKey: string) => boolean, at: string): void {
+    const records = [...this.records.values()].map(({ position, eventKey, json }) => {
+      const isDone = this.#sinks.every((sink) => this.isDelivered(sink, position));
+      return { position, eventKey, bytes: json.length, isDone };
+    });
+    this.discard(recordsToDiscard(records, isOpen), at);
+  }
+
   /** Discards these records; each that a sink never got leaves a tombstone. */
-  discard(positions: Iterable<number>, sinks: readonly string[], at: string): void {
+  discard(positions: Iterable<number>, at: string): void {
+    const tombstones = [...this.tombstones];
     for (const position of positions) {
       const record = this.records.get(position);
       if (!record) continue;
       this.records.delete(position);
-      const lacking = sinks.filter((sink) => !this.isDelivered(sink, position));
-      for (const sink of sinks) {
+      const lacking = this.#sinks.filter((sink) => !this.isDelivered(sink, position));
+      for (const sink of this.#sinks) {
         this.#discarded.move(sink, null, lacking.includes(sink) ? 'expired' : 'delivered');
         if (!lacking.includes(sink)) this.#discarded.countUndurable(sink);
         this.#updates.get(sink)?.delete(position);
       }
-      if (lacking.length > 0) this.#tombstones.push({ record, sinks: lacking, expiredAt: at });
+      if (lacking.length > 0) tombstones.push({ record, sinks: lacking, expiredAt: at });
     }
-    this.#tombstones = this.#tombstones.slice(-mostTombstones);
+    this.tombstones = tombstones.slice(-mostTombstones);
   }
 
   /** Updates of records that are not held here, and progress, are on disk. */
@@ -133,10 +140,8 @@ export class WriteBuffer {
   }
 
   clear(): void {
-    for (const held of [this.records, this.progress, this.answers, this.#updates]) held.clear();
-    this.observer = null;
-    this.#tombstones = [];
-    this.#concluded = [];
+    for (const held of [this.records, this.progress, this.rows, this.#updates]) held.clear();
+    this.tombstones = [];
     this.#discarded = new CounterChanges();
   }
 }

@@ -150,7 +150,7 @@ describe('append', () => {
     appendRecords(outbox, { count: 600 });
     expect(notified).toEqual([]);
     expect(positions(outbox, 'hub')).toEqual([]);
-    expect(outbox.counters().hub).toMatchObject({ accepted: 0, pending: 0 });
+    expect(outbox.counters().hub).toMatchObject({ accepted: 600, pending: 600 });
     expect(readOutbox(harness.directory)).toMatchObject({ position: 0 });
     await until(() => notified.length > 0);
     expect(notified).toEqual([600]);

@@ -23,11 +23,9 @@ export function writeIntent(db: DatabaseSync, intent: ApprovalIntent): void {
 }
 
 /** Within the caller's transaction. */
-export function writeConclusions(db: DatabaseSync, concluded: readonly ConcludedApproval[]): void {
+export function writeConclusion(db: DatabaseSync, { outcome, at, reason, ...event }: ConcludedApproval): void {
   const put = db.prepare('UPDATE approvals SET outcome = ?, outcomeAt = ?, reason = ? WHERE eventKey = ?');
-  for (const { outcome, at, reason, ...event } of concluded) {
-    put.run(outcome, at.toISOString(), reason, eventKeyOf(event));
-  }
+  put.run(outcome, at.toISOString(), reason, eventKeyOf(event));
 }
 
 /** Intents without an outcome, oldest first. */

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { FiledRequest } from '../outbox.ts';
+import { all } from '../store/sql.ts';
 
 /** So many are executed per poll; the others wait. */
 const mostAtOnce = 100;
@@ -8,15 +9,13 @@ const mostAtOnce = 100;
 const keptMs = 3_600_000;
 const keptRows = 1_000;
 
-/** Unanswered ones, oldest first. Read every second, so the statement is compiled once. */
-export function prepareRequestReader(db: DatabaseSync): () => FiledRequest[] {
-  const unanswered = db.prepare(
+/** Oldest first. */
+export const unansweredRequests = (db: DatabaseSync): FiledRequest[] =>
+  all<FiledRequest & { readonly argument: string }>(
+    db,
     'SELECT number, verb, argument, requestedAt FROM requests WHERE answeredAt IS NULL ORDER BY number LIMIT ?',
-  );
-  type Row = FiledRequest & { readonly argument: string };
-  return () =>
-    (unanswered.all(mostAtOnce) as unknown as Row[]).map((row) => ({ ...row, argument: parsed(row.argument) }));
-}
+    mostAtOnce,
+  ).map((row) => ({ ...row, argument: parsed(row.argument) }));
 
 /** Files a request in a transaction of its own. @returns its number. */
 export function fileRequest(db: DatabaseSync, verb: string, argument: unknown, at: Date): number {
@@ -25,11 +24,7 @@ export function fileRequest(db: DatabaseSync, verb: string, argument: unknown, a
 }
 
 /** Writes an answer, unless the request was withdrawn meanwhile. */
-export function writeAnswer(
-  db: DatabaseSync,
-  number: number,
-  { json, at }: { readonly json: string; readonly at: string },
-): void {
+export function writeAnswer(db: DatabaseSync, number: number, json: string, at: string): void {
   const put = db.prepare('UPDATE requests SET answer = ?, answeredAt = ? WHERE number = ? AND answeredAt IS NULL');
   put.run(json, at, number);
 }

@@ -1,8 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { LifecycleState } from '../../lifecycle/state.ts';
-import { writeConclusions } from '../control/approvals.ts';
-import { prepareRequestReader, writeAnswer } from '../control/requests.ts';
-import type { FiledRequest, PendingQuery, Recovery, SinkProgress } from '../outbox.ts';
+import type { PendingQuery, Recovery, SinkProgress } from '../outbox.ts';
 import type { WriteBuffer } from '../write-buffer.ts';
 import { firstChunk } from './chunks.ts';
 import { CounterChanges } from './counters.ts';
@@ -12,7 +10,7 @@ import { sizeOf } from './files.ts';
 import { logBytes, slackBytes } from './retention.ts';
 import { loadSinks, prepareSinkWriter, reconcileSinks, type SinkRow } from './sink-store.ts';
 import { one, transaction } from './sql.ts';
-import { lastDocumentAtIsDue, prepareStateWriter, writeChecked } from './state-store.ts';
+import { lastDocumentAtIsDue, prepareStateWriter } from './state-store.ts';
 import type { StoredObserver } from './stored-state.ts';
 import { writeTombstones } from './tombstones.ts';
 
@@ -38,11 +36,10 @@ export class OutboxFile {
   readonly observer: StoredObserver;
   /** Of a file that is written. */
   readonly identity: FileIdentity | null;
-  /** False on a disk that takes no writes: then only `pending` and `requests` may be called. */
+  /** False on a disk that takes no writes: then only `pending` may be called. */
   readonly isWritable: boolean;
   readonly #sinkNames: readonly string[];
   readonly #deliveries;
-  readonly #readRequests;
   /** Prepared for a file of the present format: one that is only read may be of an earlier one. */
   readonly #writer;
   #state: LifecycleState;
@@ -64,7 +61,6 @@ export class OutboxFile {
     this.#sinkNames = sinks ?? [];
     this.#sinks = sinks ? reconcileSinks(db, sinks) : loadSinks(db);
     this.#deliveries = prepareDeliveries(db);
-    this.#readRequests = prepareRequestReader(db);
     this.#writer = sinks && { sink: prepareSinkWriter(db), state: prepareStateWriter(db) };
     this.#state = state;
     this.#writtenUpTo = state.position;
@@ -81,11 +77,6 @@ export class OutboxFile {
 
   pending(sink: string, query: PendingQuery, without: Iterable<number>): FoundDelivery[] {
     return this.#deliveries.pending(sink, query, without, this.#state.position);
-  }
-
-  /** Unanswered ones, oldest first. */
-  requests(): FiledRequest[] {
-    return this.#readRequests();
   }
 
   /**
@@ -170,13 +161,11 @@ export class OutboxFile {
     const state = isDue ? wanted : { ...wanted, lastDocumentAt, lastDocument };
     this.change((changes) => {
       if (records.length > 0) this.#insert(records);
-      buffer.countRecords(changes, this.#sinkNames);
+      buffer.countRecords(changes);
       this.#writeUpdates(changes, buffer, Number.POSITIVE_INFINITY);
       writeTombstones(this.db, buffer.tombstones);
-      writeConclusions(this.db, buffer.concluded);
-      for (const [number, answer] of buffer.answers) writeAnswer(this.db, number, answer);
+      for (const write of buffer.rows.values()) write(this.db);
       this.#writer?.state(this.#state, state);
-      if (buffer.observer) writeChecked(this.db, 'observer', JSON.stringify(buffer.observer));
     }, buffer.progress);
     this.#state = state;
   }
@@ -189,13 +178,10 @@ export class OutboxFile {
   }
 
   #writeUpdates(changes: CounterChanges, buffer: WriteBuffer, upTo: number): void {
-    for (const sink of this.#sinkNames) {
-      buffer.countUpdates(
-        changes,
-        sink,
-        (position, update) => position <= upTo && this.#deliveries.update(sink, position, update),
-      );
-    }
+    buffer.countUpdates(
+      changes,
+      (sink, position, update) => position <= upTo && this.#deliveries.update(sink, position, update),
+    );
   }
 
   /** `PRAGMA max_page_count` for the time of this work: it never goes below what the file has. */
