@@ -6,8 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { OutboxDamaged, OutboxTooNew, troubleOf } from './errors.ts';
 import { sizeOf } from './files.ts';
 import { applicationId, layoutOf, sentinel } from './layout.ts';
-import { migrate, missingParts, refuseNewer } from './migrate.ts';
-import { migrations as ours } from './schema/migrations.ts';
+import { migrate, missingParts, migrations as ours, refuseNewer } from './migrate.ts';
 import { closedOnError, one } from './sql.ts';
 import { readMeta } from './state-store.ts';
 

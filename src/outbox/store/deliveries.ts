@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import type { LifecycleRecord } from '../../lifecycle/record.ts';
 import type { PendingDelivery, PendingQuery } from '../outbox.ts';
@@ -49,8 +49,6 @@ export interface FoundDelivery extends PendingDelivery {
 const body = `FROM found JOIN deliveries AS d ON d.sink = :sink AND d.position = found.position
   LEFT JOIN records AS r ON r.position = found.position LEFT JOIN bodies AS b ON b.position = found.position
   ORDER BY found.position`;
-const columns = 'd.position, d.eventKey, d.attempts, r.appendedAt, r.crc, b.json';
-const inReach = `d.state = 'pending' AND d.position <= :upTo AND d.position NOT IN (SELECT value FROM json_each(:without))`;
 
 /** The statements about records and deliveries. All run within the caller's transaction. */
 export function prepareDeliveries(db: DatabaseSync) {
@@ -65,15 +63,14 @@ export function prepareDeliveries(db: DatabaseSync) {
     SET state = ?, attempts = attempts + ?, code = coalesce(?, code), reason = coalesce(?, reason), settledAt = ?
     WHERE sink = ? AND position = ? AND state = 'pending'`);
   // Positions first, from the index alone; then bodies, of the requested rows only.
-  const ofAll = db.prepare(`WITH found AS MATERIALIZED (
-    SELECT d.position FROM deliveries AS d INDEXED BY deliveries_pending
-    WHERE d.sink = :sink AND ${inReach} AND d.eventKey NOT IN (SELECT value FROM json_each(:except))
-    ORDER BY d.position LIMIT :limit) SELECT ${columns} ${body}`);
-  const ofOnly = db.prepare(`WITH found AS MATERIALIZED (
-    SELECT d.position FROM json_each(:only) AS e CROSS JOIN deliveries AS d INDEXED BY deliveries_pending_of_event
-    WHERE d.sink = :sink AND d.eventKey = e.value AND ${inReach}
-      AND d.eventKey NOT IN (SELECT value FROM json_each(:except))
-    ORDER BY d.position LIMIT :limit) SELECT ${columns} ${body}`);
+  const pendingIn = (deliveries: string): StatementSync =>
+    db.prepare(`WITH found AS MATERIALIZED (SELECT d.position FROM ${deliveries} AND d.sink = :sink
+      AND d.eventKey NOT IN (SELECT value FROM json_each(:except)) AND d.state = 'pending' AND d.position <= :upTo
+      AND d.position NOT IN (SELECT value FROM json_each(:without)) ORDER BY d.position LIMIT :limit)
+      SELECT d.position, d.eventKey, d.attempts, r.appendedAt, r.crc, b.json ${body}`);
+  const ofAll = pendingIn('deliveries AS d INDEXED BY deliveries_pending WHERE true');
+  const ofOnly = pendingIn(`json_each(:only) AS e CROSS JOIN deliveries AS d INDEXED BY deliveries_pending_of_event
+    WHERE d.eventKey = e.value`);
 
   return {
     insert(record: BufferedRecord, sinks: Iterable<string>): void {
@@ -92,22 +89,20 @@ export function prepareDeliveries(db: DatabaseSync) {
       const { limit, exceptEvents, onlyEvents } = query;
       const shared = { sink, limit, except: asList(exceptEvents), without: asList(without), upTo };
       const rows = onlyEvents ? ofOnly.all({ ...shared, only: asList(onlyEvents) }) : ofAll.all(shared);
-      return rows.map((row) => found(row as unknown as Parameters<typeof found>[0]));
+      return rows.map((row) => found(row as unknown as Row));
     },
   };
 }
 
 const asList = (values: Iterable<string | number> | undefined): string => JSON.stringify([...(values ?? [])]);
 
-function found(row: {
-  readonly position: number;
-  readonly eventKey: string;
-  readonly attempts: number;
+interface Row extends Omit<PendingDelivery, 'appendedAt' | 'json'> {
   readonly appendedAt: string | null;
   readonly crc: number | null;
   readonly json: Uint8Array | null;
-}): FoundDelivery {
-  const { crc, appendedAt, json, ...rest } = row;
+}
+
+function found({ crc, appendedAt, json, ...rest }: Row): FoundDelivery {
   const bytes = json ? Buffer.from(json.buffer, json.byteOffset, json.byteLength) : Buffer.alloc(0);
   return { ...rest, appendedAt: appendedAt ?? '', json: bytes, damaged: crc32(bytes) !== crc };
 }

@@ -1,5 +1,6 @@
 import { accessSync, chmodSync, constants, lstatSync, mkdirSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { attempt } from './files.ts';
 import { filesOf, type Layout } from './layout.ts';
 
 /** Why nothing can be written in the state directory, which SQLite and a recursive mkdir do not report. */
@@ -23,7 +24,7 @@ export function makeDirectory(path: string): void {
 
 /** Not Node's recursive mkdir: it never returns where the parent exists and the system answers ENOENT all the same. */
 function make(path: string): void {
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (statSync(path, ifFound)?.isDirectory()) return;
   const parent = dirname(path);
   if (parent !== path) make(parent);
   try {
@@ -44,7 +45,7 @@ function make(path: string): void {
 export function secureDirectory(layout: Layout): boolean {
   const isClosed = process.platform !== 'win32' && close(layout.directory);
   for (const path of filesOf(layout)) {
-    if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) continue;
+    if (!lstatSync(path, ifFound)?.isSymbolicLink()) continue;
     throw new DirectoryUnusable('ELOOP', `${path} is a symbolic link, which is not followed`, null);
   }
   return isClosed;
@@ -82,14 +83,16 @@ export function explained(error: unknown, directory: string): unknown {
   }
 }
 
-/** Null: nothing is wrong there. Undefined: there is nothing. */
-function causeAt(
-  path: string,
-  directory: string,
-): { readonly code: string; readonly message: string } | null | undefined {
-  const found = statusOf(path);
-  if (found === undefined) return undefined;
-  if (typeof found === 'string') return { code: found, message: `${path} cannot be read (${found})` };
+/** What is wrong with this path. Null: nothing. Undefined: there is nothing. */
+function causeAt(path: string, directory: string): Pick<DirectoryUnusable, 'code' | 'message'> | null | undefined {
+  let found: Stats | undefined;
+  try {
+    // A path that leads through a file is not found: the file is what is found next.
+    found = statSync(path, ifFound) ?? attempt(() => lstatSync(path, ifFound));
+  } catch (error) {
+    return { code: codeOf(error), message: `${path} cannot be read (${codeOf(error)})` };
+  }
+  if (!found) return undefined;
   if (found.isSymbolicLink()) return { code: 'ENOENT', message: `${path} is a symbolic link that leads nowhere` };
   // The host folder of a bind mount can be removed: what is left of it takes no new files.
   if (found.nlink === 0) return { code: 'ENOENT', message: `${path} was removed elsewhere while it is mounted here` };
@@ -107,15 +110,7 @@ function causeAt(
   }
 }
 
-/** The code of the error where it cannot be read; undefined where it does not exist. */
-function statusOf(path: string): Stats | string | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) ?? lstatSync(path, { throwIfNoEntry: false });
-  } catch (error) {
-    // Its path leads through a file, which is what is found next.
-    return codeOf(error) === 'ENOTDIR' ? undefined : codeOf(error);
-  }
-}
+const ifFound = { throwIfNoEntry: false } as const;
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unexpected';

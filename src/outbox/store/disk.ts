@@ -51,7 +51,6 @@ export class Disk {
   #openedAt = Number.NEGATIVE_INFINITY;
   /** The present removal was logged. */
   #isRemovalReported = false;
-  #isLockLost = false;
 
   constructor(options: OutboxOptions, owner: DiskOwner) {
     this.#options = options;
@@ -85,7 +84,7 @@ export class Disk {
 
   /** Another instance holds the very file that was ours: what it wrote to it meanwhile is unknown here. */
   get isLockLost(): boolean {
-    return this.#isLockLost;
+    return this.#file === null && this.#trouble?.code === 'in-use';
   }
 
   /** Logs a trouble that began, lasts or ended. */
@@ -232,10 +231,7 @@ export class Disk {
       this.#lock?.release();
       this.#lock = lock;
     } catch (error) {
-      if (error instanceof OutboxInUse && this.#file?.identity?.status() === 'here') {
-        this.#drop();
-        this.#isLockLost = true;
-      }
+      if (error instanceof OutboxInUse && this.#file?.identity?.status() === 'here') this.#drop();
       throw error;
     }
   }
@@ -261,7 +257,6 @@ export class Disk {
     const opened = openSound(this.#layout, { at, version }, damage);
     this.#file = closedOnError(opened.db, () => new OutboxFile(opened, sinks));
     this.#mark?.committed(opened.state);
-    this.#isLockLost = false;
     this.#isRemovalReported = false;
     if (this.#archiveDue) this.#outboxLog.archived({ ...this.#archiveDue, movedTo: archivedTo });
     this.#archiveDue = null;

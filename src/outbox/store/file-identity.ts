@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { attempt } from './files.ts';
 
 /** Whether the name of an open file still leads to it. */
 export type FileStatus = 'here' | 'gone' | 'replaced';
@@ -17,19 +18,15 @@ export function fileIdentityOf(path: string): FileIdentity {
   return {
     status() {
       const now = identity(path);
-      if (now === 'unknown' || then === 'unknown' || now === then) return 'here';
+      if (now === undefined || then === undefined || now === then) return 'here';
       return now === null ? 'gone' : 'replaced';
     },
   };
 }
 
-function identity(path: string): string | null {
-  try {
+/** Null where there is none, also where a file is in the place of its directory; undefined where that cannot be read. */
+const identity = (path: string): string | null | undefined =>
+  attempt(() => {
     const found = statSync(path, { bigint: true, throwIfNoEntry: false });
     return found ? `${found.dev}:${found.ino}` : null;
-  } catch (error) {
-    // A file is in the place of its directory.
-    const isGone = error instanceof Error && 'code' in error && error.code === 'ENOTDIR';
-    return isGone ? null : 'unknown';
-  }
-}
+  });

@@ -54,7 +54,7 @@ export function copySoundFrames(path: string, to: string): void {
   const header = Buffer.alloc(headerBytes);
   for (const [n, word] of [littleEndian, formatVersion, log.pageBytes].entries()) header.writeUInt32BE(word, 4 * n);
   let sum = checksum(header.subarray(0, 24), false);
-  writeSum(header, 24, sum);
+  sum.copy(header, 24);
   const sound: Buffer[] = [];
   for (const { isSound, pagesAfterCommit, bytes } of log.frames) {
     if (isSound) sound.push(bytes);
@@ -64,7 +64,7 @@ export function copySoundFrames(path: string, to: string): void {
   for (const frame of sound) {
     frame.fill(0, 8, 16); // Its salts, which are those of the header.
     sum = frameSum(frame, false, sum);
-    writeSum(frame, 16, sum);
+    sum.copy(frame, 16);
   }
   writeFileSync(to, Buffer.concat([header, ...sound]), { flag: 'wx', mode: 0o600 });
 }
@@ -76,7 +76,7 @@ function readLog(path: string): Log | null {
   if (log.subarray(0, headerBytes).every((byte) => byte === 0)) return null;
   const isBigEndian = log.readUInt32BE(0) === bigEndian;
   let sum = checksum(log.subarray(0, 24), isBigEndian);
-  const isHeaderSound = isSumAt(log, 24, sum);
+  const isHeaderSound = sum.equals(log.subarray(24, 32));
   // Of a header that is not sound nothing is believed: the first frame has the salts, and every outbox has these pages.
   const saltsAt = isHeaderSound ? 16 : headerBytes + 8;
   const pageBytes = isHeaderSound ? log.readUInt32BE(8) : 4096;
@@ -87,33 +87,28 @@ function readLog(path: string): Log | null {
     const areSame = [0, 4].map((n) => log.readUInt32BE(saltsAt + n) === bytes.readUInt32BE(8 + n));
     if (!areSame.includes(true)) break;
     // Where the header is bad nothing proves the first frame, and it is taken as it is.
-    const isProven = (!isHeaderSound && at === headerBytes) || isSumAt(bytes, 16, frameSum(bytes, isBigEndian, sum));
+    const stored = bytes.subarray(16, frameHeaderBytes);
+    const isProven = (!isHeaderSound && at === headerBytes) || frameSum(bytes, isBigEndian, sum).equals(stored);
     frames.push({ isSound: isProven && !areSame.includes(false), pagesAfterCommit: bytes.readUInt32BE(4), bytes });
-    sum = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
+    sum = stored;
   }
   return { pageBytes, isHeaderSound, frames };
 }
 
-type Sum = readonly [number, number];
-
-const isSumAt = (bytes: Buffer, at: number, [first, second]: Sum): boolean =>
-  bytes.readUInt32BE(at) === first && bytes.readUInt32BE(at + 4) === second;
-
-function writeSum(bytes: Buffer, at: number, [first, second]: Sum): void {
-  bytes.writeUInt32BE(first, at);
-  bytes.writeUInt32BE(second, at + 4);
-}
-
 /** Of a frame: the first words of its header, and its page; it continues that of the frame before. */
-const frameSum = (frame: Buffer, isBigEndian: boolean, before: Sum): Sum =>
+const frameSum = (frame: Buffer, isBigEndian: boolean, before: Buffer): Buffer =>
   checksum(frame.subarray(frameHeaderBytes), isBigEndian, checksum(frame.subarray(0, 8), isBigEndian, before));
 
-function checksum(bytes: Buffer, isBigEndian: boolean, [first, second]: Sum = [0, 0]): Sum {
+/** Two words, as they are written. */
+function checksum(bytes: Buffer, isBigEndian: boolean, before: Buffer = Buffer.alloc(8)): Buffer {
   const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let [a, b] = [first, second];
+  let [a, b] = [before.readUInt32BE(0), before.readUInt32BE(4)];
   for (let at = 0; at < bytes.length; at += 8) {
     a = (a + words.getUint32(at, !isBigEndian) + b) >>> 0;
     b = (b + words.getUint32(at + 4, !isBigEndian) + a) >>> 0;
   }
-  return [a, b];
+  const sum = Buffer.alloc(8);
+  sum.writeUInt32BE(a, 0);
+  sum.writeUInt32BE(b, 4);
+  return sum;
 }

@@ -2,8 +2,24 @@ import { renameSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { OutboxTooNew } from './errors.ts';
 import { attempt } from './files.ts';
-import { type Migration, majorOf } from './schema/migrations.ts';
+import { sql as sql0001 } from './schema/0001.ts';
+import { sql as sql1001 } from './schema/1001.ts';
 import { all, one, transaction } from './sql.ts';
+
+/** One step of the on-disk format. Forward only; the steps and the new number are one transaction. */
+export interface Migration {
+  /** `user_version` afterwards: major × 1000 + minor. */
+  readonly userVersion: number;
+  readonly sql: string;
+}
+
+/** In order. A new major is for changes that an older build would not survive; it costs every roll-back its backlog. */
+export const migrations: readonly Migration[] = [
+  { userVersion: 1000, sql: sql0001 },
+  { userVersion: 1001, sql: sql1001 },
+];
+
+export const majorOf = (userVersion: number): number => Math.floor(userVersion / 1000);
 
 /**
  * Brings an outbox up to the format of this build. A higher minor of the same major is taken as it is: this build ignores

@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Recovery } from '../outbox.ts';
 import { connect, connectReadOnly, readIn } from './connection.ts';
 import { troubleOf } from './errors.ts';
-import { attempt, sizeOf } from './files.ts';
+import { attempt, isDone, sizeOf } from './files.ts';
 import { type Layout, withCompanions } from './layout.ts';
 import { copySoundFrames, hasLostCommits } from './log-check.ts';
 import { dropBehind, type OpenedFile } from './outbox-file.ts';
@@ -34,7 +34,7 @@ export function openSound(layout: Layout, options: CreateOptions, damage: string
   let isRecovered = damage === null ? makePresent(layout, options) : replace(layout, options, damage);
   // Before SQLite opens it for writing: it would drop what is behind a bad frame.
   const lost = lostInLog(layout);
-  if (lost !== null) isRecovered = replace(layout, options, lost, 'in-part');
+  if (lost !== null) isRecovered = replace(layout, options, lost, true);
   try {
     return { ...open(layout, options), isRecovered };
   } catch (error) {
@@ -97,23 +97,19 @@ function makePresent(layout: Layout, options: CreateOptions): boolean {
   return isReplaced;
 }
 
-/** What the log of a damaged outbox is worth. `in-part`: only some of its frames are sound. */
-type LogState = 'as-written' | 'in-part';
-
 /**
  * Makes a new outbox with what can be saved of the present one, complete before that one is moved away. Where its log is damaged a
  * new stream begins: the highest position that was handed out is not certain, and none is given twice.
  */
-function replace(layout: Layout, options: CreateOptions, reason: string, log: LogState = 'as-written'): true {
+function replace(layout: Layout, options: CreateOptions, reason: string, isLogDamaged = false): true {
   const { at } = options;
   createReplacement(layout, options, (into) => {
-    const { state, salvaged } =
-      log === 'as-written' ? saved(layout.outbox, into, log) : savedFromSoundLog(layout, into);
+    const { state, salvaged } = saved(layout, into, isLogDamaged);
     const movedTo = quarantineFolder(layout, 'corrupt', at);
     const recovery: Recovery = { at: at.toISOString(), reason, movedTo, salvaged };
     writeMeta(into, 'recovery', JSON.stringify(recovery));
     const { committed } = readPositionMark(layout.mark, state.streamId);
-    const isCertain = log === 'as-written' && committed <= state.position;
+    const isCertain = !isLogDamaged && committed <= state.position;
     return isCertain ? state : { ...state, streamId: newState().streamId };
   });
   quarantine(layout, 'corrupt', at);
@@ -121,35 +117,28 @@ function replace(layout: Layout, options: CreateOptions, reason: string, log: Lo
   return true;
 }
 
-/** Under another name, so that the file and its log are moved away as they were found. */
-function savedFromSoundLog(layout: Layout, into: DatabaseSync): ReturnType<typeof salvage> {
+/** Read under another name, with the sound part of its log, so that the file and its log are moved away as they were found. */
+function saved(layout: Layout, into: DatabaseSync, isLogDamaged: boolean): ReturnType<typeof salvage> {
+  const { outbox, sound } = layout;
+  const nothing = { state: newState(), salvaged: nothingSalvaged };
+  if (sizeOf(outbox) === 0) return nothing;
   const remove = (): void => {
-    for (const path of withCompanions(layout.sound)) rmSync(path, { force: true });
+    for (const path of withCompanions(sound)) rmSync(path, { force: true });
   };
   remove();
   try {
+    if (!isDone(() => linkSync(outbox, sound))) copyFileSync(outbox, sound);
+    copySoundFrames(logOf(layout), `${sound}-wal`);
+    into.exec('SAVEPOINT salvage');
     try {
-      linkSync(layout.outbox, layout.sound);
-    } catch {
-      copyFileSync(layout.outbox, layout.sound);
+      return salvage(sound, into, isLogDamaged);
+    } catch (error) {
+      // Not even its first page can be read. A full disk is another matter: nothing may be discarded for it.
+      if (troubleOf(error).kind === 'full') throw error;
+      into.exec('ROLLBACK TO salvage');
+      return nothing;
     }
-    copySoundFrames(logOf(layout), `${layout.sound}-wal`);
-    return saved(layout.sound, into, 'in-part');
   } finally {
     remove();
-  }
-}
-
-function saved(path: string, into: DatabaseSync, log: LogState): ReturnType<typeof salvage> {
-  const nothing = { state: newState(), salvaged: nothingSalvaged };
-  if (sizeOf(path) === 0) return nothing;
-  into.exec('SAVEPOINT salvage');
-  try {
-    return salvage(path, into, log);
-  } catch (error) {
-    // Not even its first page can be read. A full disk is another matter: nothing may be discarded for it.
-    if (troubleOf(error).kind === 'full') throw error;
-    into.exec('ROLLBACK TO salvage');
-    return nothing;
   }
 }

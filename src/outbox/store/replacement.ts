@@ -4,8 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { emptyState, type LifecycleState } from '../../lifecycle/state.ts';
 import { withFile } from './files.ts';
 import { applicationId, type Layout, sentinel, withCompanions } from './layout.ts';
-import { migrate } from './migrate.ts';
-import { migrations } from './schema/migrations.ts';
+import { migrate, migrations } from './migrate.ts';
 import { transaction } from './sql.ts';
 import { newState, prepareStateWriter, writeMeta } from './state-store.ts';
 

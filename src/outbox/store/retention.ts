@@ -1,4 +1,4 @@
-/** What is discarded when room is short, and in which order. Pure: `prune.ts` applies it to the file, `write-buffer.ts` to memory. */
+/** What is discarded when room is short, and in which order. Pure: `quota.ts` applies it to the file, `write-buffer.ts` to memory. */
 
 import type { Fill } from '../outbox.ts';
 

@@ -16,12 +16,12 @@ type Row = Readonly<Record<string, SQLOutputValue>>;
  * Copies every sound row of a damaged outbox into a new one, within the caller's transaction, and returns the state that
  * it is to begin with. Row by row: one bad page costs the rows on it and no others. Records are taken with their bytes
  * proven by their checksum; what a lost delivery row said is unknown, so its record is pending again.
- * @param log `in-part`: pages may be of different commits, so that the lifecycle's row may be older than records.
+ * @param isLogDamaged pages may be of different commits, so that the lifecycle's row may be older than records.
  */
 export function salvage(
   path: string,
   into: DatabaseSync,
-  log: 'as-written' | 'in-part',
+  isLogDamaged: boolean,
 ): { readonly state: LifecycleState; readonly salvaged: Salvaged } {
   using from = new DatabaseSync(path, { readOnly: true, timeout: 0 });
   from.exec('PRAGMA trusted_schema = OFF');
@@ -33,7 +33,7 @@ export function salvage(
     },
     (value) => (value === null ? [] : [value]),
   );
-  const upTo = log === 'as-written' ? stored.position : undefined;
+  const upTo = isLogDamaged ? undefined : stored.position;
   const records = copyRecords(from, into, upTo ?? Number.MAX_SAFE_INTEGER);
   copySinks(from, into);
   copyDeliveries(from, into);

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { readOutbox } from '../../../src/outbox/reader.ts';
 import { connect } from '../../../src/outbox/store/connection.ts';
 import { OutboxTooNew } from '../../../src/outbox/store/errors.ts';
-import { majorOf, migrations } from '../../../src/outbox/store/schema/migrations.ts';
+import { majorOf, migrations } from '../../../src/outbox/store/migrate.ts';
 import { appendRecords, createHarness, type Harness, positions } from '../harness.ts';
 
 const fileOf = (harness: Harness): string => join(harness.directory, 'outbox.sqlite');
