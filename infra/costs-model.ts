@@ -1,6 +1,6 @@
 import type { Sizes } from './costs-sizes.ts';
 
-/** A number that the reader may change, and what it stands for. */
+/** A number that the user may change, and its meaning. */
 interface Figure {
   readonly value: number;
   readonly unit: string;
@@ -13,32 +13,32 @@ export const assumptions = {
   recordsPerEvent: {
     value: 5,
     unit: 'records',
-    meaning: 'Scheduled, two Updated, Started and one end; a live migration makes 3',
+    meaning: 'records per event: Scheduled, two Updated, Started and one end; a live migration has 3',
   },
   openMinutes: {
     value: 25,
     unit: 'minutes',
-    meaning: 'that an event keeps its VM connected: from 20 min before its time to a minute after its end',
+    meaning: 'how long an event keeps its VM connected: from 20 min before NotBefore to a minute after its end',
   },
   witnessRate: { value: 0, unit: 'share', meaning: '`scope.witnessRate` of the configuration' },
-  groupSize: { value: 100, unit: 'VMs', meaning: 'that see the events of one another, where `witnessRate` is not 0' },
+  groupSize: { value: 100, unit: 'VMs', meaning: "VMs that see each other's events, if `witnessRate` is not 0" },
   heartbeatMinutes: { value: 60, unit: 'minutes', meaning: '`heartbeat.everyMinutes` of the configuration' },
   agentHeartbeatMinutes: {
     value: 1,
     unit: 'minutes',
-    meaning: 'between two rows of the Azure Monitor agent in `Heartbeat`, where VMs have it; 0 where none has',
+    meaning: 'time between two rows of the Azure Monitor agent in `Heartbeat`; 0 if the VMs do not run the agent',
   },
-  retentionDays: { value: 90, unit: 'days', meaning: 'in which queries and alerts read the tables' },
-  totalRetentionDays: { value: 365, unit: 'days', meaning: 'in all; the rest is read by search jobs' },
+  retentionDays: { value: 90, unit: 'days', meaning: 'retention in which queries and alerts can read the tables' },
+  totalRetentionDays: { value: 365, unit: 'days', meaning: 'total retention; search jobs can read all of it' },
   busyShare: {
     value: 0.1,
     unit: 'share',
     meaning:
-      'VMs that hear of an event within one busy minute, as when Azure updates a region: limits are held against it',
+      'share of the VMs that get an event within the same minute, for instance when Azure updates a region; limits are checked for such a minute',
   },
 } as const satisfies Record<string, Figure>;
 
-/** The day on which the prices below were written down. No price list was asked: what is in doubt is theirs to say. */
+/** The day on which the prices below were noted. They were not taken from a current price list, which takes precedence. */
 export const pricesAsOf = '2026-11-21';
 
 /**
@@ -47,19 +47,19 @@ export const pricesAsOf = '2026-11-21';
  */
 export const prices = {
   logsPerGb: { value: 2.3, unit: '$/GB', meaning: 'Log Analytics, plan Analytics, ingested' },
-  freeRetentionDays: { value: 31, unit: 'days', meaning: 'of retention that ingestion includes' },
-  retentionPerGbMonth: { value: 0.1, unit: '$/GB/month', meaning: 'days beyond those, up to `retentionDays`' },
-  longTermPerGbMonth: { value: 0.02, unit: '$/GB/month', meaning: 'days beyond `retentionDays`' },
+  freeRetentionDays: { value: 31, unit: 'days', meaning: 'retention that is included in ingestion' },
+  retentionPerGbMonth: { value: 0.1, unit: '$/GB/month', meaning: 'retention beyond that, up to `retentionDays`' },
+  longTermPerGbMonth: { value: 0.02, unit: '$/GB/month', meaning: 'long-term retention beyond `retentionDays`' },
   throughputUnitHour: { value: 0.03, unit: '$/hour', meaning: 'Event Hubs Standard, one throughput unit' },
   ingressPerMillion: { value: 0.028, unit: '$', meaning: 'a million messages of up to 64 KB each' },
   alertEvery1: { value: 3, unit: '$/month', meaning: 'log alert rule evaluated every minute' },
-  alertEvery5: { value: 1.5, unit: '$/month', meaning: 'every 5 minutes' },
-  alertEvery10: { value: 1, unit: '$/month', meaning: 'every 10 minutes' },
-  alertEvery15: { value: 0.5, unit: '$/month', meaning: 'every 15 minutes or more seldom' },
+  alertEvery5: { value: 1.5, unit: '$/month', meaning: 'log alert rule evaluated every 5 minutes' },
+  alertEvery10: { value: 1, unit: '$/month', meaning: 'log alert rule evaluated every 10 minutes' },
+  alertEvery15: { value: 0.5, unit: '$/month', meaning: 'log alert rule evaluated every 15 minutes or less often' },
   alertNearRealTime: {
     value: 3,
     unit: '$/month',
-    meaning: 'rule that looks at each row as it comes; taken for one of every minute',
+    meaning: 'alert rule that evaluates each row as it arrives; assumed to cost as much as one evaluated every minute',
   },
   alertOnMetric: { value: 0.1, unit: '$/month', meaning: 'metric alert rule, one time series' },
 } as const satisfies Record<string, Figure>;

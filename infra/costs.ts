@@ -17,7 +17,7 @@ import {
 import { alertReadsIn, readPerDay } from './costs-reads.ts';
 import { measureSizes, type Sizes, sampleRows } from './costs-sizes.ts';
 
-/** Names of assumptions and prices, with the number that is to stand instead. */
+/** Names of assumptions and prices, with the number to use instead. */
 export type Changes = Readonly<Record<string, number>>;
 
 const fleets = [1_000, 10_000, 100_000] as const;
@@ -71,14 +71,14 @@ export function costTables({
       line(`GB kept after ${exact(assumed.totalRetentionDays)} days`, (one) => gigabytes(one.keptGb)),
       line('heartbeat requests a minute', (one) => whole(one.heartbeatRequestsPerMinute)),
       line(
-        `requests in a busy minute (${busyShare} % of the VMs); a rule takes ${exact(limits.requestsPerMinute)}`,
+        `requests in a busy minute (${busyShare} % of the VMs); limit of a rule: ${exact(limits.requestsPerMinute)}`,
         (one) => whole(one.busy.requestsPerMinute),
       ),
       line('connections on average', (one) => whole(one.connectionsOnAverage)),
-      line(`connections in a busy minute; a Standard namespace takes ${exact(limits.connections)}`, (one) =>
+      line(`connections in a busy minute; limit of a Standard namespace: ${exact(limits.connections)}`, (one) =>
         whole(one.busy.connections),
       ),
-      line('shards that this takes', (one) => whole(one.shards)),
+      line('shards needed', (one) => whole(one.shards)),
       line('throughput units, of all shards', (one) => whole(one.throughputUnits)),
       line('$ a month: ingestion', (one) => dollars(one.dollars.ingestion)),
       line('$ a month: retention', (one) => dollars(one.dollars.retention)),
@@ -92,7 +92,7 @@ export function costTables({
   return [
     sizeTable(sizes),
     fleetTable,
-    `The heartbeat decides the bill. GB a month, and requests a minute, with \`heartbeat.everyMinutes\`:`,
+    `The heartbeat interval has the largest effect on the cost. GB a month and requests a minute by \`heartbeat.everyMinutes\`:`,
     table(
       ['', ...vms.map((fleet) => `${exact(fleet)} VMs`)],
       byHeartbeat.map(({ heartbeatMinutes, fleets: each }) => [
@@ -102,13 +102,13 @@ export function costTables({
     ),
     readsText,
     readsTable(alerts, vms, assumed),
-    `What is assumed, and prices in US dollars as they were noted on ${pricesAsOf} without asking a price list: **verify them** for your region and agreement.`,
+    `Assumptions, and prices in US dollars. The prices were noted on ${pricesAsOf} and not taken from a current price list: **verify them** for your region and agreement.`,
     figureTable({ ...assumptions, ...prices }, { ...assumed, ...price }),
   ].join('\n\n');
 }
 
 const readsText =
-  'What log alerts read a day: rows, and GB of the columns that they name, before compression. It costs nothing on the plan Analytics, but time: nothing that runs more often than hourly reads more than hours of heartbeats.';
+  'Rows that log alerts read a day, and GB of the columns that they name, before compression. Reading is free on the plan Analytics, but takes time. So an alert that runs more often than hourly reads only a few hours of heartbeats.';
 
 const daysPerMonth = 30.4;
 
@@ -146,7 +146,7 @@ function readsTable(alerts: string, vms: readonly number[], assumed: Assumptions
   );
 }
 
-/** Two digits are as many as an assumption is worth. */
+/** Two digits: the assumptions are no more precise. */
 const rounded = (value: number): string => Number(value.toPrecision(2)).toLocaleString('en-US');
 
 function sizeTable({ record, heartbeat }: Sizes): string {
@@ -155,7 +155,7 @@ function sizeTable({ record, heartbeat }: Sizes): string {
     [
       ['message on Event Hubs', exact(record.message), '-'],
       ['row as uploaded, before compression', exact(record.row), exact(heartbeat.row)],
-      ['row as billed: its values without the names of columns', exact(record.billed), exact(heartbeat.billed)],
+      ['row as billed: values without column names', exact(record.billed), exact(heartbeat.billed)],
     ],
   );
 }
@@ -170,7 +170,7 @@ function figureTable(
     unit,
     meaning,
   ]);
-  return table(['figure', 'value', 'unit', 'what it is'], rows);
+  return table(['figure', 'value', 'unit', 'meaning'], rows);
 }
 
 function fleetSizes(text: string): number[] {
@@ -193,14 +193,14 @@ function change(text: string, before: Changes): Changes {
   return { ...before, [name]: value };
 }
 
-/** Carries out the command line; returns the exit code. */
+/** Runs the command line; returns the exit code. */
 export function printCosts(
   args: readonly string[],
   { print, say }: { readonly print: (text: string) => void; readonly say: (text: string) => void },
 ): number {
   const program = new Command('costs')
     .description(
-      'Prints what fleets need and cost, as Markdown, from the sizes of the records that this version makes.',
+      'Estimates what a fleet needs and costs, from the sizes of the records of this version, and prints it as Markdown.',
     )
     .option('--vms <numbers>', 'fleet sizes to estimate, separated by commas', fleetSizes, [...fleets])
     .option('--set <name=number>', 'another value for an assumption or a price; may be given several times', change, {})
