@@ -17,7 +17,7 @@ param tags tagsType
 @description('Required. Resource group of the platform.')
 param resourceGroupName string
 
-@description('Required. Resource id of the workspace, whose tables exist. Functions go there, wherever it is.')
+@description('Required. Resource id of the workspace, in which the tables exist. Functions are deployed there, whichever resource group it is in.')
 param workspaceResourceId string
 
 @description('Required. Region of the workspace, and of the alert rules over it.')
@@ -26,7 +26,7 @@ param workspaceLocation string
 @description('Required. Who gets an e-mail when an alert is raised.')
 param emails emailReceiverType[]
 
-@description('Optional. Address of an on-call service that is called when an alert is raised. Such addresses hold a key, so it is a secret.')
+@description('Optional. Address of an on-call service that is called when an alert is raised. Such addresses contain a key, so it is a secret.')
 @secure()
 param onCallAddress string?
 
@@ -36,10 +36,10 @@ param actionGroupResourceIds string[]
 @description('Required. Who receives alerts about the VMs of one owner.')
 param alertRoutes alertRouteType[]
 
-@description('Required. Resource ids of resource groups, one in each other subscription with VMs, that take the routes.')
+@description('Required. Resource ids of resource groups for the routes, one in each other subscription with VMs.')
 param alertRouteResourceGroupIds string[]
 
-@description('Required. Whether the activity log of the workspace is watched: only that of the own subscription can be.')
+@description('Required. Whether to watch the activity log of the workspace. This is possible only in the subscription of the platform.')
 param watchActivityLog bool
 
 @description('Required. The shards, whose namespaces and rules metric alerts watch.')
@@ -74,17 +74,17 @@ var alertRules = loadYamlContent('alerts/alerts.yaml')
 var functions = [
   {
     name: 'VmLifecycleRecords'
-    displayName: 'VM lifecycle records, each once'
+    displayName: 'VM lifecycle records without duplicates'
     body: loadTextContent('kql/functions/VmLifecycleRecords.kql')
   }
   {
     name: 'VmLifecycleSights'
-    displayName: 'Which VM saw which step'
+    displayName: 'VM lifecycle steps by VM'
     body: loadTextContent('kql/functions/VmLifecycleSights.kql')
   }
   {
     name: 'VmLifecycle'
-    displayName: 'VM lifecycle events, folded over all VMs'
+    displayName: 'VM lifecycle steps, merged over all VMs'
     body: loadTextContent('kql/functions/VmLifecycle.kql')
   }
   {
@@ -94,12 +94,12 @@ var functions = [
   }
   {
     name: 'VmBridgeCoverage'
-    displayName: 'Bridges and whether they are healthy'
+    displayName: 'Bridges and their health'
     body: loadTextContent('kql/functions/VmBridgeCoverage.kql')
   }
   {
     name: 'VmEventStates'
-    displayName: 'What each VM reported last about each event, for alert rules'
+    displayName: 'Last report of each VM about each event, for alert rules'
     body: loadTextContent('kql/functions/VmEventStates.kql')
   }
 ]
@@ -126,7 +126,7 @@ var virtualMachines = flatten(map(virtualMachineSubscriptionIds, subscriptionId 
     resourceType: 'Microsoft.Compute/virtualMachines'
     location: region
   })))
-// In the order in which a person on call needs them: what comes, what is in progress, what happened, what is usual, is the pipeline healthy.
+// In the order in which a person on call needs them: upcoming, in progress, past events, statistics, health of the pipeline.
 var queries = [
   {
     name: 'upcoming'
@@ -135,7 +135,7 @@ var queries = [
   }
   {
     name: 'next-hour'
-    displayName: 'What hits me in the next hour'
+    displayName: 'What affects my VMs in the next hour'
     body: loadTextContent('kql/queries/next-hour.kql')
   }
   {
@@ -160,7 +160,7 @@ var queries = [
   }
   {
     name: 'wave-progress'
-    displayName: 'How far Azure is with each scale set'
+    displayName: 'Progress of Azure through each scale set'
     body: loadTextContent('kql/queries/wave-progress.kql')
   }
   {
@@ -170,12 +170,12 @@ var queries = [
   }
   {
     name: 'touched-between'
-    displayName: 'Whom Azure touched between two moments'
+    displayName: 'VMs that Azure interrupted between two times'
     body: loadTextContent('kql/queries/touched-between.kql')
   }
   {
     name: 'support-case'
-    displayName: 'What support needs to know of an event'
+    displayName: 'Details of an event for a support case'
     body: loadTextContent('kql/queries/support-case.kql')
   }
   {
@@ -205,7 +205,7 @@ var queries = [
   }
   {
     name: 'who-asked-for-it'
-    displayName: 'Who requested events that we caused'
+    displayName: 'Who requested user-initiated events'
     body: loadTextContent('kql/queries/who-asked-for-it.kql')
   }
   {
@@ -245,7 +245,7 @@ var queries = [
   }
   {
     name: 'downtime-by-set'
-    displayName: 'Minutes lost by scale set'
+    displayName: 'Minutes of downtime by scale set'
     body: loadTextContent('kql/queries/downtime-by-set.kql')
   }
   {
@@ -275,7 +275,7 @@ var queries = [
   }
   {
     name: 'spot-survival'
-    displayName: 'Spot evictions for 100 VM-days'
+    displayName: 'Spot evictions per 100 VM-days'
     body: loadTextContent('kql/queries/spot-survival.kql')
   }
   {
@@ -285,7 +285,7 @@ var queries = [
   }
   {
     name: 'coverage'
-    displayName: 'VMs without a bridge that is well'
+    displayName: 'VMs without a healthy bridge'
     body: loadTextContent('kql/queries/coverage.kql')
   }
   {
@@ -300,7 +300,7 @@ var queries = [
   }
   {
     name: 'pipeline-integrity'
-    displayName: 'Copies and missing steps'
+    displayName: 'Duplicates and missing steps'
     body: loadTextContent('kql/queries/pipeline-integrity.kql')
   }
   {

@@ -12,7 +12,7 @@ const blue = { workbook: 'blue', hex: '#4f9bd9' };
 const green = { workbook: 'green', hex: '#5aa469' };
 const grey = { workbook: 'gray', hex: '#b9b9b9' };
 
-/** By the text that stands in a legend or a cell. What is not here gets a colour of the palette. */
+/** By the text in a legend or a cell. Texts that are not listed get a colour of the palette. */
 export const colours: Readonly<Record<string, Colour>> = {
   Freeze: blue,
   Reboot: orange,
@@ -25,21 +25,21 @@ export const colours: Readonly<Record<string, Colour>> = {
   Degraded: orange,
   Unknown: grey,
   announced: blue,
-  'Azure at work': orange,
-  away: red,
+  'in progress': orange,
+  down: red,
   nothing: grey,
-  'Azure said': grey,
-  'half up to': blue,
-  '95 % up to': orange,
+  'announced duration': grey,
+  median: blue,
+  '95th percentile': orange,
   longest: red,
 };
 
-/** Names that charts show, with their colours, of those given. */
+/** The given names that have a colour, each with its colour. */
 export const coloured = (names: readonly string[]): readonly (readonly [string, Colour])[] =>
   names.flatMap((name) => {
     const colour = colours[name];
     return colour === undefined ? [] : [[name, colour] as const];
   });
 
-/** The worst first: where a cell names several, it has the colour of the first one here. */
+/** The worst first: a cell that names several has the colour of the first one listed here. */
 export const eventTypes = ['Terminate', 'Preempt', 'Redeploy', 'Reimage', 'Reboot', 'Freeze'] as const;

@@ -28,7 +28,7 @@ const azureVms = (words: Words): string[] => [
   groupOf,
 ];
 
-/** `/subscriptions/…/resourcegroups/…`: within the limit of 10,000 rows where all VMs are not. */
+/** `/subscriptions/…/resourcegroups/…`: a list of groups is within the limit of 10,000 rows, a list of all VMs is not. */
 const groupOf = '| extend ResourceGroupId = tostring(split(ResourceId, "/providers/")[0])';
 
 const state: Look = { column: 'State', signs: { Unavailable: 'act', Unknown: 'watch', Degraded: 'watch' } };
@@ -67,7 +67,7 @@ export const availabilityTab: Tab = {
     },
     {
       name: 'was-it-announced',
-      title: 'Of these, which outage began during an event?',
+      title: 'Which of these outages began during an event?',
       empty: 'All VMs are available.',
       source: {
         of: 'panels',
@@ -154,7 +154,7 @@ export const availabilityTab: Tab = {
     },
     {
       name: 'events-by-hour',
-      title: 'Which events did VMs go through, by hour?',
+      title: 'Which events affected VMs, by hour?',
       empty: 'No event.',
       source: asked((words) => [
         `VmEventTimeline(max_of(14d, now() - ${words.start}))`,
@@ -164,7 +164,7 @@ export const availabilityTab: Tab = {
         ]),
         '| extend BeganAt = coalesce(StartedAt, NotBefore)',
         '| where BeganAt < now()',
-        // An outage is due to an event when it began during it, or a quarter of an hour beside it.
+        // An outage is attributed to an event if it began during the event, or within a quarter of an hour before or after it.
         '| extend',
         '    First = bin(BeganAt - 15m, 1h),',
         '    Last = bin(min_of(coalesce(EndedAt, BeganAt + 1d), now()) + 15m, 1h)',

@@ -9,7 +9,7 @@ export const hotSpots: Tab = {
   panels: [
     {
       name: 'by-set',
-      title: 'How often is a VM touched, by scale set? Times per 100 VMs',
+      title: 'How often does Azure interrupt VMs, by scale set? Interruptions per 100 VMs',
       empty: 'No event in this time.',
       source: asked((words) => [
         `let Known = ${[
@@ -30,7 +30,7 @@ export const hotSpots: Tab = {
     },
     {
       name: 'per-hundred',
-      title: 'In which regions is a VM touched most often?',
+      title: 'In which regions does Azure interrupt VMs most often?',
       empty: 'No bridge of the chosen VMs has reported.',
       width: 50,
       source: asked((words) => [
@@ -50,15 +50,15 @@ export const hotSpots: Tab = {
         as: 'table',
         looks: [
           { column: 'VMs' },
-          { column: 'Touched', label: 'Times touched' },
+          { column: 'Touched', label: 'Interruptions' },
           { column: 'PerHundred', label: 'Per 100 VMs', as: 'heat' },
         ],
       },
     },
     {
       name: 'evictions-by-hour',
-      title: 'At which hours (UTC) are Spot VMs taken away?',
-      empty: 'No Spot VM was taken away in this time.',
+      title: 'At which hours (UTC) are Spot VMs evicted?',
+      empty: 'No Spot VM was evicted in this time.',
       width: 50,
       source: asked((words) => [
         `let Evictions = ${kept([
@@ -67,7 +67,7 @@ export const hotSpots: Tab = {
           '| where coalesce(StartedAt, NotBefore) < now()',
           '| summarize VMs = count() by Hour = tolong(hourofday(coalesce(StartedAt, NotBefore))), Location',
         ]).join('\n')}`,
-        // Hours without an eviction are part of the answer.
+        // Hours without an eviction are rows, too.
         'range Hour from 0 to 23 step 1',
         '| extend All = 1',
         '| join kind = inner (Evictions | distinct Location | extend All = 1) on All',
@@ -79,7 +79,7 @@ export const hotSpots: Tab = {
     },
     {
       name: 'noisiest',
-      title: 'Which VMs are touched again and again?',
+      title: 'Which VMs does Azure interrupt most often?',
       empty: 'No event in this time.',
       source: asked((words) => [
         ...eventsInTime(words),

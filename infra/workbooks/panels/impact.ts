@@ -5,7 +5,7 @@ import { eventsInTime, fleet, indented } from './sources.ts';
 
 const hours = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '0'));
 
-/** Events that a VM measured on itself, with the seconds that it was paused or away. */
+/** Events that a VM measured, with the seconds for which it was paused or down. */
 const felt = [
   '| where SeenFrom == "itself"',
   '| extend Seconds = coalesce(ObservedOutageSeconds, 0.0) + coalesce(ObservedPauseTotalMs, 0) / 1000.0',
@@ -17,7 +17,7 @@ export const impact: Tab = {
   panels: [
     {
       name: 'pause-by-size',
-      title: 'How long does a freeze really last, beside what Azure said?',
+      title: 'How long do freezes last, compared with the duration that Azure announces?',
       empty: 'No VM measured a freeze in this time.',
       width: 50,
       source: asked((words) => [
@@ -32,43 +32,43 @@ export const impact: Tab = {
         '| order by Longest desc',
         '| project',
         '    Size,',
-        '    ["Azure said"] = todouble(Said),',
-        '    ["half up to"] = Half,',
-        '    ["95 % up to"] = Most,',
+        '    ["announced duration"] = todouble(Said),',
+        '    median = Half,',
+        '    ["95th percentile"] = Most,',
         '    longest = Longest',
       ]),
       show: {
         as: 'bars',
         x: 'Size',
         isTime: false,
-        y: ['Azure said', 'half up to', '95 % up to', 'longest'],
+        y: ['announced duration', 'median', '95th percentile', 'longest'],
         unit: 's',
-        names: ['Azure said', 'half up to', '95 % up to', 'longest'],
+        names: ['announced duration', 'median', '95th percentile', 'longest'],
       },
     },
     {
       name: 'worst-pause-by-day',
-      title: 'Do freezes get worse?',
+      title: 'Are freezes getting longer?',
       empty: 'No VM measured a freeze in this time.',
       width: 50,
       source: asked((words) => [
         ...eventsInTime(words),
         '| where EventType =~ "Freeze" and isnotnull(ObservedPauseMs)',
-        '| summarize ["half up to"] = percentile(ObservedPauseMs, 50), longest = max(ObservedPauseMs) by Day = bin(FirstSeenAt, 1d)',
+        '| summarize median = percentile(ObservedPauseMs, 50), longest = max(ObservedPauseMs) by Day = bin(FirstSeenAt, 1d)',
         '| order by Day asc',
       ]),
       show: {
         as: 'lines',
         x: 'Day',
         isTime: true,
-        y: ['half up to', 'longest'],
+        y: ['median', 'longest'],
         unit: 'ms',
-        names: ['half up to', 'longest'],
+        names: ['median', 'longest'],
       },
     },
     {
       name: 'region-by-hour',
-      title: 'At which hours (UTC) are VMs paused or away? Seconds per 100 VMs',
+      title: 'At which hours (UTC) are VMs paused or down? Seconds per 100 VMs',
       empty: 'No VM measured a pause or an outage in this time.',
       source: asked((words) => [
         `let Known = ${fleet(words).join('\n    ')}`,
@@ -90,7 +90,7 @@ export const impact: Tab = {
     },
     {
       name: 'vms-by-day',
-      title: 'How many of 1,000 VMs does Azure touch, day by day?',
+      title: 'How many of 1,000 VMs does Azure interrupt each day?',
       empty: 'No event in this time.',
       width: 50,
       source: asked((words) => [
@@ -102,7 +102,7 @@ export const impact: Tab = {
       show: { as: 'bars', x: 'Day', isTime: true, y: ['VMs'], group: 'EventType', names: eventTypes },
     },
     {
-      name: 'what-came-of-it',
+      name: 'outcomes',
       title: 'How did events end, and what did VMs measure?',
       empty: 'No event in this time.',
       width: 50,
@@ -123,15 +123,15 @@ export const impact: Tab = {
           eventType,
           eventSource,
           { column: 'VMs', as: 'bar' },
-          seconds('Notice', 'Usual notice'),
+          seconds('Notice', 'Median notice'),
           milliseconds('WorstPause', 'Longest pause'),
           seconds('WorstOutage', 'Longest outage'),
         ],
       },
     },
     {
-      name: 'said-and-measured',
-      title: 'Do measured durations agree with what Azure says?',
+      name: 'announced-and-measured',
+      title: 'Do measured durations agree with the announced ones?',
       empty: 'Nothing was measured in this time.',
       width: 50,
       source: asked((words) => [
@@ -152,26 +152,26 @@ export const impact: Tab = {
         as: 'table',
         looks: [
           eventType,
-          { column: 'Said', label: 'Azure said' },
+          { column: 'Said', label: 'Announced' },
           { column: 'VMs', as: 'bar' },
-          seconds('Half', 'Half up to'),
-          seconds('P95', '95 % up to'),
+          seconds('Half', 'Median'),
+          seconds('P95', '95th percentile'),
           seconds('Longest', 'Longest'),
         ],
       },
     },
     {
       name: 'notice',
-      title: 'Is the notice as long as it is documented? Approved events are not counted',
+      title: 'Is the notice as long as documented? Approved events are not counted',
       empty: 'No event in this time.',
       width: 50,
       source: asked((words) => [
         ...eventsInTime(words),
         '| where isnotnull(NoticeSeconds)',
         '| extend Documented = case(EventType in~("Freeze", "Reboot"), 900, EventType =~ "Redeploy", 600, EventType =~ "Preempt", 30, EventType =~ "Terminate", 300, int(null))',
-        // Who approves an event shortens its notice.
+        // An approval shortens the notice.
         '| extend IsGiven = isnull(ApprovedAt)',
-        // A poll passes before an announcement is seen, and another before its start is.
+        // Up to one poll passes before the bridge sees the announcement, and up to another before it sees the start.
         '| summarize',
         '    Shortest = minif(NoticeSeconds, IsGiven),',
         '    Half = percentile(iff(IsGiven, NoticeSeconds, real(null)), 50),',
@@ -189,9 +189,9 @@ export const impact: Tab = {
           eventSource,
           seconds('Documented', 'Documented'),
           seconds('Shortest', 'Shortest'),
-          seconds('Half', 'Half up to'),
+          seconds('Half', 'Median'),
           { column: 'VMs', as: 'bar' },
-          { column: 'Shorter', label: 'Less', as: 'heat' },
+          { column: 'Shorter', label: 'Shorter', as: 'heat' },
           { column: 'Approved', label: 'Approved' },
         ],
       },

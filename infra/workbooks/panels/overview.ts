@@ -8,8 +8,8 @@ interface Tile extends TileText {
 }
 
 /**
- * Started, or due and the VM not heard of since: it may be down before it can report the start. Or it fell silent before a planned reboot: its
- * host may have failed early.
+ * Started, or due and no report from the VM since: it may be down before it can report the start. Or the VM became silent before a planned
+ * reboot: its host may have failed early.
  */
 const stuck = [
   'StartedAt < ago(30m)',
@@ -17,12 +17,12 @@ const stuck = [
   'isnull(StartedAt) and EventType in("Reboot", "Redeploy") and SilentAt < now()',
 ];
 
-/** In the order in which they stand. */
+/** In the order in which they are shown. */
 const tiles: readonly Tile[] = [
   {
     of: 'Open',
     name: 'In the next hour',
-    meaning: 'VMs that Azure may touch within the hour',
+    meaning: 'VMs that Azure may interrupt within the hour',
     condition: 'State in("due", "within the hour")',
     ifAny: 'act',
   },
@@ -57,7 +57,7 @@ const tiles: readonly Tile[] = [
   {
     of: 'Beats',
     name: 'Silent',
-    meaning: 'of these, heartbeat overdue; for longer: tab Pipeline',
+    meaning: 'of these, heartbeat overdue; silent for over a day: tab Pipeline',
     condition: 'State != "stopping" and TimeGenerated < now() - 2.5m * coalesce(IntervalMinutes, 60)',
     ifAny: 'act',
   },
@@ -65,7 +65,7 @@ const tiles: readonly Tile[] = [
 
 const list = (texts: readonly string[]): string => `dynamic([${texts.map((text) => JSON.stringify(text)).join(', ')}])`;
 
-/** A row for each tile, also where it counts nothing. */
+/** A row for each tile, including tiles with a count of 0. */
 const tileRows: readonly string[] = [
   `range Place from 0 to ${tiles.length - 1} step 1`,
   '| lookup kind = leftouter (',
@@ -89,8 +89,8 @@ const tileRows: readonly string[] = [
 ];
 
 /**
- * Table `Open`, the events that are not over. It reads the records of two days and the heartbeats of one, since it is asked again every few
- * minutes: an event that was announced earlier is known from the heartbeat. A VM that was not heard of for a day is taken to be gone.
+ * Table `Open`, the events that are not over. It reads the records of two days and the heartbeats of one, because it runs every
+ * few minutes: an event that was announced earlier is known from the heartbeat. A VM without a report for a day is assumed to be gone.
  */
 const open = (words: Words): string[] => [
   `let Open = ${kept([
@@ -118,7 +118,7 @@ export const overview: Tab = {
   panels: [
     {
       name: 'now',
-      title: 'How is the fleet right now?',
+      title: 'What is the state of the fleet right now?',
       empty: 'No bridge of the chosen VMs sent a heartbeat or a record in the last 24 hours.',
       source: asked((words) => [...open(words), ...beats(words), ...tileRows]),
       show: { as: 'tiles', title: 'Tile', value: 'Value', meaning: 'Meaning', urgency: 'Urgency', tiles },
@@ -126,7 +126,7 @@ export const overview: Tab = {
     {
       name: 'attention',
       title: 'Which VMs are affected now or within the hour?',
-      empty: 'None.',
+      empty: 'No VM is affected now or within the hour.',
       source: asked((words) => [
         ...open(words),
         'Open',

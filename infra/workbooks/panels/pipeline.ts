@@ -9,11 +9,11 @@ export const pipeline: Tab = {
     {
       name: 'heard',
       title: 'How many bridges send heartbeats, by half day?',
-      empty: 'No bridge sent a heartbeat in a whole half day of this time.',
+      empty: 'No bridge sent a heartbeat in a full half day of this time.',
       width: 50,
       source: asked((words) => [
         'VmLifecycleBridge_CL',
-        // Of half days that are not whole, fewer bridges would be counted: that is no loss.
+        // Half days that are not complete are left out, because fewer bridges would be counted in them.
         `| where TimeGenerated >= bin(${words.start}, 12h) + 12h and TimeGenerated < bin(now(), 12h)`,
         ...where([words.within('TimeGenerated'), 'coalesce(IsTest, false) == false', ...words.chosen(vmFilters)]),
         '| summarize Bridges = dcount(VmId) by Time = bin(TimeGenerated, 12h), Location',
@@ -90,7 +90,7 @@ export const pipeline: Tab = {
     {
       name: 'gaps',
       title: 'Which records of a bridge never reached the table?',
-      empty: 'None between the first and the last position that heartbeats report.',
+      empty: 'No record is missing between the first and the last position that heartbeats report.',
       source: asked((words) => [
         `let Beats = ${kept([
           'VmLifecycleBridge_CL',
@@ -98,13 +98,13 @@ export const pipeline: Tab = {
         ]).join('\n')}`,
         'let Latest = Beats',
         '    | summarize arg_max(TimeGenerated, VmName, ResourceId, DeadLetters, Sinks) by StreamId;',
-        // Tests have positions too.
+        // Test records have positions, too.
         `let Arrived = ${kept([
           'VmLifecycle_CL',
           ...where([words.within('TimeGenerated')]),
           '| distinct StreamId, Position',
         ]).join('\n')}`,
-        // A record of the last hour may be on its way.
+        // A record of the last hour may not have arrived yet.
         'let Bounds = Beats',
         '    | where TimeGenerated < ago(1h)',
         '    | summarize Floor = min(LastPosition), Top = max(LastPosition) by StreamId',
@@ -140,7 +140,7 @@ export const pipeline: Tab = {
           { column: 'FromPosition', label: 'From position' },
           { column: 'ToPosition', label: 'To position' },
           { column: 'DeadLetters', label: 'Dead letters' },
-          { column: 'Waiting', label: 'Still to be sent' },
+          { column: 'Waiting', label: 'Waiting' },
           time('LastAt', 'Last heartbeat'),
           { column: 'StreamId', label: 'Stream' },
           resource,

@@ -1,4 +1,4 @@
-/** Scale sets in the queries of panels: a name is used again in other resource groups and subscriptions. */
+/** Scale sets in the queries of panels. The same name may exist in other resource groups and subscriptions. */
 
 /** Columns of which a scale set has one value each. */
 export const setColumns = ['SubscriptionId', 'ResourceGroup', 'ScaleSet', 'Location'] as const;

@@ -4,7 +4,7 @@ import { eventFilters, vmFilters, type Words } from '../panel.ts';
 /** Each condition as a line of a pipe. */
 export const where = (conditions: readonly string[]): string[] => conditions.map((condition) => `| where ${condition}`);
 
-/** What every event meant for every VM, of the events that came in sight in the chosen time. */
+/** The events that were first seen in the chosen time, a row for each VM. */
 export const eventsInTime = (words: Words): string[] => [
   `VmEventTimeline(now() - ${words.start})`,
   ...where([words.within('FirstSeenAt'), ...words.chosen(eventFilters)]),
@@ -19,10 +19,10 @@ export const openEvents = (words: Words): string[] => [
 /** The bridges of the chosen VMs, also those that have been silent for two weeks. */
 export const bridges = (words: Words): string[] => ['VmBridgeCoverage()', ...where(words.chosen(vmFilters))];
 
-/** The VMs that there are now: those heard of in the last day, which reads a fourteenth of the heartbeats. */
+/** The present VMs: those with a report in the last day, which reads a fourteenth of the heartbeats. */
 export const fleet = (words: Words): string[] => ['VmBridgeCoverage(1d)', ...where(words.chosen(vmFilters))];
 
-/** Lines further in, as the formatter of KQL wants them in brackets. */
+/** Indented lines, as the KQL formatter requires in brackets. */
 export const indented = (lines: readonly string[]): string[] => lines.map((line) => `    ${line}`);
 
 /** As `materialize (…)` after a `let`. */

@@ -46,10 +46,10 @@ export const trace: Tab = {
         ],
       },
     },
-    stepsOf('EventId', { name: 'steps', title: 'What happened to this event, step by step?' }),
+    stepsOf('EventId', { name: 'steps', title: 'Which steps has this event had?' }),
     {
       name: 'vms-of-event',
-      title: 'What did it mean for each of its VMs?',
+      title: 'How did the event affect each of its VMs?',
       empty: 'Choose an event above.',
       needs: 'EventId',
       source: asked((words) => [

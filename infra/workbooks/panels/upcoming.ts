@@ -16,8 +16,8 @@ export const upcoming: Tab = {
   panels: [
     {
       name: 'announced',
-      title: 'Which VMs will Azure touch next, and how long is left? Click an event to follow it below.',
-      empty: 'Nothing is announced.',
+      title: 'Which VMs will Azure interrupt next, and how long is left? Click an event to see its steps below.',
+      empty: 'No event is announced.',
       source: asked((words) => [
         ...openEvents(words),
         '| where isnull(StartedAt)',
@@ -60,12 +60,12 @@ export const upcoming: Tab = {
     },
     stepsOf('UpcomingEventId', {
       name: 'steps-of-upcoming',
-      title: 'What has happened to the event that was clicked above?',
+      title: 'Which steps has the event had that you clicked above?',
     }),
     {
       name: 'in-progress',
-      title: 'What is Azure doing now, and since when?',
-      empty: 'Nothing is in progress.',
+      title: 'Which events are in progress, and since when?',
+      empty: 'No event is in progress.',
       source: asked((words) => [
         ...openEvents(words),
         '| where isnotnull(StartedAt)',
@@ -106,8 +106,8 @@ export const upcoming: Tab = {
     },
     {
       name: 'calendar',
-      title: 'What is announced for which day? First time of the day (UTC), event, number of VMs',
-      empty: 'Nothing is announced.',
+      title: 'What is announced for each day? First time of the day (UTC), event, number of VMs',
+      empty: 'No event is announced.',
       source: asked((words) => [
         ...openEvents(words),
         '| where isnull(StartedAt)',

@@ -3,10 +3,10 @@ import { eventType, hidden, seconds, time } from './looks.ts';
 import { atTheSameTime, nameSets, ofSet } from './sets.ts';
 import { fleet, kept, where } from './sources.ts';
 
-/** A wave is over when Azure has begun with no further VM of the scale set for so long. */
+/** A wave is over when Azure has started with no further VM of the scale set for this time. */
 const pause = '3h';
 
-/** Table `Touched`: what Azure does to VMs of scale sets, with the number of the wave. Freezes are left out: a VM stays where it is. */
+/** Table `Touched`: what Azure does to VMs of scale sets, with the number of the wave. Freezes are left out, because they do not move VMs. */
 const touched = (words: Words): string[] => [
   `let Touched = ${kept([
     `VmEventTimeline(max_of(14d, now() - ${words.start}))`,
@@ -24,7 +24,7 @@ const touched = (words: Words): string[] => [
   ]).join('\n')}`,
 ];
 
-/** Table `Waves`: a row for each with at least two VMs. `Wave` is its id. */
+/** Table `Waves`: a row for each wave of at least two VMs. `Wave` is its id. */
 const wavesOf = (words: Words): string[] => [
   ...touched(words),
   `let Waves = ${kept([
@@ -43,7 +43,7 @@ const wavesOf = (words: Words): string[] => [
   ]).join('\n')}`,
 ];
 
-/** Table `Lanes`: the VMs of the chosen wave, of the latest one at first. At most half an hour of the notice is drawn. */
+/** Table `Lanes`: the VMs of the chosen wave; of the latest one before a click. At most half an hour of the notice is drawn. */
 const lanes = (words: Words): string[] => [
   ...wavesOf(words),
   `let Chosen = ${words.clicked('Wave')};`,
@@ -84,8 +84,8 @@ const lanesAsParts = (words: Words): string[] => [
   '    EndedAt = format_datetime(EndedAt, "yyyy-MM-dd HH:mm:ss")',
 ];
 
-/** What stands for a state where it is drawn over time. */
-const states = { 0: 'nothing', 1: 'announced', 2: 'Azure at work', 3: 'away' } as const;
+/** The number that stands for each state over time. */
+const states = { 0: 'nothing', 1: 'announced', 2: 'in progress', 3: 'down' } as const;
 
 const lanesOverTime = (words: Words): string[] => [
   ...lanes(words),
@@ -101,7 +101,7 @@ const lanesOverTime = (words: Words): string[] => [
 
 const wave: Asked = { ...asked(lanesAsParts), overTime: (words) => lanesOverTime(words).join('\n') };
 
-/** So many VMs of a set, within a quarter of an hour, are worth a row. */
+/** Least number of VMs of a set that go down within a quarter of an hour to be listed. */
 const several = 3;
 
 export const waves: Tab = {
@@ -109,8 +109,8 @@ export const waves: Tab = {
   panels: [
     {
       name: 'waves',
-      title: 'How far is Azure through each scale set? Click a wave to draw it below.',
-      empty: 'Azure touched no two VMs of one scale set in this time.',
+      title: 'How far has Azure progressed through each scale set? Click a wave to draw it below.',
+      empty: 'In this time, Azure did not interrupt two VMs of the same scale set.',
       source: asked((words) => [
         ...wavesOf(words),
         `let Known = ${[
@@ -153,7 +153,7 @@ export const waves: Tab = {
           { column: 'EventTypes', label: 'Events' },
           time('From', 'From'),
           time('Until', 'Until'),
-          { column: 'ToCome', label: 'To come' },
+          { column: 'ToCome', label: 'Upcoming' },
           { column: 'OfVms', label: 'Of VMs' },
           { column: 'DonePercent', label: 'Done, %', as: 'bar' },
           hidden('ZoomFrom'),
@@ -164,8 +164,8 @@ export const waves: Tab = {
     },
     {
       name: 'wave',
-      title: 'The wave, VM by VM: announced (blue), Azure at work (orange), away (red)',
-      empty: 'Azure touched no two VMs of one scale set in this time.',
+      title: 'The wave, VM by VM: announced (blue), in progress (orange), down (red)',
+      empty: 'In this time, Azure did not interrupt two VMs of the same scale set.',
       source: wave,
       show: {
         as: 'table',
@@ -182,9 +182,9 @@ export const waves: Tab = {
             parts: [
               { column: 'Before', meaning: 'nothing' },
               { column: 'Notice', meaning: 'announced' },
-              { column: 'Work', meaning: 'Azure at work' },
-              { column: 'Gone', meaning: 'away' },
-              { column: 'MoreWork', meaning: 'Azure at work' },
+              { column: 'Work', meaning: 'in progress' },
+              { column: 'Gone', meaning: 'down' },
+              { column: 'MoreWork', meaning: 'in progress' },
               { column: 'After', meaning: 'nothing' },
             ],
           },
@@ -194,26 +194,26 @@ export const waves: Tab = {
       },
     },
     {
-      name: 'away-at-once',
-      title: 'How many VMs of the wave were away at the same moment, as they measured?',
-      empty: 'No VM of the wave measured that it was away.',
+      name: 'down-at-once',
+      title: 'How many VMs of the wave were down at the same time, by their own measurement?',
+      empty: 'No VM of the wave measured an outage.',
       source: asked((words) => [
         ...lanes(words),
         'let Intervals = Lanes',
         '    | where isnotnull(OutageFrom)',
         '    | extend From = OutageFrom, Until = OutageUntil;',
         ...atTheSameTime,
-        // A chart draws straight lines: each step needs the number before it, too.
+        // A chart draws straight lines, so each step also needs a point with the number before it.
         '| mv-expand IsBefore = pack_array(true, false) to typeof (bool)',
-        '| project Time = iff(IsBefore, At - 1s, At), away = iff(IsBefore, VMs - Change, VMs)',
+        '| project Time = iff(IsBefore, At - 1s, At), down = iff(IsBefore, VMs - Change, VMs)',
         '| order by Time asc',
       ]),
-      show: { as: 'area', x: 'Time', isTime: true, y: ['away'], names: ['away'] },
+      show: { as: 'area', x: 'Time', isTime: true, y: ['down'], names: ['down'] },
     },
     {
       name: 'at-once',
       title: 'When did several VMs of one scale set go down within 15 minutes?',
-      empty: `Never ${several} within a quarter of an hour.`,
+      empty: `In this time, no ${several} VMs of one scale set went down within 15 minutes.`,
       source: asked((words) => [
         `let Downs = ${kept([
           `VmEventTimeline(max_of(14d, now() - ${words.start}))`,

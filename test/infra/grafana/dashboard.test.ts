@@ -76,7 +76,7 @@ const withPanel = (title: string, change: (panel: Panel) => unknown): Dashboard 
       : { ...panel, ...(panel.panels ? { panels: panel.panels.map(changed) } : {}) };
   return JSON.parse(JSON.stringify({ ...dashboard, panels: dashboard.panels.map(changed) }));
 };
-const first = 'How is the fleet right now?';
+const first = 'What is the state of the fleet right now?';
 const withTarget = (change: object): Dashboard =>
   withPanel(first, (panel) => ({ ...panel, targets: panel.targets?.map((target) => ({ ...target, ...change })) }));
 

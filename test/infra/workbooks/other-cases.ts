@@ -201,7 +201,7 @@ export const otherCases: readonly Case[] = [
         ended: '14 09:20:00',
       })),
     },
-    columns: ['Size', 'Azure said', 'half up to', 'longest'],
+    columns: ['Size', 'announced duration', 'median', 'longest'],
     rows: [['D4s_v5', 5, 5, 30]],
   },
 ];

@@ -213,16 +213,16 @@ test('a series has the colour that the settings give it', () => {
       visualization: 'areachart',
       chartSettings: {
         xAxis: 'Time',
-        yAxis: ['away'],
-        seriesLabelSettings: [{ seriesName: 'away', color: 'redBright' }],
+        yAxis: ['down'],
+        seriesLabelSettings: [{ seriesName: 'down', color: 'redBright' }],
       },
     },
   };
   const columns = [
     { name: 'Time', type: 'datetime' },
-    { name: 'away', type: 'long' },
+    { name: 'down', type: 'long' },
   ];
-  const rows = [0, 1].map((away) => ({ Time: `2026-03-15T10:0${away}:00.0000000Z`, away }));
+  const rows = [0, 1].map((down) => ({ Time: `2026-03-15T10:0${down}:00.0000000Z`, down }));
   expect(textOf(step, { columns, rows })).toMatch(/stroke="#c4314b"/);
 });
 

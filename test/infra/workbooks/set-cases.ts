@@ -124,9 +124,9 @@ export const setCases: readonly Case[] = [
   },
   {
     name: 'VMs are counted as down for exactly the time that they measured',
-    panel: 'away-at-once',
+    panel: 'down-at-once',
     timeline: wave,
-    columns: ['Time', 'away'],
+    columns: ['Time', 'down'],
     rows: [
       ['09:59:59', 0],
       ['10:00:00', 2],

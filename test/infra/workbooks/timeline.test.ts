@@ -48,7 +48,7 @@ test.for([...setCases, ...otherCases])('$panel: $name', ({ columns, rows, ...ask
   expect(answerOf({ columns, ...asked })).toEqual(rows);
 });
 
-// 1 announced, 2 Azure at work, 3 away, 0 over. web_2 was away from the moment at which Azure began, web_3 has not ended.
+// 1 announced, 2 in progress, 3 down, 0 over. web_2 was down from the start of its event, web_3 has not ended.
 test('in Grafana each lane of a wave is the states of a VM over time', () => {
   const now = moment('15 12:00:00');
   const panel = asking(JSON.parse(readFileSync(grafanaPath, 'utf8'))).find(({ type }) => type === 'state-timeline');

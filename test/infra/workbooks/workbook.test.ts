@@ -84,7 +84,7 @@ const planted: readonly { readonly name: string; readonly rule: Rule; readonly m
   {
     name: 'two panels ask the same',
     rule: 'no two steps have one title',
-    made: withContent('announced', { title: 'Do freezes get worse?' }),
+    made: withContent('announced', { title: 'Are freezes getting longer?' }),
   },
   {
     name: 'a query is longer than the portal likes',
