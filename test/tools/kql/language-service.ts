@@ -53,7 +53,7 @@ export type KustoCode = {
 };
 
 /** Opaque: the symbols a query can name. */
-export type Globals = { WithDatabase(database: object): Globals };
+export type Globals = { WithDatabase(database: object): Globals; WithCache(): Globals };
 
 /** The few members of Microsoft's language service that are used here. */
 type Kusto = {
