@@ -63,7 +63,10 @@ const mayImport: Readonly<Record<string, readonly string[] | typeof everything>>
 };
 
 /** These know nothing of the rest of src/, not even log and clock. */
-const alone = ['lifecycle', 'azure-simulator', 'recording'];
+const alone = ['lifecycle', 'azure-simulator', 'recording', 'consumer'];
+
+/** A package of its own: it takes types from elsewhere, and no code. */
+const typesOnlyElsewhere = ['consumer'];
 
 /** Every import that breaks the rule, as a sentence. */
 export function brokenImports(tree: SourceTree): string[] {
@@ -76,6 +79,9 @@ function judge({ from, what, typesOnly }: Import): string[] {
   if (importer === imported) return [];
   if (isSimulator(imported) && !isSimulator(importer)) {
     return [`${from} imports ${what}: nothing of the bridge may import the simulator`];
+  }
+  if (typesOnlyElsewhere.includes(importer) && !typesOnly) {
+    return [`${from} imports ${what}: ${importer} may take only types from elsewhere`];
   }
   const allowed = mayImport[importer];
   if (allowed === undefined) return [`${from} is in ${importer}, which has no row in the import rule`];

@@ -1,0 +1,206 @@
+import { type NumberRange, NumberRanges } from './number-ranges.ts';
+import { azureTime, isEnd, type LifecycleRecord } from './record.ts';
+
+/** A VM by what is the same in all records that name it. Names alone are not: two resource groups may have a `web_0` each. */
+export interface VmId {
+  /** `<subscription>/<resource group>/<name>`, lower case. */
+  readonly key: string;
+  /** As `affectedResources` spells it. */
+  readonly name: string;
+  readonly subscriptionId: string | null;
+  readonly resourceGroup: string | null;
+  readonly vmScaleSetName: string | null;
+}
+
+/** What one VM reported of an event. */
+export interface EventView {
+  readonly vm: VmId;
+  /** Lower case. */
+  readonly vmId: string;
+  /** By its last record, this VM is affected; else it is a witness, or the event has left it. */
+  readonly isAffected: boolean;
+  /** It has reported no end, and has not lost the state in which the event was. */
+  readonly isOpen: boolean;
+  /** The last one, by its own count within a stream. */
+  readonly last: LifecycleRecord;
+  /** Numbers (`sequence`) that never arrived between two that did, of its latest stream. */
+  readonly missing: readonly NumberRange[];
+}
+
+/** What became of one event, by what all VMs reported. */
+export interface EventState {
+  /** Lower case. */
+  readonly eventId: string;
+  /** No VM reported an end that stands, and none is presumed. */
+  readonly isOpen: boolean;
+  /** Azure has begun, since the event was last listed anew. */
+  readonly hasStarted: boolean;
+  /** The end that is known best: reported by Azure, then Completed after Started, Canceled, any other Completed, Ended. */
+  readonly end: LifecycleRecord | null;
+  /** The `Snapshot` of a VM that had reported the event, lost its state and does not see it: no end will come. */
+  readonly presumedEnd: LifecycleRecord | null;
+  /** As it was listed last: type, notBefore, description. Null where only an end is known. */
+  readonly latest: LifecycleRecord | null;
+  /** The VMs that it affects now, by the last complete list and by their own word. Empty once it is over. */
+  readonly affected: readonly VmId[];
+  /** The VMs that it named at any time. */
+  readonly named: readonly VmId[];
+  /** The earliest report of each step that is no end, by Azure's time. */
+  readonly steps: readonly LifecycleRecord[];
+  readonly views: readonly EventView[];
+}
+
+/** Of which VM a record names another, or itself: events never span two resource groups. */
+export function vmOf(record: LifecycleRecord, name: string): VmId {
+  const { subscriptionId, resourceGroup, vmScaleSetName } = record;
+  const key = `${subscriptionId ?? ''}/${resourceGroup ?? ''}/${name}`.toLowerCase();
+  return { key, name, subscriptionId, resourceGroup, vmScaleSetName };
+}
+
+/**
+ * The fold rule: the answer depends on which records there are, never on the order in which they came.
+ *
+ * @param records of one event, one for each `recordId`, without tests and without phases that are not known.
+ * @param snapshotsOf the `Snapshot` records of a VM, by its lower-case id.
+ */
+export function foldEvent(
+  eventId: string,
+  records: readonly LifecycleRecord[],
+  snapshotsOf: (vmId: string) => readonly LifecycleRecord[],
+): EventState {
+  const sorted = [...records].sort(byTime);
+  const returns = sorted.filter(({ evidence }) => evidence.includes('reappeared'));
+  const end = bestEnd(sorted.filter((record) => isEnd(record) && !returns.some((one) => withdraws(one, record))));
+  const presumedEnd = end ? null : presumedEndOf(eventId, sorted, snapshotsOf);
+  const isOpen = end === null && presumedEnd === null;
+  const listings = sorted.filter(isListing);
+  const vms = namedVms(listings);
+  const since = returns.at(-1);
+  return {
+    eventId,
+    isOpen,
+    hasStarted: sorted.some((record) => hasStarted(record) && (!since || azureTime(record) >= azureTime(since))),
+    end,
+    presumedEnd,
+    latest: lastOfEachStream(listings).sort(byTime).at(-1) ?? null,
+    affected: isOpen ? vms.filter(({ isLeft }) => !isLeft).map(({ vm }) => vm) : [],
+    named: vms.map(({ vm }) => vm),
+    steps: earliestOfEach(sorted.filter((record) => !isEnd(record))),
+    views: viewsOf(eventId, sorted, snapshotsOf),
+  };
+}
+
+/** Azure lists the event, and the record has its list of VMs. */
+const isListing = ({ phase }: LifecycleRecord): boolean =>
+  phase === 'Scheduled' || phase === 'Updated' || phase === 'Started';
+
+const hasStarted = (record: LifecycleRecord): boolean => record.phase === 'Started' || record.startedAt !== null;
+
+const byTime = (a: LifecycleRecord, b: LifecycleRecord): number =>
+  azureTime(a) - azureTime(b) || (a.recordId < b.recordId ? -1 : 1);
+
+const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+const streamOf = ({ vmId, streamId }: LifecycleRecord): string => `${vmId.toLowerCase()} ${streamId}`;
+
+/** An event that is listed again had not ended, whoever said so before. A VM's own count outranks its clock. */
+const withdraws = (back: LifecycleRecord, end: LifecycleRecord): boolean =>
+  azureTime(end) < azureTime(back) || (streamOf(end) === streamOf(back) && end.sequence < back.sequence);
+
+function rankOfEnd({ phase, evidence }: LifecycleRecord): number {
+  if (evidence.includes('said-by-azure')) return 0;
+  if (phase === 'Completed') return evidence.includes('left-after-started') ? 1 : 3;
+  return phase === 'Canceled' ? 2 : 4;
+}
+
+const bestEnd = (ends: readonly LifecycleRecord[]): LifecycleRecord | null =>
+  [...ends].sort((a, b) => rankOfEnd(a) - rankOfEnd(b) || byTime(a, b))[0] ?? null;
+
+const lacks = ({ eventsInSight }: LifecycleRecord, eventId: string): boolean =>
+  eventsInSight?.every((id) => !isSame(id, eventId)) ?? false;
+
+/** The first snapshot, later than every record of the event, of a VM that reported it in another stream and does not see it. */
+function presumedEndOf(
+  eventId: string,
+  sorted: readonly LifecycleRecord[],
+  snapshotsOf: (vmId: string) => readonly LifecycleRecord[],
+): LifecycleRecord | null {
+  const last = sorted.at(-1);
+  if (last === undefined) return null;
+  const found = [...new Set(sorted.map(({ vmId }) => vmId.toLowerCase()))].flatMap((vmId) =>
+    snapshotsOf(vmId).filter(
+      (snapshot) =>
+        azureTime(snapshot) > azureTime(last) &&
+        lacks(snapshot, eventId) &&
+        sorted.some((record) => isSame(record.vmId, vmId) && record.streamId !== snapshot.streamId),
+    ),
+  );
+  return found.sort(byTime)[0] ?? null;
+}
+
+/** The VMs that any list named, or that named themselves: a list may be cut. */
+function namedVms(listings: readonly LifecycleRecord[]): readonly { readonly vm: VmId; readonly isLeft: boolean }[] {
+  const vms = new Map<string, { vm: VmId; namedAt: number }>();
+  const denied = new Map<string, number>();
+  let completeAt = Number.NEGATIVE_INFINITY;
+  for (const record of listings) {
+    const { affectedResources, affectedResourceCount, observerAffected, vmName } = record;
+    const at = azureTime(record);
+    for (const name of observerAffected ? [...affectedResources, vmName] : affectedResources) {
+      const vm = vmOf(record, name);
+      vms.set(vm.key, { vm: vms.get(vm.key)?.vm ?? vm, namedAt: at });
+    }
+    if (!observerAffected) denied.set(vmOf(record, vmName).key, at);
+    if (affectedResourceCount === affectedResources.length) completeAt = at;
+  }
+  return [...vms.values()].map(({ vm, namedAt }) => ({
+    vm,
+    isLeft: Math.max(completeAt, denied.get(vm.key) ?? Number.NEGATIVE_INFINITY) > namedAt,
+  }));
+}
+
+/** @param sorted by time. */
+function earliestOfEach(sorted: readonly LifecycleRecord[]): readonly LifecycleRecord[] {
+  const steps = new Map<string, LifecycleRecord>();
+  for (const record of sorted) if (!steps.has(record.transitionId)) steps.set(record.transitionId, record);
+  return [...steps.values()];
+}
+
+/** The clock of a VM may have been set back: within a stream its own count decides which record is the last. */
+function lastOfEachStream(records: readonly LifecycleRecord[]): LifecycleRecord[] {
+  const last = new Map<string, LifecycleRecord>();
+  for (const record of records) {
+    const stream = streamOf(record);
+    if (record.sequence > (last.get(stream)?.sequence ?? 0)) last.set(stream, record);
+  }
+  return [...last.values()];
+}
+
+function viewsOf(
+  eventId: string,
+  sorted: readonly LifecycleRecord[],
+  snapshotsOf: (vmId: string) => readonly LifecycleRecord[],
+): readonly EventView[] {
+  const ofVm = new Map<string, LifecycleRecord>();
+  const numbersOf = new Map<string, NumberRanges>();
+  for (const record of sorted) {
+    const numbers = numbersOf.get(streamOf(record)) ?? new NumberRanges();
+    numbers.add(record.sequence);
+    numbersOf.set(streamOf(record), numbers);
+  }
+  for (const record of lastOfEachStream(sorted.filter(({ phase }) => phase !== 'Approved')).sort(byTime))
+    ofVm.set(record.vmId.toLowerCase(), record);
+  return [...ofVm].map(([vmId, last]) => {
+    const isForgotten = snapshotsOf(vmId).some(
+      (snapshot) =>
+        snapshot.streamId !== last.streamId && azureTime(snapshot) > azureTime(last) && lacks(snapshot, eventId),
+    );
+    return {
+      vm: vmOf(last, last.vmName),
+      vmId,
+      isAffected: last.observerAffected,
+      isOpen: !isEnd(last) && !isForgotten,
+      last,
+      missing: numbersOf.get(streamOf(last))?.missing ?? [],
+    };
+  });
+}

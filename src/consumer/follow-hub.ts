@@ -1,0 +1,116 @@
+import { type Message, parseEventData } from './parse.ts';
+
+/** What is used of a message that `EventHubConsumerClient` receives. */
+export interface ReceivedMessage {
+  readonly body: unknown;
+  readonly properties?: Readonly<Record<string, unknown>> | undefined;
+  readonly contentType?: string | undefined;
+  readonly sequenceNumber: number;
+}
+
+/** What is used of an `EventHubConsumerClient` of `@azure/event-hubs`. */
+export interface HubClient {
+  getPartitionIds(): Promise<readonly string[]>;
+  getPartitionProperties(
+    partitionId: string,
+  ): Promise<{
+    readonly isEmpty: boolean;
+    readonly lastEnqueuedSequenceNumber: number;
+    readonly lastEnqueuedOnUtc: Date;
+  }>;
+  subscribe(
+    partitionId: string,
+    handlers: {
+      processEvents(events: ReceivedMessage[]): Promise<void>;
+      processError(error: Error): Promise<void>;
+    },
+    options: { startPosition: StartPosition; maxBatchSize: number; maxWaitTimeInSeconds: number },
+  ): { close(): Promise<void> };
+}
+
+interface StartPosition {
+  readonly offset?: string;
+  readonly enqueuedOn?: Date;
+}
+
+/** Takes what is read from a hub: an application's own, or what `actOnce` returns. */
+export interface HubReader {
+  /** Messages of one partition, in their order. With none, every few seconds while nothing arrives. */
+  onMessages(messages: readonly Message[], partitionId: string): void | Promise<void>;
+  /** Once: everything that was in any partition when reading began has been handed to `onMessages`. */
+  onHistoryRead?(): void | Promise<void>;
+  /** Reading a partition failed, and goes on if it can; or this reader threw. */
+  onError(error: unknown, partitionId: string): void;
+}
+
+export interface FollowHubOptions {
+  /** Read what the hub took in after this time. Default: all that it still holds. */
+  readonly since?: Date;
+}
+
+/**
+ * Reads every partition of an event hub, first what is in it, then what comes, and tells the reader when the first part is done.
+ * It takes all partitions of its consumer group: give each process a consumer group of its own.
+ *
+ * @throws where the hub cannot be reached at first.
+ * @returns what ends it.
+ */
+export async function followHub(
+  client: HubClient,
+  reader: HubReader,
+  { since }: FollowHubOptions = {},
+): Promise<{ close(): Promise<void> }> {
+  const partitionIds = await client.getPartitionIds();
+  /** Partitions of which history has not been read to this number. */
+  const unread = new Map<string, number>();
+  for (const id of partitionIds) {
+    const { isEmpty, lastEnqueuedSequenceNumber, lastEnqueuedOnUtc } = await client.getPartitionProperties(id);
+    const isOlder = since !== undefined && lastEnqueuedOnUtc <= since;
+    if (!isEmpty && !isOlder) unread.set(id, lastEnqueuedSequenceNumber);
+  }
+  let isHistoryRead = false;
+  async function checkHistory(): Promise<void> {
+    if (isHistoryRead || unread.size > 0) return;
+    isHistoryRead = true;
+    await reader.onHistoryRead?.();
+  }
+  await checkHistory();
+  const subscriptions = partitionIds.map((partitionId) =>
+    client.subscribe(
+      partitionId,
+      {
+        // What is thrown here would end in the SDK, which drops the rest of the batch.
+        async processEvents(events) {
+          try {
+            await reader.onMessages(
+              events.map((event) => named(parseEventData(event), partitionId)),
+              partitionId,
+            );
+            if ((events.at(-1)?.sequenceNumber ?? -1) >= (unread.get(partitionId) ?? Number.POSITIVE_INFINITY))
+              unread.delete(partitionId);
+            await checkHistory();
+          } catch (error) {
+            reader.onError(error, partitionId);
+          }
+        },
+        processError: async (error) => reader.onError(error, partitionId),
+      },
+      {
+        startPosition: since === undefined ? { offset: '-1' } : { enqueuedOn: since },
+        maxBatchSize: 100,
+        maxWaitTimeInSeconds: 5,
+      },
+    ),
+  );
+  return {
+    async close() {
+      await Promise.all(subscriptions.map((subscription) => subscription.close()));
+    },
+  };
+}
+
+/** Says in which partition the message was. */
+function named(message: Message, partitionId: string): Message {
+  if (message.kind === 'invalid') return { ...message, problem: `partition ${partitionId}, ${message.problem}` };
+  return message.kind === 'ignored' ? { ...message, reason: `partition ${partitionId}, ${message.reason}` } : message;
+}

@@ -1,0 +1,15 @@
+/** Reads the records of scheduled-events-bridge: see the README of the package. */
+export { type Actions, type ActOnceOptions, actOnce } from './act-once.ts';
+export { FleetView, type FleetViewOptions, type StreamState, type VmState } from './fleet-view.ts';
+export type { EventState, EventView, VmId } from './fold-event.ts';
+export {
+  type FollowHubOptions,
+  followHub,
+  type HubClient,
+  type HubReader,
+  type ReceivedMessage,
+} from './follow-hub.ts';
+export type { NumberRange } from './number-ranges.ts';
+export { type EventDataLike, type HttpRequestLike, type Message, parseEventData, parseHttp } from './parse.ts';
+export { azureTime, type Heartbeat, isEnd, type LifecycleRecord, type Phase } from './record.ts';
+export { fileStore, memoryStore, type StateStore } from './state-store.ts';
