@@ -44,7 +44,7 @@ interface Stream {
  */
 export class FleetView {
   readonly #includeTests: boolean;
-  /** By lower-case event id, then by record id. */
+  /** By lower-case event id, then by record id and stream. */
   readonly #events = new Map<string, Map<string, LifecycleRecord>>();
   readonly #folded = new Map<string, EventState>();
   /** By lower-case vmId. */
@@ -177,11 +177,20 @@ const knownPhases: ReadonlySet<string> = new Set([
   'Approved',
 ]);
 
-/** Of two records with one id, the earlier observation counts. @returns whether this record changed anything. */
+/**
+ * Of two records with one id, the earlier observation counts: they are copies. Those of two streams are not: a VM that lost its state
+ * counts its steps from the beginning, and gives the second end of an event the id of the first.
+ * @returns whether this record changed anything.
+ */
 function keepEarliest(records: Map<string, LifecycleRecord>, record: LifecycleRecord): boolean {
-  const known = records.get(record.recordId);
-  if (known !== undefined && azureTime(known) <= azureTime(record)) return false;
-  records.set(record.recordId, record);
+  const id = `${record.recordId} ${record.streamId}`;
+  const known = records.get(id);
+  if (known !== undefined) {
+    // A record never changes; if two with one id do differ, the same one is kept in whichever order they come.
+    const later = azureTime(known) - azureTime(record) || (known.observedAt > record.observedAt ? 1 : 0);
+    if (later <= 0) return false;
+  }
+  records.set(id, record);
   return true;
 }
 

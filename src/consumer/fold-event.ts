@@ -60,7 +60,7 @@ export function vmOf(record: LifecycleRecord, name: string): VmId {
 /**
  * The fold rule: the answer depends on which records there are, never on the order in which they came.
  *
- * @param records of one event, one for each `recordId`, without tests and without phases that are not known.
+ * @param records of one event, without copies, without tests and without phases that are not known.
  * @param snapshotsOf the `Snapshot` records of a VM, by its lower-case id.
  */
 export function foldEvent(

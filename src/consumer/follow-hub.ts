@@ -11,9 +11,7 @@ export interface ReceivedMessage {
 /** What is used of an `EventHubConsumerClient` of `@azure/event-hubs`. */
 export interface HubClient {
   getPartitionIds(): Promise<readonly string[]>;
-  getPartitionProperties(
-    partitionId: string,
-  ): Promise<{
+  getPartitionProperties(partitionId: string): Promise<{
     readonly isEmpty: boolean;
     readonly lastEnqueuedSequenceNumber: number;
     readonly lastEnqueuedOnUtc: Date;

@@ -1,0 +1,280 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { azureTime, type EventState, FleetView, type LifecycleRecord } from '../../src/consumer/index.ts';
+import { foldEvents } from '../../src/lifecycle/fold.ts';
+import { arrivals } from '../support/random-records.ts';
+import { runs } from '../support/runs.ts';
+import { sampleRecord } from '../support/sample-record.ts';
+import { at, event, type Look, nothing, observerNamed, settled, started, tell } from '../support/story.ts';
+import { historyOf, truthOf } from './worlds.ts';
+
+function viewOf(records: readonly LifecycleRecord[]): FleetView {
+  const fleet = new FleetView();
+  for (const record of records) fleet.add(record);
+  return fleet;
+}
+
+const scheduled = event({ resources: ['web_0', 'web_1'] });
+const seenBy = (vm: string, looks: readonly Look[], given: Parameters<typeof tell>[1] = {}) =>
+  tell(looks, { observer: observerNamed(vm, { subscriptionId: 's', resourceGroup: 'rg' }), ...given }).records;
+const life: readonly Look[] = [nothing, { events: [scheduled] }, { events: [started(scheduled)] }, nothing];
+const only = (fleet: FleetView): EventState => {
+  const [state, ...others] = fleet.events();
+  if (state === undefined || others.length > 0) throw new Error(`${others.length + 1} events`);
+  return state;
+};
+const affected = ({ affected: vms }: EventState): string[] => vms.map(({ name }) => name).sort();
+
+describe('the state of an event', () => {
+  test('that is announced, has started, and has ended', () => {
+    const [announced, begun, over] = [2, 3, 4].map((count) => only(viewOf(seenBy('web_0', life.slice(0, count)))));
+    expect(announced).toMatchObject({ isOpen: true, hasStarted: false, end: null, latest: { phase: 'Scheduled' } });
+    expect(begun).toMatchObject({ isOpen: true, hasStarted: true, end: null, latest: { phase: 'Started' } });
+    expect(over).toMatchObject({ isOpen: false, hasStarted: true, end: { phase: 'Completed' } });
+    expect([announced, begun, over].map((state) => state && affected(state))).toEqual([
+      ['web_0', 'web_1'],
+      ['web_0', 'web_1'],
+      [],
+    ]);
+  });
+
+  test('of which only the end is known is over and affects nobody', () => {
+    expect(only(viewOf(seenBy('web_0', life).slice(-1)))).toMatchObject({
+      isOpen: false,
+      latest: null,
+      affected: [],
+      named: [],
+    });
+  });
+
+  test('that is listed again after its end is open, and has not started', () => {
+    const again = seenBy('web_0', [...life, { events: [scheduled], after: 60 }]);
+    expect(only(viewOf(again))).toMatchObject({ isOpen: true, hasStarted: false, end: null });
+  });
+
+  test('that a VM leaves affects the others', () => {
+    const without = event({ resources: ['web_1'] });
+    const records = seenBy('web_0', [nothing, { events: [scheduled] }, { events: [without], after: 5 }]);
+    expect(affected(only(viewOf(records)))).toEqual(['web_1']);
+  });
+
+  test('whose list is cut affects the VMs that name themselves', () => {
+    const cut = seenBy('web_7', [nothing, { events: [event({ resources: ['web_7'] })] }]).map((record) => ({
+      ...record,
+      affectedResources: [],
+      affectedResourceCount: 900,
+    }));
+    expect(affected(only(viewOf(cut)))).toEqual(['web_7']);
+  });
+
+  test('whose cut list no longer names a VM keeps it', () => {
+    const [first, second] = seenBy('web_0', [nothing, { events: [scheduled] }, { events: [started(scheduled)] }]);
+    if (!first || !second) throw new Error('no records');
+    const cut = { ...second, affectedResources: ['web_0'], affectedResourceCount: 2 };
+    expect(affected(only(viewOf([first, cut])))).toEqual(['web_0', 'web_1']);
+  });
+
+  test('shows how each VM sees it', () => {
+    const fleet = viewOf([
+      ...seenBy('web_0', life),
+      ...seenBy('web_1', life.slice(0, 3)),
+      ...seenBy('web_5', life, { witnessRate: 1 }),
+    ]);
+    const views = only(fleet).views.map(({ vm, isAffected, isOpen, last }) => [
+      vm.name,
+      isAffected,
+      isOpen,
+      last.phase,
+    ]);
+    expect(views.sort()).toEqual([
+      ['web_0', true, false, 'Completed'],
+      ['web_1', true, true, 'Started'],
+      ['web_5', false, false, 'Completed'],
+    ]);
+  });
+
+  test('is not changed by a phase of years to come, by a test, or by a copy', () => {
+    const [record] = seenBy('web_0', life);
+    if (!record) throw new Error('no record');
+    const fleet = new FleetView();
+    expect(fleet.add(record)).toEqual([record.eventId.toLowerCase()]);
+    expect(fleet.add({ ...record, recordId: 'x', phase: 'Pondered' })).toEqual([]);
+    expect(fleet.add({ ...record, recordId: 'y', phase: 'Completed', isTest: true })).toEqual([]);
+    expect(fleet.add({ ...record, observedAt: at(500) })).toEqual([]);
+    expect(only(fleet)).toMatchObject({ isOpen: true, steps: [record] });
+    expect(new FleetView({ includeTests: true }).add({ ...record, isTest: true })).toHaveLength(1);
+  });
+});
+
+describe('a VM that loses its state', () => {
+  const before = seenBy('web_0', life.slice(0, 3));
+  const begunAnew = (events: Look['events']) =>
+    seenBy(
+      'web_0',
+      [
+        { events, after: 60 },
+        { events, after: 200 },
+        { events, after: 200 },
+      ],
+      {
+        state: { ...settled, streamId: 'new', snapshotDue: true },
+      },
+    );
+
+  test('and does not see the event ends it for good, in whichever order that is learned', () => {
+    const records = [...before, ...begunAnew([])];
+    for (const fleet of [viewOf(records), viewOf(records.toReversed())]) {
+      const state = fleet.event(scheduled.eventId);
+      expect(state).toMatchObject({ isOpen: false, end: null, presumedEnd: { phase: 'Snapshot' }, affected: [] });
+      expect(state?.views).toMatchObject([{ isOpen: false }]);
+      expect(
+        fleet
+          .vms()
+          .find(({ vmId }) => vmId !== null)
+          ?.streams.map(({ streamId }) => streamId),
+      ).toEqual(['stream-of-the-test', 'new']);
+    }
+  });
+
+  test('after an event ended and came back, and reports its second end by the id of the first, ends it', () => {
+    const back: readonly Look[] = [nothing, { events: [scheduled] }, nothing, { events: [scheduled], after: 60 }];
+    const first = seenBy('web_0', back);
+    const second = tell([{ events: [scheduled] }, nothing], {
+      observer: observerNamed('web_0'),
+      state: { ...settled, streamId: 'new' },
+      from: Date.parse(at(600)),
+    }).records;
+    const [once, again] = [...first, ...second].filter(({ phase }) => ['Canceled', 'Ended'].includes(phase));
+    expect(again?.recordId).toBe(once?.recordId);
+    expect(viewOf(first).event(scheduled.eventId)?.isOpen).toBe(true);
+    expect(viewOf([...first, ...second]).event(scheduled.eventId)).toMatchObject({
+      isOpen: false,
+      end: { streamId: 'new' },
+    });
+  });
+
+  test('and still sees the event leaves it open', () => {
+    expect(viewOf([...before, ...begunAnew([started(scheduled)])]).event(scheduled.eventId)).toMatchObject({
+      isOpen: true,
+      presumedEnd: null,
+    });
+  });
+});
+
+describe('what is missing', () => {
+  const records = seenBy('web_0', life);
+
+  test('of a stream are the positions between those that arrived, until they do', () => {
+    const fleet = new FleetView();
+    const positions = [7, 3, 4, 9, 12];
+    for (const position of positions)
+      fleet.add(sampleRecord({ position, recordId: String(position), isTest: position === 9 }));
+    expect(fleet.streams()).toMatchObject([
+      {
+        firstPosition: 3,
+        lastPosition: 12,
+        missing: [
+          { from: 5, to: 6 },
+          { from: 8, to: 8 },
+          { from: 10, to: 11 },
+        ],
+      },
+    ]);
+    for (const position of [5, 6, 8]) fleet.add(sampleRecord({ position, recordId: String(position) }));
+    expect(fleet.streams()[0]?.missing).toEqual([{ from: 10, to: 11 }]);
+  });
+
+  test('of an event are the numbers of its records between those that arrived', () => {
+    expect(only(viewOf(records.filter((_, index) => index !== 1))).views).toMatchObject([
+      { missing: [{ from: 2, to: 2 }] },
+    ]);
+    expect(only(viewOf(records)).views).toMatchObject([{ missing: [] }]);
+  });
+});
+
+describe('VMs', () => {
+  test('of one name in two resource groups are two', () => {
+    const [a, b] = ['one', 'two'].map((resourceGroup, index) =>
+      tell(life.slice(0, index === 0 ? 2 : 4), {
+        observer: observerNamed('web_0', { resourceGroup, vmId: `id-${resourceGroup}` }),
+      }).records.map((record) => ({
+        ...record,
+        eventId: resourceGroup,
+        recordId: `${resourceGroup} ${record.recordId}`,
+      })),
+    );
+    const vms = viewOf([...(a ?? []), ...(b ?? [])]).vms();
+    const open = vms.filter(({ events }) => events.length > 0).map(({ vm, vmId }) => [vm.resourceGroup, vm.name, vmId]);
+    expect(open.sort()).toEqual([
+      ['one', 'web_0', 'id-one'],
+      ['one', 'web_1', null],
+    ]);
+    expect(vms).toHaveLength(4);
+  });
+});
+
+describe('forgetting', () => {
+  test('keeps what is open, and takes no late copy for news', () => {
+    const fleet = viewOf(seenBy('web_0', life));
+    const [first] = seenBy('web_0', life);
+    if (!first) throw new Error('no record');
+    fleet.add({ ...first, eventId: 'open', recordId: 'open' });
+    fleet.forget(new Date(at(3)));
+    expect(fleet.events()).toHaveLength(2);
+    fleet.forget(new Date(at(3600)), ({ end }) => end !== null);
+    expect(fleet.events()).toHaveLength(2);
+    fleet.forget(new Date(at(3600)));
+    expect(fleet.events().map(({ eventId }) => eventId)).toEqual(['open']);
+    for (const record of seenBy('web_0', life)) expect(fleet.add(record)).toEqual([]);
+    const back = seenBy('web_0', [...life, { events: [scheduled], after: 60 }]).slice(-1);
+    expect(back.flatMap((record) => fleet.add(record))).toEqual([scheduled.eventId.toLowerCase()]);
+    expect(fleet.event(scheduled.eventId)).toMatchObject({ isOpen: true });
+  });
+});
+
+/** An event as it is folded, by ids. */
+const inIds = (state: Pick<EventState, 'eventId' | 'end' | 'presumedEnd' | 'steps'>) => [
+  state.eventId,
+  state.steps.map(({ recordId, observedAt }) => `${recordId} ${observedAt}`),
+  state.end && `${state.end.recordId} ${state.end.observedAt}`,
+  state.presumedEnd && `${state.presumedEnd.recordId} ${state.presumedEnd.observedAt}`,
+];
+
+test('any records are folded as the bridge folds them, whatever their order', () => {
+  fc.assert(
+    fc.property(arrivals, (sent) => {
+      // Two records of one id and time that differ: a bridge never writes them.
+      const ids = new Map(sent.map((record) => [`${record.recordId} ${azureTime(record)}`, record]));
+      const records = sent
+        .map((record) => ids.get(`${record.recordId} ${azureTime(record)}`) ?? record)
+        // One id in two streams is the subject of a test of its own.
+        .map((record) => ({ ...record, recordId: `${record.recordId} ${record.streamId}` }));
+      const expected = foldEvents(records).map(inIds).sort();
+      expect(viewOf(records).events().map(inIds).sort()).toEqual(expected);
+      expect(viewOf(records.toReversed()).events().map(inIds).sort()).toEqual(expected);
+    }),
+    { numRuns: runs('fleet views', { quick: 500, full: 5_000 }) },
+  );
+});
+
+test('what the view says of random fleets is what truly happened', { timeout: 300_000 }, () => {
+  const count = { events: 0, openUnwatched: 0 };
+  const wrong: string[] = [];
+  const last = runs('histories', { quick: 60, full: 400 });
+  for (let seed = 1; seed <= last; seed += 1) {
+    const history = historyOf(seed);
+    const fleet = viewOf(history.arrivals);
+    for (const one of history.world.events) {
+      const state = fleet.event(one.id);
+      if (state === undefined) continue;
+      const { isListed, isWatched } = truthOf(history, one);
+      count.events += 1;
+      if (state.isOpen && !isListed && isWatched) wrong.push(`seed ${seed}: ${one.id} is said to be open`);
+      // Nobody who could tell of the end is left.
+      if (state.isOpen && !isListed && !isWatched) count.openUnwatched += 1;
+      if (!state.isOpen && isListed) wrong.push(`seed ${seed}: ${one.id} is said to be over`);
+    }
+  }
+  expect(wrong, JSON.stringify(count)).toEqual([]);
+  expect(count.events).toBeGreaterThan(100);
+});
