@@ -125,6 +125,7 @@ test('no symbol has a retired name', () => {
 /** Rooms whose comments and messages are in plain words. `kept`: values of published contracts. */
 const plainRooms = [
   'approver',
+  'consumer',
   'requests',
   'health',
   'heartbeat',

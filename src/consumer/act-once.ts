@@ -49,8 +49,8 @@ interface Drained {
  * Drains a VM for each event that affects it, and restores it once, after the last of them: however often records are sent again, in
  * which order they arrive, how many VMs report an event, and whenever the process is killed.
  *
- * Each act is called once. It is repeated only if it threw, or if the process died between the act and the saving of its outcome, since
- * nobody can do both at once: so acts must be idempotent. A VM that was being drained is never forgotten.
+ * Each act is called once. It is repeated only if it threw, or if the process died between the act and saving its outcome, because the
+ * two cannot be one step: so acts must be idempotent. A VM whose drain was interrupted is restored after the event.
  *
  * @throws where the state in the store cannot be read, or is not that of `actOnce`.
  *
@@ -164,7 +164,7 @@ class Actor implements Actions {
         return { eventId, run: () => this.#drain(key, event) };
     }
     for (const eventId of Object.keys(events)) {
-      // Of an event of which nothing is known, history tells no more: it is not known to be over.
+      // The hub may no longer hold the records of an event: unknown does not mean over.
       const event = this.fleet.event(eventId);
       if (event !== undefined && !failed.has(eventId) && !this.#affecting.get(key)?.has(eventId))
         return { eventId, run: () => this.#release(key, event) };

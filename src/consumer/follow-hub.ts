@@ -47,7 +47,7 @@ export interface FollowHubOptions {
 }
 
 /**
- * Reads every partition of an event hub, first what is in it, then what comes, and tells the reader when the first part is done.
+ * Reads every partition of an event hub, first what is in it, then what arrives, and notifies the reader when the first part is done.
  * It takes all partitions of its consumer group: give each process a consumer group of its own.
  *
  * @throws where the hub cannot be reached at first.

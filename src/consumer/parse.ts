@@ -152,7 +152,7 @@ function kindOfData(data: unknown): 'record' | 'heartbeat' | null {
   return 'lastPosition' in data && 'uptimeSeconds' in data ? 'heartbeat' : null;
 }
 
-/** A body that nobody can read is only a problem of ours if something says that it is ours. */
+/** An unreadable body is invalid only if the attributes say that it is a record or a heartbeat. */
 const unreadable = (where: string, problem: string, type: unknown): Message =>
   typeof type === 'string' && (kindOfType(type) !== null || type.includes('cloudevents'))
     ? invalid(where, problem)

@@ -20,7 +20,7 @@ import { historyOf, truthOf } from './worlds.ts';
 const begun = Date.now() - 600_000;
 
 /** The record of a step as one VM reports it, so many seconds after the first. */
-const told = (second: number, given: Partial<LifecycleRecord> = {}): LifecycleRecord =>
+const recordAt = (second: number, given: Partial<LifecycleRecord> = {}): LifecycleRecord =>
   ({
     ...sampleRecord({
       eventId: 'E1',
@@ -43,7 +43,7 @@ interface Subscriber {
   readonly acts: string[];
   readonly errors: unknown[];
   /** Hands records over, and waits until what follows from them is done. */
-  tell(...records: readonly LifecycleRecord[]): Promise<readonly string[]>;
+  receive(...records: readonly LifecycleRecord[]): Promise<readonly string[]>;
 }
 
 async function subscriber(
@@ -67,7 +67,7 @@ async function subscriber(
     actions,
     acts,
     errors,
-    async tell(...records) {
+    async receive(...records) {
       const before = acts.length;
       for (const record of records) {
         actions.onRecords([record]);
@@ -93,51 +93,63 @@ const snapshot = (eventsInSight: string[]) => ({
 const [drains, restores] = ['drain web_0', 'restore web_0'];
 
 const stories: readonly [name: string, records: readonly LifecycleRecord[], acts: readonly string[]][] = [
-  ['an announcement and its end', [told(0), told(9, end)], [drains, restores]],
-  ['a start without notice', [told(0, { phase: 'Started' })], [drains]],
-  ['a copy of the announcement after the end', [told(0), told(9, end), told(0), told(1)], [drains, restores]],
+  ['an announcement and its end', [recordAt(0), recordAt(9, end)], [drains, restores]],
+  ['a start without notice', [recordAt(0, { phase: 'Started' })], [drains]],
   [
-    'a start told late, by a VM whose hub was away',
-    [told(0), told(9, end), told(5, { phase: 'Started', vmId: 'other' })],
+    'a copy of the announcement after the end',
+    [recordAt(0), recordAt(9, end), recordAt(0), recordAt(1)],
     [drains, restores],
   ],
-  ['an end alone', [told(9, end)], []],
-  ['the id in other letters', [told(0), told(9, { ...end, eventId: 'e1' })], [drains, restores]],
-  ['an event that comes back', [told(0), told(5, end), told(9, returned)], [drains, restores, drains]],
-  ['an end observed before the event came back', [told(0), told(9, returned), told(5, end)], [drains]],
-  ['an end after the event came back', [told(9, returned), told(5, end), told(12, end)], [drains, restores]],
+  [
+    'a start reported late, by a VM whose hub was away',
+    [recordAt(0), recordAt(9, end), recordAt(5, { phase: 'Started', vmId: 'other' })],
+    [drains, restores],
+  ],
+  ['an end alone', [recordAt(9, end)], []],
+  ['the id in other letters', [recordAt(0), recordAt(9, { ...end, eventId: 'e1' })], [drains, restores]],
+  ['an event that comes back', [recordAt(0), recordAt(5, end), recordAt(9, returned)], [drains, restores, drains]],
+  ['an end observed before the event came back', [recordAt(0), recordAt(9, returned), recordAt(5, end)], [drains]],
+  [
+    'an end after the event came back',
+    [recordAt(9, returned), recordAt(5, end), recordAt(12, end)],
+    [drains, restores],
+  ],
   [
     'a VM that leaves the event',
     [
-      told(0, { affectedResources: ['web_0', 'web_1'], affectedResourceCount: 2 }),
-      told(5, { phase: 'Updated', affectedResources: ['web_1'], observerAffected: false }),
+      recordAt(0, { affectedResources: ['web_0', 'web_1'], affectedResourceCount: 2 }),
+      recordAt(5, { phase: 'Updated', affectedResources: ['web_1'], observerAffected: false }),
     ],
     [drains, 'drain web_1', restores],
   ],
-  ['a VM of two events', [told(0), told(1, another), told(5, end)], [drains, drains]],
+  ['a VM of two events', [recordAt(0), recordAt(1, another), recordAt(5, end)], [drains, drains]],
   [
     'a VM of two events that both end',
-    [told(0), told(1, another), told(5, end), told(9, { ...end, ...another })],
+    [recordAt(0), recordAt(1, another), recordAt(5, end), recordAt(9, { ...end, ...another })],
     [drains, drains, restores],
   ],
   [
     'a second event in the moment in which the first ends',
-    [told(0), told(6, another), told(5, end), told(9, { ...another, ...end })],
+    [recordAt(0), recordAt(6, another), recordAt(5, end), recordAt(9, { ...another, ...end })],
     [drains, drains, restores],
   ],
-  ['a VM that lost its state and does not see it', [told(0, ofNewVm), told(400, snapshot([]))], [drains, restores]],
-  ['the same in another order', [told(400, snapshot([])), told(0, ofNewVm)], []],
-  ['a VM that lost its state and still sees it', [told(0, ofNewVm), told(400, snapshot(['E1']))], [drains]],
-  ['an approval', [told(0, { phase: 'Approved' })], []],
-  ['a phase of years to come', [told(0, { phase: 'Pondered' })], []],
-  ['a test', [told(0, { isTest: true })], []],
+  [
+    'a VM that lost its state and does not see it',
+    [recordAt(0, ofNewVm), recordAt(400, snapshot([]))],
+    [drains, restores],
+  ],
+  ['the same in another order', [recordAt(400, snapshot([])), recordAt(0, ofNewVm)], []],
+  ['a VM that lost its state and still sees it', [recordAt(0, ofNewVm), recordAt(400, snapshot(['E1']))], [drains]],
+  ['an approval', [recordAt(0, { phase: 'Approved' })], []],
+  ['a phase of years to come', [recordAt(0, { phase: 'Pondered' })], []],
+  ['a test', [recordAt(0, { isTest: true })], []],
 ];
 
 describe('actOnce', () => {
-  test.each(stories)('is told of %s', async (_, records, acts) => {
-    const { tell, errors } = await subscriber(memoryStore());
-    expect(await tell(...records)).toEqual(acts);
-    expect(await tell(...records)).toEqual([]);
+  test.each(stories)('acts once on %s', async (_, records, acts) => {
+    const { receive, errors } = await subscriber(memoryStore());
+    expect(await receive(...records)).toEqual(acts);
+    expect(await receive(...records)).toEqual([]);
     expect(errors).toEqual([]);
   });
 
@@ -148,7 +160,7 @@ describe('actOnce', () => {
       restore: ({ name }) => void acts.push(`restore ${name}`),
       onError: (error) => acts.push(String(error)),
     });
-    actions.onRecords([told(0), told(1, another), told(5, end)]);
+    actions.onRecords([recordAt(0), recordAt(1, another), recordAt(5, end)]);
     await actions.settled();
     expect(acts).toEqual([]);
     actions.onHistoryRead();
@@ -158,28 +170,28 @@ describe('actOnce', () => {
 
   test('does nothing twice and misses nothing when it begins again with its state', async () => {
     const store = memoryStore();
-    expect((await subscriber(store, {}, [told(0)])).acts).toEqual([drains]);
-    expect((await subscriber(store, {}, [told(0), told(3, { phase: 'Started' })])).acts).toEqual([]);
-    const history = [told(0), told(3, { phase: 'Started' }), told(9, end)];
+    expect((await subscriber(store, {}, [recordAt(0)])).acts).toEqual([drains]);
+    expect((await subscriber(store, {}, [recordAt(0), recordAt(3, { phase: 'Started' })])).acts).toEqual([]);
+    const history = [recordAt(0), recordAt(3, { phase: 'Started' }), recordAt(9, end)];
     expect((await subscriber(store, {}, history)).acts).toEqual([restores]);
     expect((await subscriber(store, {}, history)).acts).toEqual([]);
   });
 
   test('keeps a VM drained whose event the hub no longer holds, until its end arrives', async () => {
     const store = memoryStore();
-    await subscriber(store, {}, [told(0)]);
+    await subscriber(store, {}, [recordAt(0)]);
     const later = await subscriber(store);
     expect(later.acts).toEqual([]);
-    expect(await later.tell(told(9, end))).toEqual([restores]);
+    expect(await later.receive(recordAt(9, end))).toEqual([restores]);
   });
 
   test('restores a VM after it died in the middle of draining it, and the event has ended meanwhile', async () => {
     const store = memoryStore();
     const first = await actOnce(store, { drain: () => new Promise(() => {}), restore: () => {}, onError: () => {} });
-    first.onRecords([told(0)]);
+    first.onRecords([recordAt(0)]);
     first.onHistoryRead();
     await vi.waitFor(async () => expect(await store.load()).toContain('draining'));
-    expect((await subscriber(store, {}, [told(0), told(9, end)])).acts).toEqual([restores]);
+    expect((await subscriber(store, {}, [recordAt(0), recordAt(9, end)])).acts).toEqual([restores]);
   });
 
   test('repeats an act that failed, and only that one', async () => {
@@ -189,13 +201,13 @@ describe('actOnce', () => {
       acts.push(name);
       if (name === 'web_0' && failures-- > 0) throw new Error('the load balancer is away');
     };
-    const both = told(0, { affectedResources: ['web_0', 'web_1'], affectedResourceCount: 2 });
-    const { tell, errors } = await subscriber(memoryStore(), { drain });
-    await tell(both);
+    const both = recordAt(0, { affectedResources: ['web_0', 'web_1'], affectedResourceCount: 2 });
+    const { receive, errors } = await subscriber(memoryStore(), { drain });
+    await receive(both);
     expect(acts).toEqual(['web_0', 'web_1']);
-    await tell(told(1, { isTest: true }));
+    await receive(recordAt(1, { isTest: true }));
     expect(acts).toEqual(['web_0', 'web_1', 'web_0']);
-    await tell(told(1, { isTest: true }), told(2, { isTest: true }));
+    await receive(recordAt(1, { isTest: true }), recordAt(2, { isTest: true }));
     expect(acts).toEqual(['web_0', 'web_1', 'web_0', 'web_0']);
     expect(errors).toHaveLength(2);
   });
@@ -211,23 +223,23 @@ describe('actOnce', () => {
       onError: () => {},
     });
     actions.onHistoryRead();
-    actions.onRecords([told(0, { affectedResources: ['web_0', 'web_1'], affectedResourceCount: 2 })]);
+    actions.onRecords([recordAt(0, { affectedResources: ['web_0', 'web_1'], affectedResourceCount: 2 })]);
     await vi.waitFor(() => expect(acts).toEqual(['web_0', 'web_1']));
   });
 
-  test('acts all the same where its state cannot be saved, and says so', async () => {
+  test('acts all the same where its state cannot be saved, and reports it', async () => {
     const store: StateStore = { load: async () => null, save: () => Promise.reject(new Error('no space left')) };
-    const { tell, errors } = await subscriber(store);
-    expect(await tell(told(0), told(9, end))).toEqual([drains, restores]);
+    const { receive, errors } = await subscriber(store);
+    expect(await receive(recordAt(0), recordAt(9, end))).toEqual([drains, restores]);
     expect(errors).toContainEqual(new Error('no space left'));
   });
 
-  test('says which message is invalid, and goes on with the others', async () => {
+  test('reports which message is invalid, and goes on with the others', async () => {
     const { actions, acts, errors } = await subscriber(memoryStore());
     const messages = [
       { body: '{', properties: { 'cloudEvents:type': 'com.scheduledeventsbridge.heartbeat.v1' } },
       { body: 1 },
-      { body: told(0) },
+      { body: recordAt(0) },
     ];
     actions.onMessages(messages.map(parseEventData));
     await actions.settled();

@@ -80,7 +80,7 @@ function recordsOf(rows: readonly Readonly<Record<string, unknown>>[]): Lifecycl
   });
 }
 
-test.each([1, 2, 3])('the view of fleet %i holds open what truly is, as far as any bridge could tell', (seed) => {
+test.each([1, 2, 3])('the view of fleet %i holds open what truly is, as far as any bridge could observe it', (seed) => {
   const fleet = fleetOf(seed);
   const records = recordsOf(tablesOf(fleet, seed).VmLifecycle_CL);
   const problemsOf = validatorOf('lifecycle-record.v1.json');

@@ -5,7 +5,16 @@ import { foldEvents } from '../../src/lifecycle/fold.ts';
 import { arrivals } from '../support/random-records.ts';
 import { runs } from '../support/runs.ts';
 import { sampleRecord } from '../support/sample-record.ts';
-import { at, event, type Look, nothing, observerNamed, settled, started, tell } from '../support/story.ts';
+import {
+  at,
+  event,
+  nothing,
+  type ObservationSpec,
+  observe,
+  observerNamed,
+  settled,
+  started,
+} from '../support/story.ts';
 import { historyOf, truthOf } from './worlds.ts';
 
 function viewOf(records: readonly LifecycleRecord[]): FleetView {
@@ -15,9 +24,10 @@ function viewOf(records: readonly LifecycleRecord[]): FleetView {
 }
 
 const scheduled = event({ resources: ['web_0', 'web_1'] });
-const seenBy = (vm: string, looks: readonly Look[], given: Parameters<typeof tell>[1] = {}) =>
-  tell(looks, { observer: observerNamed(vm, { subscriptionId: 's', resourceGroup: 'rg' }), ...given }).records;
-const life: readonly Look[] = [nothing, { events: [scheduled] }, { events: [started(scheduled)] }, nothing];
+const seenBy = (vm: string, observations: readonly ObservationSpec[], given: Parameters<typeof observe>[1] = {}) =>
+  observe(observations, { observer: observerNamed(vm, { subscriptionId: 's', resourceGroup: 'rg' }), ...given })
+    .records;
+const life: readonly ObservationSpec[] = [nothing, { events: [scheduled] }, { events: [started(scheduled)] }, nothing];
 const only = (fleet: FleetView): EventState => {
   const [state, ...others] = fleet.events();
   if (state === undefined || others.length > 0) throw new Error(`${others.length + 1} events`);
@@ -38,7 +48,7 @@ describe('the state of an event', () => {
     ]);
   });
 
-  test('of which only the end is known is over and affects nobody', () => {
+  test('of which only the end is known is over and affects no VM', () => {
     expect(only(viewOf(seenBy('web_0', life).slice(-1)))).toMatchObject({
       isOpen: false,
       latest: null,
@@ -108,7 +118,7 @@ describe('the state of an event', () => {
 
 describe('a VM that loses its state', () => {
   const before = seenBy('web_0', life.slice(0, 3));
-  const begunAnew = (events: Look['events']) =>
+  const begunAnew = (events: ObservationSpec['events']) =>
     seenBy(
       'web_0',
       [
@@ -137,9 +147,14 @@ describe('a VM that loses its state', () => {
   });
 
   test('after an event ended and came back, and reports its second end by the id of the first, ends it', () => {
-    const back: readonly Look[] = [nothing, { events: [scheduled] }, nothing, { events: [scheduled], after: 60 }];
+    const back: readonly ObservationSpec[] = [
+      nothing,
+      { events: [scheduled] },
+      nothing,
+      { events: [scheduled], after: 60 },
+    ];
     const first = seenBy('web_0', back);
-    const second = tell([{ events: [scheduled] }, nothing], {
+    const second = observe([{ events: [scheduled] }, nothing], {
       observer: observerNamed('web_0'),
       state: { ...settled, streamId: 'new' },
       from: Date.parse(at(600)),
@@ -195,7 +210,7 @@ describe('what is missing', () => {
 describe('VMs', () => {
   test('of one name in two resource groups are two', () => {
     const [a, b] = ['one', 'two'].map((resourceGroup, index) =>
-      tell(life.slice(0, index === 0 ? 2 : 4), {
+      observe(life.slice(0, index === 0 ? 2 : 4), {
         observer: observerNamed('web_0', { resourceGroup, vmId: `id-${resourceGroup}` }),
       }).records.map((record) => ({
         ...record,
@@ -270,7 +285,7 @@ test('what the view says of random fleets is what truly happened', { timeout: 30
       const { isListed, isWatched } = truthOf(history, one);
       count.events += 1;
       if (state.isOpen && !isListed && isWatched) wrong.push(`seed ${seed}: ${one.id} is said to be open`);
-      // Nobody who could tell of the end is left.
+      // No VM is left that could report the end.
       if (state.isOpen && !isListed && !isWatched) count.openUnwatched += 1;
       if (!state.isOpen && isListed) wrong.push(`seed ${seed}: ${one.id} is said to be over`);
     }

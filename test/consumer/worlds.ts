@@ -54,10 +54,10 @@ export function truthOf({ world, accounts }: History, event: PlatformEvent) {
   const isWatched =
     leftMs !== null &&
     accounts.some(
-      ({ records, looks }) =>
+      ({ records, observations }) =>
         records.some(({ record }) => record.eventId.toLowerCase() === key) &&
-        looks.some(({ view, atMs }) => view !== null && atMs > leftMs) &&
-        (looks.findLast(({ view }) => view !== null)?.atMs ?? 0) > leftMs + decidedMs,
+        observations.some(({ view, atMs }) => view !== null && atMs > leftMs) &&
+        (observations.findLast(({ view }) => view !== null)?.atMs ?? 0) > leftMs + decidedMs,
     );
   return { isListed: entryAt(event, world.lengthMs) !== null, isWatched };
 }
