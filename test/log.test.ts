@@ -44,7 +44,7 @@ test('an error is logged without what hangs on it, which may be megabytes of rec
   expect(JSON.stringify(destination.lines)).not.toContain('failedLogs');
 });
 
-test('on a terminal the log is made readable', () => {
+test('on a terminal the log is formatted for reading', () => {
   const written: string[] = [];
   const destination = { write: (line: string) => void written.push(line) };
   const pretty = (line: string) => `- ${JSON.parse(line).msg}\n`;
@@ -150,7 +150,7 @@ test.for(['socket', 'pipe'] as const)(
 );
 
 test.for(['socket', 'pipe'] as const)(
-  'a process ends although nobody ever reads its log: %s',
+  'a process ends although its log is never read: %s',
   { skip: process.platform === 'win32' },
   async (through) => {
     const child = startLogger(through);

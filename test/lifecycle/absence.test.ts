@@ -13,8 +13,8 @@ const words = (observations: readonly ObservationSpec[], enablingMs = 0) =>
 const announced = 'Scheduled: said-by-azure';
 const canceled = 'Canceled: left-before-not-before';
 
-describe('an end rests on more than one look', () => {
-  test('a document that lacks the event by mistake ends nothing', () => {
+describe('an end needs more than one observation', () => {
+  test('a document that lacks the event by mistake does not end it', () => {
     expect(words([nothing, { events: [scheduled] }, nothing, { events: [scheduled] }])).toEqual([announced]);
     expect(words([nothing, { events: [started(scheduled)] }, nothing, { events: [started(scheduled)] }])).toHaveLength(
       1,
@@ -48,7 +48,7 @@ describe('an end rests on more than one look', () => {
   });
 });
 
-describe('others recover only when their own impact is over', () => {
+describe('other VMs recover only when their own impact has ended', () => {
   const back: ObservationSpec = { events: [], incarnation: 1, after: 100, bootId: 'boot-2' };
   const from: readonly ObservationSpec[] = [
     { events: [], incarnation: 16 },
@@ -56,14 +56,14 @@ describe('others recover only when their own impact is over', () => {
     { events: [started(redeploy)], incarnation: 18 },
   ];
 
-  test('a boot does not end an event that names another VM before the window of the reset is over', () => {
+  test('a boot does not end an event of another VM before the window of the reset has passed', () => {
     expect(words([...from, back, ...seconds(29, { ...back, after: 10 })])).toHaveLength(2);
     expect(words([...from, back, ...seconds(30, { ...back, after: 10 })]).at(-1)).toBe(
       'Completed: boot-id-changed incarnation-reset left-after-started incarnation-gap observation-gap',
     );
   });
 
-  test('nor one that is listed again meanwhile', () => {
+  test('a boot does not end an event that is listed again in the window of the reset', () => {
     const again: ObservationSpec = { events: [started(redeploy)], incarnation: 2, after: 60 };
     expect(words([...from, back, again])).toHaveLength(2);
   });
@@ -119,12 +119,12 @@ describe('while the list of the service may be incomplete', () => {
 describe('an entry that cannot be read', () => {
   const beside = (events: ObservationSpec['events']): ObservationSpec => ({ events, unreadable: 1 });
 
-  test('that was there before an event left does not hide it', () => {
+  test('that existed before an event left does not hide it', () => {
     const observations = [beside([]), beside([scheduled]), ...seconds(3, beside([]))];
     expect(words(observations)).toEqual([announced, canceled]);
   });
 
-  test('holds no event open for ever, however many come and go', () => {
+  test('keeps no event open without end, however many come and go', () => {
     const many = Array.from({ length: 300 }, (_, n) => event({ eventId: `event-${n}` }));
     const observations = [beside([]), ...many.flatMap((one) => [beside([one]), ...seconds(3, beside([]))])];
     const { records, state } = waiting(observations);
@@ -132,7 +132,7 @@ describe('an entry that cannot be read', () => {
     expect([...state.events.values()].filter(({ open }) => open)).toEqual([]);
   });
 
-  test('that came when an event left hides it for five minutes, and then says so', () => {
+  test('that appeared when an event left hides it for five minutes, and is named in the end', () => {
     const observations = [nothing, { events: [scheduled] }, ...seconds(300, beside([]))];
     expect(words(observations)).toEqual([announced]);
     expect(words([...observations, ...seconds(3, beside([]))])).toEqual([
@@ -141,7 +141,7 @@ describe('an entry that cannot be read', () => {
     ]);
   });
 
-  test('and that stays makes no turn write', () => {
+  test('that stays causes no writes', () => {
     const before = waiting([nothing, { events: [scheduled] }, beside([]), beside([])]).state;
     const after = observe([{ ...beside([]), incarnation: before.incarnation ?? 0 }], {
       state: before,

@@ -8,7 +8,7 @@ const document = { incarnation: 1, events: [freeze], unreadable: 0 };
 const agreed = termsOf(freeze, document);
 
 describe('the terms of an approval', () => {
-  test('are what the document says of the event, and whether it says it once', () => {
+  test('are the fields of the event in the document, and the number of its entries', () => {
     const listedTwice = ['another', eventId.toLowerCase()];
     expect(agreed).toEqual({
       eventType: 'Freeze',
@@ -38,7 +38,7 @@ describe('the terms of an approval', () => {
     expect(differenceBetween(agreed, { ...agreed, ...change })).toBe(message);
   });
 
-  test('hold when the person knew of two entries, of which one has gone', () => {
+  test('hold when the operator was shown two entries, of which one has left', () => {
     expect(differenceBetween({ ...agreed, listedTwice: true }, agreed)).toBeNull();
   });
 

@@ -28,7 +28,7 @@ const reboot = event({ eventType: 'Reboot', eventSource: 'User', durationSeconds
 const neighbours = event({ ...reboot, resources: ['web_1'] });
 const longEnough = given({ scheduledForMs: 60_000 });
 
-describe('what is approved without being asked', () => {
+describe('approval by policy', () => {
   test.each<[string, ScheduledEvent, ApprovalCircumstances, string]>([
     ['a reboot that a user asked for', reboot, circumstances, 'user-initiated'],
     ['a redeploy that a user asked for', event({ ...reboot, eventType: 'Redeploy' }), circumstances, 'user-initiated'],
@@ -240,7 +240,7 @@ function allHold(listed: ScheduledEvent, given: ApprovalCircumstances): boolean 
   ].every(Boolean);
 }
 
-describe('for every event and every circumstance', () => {
+describe('for every event and every state', () => {
   test('it is approved when all conditions hold, and never when one does not', () => {
     let approved = 0;
     const numRuns = runs('circumstances of an approval', { quick: 5_000, full: 20_000 });
@@ -256,7 +256,7 @@ describe('for every event and every circumstance', () => {
   });
 });
 
-describe('in words', () => {
+describe('the policy in words', () => {
   test.each([
     [{ ...policy, userInitiated: false, freezeUpToSeconds: null }, 'Nothing is approved automatically.'],
     [
@@ -269,7 +269,7 @@ describe('in words', () => {
     ],
   ])('the policy %#', (some, words) => expect(approvalInWords(some)).toBe(words));
 
-  test('a cause tells for whom it was', () => {
+  test('a cause names the VMs concerned', () => {
     expect(evidenceIn('on-behalf-of:web_2,web_1')).toEqual(['on-behalf-of:web_2', 'on-behalf-of:web_1']);
     expect([...evidenceIn('user-initiated'), ...evidenceIn('by-hand'), ...evidenceIn('freeze')]).toEqual([]);
   });

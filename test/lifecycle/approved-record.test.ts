@@ -53,7 +53,7 @@ describe('the record of an approval', () => {
     expect(state.events.get(eventId.toLowerCase())?.sequence).toBe(2);
   });
 
-  test('is a step of this VM alone: another VM that approves the same event has a transition of its own', () => {
+  test('is a step of this VM alone: another VM that approves the same event has its own transition', () => {
     const { record } = approvalOf(seen.state, 'accepted');
     const other = recordApproval(seen.state, {
       eventId,
@@ -87,7 +87,7 @@ describe('the record of an approval', () => {
     expect(record.recordId).not.toBe(once.record.recordId);
   });
 
-  test('of an event that ended meanwhile leaves it ended', () => {
+  test('of an event that has ended since does not reopen it', () => {
     const { state } = observe([nothing], { state: seen.state });
     const { record, state: after } = approvalOf(state, 'outcome-unknown');
     expect(record).toMatchObject({ sequence: 3, position: 3 });
@@ -95,7 +95,7 @@ describe('the record of an approval', () => {
     expect(phaseLines(observe([nothing], { state: after }).records)).toEqual([]);
   });
 
-  test('of an event of others that is forgotten meanwhile has what was known when it was approved', () => {
+  test('of an event of other VMs that was forgotten since has the fields known at the approval', () => {
     const before = observe([nothing, { events: [ofOthers] }]).state;
     const known = before.events.get(eventId.toLowerCase());
     const { state } = observe([nothing], { state: before });
@@ -113,7 +113,7 @@ describe('the record of an approval', () => {
     expect(after.events.get(eventId.toLowerCase())).toMatchObject({ open: false, inScope: true, endedAt: at(10) });
   });
 
-  test('of an event of which nothing is known any more has its id', () => {
+  test('of an event that is completely unknown has its id', () => {
     const { record } = approvalOf(emptyState('stream-of-the-test'), 'outcome-unknown');
     expect(record).toMatchObject({ eventId, eventType: null, affectedResources: [], sequence: 1, position: 1 });
   });
@@ -145,7 +145,7 @@ describe('after an approval', () => {
     expect(phaseLines(observe(observations).records)).toEqual(words);
   });
 
-  test('it is on record that this VM approved it, also where Azure refused', () => {
+  test('it is recorded that this VM approved it, even when Azure refused', () => {
     const { state } = observe([nothing, { events: [reboot] }]);
     expect(hasApproved(state, eventId, observer.vmId)).toBe(false);
     expect(hasApproved({ ...state, approved: new Set([eventId.toLowerCase()]) }, eventId, observer.vmId)).toBe(true);

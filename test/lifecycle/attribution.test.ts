@@ -42,7 +42,7 @@ describe('a pause or a change of host belongs to the event whose impact was poss
       records: ['Scheduled: said-by-azure', 'Completed: pause-observed approved'],
     },
     {
-      name: 'a pause while two started events are listed completes neither by itself, and says so',
+      name: 'a pause while two started events are listed is ambiguous and completes neither',
       seen: [
         nothing,
         { events: [started(freeze), started(ahead)] },
@@ -115,7 +115,7 @@ describe('a pause or a change of host belongs to the event whose impact was poss
 describe('a reboot is evidence only for an event that reboots or removes the VM, and that could have done so', () => {
   play([
     {
-      name: 'a freeze that a user asked for is not completed by a boot of its own',
+      name: 'a freeze that a user requested is not completed by its own boot',
       seen: [nothing, { events: [event({ eventSource: 'User' })] }, { events: [], after: 630, bootId: 'boot-2' }],
       records: ['Scheduled: said-by-azure', 'Ended: boot-id-changed observation-gap'],
     },
@@ -146,7 +146,7 @@ describe('an outage belongs to one event', () => {
     expect(ends(records, reboot.eventId)).toMatchObject({ phase: 'Completed', observedOutageSeconds: 192 });
   });
 
-  test('and is over with the first look after the boot, also where that is not answered', () => {
+  test('a reset ends with the first observation after the boot, even without an answer', () => {
     const silent: ObservationSpec = { events: [], kind: 'unavailable' };
     const { records } = observe([
       ...observations,

@@ -73,7 +73,7 @@ describe('a clock that is set', () => {
     expect(records.at(-1)).toMatchObject({ phase: 'Completed', observedAt: at(3 - 3600), clockOffsetSeconds: 3600 });
   });
 
-  test('an hour back while the machine was off measures no outage where no answer tells the time', () => {
+  test('an hour back while the machine was off measures no outage when no answer has a date', () => {
     const reboot = started(event({ eventType: 'Reboot' }));
     const { records } = observe([
       nothing,
@@ -102,7 +102,7 @@ describe('a clock that is set', () => {
   ]);
 });
 
-test('a process that starts again within a boot goes on counting', () => {
+test('a process restarted within a boot continues the count', () => {
   const absent: ObservationSpec = { events: [], incarnation: 1 };
   const before = observe([{ events: [], incarnation: 16 }, { events: [started(scheduled)], incarnation: 17 }, absent]);
   const state = structuredClone(before.state);

@@ -52,7 +52,7 @@ describe('the documents of others', () => {
     ]);
   });
 
-  test("Microsoft's mock gives each status an id of its own: each counts as an event of its own", () => {
+  test("Microsoft's mock gives each status another id: each counts as a separate event", () => {
     const names = ['mock-1-fresh', 'mock-5-scheduled', 'mock-6-started-under-another-id', 'mock-7-gone'];
     const records = read('vmss_vm1', '2026-11-21T04:05:00.000Z', names);
     expect(phaseLines(records).sort()).toEqual([

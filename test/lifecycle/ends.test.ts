@@ -16,12 +16,12 @@ describe('an event leaves', () => {
   const unknown = event({ notBefore: null });
   play([
     {
-      name: 'canceled: gone well before notBefore, exactly one incarnation later',
+      name: 'canceled: left well before notBefore, exactly one incarnation later',
       seen: [nothing, { events: [scheduled] }, nothing],
       records: ['Scheduled: said-by-azure', 'Canceled: left-before-not-before'],
     },
     {
-      name: 'the public trace 2 -> 4: Started was never visible, so nobody knows how it ended',
+      name: 'the public trace 2 -> 4: Started was never visible, so the end is unknown',
       seen: [
         { events: [], incarnation: 1 },
         { events: [scheduled], incarnation: 2 },
@@ -30,22 +30,22 @@ describe('an event leaves', () => {
       records: ['Scheduled: said-by-azure', 'Ended: incarnation-gap'],
     },
     {
-      name: 'gone after a gap: it may have run meanwhile',
+      name: 'left during a gap: it may have run in the gap',
       seen: [nothing, { events: [scheduled] }, { events: [], after: 11 }],
       records: ['Scheduled: said-by-azure', 'Ended: observation-gap'],
     },
     {
-      name: 'gone ten seconds after the last look: no gap yet',
+      name: 'left ten seconds after the last observation: no gap yet',
       seen: [nothing, { events: [scheduled] }, { events: [], after: 10 }],
       records: ['Scheduled: said-by-azure', 'Canceled: left-before-not-before'],
     },
     {
-      name: 'gone within a minute of notBefore: it may just have begun',
+      name: 'left within a minute of notBefore: it may just have started',
       seen: [nothing, { events: [soon] }, nothing],
       records: ['Scheduled: said-by-azure', 'Ended: not-before-near'],
     },
     {
-      name: 'gone after notBefore',
+      name: 'left after notBefore',
       seen: [nothing, { events: [soon] }, ...seconds(40, { events: [soon] }), nothing],
       records: ['Scheduled: said-by-azure', 'Ended: not-before-passed'],
     },
@@ -58,17 +58,17 @@ describe('an event leaves', () => {
       records: ['Scheduled: said-by-azure', 'Ended: not-before-passed'],
     },
     {
-      name: 'gone without a notBefore ever known',
+      name: 'left without a known notBefore',
       seen: [nothing, { events: [unknown] }, nothing],
       records: ['Scheduled: said-by-azure', 'Ended: not-before-unknown'],
     },
     {
-      name: 'gone after we approved it',
+      name: 'left after we approved it',
       seen: [nothing, { events: [scheduled] }, { events: [], meanwhile: approvedByUs }],
       records: ['Scheduled: said-by-azure', 'Ended: approved'],
     },
     {
-      name: 'gone while another event of this VM started',
+      name: 'left while another event of this VM started',
       seen: [
         nothing,
         { events: [soon] },
@@ -83,7 +83,7 @@ describe('an event leaves', () => {
       records: ['Scheduled: said-by-azure', 'Ended: not-before-near'],
     },
     {
-      name: 'gone with the clock set back meanwhile: how long it was nobody knows',
+      name: 'left with the clock set back: the duration is unknown',
       seen: [nothing, { events: [scheduled] }, { events: [], after: -5 }],
       records: ['Scheduled: said-by-azure', 'Ended: observation-gap'],
     },
@@ -93,7 +93,7 @@ describe('an event leaves', () => {
       records: ['Scheduled: said-by-azure'],
     },
     {
-      name: 'absent beside an unreadable entry, then absent for good: compared with the look that listed it',
+      name: 'absent beside an unreadable entry, then absent permanently: compared with the observation that listed it',
       seen: [
         nothing,
         { events: [scheduled] },
@@ -106,7 +106,7 @@ describe('an event leaves', () => {
   ]);
 });
 
-describe('what the machine knows decides how an event ended', () => {
+describe('the evidence of the host decides how an event ended', () => {
   const user = event({ eventType: 'Reboot', eventSource: 'User' });
   const spot = event({ eventType: 'Preempt', notBefore: at(30) });
   play([
@@ -125,7 +125,7 @@ describe('what the machine knows decides how an event ended', () => {
       records: ['Scheduled: said-by-azure', 'Completed: boot-id-changed observation-gap not-before-passed'],
     },
     {
-      name: 'a boot long before notBefore proves nothing about a reboot that the user asked for: others may have withdrawn it',
+      name: 'a boot long before notBefore is no evidence of a reboot that a user requested: it may have been canceled',
       seen: [nothing, { events: [user] }, { events: [], after: 30, bootId: 'boot-2' }],
       records: ['Scheduled: said-by-azure', 'Ended: boot-id-changed observation-gap'],
     },
@@ -140,7 +140,7 @@ describe('what the machine knows decides how an event ended', () => {
       records: ['Scheduled: said-by-azure', 'Completed: boot-id-changed observation-gap not-before-passed'],
     },
     {
-      name: 'a boot of our own long before notBefore proves nothing about a platform event',
+      name: 'a boot of our own long before notBefore is no evidence of a platform event',
       seen: [nothing, { events: [reboot] }, { events: [], after: 30, bootId: 'boot-2' }],
       records: ['Scheduled: said-by-azure', 'Ended: boot-id-changed observation-gap'],
     },
@@ -155,7 +155,7 @@ describe('what the machine knows decides how an event ended', () => {
       records: ['Scheduled: said-by-azure', 'Completed: pause-observed incarnation-gap'],
     },
     {
-      name: 'a pause of less than a second proves nothing',
+      name: 'a pause of less than a second is no evidence',
       seen: [nothing, { events: [scheduled] }, { events: [], pauseMs: 999, incarnation: 4 }],
       records: ['Scheduled: said-by-azure', 'Ended: incarnation-gap'],
     },
@@ -170,7 +170,7 @@ describe('what the machine knows decides how an event ended', () => {
       records: ['Scheduled: said-by-azure', 'Completed: pause-observed incarnation-gap'],
     },
     {
-      name: 'a pause before the event was last listed proves nothing about its leaving',
+      name: 'a pause before the event was last listed is no evidence of its end',
       seen: [
         nothing,
         { events: [scheduled] },
@@ -204,7 +204,7 @@ describe('what the machine knows decides how an event ended', () => {
       records: ['Scheduled: said-by-azure', 'Completed: physical-host-changed incarnation-gap'],
     },
     {
-      name: 'a physical host that was unknown before proves no move',
+      name: 'a physical host that was unknown before is no evidence of a move',
       seen: [nothing, { events: [scheduled] }, { events: [], incarnation: 4, physicalHost: 'node-2' }],
       records: ['Scheduled: said-by-azure', 'Ended: incarnation-gap'],
     },
@@ -218,7 +218,7 @@ describe('what the machine knows decides how an event ended', () => {
       ],
     },
     {
-      name: 'a pause says nothing about an eviction',
+      name: 'a pause is no evidence of an eviction',
       seen: [nothing, { events: [spot] }, { events: [], pauseMs: 3000, incarnation: 4 }],
       records: ['Scheduled: said-by-azure', 'Ended: incarnation-gap not-before-near'],
     },
@@ -262,7 +262,7 @@ describe('the incarnation goes backwards', () => {
       records: ['Scheduled: said-by-azure', 'Started: said-by-azure'],
     },
     {
-      name: 'first absent in one of the five minutes after a reset: it waits as well',
+      name: 'first absent within the five minutes after a reset: it waits too',
       seen: [
         ...from,
         { events: [scheduled], incarnation: 1 },
@@ -291,7 +291,7 @@ describe('the incarnation goes backwards', () => {
       ],
     },
     {
-      name: 'a 304 answer five minutes after the first absence decides as well',
+      name: 'a 304 answer five minutes after the first absence also decides',
       seen: [...from, reset, { events: [], kind: 'unchanged', after: 300 }],
       records: ['Scheduled: said-by-azure', 'Ended: incarnation-reset incarnation-gap'],
     },
@@ -303,17 +303,17 @@ describe('the incarnation goes backwards', () => {
   ]);
 });
 
-describe('what the machine knows counts only for an event that it can explain', () => {
+describe('evidence of the host counts only for an event that explains it', () => {
   const ofOthersByUser = ofOthers({ eventType: 'Reboot', eventSource: 'User' });
   const lives = (seen: readonly ObservationSpec[]) => phaseLines(observe(seen, { witnessRate: 1 }).records).at(-1);
 
-  test('our reboot says nothing about the reboot of another VM', () => {
+  test('our reboot is no evidence of the reboot of another VM', () => {
     expect(lives([nothing, { events: [ofOthersByUser] }, { events: [], after: 30, bootId: 'boot-2' }])).toBe(
       'Ended: boot-id-changed observation-gap',
     );
   });
 
-  test('our move says nothing about an event of another VM, nor about an eviction', () => {
+  test('our move is no evidence of an event of another VM, nor of an eviction', () => {
     const move: ObservationSpec = { events: [], incarnation: 4, physicalHost: 'node-2' };
     const eviction = event({ eventType: 'Preempt' });
     for (const listed of [ofOthers(), eviction]) {
@@ -321,20 +321,20 @@ describe('what the machine knows counts only for an event that it can explain', 
     }
   });
 
-  test('an event of ours that started says nothing about an event of other VMs', () => {
+  test('an event of this VM that started is no evidence of an event of other VMs', () => {
     const ours = started(event({ eventId: 'ours' }));
     expect(lives([nothing, { events: [ofOthers()] }, { events: [ofOthers(), ours] }, { events: [ours] }])).toBe(
       'Canceled: left-before-not-before',
     );
   });
 
-  test('an event that had started before this one came in sight supersedes nothing', () => {
+  test('an event that started before this one was listed does not supersede it', () => {
     const before = started(event({ eventId: 'before' }));
     const result = lives([nothing, { events: [before] }, { events: [before, scheduled] }, { events: [before] }]);
     expect(result).toBe('Canceled: left-before-not-before');
   });
 
-  test('a reboot is no freeze when the boot id changed, or when nobody knows it', () => {
+  test('a reboot is no freeze when the boot id changed or is unknown', () => {
     const reboots = (bootId: string | null, then: string | null) =>
       lives([nothing, { events: [reboot], bootId }, { events: [], incarnation: 4, pauseMs: 5000, bootId: then }]);
     expect(reboots('boot-1', 'boot-1')).toContain('reboot-became-freeze');
@@ -360,7 +360,7 @@ describe('an event that is decided five minutes after a reset', () => {
     { events: [], incarnation: 2, after: 200 },
   ];
 
-  test('is told with the facts of its first absence, at the moment of decision', () => {
+  test('is decided with the facts of its first absence, at the time of the decision', () => {
     const end = observe(life).records.at(-1);
     expect(end).toMatchObject({
       phase: 'Completed',

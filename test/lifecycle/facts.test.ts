@@ -8,12 +8,12 @@ describe('to the second', () => {
   const inSeconds = (seconds: number) => event({ notBefore: at(seconds) });
   play([
     {
-      name: 'notBefore exactly sixty seconds away is near',
+      name: 'notBefore exactly sixty seconds ahead is near',
       seen: [nothing, { events: [inSeconds(63)] }, nothing],
       records: ['Scheduled: said-by-azure', 'Ended: not-before-near'],
     },
     {
-      name: 'notBefore a moment more than sixty seconds away is ahead',
+      name: 'notBefore slightly more than sixty seconds ahead is not near',
       seen: [nothing, { events: [inSeconds(63.001)] }, nothing],
       records: ['Scheduled: said-by-azure', 'Canceled: left-before-not-before'],
     },
@@ -28,7 +28,7 @@ describe('to the second', () => {
       records: ['Scheduled: said-by-azure', 'Completed: pause-observed incarnation-gap'],
     },
     {
-      name: 'first absent exactly five minutes after a reset: it waits as well',
+      name: 'first absent exactly five minutes after a reset: it waits too',
       seen: [
         { events: [], incarnation: 16 },
         { events: [scheduled], incarnation: 17 },
@@ -38,7 +38,7 @@ describe('to the second', () => {
       records: ['Scheduled: said-by-azure'],
     },
     {
-      name: 'a second reset begins the five minutes anew',
+      name: 'a second reset restarts the five minutes',
       seen: [
         { events: [], incarnation: 16 },
         { events: [scheduled], incarnation: 17 },
@@ -51,16 +51,16 @@ describe('to the second', () => {
   ]);
 });
 
-describe('an absence is compared with the look that listed the event', () => {
+describe('an absence is compared with the observation that listed the event', () => {
   const hidden: ObservationSpec = { events: [], unreadable: 1 };
   play([
     {
-      name: 'hidden behind an unreadable entry for long, then gone: a gap',
+      name: 'hidden behind an unreadable entry for long, then absent: a gap',
       seen: [nothing, { events: [scheduled] }, ...seconds(20, hidden), nothing],
       records: ['Scheduled: said-by-azure', 'Ended: observation-gap'],
     },
     {
-      name: 'hidden across a boot, then gone',
+      name: 'hidden across a boot, then absent',
       seen: [nothing, { events: [started(scheduled)] }, { ...hidden, bootId: 'boot-2' }, nothing],
       records: [
         'Started: started-without-notice',
@@ -68,12 +68,12 @@ describe('an absence is compared with the look that listed the event', () => {
       ],
     },
     {
-      name: 'hidden across a move to another host, then gone',
+      name: 'hidden across a move to another host, then absent',
       seen: [nothing, { events: [scheduled], physicalHost: 'node-1' }, { ...hidden, physicalHost: 'node-2' }, nothing],
       records: ['Scheduled: said-by-azure', 'Canceled: left-before-not-before'],
     },
     {
-      name: 'hidden, listed again, then gone: nothing was missed',
+      name: 'hidden, listed again, then absent: nothing was missed',
       seen: [
         nothing,
         { events: [scheduled] },
@@ -84,7 +84,7 @@ describe('an absence is compared with the look that listed the event', () => {
       records: ['Scheduled: said-by-azure', 'Canceled: left-before-not-before'],
     },
     {
-      name: 'a pause during a 304 answer that still lists it proves nothing',
+      name: 'a pause during a 304 answer that still lists it is no evidence',
       seen: [
         nothing,
         { events: [scheduled] },

@@ -13,7 +13,7 @@ test.each(cases)('$title', { timeout: 120_000 }, (one) => {
 /** The first of the worlds that `npm run test:fleet` plays. */
 const worlds = runs('fleets', { quick: 50, full: 200 });
 
-test('what the records of random fleets say is true', { timeout: 120_000 }, () => {
+test('the records of random fleets are true', { timeout: 120_000 }, () => {
   const counts = countWorlds(1, worlds);
   const broken = brokenKinds(counts);
   expect(counts.records).toBeGreaterThan(10 * worlds);

@@ -58,7 +58,7 @@ const foldedSteps = (records: readonly LifecycleRecord[]): string[] =>
     ])
     .sort();
 
-test('of 200 VMs in a rolling maintenance, folded, remains exactly what Azure issued', async () => {
+test('the records of 200 VMs in a rolling maintenance fold to exactly the steps of Azure', async () => {
   const fleet = await openFleet();
   await watchScenario({ imds }, rollingMaintenance(count, domains), fleet);
   await Promise.all(fleet.map((vm) => vm.close()));

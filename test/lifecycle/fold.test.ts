@@ -31,7 +31,7 @@ describe('one answer per event', () => {
     expect(folded?.end?.phase).toBe('Completed');
   });
 
-  test('of the sights of one step the earliest is told', () => {
+  test('of several observations of one step the earliest is kept', () => {
     const late = wholeLife.map((observation) => ({ ...observation, after: 3 }));
     const [folded] = foldEvents([...seenBy('web_0', late), ...seenBy('web_1', wholeLife)]);
     expect(folded?.steps.map(({ vmName, observedAt }) => [vmName, observedAt])).toEqual([
@@ -46,7 +46,7 @@ describe('one answer per event', () => {
 });
 
 describe('letter case', () => {
-  test('of event id and vmId makes no event and no VM more', () => {
+  test('of event id and vmId adds neither an event nor a VM', () => {
     const records = seenBy('web_0', wholeLife).map((record, n) =>
       n % 2 === 0 ? record : { ...record, eventId: record.eventId.toLowerCase(), vmId: record.vmId.toUpperCase() },
     );
@@ -55,7 +55,7 @@ describe('letter case', () => {
   });
 });
 
-describe('of several ends the best known wins', () => {
+describe('of several ends the one with the best evidence is kept', () => {
   const missedStarted: readonly ObservationSpec[] = [
     { events: [] },
     { events: [scheduled] },
@@ -80,9 +80,9 @@ describe('of several ends the best known wins', () => {
     },
     { name: 'Canceled over Completed by a pause', ends: [canceled, paused], wins: 'left-before-not-before' },
     { name: 'Canceled over Ended', ends: [missedStarted, canceled], wins: 'left-before-not-before' },
-    { name: 'said by Azure over all others', ends: [wholeLife, canceled, saidSo], wins: 'said-by-azure' },
+    { name: 'said by Azure before all others', ends: [wholeLife, canceled, saidSo], wins: 'said-by-azure' },
   ];
-  test('among equals the earliest is told', () => {
+  test('among equals the earliest is kept', () => {
     const late = wholeLife.map((observation) => ({ ...observation, after: 5 }));
     const records = [...seenBy('web_1', late), ...seenBy('web_0', wholeLife)];
     expect(foldEvents(records)[0]?.end?.vmName).toBe('web_0');
@@ -103,7 +103,7 @@ describe('an event that returns', () => {
     { events: [scheduled], after: 60 },
   ];
 
-  test('withdraws every end observed before, whoever saw it', () => {
+  test('withdraws every end observed before, by any VM', () => {
     const records = [...seenBy('web_0', returns), ...seenBy('web_1', returns.slice(0, 3))];
     expect(foldEvents(records)[0]?.end).toBeNull();
   });
@@ -120,7 +120,7 @@ describe('an event that returns', () => {
 });
 
 describe('a fleet goes through a rolling maintenance', () => {
-  test('two hundred observers, each missing other documents, tell each issued step once', () => {
+  test('two hundred observers that each miss other documents report each step once', () => {
     const names = Array.from({ length: 200 }, (_, n) => `web_${n}`);
     const waves = Array.from({ length: 5 }, (_, wave) =>
       event({ eventId: `wave-${wave}`, resources: names.slice(40 * wave, 40 * wave + 40), notBefore: at(60 + wave) }),

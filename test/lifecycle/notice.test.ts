@@ -35,7 +35,7 @@ const cases: readonly Case[] = [
     startSeen: false,
   },
   {
-    name: 'approved after five seconds, back after a minute: until the last look before the outage',
+    name: 'approved after five seconds, back after a minute: until the last observation before the outage',
     seen: [
       nothing,
       { events: [reboot] },
@@ -57,7 +57,7 @@ const cases: readonly Case[] = [
     startSeen: null,
   },
   {
-    name: 'found Started after the reboot: until the last look before it',
+    name: 'observed as Started after the reboot: until the last observation before it',
     seen: [
       nothing,
       { events: [reboot] },
@@ -68,7 +68,7 @@ const cases: readonly Case[] = [
     startSeen: false,
   },
   {
-    name: 'found Started after a gap: nobody knows',
+    name: 'observed as Started after a gap: unknown',
     seen: [nothing, { events: [scheduled] }, { events: [started(scheduled)], after: 300 }],
     notice: null,
     startSeen: false,
@@ -95,7 +95,7 @@ const cases: readonly Case[] = [
     startSeen: true,
   },
   {
-    name: 'gone across a gap: nobody knows',
+    name: 'left during a gap: unknown',
     seen: [nothing, { events: [scheduled] }, { events: [], after: 300 }],
     notice: null,
     startSeen: null,
@@ -109,7 +109,7 @@ test.each(cases)('the notice of an event $name', ({ seen, notice, startSeen, wor
   if (word) expect(record?.evidence).toContain(word);
 });
 
-test('a record is urgent by the time of Azure, whatever our clock says', () => {
+test("a record is urgent by Azure's time, whatever our clock shows", () => {
   const observations = (clockAheadSeconds: number, notBefore: string): ObservationSpec[] =>
     [nothing, { events: [event({ notBefore })] }].map((observation) => ({ ...observation, clockAheadSeconds }));
   const [fast] = observe(observations(ahead, at(900))).records;

@@ -26,7 +26,7 @@ const cases: readonly Case[] = [
     pause: { longestMs: 5000, totalMs: 5200 },
   },
   {
-    name: 'a late tick and the clock of Azure ahead of ours',
+    name: "a late tick with Azure's clock ahead of ours",
     tick: { longestMs: 200, totalMs: 200 },
     azureRanAheadMs: 7000,
     pause: { longestMs: 7000, totalMs: 7000 },

@@ -97,7 +97,7 @@ describe('for every history', () => {
     );
   });
 
-  test('what goes in is not touched', () => {
+  test('the input is not modified', () => {
     fc.assert(
       fc.property(anyHistoryWithPauses, (observations) => {
         const frozen = deepFrozen(observations.map((observation) => ({ ...observation, meanwhile: deepFrozen })));
@@ -187,7 +187,7 @@ function expectNotStronger(after: LifecycleRecord, before: LifecycleRecord | und
   expect(gained.filter((word) => !weakened.includes(word))).toEqual([]);
 }
 
-describe('for every two observers of one event, each missing any documents', () => {
+describe('for every two observers of one event that each miss any documents', () => {
   /** One event from Scheduled to its end, no content twice, and it never returns. */
   const anyLife = fc
     .record({

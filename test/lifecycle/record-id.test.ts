@@ -60,7 +60,7 @@ describe('copies of one step', () => {
     expect(transitions(late)).toEqual(transitions(seenBy('web_0')).slice(1));
   });
 
-  test('an update to and fro and to again is told apart by how often', () => {
+  test('repeated updates to and fro differ by their count', () => {
     const [a, b] = [event({ notBefore: at(900) }), event({ notBefore: at(600) })];
     const records = observe([nothing, { events: [a] }, { events: [b] }, { events: [a] }, { events: [b] }]).records;
     expect(records.map(({ repeat }) => repeat)).toEqual([0, 0, 0, 1]);

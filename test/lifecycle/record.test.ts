@@ -4,7 +4,7 @@ import { at, event, nothing, observe, observerNamed, started } from '../support/
 const scheduled = event();
 const lives = (...observations: Parameters<typeof observe>[0][number][]) => observe([nothing, ...observations]).records;
 
-describe('what a record says beside its phase', () => {
+describe('the fields of a record besides its phase', () => {
   test('notice is the time from first sight to the start', () => {
     const [first, second] = lives({ events: [scheduled] }, { events: [started(scheduled)], after: 8 });
     expect(first).toMatchObject({ firstSeenAt: at(2), startedAt: null, noticeSeconds: 898 });
@@ -27,12 +27,12 @@ describe('what a record says beside its phase', () => {
     expect(lives({ events: [scheduled] }, { events: [started(scheduled)] })[1]?.notBefore).toBe(at(900));
   });
 
-  test('startedSeconds is how long Azure listed it as Started, said at its end only', () => {
+  test('startedSeconds is the time that Azure listed it as Started, only in its end', () => {
     const records = lives({ events: [scheduled] }, { events: [started(scheduled)] }, ...fiveSecondsStarted, nothing);
     expect(records.map(({ startedSeconds }) => startedSeconds)).toEqual([null, null, 6]);
   });
 
-  test('startedSeconds is in whole milliseconds, however finely the clock counts', () => {
+  test('startedSeconds is in whole milliseconds, however precise the clock is', () => {
     const records = lives(nothing, { events: [started(scheduled)] }, { events: [], after: 2.004128709 });
     expect(records.at(-1)?.startedSeconds).toBe(2.004);
   });
@@ -54,7 +54,7 @@ describe('what a record says beside its phase', () => {
     expect(end).toMatchObject({ observedPauseMs: 5100, observedPauseTotalMs: 6600 });
   });
 
-  test('a pause that nothing measured is null, one that was measured as none is 0', () => {
+  test('a pause that was not measured is null, one measured as none is 0', () => {
     expect(lives({ events: [scheduled] })[0]?.observedPauseMs).toBeNull();
     expect(lives({ events: [scheduled] }, { events: [started(scheduled)], pauseMs: 0 })[1]?.observedPauseMs).toBe(0);
   });
@@ -70,7 +70,7 @@ describe('what a record says beside its phase', () => {
     expect(records.at(-1)).toMatchObject({ phase: 'Completed', observedOutageSeconds: 95, bootId: 'boot-2' });
   });
 
-  test('the physical host before is told once it is another one', () => {
+  test('the previous physical host is recorded once the host has changed', () => {
     const records = lives(
       { events: [scheduled], physicalHost: 'node-1' },
       { events: [started(scheduled)], physicalHost: 'node-2' },
@@ -81,7 +81,7 @@ describe('what a record says beside its phase', () => {
     ]);
   });
 
-  test('an Updated says from what to what', () => {
+  test('an Updated has the values before and after', () => {
     const [, updated] = lives({ events: [scheduled] }, { events: [event({ notBefore: at(60), durationSeconds: 9 })] });
     expect(updated?.changes).toEqual([
       { field: 'notBefore', from: at(900), to: at(60) },
@@ -95,7 +95,7 @@ describe('what a record says beside its phase', () => {
     ]);
   });
 
-  test('it meets the preview feed of Azure by the id of the scale set, else of the VM', () => {
+  test("its resource id is the one of Azure's preview feed: of the scale set, else of the VM", () => {
     const inScaleSet = observerNamed('web_0', { vmScaleSetResourceId: '/Subscriptions/S/vmss/Web' });
     const [record] = observe([nothing, { events: [scheduled] }], { observer: inScaleSet }).records;
     expect(record?.scheduledEventResourceId).toBe(
@@ -104,7 +104,7 @@ describe('what a record says beside its phase', () => {
     expect(lives({ events: [scheduled] })[0]?.scheduledEventResourceId).toContain('/virtualmachines/web_0/providers/');
   });
 
-  test('it is no test record, and says by which build it was written', () => {
+  test('it is no test record, and names the build that wrote it', () => {
     expect(lives({ events: [scheduled] })[0]).toMatchObject({
       isTest: false,
       bridgeVersion: '1.2.3',
@@ -130,11 +130,11 @@ describe('the physical host', () => {
 
   test('that became unreadable is no move', () => expect(migrated('node-1', null)).toEqual([null, null]));
 
-  test('that was learned late is the one before, once it is another', () => {
+  test('that was learned late becomes the previous host once it has changed', () => {
     expect(migrated(null, 'node-1', 'node-2')).toEqual([null, null, 'node-1']);
   });
 
-  test('that was learned in a look without news counts as well', () => {
+  test('that was learned from an unchanged document counts too', () => {
     const records = lives(
       { events: [scheduled] },
       { events: [scheduled], physicalHost: 'node-1' },
@@ -161,7 +161,7 @@ describe('the outage', () => {
     expect(records.at(-1)?.observedOutageSeconds).toBe(300);
   });
 
-  test('is none of a VM that only bears witness', () => {
+  test('of a VM that is only a witness is null', () => {
     const others = event({ resources: ['web_7'], eventStatus: 'Started' });
     const { records } = observe([nothing, { events: [others] }, { events: [], after: 60, bootId: 'boot-2' }], {
       witnessRate: 1,
@@ -187,7 +187,7 @@ describe('a record stays small', () => {
   const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
   const names = Array.from({ length: 3000 }, (_, n) => `some-scale-set-with-a-long-name_${n}`);
 
-  test('a list of thousands of VMs is cut, this VM kept first, the count before the cut told', () => {
+  test('a list of thousands of VMs is truncated with this VM first, and has the full count', () => {
     const [record] = lives({ events: [event({ resources: [...names, 'web_0'] })] });
     expect(record?.affectedResources[0]).toBe('web_0');
     expect(record?.affectedResourceCount).toBe(3001);
@@ -215,7 +215,7 @@ describe('a record stays small', () => {
     expect(record?.description).toMatch(/^(é€😀)+(é|é€)?…$/u);
   });
 
-  test('whatever Azure says, a record stays below 64 KB', () => {
+  test('a record stays below 64 KB, whatever Azure answers', () => {
     const huge = event({
       resources: [...names, 'web_0'],
       description: '"\u0001\n'.repeat(50_000),

@@ -40,7 +40,7 @@ describe('an event concerns this VM, or no longer', () => {
       records: ['Started: said-by-azure became-affected affectedResources-changed'],
     },
     {
-      name: 'our name leaves while the event stays, and its end is told all the same',
+      name: 'our name leaves while the event stays, and its end is still reported',
       seen: [nothing, { events: [withUs] }, { events: [ofOthers()] }, nothing],
       records: [
         'Scheduled: said-by-azure',
@@ -63,7 +63,7 @@ describe('an event concerns this VM, or no longer', () => {
       ],
     },
     {
-      name: 'a name that only begins like ours is another VM',
+      name: 'a name that only starts with ours is another VM',
       seen: [nothing, { events: [event({ resources: ['web_01', 'xweb_0', 'web'] })] }],
       records: [],
     },
@@ -73,7 +73,7 @@ describe('an event concerns this VM, or no longer', () => {
       records: ['Scheduled: said-by-azure'],
     },
     {
-      name: 'a pause says nothing about an event that does not affect us any more',
+      name: 'a pause is no evidence of an event that no longer affects us',
       seen: [nothing, { events: [withUs] }, { events: [ofOthers()] }, { events: [], incarnation: 9, pauseMs: 5000 }],
       records: [
         'Scheduled: said-by-azure',
@@ -101,7 +101,7 @@ describe('witnesses', () => {
     expect(ids('web_0')).not.toEqual(ids('web_1'));
   });
 
-  test('a witness is not affected, and tells the whole life', () => {
+  test('a witness is not affected, and reports every step', () => {
     const { records } = observe([nothing, { events: [ofOthers()] }, { events: [started(ofOthers())] }, nothing], {
       witnessRate: 1,
     });
@@ -142,12 +142,12 @@ describe('is an impact on this VM near', () => {
   }[] = [
     { name: 'nothing is planned', observations: [], near: false },
     {
-      name: 'an event exactly five minutes away',
+      name: 'an event exactly five minutes ahead',
       observations: [{ events: [event({ notBefore: at(302) })] }],
       near: true,
     },
     {
-      name: 'an event a second further away',
+      name: 'an event a second further ahead',
       observations: [{ events: [event({ notBefore: at(303) })] }],
       near: false,
     },
@@ -166,13 +166,13 @@ describe('is an impact on this VM near', () => {
   });
 });
 
-describe('counting what came in sight', () => {
-  test('an event that our name joins later counts as ours then, and once', () => {
+describe('the count of events that appeared', () => {
+  test('an event that our name joins later counts as ours from then on, once', () => {
     const observations = [nothing, { events: [ofOthers()] }, { events: [scheduled] }, { events: [scheduled] }];
     expect(observe(observations).appeared).toEqual({ seen: 1, ours: 1 });
   });
 
-  test('an event of others that Azure itself says has ended is forgotten at once', () => {
+  test('an event of other VMs that Azure reports as ended is forgotten at once', () => {
     const { state, records } = observe([
       nothing,
       { events: [ofOthers()] },

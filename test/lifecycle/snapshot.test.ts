@@ -16,7 +16,7 @@ describe('the first record of a new stream that is about no event', () => {
   const records = newStream(fiveMinutes({ events: [still] }));
   const snapshots = records.filter(({ phase }) => phase === 'Snapshot');
 
-  test('lists what is in sight once the list of the service is complete', () => {
+  test('lists the open events once the list of the service is complete', () => {
     expect(snapshots).toMatchObject([
       {
         eventId: 'in-sight-second-stream',
@@ -33,7 +33,7 @@ describe('the first record of a new stream that is about no event', () => {
     ]);
   });
 
-  test('comes once, and not in a stream that goes on', () => {
+  test('is sent once, and not in a continued stream', () => {
     expect(
       newStream(fiveMinutes({ events: [still] }).flatMap((observation) => [observation, observation])),
     ).toHaveLength(2);
@@ -67,12 +67,12 @@ describe('a lost state', () => {
     );
   });
 
-  test('presumes nothing of what another VM tells of later', () => {
+  test('presumes no end of an event that another VM reports later', () => {
     const other = observe([{ events: [lost] }], { observer: observerNamed('web_1'), from: noon + 3_600_000 }).records;
     expect(endsOf([...before, ...after, ...other])).toMatchObject({ 'lost-1': null });
   });
 
-  test('of another VM presumes nothing', () => {
+  test('of another VM presumes no end', () => {
     const foreign = observe(fiveMinutes(nothing), {
       observer: observerNamed('web_7'),
       state: emptyState('seventh'),

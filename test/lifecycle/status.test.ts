@@ -6,7 +6,7 @@ import { at, event, nothing, type ObservationSpec, observe, observerNamed, start
 
 const scheduled = event();
 
-describe('a status that nobody knows', () => {
+describe('an unknown status', () => {
   play([
     {
       name: 'ends as Ended, however early it leaves',
@@ -75,7 +75,7 @@ describe('Started, Scheduled, Started', () => {
 
   test('only the time as Started counts', () => expect(records.at(-1)?.startedSeconds).toBe(10));
 
-  test('and gone while Scheduled again is Ended', () => {
+  test('that leaves while Scheduled again is Ended', () => {
     const gone = observe([...observations.slice(0, 5), nothing]).records.at(-1);
     expect(gone).toMatchObject({ phase: 'Ended', evidence: ['status-went-back'], startedSeconds: 5 });
   });
@@ -88,7 +88,7 @@ describe('ids agree', () => {
     observe(observations, { observer: observerNamed(vm) }).records;
   const both = (given = {}) => event({ resources: ['web_0', 'web_1'], ...given });
 
-  test('whatever the api-version: older ones tell no duration', () => {
+  test('has no duration in older API versions', () => {
     const observations = (durationSeconds: number | null): ObservationSpec[] => [
       nothing,
       { events: [both({ durationSeconds })] },
@@ -104,7 +104,7 @@ describe('ids agree', () => {
     expect(new Set(idsOf(seenBy('web_0', [nothing, ...observations]), 'Updated')).size).toBe(2);
   });
 
-  test('of a status that went back, for who joined after an update to the same content', () => {
+  test('of a status that was set back, for a VM that joined after an update to the same content', () => {
     const moved = both({ notBefore: at(1800) });
     const late: readonly ObservationSpec[] = [
       nothing,

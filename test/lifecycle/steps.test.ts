@@ -79,7 +79,7 @@ describe('an event changes while it is listed', () => {
       ],
     },
     {
-      name: 'a status nobody knows leaves the phase as it is, and back to that phase is no step',
+      name: 'an unknown status does not change the phase, and back to that phase is no step',
       seen: [
         nothing,
         { events: [scheduled] },
@@ -102,7 +102,7 @@ describe('an event changes while it is listed', () => {
       records: ['Updated: status-unknown', 'Started: said-by-azure'],
     },
     {
-      name: 'an unreadable status at the very first look',
+      name: 'an unreadable status in the first observation',
       seen: [{ events: [event({ eventStatus: null })] }],
       records: ['Updated: present-at-first-look status-unknown'],
     },
@@ -145,7 +145,7 @@ describe('an event id returns', () => {
       ],
     },
     {
-      name: 'an ended event that comes back with a status nobody knows',
+      name: 'an ended event that returns with an unknown status',
       seen: [nothing, { events: [scheduled] }, nothing, { events: [event({ eventStatus: 'Paused' })] }],
       records: ['Scheduled: said-by-azure', 'Canceled: left-before-not-before', 'Updated: reappeared status-unknown'],
     },
@@ -164,10 +164,10 @@ describe('an event id returns', () => {
   });
 });
 
-describe('what a step changed', () => {
+describe('the changes of a step', () => {
   const changesOf = (...observations: ObservationSpec[]) => observe([nothing, ...observations]).records.at(-1)?.changes;
 
-  test('a status that went back, or that nobody knows, says from what to what', () => {
+  test('a status that was set back, or is unknown, has the values before and after', () => {
     expect(changesOf({ events: [scheduled] }, { events: [started(scheduled)] }, { events: [scheduled] })).toEqual([
       { field: 'eventStatus', from: 'Started', to: 'Scheduled' },
     ]);
@@ -176,7 +176,7 @@ describe('what a step changed', () => {
     ]);
   });
 
-  test('Started is no Updated: it says by its evidence that the list is another one', () => {
+  test('Started is no Updated: its evidence has the changed list', () => {
     const more = started(scheduled, { resources: ['web_0', 'web_1'] });
     expect(changesOf({ events: [scheduled] }, { events: [more] })).toEqual([]);
   });
@@ -205,7 +205,7 @@ describe('what a step changed', () => {
     }
   });
 
-  test('of two entries of one id the union of the names is what changes, and it is told once', () => {
+  test('of two entries of one id the union of their names is compared, and reported once', () => {
     const winner = { ...scheduled, raw: { always: 'the same' } };
     const united = (resources: string[]) => ({ events: [{ ...winner, resources }] });
     const both = united(['web_0', 'web_1']);
@@ -231,7 +231,7 @@ describe('an event that was hidden', () => {
     },
   ]);
 
-  test('while it started: how long it was Started nobody knows', () => {
+  test('left while it started: the time in Started is unknown', () => {
     const hidden = Array.from({ length: 20 }, () => ({ events: [], unreadable: 1 }));
     const records = observe([
       nothing,
@@ -271,7 +271,7 @@ describe('the second life of an event', () => {
     nothing,
   ];
 
-  test('is measured anew: everybody was told to recover', () => {
+  test('is measured again, since every consumer has recovered', () => {
     const second = observe(back).records.slice(3);
     expect(
       second.map(({ phase, firstSeenAt, noticeSeconds, observedPauseMs }) => [
@@ -287,7 +287,7 @@ describe('the second life of an event', () => {
     ]);
   });
 
-  test('of which only the later part is seen has no startedSeconds', () => {
+  test('that is observed only in its later part has no startedSeconds', () => {
     const { records } = observe([
       nothing,
       { events: [started(scheduled)] },
@@ -298,7 +298,7 @@ describe('the second life of an event', () => {
     expect(records.map(({ startedSeconds }) => startedSeconds)).toEqual([null, 1, null, null]);
   });
 
-  test('is published even when it names other VMs only: the end that was told is withdrawn', () => {
+  test('is published even when it names only other VMs, since it withdraws the reported end', () => {
     const others = event({ resources: ['web_7'] });
     expect(phaseLines(observe([nothing, { events: [scheduled] }, nothing, { events: [others] }]).records).at(-1)).toBe(
       'Scheduled: reappeared',

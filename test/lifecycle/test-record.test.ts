@@ -12,7 +12,7 @@ const given = {
   bridgeVersion: '1.2.3',
 };
 
-test('a test is clearly one, in every field by which somebody might act', () => {
+test('a test is recognizable as one in every field that a consumer might act on', () => {
   const { record } = testRecord(emptyState('s'), given);
   expect(record).toMatchObject({
     isTest: true,
@@ -30,11 +30,11 @@ test('a test is clearly one, in every field by which somebody might act', () => 
   });
 });
 
-test('a test is urgent, so that a sink that is left alone after a failure is tried at once', () => {
+test('a test is urgent, so that a sink in backoff is tried at once', () => {
   expect(isUrgent(testRecord(emptyState('s'), given).record)).toBe(true);
 });
 
-test('a test takes a position of the stream and leaves nothing else behind', () => {
+test('a test takes a position of the stream and changes nothing else', () => {
   const before = { ...emptyState('s'), position: 41 };
   expect(testRecord(before, given).state).toEqual({ ...before, position: 42 });
 });
@@ -45,7 +45,7 @@ test('each test is another event, and the same one has the same ids', () => {
   expect(other?.recordId).not.toBe(one?.recordId);
 });
 
-test('the next document does not end a test, and the events that it lists go on behind it', () => {
+test('the next document does not end a test, and its events continue after it', () => {
   const freeze = event();
   const emitTest = (state: LifecycleState): LifecycleState => testRecord(state, given).state;
   const { records } = observe([

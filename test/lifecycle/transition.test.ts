@@ -28,7 +28,7 @@ describe('an event runs its course', () => {
       records: ['Started: started-without-notice', 'Completed: left-after-started not-before-unknown'],
     },
     {
-      name: 'an event that was there at the first look has an unknown beginning',
+      name: 'an event listed in the first observation has an unknown start',
       seen: [{ events: [scheduled] }],
       records: ['Scheduled: present-at-first-look'],
     },
@@ -47,7 +47,7 @@ describe('an event runs its course', () => {
       records: ['Scheduled: said-by-azure', 'Started: said-by-azure'],
     },
     {
-      name: 'Azure itself says Completed, and leaving afterwards is no step',
+      name: 'Azure reports Completed, and leaving afterwards is no step',
       seen: [
         nothing,
         { events: [started(scheduled)] },
@@ -58,7 +58,7 @@ describe('an event runs its course', () => {
       records: ['Started: started-without-notice', 'Completed: said-by-azure'],
     },
     {
-      name: 'Azure itself says Canceled of an event never seen before',
+      name: 'Azure reports Canceled of an event never listed before',
       seen: [nothing, { events: [event({ eventStatus: 'Canceled' })] }, nothing],
       records: ['Canceled: said-by-azure'],
     },
@@ -80,7 +80,7 @@ describe('an event runs its course', () => {
   ]);
 });
 
-test('the events of one document are told in the order of their lower-case ids', () => {
+test('the events of one document are recorded in the order of their lower-case ids', () => {
   const { records } = observe([nothing, { events: ['b', 'A', 'C'].map((eventId) => event({ eventId })) }]);
   expect(records.map(({ eventId }) => eventId)).toEqual(['A', 'b', 'C']);
 });
@@ -98,7 +98,7 @@ describe('until the observer is known', () => {
     { events: [], unknownObserver: true },
   ];
 
-  test('documents are set aside, and nothing is told', () => {
+  test('documents are buffered, and no record is made', () => {
     const { records, state } = observe(early);
     expect(records).toEqual([]);
     expect(state.undecided.map(({ document }) => document?.events.length)).toEqual([0, 1, 1, 1, 0]);
@@ -143,7 +143,7 @@ describe('until the observer is known', () => {
     ]);
   });
 
-  test('they are decided in order, with the time at which each was seen', () => {
+  test('they are decided in order, with the time of each observation', () => {
     const { records, state } = observe([...early, { events: [], kind: 'unavailable' }]);
     expect(phaseLines(records)).toEqual([
       'Scheduled: said-by-azure',
@@ -154,7 +154,7 @@ describe('until the observer is known', () => {
     expect(state.undecided).toEqual([]);
   });
 
-  test('they give the very records that a known observer would have given', () => {
+  test('they make the same records as with a known observer', () => {
     const late = observe([...early, nothing]).records;
     const known = observe(early.map((observation) => ({ ...observation, unknownObserver: false }))).records;
     expect(late).toEqual(known);
@@ -185,7 +185,7 @@ describe('until the observer is known', () => {
     expect(phaseLines(early.records).at(-1)).toMatch(/^Ended: /);
   });
 
-  test('what does not fit is a gap for what comes after it, and the first is never given up', () => {
+  test('a dropped document is a gap for the next one, and the first is never dropped', () => {
     const big = (n: number): ObservationSpec => ({
       events: [event({ notBefore: at(900 + n), description: 'x'.repeat(3_000_000) })],
       unknownObserver: true,
@@ -195,7 +195,7 @@ describe('until the observer is known', () => {
     expect(undecided[1]?.previousDocumentAt).toBeNull();
   });
 
-  test('no more than a thousand wait: the newest then takes the place of the one before', () => {
+  test('at most a thousand are buffered: then the newest replaces the one before', () => {
     const observations = Array.from({ length: 1010 }, (_, n) => ({
       events: [event({ notBefore: at(n) })],
       unknownObserver: true,
@@ -206,7 +206,7 @@ describe('until the observer is known', () => {
     expect(undecided.at(-1)?.document?.events[0]?.notBefore).toBe(at(1009));
   });
 
-  test('a 304 answer to a document that is not held says nothing', () => {
+  test('a 304 answer to a document that is not buffered is ignored', () => {
     const { records, state } = observe([{ events: [], kind: 'unchanged' }]);
     expect(records).toEqual([]);
     expect(state.lastDocumentAt).toBeNull();
@@ -214,7 +214,7 @@ describe('until the observer is known', () => {
 });
 
 describe('a crowd', () => {
-  test('a thousand events of a hundred VMs each are told once and not again', () => {
+  test('a thousand events of a hundred VMs each are recorded once', () => {
     const names = Array.from({ length: 100 }, (_, n) => `web_${n}`);
     const crowd = Array.from({ length: 1000 }, (_, n) => event({ eventId: `event-${n}`, resources: names }));
     const { records, state } = observe([nothing, { events: crowd }, { events: crowd }]);
@@ -222,24 +222,24 @@ describe('a crowd', () => {
     expect(state.position).toBe(1000);
   });
 
-  test('a turn in which nothing changed answers the very same events', () => {
+  test('an unchanged document returns the same events object', () => {
     const before = observe([nothing, { events: [scheduled] }]).state;
     const after = observe([{ events: [event()], incarnation: 2 }], { state: before }).state;
     expect(after.events).toBe(before.events);
   });
 
-  test('of events that end together it does not depend on their order in the document which are forgotten', () => {
+  test('which of several events that end together are forgotten does not depend on their order in the document', () => {
     const many = Array.from({ length: 1010 }, (_, n) => event({ eventId: `event-${n}` }));
     const kept = (events: typeof many) => [...observe([nothing, { events }, nothing]).state.events.keys()].sort();
     expect(kept(many.toReversed())).toEqual(kept(many));
   });
 
-  test('events that stay listed as Completed are told once, however many', () => {
+  test('events that stay listed as Completed are recorded once, however many', () => {
     const many = Array.from({ length: 1010 }, (_, n) => event({ eventId: `event-${n}`, eventStatus: 'Completed' }));
     expect(observe([nothing, { events: many }, { events: many }, { events: many }]).records).toHaveLength(1010);
   });
 
-  test('an offset of the clock that wavers by a second is told, and writes nothing', () => {
+  test('a clock offset that varies by a second is returned, and causes no write', () => {
     const observations = [0, 1, 0, 1].map((clockOffsetSeconds) => ({ events: [scheduled], clockOffsetSeconds }));
     const { state } = observe([nothing, ...observations]);
     expect(state.clockOffsetSeconds).toBe(0);

@@ -12,7 +12,7 @@ const cases: readonly { name: string; record: Partial<LifecycleRecord>; urgent: 
   { name: 'a freeze in just under 5 minutes', record: { notBefore: '2026-03-14T09:04:59.999Z' }, urgent: true },
   { name: 'a freeze whose time has passed', record: { notBefore: '2026-03-14T08:00:00.000Z' }, urgent: true },
   { name: 'a freeze at an unknown time', record: { notBefore: null }, urgent: true },
-  { name: 'a freeze at a time nobody can read', record: { notBefore: 'soon' }, urgent: true },
+  { name: 'a freeze at an unreadable time', record: { notBefore: 'soon' }, urgent: true },
   {
     name: 'a change that brings it near',
     record: { phase: 'Updated', notBefore: '2026-03-14T09:01:00.000Z' },
@@ -20,7 +20,7 @@ const cases: readonly { name: string; record: Partial<LifecycleRecord>; urgent: 
   },
   { name: 'a change that leaves it far', record: { phase: 'Updated' }, urgent: false },
   { name: 'any start', record: { phase: 'Started' }, urgent: true },
-  { name: 'the start of a type nobody knows', record: { phase: 'Started', eventType: null }, urgent: true },
+  { name: 'the start of an unknown type', record: { phase: 'Started', eventType: null }, urgent: true },
   { name: 'the end of a freeze', record: { phase: 'Completed', notBefore: null }, urgent: false },
   { name: 'a freeze called off', record: { phase: 'Canceled', notBefore: null }, urgent: false },
   { name: 'a freeze that ended somehow', record: { phase: 'Ended', notBefore: null }, urgent: false },

@@ -54,7 +54,7 @@ describe('whose outbox it is', () => {
       kept: false,
     },
     {
-      name: 'an unknown boot proves nothing',
+      name: 'an unknown boot is no evidence',
       stored: [web0, null],
       bootId: null,
       reported: null,

@@ -71,7 +71,7 @@ describe(`a writer that is killed ${kills} times`, () => {
 });
 
 test.skipIf(process.platform !== 'linux')(
-  'a writer whose index of the log is truncated by somebody else dies, and the next start finds everything',
+  'a writer whose index of the log is truncated by another program crashes, and the next start finds everything',
   async () => {
     using harness = createHarness();
     const { written, signal } = await runAndEnd(harness.directory, 40, () =>

@@ -50,7 +50,7 @@ describe('a commit that fails', () => {
     expect(harness.lines.map(({ fields }) => fields.code)).toEqual(['sqlite-5', 'writable']);
   });
 
-  test('of a delivery update sends nothing again in this process', async () => {
+  test('of a delivery update repeats no delivery in this process', async () => {
     using harness = createHarness();
     const outbox = harness.open();
     appendRecords(outbox, { count: 3 });
@@ -75,7 +75,7 @@ describe('a commit that fails', () => {
     expect(again.progress('hub').step).toBe(2);
   });
 
-  test('leaves what was delivered meanwhile counted as undurable', async () => {
+  test('leaves records delivered by then counted as undurable', async () => {
     using harness = createHarness();
     const outbox = harness.open();
     const other = keepFileBusy(harness.directory);

@@ -34,7 +34,7 @@ describe('deliveries', () => {
     { filter: { states: all, position: 2 }, found: ['2 hub', '2 table'] },
     { filter: { states: all, sink: 'nobody' }, found: [] },
   ];
-  test.for(cases)('of $filter are $found, newest last', ({ filter, found }) => {
+  test.for(cases)('with $filter finds $found, newest last', ({ filter, found }) => {
     using harness = createHarness();
     varied(harness);
     const entries = listDeliveries(harness.directory, { ...filter, limit: 100 });
@@ -59,7 +59,7 @@ describe('deliveries', () => {
       found: [3],
     },
   ];
-  test.for(chosen)('of the records $filter are those at $found', ({ filter, found }) => {
+  test.for(chosen)('of records with $filter finds those at $found', ({ filter, found }) => {
     using harness = createHarness();
     const outbox = harness.open({ sinks: ['hub'] });
     const append = (eventId: string, given: Partial<LifecycleRecord>): void => {
@@ -79,7 +79,7 @@ describe('deliveries', () => {
     expect(exported.map(({ position }) => position)).toEqual(found);
   });
 
-  test('whose bytes have gone bad are of no type and affect no VM, and keep no other from being found', () => {
+  test('whose bytes are damaged have no type and affect no VM, and hide no other delivery', () => {
     using harness = createHarness();
     appendRecords(harness.open({ sinks: ['hub'] }), { count: 2 });
     const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));

@@ -109,7 +109,7 @@ describe('append', () => {
     db.close();
   });
 
-  test('writes nothing for a turn that changes nothing, and the time of the last document once a minute', () => {
+  test('writes nothing for an unchanged document, and the time of the last document once a minute', () => {
     using harness = createHarness();
     const outbox = harness.open();
     outbox.append({ ...outbox.state, lastDocumentAt: '2026-01-01T00:00:00.000Z', incarnation: 1 }, []);
@@ -158,7 +158,7 @@ describe('append', () => {
     expect(readOutbox(harness.directory)).toMatchObject({ position: 600 });
   });
 
-  test('that is still being written takes further ones with it', async () => {
+  test('that is being written includes records appended by then', async () => {
     using harness = createHarness();
     const outbox = harness.open();
     appendRecords(outbox, { count: 400 });
@@ -171,7 +171,7 @@ describe('append', () => {
     expect(again.progress('hub').step).toBe(3);
   });
 
-  test('that was cut off by a crash leaves nothing behind', () => {
+  test('that was interrupted by a crash leaves nothing behind', () => {
     using harness = createHarness();
     harness.open().close();
     const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));

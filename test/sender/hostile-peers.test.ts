@@ -139,7 +139,7 @@ test.for(['gzip-bomb', 'endless'] as const)(
   },
 );
 
-test('a token endpoint that answers without an end is cut off and asked again', async () => {
+test('a token endpoint that answers without an end is cut off and retried', async () => {
   const senders = await opened();
   local.azure.imds.fault('token', { status: 200, body: 'x'.repeat(32 * 1024 * 1024) }, 1);
   expect(await send(senders, 'log-analytics')).toMatchObject({

@@ -35,7 +35,7 @@ test('after all tokens were revoked both destinations get what is sent, with one
   expect(local.azure.imds.requests('token') - before).toBe(2);
 });
 
-test('where the role is missing a send is refused, and tokens are not asked for in a loop', async () => {
+test('without the role a send is refused, and tokens are not fetched in a loop', async () => {
   const { send } = await opened();
   local.azure.eventHubs.fault('unauthorized');
   const before = local.azure.imds.requests('token');

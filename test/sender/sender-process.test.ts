@@ -79,7 +79,7 @@ describe('a process that dies of what it does', () => {
     expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
   });
 
-  test('a program that cannot be started is said, and tried again by the next send', async () => {
+  test('a program that cannot be started is reported, and retried by the next send', async () => {
     const { sender } = open({
       fork: (more) =>
         forkChild({ program: { path: '/nowhere/bridge.cjs', fd: null }, args: [], env: process.env, ...more }),
@@ -91,7 +91,7 @@ describe('a process that dies of what it does', () => {
   });
 });
 
-test('a sender of another version than the bridge does not start, and its failure says to restart the service', async () => {
+test('a sender of another version than the bridge does not start, and its failure advises to restart the service', async () => {
   const program = openProgram(mainFile);
   const args = [senderVerb, 'event-hubs', '0.0.1'];
   const { sender, warnings } = open({ fork: (more) => forkChild({ program, args, env: process.env, ...more }) });
@@ -131,8 +131,8 @@ test.skipIf(process.platform !== 'linux')(
   },
 );
 
-describe('a process that cannot begin', () => {
-  test('a process that cannot begin is not kept: the next send has another one', async () => {
+describe('a process that cannot start', () => {
+  test('a process that cannot start is not kept: the next send starts another one', async () => {
     const { sender } = open({ start: { config: { log: { level: 'refuse to begin' } } as unknown as Config } });
     for (const starts of [1, 2]) {
       await expect(send(sender, 'is well')).rejects.toThrow('what it needs is not there');
@@ -169,7 +169,7 @@ function refusingToBegin(): Child {
 }
 
 describe('how long a process is there', () => {
-  test('none is started before there is something to do, and it ends when there was nothing for a while', async () => {
+  test('no process starts before the first call, and it ends after a while without calls', async () => {
     const { sender, warnings } = open({ idleMs: 300 });
     expect(sender.facts).toMatchObject({ pid: null, starts: 0 });
     await send(sender, 'is well');

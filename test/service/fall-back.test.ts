@@ -5,10 +5,10 @@ import { type Behaviour, createHarness, refusalOf } from './harness.ts';
 
 const neverReady: readonly { readonly name: string; readonly behaviour: Behaviour; readonly because: RegExp }[] = [
   { name: 'that ends at once', behaviour: 'dies', because: /it ended again and again, last with exit code 1/ },
-  { name: 'that never says that it is up', behaviour: 'hangs', because: /it has not said for 90 s that it is up/ },
-  { name: 'that says that it is up, and ends', behaviour: 'dies-when-up', because: /it does not stay up/ },
-  { name: 'that is up and takes no question', behaviour: 'is-deaf', because: /it takes no question/ },
-  { name: 'that finds its configuration wrong', behaviour: 'exits-78', because: /it finds its configuration wrong/ },
+  { name: 'that never becomes ready', behaviour: 'hangs', because: /it has not said for 90 s that it is up/ },
+  { name: 'that becomes ready and ends', behaviour: 'dies-when-up', because: /it does not stay up/ },
+  { name: 'that becomes ready and answers nothing', behaviour: 'is-deaf', because: /it takes no question/ },
+  { name: 'that finds its configuration invalid', behaviour: 'exits-78', because: /it finds its configuration wrong/ },
   { name: 'that cannot be executed', behaviour: 'exits-203', because: /it cannot be executed/ },
 ];
 
@@ -35,7 +35,7 @@ test.each(neverReady)('a version $name makes way for the one before', async ({ b
   expect(readFileSync(join(harness.places.state, 'outbox.sqlite'), 'utf8')).toBe('what waits');
 });
 
-test('after a configuration that was taken back none is left but the one that runs', async () => {
+test('after a rollback of the configuration only the running version is left', async () => {
   using harness = createHarness();
   await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration('a') });
   await refusalOf(harness.install({ configuration: harness.configuration('b', 'dies') }));
@@ -43,7 +43,7 @@ test('after a configuration that was taken back none is left but the one that ru
   expect(existsSync(harness.places.keptConfiguration)).toBe(false);
 });
 
-test('what the log of the version said last is told, one sentence a line', async () => {
+test('the last log lines of the version are reported, one sentence a line', async () => {
   using harness = createHarness();
   await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
   const { message } = await refusalOf(harness.install({ from: harness.package('2.0.0', { behaviour: 'exits-78' }) }));
@@ -75,7 +75,7 @@ test('a configuration that is right and with which the service does not become r
   expect(harness.runs()).toContain('1.0.0');
 });
 
-test('a first version that does not become ready stays, and systemd goes on starting it', async () => {
+test('a first version that does not become ready stays, and systemd continues to start it', async () => {
   using harness = createHarness();
   const { reason, message } = await refusalOf(
     harness.install({ from: harness.package('1.0.0', { behaviour: 'dies' }), configuration: harness.configuration() }),
@@ -86,7 +86,7 @@ test('a first version that does not become ready stays, and systemd goes on star
   expect(await harness.install({ from: harness.package('1.0.1') })).toMatchObject({ outcome: 'becomes-ready' });
 });
 
-test('where the one before does not become ready either, both are told', async () => {
+test('when the previous version does not become ready either, both are reported', async () => {
   using harness = createHarness();
   await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
   rmSync(join(harness.places.versions, '1.0.0/scheduled-events-bridge.cjs'));
@@ -97,7 +97,7 @@ test('where the one before does not become ready either, both are told', async (
   );
 });
 
-test('a version that runs and was never written down is gone back to as well', async () => {
+test('a running version without an entry in the installation record can be rolled back to', async () => {
   using harness = createHarness();
   await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
   rmSync(harness.places.record);

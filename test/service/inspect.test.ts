@@ -32,7 +32,7 @@ const unguarded: readonly Unguarded[] = [
 ];
 
 test.for(unguarded)(
-  'a $name is no guard of the configuration: rights are given anew, nothing is restarted',
+  'a $name is not a valid permission of the configuration: permissions are set again, nothing is restarted',
   async ({ spoil, needsRoot }, { skip }) => {
     if (needsRoot && process.geteuid?.() !== 0) skip('only root can give files away');
     using harness = createHarness();

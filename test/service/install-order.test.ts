@@ -27,7 +27,7 @@ test.for([
   });
 });
 
-test('the folder of a package may be named from where one stands', async () => {
+test('the folder of a package may be a relative path', async () => {
   using harness = createHarness();
   const from = relative(process.cwd(), harness.package('1.0.0'));
   expect(await harness.install({ from, configuration: harness.configuration() })).toMatchObject({ folder: '1.0.0' });

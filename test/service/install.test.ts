@@ -59,7 +59,7 @@ test.each([
   }
 });
 
-test('what is ready is installed, also where systemd has no time to tell of it', async () => {
+test('a version that is ready is installed, even when systemd reports it late', async () => {
   const marks: (() => void)[] = [];
   using harness = createHarness({
     reach: () => {
@@ -90,7 +90,7 @@ test('the same again changes nothing and restarts nothing', async () => {
   expect(statSync(harness.places.configuration).ino).toBe(inode);
 });
 
-test('another configuration alone is written and the service restarted', async () => {
+test('only another configuration is written and the service restarted', async () => {
   using harness = createHarness();
   const from = harness.package('1.0.0');
   await harness.install({ from, configuration: harness.configuration('a') });
@@ -102,7 +102,7 @@ test('another configuration alone is written and the service restarted', async (
   expect(existsSync(harness.places.keptConfiguration)).toBe(false);
 });
 
-test('a configuration that was changed by hand is restarted with, too', async () => {
+test('a configuration that was edited manually also restarts the service', async () => {
   using harness = createHarness();
   const from = harness.package('1.0.0');
   await harness.install({ from, configuration: harness.configuration('a') });
@@ -111,7 +111,7 @@ test('a configuration that was changed by hand is restarted with, too', async ()
 });
 
 const badConfigurations = [
-  { name: 'that is no JSON', text: '{', message: /is not JSON/ },
+  { name: 'that is not JSON', text: '{', message: /is not JSON/ },
   {
     name: 'with an unknown key',
     text: '{"sinks":{"stdout":{}},"imds":{"polInterval":1}}',
@@ -157,7 +157,7 @@ test('a configuration file that is not there is refused', async () => {
   expect([reason, message]).toEqual(['badConfiguration', expect.stringContaining('there is no such file')]);
 });
 
-test('a configuration that nobody can get at is refused', async () => {
+test('a configuration that cannot be read is refused', async () => {
   using harness = createHarness();
   const loop = join(harness.root, 'loop.json');
   symlinkSync(loop, loop);
@@ -165,7 +165,7 @@ test('a configuration that nobody can get at is refused', async () => {
   expect([reason, message]).toEqual(['badConfiguration', expect.stringMatching(/cannot be read: ELOOP/)]);
 });
 
-test('a configuration that comes through a pipe, and one that changes while it is looked at, are refused', async () => {
+test('a configuration from a pipe, and one that changes while it is read, are refused', async () => {
   using harness = createHarness();
   const from = harness.package('1.0.0');
   const pipe = harness.configuration('pipe');
@@ -188,7 +188,7 @@ test('a configuration that comes through a pipe, and one that changes while it i
 });
 
 test.each([0o600, 0o644])(
-  'a configuration that was there before, with the rights %o, is given to the service alone',
+  'an existing configuration, with the permissions %o, becomes readable only by the service',
   async (mode) => {
     using harness = createHarness();
     const { settings, configuration } = harness.places;
@@ -226,7 +226,7 @@ test('a new version runs instead, and the one before is kept', async () => {
   expect(readFileSync(harness.places.unit, 'utf8')).toContain('of version 2.0.0');
 });
 
-test('an older version is installed as well when it is asked for', async () => {
+test('an older version is installed on request', async () => {
   using harness = createHarness();
   await harness.install({ from: harness.package('2.0.0'), configuration: harness.configuration() });
   expect(await harness.install({ from: harness.package('1.0.0') })).toMatchObject({ folder: '1.0.0', from: '2.0.0' });
@@ -245,7 +245,7 @@ test('an update where nothing is installed installs', async () => {
   expect(harness.calls()).toContain('enable');
 });
 
-test('a service that was disabled stays so through an update, and is enabled when that is asked for', async () => {
+test('a disabled service stays disabled through an update, and is enabled on request', async () => {
   using harness = createHarness();
   await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
 
@@ -261,7 +261,7 @@ test('a service that was disabled stays so through an update, and is enabled whe
   expect(harness.runs()).toContain('2.0.0');
 });
 
-test('another build of the same version gets a folder of its own', async () => {
+test('another build of the same version gets its own folder', async () => {
   using harness = createHarness();
   await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
   const { folder } = await harness.install({ from: harness.package('1.0.0', { build: 2 }) });
@@ -285,7 +285,7 @@ test.each([
   expect((await harness.install({ from })).folder).toMatch(/^1\.0\.0\+/);
 });
 
-test('in an image everything is laid down and enabled, and nothing is started', async () => {
+test('in an image everything is installed and enabled, and nothing is started', async () => {
   using harness = createHarness({ facts: { isLive: false } });
   const done = await harness.install({
     from: harness.package('1.0.0'),
@@ -297,7 +297,7 @@ test('in an image everything is laid down and enabled, and nothing is started', 
   expect(existsSync(harness.places.state)).toBe(false);
 });
 
-test('a command of the same name that is somebody else’s is left alone', async () => {
+test('a command of the same name that belongs to another product is kept', async () => {
   using harness = createHarness();
   mkdirSync(join(harness.root, 'usr/local/bin'), { recursive: true });
   writeFileSync(harness.places.command, 'not ours');
@@ -311,7 +311,7 @@ test('a command of the same name that is somebody else’s is left alone', async
 });
 
 test.skipIf(noMounting)(
-  `where /usr/local is read-only everything but the command is installed, and that is said${noMounting}`,
+  `with a read-only /usr/local everything but the command is installed, which is reported${noMounting}`,
   () => {
     const result = inMountNamespace('install-read-only.ts');
     expect(JSON.parse(result)).toEqual({
@@ -328,7 +328,7 @@ test.skipIf(noMounting)(
 );
 
 test.skipIf(noMounting)(
-  `a package is refused for what is wrong with it, also where home is a mount point${noMounting}`,
+  `an invalid package is refused with the reason, also when home is a mount point${noMounting}`,
   () => {
     const result = inMountNamespace('install-mounted.ts');
     expect(result).toMatch(/^The package in .* is damaged: LICENSE is missing/);

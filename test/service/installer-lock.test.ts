@@ -24,7 +24,7 @@ test('installers take turns', async () => {
   expect(existsSync(lock)).toBe(false);
 });
 
-test('an installer that does not end is not waited for for ever', async () => {
+test('an installer that hangs is waited for with a time-out', async () => {
   using harness = createHarness();
   const { lock } = harness.places;
   const { clock } = harness;
@@ -35,7 +35,7 @@ test('an installer that does not end is not waited for for ever', async () => {
   expect(existsSync(harness.places.home)).toBe(false);
 });
 
-test('the lock of an installer that was killed is nobody’s', async () => {
+test('the lock of an installer that was killed is free', async () => {
   using harness = createHarness();
   const { lock } = harness.places;
   const holder = `const db = new (require('node:sqlite').DatabaseSync)(process.argv[1]); db.exec('BEGIN EXCLUSIVE'); console.log('held'); setInterval(() => {}, 1000);`;
@@ -50,7 +50,7 @@ test('the lock of an installer that was killed is nobody’s', async () => {
   expect(await alone(lock, { clock: harness.clock, patienceMs: 0 }, async () => 'done')).toBe('done');
 });
 
-test('a lock whose file was removed under its holder keeps the next one from meeting nobody', async () => {
+test('a lock whose file was removed while it was held still keeps the next installer out', async () => {
   using harness = createHarness();
   const { lock } = harness.places;
   const order: string[] = [];

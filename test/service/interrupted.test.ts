@@ -99,7 +99,7 @@ describe('an installer that is killed and run again', () => {
     },
   );
 
-  test('is no trouble to one that wants the old version again', async () => {
+  test('does not prevent an installation of the old version', async () => {
     using harness = createHarness();
     await harness.install(first(harness));
     const before = installed(harness);
@@ -120,7 +120,7 @@ describe('an installer that is killed and run again', () => {
     expect(installed(cut)).toEqual(uncut.first);
   });
 
-  test('goes on going back when it was killed while it did', async () => {
+  test('continues the rollback when it was killed during it', async () => {
     using harness = createHarness();
     await harness.install(first(harness));
     const from = harness.package('2.0.0', { behaviour: 'dies' });

@@ -26,7 +26,7 @@ const bad: readonly {
   readonly message: RegExp;
 }[] = [
   {
-    name: 'that is of something else',
+    name: 'that belongs to another program',
     change: (manifest) => ({ ...manifest, name: 'other' }),
     message: /it is of "other"/,
   },
@@ -55,7 +55,7 @@ const bad: readonly {
   },
   { name: 'with an absolute file', change: withFile({ path: '/etc/passwd' }), message: /no path in the folder/ },
   { name: 'with a file that is the folder', change: withFile({ path: '.' }), message: /no path in the folder/ },
-  { name: 'with a checksum that is none', change: withFile({ sha256: 'A' }), message: /no SHA-256/ },
+  { name: 'with an invalid checksum', change: withFile({ sha256: 'A' }), message: /no SHA-256/ },
   { name: 'with a file without a size', change: withFile({ bytes: '1' }), message: /no size/ },
 ];
 
@@ -89,7 +89,7 @@ test('rights are taken as text or as a number, and files may be in folders', () 
   ]);
 });
 
-test('what is wrong with a file is told: missing, no file, longer, other', () => {
+test('a wrong file is reported: missing, not a file, longer, different', () => {
   using harness = createHarness();
   const from = harness.package('1.0.0');
   const desired = readPackage(from);
@@ -113,7 +113,7 @@ test('a folder with another build of the version is not the one', () => {
   expect(isPlaced(mkdtempSync(join(harness.root, 'empty-')), readPackage(one))).toBe(false);
 });
 
-test('a build gets the name of its version, and one of its own where that is taken', () => {
+test('a build is named after its version, with a suffix when that name is taken', () => {
   using harness = createHarness();
   const desired = readPackage(harness.package('1.0.0'));
   const own = `1.0.0+${desired.manifestSha256.slice(0, 8)}`;

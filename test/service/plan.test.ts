@@ -102,7 +102,7 @@ const cases: readonly {
     steps: 'record enable restart',
   },
   {
-    name: 'it was disabled and somebody started it',
+    name: 'it was disabled and started manually',
     observed: { ...runsOne, service: { ...disabled, active: true } },
     desired: update(two),
     outcome: 'becomes-ready',
@@ -158,14 +158,14 @@ const cases: readonly {
     back: one,
   },
   {
-    name: 'nobody knows what runs',
+    name: 'the running version is unknown',
     observed: { ...runsOne, record: unsettledOne },
     desired: update(one),
     outcome: 'becomes-ready',
     steps: 'restart',
   },
   {
-    name: 'somebody has changed the unit',
+    name: 'the unit was edited',
     observed: { ...runsOne, unit: 'changed', ownUnit: 'changed' },
     desired: install(one),
     outcome: 'becomes-ready',
@@ -221,14 +221,14 @@ const cases: readonly {
     steps: 'place make-account write-configuration write-unit switch write-remover link-command enable',
   },
   {
-    name: 'the version before has gone',
+    name: 'the previous version is missing',
     observed: { ...runsOne, folders: ['0'] },
     desired: update(two),
     outcome: 'becomes-ready',
     steps: 'place record write-unit switch reload restart',
   },
   {
-    name: 'what runs was never written down',
+    name: 'the running version has no entry in the installation record',
     observed: { ...runsOne, record: null },
     desired: update(two),
     outcome: 'becomes-ready',
@@ -236,7 +236,7 @@ const cases: readonly {
     back: one,
   },
   {
-    name: 'the command is somebody else’s',
+    name: 'the command belongs to another product',
     observed: { ...runsOne, command: 'foreign' },
     desired: update(one),
     outcome: 'ready-already',
@@ -256,7 +256,7 @@ test.each(cases)('the plan where $name', ({ observed, desired, outcome, steps, b
 describe('when it is ready', () => {
   const settled = (observed: Observed, desired: Desired) => planSettling(observed, desired, plan(observed, desired));
 
-  test('it is written down, with the version that was ready before', () => {
+  test('it is recorded with the version that was ready before', () => {
     expect(settled({ ...runsOne, folders: ['0', '1', '2'] }, update(two))).toEqual([
       { do: 'record', record: { ready: two, isSettled: true, previous: '1', refused: null } },
       { do: 'prune', folders: ['0'] },
@@ -331,7 +331,7 @@ const ways: readonly { name: string; observed: Observed; steps: string; keepsNew
   { name: 'the program only', observed: { ...runsOne, current: '2' }, steps: 'switch restart' },
   { name: 'nothing, for it was just restarted', observed: runsOne, steps: 'restart' },
   {
-    name: 'a configuration that nobody kept',
+    name: 'a configuration without a kept copy',
     observed: { ...runsOne, configuration: 'b' },
     steps: 'restart',
     keepsNew: true,

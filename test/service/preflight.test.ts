@@ -68,7 +68,7 @@ test.each(cases)('$name is refused', ({ facts, reason, message }) => {
   expect(preflight({ ...fitFacts, ...facts }, need)).toMatchObject({ reason, message: expect.stringMatching(message) });
 });
 
-test.each(cases)('$name is refused before anything is changed', async ({ facts, reason }) => {
+test.each(cases)('$name is refused before any change', async ({ facts, reason }) => {
   using harness = createHarness({ facts });
   const before = treeOf(harness.root);
   const from = harness.package('1.0.0');
@@ -92,7 +92,7 @@ test('a version that is there already needs no room', () => {
   expect(preflight({ ...fitFacts, freeForVersions: 0 }, { ...need, bytes: 0 })).toBeNull();
 });
 
-test('this machine is looked at without harm', () => {
+test('preflight checks this machine without changing it', () => {
   using harness = createHarness();
   const facts = factsOf(harness.places, harness.machine.env);
   expect(facts).toMatchObject({
@@ -161,7 +161,7 @@ const badPackages: readonly (PackageOptions & {
 ];
 
 test.each(badPackages)(
-  'a package with $name is refused, and what was copied is gone',
+  'a package with $name is refused, and its copy is removed',
   async ({ reason, expected, spoil, name: _, ...options }) => {
     using harness = createHarness();
     const from = harness.package('1.0.0', options);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { runProgram } from '../../src/service/program.ts';
 
-test('a program runs in a session of its own, where Ctrl-C of a terminal does not reach it', async () => {
+test('a program runs in its own session, where Ctrl-C of a terminal does not reach it', async () => {
   const { out } = await runProgram('sh', ['-c', 'cat /proc/$$/stat'], { env: process.env, timeoutMs: 5_000 });
   const session = (stat: string) => stat.slice(stat.lastIndexOf(')')).split(' ')[4];
   expect(session(out)).not.toBe(session(readFileSync('/proc/self/stat', 'utf8')));
@@ -14,6 +14,6 @@ const endings = [
   { name: 'takes too long', args: ['sleep', '60'], failed: 'ETIMEDOUT' },
 ];
 
-test.each(endings)('a program that $name is told as that', async ({ args: [name = '', ...args], failed }) => {
+test.each(endings)('a program that $name is reported so', async ({ args: [name = '', ...args], failed }) => {
   expect(await runProgram(name, args, { env: process.env, timeoutMs: 50 })).toMatchObject({ code: null, failed });
 });

@@ -18,7 +18,7 @@ const ways: readonly { name: string; reach: (ms: number) => Reach | undefined; a
   { name: 'never gets a connection', reach: () => none, asked: 16, why: none.reason },
   { name: 'gets one when the network is up', reach: (ms) => (ms < 70_000 ? none : connected), asked: 15, why: null },
   {
-    name: 'has looked once in vain when it is asked for the third time',
+    name: 'has failed one poll when it is asked for the third time',
     reach: (ms) => (ms < 10_000 ? waiting : none),
     asked: 16,
     why: none.reason,
@@ -35,13 +35,13 @@ test.each(ways)('the way to the metadata service of a service that $name', async
   expect([await whyUnreached({ clock: harness.clock, greet }, '/state'), greetings]).toEqual([why, asked]);
 });
 
-test('a service that does not answer any more is not said to have no connection', async () => {
+test('a service that stops answering is not reported as without a connection', async () => {
   using harness = createHarness();
   const greet = async () => ({ ok: false, message: 'it takes no question' }) as const;
   expect(await whyUnreached({ clock: harness.clock, greet }, '/state')).toBeNull();
 });
 
-test('a version that gets no connection stays, is enabled, and is told of each time that it is wanted', async () => {
+test('a version without a connection stays, is enabled, and this is reported by each installation', async () => {
   using harness = createHarness({ reach: () => none });
   const order = { from: harness.package('1.0.0'), configuration: harness.configuration() };
   expect(await harness.install(order)).toMatchObject({ outcome: 'becomes-ready', unreached: none.reason });
@@ -57,7 +57,7 @@ test('a version that gets no connection stays, is enabled, and is told of each t
   expect(harness.runs()).toContain('2.0.0');
 });
 
-test('another installer need not wait while the service is asked about the metadata service', async () => {
+test('another installer does not wait while the service polls the metadata service', async () => {
   const isLocked: boolean[] = [];
   using harness = createHarness({
     reach: () => {
@@ -70,7 +70,7 @@ test('another installer need not wait while the service is asked about the metad
   expect(isLocked).toEqual([true, ...Array.from({ length: 16 }, () => false)]);
 });
 
-test('where nothing is started nobody is asked about the metadata service', async () => {
+test('when nothing is started the metadata service is not polled', async () => {
   using harness = createHarness({ reach: () => none });
   const waits = await harness.install({ from: harness.package('1.0.0') });
   const later = await harness.install({ configuration: harness.configuration(), start: false });

@@ -35,35 +35,35 @@ const times = (count: number, unit: UnitState): UnitState[] => Array.from({ leng
 const cases: readonly { name: string; seen: ReadinessProbe[]; expected: string }[] = [
   { name: 'nothing was seen yet', seen: [], expected: 'starting' },
   { name: 'it is up for five seconds', seen: probes(...times(6, up)), expected: 'steady' },
-  { name: 'it is up for less', seen: probes(...times(5, up)), expected: 'starting' },
+  { name: 'it is up for less than that', seen: probes(...times(5, up)), expected: 'starting' },
   { name: 'the one before is still there', seen: probes(...times(30, old)), expected: 'starting' },
   { name: 'the one before has stopped', seen: probes(old, old, starting, ...times(6, up)), expected: 'steady' },
-  { name: 'it needs its time to start', seen: probes(...times(60, starting), ...times(6, up)), expected: 'steady' },
+  { name: 'it needs time to start', seen: probes(...times(60, starting), ...times(6, up)), expected: 'steady' },
   {
-    name: 'it never says that it is up',
+    name: 'it never becomes ready',
     seen: probes(...times(91, starting)),
     expected: 'it has not said for 90 s that it is up',
   },
   { name: 'it is never started', seen: probes(...times(91, old)), expected: 'systemd has not started it for 90 s' },
   { name: 'it is another process each time', seen: probes(...times(5, up), { ...up, pid: 8 }), expected: 'starting' },
   {
-    name: 'it ended once and stays up',
+    name: 'it ended once and is up again',
     seen: probes(again(1, 1), ...times(6, { ...up, invocation: 'new-2', restarts: 1 })),
     expected: 'steady',
   },
   {
-    name: 'it ends again and again',
+    name: 'it ends repeatedly',
     seen: probes(...[0, 1, 2, 3].map((n) => again(n, 1))),
     expected: 'it ended again and again, last with exit code 1',
   },
   {
-    name: 'it ends again and again, and is being started once more',
+    name: 'it ends repeatedly, and is being started again',
     seen: probes(...[0, 1, 2].map((n) => again(n, 200)), { ...starting, invocation: 'new-3', restarts: 3 }),
     expected: 'it ended again and again, last with exit code 200',
   },
   { name: 'another bridge holds its state', seen: probes(again(0, 75)), expected: 'starting' },
   {
-    name: 'another bridge goes on holding its state',
+    name: 'another bridge keeps holding its state',
     seen: probes(...[0, 1, 2, 3].map((n) => again(n, 75))),
     expected: 'it ended again and again, last with exit code 75: another bridge holds its state directory',
   },
@@ -73,12 +73,12 @@ const cases: readonly { name: string; seen: ReadinessProbe[]; expected: string }
     expected: 'the outbox was written by a newer major version, which is the one to install',
   },
   {
-    name: 'it may not be executed',
+    name: 'it cannot be executed',
     seen: probes(again(0, 203)),
     expected: 'it cannot be executed: a file system mounted with noexec, or a security module',
   },
   {
-    name: 'systemd has given up',
+    name: 'systemd stopped restarting it',
     seen: probes({ ...up, active: 'failed', result: 'oom-kill' }),
     expected: 'it failed (oom-kill)',
   },
@@ -108,22 +108,22 @@ async function waited(proofs: readonly string[], unit: UnitState) {
   return { readiness, asked };
 }
 
-test('a service that is up is asked until it has written its state', async () => {
+test('a service that is up is polled until it has written its state', async () => {
   const { readiness, asked } = await waited(['not yet', 'not yet', ''], up);
   expect([readiness, asked]).toEqual([{ ready: true }, 3]);
 });
 
-test('a service that never writes its state is not ready, and its log tells why', async () => {
+test('a service that never writes its state is not ready, and its log has the reason', async () => {
   const { readiness } = await waited(['its disk is full'], up);
   expect(readiness).toEqual({ ready: false, because: 'its disk is full', words: ['No room.', 'plain'] });
 });
 
-test('a service that is not up is not asked', async () => {
+test('a service that is not up is not polled', async () => {
   const { readiness, asked } = await waited([''], again(0, 78));
   expect([readiness.ready, asked]).toEqual([false, 0]);
 });
 
-test('what systemctl shows is read by name, whatever the order', () => {
+test('the properties from systemctl are read by name, in any order', () => {
   const shown =
     'StatusText=Polling; a=b\nMainPID=0\nActiveState=inactive\nInvocationID=\nNRestarts=[not set]\nLoadState=not-found\n';
   expect(stateIn(shown)).toMatchObject({

@@ -17,7 +17,7 @@ function signedPackage(harness: Harness, version = '2.0.0'): string {
   return from;
 }
 
-test('with a key a package of its owner is installed, and its signature is asked for each time', async () => {
+test('with a key a package of its owner is installed, and its signature is required each time', async () => {
   using harness = createHarness();
   const key = harness.file('key.pem', publicPem(builder.publicKey));
   const order = { from: signedPackage(harness), key, configuration: harness.configuration() };
@@ -27,9 +27,9 @@ test('with a key a package of its owner is installed, and its signature is asked
 });
 
 const foreign: readonly { name: string; spoil: (from: string) => void; message: RegExp }[] = [
-  { name: 'nobody has signed', spoil: (from) => rmSync(signatureIn(from)), message: /manifest\.json\.sig is missing/ },
+  { name: 'has no signature', spoil: (from) => rmSync(signatureIn(from)), message: /manifest\.json\.sig is missing/ },
   {
-    name: 'somebody else has signed',
+    name: 'has the signature of another key',
     spoil: (from) =>
       writeFileSync(signatureIn(from), sign(null, readFileSync(join(from, 'manifest.json')), stranger.privateKey)),
     message: /is not by the owner of this key/,
@@ -43,14 +43,14 @@ const foreign: readonly { name: string; spoil: (from: string) => void; message: 
     message: /is not by the owner of this key/,
   },
   {
-    name: 'has a signature of no use',
+    name: 'has an invalid signature',
     spoil: (from) => writeFileSync(signatureIn(from), 'x'),
     message: /not by the owner/,
   },
 ];
 
 test.each(foreign)(
-  'with a key a package that $name is refused before anything is changed',
+  'with a key a package that $name is refused before any change',
   async ({ spoil, message: expected }) => {
     using harness = createHarness();
     await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });

@@ -5,7 +5,7 @@ import { disable } from '../../src/service/disable.ts';
 import { serviceStatus } from '../../src/service/status.ts';
 import { createHarness, refusalOf } from './harness.ts';
 
-test('where nothing is installed the status says so', async () => {
+test('without an installation the status reports that', async () => {
   using harness = createHarness();
   expect(await serviceStatus(harness.machine)).toMatchObject({
     installed: false,
@@ -15,7 +15,7 @@ test('where nothing is installed the status says so', async () => {
   });
 });
 
-test('the status tells version, the one to fall back to, how it runs and what it says', async () => {
+test('the status has the version, the one to fall back to, how it runs and its report', async () => {
   using harness = createHarness();
   await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
   await harness.install({ from: harness.package('2.0.0') });
@@ -43,7 +43,7 @@ test('after an update that was cut off the status names the version that was rea
   expect(await serviceStatus(harness.machine)).toMatchObject({ version: '3.0.0', previous: '2.0.0' });
 });
 
-test('a version that did not become ready is named until a version is installed, whatever else is changed', async () => {
+test('a version that did not become ready is named until a version is installed', async () => {
   using harness = createHarness();
   const status = async () => {
     const observed = await serviceStatus(harness.machine);
@@ -67,7 +67,7 @@ test('a version that did not become ready is named until a version is installed,
   expect(await status()).toMatchObject({ refused: null });
 });
 
-test('a version that is refused before it is started is named as well, and so is none of the same number', async () => {
+test('a version that is refused before it is started is named too, even with the same number', async () => {
   using harness = createHarness();
   await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
   await refusalOf(harness.install({ from: harness.package('1.0.0', { build: 2, message: '7.7.7' }) }));
@@ -79,7 +79,7 @@ test('a version that is refused before it is started is named as well, and so is
   });
 });
 
-test('a configuration that was changed by hand shows, and what is wrong with it', async () => {
+test('a configuration that was edited manually is reported with its errors', async () => {
   using harness = createHarness();
   await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
   writeFileSync(harness.places.configuration, '{}');
@@ -88,14 +88,14 @@ test('a configuration that was changed by hand shows, and what is wrong with it'
   expect(configuration.problems).toEqual([expect.stringContaining('There is no sink')]);
 });
 
-test('whoever is not root is told what others may see', async () => {
+test('a user who is not root sees what is readable by all', async () => {
   using harness = createHarness({ facts: {} });
   await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
   const other = { ...harness.machine, facts: () => ({ ...harness.machine.facts(), isRoot: false }) };
   expect((await serviceStatus(other)).configuration).toMatchObject({ isThere: null, problems: null });
 });
 
-test('what was installed and not started since is not what became ready', async () => {
+test('a version that was installed but not started is not shown as ready', async () => {
   using harness = createHarness();
   await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
   await disable(harness.machine);
@@ -104,7 +104,7 @@ test('what was installed and not started since is not what became ready', async 
   expect(await serviceStatus(harness.machine)).toMatchObject({ version: '2.0.0', isAsItWasReady: false });
 });
 
-test('in an image the status is told without a service manager', async () => {
+test('in an image the status works without a service manager', async () => {
   using harness = createHarness({ facts: { isLive: false } });
   await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration(), start: false });
   expect(await serviceStatus(harness.machine)).toMatchObject({
@@ -115,7 +115,7 @@ test('in an image the status is told without a service manager', async () => {
   });
 });
 
-test('a ledger that was damaged is none', async () => {
+test('a damaged installation record counts as missing', async () => {
   using harness = createHarness();
   await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
   for (const text of ['{', '[]', 'null', '{"ready":{"folder":"../..","unit":"a","configuration":"b"}}']) {

@@ -27,7 +27,7 @@ function withoutEmptyFolders(harness: Harness): Record<string, string> {
   return Object.fromEntries(Object.entries(treeOf(harness.root)).filter(([, what]) => !what.endsWith(' folder')));
 }
 
-test('uninstalling leaves, on request, the state and its account, and nothing else', async () => {
+test('uninstalling keeps the state and its account on request, and nothing else', async () => {
   using fresh = createHarness();
   using harness = await installedHarness();
   const gone = await harness.uninstall({ keepState: true });
@@ -49,7 +49,7 @@ test('uninstalling leaves, on request, the state and its account, and nothing el
     expect(existsSync(place)).toBe(false);
 });
 
-test('uninstalling leaves nothing at all', async () => {
+test('uninstalling removes everything', async () => {
   using fresh = createHarness();
   using harness = await installedHarness();
   expect(await harness.uninstall()).toMatchObject({ state: 'removed' });
@@ -84,7 +84,7 @@ test('the account goes where there is neither state nor configuration to keep', 
   expect(await harness.uninstall(kept)).toMatchObject({ state: 'absent', configuration: 'absent', hasAccount: false });
 });
 
-test('what an installation that was cut off has left of a configuration goes also where the configuration is kept', async () => {
+test('the remains of a configuration from an interrupted installation are removed even when the configuration is kept', async () => {
   using harness = await installedHarness();
   for (const name of ['.config.json.new', 'config.json.previous', '.config.json.previous.new']) {
     writeFileSync(join(harness.places.settings, name), 'half of it');
@@ -114,26 +114,23 @@ test('a change of the unit that an administrator made stays and is named', async
   expect(existsSync(dropIns)).toBe(false);
 });
 
-test.skipIf(noMounting)(
-  `state and home that are file systems of their own are emptied, and that is said${noMounting}`,
-  () => {
-    const result = inMountNamespace('uninstall-mounted.ts');
-    expect(JSON.parse(result)).toEqual([
-      { emptied: ['scheduled-events-bridge', 'scheduled-events-bridge'], state: 'removed', left: [], isEmpty: true },
-      { emptied: ['scheduled-events-bridge', 'scheduled-events-bridge'], state: 'removed', left: [], isEmpty: true },
-    ]);
-  },
-);
+test.skipIf(noMounting)(`state and home that are mount points are emptied, which is reported${noMounting}`, () => {
+  const result = inMountNamespace('uninstall-mounted.ts');
+  expect(JSON.parse(result)).toEqual([
+    { emptied: ['scheduled-events-bridge', 'scheduled-events-bridge'], state: 'removed', left: [], isEmpty: true },
+    { emptied: ['scheduled-events-bridge', 'scheduled-events-bridge'], state: 'removed', left: [], isEmpty: true },
+  ]);
+});
 
 test.skipIf(noMounting)(
-  `a folder that cannot be removed for another reason is not said to be a file system of its own${noMounting}`,
+  `a folder that cannot be removed for another reason is not reported as a mount point${noMounting}`,
   () => {
     const result = inMountNamespace('uninstall-read-only.ts');
     expect(result).toMatch(/^EROFS: read-only file system, rmdir .*scheduled-events-bridge/);
   },
 );
 
-test('the service is stopped before anything is taken from under it', async () => {
+test('the service is stopped before its files are removed', async () => {
   using harness = await installedHarness();
   harness.forgetCalls();
   await harness.uninstall({ keepState: true });
@@ -148,7 +145,7 @@ test('uninstalling twice, or where nothing was installed, is no failure', async 
   expect(await fresh.uninstall({ keepState: true })).toMatchObject({ wasThere: false, state: 'absent' });
 });
 
-test('what somebody else has put into the folders stays and is named', async () => {
+test('other files in the folders are kept and named', async () => {
   using harness = await installedHarness();
   const { home, versions, settings } = harness.places;
   for (const file of [join(home, 'notes.txt'), join(settings, 'other.json')]) writeFileSync(file, 'kept');
@@ -160,7 +157,7 @@ test('what somebody else has put into the folders stays and is named', async () 
   expect(readdirSync(settings)).toEqual(['other.json']);
 });
 
-test('the sample of a package is its package manager’s, and no reason to say that something is left', async () => {
+test('the sample of a package belongs to its package manager, and is not reported as left over', async () => {
   using harness = await installedHarness();
   const { settings, sample } = harness.places;
   writeFileSync(sample, '{}');
@@ -183,7 +180,7 @@ test('links in the state directory are removed and not followed', async () => {
   expect(readFileSync(join(victim, 'file'), 'utf8')).toBe('untouched');
 });
 
-test('a state directory that is itself a link loses the link alone', async () => {
+test('for a state directory that is a link only the link is removed', async () => {
   using harness = await installedHarness();
   const { state } = harness.places;
   const elsewhere = join(harness.root, 'data');
@@ -215,7 +212,7 @@ test('remove.sh runs the uninstallation of the version that is installed', async
   );
 });
 
-test('remove.sh removes the crumbs where the program has gone already', async () => {
+test('remove.sh removes the remains when the program is missing', async () => {
   using harness = await installedHarness();
   const { versions, home } = harness.places;
   const script = inRoot(harness, readFileSync(harness.places.remover, 'utf8'));

@@ -38,7 +38,7 @@ test('the unit leaves the place free in which systemctl masks and edits it', asy
   expect(existsSync(dirname(dirname(harness.places.unit)))).toBe(false);
 });
 
-test('where a package manager has placed the unit of the version, none is written beside it', async () => {
+test('with the unit from a package manager no other unit is written', async () => {
   using harness = createHarness();
   const from = harness.package('1.0.0');
   packagedUnit(harness, from);
@@ -68,7 +68,7 @@ test('a version that takes the place of one that did not become ready runs with 
   expect(linkOf(harness)).toBe('/usr/lib/systemd/system/scheduled-events-bridge.service');
 });
 
-test('what an administrator has edited is kept by updates and by the removal, and is said', async () => {
+test('a unit edited by an administrator is kept by updates and by the removal, and reported', async () => {
   using harness = createHarness();
   const { administratorUnit } = harness.places;
   await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
@@ -120,7 +120,7 @@ test('with a masked unit a version is installed and not started, and enabling it
   expect([reason, message]).toEqual(['notDone', expect.stringContaining('systemctl unmask')]);
 });
 
-test('in an image a mask of the unit is seen without a service manager', async () => {
+test('in an image a mask of the unit is found without a service manager', async () => {
   using harness = createHarness({ facts: { isLive: false } });
   mkdirSync(dirname(harness.places.administratorUnit), { recursive: true });
   symlinkSync('/dev/null', harness.places.administratorUnit);
@@ -130,7 +130,7 @@ test('in an image a mask of the unit is seen without a service manager', async (
 });
 
 test.skipIf(noMounting)(
-  `what lies in a lower layer of an overlay is removed, though its folders cannot be renamed${noMounting}`,
+  `files in a lower layer of an overlay are removed, though their folders cannot be renamed${noMounting}`,
   () => {
     expect(JSON.parse(inMountNamespace('uninstall-overlay.ts'))).toEqual({
       renaming: 'EXDEV',

@@ -5,7 +5,7 @@ import { createHarness, refusalOf } from './harness.ts';
 
 const groups = (harness: { places: { group: string } }) => readFileSync(harness.places.group, 'utf8');
 
-test('the group of the account goes with it, also where userdel leaves groups alone, and one that was left is taken', async () => {
+test('the group of the account is removed too, even when userdel keeps it, and an existing one is reused', async () => {
   using harness = createHarness();
   const order = { from: harness.package('1.0.0'), configuration: harness.configuration() };
   harness.mark('groups-stay');
@@ -16,7 +16,7 @@ test('the group of the account goes with it, also where userdel leaves groups al
   expect(await harness.install(order)).toMatchObject({ outcome: 'becomes-ready' });
 });
 
-test('accounts that another program holds are told as busy, which is to be tried again', async () => {
+test('accounts locked by another program are reported as busy, to be retried', async () => {
   using harness = createHarness();
   const lock = join(harness.root, 'etc/passwd.lock');
   writeFileSync(lock, '');

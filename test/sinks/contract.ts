@@ -76,13 +76,13 @@ export function passesTheContract(
     });
 
     if (knows.throttling)
-      test(`${name} says so when it is asked for less, and goes on afterwards`, async () => {
+      test(`${name} reports a throttle with its time, and continues afterwards`, async () => {
         under.misbehave('throttled');
         expect(await send(entries('slowly'))).toMatchObject({ kind: 'retry', cause: 'throttled' });
         await recovered();
       });
 
-    test(`${name} keeps its own deadline when the destination says nothing`, async () => {
+    test(`${name} keeps its own deadline when the destination never answers`, async () => {
       expect(await send(entries('before'))).toEqual({ kind: 'delivered' });
       under.misbehave('silent');
       const started = performance.now();
@@ -91,7 +91,7 @@ export function passesTheContract(
       await recovered();
     });
 
-    test(`${name} keeps what is refused for someone to act on, and says how`, async () => {
+    test(`${name} keeps refused records until an operator acts, with the remedy`, async () => {
       under.misbehave('refused');
       const result = await send(entries('refused'));
       expect(result).toMatchObject({ kind: 'retry', cause: 'configuration' });
@@ -113,7 +113,7 @@ export function passesTheContract(
         await recovered();
       });
 
-    test(`${name} sends nothing when it is called off before it begins`, async () => {
+    test(`${name} sends nothing when it is aborted before it starts`, async () => {
       expect(await send(entries('late'), AbortSignal.abort())).toMatchObject({ kind: 'retry', cause: 'transient' });
       expect(under.arrived()).toEqual([]);
     });
@@ -128,7 +128,7 @@ export function passesTheContract(
       await recovered();
     });
 
-    test(`${name} proves that it could send, and sends nothing by that`, async () => {
+    test(`${name} verifies that it could send, without sending`, async () => {
       expect(await under.sink.check(never)).toMatchObject({ ok: true, code: 'ok' });
       expect(under.arrived()).toEqual([]);
       under.misbehave('refused');

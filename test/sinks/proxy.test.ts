@@ -65,7 +65,7 @@ test('a host that NO_PROXY names is reached past the proxy over WebSockets too',
 test.for([
   { name: 'with them both sinks pass', user: 'ada:s%20cr%40et%2F', code: undefined },
   { name: 'with others none does', user: 'ada:s3cret', code: 'refused' },
-])('a proxy that demands credentials: $name, and none is told', async ({ user, code }) => {
+])('a proxy that requires credentials: $name, and none is disclosed', async ({ user, code }) => {
   const demanding = await startConnectProxy(200, 'ada:s cr@et/');
   const url = demanding.url.replace('//', `//${user}@`);
   Object.assign(process.env, { HTTP_PROXY: url, HTTPS_PROXY: url });
@@ -84,7 +84,7 @@ for (const [status, fix] of [
   [407, 'http://user:password@host:port into proxy.url'],
   [403, 'let it allow CONNECT'],
 ] as const) {
-  test(`a proxy that answers ${status} is said to be what refuses`, async () => {
+  test(`a proxy that answers ${status} is reported as the one that refuses`, async () => {
     const refusing = await startConnectProxy(status);
     Object.assign(process.env, { HTTP_PROXY: refusing.url, HTTPS_PROXY: refusing.url });
     const hub = local.eventHubs({ transport: 'amqp-ws', customEndpoint: webSocketAddress() });

@@ -37,7 +37,7 @@ test('there is a sink for each section of the configuration, and no other', () =
   expect(namesOf({ eventHubs, logAnalytics, stdout: {} })).toEqual(['event-hubs', 'log-analytics', 'stdout']);
 });
 
-test.for(sinks)('what the relay knows of $name before it is loaded is what the sink says of itself', async (sink) => {
+test.for(sinks)('the descriptor of $name has the same facts as the loaded sink', async (sink) => {
   const [sample = {}] = Object.values(samplesOf(sink.section));
   const section = v.parse(sink.section, sample);
   const opened = await sink.open(section, around);

@@ -204,7 +204,7 @@ const wrong: readonly Omit<Fault, 'says'>[] = [
   { fault: 'tests counted', query: 'pipeline-latency', from: 'coalesce(IsTest, false) == false', to: 'Position > 0' },
 ];
 
-test.each(named(wrong))('told by the cases of a query: %s', (_, { query, from, to }) => {
+test.each(named(wrong))('a fault that the cases of a query detect: %s', (_, { query, from, to }) => {
   const text = spoilt(query, from, to);
   expect(kql.bind(text).diagnostics).toEqual([]);
   const own = cases.filter((each) => each.query === query);

@@ -21,11 +21,11 @@ test('every case and every golden of the demo fleet belongs to a query of the pa
 describe.each(queryNames)('the query %s', (name) => {
   const own = cases.filter(({ query }) => query === name);
 
-  test('is bound without a complaint, formatted, and asks for time first', () => {
+  test('binds without a diagnostic, is formatted, and filters by time first', () => {
     expect(problemsOf(textOf(name), kql)).toEqual([]);
   });
 
-  test('has a case in which it finds something, and one in which it finds nothing', () => {
+  test('has a case with rows, and one without', () => {
     expect(own.map(({ rows }) => rows.length > 0)).toEqual(expect.arrayContaining([true, false]));
   });
 

@@ -28,7 +28,7 @@ const concluded = (
 });
 
 describe('an approval', () => {
-  test('is on disk before it is begun, and open until its outcome is written with its record', () => {
+  test('is on disk before it is sent, and open until its outcome is written with its record', () => {
     using harness = createHarness();
     const outbox = harness.open();
     expect(outbox.intend(intent('EVENT-1'))).toBe(true);
@@ -48,7 +48,7 @@ describe('an approval', () => {
     expect(third.state.approved).toEqual(new Set(['event-1', 'event-2']));
   });
 
-  test('begun anew has the cause and the terms of the last time', () => {
+  test('sent again has the cause and the terms of the first time', () => {
     using harness = createHarness();
     const outbox = harness.open();
     const anew = { ...intent('EVENT-1'), cause: 'freeze', terms: { ...terms, eventType: 'Freeze' } };
@@ -60,7 +60,7 @@ describe('an approval', () => {
     expect(outbox.openApprovals()).toEqual([{ ...unseen, terms: null }]);
   });
 
-  test('whose time is not as it was written was begun long ago', () => {
+  test('with an unreadable time counts as old', () => {
     using harness = createHarness();
     const outbox = harness.open();
     outbox.intend(intent('EVENT-1'));
@@ -85,7 +85,7 @@ describe('an approval', () => {
     expect(again.openApprovals()).toMatchObject([{ eventId: 'EVENT-1' }]);
   });
 
-  test('is not begun while the disk takes no writes', () => {
+  test('is not sent while the disk takes no writes', () => {
     using harness = createHarness();
     const outbox = harness.open();
     const other = keepFileBusy(harness.directory);
@@ -96,7 +96,7 @@ describe('an approval', () => {
     expect(outbox.storage.trouble).toBeNull();
   });
 
-  test('is not begun before what was in memory only is on disk', () => {
+  test('is not sent before what was in memory only is on disk', () => {
     using harness = createHarness();
     const outbox = harness.open();
     const other = keepFileBusy(harness.directory);

@@ -14,8 +14,8 @@ import { appendRecords, createHarness } from '../harness.ts';
 const never = new AbortController().signal;
 const patient = { timeoutMs: 10_000, signal: never, clock: systemClock };
 
-describe('a command that asks the service', () => {
-  test('is answered no-outbox where there is none, and creates nothing', async () => {
+describe('a request of a command to the service', () => {
+  test('is answered no-outbox without an outbox, and creates nothing', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'ask-'));
     expect(await askService(directory, 'retry', {}, patient)).toEqual({ answered: false, why: 'no-outbox' });
     expect(readdirSync(directory)).toEqual([]);
@@ -40,7 +40,7 @@ describe('a command that asks the service', () => {
     expect(await asking).toEqual({ answered: true, answer: { ok: true, message: 'done' } });
   });
 
-  test('understands a service of 0.1.0, which has its sentence in `says`', async () => {
+  test('reads the answer of a service of 0.1.0, which has its message in `says`', async () => {
     using harness = createHarness();
     const outbox = harness.open();
     const asking = askService(harness.directory, 'retry', {}, patient);
@@ -125,7 +125,7 @@ describe('a command that asks the service', () => {
 });
 
 describe('requests', () => {
-  test('that are no JSON are handed on as undefined, and unknown columns of an answer do not matter', () => {
+  test('that are not JSON are returned as undefined, and unknown columns of an answer are ignored', () => {
     using harness = createHarness();
     const outbox = harness.open();
     const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
@@ -153,7 +153,7 @@ describe('requests', () => {
     db.close();
   });
 
-  test('that are answered are forgotten after an hour, and all but the newest thousand at once', async () => {
+  test('with an answer are deleted after an hour, and all but the newest thousand at once', async () => {
     using harness = createHarness();
     const outbox = harness.open();
     const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));

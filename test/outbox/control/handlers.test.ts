@@ -59,7 +59,7 @@ describe('requests of another process', () => {
     expect(changes()).toBe(changed > 0 ? 1 : 0);
   });
 
-  test.for(refused)('to $verb $argument, which is no request, the outbox stays as it is', async (row) => {
+  test.for(refused)('$verb $argument, which is not a valid request, leaves the outbox unchanged', async (row) => {
     using harness = createHarness();
     const { outbox, handlers } = withOneDead(harness);
     const { verb, argument, message } = row;

@@ -49,7 +49,7 @@ describe('dead letters that are retried', () => {
     expect(harness.lines).toEqual([]);
   });
 
-  test('have the bytes and ids that they had', () => {
+  test('have the same bytes and ids', () => {
     using harness = createHarness();
     const outbox = harness.open();
     appendRecords(outbox);

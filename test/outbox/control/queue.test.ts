@@ -44,7 +44,7 @@ describe('the control queue', () => {
     expect(queue.answers.get(2)).toMatchObject({ ok: true, message: '2' });
   });
 
-  test.each([-6 * 60_000, 6 * 60_000])('does not do now what was wanted by a clock %i ms away', async (ms) => {
+  test.each([-6 * 60_000, 6 * 60_000])('does not execute a request whose time is %i ms away', async (ms) => {
     const queue = openQueue({ wish: () => ({ ok: true, message: 'done' }) });
     queue.file('wish', null, new Date(queue.clock.now().getTime() + ms).toISOString());
     await queue.clock.advance(5_000);
@@ -76,7 +76,7 @@ describe('the control queue', () => {
     expect(queue.answers.get(2)).toBe('fine');
   });
 
-  test('executes a request once, however long that takes, and others meanwhile', async () => {
+  test('executes a request once, however long it takes, and others at the same time', async () => {
     const asked: unknown[] = [];
     const slow = Promise.withResolvers<string>();
     const queue = openQueue({
@@ -97,7 +97,7 @@ describe('the control queue', () => {
     expect(asked).toEqual(['a']);
   });
 
-  test('does not do now what was wanted before it was down', async () => {
+  test('does not execute a request made before the service was down', async () => {
     const asked: unknown[] = [];
     const queue = openQueue({ purge: (argument) => asked.push(argument) });
     queue.file('purge', 'all', '2025-12-31T23:54:59.000Z');

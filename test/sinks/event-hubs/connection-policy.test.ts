@@ -33,10 +33,10 @@ describe('between sends the connection', () => {
 describe('a cold connection is waited for', () => {
   const far = { notBefore: '2026-03-14T12:00:00.000Z', observedAt: at.toISOString() };
   const cases: { name: string; records: Parameters<typeof sampleRecord>[0][]; waits: boolean }[] = [
-    { name: 'by what is hours away', records: [far], waits: true },
-    { name: 'by a cancel of what was hours away', records: [{ ...far, phase: 'Canceled' }], waits: true },
+    { name: 'by an event hours ahead', records: [far], waits: true },
+    { name: 'by a cancel of an event hours ahead', records: [{ ...far, phase: 'Canceled' }], waits: true },
     {
-      name: 'not by what is ten minutes away',
+      name: 'not by an event ten minutes ahead',
       records: [{ ...far, notBefore: '2026-03-14T09:10:00.000Z' }],
       waits: false,
     },
@@ -61,7 +61,7 @@ describe('a cold connection is waited for', () => {
     });
   }
 
-  test('for an evenly spread part of the seconds allowed', () => {
+  test('for an evenly spread part of the allowed seconds', () => {
     expect([0, 0.25, 0.999].map((share) => jitterMs(120, () => share))).toEqual([0, 30_000, 119_880]);
   });
 });

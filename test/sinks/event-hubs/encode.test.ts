@@ -26,7 +26,7 @@ test('a record is a CloudEvent in AMQP binary mode', () => {
   });
 });
 
-test('the body is the stored buffer itself: anything else the SDK would serialise again', () => {
+test('the body is the stored buffer itself, which the SDK does not serialise again', () => {
   const entry = sampleEntry();
   expect(encodeEvent(entry).body).toBe(entry.json);
 });
@@ -40,7 +40,7 @@ test('an observer without a resource id is named by its vmId', () => {
   expect(properties?.['cloudEvents:source']).toBe('urn:uuid:02aab8a4-74ef');
 });
 
-test('the type of a CloudEvent tells the phase', () => {
+test('the type of a CloudEvent contains the phase', () => {
   const types = phases.map((phase) => encodeEvent(sampleEntry({ phase })).properties?.['cloudEvents:type']);
   expect(types).toContain('com.scheduledeventsbridge.scheduledevent.completed.v1');
   expect(new Set(types).size).toBe(phases.length);

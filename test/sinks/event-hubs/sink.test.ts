@@ -90,7 +90,7 @@ passesTheContract(
   knows,
 );
 
-describe('what arrives at the event hub', () => {
+describe('events on the event hub', () => {
   test('a record arrives as the bytes that were stored, under its lower-case EventId', async () => {
     const entry = sampleEntry();
     await withSink(makeSink(), (sink) => sink.send([entry], never));
@@ -145,7 +145,7 @@ describe('a connection that breaks', () => {
     { fault: 'detach', code: 'link-detached', stored: 0 },
   ];
   for (const { fault, code, stored } of breaks) {
-    test(`a send that meets "${fault}" is told at once, and the next one connects anew`, async () => {
+    test(`a send that meets "${fault}" fails at once, and the next one reconnects`, async () => {
       await withSink(makeSink(), async (sink) => {
         await sink.send([sampleEntry()], never);
         const before = hub().events().length;
@@ -169,7 +169,7 @@ describe('a connection that breaks', () => {
   });
 
   for (const transport of ['amqp', 'amqp-ws'] as const) {
-    test(`a peer that accepts ${transport} connections and says nothing costs no socket`, async () => {
+    test(`a peer that accepts ${transport} connections and never answers leaks no socket`, async () => {
       const sockets = new Set<object>();
       const mute = createServer((socket) => {
         sockets.add(socket);
@@ -223,7 +223,7 @@ describe('a connection that breaks', () => {
   });
 });
 
-describe('what is wrong with the address', () => {
+describe('a wrong address', () => {
   const cases: { name: string; settings: () => Partial<EventHubsConfig>; code: string }[] = [
     { name: 'a hub that is not there', settings: () => ({ eventHubName: 'nowhere' }), code: 'not-found' },
     {
@@ -265,7 +265,7 @@ describe('what is wrong with the address', () => {
     },
   ];
   for (const { name, settings, code } of cases) {
-    test(`${name} is said as ${code}, without any secret`, async () => {
+    test(`${name} is reported as ${code}, without any secret`, async () => {
       const sink = makeSink(settings());
       const result = await withSink(sink, () => sink.send([sampleEntry()], never));
       expect(result).toMatchObject({ kind: 'retry', code });
@@ -276,7 +276,7 @@ describe('what is wrong with the address', () => {
 });
 
 describe('how long the connection to the event hub is kept', () => {
-  test('it is closed when nothing was sent for a while, and opened again by the next send', async () => {
+  test('it is closed after a while without sends, and opened again by the next send', async () => {
     await withSink(makeSink({ idleCloseSeconds: 0.2 }), async (sink) => {
       await sink.send([sampleEntry()], never);
       await until(() => hub().connections === 0, { what: 'the idle connection to be closed' });
@@ -303,7 +303,7 @@ describe('how long the connection to the event hub is kept', () => {
     });
   });
 
-  test('a record about something far away waits for a cold connection; an urgent one goes, and takes it along', async () => {
+  test('a record about a distant event waits for a cold connection; an urgent one is sent and takes it along', async () => {
     const clock = createFakeClock('2026-03-14T00:00:00.000Z');
     const config = local.eventHubs({ connectJitterSeconds: 600 });
     const sink = createEventHubsSink({ config, credential: local.credential, clock, random: () => 0.9, waits });

@@ -78,7 +78,7 @@ test.for([204, 400, 404, 405, 410, 413, 415, 422, 501])(
   },
 );
 
-test('a test record that is accepted proves the endpoint', async () => {
+test('a test record that is accepted verifies the endpoint', async () => {
   expect((await check({}, { write: true })).verdicts).toMatchObject({ reach: 'ok', probe: 'ok' });
   expect(receiver.events.at(-1)).toMatchObject({ id: 'probe', data: { isTest: true } });
 });
@@ -102,7 +102,7 @@ test('an answer of HTTP 500 to OPTIONS is a problem', async () => {
 });
 
 test.for([302, 401, 404, 500])(
-  'with --write, a POST is accepted after HTTP %d to OPTIONS: proven',
+  'with --write, a POST is accepted after HTTP %d to OPTIONS: verified',
   async (ofOptions) => {
     receiver.behave({ status: 202, ofOptions });
     expect((await check({}, { write: true })).verdicts).toMatchObject({ reach: 'ok', probe: 'ok' });
@@ -153,7 +153,7 @@ test.for([
   expect(canRead(file, { uid: 0, gid: 0 })).toBe(true);
 });
 
-test('without a token the HTTP endpoint is not asked', async () => {
+test('without a token the HTTP endpoint is not probed', async () => {
   const before = receiver.requests.length;
   const tokenScope = 'https://eventgrid.azure.net/.default';
   expect((await check({ tokenScope }, { failure: tokenFailure })).verdicts).toMatchObject({

@@ -6,7 +6,7 @@ function read(http: object, keepsSecrets = true) {
   return readConfig({ documents, env: {}, defaultStateDirectory: '/state' });
 }
 
-test('an HTTP endpoint needs no more than its URL', () => {
+test('an HTTP endpoint needs only its URL', () => {
   expect(read({ url: 'https://x.example/events' }).config?.sinks.http).toEqual({
     url: 'https://x.example/events',
     mode: 'structured',
@@ -35,7 +35,7 @@ test.for([
     problem: /^sinks\.http: expected at most one of headerFile and tokenScope/,
   },
   {
-    name: 'has a scope that is none',
+    name: 'has an invalid scope',
     http: { url: 'https://x.example', tokenScope: 'https://x' },
     problem: /tokenScope is .*expected a scope that ends with \/\.default/,
   },

@@ -87,7 +87,7 @@ for (const mode of ['structured', 'batch'] as const) {
   );
 }
 
-describe('what arrives by HTTP', () => {
+describe('requests by HTTP', () => {
   test('is a CloudEvent 1.0 in the JSON format, one per request in structured mode', async () => {
     const [one, two] = [
       sampleEntry({ recordId: 'one', eventId: 'ABC', sequence: 3 }),
@@ -128,7 +128,7 @@ describe('what arrives by HTTP', () => {
   });
 });
 
-describe('what an HTTP endpoint answers', () => {
+describe('answers of an HTTP endpoint', () => {
   const answers: { behaviour: Behaviour; expected: Record<string, unknown> }[] = [
     ...[400, 415, 422].map((status) => ({
       behaviour: { status },
@@ -171,7 +171,7 @@ describe('what an HTTP endpoint answers', () => {
     expect(await sendOne(sink)).toEqual({ kind: 'delivered' });
   });
 
-  test('nothing that listens is said to be at the configured host', async () => {
+  test('a refused connection is reported for the configured host', async () => {
     const port = await unusedPort();
     expect(await sendOne(makeSink({ url: `http://127.0.0.1:${port}/` }))).toMatchObject({
       cause: 'transient',
@@ -182,7 +182,7 @@ describe('what an HTTP endpoint answers', () => {
 });
 
 describe('over TLS', () => {
-  test('a certificate of an unknown authority is refused before anything is sent, one of a trusted authority is not', async () => {
+  test('a certificate of an unknown authority is refused before any record is sent, one of a trusted authority is accepted', async () => {
     expect(await sendOne(makeSink({ url: secure.url }))).toMatchObject({
       cause: 'configuration',
       code: 'tls-untrusted',
@@ -242,7 +242,7 @@ describe('the credential of an HTTP endpoint', () => {
     { name: 'has no colon', text: 's3cretwithoutcolon' },
     { name: 'has two lines', text: 'Authorization: s3cret\nX-Other: 1' },
     { name: 'names a header of HTTP itself', text: 'Content-Type: s3cret' },
-    { name: 'has bytes that no header has', text: 'Authorization: s3cret\u0007' },
+    { name: 'has bytes that are invalid in a header', text: 'Authorization: s3cret\u0007' },
     { name: 'is too long', text: `Authorization: ${'s3cret'.repeat(5000)}` },
   ])('is not sent from a file that $name, nor quoted', async ({ text }) => {
     const before = receiver.requests.length;
@@ -252,7 +252,7 @@ describe('the credential of an HTTP endpoint', () => {
     expect(receiver.requests.length).toBe(before);
   });
 
-  test('in a file that is not there is a problem of configuration', async () => {
+  test('in a missing file is a configuration problem', async () => {
     const result = await sendOne(makeSink({ headerFile: join(folder, 'none') }));
     expect(result).toMatchObject({
       cause: 'configuration',
@@ -300,7 +300,7 @@ describe('the credential of an HTTP endpoint', () => {
     ]);
   });
 
-  test('and the query of the URL are in no result, even where the endpoint repeats them', async () => {
+  test('and the query of the URL are in no result, even when the endpoint repeats them', async () => {
     const text = 'got sig=s3cret and Bearer s3cret-header';
     receiver.behave({ status: 400, body: text });
     const sink = makeSink({

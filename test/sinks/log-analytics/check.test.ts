@@ -64,7 +64,7 @@ test('an endpoint of another rule needs no role, but the right endpoint', () => 
   expect(found('logAnalytics.write', refusal('http-403', said))?.remedy).toMatch(/^az rest .*dataCollectionRules/);
 });
 
-test('only an accepted row proves right and columns, and even that shows not all of them', () => {
+test('only an accepted row verifies permission and columns, and even that not all columns', () => {
   const entry = sampleEntry();
   const accepted = { write: true, probe: { entry, result: { kind: 'delivered' } } } as const;
   expect(found('logAnalytics.write', accepted)).toMatchObject({ verdict: 'ok' });
@@ -79,7 +79,7 @@ test('only an accepted row proves right and columns, and even that shows not all
   expect(found('logAnalytics.probe')).toBeUndefined();
 });
 
-test('a row that is malformed in the eyes of the rule is a problem, and says nothing good of the columns', () => {
+test('a row that the rule finds malformed is a problem, and verifies no column', () => {
   const result = { kind: 'rejected', cause: 'poison', code: 'http-400', reason: 'Malformed.' } as const;
   const refused = { write: true, probe: { entry: sampleEntry(), result } };
   expect(found('logAnalytics.probe', refused)).toMatchObject({ verdict: 'problem', message: 'Malformed.' });

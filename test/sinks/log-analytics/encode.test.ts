@@ -50,7 +50,7 @@ test('fractions are kept only where the column holds them', () => {
 const reserved = ['_ResourceId', 'id', '_SubscriptionId', 'TenantId', 'Type', 'UniqueId', 'Title'];
 
 for (const [table, columns] of Object.entries(tables)) {
-  test(`Log Analytics takes every column name of ${table}, and each says what it means`, () => {
+  test(`Log Analytics accepts every column name of ${table}, and each has a description`, () => {
     const names = columns.map(({ name }) => name);
     expect(names[0]).toBe('TimeGenerated');
     expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length);
@@ -63,7 +63,7 @@ for (const [table, columns] of Object.entries(tables)) {
   });
 }
 
-test('the bridge table has what tells that a bridge lives and that nothing is missing', () => {
+test('the bridge table has the columns that show that a bridge runs and that nothing is missing', () => {
   const names = (tables.VmLifecycleBridge_CL ?? []).map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(['VmId', 'StreamId', 'LastPosition', 'Sinks', 'State', 'IsTest']));
 });
@@ -75,6 +75,6 @@ test('a field over 64 KB is cut by us and shows it, since the service cuts witho
   expect(Buffer.byteLength(JSON.stringify(row.RawEvent))).toBeLessThanOrEqual(64 * 1024);
 });
 
-test('what is unknown stays null in a row', () => {
+test('an unknown value stays null in a row', () => {
   expect(encodeRow(sampleRecord({ zone: null, notBefore: null }))).toMatchObject({ Zone: null, NotBefore: null });
 });

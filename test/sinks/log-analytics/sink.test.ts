@@ -70,7 +70,7 @@ passesTheContract(
   { throttling: true, malformed: true, tooLarge: true },
 );
 
-describe('what the Logs Ingestion API answers', () => {
+describe('answers of the Logs Ingestion API', () => {
   const answers: { fault: LogsFault; expected: Record<string, unknown> }[] = [
     { fault: { status: 400 }, expected: { kind: 'rejected', cause: 'poison', code: 'http-400' } },
     { fault: { status: 401 }, expected: { cause: 'configuration', code: 'http-401' } },
@@ -110,7 +110,7 @@ describe('what the Logs Ingestion API answers', () => {
     expect(JSON.stringify(result)).not.toContain('web_3');
   });
 
-  test('a missing role is said with the role, the rule and how long a grant takes', async () => {
+  test('a missing role is reported with the role, the rule and how long a grant takes', async () => {
     const result = await during({ status: 403 });
     expect('reason' in result && result.reason).toBe(
       `The identity of this VM may not send to the stream Custom-VmLifecycle_CL of the data collection rule ${logs().ruleId} (HTTP 403): grant the role 'Monitoring Metrics Publisher' on the data collection rule ${logs().ruleId} to the identity of this VM (takes effect within 30 min).`,
@@ -123,7 +123,7 @@ describe('what the Logs Ingestion API answers', () => {
     { name: 'an endpoint without a name', settings: { endpoint: 'https://nowhere.invalid' }, code: 'name-not-found' },
   ];
   for (const { name, settings, code } of addresses) {
-    test(`${name} is said as ${code}, by send and by check`, async () => {
+    test(`${name} is reported as ${code}, by send and by check`, async () => {
       const sink = makeSink(settings);
       expect(await sink.send([sampleEntry()], never)).toMatchObject({ kind: 'retry', code });
       expect(await sink.check(never)).toMatchObject({ ok: false, code });
@@ -131,10 +131,10 @@ describe('what the Logs Ingestion API answers', () => {
   }
 });
 
-describe('what an empty request proves', () => {
+describe('an empty request', () => {
   const body = (code: string, message: string): string => JSON.stringify({ error: { code, message } });
   const answers = [
-    { name: 'it is taken', status: 204, said: '', ok: true },
+    { name: 'it is accepted', status: 204, said: '', ok: true },
     { name: 'an empty list is refused', status: 400, said: body('InvalidFormat', 'the list is empty'), ok: true },
     { name: 'there is no such stream', status: 400, said: body('InvalidStream', 'x'), ok: false },
     { name: 'the stream is not configured', status: 400, said: body('x', 'Stream y was not configured.'), ok: false },
@@ -155,8 +155,8 @@ describe('what an empty request proves', () => {
   }
 });
 
-describe('what arrives in the table', () => {
-  test('what is older than two days keeps the time at which it was observed, in ObservedAt alone', async () => {
+describe('rows in the table', () => {
+  test('a record older than two days keeps its time of observation only in ObservedAt', async () => {
     const entry = sampleEntry({ observedAt: '2026-01-01T00:00:00.000Z' });
     await makeSink().send([entry], never);
     const row = logs().rows().at(-1);

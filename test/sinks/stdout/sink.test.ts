@@ -54,14 +54,14 @@ test('a record is one line of standard output, byte for byte as it was stored', 
   expect(stream.read().toString()).toBe(`${entry.json}\n`);
 });
 
-test('a reader of standard output that goes away in the middle does not end the process', async () => {
+test('a reader of standard output that closes midway does not end the process', async () => {
   const stream = new PassThrough();
   const sink = createStdoutSink({ stream });
   stream.destroy(Object.assign(new Error('broken pipe'), { code: 'EPIPE' }));
   expect(await sink.send([sampleEntry()], new AbortController().signal)).toMatchObject({ code: 'closed' });
 });
 
-test('what the reader of standard output does not read does not pile up in memory', async () => {
+test('output that is not read does not accumulate in memory', async () => {
   const stream = new PassThrough({ highWaterMark: 1 });
   const sink = createStdoutSink({ stream, sendMs: 50 });
   const never = new AbortController().signal;

@@ -73,7 +73,7 @@ const faults: readonly {
     says: '../main.bicep has no parameter retentionWeeks',
   },
   {
-    name: 'nobody says who lets events of people go ahead',
+    name: 'no approver of user-initiated events is chosen',
     file: 'infra/params/fleet.bicepparam',
     from: /^param userInitiatedEvents.*\n/m,
     to: '',
@@ -96,7 +96,7 @@ const faults: readonly {
     in: 'infra/fleet.bicep',
   },
   {
-    name: 'a policy asks for the rights of an owner',
+    name: 'a policy requests the rights of an owner',
     file: 'infra/policy/identity-virtual-machine.json',
     from: /roleDefinitions\/[0-9a-f-]{36}/,
     to: 'roleDefinitions/8e3af657-a8ff-443c-a75c-2fe8c4bcb635',
@@ -177,7 +177,7 @@ const faults: readonly {
     says: 'assignment: name has 24 characters at most',
   },
   {
-    name: 'a remediation of a management group evaluates anew',
+    name: 'a remediation of a management group evaluates again',
     file: 'bicep/modules/remediation.bicep',
     from: /'ExistingNonCompliant'/,
     to: "'ReEvaluateCompliance'",
@@ -235,7 +235,7 @@ const faults: readonly {
   },
 ];
 
-test.for(faults)('it is seen in our own files when $name', ({ file, from, to, says, in: seenIn = file }) => {
+test.for(faults)('a fault in our own files is found when $name', ({ file, from, to, says, in: seenIn = file }) => {
   const text = textOf(file) ?? '';
   const changed = text.replace(from, to);
   expect(changed, `${file} has nothing that ${from} finds: plant the fault elsewhere`).not.toBe(text);

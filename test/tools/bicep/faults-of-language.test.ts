@@ -9,7 +9,7 @@ plant([
     says: ['rule.bicep:19: resource expected, found output [syntax]'],
   },
   {
-    name: 'an operator begins a line',
+    name: 'an operator starts a line',
     file: 'hub.bicep',
     from: 'size.?partitions ?? 8',
     to: 'size.?partitions\n      ?? 8',
@@ -183,7 +183,7 @@ plant([
     ],
   },
   {
-    name: 'a type that nobody declares',
+    name: 'an undeclared type',
     file: 'main.bicep',
     from: 'param size sizeType',
     to: 'param size sizesType',
@@ -214,7 +214,7 @@ plant([
     says: ['main.bicep:4: hostOf is not used [no-unused-imports]'],
   },
   {
-    name: 'an existing resource that nobody uses',
+    name: 'an unused existing resource',
     file: 'vm.bicep',
     from: "resource vm '",
     to: "resource other 'Microsoft.Compute/virtualMachines@2024-11-01' existing = {\n  name: 'other'\n}\n\nresource vm '",
@@ -228,7 +228,7 @@ plant([
     says: ['hub.bicep:11: location: @description is missing [use-description]'],
   },
   {
-    name: 'a description says optional of what is required',
+    name: 'a description says optional of a required parameter',
     file: 'hub.bicep',
     from: "'Required. Region.'",
     to: "'Optional. Region.'",

@@ -57,7 +57,7 @@ plant([
     ],
   },
   {
-    name: 'a property stands twice',
+    name: 'a duplicate property',
     file: 'rule.bicep',
     from: "  kind: 'Direct'\n",
     to: "  kind: 'Direct'\n  kind: 'Direct'\n",
@@ -256,7 +256,7 @@ plant([
     without: [],
   },
   {
-    name: 'a text where Azure wants a number',
+    name: 'a text in place of a number',
     file: 'hub.bicep',
     from: '    capacity: 1',
     to: "    capacity: 'one'",
@@ -280,7 +280,7 @@ plant([
     without: [],
   },
   {
-    name: 'a list where Azure wants an object',
+    name: 'a list in place of an object',
     file: 'rule.bicep',
     from: "  properties: {\n    description: 'Records of VMs.'\n  }",
     to: '  properties: []',

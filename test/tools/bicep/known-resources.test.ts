@@ -57,7 +57,7 @@ test.for(rows)('$type at $version is deployed where Azure allows it', ({ type, v
   expect(scopes.reduce((sum, scope) => sum + scopeBits[scope], 0)).toBe(azure?.scopes(type, version));
 });
 
-test('no version is a preview but where nothing else has what is used', () => {
+test('a preview version is used only when no other has what is used', () => {
   expect(rows.filter(({ version }) => version.includes('preview')).map(({ type }) => type)).toEqual([
     'Microsoft.Insights/diagnosticSettings',
     'Microsoft.Insights/privateLinkScopes/scopedResources',

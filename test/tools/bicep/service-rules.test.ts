@@ -34,7 +34,7 @@ const at = (path: string, value: unknown): unknown =>
     return { [key]: part.endsWith('[]') ? [inner] : inner };
   }, value);
 
-test.for(rows)('rule $n on $path of $type refuses what is wrong and nothing else', ({ must }) => {
+test.for(rows)('rule $n on $path of $type refuses the wrong value and nothing else', ({ must }) => {
   const { right, wrong, body } = values(must);
   expect(breach(right, must, body)).toBeNull();
   expect(breach(wrong, must, body)).not.toBeNull();

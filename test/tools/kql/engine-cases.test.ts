@@ -54,7 +54,7 @@ describe.skipIf(missing)("the recorded answers of Microsoft's engine", { timeout
     expect(right.all).toBeGreaterThanOrEqual(floor.all);
   });
 
-  test('what the engine refused is refused here', () => {
+  test("a query that Azure's engine refused is refused here", () => {
     const { queries }: { queries: readonly { readonly query: string }[] } = readFolder('rejected.json');
     const answered = queries.filter(({ query }) => answerOf(kql, query, sometime) !== undefined);
     expect(answered.map(({ query }) => query)).toEqual([]);

@@ -61,7 +61,7 @@ test.each([
   expect(kql.checkTransform(query)).toContain(says);
 });
 
-test('a transformation of a column that is not sent is told by the language service', () => {
+test('a transformation of a column that is not sent is reported by the language service', () => {
   expect(kql.checkTransform('source | where EvntType == 1')[0]).toMatch(/^KS142: /);
 });
 

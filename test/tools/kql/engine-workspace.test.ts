@@ -36,7 +36,7 @@ test.each([
   },
   { fault: 'a text that is added to', query: 'VmLifecycle_CL | extend n = EventType + 1', code: 'KS106' },
   { fault: 'a function that is not there', query: 'VmLifecycle_CL | where isnul(EventType)', code: 'KS211' },
-])('$fault is told by the language service', ({ query, code }) => {
+])('$fault is reported by the language service', ({ query, code }) => {
   expect(kql.bind(query).diagnostics.map((each) => each.code)).toContain(code);
 });
 
@@ -49,7 +49,7 @@ test.each(['Heartbeat', 'AzureActivity', 'AzureMetrics', 'DCRLogErrors', 'VmLife
   },
 );
 
-test('a query runs over the rows that it is given, times and arrays as they stand on the wire', () => {
+test('a query runs over the given rows, with times and arrays as they are on the wire', () => {
   const answer = kql.execute(
     'VmLifecycle_CL | where ObserverAffected and ObservedAt > ago(2h) | mv-expand Vm = AffectedResources to typeof(string) | project EventId, Vm, NoticeSeconds, Zone',
     { tables: { VmLifecycle_CL: [reboot] }, now },
@@ -68,11 +68,11 @@ test.each([
   },
   { name: 'a text where a number belongs', row: { Sequence: '1' }, says: '"1" cannot stand in a column of type int' },
   {
-    name: 'a date that is none',
+    name: 'an invalid date',
     row: { ObservedAt: 'soon' },
     says: '"soon" cannot stand in a column of type datetime',
   },
-])('rows with $name are turned away', ({ row, says }) => {
+])('rows with $name are refused', ({ row, says }) => {
   expect(() => kql.execute('VmLifecycle_CL', { tables: { VmLifecycle_CL: [row] }, now })).toThrow(says);
 });
 
@@ -97,7 +97,7 @@ test('rows are read once for many queries', () => {
   expect(counts).toEqual([[1], [1]]);
 });
 
-test('a table that the workspace has not is turned away', () => {
+test('an unknown table is refused', () => {
   expect(() => kql.load({ Nothing_CL: [] })).toThrow('there is no table Nothing_CL in the workspace');
 });
 
@@ -121,7 +121,7 @@ test('a stored function takes parameters from its first line, with defaults, and
   expect(idsOf('VmRecent()')).toEqual([]);
 });
 
-test('a fault in the body of a stored function is told where it is called', () => {
+test('a fault in the body of a stored function is reported at the call', () => {
   const faulty = openKql({ functions: [storedFunction('VmBad', 'VmLifecycle_CL | where EvntType == "x"')] });
   expect(faulty.bind('VmBad()').diagnostics.map(({ severity }) => severity)).toContain('Error');
 });
@@ -129,12 +129,15 @@ test('a fault in the body of a stored function is told where it is called', () =
 test.each([
   { given: 'a text', call: `VmSince('2h')`, says: 'The parameter Lookback is timespan, and is given a string.' },
   { given: 'a number', call: 'VmSince(Lookback=2)', says: 'The parameter Lookback is timespan, and is given a long.' },
-])('$given for a timespan of a stored function is told, though the language service lets it pass', ({ call, says }) => {
-  const body = '// params: (Lookback:timespan=1h)\nVmLifecycle_CL | where ObservedAt > ago(Lookback)';
-  const stored = openKql({ functions: [storedFunction('VmSince', body)] });
-  expect(stored.bind(call).diagnostics.map(({ message }) => message)).toEqual([says]);
-  expect(stored.bind('VmSince(2h)').diagnostics).toEqual([]);
-});
+])(
+  '$given for a timespan of a stored function is reported, though the language service accepts it',
+  ({ call, says }) => {
+    const body = '// params: (Lookback:timespan=1h)\nVmLifecycle_CL | where ObservedAt > ago(Lookback)';
+    const stored = openKql({ functions: [storedFunction('VmSince', body)] });
+    expect(stored.bind(call).diagnostics.map(({ message }) => message)).toEqual([says]);
+    expect(stored.bind('VmSince(2h)').diagnostics).toEqual([]);
+  },
+);
 
 test('a query is formatted as Microsoft formats it, and formatting it again changes nothing', () => {
   const formatted = kql.format('VmLifecycle_CL|where EventType=="Reboot"|summarize count() by EventType');
@@ -146,7 +149,7 @@ test('the analyzers name an expensive search', () => {
   expect(kql.analyze('VmLifecycle_CL | where EventType contains "Reboot"').map(({ code }) => code)).toContain('KS500');
 });
 
-test('a stored function is asked anew for another argument, another time and other rows, and not under the name of one declared in a query', () => {
+test('a stored function is evaluated again for another argument, another time and other rows, and not confused with one declared in a query', () => {
   const functions = [
     storedFunction(
       'Since',

@@ -33,7 +33,7 @@ const cases: readonly Case[] = [
   },
   { name: 'an empty text is empty but not null', query: `print isnull(''), isempty('')`, rows: [[false, true]] },
   {
-    name: 'has looks for whole terms, contains for any part',
+    name: 'has finds entire terms, contains any part',
     query: `print 'vm-12 rebooted' has 'vm', 'vm-12 rebooted' has '1', 'vm-12 rebooted' contains '1'`,
     rows: [[true, false, true]],
   },
@@ -43,7 +43,7 @@ const cases: readonly Case[] = [
     rows: [[true, false, false]],
   },
   {
-    name: 'in tells cases apart, in~ does not',
+    name: 'in is case-sensitive, in~ is not',
     query: `print 'Reboot' in ('reboot'), 'Reboot' in~ ('reboot'), 'Reboot' !in ('Freeze')`,
     rows: [[false, true, true]],
   },
@@ -52,7 +52,7 @@ const cases: readonly Case[] = [
     query: `print 3 between (1 .. 3), datetime(2026-01-02) between (datetime(2026-01-01) .. 1d)`,
     rows: [[true, true]],
   },
-  { name: 'whole numbers are cut, reals are not', query: 'print 7 / 2, -7 / 2, 7 / 2.0', rows: [[3, -3, 3.5]] },
+  { name: 'whole numbers are truncated, reals are not', query: 'print 7 / 2, -7 / 2, 7 / 2.0', rows: [[3, -3, 3.5]] },
   { name: 'a remainder is never negative', query: 'print -7 % 3, 7 % -3', rows: [[2, 1]] },
   { name: 'dividing by zero gives nothing', query: 'print 1 / 0, 1.0 / 0', rows: [[null, 'Infinity']] },
   {
@@ -96,7 +96,7 @@ const cases: readonly Case[] = [
     rows: [[1, 'x', null, '{"b":[1,2.5,"x"]}']],
   },
   {
-    name: 'what is no JSON stays text',
+    name: 'text that is not JSON stays text',
     query: `print parse_json('{"a":1}').a, gettype(parse_json('{a')), gettype(parse_json('1.5'))`,
     rows: [[1, 'string', 'double']],
   },
@@ -106,12 +106,12 @@ const cases: readonly Case[] = [
     rows: [[51, 17, 9, 4, 3, 0]],
   },
   {
-    name: 'a summary of nothing is one row, by key it is none',
+    name: 'a summary of no rows is one row, or none by key',
     query: `${steps} | where false | summarize n = count() | union (${steps} | where false | summarize n = count() by Vm | project n)`,
     rows: [[0]],
   },
   {
-    name: 'arg_max gives the whole last row of each key',
+    name: 'arg_max returns the complete last row of each key',
     query: `${steps} | summarize arg_max(At, *) by Event | sort by Event asc`,
     rows: [
       ['Freeze', '2026-08-01T11:30:00.0000000Z', '', 12],
@@ -134,7 +134,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    name: 'sorting is downwards unless said, nulls at the small end',
+    name: 'sorting is descending by default, nulls at the small end',
     query: `${steps} | sort by Seconds | project Seconds`,
     rows: [[30], [12], [9], [null]],
   },
@@ -206,7 +206,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    name: 'text is taken apart by its pattern, or not at all',
+    name: 'text is parsed by its pattern, or not at all',
     query: `datatable(s:string)['id=5 state=ok', 'id=x state=ok'] | parse s with 'id=' id:long ' state=' state | project id, state`,
     rows: [
       [5, 'ok'],
@@ -229,7 +229,7 @@ const cases: readonly Case[] = [
     rows: [[false, true]],
   },
   {
-    name: 'what as has named can be joined further on',
+    name: 'a table named by as can be joined later',
     query: 'range x from 1 to 2 step 1 | as Before | extend x = x * 2 | join kind=inner (Before) on x | project x',
     rows: [[2]],
   },
@@ -257,7 +257,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    name: 'any column of text may hold what is looked for',
+    name: 'search finds any column of text',
     query: `${steps} | where * has 'reboot' | count`,
     rows: [[2]],
   },
@@ -287,12 +287,12 @@ test.each(cases)('$name', ({ query, rows }) => {
 test.each([
   { name: 'count takes no notice of what it is given', query: `${steps} | summarize count(Seconds)`, rows: [[4]] },
   {
-    name: 'a union that is fuzzy leaves out what nobody knows',
+    name: 'a fuzzy union omits unknown tables',
     query: 'union isfuzzy=true (print x = 1), (Nobody)',
     rows: [[1]],
   },
   { name: 'a bag has no length as an array', query: 'print array_length(dynamic({}))', rows: [[null]] },
-])('$name, whatever the language service says', ({ query, rows }) => {
+])('$name, whatever the language service reports', ({ query, rows }) => {
   expect(kql.bind(query).diagnostics).toHaveLength(1);
   expect(rowsOf(query)).toEqual(rows);
 });
@@ -306,9 +306,9 @@ const refused: readonly { readonly name: string; readonly query: string; readonl
     why: /no fixed order/,
   },
   { name: 'a table without rows', query: 'Heartbeat | count', why: /table Heartbeat, of which no rows/ },
-  { name: 'an operator nobody has written', query: 'print x = 1 | sample 1', why: /SampleOperator/ },
+  { name: 'an unsupported operator', query: 'print x = 1 | sample 1', why: /SampleOperator/ },
   {
-    name: 'a function nobody has written',
+    name: 'an unsupported function',
     query: 'print geo_distance_2points(1.0, 1.0, 2.0, 2.0)',
     why: /geo_distance_2points/,
   },

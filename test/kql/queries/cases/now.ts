@@ -154,7 +154,7 @@ export const nowCases: readonly QueryCase[] = [
   },
   {
     query: 'not-back',
-    of: 'a VM that went down at a quarter past and was not heard of again',
+    of: 'a VM that went down at a quarter past and has not reported since',
     stage: {
       vms: { web_0: { leavesAt: seconds(15) + 5 } },
       plays: [play('reboot', 0, 'web_0')],
@@ -165,7 +165,7 @@ export const nowCases: readonly QueryCase[] = [
   },
   {
     query: 'not-back',
-    of: 'a VM that went down five seconds before it could see the event begin, and one that was asked to stop then',
+    of: 'a VM that went down five seconds before it could observe the start, and one that was stopped by request then',
     stage: {
       vms: { web_0: { leavesAt: seconds(15) - 5 }, web_1: { leavesAt: seconds(15) - 5, saysGoodbye: true } },
       plays: [play('reboot', 0, 'web_0'), play('reboot', 0, 'web_1')],
@@ -179,7 +179,7 @@ export const nowCases: readonly QueryCase[] = [
   },
   {
     query: 'not-back',
-    of: 'a VM that is silent days before its announced day, and one that somebody stopped',
+    of: 'a VM that is silent days before its announced day, and one that a user stopped',
     stage: {
       vms: { web_0: { leavesAt: seconds(30) }, web_1: { leavesAt: seconds(30), saysGoodbye: true } },
       plays: [play('degraded-host', 0, 'web_0'), play('degraded-host', 0, 'web_1')],
@@ -204,7 +204,7 @@ export const nowCases: readonly QueryCase[] = [
   },
   {
     query: 'not-back',
-    of: 'the same, but the Azure Monitor agent is heard of again',
+    of: 'the same, but the Azure Monitor agent reports again',
     stage: {
       vms: { web_0: { leavesAt: seconds(15) + 5 } },
       plays: [play('reboot', 0, 'web_0')],
@@ -216,7 +216,7 @@ export const nowCases: readonly QueryCase[] = [
   },
   {
     query: 'not-back',
-    of: 'a VM that told the end of its reboot',
+    of: 'a VM that reported the end of its reboot',
     stage: { vms: one, plays: [play('reboot', 0, 'web_0')], askedAt: 40 },
     show: ['VmName'],
     rows: [],

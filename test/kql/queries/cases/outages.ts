@@ -63,14 +63,14 @@ export const outageCases: readonly QueryCase[] = [
   },
   {
     query: 'warned-share-by-cause',
-    of: 'a reboot that Resource Health does not tell of',
+    of: 'a reboot without an entry in Resource Health',
     stage: { vms: two, plays: [play('reboot', 0, 'web_0')], askedAt: 60 },
     show: ['Cause'],
     rows: [],
   },
   {
     query: 'who-asked-for-it',
-    of: 'a restart that a person asked for, after two others had asked for something else long before',
+    of: 'a restart that a user requested, long after two other requests',
     stage: { vms: alone, plays: [play('user-reboot', 0, 'sql-1')], askedAt: 60 },
     change: adding({
       AzureActivity: [
@@ -85,7 +85,7 @@ export const outageCases: readonly QueryCase[] = [
   },
   {
     query: 'who-asked-for-it',
-    of: 'a deletion that was asked of the scale set, and one that nobody is known to have asked for',
+    of: 'a deletion requested for the scale set, and one without a known requester',
     stage: { vms: two, plays: [play('terminate', 0, 'web_0'), play('terminate', 40, 'web_1')], askedAt: 60 },
     change: adding({
       AzureActivity: [
@@ -100,7 +100,7 @@ export const outageCases: readonly QueryCase[] = [
   },
   {
     query: 'who-asked-for-it',
-    of: 'a freeze by the platform while somebody restarts the VM',
+    of: 'a freeze by the platform while a user restarts the VM',
     stage: { vms: alone, plays: [play('freeze', 0, 'sql-1')], askedAt: 60 },
     change: adding({
       AzureActivity: [

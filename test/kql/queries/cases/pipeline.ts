@@ -148,7 +148,7 @@ export const pipelineCases: readonly QueryCase[] = [
   },
   {
     query: 'pipeline-integrity',
-    of: 'a bridge that lost its state after three steps of an event, and told the second again as the first of another stream',
+    of: 'a bridge that lost its state after three steps of an event, and reported the second again as the first of another stream',
     stage: { vms: one, plays: freeze, askedAt: 60 },
     change: (tables) => ({
       ...tables,
@@ -177,7 +177,7 @@ export const pipelineCases: readonly QueryCase[] = [
   },
   {
     query: 'position-gaps',
-    of: 'the last two of three, of which only a heartbeat tells',
+    of: 'the last two of three records, known only from a heartbeat',
     stage: { vms: { web_0: { deadLetters: 2 } }, plays: freeze, askedAt: 121 },
     change: without(({ Position }) => Number(Position) >= 2),
     show: ['VmName', 'Missing', 'FromPosition', 'ToPosition', 'DeadLetters'],
@@ -212,7 +212,7 @@ export const pipelineCases: readonly QueryCase[] = [
   },
   {
     query: 'versions-by-ring',
-    of: 'a canary of another version, and a VM that does not tell its ring',
+    of: 'a canary of another version, and a VM without a known ring',
     stage: {
       vms: { web_0: { tags: { ring: 'canary' }, bridgeVersion: '1.1.0' }, web_1: {} },
       plays: freeze,
