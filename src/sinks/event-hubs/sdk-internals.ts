@@ -1,9 +1,9 @@
 import type { EventHubProducerClient } from '@azure/event-hubs';
 
 /**
- * Four things that the SDK keeps to itself and does not clean up; its version is pinned, and a test fails when an update
- * moves them. Rejected: a connection test of our own ahead of each connection (one more TLS handshake in front of every
- * cold send), and restarting the process after some leaked sockets.
+ * Four private members of the SDK, for what it does not clean up. Its version is pinned, and
+ * `test/sinks/event-hubs/sdk-internals.test.ts` fails when an update moves them. Rejected: a connection test of our own ahead of each
+ * connection (one more TLS handshake before every cold send), and restarting the process after some leaked sockets.
  */
 
 interface Socket {
