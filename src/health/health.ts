@@ -30,7 +30,7 @@ export interface Health {
   close(): Promise<void>;
 }
 
-/** What is at each path of the local HTTP. */
+/** The paths of the local HTTP server. */
 export const healthRoutes = {
   '/livez': '200 while every loop progresses, else 503 and which one does not: restart the service.',
   '/readyz':
@@ -55,7 +55,7 @@ export function startHealth(options: HealthOptions): Health {
   if (stop.aborted) onStop();
   else stop.addEventListener('abort', onStop, { once: true });
 
-  const asked = serveStatus({
+  const status = serveStatus({
     directory: options.stateDirectory,
     snapshot: () => takeSnapshot(options),
     clock,
@@ -90,7 +90,7 @@ export function startHealth(options: HealthOptions): Health {
   return {
     async close() {
       stop.removeEventListener('abort', onStop);
-      await Promise.all([notify.close(), asked.close(), http?.close()]);
+      await Promise.all([notify.close(), status.close(), http?.close()]);
     },
   };
 }

@@ -8,7 +8,7 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
-/** What is at each path. May be asked often; never rejects. */
+/** The answer at each path. May be called often; never rejects. */
 export type HttpRoutes = Readonly<Record<string, () => HttpAnswer | Promise<HttpAnswer>>>;
 
 export interface HttpOptions {
@@ -20,7 +20,7 @@ export interface HttpOptions {
 
 /** The only address: health is for programs on this VM. */
 const loopback = '127.0.0.1';
-/** A port that is taken may be free later, for instance when the instance before has ended. */
+/** A port in use may be free later, for instance when the previous instance has ended. */
 const retryMs = 60_000;
 /** Probes are few and short: more than this is an error of the client. */
 const most = { connections: 32, requestMs: 5_000, headerBytes: 8 * 1024 } as const;
@@ -38,8 +38,8 @@ export const jsonAnswer = (status: number, value: unknown): HttpAnswer => ({
 });
 
 /**
- * Answers on 127.0.0.1 until closed. A port that is in use is a warning, and retried every minute: the client sees that
- * by getting no answer, and watching is not what the bridge is for.
+ * Answers on 127.0.0.1 until closed. A port in use is a warning, retried every minute: the client notices, and health reports are not
+ * the purpose of the bridge.
  */
 export function serveHttp({ port, routes, clock, log }: HttpOptions): { close(): Promise<void> } {
   const closing = new AbortController();
@@ -78,7 +78,7 @@ export function serveHttp({ port, routes, clock, log }: HttpOptions): { close():
         const why = error.code === 'EADDRINUSE' ? 'another program has that port' : error.message;
         log.warn(
           { port, code: error.code ?? 'unknown' },
-          `Health and metrics cannot be served at ${address} (${why}); retrying every minute. End that program, or set another http.port; everything else goes on.`,
+          `Health and metrics cannot be served at ${address} (${why}); retrying every minute. End that program, or set another http.port; everything else continues.`,
         );
       }
       await clock.sleep(retryMs, closing.signal);
@@ -106,7 +106,7 @@ async function respond(
   routes: HttpRoutes,
   port: number,
 ): Promise<void> {
-  const { status, contentType, body } = await answerTo(request, routes, port).catch(couldNot);
+  const { status, contentType, body } = await answerTo(request, routes, port).catch(internalError);
   response.writeHead(status, {
     'content-type': contentType,
     'content-length': Buffer.byteLength(body),
@@ -121,14 +121,14 @@ async function answerTo({ headers, method, url = '' }: IncomingMessage, routes: 
   if (!isOurName(headers.host ?? '', port)) {
     return textAnswer(421, `The Host header must name this address: ${loopback}:${port} or localhost:${port}.`);
   }
-  if (method !== 'GET' && method !== 'HEAD') return textAnswer(405, 'Only GET and HEAD are answered here.');
+  if (method !== 'GET' && method !== 'HEAD') return textAnswer(405, 'Only GET and HEAD are allowed.');
   const path = url.split('?', 1)[0] ?? '';
   const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
-  return route ? await route() : textAnswer(404, `Nothing is here. There is: ${Object.keys(routes).join(' ')}`);
+  return route ? await route() : textAnswer(404, `Not found. Paths: ${Object.keys(routes).join(' ')}`);
 }
 
-/** A mistake of ours about one answer is none of the bridge's. */
-const couldNot = (error: unknown): HttpAnswer => textAnswer(500, `Internal error: ${String(error)}`);
+/** An internal error in one answer does not affect the bridge. */
+const internalError = (error: unknown): HttpAnswer => textAnswer(500, `Internal error: ${String(error)}`);
 
 /**
  * A page in a browser on this VM can have its own name resolve to 127.0.0.1 and then read what is served here (DNS

@@ -12,8 +12,8 @@ export interface Metrics {
 }
 
 /**
- * Loads prom-client, which takes 4 MB: call it only if metrics are served. Every value but those of the histogram
- * is read where it already is, at the moment it is asked for.
+ * Loads prom-client, which takes 4 MB: call it only if metrics are served. Every value but those of the histogram is read when the
+ * metrics are requested.
  */
 export async function createMetrics(read: () => Readings): Promise<Metrics> {
   const [{ default: Registry }, { default: Gauge }, { default: Counter }, { default: Histogram }] = await Promise.all([
@@ -51,7 +51,7 @@ function fillGauge(
   return (readings) => {
     const samples = family.read(readings);
     gauge.reset();
-    // What is not known is left out: 0 would be a value.
+    // An unknown value is left out: 0 would be a value.
     if (samples.length === 0 && family.labels.length === 0) gauge.remove();
     for (const { labels, value } of samples) gauge.set({ ...labels }, value);
   };

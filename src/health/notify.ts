@@ -49,8 +49,8 @@ export function startNotify({ env, isProgressing, status, clock, log }: NotifyOp
     const words = isStopping ? news : ['READY=1', ...news];
     sending = sending
       .then(() => notify(words, env))
-      .then((trouble) => {
-        const { code = null, reason = '' } = trouble ?? {};
+      .then((failure) => {
+        const { code = null, reason = '' } = failure ?? {};
         statusLogger(code, {
           begins: () =>
             log.warn(
@@ -76,7 +76,7 @@ export function startNotify({ env, isProgressing, status, clock, log }: NotifyOp
     return [`STATUS=${clock.now().toISOString().slice(11, 19)} UTC: ${sent}`];
   }
 
-  /** Sends the result of the first poll at once: `systemctl status` is read now. */
+  /** Sends the result of the first poll at once: after a start an operator reads `systemctl status`. */
   async function firstPoll(): Promise<void> {
     const longestMs = Math.min(firstPollMs, everyMs ?? firstPollMs);
     for (let waitedMs = 0; waitedMs < longestMs && !closing.signal.aborted; waitedMs += recheckMs) {

@@ -1,6 +1,6 @@
 import { formatDuration } from '../clock.ts';
 
-/** What polling is judged by, at one moment. Ages are of the clock that never goes backwards. */
+/** The figures by which polling is judged. Ages are of the monotonic clock. */
 export interface PollFigures {
   readonly intervalSeconds: number;
   /** How long an answer may take now: the one that enables Scheduled Events may take two minutes. */
@@ -8,11 +8,11 @@ export interface PollFigures {
   /** The feature may be off: no document was seen in the last 24 h. */
   readonly isFirstAnswer: boolean;
   readonly upSeconds: number;
-  /** Since the last poll ended, whatever it brought; since the start where none has. */
+  /** Since the last poll ended, with any result; since the start where none has. */
   readonly ageSeconds: number;
   /** Since the last valid document of this process. */
   readonly documentAgeSeconds: number | null;
-  /** Why the last poll brought no document. */
+  /** Why the last poll failed; null if it did not. */
   readonly failing: { readonly code: string; readonly reason: string } | null;
 }
 
@@ -22,17 +22,17 @@ export interface Remark {
   readonly message: string;
 }
 
-/** The metadata service is a millisecond away: without a document for longer the VM is blind. */
+/** The metadata service answers within milliseconds: without a document for longer no event is seen. */
 export const documentLimitSeconds = 10;
-/** More intervals than this without the end of a poll, and it is late. */
+/** A poll is late after so many intervals. */
 const lateIntervals = 3;
 /** What a request may take beyond its deadline. */
 const leewaySeconds = 5;
 
-/** Null while polls come and bring documents. */
+/** Null while polls succeed on time. */
 export function pollRemark(poll: PollFigures): Remark | null {
   const { upSeconds, documentAgeSeconds, failing } = poll;
-  const blindSeconds = documentAgeSeconds ?? upSeconds;
+  const unseenSeconds = documentAgeSeconds ?? upSeconds;
   const isAwaited =
     poll.isFirstAnswer &&
     documentAgeSeconds === null &&
@@ -44,12 +44,12 @@ export function pollRemark(poll: PollFigures): Remark | null {
       message: `not watching yet: the first answer of the metadata service may take ${formatDuration(poll.answerSeconds)} (${formatDuration(upSeconds)} so far)`,
     };
   }
-  if (blindSeconds > documentLimitSeconds) {
+  if (unseenSeconds > documentLimitSeconds) {
     const since = documentAgeSeconds === null ? 'since the start, ' : 'for ';
     const ago = documentAgeSeconds === null ? ' ago' : '';
     return {
       isProblem: true,
-      message: `No document from the metadata service ${since}${formatDuration(blindSeconds)}${ago}: ${reasonOf(poll)}`,
+      message: `No document from the metadata service ${since}${formatDuration(unseenSeconds)}${ago}: ${reasonOf(poll)}`,
     };
   }
   if (documentAgeSeconds === null) return { isProblem: false, message: `starting: no document yet${because(poll)}` };

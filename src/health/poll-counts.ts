@@ -1,12 +1,5 @@
 import type { Clock } from '../clock.ts';
-
-/** The result of one poll as far as it is counted. A `Transition` is one. */
-export interface CountedPoll {
-  readonly pollResult:
-    | { readonly kind: 'document' | 'unchanged'; readonly clockOffsetSeconds: number | null }
-    | { readonly kind: 'unavailable'; readonly code: string; readonly reason: string };
-  readonly appeared: { readonly seen: number; readonly ours: number };
-}
+import type { Transition } from '../lifecycle/transition.ts';
 
 /** Since the process began. */
 export interface PollCounts {
@@ -32,7 +25,7 @@ export interface PollCounts {
 const valid: readonly string[] = ['document', 'unchanged'];
 
 export function createPollCounts(clock: Clock): {
-  record(turn: CountedPoll): void;
+  record(poll: Pick<Transition, 'pollResult' | 'appeared'>): void;
   failed(): void;
   counts(): PollCounts;
 } {

@@ -1,7 +1,7 @@
 import { type MetricFamily, one, spread, unixSeconds } from './metric-family.ts';
 import { report } from './metric-remedies.ts';
 
-/** Of looking at the endpoint, and of what was seen there. */
+/** Of polls of the endpoint and their results. */
 export const pollMetrics: readonly MetricFamily[] = [
   {
     name: 'bridge_info',
@@ -15,7 +15,7 @@ export const pollMetrics: readonly MetricFamily[] = [
     name: 'bridge_poll_total',
     kind: 'counter',
     labels: ['result'],
-    help: 'Looks at the endpoint by result: document, unchanged, or the code of what came instead.',
+    help: 'Polls of the endpoint by result: document, unchanged, or the code of the failure.',
     toDo: 'Results other than document and unchanged are explained in failures.md.',
     read: ({ polls }) => spread('result', polls.results),
   },
@@ -23,15 +23,15 @@ export const pollMetrics: readonly MetricFamily[] = [
     name: 'bridge_last_success_poll_seconds',
     kind: 'gauge',
     labels: [],
-    help: 'When the last valid document was seen, in seconds since 1970.',
-    toDo: 'Older than two minutes: the bridge is blind. `check` says why.',
+    help: 'Time of the last valid document, in seconds since 1970.',
+    toDo: 'Older than two minutes: the bridge sees no events. `check` says why.',
     read: ({ polls }) => one(polls.lastDocument && unixSeconds(polls.lastDocument.at)),
   },
   {
     name: 'bridge_turn_failures_total',
     kind: 'counter',
     labels: [],
-    help: 'Turns that ended in a mistake of the program; polling went on.',
+    help: 'Polls that ended in an internal error; polling continues.',
     toDo: report,
     read: ({ polls }) => one(polls.pollFailures),
   },

@@ -7,7 +7,7 @@ export const processMetrics: readonly MetricFamily[] = [
     kind: 'counter',
     labels: ['target', 'op'],
     help: 'Calls of the Azure libraries abandoned at our own deadline, by target (a sink, or credential) and operation.',
-    toDo: 'Look at what stands between this VM and the target, for instance a firewall.',
+    toDo: 'Check for a firewall between this VM and the target.',
     read: ({ deadlines }) => deadlines.flatMap(({ target, missed }) => spread('op', missed, { target })),
   },
   {
@@ -38,7 +38,7 @@ export const processMetrics: readonly MetricFamily[] = [
     name: 'process_start_time_seconds',
     kind: 'gauge',
     labels: [],
-    help: 'When the bridge started, in seconds since 1970.',
+    help: 'Start time of the bridge, in seconds since 1970.',
     toDo: '',
     read: ({ process }) => one(unixSeconds(process.startedAt)),
   },

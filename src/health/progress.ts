@@ -7,7 +7,7 @@ export interface LoopLimit {
   readonly because: string;
 }
 
-/** How a loop stands now. */
+/** The progress of a loop, as of now. */
 export interface LoopProgress extends LoopLimit {
   readonly loop: string;
   /** Since its last pass, by the monotonic clock. */
@@ -26,7 +26,7 @@ export interface Progress {
   loops(): readonly LoopProgress[];
 }
 
-/** `limitOf` is asked once a loop, at its first beat. */
+/** `limitOf` is called once per loop, at its first beat. */
 export function createProgress(clock: Clock, limitOf: (loop: string) => LoopLimit): Progress {
   const beats = new Map<string, { readonly limit: LoopLimit; at: number }>();
   return {

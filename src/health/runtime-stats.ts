@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
-import { type CountedPoll, createPollCounts, type PollCounts } from './poll-counts.ts';
+import type { Transition } from '../lifecycle/transition.ts';
+import { createPollCounts, type PollCounts } from './poll-counts.ts';
 import { createProgress, loopLimits, type Progress, pollLoop } from './progress.ts';
 import { createSendWatch, type SendWatch } from './send-counts.ts';
 
@@ -10,7 +11,7 @@ import { createSendWatch, type SendWatch } from './send-counts.ts';
 export interface RuntimeStats {
   readonly progress: Progress;
   /** A poll has ended with any result. */
-  recordPoll(poll: CountedPoll): void;
+  recordPoll(poll: Pick<Transition, 'pollResult' | 'appeared'>): void;
   /** A poll ended with an internal error; the loop continues. */
   recordPollFailure(): void;
   /** Calls back after each poll. */

@@ -2,11 +2,11 @@ import type { DeadlineCounts } from '../azure/deadline.ts';
 import type { Clock } from '../clock.ts';
 import type { Entry, SendResult, Sink } from '../sinks/sink.ts';
 
-/** What a sink answered, since the process began. */
+/** The answers of a sink, since the process began. */
 export interface SendCounts {
-  /** Batches to be sent again, by cause: `transient`, `throttled`, `configuration`. */
+  /** Batches that are retried, by cause: `transient`, `throttled`, `configuration`. */
   readonly retries: Readonly<Record<string, number>>;
-  /** Batches refused for what they hold, by cause: `too-large`, `poison`. */
+  /** Batches refused for their content, by cause: `too-large`, `poison`. */
   readonly refusals: Readonly<Record<string, number>>;
   /** Records of batches whose outcome is unknown: they may arrive twice. */
   readonly duplicatesPossible: number;
@@ -19,11 +19,11 @@ export interface MissedDeadlines {
   readonly lateSettles: number;
 }
 
-/** Calls back for each record that a sink has taken: `seconds` from its observation to its delivery. */
+/** Called for each delivered record: `seconds` from its observation to its delivery. */
 export type OnDelivered = (sink: string, seconds: number) => void;
 
 export interface SendWatch {
-  /** The same sink, its answers counted. */
+  /** The same sink with its answers counted. */
   watched(sink: Sink): Sink;
   counts(sink: string): SendCounts;
   /** Of the sinks that are watched and keep deadlines of their own. */
@@ -31,7 +31,7 @@ export interface SendWatch {
   onDelivered(listener: OnDelivered): void;
 }
 
-/** After these nothing was sent, or the destination itself said that it took nothing. */
+/** With these codes nothing was sent, or the destination stored nothing. */
 const surelyNotStored =
   /^(token-.*|connect-timeout|connection-refused|no-route|name-lookup-failed|server-busy|quota-exceeded|no-credit|http-429|bad-address|sender-not-started)$/;
 

@@ -1,9 +1,9 @@
 import type { SenderFacts } from '../sender/sender-process.ts';
 
-/** What a sender process is judged by. */
+/** The facts by which a sender process is judged. */
 export type SenderFigures = Pick<SenderFacts, 'role' | 'recentDeaths' | 'lastDeath'>;
 
-/** A single death costs one attempt; three within ten minutes have a cause that stays. */
+/** A single exit costs one attempt; three within ten minutes have a lasting cause. */
 const tooManyDeaths = 3;
 
 const keepsDying = ({ recentDeaths }: SenderFigures): boolean => recentDeaths >= tooManyDeaths;
@@ -11,7 +11,7 @@ const keepsDying = ({ recentDeaths }: SenderFigures): boolean => recentDeaths >=
 /** For `status` and `check`: what is wrong with a sender process and what to do, also where its destination is up to date. */
 export function senderProblem(sender: SenderFigures): string | null {
   if (!keepsDying(sender) || sender.lastDeath === null) return null;
-  return `A sender process failed ${sender.recentDeaths} times in the last 10 min: ${sender.lastDeath.reason} Look at the log of the service (journalctl -u scheduled-events-bridge) and at the free memory of the VM.`;
+  return `A sender process failed ${sender.recentDeaths} times in the last 10 min: ${sender.lastDeath.reason} Check the log of the service (journalctl -u scheduled-events-bridge) and the free memory of the VM.`;
 }
 
 /** The same for `/healthz` and `systemctl status`: one clause. */

@@ -34,7 +34,7 @@ export const senderMetrics: readonly MetricFamily[] = [
     kind: 'counter',
     labels: ['sender', 'code'],
     help: 'Unexpected ends of the process of this sender, by code. Each costs one attempt to send and no record.',
-    toDo: 'Three within ten minutes: `status` says why. Look at the log and at the free memory of the VM.',
+    toDo: 'Three within ten minutes: `status` says why. Check the log and the free memory of the VM.',
     read: ({ senders }) => senders.flatMap(({ role, deaths }) => spread('code', deaths, { sender: role })),
   },
 ];

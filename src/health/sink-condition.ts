@@ -2,10 +2,10 @@ import { formatDuration } from '../clock.ts';
 import type { SinkProgress } from '../outbox/outbox.ts';
 import { isRefusal } from './refusal.ts';
 
-/** What one destination is judged by. Times are ISO 8601. */
+/** The figures by which one destination is judged. Times are ISO 8601. */
 export interface SinkFigures {
   readonly configured: boolean;
-  /** Records that it has yet to get. */
+  /** Records that are pending for it. */
   readonly waiting: number;
   /** When the oldest of them was appended. */
   readonly oldestWaitingAt: string | null;
@@ -14,7 +14,7 @@ export interface SinkFigures {
 
 /**
  * `idle`: nothing waits. `delivering`: something waits, and nothing has failed since the last success. `retrying`: it failed for
- * a reason that passes by itself. `refused`: a person has to act. `stopped`: no service runs.
+ * a reason that passes without action. `refused`: operator action required. `stopped`: no service runs.
  */
 export type SinkState = 'idle' | 'delivering' | 'retrying' | 'refused' | 'stopped' | 'not-configured';
 
@@ -24,7 +24,7 @@ export const lateAfterSeconds = 120;
 export function sinkState({ configured, waiting, progress }: SinkFigures, isRunning: boolean): SinkState {
   if (!configured) return 'not-configured';
   const { step, lastErrorCode: code, lastErrorAt, lastSuccessAt } = progress;
-  // A batch that is taken apart to find the record that is refused counts as no failed step.
+  // A batch that is split to find the refused record is no failed attempt.
   const isFailing = step > 0 || (waiting > 0 && (lastErrorAt ?? '') > (lastSuccessAt ?? ''));
   if (isFailing && isRefusal(code)) return 'refused';
   if (!isRunning) return 'stopped';
@@ -32,18 +32,18 @@ export function sinkState({ configured, waiting, progress }: SinkFigures, isRunn
   return waiting > 0 ? 'delivering' : 'idle';
 }
 
-/** Since when it has taken nothing: what waits was not delivered since, and nothing was since the last success. */
-export function takenNothingSince({ oldestWaitingAt, progress }: SinkFigures): string | null {
+/** The later of the last delivery and the arrival of the oldest pending record: since then nothing was delivered. */
+export function nothingDeliveredSince({ oldestWaitingAt, progress }: SinkFigures): string | null {
   const times = [oldestWaitingAt, progress.lastSuccessAt].filter((time) => time !== null).toSorted();
   return times.at(-1) ?? progress.lastErrorAt;
 }
 
 /**
- * For how long a configured destination has taken nothing although something waits; null where nothing does.
- * @param graceSeconds that a record may wait on purpose while nothing has failed.
+ * Seconds without a delivery to a configured destination for which records are pending; null where none are, or it is not late.
+ * @param graceSeconds for which a record may be held while nothing has failed.
  */
 export function lateSeconds(figures: SinkFigures, now: Date, graceSeconds = 0): number | null {
-  const since = takenNothingSince(figures);
+  const since = nothingDeliveredSince(figures);
   const state = sinkState(figures, true);
   if (state === 'not-configured' || figures.waiting === 0 || since === null) return null;
   const seconds = (now.getTime() - Date.parse(since)) / 1000;

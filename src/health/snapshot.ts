@@ -6,18 +6,18 @@ import type { PollFigures } from './poll-condition.ts';
 import type { RuntimeStats } from './runtime-stats.ts';
 import { liveness } from './verdict.ts';
 
-/** Grows when something that was there is gone or means something else. */
+/** Increased when a field is removed or changes its meaning. */
 const form = 1;
 
 /**
- * What the running process answers to the command `status`: only it knows how old its last poll is, what it holds in memory
- * only, and when it will try a destination again. Times are ISO 8601, ages of the clock that never goes backwards.
+ * The answer of the running process to the command `status`: only the process knows the age of its last poll, which records are in
+ * memory only, and when it retries a destination. Times are ISO 8601, ages of the clock that never goes backwards.
  */
 export interface Snapshot {
   readonly form: typeof form;
   readonly version: string;
   readonly pid: number;
-  /** SIGTERM has come: what is pending is being sent. */
+  /** SIGTERM was received: pending records are being sent. */
   readonly isStopping: boolean;
   readonly poll: PollFigures;
   /** A sentence for each loop that is stuck. */

@@ -5,18 +5,18 @@ import { type ShortPath, shortPath, statusPaths } from './status-path.ts';
 
 /**
  * The answer of the service. `silent`: a process listens and does not answer, so it is stopped or hangs. `nobody`: nothing listens.
- * `denied`: this user may not ask.
+ * `denied`: this user may not query it.
  */
 export type ServiceAnswer =
   | { readonly kind: 'answered'; readonly snapshot: Snapshot }
   | { readonly kind: 'silent' | 'nobody' | 'denied' };
 
-/** A poll decides in milliseconds, and a commit to a slow disk takes a fraction of a second. */
+/** A poll takes milliseconds, a commit to a slow disk a fraction of a second. */
 export const answerMs = 2_000;
 /** Longer than any list of events that the metadata service gives. */
 const longestAnswer = 4 * 2 ** 20;
 
-/** Asks the service of this state directory how it is. Writes nothing, needs no disk. Never rejects. */
+/** Queries the service of this state directory. Writes nothing, needs no disk. Never rejects. */
 export async function askService(
   directory: string,
   clock: Clock,
@@ -61,7 +61,7 @@ function read(path: string, signal: AbortSignal): Promise<ServiceAnswer> {
       if (text.length > longestAnswer) socket.destroy();
     });
     socket.once('error', (error: NodeJS.ErrnoException) => resolve(failed(error)));
-    socket.once('close', () => resolve(understood(text)));
+    socket.once('close', () => resolve(parsed(text)));
   });
 }
 
@@ -72,7 +72,7 @@ function failed({ code }: NodeJS.ErrnoException): ServiceAnswer {
 }
 
 /** A service of another version may answer in a form that is not known here: then it counts as not running. */
-function understood(text: string): ServiceAnswer {
+function parsed(text: string): ServiceAnswer {
   try {
     const snapshot: unknown = JSON.parse(text);
     return isSnapshot(snapshot) ? { kind: 'answered', snapshot } : nobody;

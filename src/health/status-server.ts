@@ -8,7 +8,7 @@ import { type ShortPath, shortPath, statusPaths } from './status-path.ts';
 export interface StatusServerOptions {
   /** The state directory. */
   readonly directory: string;
-  /** What is answered, as of now. Takes no time worth mentioning. */
+  /** The answer, as of now; takes well under a millisecond. */
   readonly snapshot: () => unknown;
   readonly clock: Clock;
   readonly log: Log;
@@ -16,7 +16,7 @@ export interface StatusServerOptions {
   readonly paths?: readonly string[];
 }
 
-/** A socket that was removed is made again, and one that could not be made is tried again, after this long. */
+/** A socket that was removed, or could not be created, is created after this long. */
 const pollEveryMs = 60_000;
 /** Commands are few and short: more than this is an error of the client. */
 const mostConnections = 16;
@@ -24,8 +24,8 @@ const slowReaderMs = 5_000;
 
 /**
  * Answers each connection with one line of JSON, for commands on this machine: read-only, for the owner and root, without
- * a write to the disk. Whoever connects is answered by the thread that polls, so a process that is stopped does not answer.
- * Never rejects: a service that cannot be asked goes on, and `status` says so.
+ * a write to the disk. The thread that polls answers, so a process that is stopped does not. Never rejects: a service that cannot be
+ * queried continues, and `status` says so.
  */
 export function serveStatus({ directory, snapshot, clock, log, paths = statusPaths(directory) }: StatusServerOptions): {
   close(): Promise<void>;
@@ -34,7 +34,7 @@ export function serveStatus({ directory, snapshot, clock, log, paths = statusPat
   let listener: Listener | null = null;
 
   const answer = (socket: Socket): void => {
-    socket.on('error', () => {}); // whoever asked is gone
+    socket.on('error', () => {}); // the client is gone
     socket.setTimeout(slowReaderMs, () => socket.destroy());
     socket.resume();
     socket.end(textOf(snapshot));
@@ -54,19 +54,19 @@ export function serveStatus({ directory, snapshot, clock, log, paths = statusPat
   }
 
   async function run(): Promise<void> {
-    let isSaid = false;
+    let isLogged = false;
     while (!closing.signal.aborted) {
       if (listener === null || !listener.isHere()) {
         await listener?.close();
         listener = null;
         const why = await listenSomewhere();
-        if (why !== null && !isSaid) {
+        if (why !== null && !isLogged) {
           log.warn(
             { part: 'status' },
-            `The command status cannot ask this service (${why}). Everything else goes on; trying again every minute.`,
+            `The command status cannot query this service (${why}); retrying every minute. Everything else continues.`,
           );
         }
-        isSaid = why !== null;
+        isLogged = why !== null;
       }
       await clock.sleep(pollEveryMs, closing.signal);
     }
@@ -82,7 +82,7 @@ export function serveStatus({ directory, snapshot, clock, log, paths = statusPat
   };
 }
 
-/** A mistake of ours about an answer is none of the bridge's. */
+/** An internal error in one answer does not affect the bridge. */
 function textOf(snapshot: () => unknown): string {
   try {
     return `${JSON.stringify(snapshot())}\n`;

@@ -1,3 +1,4 @@
+import { sentence } from '../azure/failure.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { OutboxReport } from '../outbox/reader.ts';
 import { type PollFigures, pollRemark } from './poll-condition.ts';
@@ -11,7 +12,7 @@ export interface HealthVerdict {
   readonly messages: readonly string[];
 }
 
-/** Everything that is judged, at one moment. */
+/** The facts that are judged, at one moment. */
 export interface Condition {
   readonly at: Date;
   readonly loops: readonly LoopProgress[];
@@ -47,12 +48,12 @@ export function readiness(condition: Pick<Condition, 'loops' | 'poll' | 'storage
   const remark = pollRemark(poll);
   const messages = [...liveness(condition).messages];
   if (remark?.isProblem) messages.push(remark.message);
-  else if (poll.documentAgeSeconds === null) messages.push(sentence(remark?.message ?? 'no document yet'));
-  if (storage.trouble !== null || storage.undurable > 0) messages.push(storageWords(storage));
+  else if (poll.documentAgeSeconds === null) messages.push(`${sentence(remark?.message ?? 'no document yet')}.`);
+  if (storage.trouble !== null || storage.undurable > 0) messages.push(storageProblem(storage));
   return judged(messages);
 }
 
-/** What is worth saying of one that is ready: a late poll, destinations that do not take what waits for them, senders that keep failing. */
+/** Problems of a bridge that is ready: a late poll, destinations without deliveries, senders that keep failing. */
 export function remarks({ poll, sinks, senders, holdSeconds, at }: Condition): readonly string[] {
   const remark = pollRemark(poll);
   const clauses = sinks.map((sink) => {
@@ -64,7 +65,7 @@ export function remarks({ poll, sinks, senders, holdSeconds, at }: Condition): r
   return [late, ...clauses, ...senders.map(senderClause)].filter((clause) => clause !== null);
 }
 
-function storageWords({ trouble, undurable }: Outbox['storage']): string {
+function storageProblem({ trouble, undurable }: Outbox['storage']): string {
   const records = undurable === 1 ? '1 record is' : `${undurable} records are`;
   const held = undurable === 0 ? '' : ` ${records} in memory only: do not restart the service.`;
   if (trouble === null) return `The outbox is being written again.${held}`;
@@ -108,9 +109,7 @@ export function statusLine(condition: Condition): string {
   const waiting = sinks.reduce((sum, { counters }) => sum + counters.pending, 0);
   const events =
     openEvents === 0 ? 'no event under way' : `${openEvents} ${openEvents === 1 ? 'event' : 'events'} under way`;
-  const said = remarks(condition);
+  const late = remarks(condition);
   const rest = waiting === 0 ? 'nothing is waiting for delivery' : `${waiting} waiting for delivery`;
-  return `Polling; ${[events, ...(said.length > 0 ? said : [rest])].join('; ')}.`;
+  return `Polling; ${[events, ...(late.length > 0 ? late : [rest])].join('; ')}.`;
 }
-
-const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

@@ -12,7 +12,10 @@ import { until } from '../support/until.ts';
 import { freePort } from './free-port.ts';
 
 const imds = { timeoutSeconds: 10, firstTimeoutSeconds: 130 };
-const turn = { pollResult: { kind: 'document', clockOffsetSeconds: 0 }, appeared: { seen: 1, ours: 1 } } as const;
+const turn = {
+  pollResult: { kind: 'unchanged', azureTime: null, clockOffsetSeconds: 0 },
+  appeared: { seen: 1, ours: 1 },
+} as const;
 const sink: Sink = {
   name: 'hub',
   batchBy: 'any',

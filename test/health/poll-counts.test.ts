@@ -1,21 +1,28 @@
 import { expect, test } from 'vitest';
-import { type CountedPoll, createPollCounts } from '../../src/health/poll-counts.ts';
+import { createPollCounts } from '../../src/health/poll-counts.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const none = { seen: 0, ours: 0 };
-const brought = (clockOffsetSeconds: number | null, appeared = none): CountedPoll => ({
-  pollResult: { kind: 'document', clockOffsetSeconds },
+const document = { incarnation: 1, events: [], unreadable: 0 };
+const brought = (clockOffsetSeconds: number | null, appeared = none) => ({
+  pollResult: {
+    kind: 'document',
+    document,
+    imdsApiVersion: '2020-07-01',
+    azureTime: null,
+    clockOffsetSeconds,
+  } as const,
   appeared,
 });
-const failed = (code: string): CountedPoll => ({
-  pollResult: { kind: 'unavailable', code, reason: 'It hangs.' },
+const failed = (code: string) => ({
+  pollResult: { kind: 'unavailable', code, reason: 'It hangs.', retryAfterMs: null } as const,
   appeared: none,
 });
 
 test('polls are counted by what they brought, and those without a document by their reason', () => {
   const polls = createPollCounts(createFakeClock());
   polls.record(brought(0));
-  polls.record({ pollResult: { kind: 'unchanged', clockOffsetSeconds: null }, appeared: none });
+  polls.record({ pollResult: { kind: 'unchanged', azureTime: null, clockOffsetSeconds: null }, appeared: none });
   for (const code of ['timeout', 'http-503', 'timeout']) polls.record(failed(code));
   polls.failed();
   expect(polls.counts()).toMatchObject({

@@ -86,7 +86,7 @@ describe.skipIf(process.platform === 'win32')('the status socket', () => {
     writeFileSync(join(other, 'status.sock'), 'a file');
     const third = serve(other, { paths: [join(other, 'status.sock')] });
     await until(() => third.warnings.length === 1);
-    expect(third.warnings[0]).toMatch(/^The command status cannot ask this service .*Everything else goes on/);
+    expect(third.warnings[0]).toMatch(/^The command status cannot query this service .*Everything else continues/);
     expect(statSync(join(other, 'status.sock')).size).toBe(6);
   });
 

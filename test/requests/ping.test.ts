@@ -4,8 +4,8 @@ import { createPing, reachIn } from '../../src/requests/ping.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const appeared = { seen: 0, ours: 0 };
-const seen = { kind: 'document', clockOffsetSeconds: 0 } as const;
-const failed = (code: string) => ({ kind: 'unavailable', code, reason: `It is ${code}.` }) as const;
+const seen = { kind: 'unchanged', azureTime: null, clockOffsetSeconds: 0 } as const;
+const failed = (code: string) => ({ kind: 'unavailable', code, reason: `It is ${code}.`, retryAfterMs: null }) as const;
 
 /** What the service answers after these looks, one after the other, each so many seconds after the one before. */
 async function answered(polls: readonly (typeof seen | ReturnType<typeof failed>)[], everySeconds = 1) {

@@ -23,7 +23,7 @@ const mayImport: Readonly<Record<string, readonly string[] | typeof everything>>
   bridge: [...stages, 'approver', 'requests', 'health', 'heartbeat', 'host', 'process', 'sender', 'service'],
   approver: ['imds', 'lifecycle', 'outbox'],
   requests: ['approver', 'health', 'host', 'lifecycle', 'outbox', 'relay', 'service', 'sinks'],
-  health: ['outbox', 'relay', 'sinks', 'azure', 'sender/sender-process.ts'],
+  health: ['lifecycle/transition.ts', 'outbox', 'relay', 'sinks', 'azure', 'sender/sender-process.ts'],
   heartbeat: ['outbox', 'sinks/sink.ts', 'config'],
   sender: ['sinks', 'heartbeat', 'azure', 'lifecycle', 'process'],
   relay: ['outbox', 'sinks/sink.ts'],

@@ -13,7 +13,10 @@ export async function serveStatusOf(outbox: Outbox, directory: string): Promise<
   const clock = systemClock;
   const imds = { timeoutSeconds: 10, firstTimeoutSeconds: 130 };
   const runtimeStats = createRuntimeStats({ imds, holdSeconds: {} }, clock);
-  runtimeStats.recordPoll({ pollResult: { kind: 'document', clockOffsetSeconds: 0 }, appeared: { seen: 0, ours: 0 } });
+  runtimeStats.recordPoll({
+    pollResult: { kind: 'unchanged', azureTime: null, clockOffsetSeconds: 0 },
+    appeared: { seen: 0, ours: 0 },
+  });
   const sources = {
     ...{ runtimeStats, outbox, clock, version: '1.2.3', holdSeconds: {}, stop: new AbortController().signal },
     senderFacts: () => [],

@@ -129,7 +129,7 @@ const cases: readonly Case[] = [
     name: 'a sender process that died three times in ten minutes, with nothing waiting',
     given: facts({ service: service({ senders: [dying(2, 'log-analytics'), dying(3, 'event-hubs')] }) }),
     message:
-      /^A sender process failed 3 times in the last 10 min: The process that sends to event-hubs ended \(SIGKILL\)\. Look at the log .*journalctl -u scheduled-events-bridge.* free memory of the VM\.$/,
+      /^A sender process failed 3 times in the last 10 min: The process that sends to event-hubs ended \(SIGKILL\)\. Check the log .*journalctl -u scheduled-events-bridge.* free memory of the VM\.$/,
     problems: 1,
   },
   {
