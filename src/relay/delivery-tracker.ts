@@ -44,7 +44,6 @@ export function createDeliveryTracker(parts: {
 }) {
   const { backlog, urgency, statusLog, clock, random, full, stored } = parts;
   const backoffs = new Map<string, EventBackoff>();
-  const suspects = new Set<string>();
   const deadLetterCounts: Record<string, number> = {};
   let updates: DeliveryUpdate[] = [];
   const pauseMs = storedPauseMs(stored, clock);
@@ -61,7 +60,6 @@ export function createDeliveryTracker(parts: {
     for (const { eventKey, position } of batch) {
       urgency.settled(eventKey, position);
       backoffs.delete(eventKey);
-      suspects.delete(eventKey);
     }
   };
 
@@ -84,9 +82,10 @@ export function createDeliveryTracker(parts: {
     progress = { ...progress, step: pace.step, retryAt: leftMs > 0 ? wallTime(leftMs) : null };
   };
 
+  const suspects = (): EventBackoff[] => [...backoffs.values()].filter(({ suspect }) => suspect !== null);
+
   const clearAllFailures = (): void => {
     backoffs.clear();
-    suspects.clear();
     refusals = 0;
   };
 
@@ -95,10 +94,7 @@ export function createDeliveryTracker(parts: {
     done(sentBatch.batch);
     delivered += 1;
     refusals = 0;
-    for (const eventKey of suspects) {
-      const backoff = backoffs.get(eventKey);
-      if (backoff) backoffs.set(eventKey, released(backoff));
-    }
+    for (const [eventKey, backoff] of backoffs) backoffs.set(eventKey, released(backoff));
     pace = afterSuccess(pace, sentBatch, full);
     const retryAt = pace.step > 0 ? progress.retryAt : null;
     progress = { ...progress, lastSuccessAt: wallTime(), step: pace.step, retryAt };
@@ -117,7 +113,6 @@ export function createDeliveryTracker(parts: {
     noteError(refusal, [delivery], 'pending');
     backlog.isolate([delivery]);
     refusals += 1;
-    suspects.add(delivery.eventKey);
     backoffs.set(delivery.eventKey, afterRefusal(backoffs.get(delivery.eventKey), delivery.position, moment()));
     if (refusals >= refusalsOfAFailingSink) noteFailure(sentBatch, 'configuration');
   };
@@ -152,7 +147,7 @@ export function createDeliveryTracker(parts: {
         records: batch.length,
         canShorten: shorter !== null,
         refusedBefore: wasRefused(backoffs.get(eventKey), position, sentBatch.delivered),
-        isHopeless: isHopeless(backoffs.get(eventKey), { position, ageMs, suspects: suspects.size }),
+        isHopeless: isHopeless(backoffs.get(eventKey), { position, ageMs, suspects: suspects().length }),
       };
       const decision = settle(attempt, result);
       if (decision.kind === 'delivered') onDelivered(sentBatch);

@@ -8,8 +8,6 @@ export const marker = '[shortened: the destination refused the record as too lar
 /** How much of a list or of a text stays. */
 const kept = { names: 10, characters: 200 } as const;
 
-type Shortening = (record: LifecycleRecord) => LifecycleRecord;
-
 const shortenText = (text: string): string =>
   text.length > kept.characters + marker.length ? `${text.slice(0, kept.characters)} ${marker}` : text;
 
@@ -22,7 +20,7 @@ function shortenNames(names: readonly unknown[], first: string): unknown[] {
 }
 
 /** What can be missed soonest goes first; the count of affected resources stays that of Azure. */
-const shortenings: readonly Shortening[] = [
+const shortenings: readonly ((record: LifecycleRecord) => LifecycleRecord)[] = [
   (record) => (record.description === null ? record : { ...record, description: shortenText(record.description) }),
   (record) => {
     const { Resources: names } = record.rawEvent;

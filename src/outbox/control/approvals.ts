@@ -61,8 +61,10 @@ export function approvedAfter(
   approved: ReadonlySet<string>,
   concluded: readonly ConcludedApproval[],
 ): ReadonlySet<string> {
-  if (concluded.length === 0) return approved;
-  const refused = new Set(concluded.filter(({ outcome }) => outcome === 'refused').map(eventKeyOf));
-  const others = concluded.map(eventKeyOf).filter((eventKey) => !refused.has(eventKey));
-  return new Set([...approved, ...others].filter((eventKey) => !refused.has(eventKey)));
+  const after = new Set(approved);
+  for (const { outcome, ...event } of concluded) {
+    if (outcome === 'refused') after.delete(eventKeyOf(event));
+    else after.add(eventKeyOf(event));
+  }
+  return after;
 }

@@ -10,17 +10,11 @@ export type Asked =
   | { readonly answered: true; readonly answer: unknown }
   | { readonly answered: false; readonly why: 'no-service' | 'no-answer' | 'no-outbox' };
 
-export interface AskOptions {
-  /** How long to wait for the answer. The service reads requests once a second. */
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
-}
-
 const pollEveryMs = 100;
 
 /**
- * For commands: files a request in the outbox of a state directory and waits until the service that writes it has answered.
+ * For commands: files a request in the outbox of a state directory and waits until the service that writes it has answered,
+ * which reads requests once a second.
  * A request without an answer in time is withdrawn, so that it is not executed long after its command ended; one that the
  * service is executing may still be completed.
  * @throws OutboxTooNew, OutboxDamaged; SQLite's own error where this user may not write the outbox.
@@ -29,7 +23,7 @@ export async function askService(
   directory: string,
   verb: string,
   argument: unknown,
-  { timeoutMs, signal, clock }: AskOptions,
+  { timeoutMs, signal, clock }: { readonly timeoutMs: number; readonly signal: AbortSignal; readonly clock: Clock },
 ): Promise<Asked> {
   const { outbox } = layoutOf(directory);
   if (!existsSync(outbox)) return { answered: false, why: 'no-outbox' };

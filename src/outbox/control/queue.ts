@@ -12,20 +12,13 @@ export interface Answer {
 /** By verb. An argument is JSON of unknown origin. What a handler returns or resolves with is written as JSON. */
 export type Handlers = Readonly<Record<string, (argument: unknown) => unknown>>;
 
-/** Executes, in the service, the requests that other processes file in the outbox. */
-export interface ControlQueue {
-  /** Begins to execute new requests. For after each poll: a timer of its own once a second would cost a third of a poll. */
-  executeNew(): void;
-  /** Executes new requests also while polls take long, until `stop` is aborted; then waits a moment for requests in progress. Never rejects. */
-  run(stop: AbortSignal): Promise<void>;
-}
-
 const everyMs = 5_000;
 /** The command that filed it has ended long since: a service that was down must not do now what was wanted then. */
 const staleMs = 5 * 60_000;
 /** How long requests in progress may take at the end. */
 const lingerMs = 2_000;
 
+/** Executes, in the service, the requests that other processes file in the outbox. */
 export function createControlQueue({
   outbox,
   handlers,
@@ -36,7 +29,7 @@ export function createControlQueue({
   readonly handlers: Handlers;
   readonly clock: Clock;
   readonly log: Log;
-}): ControlQueue {
+}) {
   const inProgress = new Map<number, Promise<void>>();
   const part = 'requests';
 
@@ -77,8 +70,10 @@ export function createControlQueue({
   };
 
   return {
+    /** Begins to execute new requests. For after each poll: a timer of its own once a second would cost a third of a poll. */
     executeNew,
-    async run(stop) {
+    /** Executes new requests also while polls take long, until `stop` is aborted; then waits a moment for those in progress. Never rejects. */
+    async run(stop: AbortSignal): Promise<void> {
       while (!stop.aborted) {
         executeNew();
         await clock.sleep(everyMs, stop);
