@@ -1,5 +1,8 @@
 import type { PendingDelivery } from '../outbox/outbox.ts';
 
+/** Deliveries that are sent together, oldest first for each event. */
+export type Batch = readonly PendingDelivery[];
+
 /** Everything that decides what is sent next. */
 export interface BatchRequest {
   /** Pending deliveries by event, oldest first. What is in flight stays at the head of its queue until it is settled. */
@@ -25,8 +28,8 @@ export interface BatchRequest {
  * two batches: that is how the order per event is kept. There is no waiting for a batch to fill: what is appended while
  * others are in flight makes the next one.
  */
-export function nextBatches(request: BatchRequest): PendingDelivery[][] {
-  const batches: PendingDelivery[][] = [];
+export function nextBatches(request: BatchRequest): Batch[] {
+  const batches: Batch[] = [];
   const taken = new Set(request.busy);
   const candidates = request.slots > 0 ? inTurn(request) : [];
   for (const eventKey of candidates) {
@@ -53,7 +56,7 @@ function* inTurn(request: BatchRequest): Generator<string> {
   for (const { eventKey } of heads) yield eventKey;
 }
 
-function batchLedBy(lead: string, request: BatchRequest, taken: ReadonlySet<string>): PendingDelivery[] {
+function batchLedBy(lead: string, request: BatchRequest, taken: ReadonlySet<string>): Batch {
   const queue = request.queues.get(lead) ?? [];
   const group = queue[0]?.group;
   if (request.batchBy === 'event' || request.status(lead) === 'isolated') return fitting(prefix(queue, group), request);
@@ -61,12 +64,7 @@ function batchLedBy(lead: string, request: BatchRequest, taken: ReadonlySet<stri
 }
 
 /** The deliveries of several events that may share a batch: urgent ones, then the leader's if it is a probe, then by position. */
-function mixed(
-  lead: string,
-  group: number | undefined,
-  request: BatchRequest,
-  taken: ReadonlySet<string>,
-): PendingDelivery[] {
+function mixed(lead: string, group: number | undefined, request: BatchRequest, taken: ReadonlySet<string>): Batch {
   const { queues, urgent, status, probing } = request;
   const rank = ({ eventKey }: PendingDelivery): number =>
     urgent.has(eventKey) ? 0 : probing && eventKey === lead ? 1 : 2;
@@ -82,11 +80,12 @@ function prefix(queue: readonly PendingDelivery[], group: number | undefined): r
   return end === -1 ? queue : queue.slice(0, end);
 }
 
-function fitting(deliveries: readonly PendingDelivery[], { records, bytes }: BatchRequest): PendingDelivery[] {
+/** A list of its own: the queue may grow while the batch is in flight. */
+function fitting(deliveries: readonly PendingDelivery[], { records, bytes }: BatchRequest): Batch {
   let size = 0;
   const end = deliveries.findIndex(({ json }, n) => {
     size += json.length;
     return n > 0 && (n >= records || size > bytes);
   });
-  return end === -1 ? [...deliveries] : deliveries.slice(0, end);
+  return deliveries.slice(0, end === -1 ? undefined : end);
 }

@@ -3,6 +3,7 @@ import { type DeliveryUpdate, noProgress, type PendingDelivery, type SinkProgres
 import type { SendResult } from '../sinks/sink.ts';
 import type { Backlog } from './backlog.ts';
 import { backoffMs, type Cause, longestRetryAfterMs } from './backoff.ts';
+import type { Batch } from './batch.ts';
 import {
   afterRefusal,
   afterRetry,
@@ -23,7 +24,7 @@ const refusalsOfAFailingSink = 3;
 
 /** A batch in flight, and what was so when it was sent. */
 export interface InFlightBatch extends Sent {
-  readonly batch: readonly PendingDelivery[];
+  readonly batch: Batch;
   /** Another stream means that the outbox was archived meanwhile: its positions mean other records now. */
   readonly streamId: string;
   /** Batches that had got through before. */
@@ -55,7 +56,7 @@ export function createDeliveryTracker(parts: {
 
   const moment = () => ({ at: clock.monotonicMs(), delivered, random });
 
-  const done = (batch: readonly PendingDelivery[]): void => {
+  const done = (batch: Batch): void => {
     backlog.remove(batch);
     for (const { eventKey, position } of batch) {
       urgency.settled(eventKey, position);
@@ -63,7 +64,7 @@ export function createDeliveryTracker(parts: {
     }
   };
 
-  const noteError = ({ code, reason }: Refusal, batch: readonly PendingDelivery[], state: 'pending' | 'dead'): void => {
+  const noteError = ({ code, reason }: Refusal, batch: Batch, state: 'pending' | 'dead'): void => {
     progress = { ...progress, lastErrorAt: wallTime(), lastErrorCode: code, lastErrorReason: reason };
     for (const delivery of batch) {
       delivery.attempts += 1;
@@ -125,7 +126,7 @@ export function createDeliveryTracker(parts: {
     done([delivery]);
   };
 
-  const halve = (batch: readonly PendingDelivery[]): void => {
+  const halve = (batch: Batch): void => {
     const middle = Math.ceil(batch.length / 2);
     backlog.isolate(batch.slice(0, middle));
     backlog.isolate(batch.slice(middle));

@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { Outbox, PendingDelivery, SinkProgress } from '../outbox/outbox.ts';
+import type { Outbox, SinkProgress } from '../outbox/outbox.ts';
 import type { Entry, SendResult, Sink } from '../sinks/sink.ts';
 import { createBacklog } from './backlog.ts';
-import { type BatchRequest, nextBatches } from './batch.ts';
+import { type Batch, type BatchRequest, nextBatches } from './batch.ts';
 import { createCommitThrottle } from './commit-throttle.ts';
 import { createDeliveryTracker, type InFlightBatch } from './delivery-tracker.ts';
 import { createNotifier } from './notifier.ts';
@@ -259,17 +259,16 @@ class SinkRelay implements Relay {
     for (const batch of batches) this.#start(batch, now, outOfTurn, signal);
   }
 
-  #start(batch: readonly PendingDelivery[], now: number, outOfTurn: boolean, signal: AbortSignal): void {
-    const { sink, clock, log, deadlineMs, outbox } = this.#options;
+  #start(batch: Batch, now: number, outOfTurn: boolean, signal: AbortSignal): void {
     const { generation, concurrencyLimit } = this.#tracker.pace();
-    const { streamId } = outbox.state;
+    const { streamId } = this.#options.outbox.state;
     const delivered = this.#tracker.delivered();
     const sentBatch = { batch, streamId, delivered, generation, concurrencyLimit, outOfTurn };
     const eventKeys = new Set(batch.map(({ eventKey }) => eventKey));
     for (const eventKey of eventKeys) this.#busy.add(eventKey);
     this.#inFlight.add(sentBatch);
     this.#urgency.tried(eventKeys, now, outOfTurn);
-    void send(batch, { sink, clock, log, deadlineMs }, signal).then((result) => {
+    void send(batch, this.#options, signal).then((result) => {
       this.#finished.push({ sentBatch, result });
       this.#notifier.notify();
     });

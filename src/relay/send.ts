@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { PendingDelivery } from '../outbox/outbox.ts';
 import type { Entry, SendResult, Sink } from '../sinks/sink.ts';
+import type { Batch } from './batch.ts';
 
 /** After an abort a sink gets this long to return the result of the batch. */
 const graceMs = 1_000;
@@ -43,11 +44,7 @@ function entryOf({ json }: PendingDelivery): Entry {
  * one `send` that hangs for ever would hold its event back for ever. A late result is not waited for: the batch goes
  * again, and readers fold copies. A sink that throws has a bug, which must not cost a record either.
  */
-export async function send(
-  batch: readonly PendingDelivery[],
-  target: Target,
-  signal: AbortSignal,
-): Promise<SendResult> {
+export async function send(batch: Batch, target: Target, signal: AbortSignal): Promise<SendResult> {
   const { clock, deadlineMs } = target;
   const stop = new AbortController();
   const over = new AbortController();
@@ -71,11 +68,7 @@ export async function send(
   }
 }
 
-async function answer(
-  batch: readonly PendingDelivery[],
-  { sink, log }: Target,
-  signal: AbortSignal,
-): Promise<SendResult> {
+async function answer(batch: Batch, { sink, log }: Target, signal: AbortSignal): Promise<SendResult> {
   try {
     return await sink.send(batch.map(entryOf), signal);
   } catch (error) {
