@@ -12,7 +12,7 @@ import { hubRecords, tableRows } from './support/delivered.ts';
 import { type LocalAzure, startLocalAzure } from './support/local-azure.ts';
 import { until } from './support/until.ts';
 
-describe('the whole bridge in one process', () => {
+describe('the complete bridge in one process', () => {
   let local: LocalAzure;
   beforeAll(async () => {
     local = await startLocalAzure({ vms: [{ name: 'web_0' }, { name: 'web_1' }] });
@@ -29,7 +29,7 @@ describe('the whole bridge in one process', () => {
   const run = (config: Config, stop: AbortSignal): Promise<void> =>
     runBridge({ config, clock: systemClock, log: silentLog, stop, openSenders: inThisProcess });
 
-  test('two bridges with different configurations do not know of each other', async () => {
+  test('two bridges with different configurations do not affect each other', async () => {
     using zero = temporaryDirectory('two-0');
     using one = temporaryDirectory('two-1');
     const { azure } = local;
@@ -53,7 +53,7 @@ describe('the whole bridge in one process', () => {
     await Promise.all(bridges);
   });
 
-  test('a state directory that is in use is refused, and the bridge in it goes on', async () => {
+  test('a state directory in use is refused, and its bridge continues', async () => {
     using directory = temporaryDirectory('in-use');
     const stop = new AbortController();
     const config = configOf('web_0', directory.path);

@@ -28,7 +28,7 @@ function blockedHarness(): Harness & { unblock(): void } {
 const balanceOf = (outbox: Outbox): number[] => Object.values(outbox.counters()).map(imbalance);
 
 describe('a commit that fails', () => {
-  test('loses nothing: listeners are notified, it is sent from memory, and the next success writes it all', async () => {
+  test('loses no record: listeners are notified, records are sent from memory, and the next success writes them all', async () => {
     using harness = createHarness();
     const outbox = harness.open();
     const notified: number[] = [];
@@ -98,7 +98,7 @@ describe('a commit that fails', () => {
     expect(outbox.counters().hub).toMatchObject({ delivered: 4, undurable: 3 });
   });
 
-  test('reports in the backlog what is lost when the process ends', () => {
+  test('logs the backlog that is lost when the process ends', () => {
     using harness = createHarness();
     const outbox = harness.open();
     appendRecords(outbox, { count: 3 });
@@ -121,7 +121,7 @@ describe('a commit that fails', () => {
     ]);
   });
 
-  test('does not ask the disk again for every delivery', () => {
+  test('does not retry the disk for every delivery', () => {
     using harness = createHarness();
     const outbox = harness.open();
     appendRecords(outbox, { count: 50 });
@@ -151,7 +151,7 @@ describe('a commit that fails', () => {
     expect(balanceOf(outbox)).toEqual([0, 0]);
   });
 
-  test('bounds what it holds in memory, and counts what it discards', async () => {
+  test('limits the records in memory, and counts those it discards', async () => {
     using harness = createHarness();
     const outbox = harness.open();
     const other = keepFileBusy(harness.directory);
@@ -197,7 +197,7 @@ describe('a commit that fails', () => {
 });
 
 describe('a state directory that cannot be used at start', () => {
-  test('does not keep the bridge from working, and is used as soon as it can be', async () => {
+  test('does not prevent the bridge from working, and is used once possible', async () => {
     using harness = blockedHarness();
     const outbox = harness.open();
     const { streamId } = outbox.state;
@@ -222,7 +222,7 @@ describe('a state directory that cannot be used at start', () => {
     expect(again.counters().hub).toMatchObject({ accepted: 3, delivered: 1, undurable: 1 });
   });
 
-  test('gives its stream back when an earlier outbox comes to light, after memory has been sent', async () => {
+  test('continues the stream of an earlier outbox once it is readable, after memory has been sent', async () => {
     using harness = createHarness();
     const before = harness.open();
     appendRecords(before, { eventId: 'EARLIER', count: 3 });
@@ -249,7 +249,7 @@ describe('a state directory that cannot be used at start', () => {
     expect(outbox.counters().hub).toMatchObject({ accepted: 4, delivered: 1, pending: 3, undurable: 1 });
   });
 
-  test('can be another VM’s all the same: it is archived when it can be moved', async () => {
+  test('may belong to another VM: it is archived once it can be moved', async () => {
     using harness = blockedHarness();
     const outbox = harness.open();
     appendRecords(outbox, { count: 2 });
@@ -263,7 +263,7 @@ describe('a state directory that cannot be used at start', () => {
     expect(readOutbox(harness.directory)).toMatchObject({ position: 1, streamId: outbox.state.streamId });
   });
 
-  test('and is then taken by another instance is left to it', async () => {
+  test('that another instance takes by then is left to it', async () => {
     using harness = blockedHarness();
     const outbox = harness.open();
     appendRecords(outbox);

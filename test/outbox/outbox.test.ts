@@ -27,7 +27,7 @@ function changesOf(directory: string): { count: () => number } {
 }
 
 describe('an outbox that is opened again', () => {
-  test('remembers stream, state and what every sink has yet to get', () => {
+  test('restores stream, state and the pending deliveries of every sink', () => {
     using harness = createHarness();
     const first = harness.open();
     appendRecords(first, { count: 2 });
@@ -56,7 +56,7 @@ describe('an outbox that is opened again', () => {
     });
   });
 
-  test('knows the observer and the boot under which it was stored', () => {
+  test('restores the observer and the boot id', () => {
     using harness = createHarness();
     const observer = observerNamed('web_3');
     const first = harness.open();
@@ -68,7 +68,7 @@ describe('an outbox that is opened again', () => {
     expect(second.observerBootId).toBe('boot-1');
   });
 
-  test('knows the events that were to be approved, unless Azure refused', () => {
+  test('restores the approved events, unless Azure refused', () => {
     using harness = createHarness();
     harness.open().close();
     const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
@@ -232,7 +232,7 @@ describe('pending', () => {
     expect(outbox.pending('nobody', { limit: 10 })).toEqual([]);
   });
 
-  test('puts a record aside whose bytes are not those that were written', () => {
+  test('quarantines a record whose bytes differ from those written', () => {
     using harness = createHarness();
     const outbox = harness.open();
     appendRecords(outbox, { count: 3 });
@@ -306,7 +306,7 @@ describe('settle', () => {
 });
 
 describe('a configuration that changes its sinks', () => {
-  test('gives a new sink everything that is retained, delivered to others or not', () => {
+  test('gives a new sink every retained record, delivered to others or not', () => {
     using harness = createHarness();
     const first = harness.open({ sinks: ['hub'] });
     appendRecords(first, { count: 3 });
@@ -318,7 +318,7 @@ describe('a configuration that changes its sinks', () => {
     expect(second.counters().table).toMatchObject({ accepted: 3, pending: 3 });
   });
 
-  test('abandons what a sink that left has not got, and gives it back when it returns', () => {
+  test('abandons the pending deliveries of a removed sink, and restores them when it returns', () => {
     using harness = createHarness();
     const first = harness.open();
     appendRecords(first, { count: 3 });
@@ -337,7 +337,7 @@ describe('a configuration that changes its sinks', () => {
 });
 
 describe('an outbox of another VM', () => {
-  test('is moved away unsent, and a new stream begins', () => {
+  test('is archived unsent, and a new stream starts', () => {
     using harness = createHarness();
     const outbox = harness.open();
     outbox.rememberObserver(observerNamed('web_3'), 'boot-1');
@@ -372,7 +372,7 @@ describe('an outbox of another VM', () => {
   });
 });
 
-test('an append names every record of its own stream', () => {
+test('an append refuses a record of another stream', () => {
   using harness = createHarness();
   const outbox = harness.open();
   outbox.append(after(outbox.state, 1, 'E'), [recordAt(1, 'E', { streamId: outbox.state.streamId })]);

@@ -62,13 +62,13 @@ function expectAll(outbox: Outbox, written: Written): void {
 describe.each(releases)('an outbox that version %s wrote', (release) => {
   const written = writtenBy(release);
 
-  test('is opened with everything that is in it', () => {
+  test('is opened with all its content', () => {
     using harness = createHarness();
     place(harness, release);
     expectAll(harness.open({ sinks }), written);
   });
 
-  test('is gone on with: what was open ends, with the next number of its own', () => {
+  test('is continued: open events end, with their next sequence', () => {
     using harness = createHarness();
     place(harness, release);
     const outbox = harness.open({ sinks });
@@ -134,7 +134,7 @@ test('a roll-back to 0.1.0 and forward again keep everything that either wrote',
   for (const sink of sinks) expect(positions(again, sink).slice(-3)).toEqual([9, 10, 11]);
 });
 
-test('a key that a later version adds costs nothing: neither an event, nor the stream', () => {
+test('a key that a later version adds loses neither an event nor the stream', () => {
   using harness = createHarness();
   using later = createHarness();
   const outbox = harness.open({ sinks });

@@ -24,7 +24,7 @@ const proxy = { url: 'http://proxy:3128', bypass: ['.internal', 'collector'] };
 
 const cases: readonly { name: string; given: Settings; env: NodeJS.ProcessEnv; becomes: NodeJS.ProcessEnv }[] = [
   {
-    name: 'the metadata service is never asked through a proxy',
+    name: 'the metadata service is never polled through a proxy',
     given: settings(linkLocal),
     env: { HTTPS_PROXY: 'http://other:1', NO_PROXY: 'localhost' },
     becomes: { HTTPS_PROXY: 'http://other:1', NO_PROXY: 'localhost,169.254.169.254' },
@@ -144,7 +144,7 @@ test('authorities in SSL_CERT_FILE are trusted too', async () => {
   expect(trusted()).toEqual({ added: 2, lost: 0 });
 });
 
-test('nothing is changed about the authorities when none is given', () => {
+test('without configured authorities the defaults are unchanged', () => {
   setProcessWide(settings(linkLocal), {});
   expect(trusted()).toEqual({ added: 0, lost: 0 });
 });
@@ -170,7 +170,7 @@ test.for([
   );
 });
 
-test('young objects get no more than a few megabytes, however many there are', () => {
+test('young objects are limited to a few megabytes, however many there are', () => {
   const source = `
     import { getHeapSpaceStatistics } from 'node:v8';
     import { setProcessWide } from ${JSON.stringify(join(import.meta.dirname, '../../src/process/process-wide.ts'))};

@@ -60,26 +60,26 @@ test.for(oddities)('an endpoint that answers $fault is seen as it is', async ({ 
   expect(await endpoint.poll(fault === 'hang' ? 300 : 10_000, never)).toEqual(seen);
 });
 
-test('of a huge answer that is no document only the beginning is kept', async () => {
+test('of a large answer that is not a document only the start is kept', async () => {
   azure.imds.fault('scheduledevents', { status: 500, body: 'x'.repeat(12 * 1024 * 1024) });
   const { answer } = (await endpoint.poll(10_000, never)) as Extract<RecordedAnswer, { answer: unknown }>;
   expect([answer.status, answer.body.length]).toEqual([500, 65_536]);
 });
 
-test('nobody listens, and that is seen too', async () => {
+test('a refused connection is recorded too', async () => {
   const nobody = openEndpoint('http://127.0.0.1:1');
   expect(await nobody.poll(10_000, never)).toMatchObject({ failure: { kind: 'broken' } });
   expect(await nobody.vm(10_000, never)).toBeNull();
   await nobody.close();
 });
 
-test('the VM is asked for in the newest version that its host knows', async () => {
+test('the VM is requested in the newest version that its host supports', async () => {
   expect(await endpoint.vm(10_000, never)).toMatchObject({ name: 'db_1', zone: '3', scaleSet: 'db' });
   azure.imds.knowInstanceVersions(['2019-06-04', '2020-09-01']);
   expect(await endpoint.vm(10_000, never)).toMatchObject({ name: 'db_1', zone: '3', scaleSet: 'db' });
 });
 
-test('a VM that is not told is not guessed', async () => {
+test('a VM without metadata is not guessed', async () => {
   for (const fault of [{ status: 500 }, 'not-json', 'reset'] as const) {
     azure.imds.fault('instance', fault);
     expect(await endpoint.vm(10_000, never)).toBeNull();

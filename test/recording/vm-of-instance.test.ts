@@ -24,7 +24,7 @@ test('a VM made of the instance metadata of another is that VM, but for its tags
   expect(made && createVm(made)).toEqual({ ...vm, tags: {} });
 });
 
-test('what does not name a VM makes none', () => {
+test('metadata without a VM name gives no VM', () => {
   for (const metadata of [null, 'web_0', {}, { compute: { vmId: 'x' } }, { compute: { name: '' } }]) {
     expect(vmOfInstance(metadata)).toBeNull();
   }

@@ -29,14 +29,14 @@ const append = (...eventIds: string[]): void => {
 };
 const times = (count: number, eventId: string): string[] => Array<string>(count).fill(eventId);
 
-describe('what is held of the backlog', () => {
-  test('is nothing where nothing waits', () => {
+describe('the loaded part of the backlog', () => {
+  test('is empty without pending records', () => {
     expect(backlog.hasMore()).toBe(true);
     expect(backlog.load()).toEqual([]);
     expect(backlog.hasMore()).toBe(false);
   });
 
-  test('is each event’s oldest, in order, and what is appended comes when its event is through', () => {
+  test('is the oldest record of each event, in order; later ones are loaded when their event is delivered', () => {
     append('a', 'b', 'a');
     backlog.load();
     append('a', 'c');
@@ -52,7 +52,7 @@ describe('what is held of the backlog', () => {
     expect(backlog.records()).toBe(0);
   });
 
-  test('is at most a thousand records, few at first, and the rest is known to be there', async () => {
+  test('is at most a thousand records, few at first, and the rest is counted', async () => {
     await harness.appendMany([...times(900, 'a'), ...times(900, 'b')]);
     const counts: number[] = [];
     for (let load = 0; load < 40; load += 1) {
@@ -67,7 +67,7 @@ describe('what is held of the backlog', () => {
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(1_800);
   });
 
-  test('makes room for others by leaving what is idle on disk, and gets that again', async () => {
+  test('unloads idle records for others, and loads them again', async () => {
     await harness.appendMany(times(2_000, 'a'));
     backlog.load();
     deliver('a');
@@ -83,7 +83,7 @@ describe('what is held of the backlog', () => {
     expect(held('a').slice(0, 2)).toEqual([Number(first) + 1, Number(first) + 2]);
   });
 
-  test('never makes room by what is not idle, nor by the only entry of an event', async () => {
+  test('never unloads records in flight, nor the only record of an event', async () => {
     await harness.appendMany(times(2_000, 'a'));
     backlog.load();
     deliver('a');
@@ -94,8 +94,8 @@ describe('what is held of the backlog', () => {
   });
 });
 
-describe('what is urgent', () => {
-  test('is held whatever waits before it', async () => {
+describe('an urgent record', () => {
+  test('is loaded whatever is pending before it', async () => {
     await harness.appendMany(times(500, 'a'));
     append('b');
     backlog.load();
@@ -104,7 +104,7 @@ describe('what is urgent', () => {
     expect(held('b')).toEqual([501]);
   });
 
-  test('is held behind the earlier records of its event', () => {
+  test('is loaded behind the earlier records of its event', () => {
     append('a', 'b');
     backlog.load();
     append('a', 'b');
@@ -116,7 +116,7 @@ describe('what is urgent', () => {
     expect(backlog.hasMore()).toBe(false);
   });
 
-  test('and more than fits is completed later', async () => {
+  test('beyond the limit is completed later', async () => {
     await harness.appendMany(times(150, 'a'));
     backlog.load();
     deliver('a');
@@ -127,7 +127,7 @@ describe('what is urgent', () => {
   });
 });
 
-test('comparing finds what came back to an event that is held, in its place', () => {
+test('reconciling adds a requeued record to its loaded event, in order', () => {
   append('a', 'a', 'a');
   backlog.load();
   const [, , last] = entries('a');
@@ -141,7 +141,7 @@ test('comparing finds what came back to an event that is held, in its place', ()
   expect(held('a')).toEqual([1, 2]);
 });
 
-test('comparing drops what is gone from the outbox, unless it is in flight', () => {
+test('reconciling drops records that left the outbox, unless they are in flight', () => {
   append('a', 'a', 'b', 'b');
   backlog.load();
   harness.outbox.settle(
@@ -156,7 +156,7 @@ test('comparing drops what is gone from the outbox, unless it is in flight', () 
   expect(backlog.records()).toBe(1);
 });
 
-test('entries that are isolated share a group of their own', () => {
+test('isolated records share a group', () => {
   append('a', 'b', 'a');
   backlog.load();
   backlog.isolate(entries('a'));

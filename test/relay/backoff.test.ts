@@ -45,12 +45,12 @@ describe('the pause of a sink', () => {
   test.each([
     { name: 'is honoured where it is longer than the backoff', retryAfterMs: 90_000, seconds: 90 },
     { name: 'does not shorten the backoff', retryAfterMs: 100, seconds: 2 },
-    { name: 'of an hour is honoured for 15 minutes', retryAfterMs: 3_600_000, seconds: 900 },
+    { name: 'of an hour is followed for 15 minutes', retryAfterMs: 3_600_000, seconds: 900 },
   ])('a Retry-After $name', ({ retryAfterMs, seconds }) => {
     expect(backoffMs(1, 'transient', () => 1, retryAfterMs)).toBe(seconds * 1_000);
   });
 
-  test('every pause lies between 1 s and 5 min, after any number of failures', () => {
+  test('every pause is between 1 s and 5 min, after any number of failures', () => {
     const causes = fc.constantFrom<Cause>('transient', 'throttled', 'configuration');
     fc.assert(
       fc.property(

@@ -57,7 +57,7 @@ describe('batches of one event each', () => {
     { name: 'each event makes its own batch', waiting: ['a1', 'b2', 'a3', 'c4'], batches: ['a1 a3', 'b2', 'c4'] },
     { name: 'an event in flight waits, others go', waiting: ['a1', 'b2', 'a3'], busy: 'a', batches: ['b2'] },
     {
-      name: 'there are no more batches than slots',
+      name: 'there are at most as many batches as slots',
       waiting: ['a1', 'b2', 'c3'],
       with: { slots: 2 },
       batches: ['a1', 'b2'],
@@ -65,19 +65,19 @@ describe('batches of one event each', () => {
     { name: 'without a slot nothing starts', waiting: ['a1'], with: { slots: 0 }, batches: [] },
     { name: 'a slot too many in use starts nothing either', waiting: ['a1'], with: { slots: -3 }, batches: [] },
     {
-      name: 'a batch holds no more records than the limit',
+      name: 'a batch has at most the limit of records',
       waiting: ['a1', 'a2', 'a3'],
       with: { records: 2 },
       batches: ['a1 a2'],
     },
     {
-      name: 'a batch holds no more bytes than its limit',
+      name: 'a batch has at most the limit of bytes',
       waiting: ['a1*40', 'a2*50', 'a3*20'],
       with: { bytes: 100 },
       batches: ['a1 a2'],
     },
     {
-      name: 'a record larger than a batch goes alone',
+      name: 'a record larger than a batch is sent alone',
       waiting: ['a1*400', 'a2'],
       with: { bytes: 100 },
       batches: ['a1'],
@@ -90,14 +90,14 @@ describe('batches of one event each', () => {
       batches: ['c3', 'a1'],
     },
     {
-      name: 'of an urgent event the earlier records go with it',
+      name: 'the earlier records of an urgent event are sent with it',
       waiting: ['a1', 'b2', 'c3', 'c4'],
       urgent: 'c',
       with: { slots: 1 },
       batches: ['c3 c4'],
     },
     { name: 'an urgent event in flight still waits', waiting: ['a1', 'c3'], urgent: 'c', busy: 'c', batches: ['a1'] },
-    { name: 'a held event lets others pass', waiting: ['a1', 'b2'], held: 'a', batches: ['b2'] },
+    { name: 'an event in backoff does not delay others', waiting: ['a1', 'b2'], held: 'a', batches: ['b2'] },
     { name: 'a batch ends where a half ends', waiting: ['a1:1', 'a2:1', 'a3:2', 'a4:2'], batches: ['a1 a2'] },
     { name: 'a half does not mix with later records', waiting: ['a3:2', 'a4'], batches: ['a3'] },
     {
@@ -123,7 +123,7 @@ describe('batches of any events', () => {
   const cases: readonly Case[] = [
     { name: 'the oldest go first, whatever the event', waiting: ['a1', 'a4', 'b2', 'c3'], batches: ['a1 b2 c3 a4'] },
     {
-      name: 'what is too much for one batch waits for the next turn',
+      name: 'records beyond one batch wait for the next drain',
       waiting: ['a1', 'b2', 'a3'],
       with: { records: 2, slots: 1 },
       batches: ['a1 b2'],
@@ -155,7 +155,7 @@ describe('batches of any events', () => {
       batches: ['b2 c4', 'a3'],
     },
     { name: 'a half goes by itself', waiting: ['a1:1', 'b2:1', 'a3:2', 'c4:2', 'd5'], batches: ['a1 b2', 'c4', 'd5'] },
-    { name: 'what follows a half waits for it', waiting: ['a1:1', 'a2', 'b3'], batches: ['a1', 'b3'] },
+    { name: 'records after a partial batch wait for it', waiting: ['a1:1', 'a2', 'b3'], batches: ['a1', 'b3'] },
     {
       name: 'bytes end a mixed batch',
       waiting: ['a1*60', 'b2*60', 'c3*10'],
@@ -174,7 +174,7 @@ describe('batches of any events', () => {
   });
 });
 
-test('whatever waits, no event is in two batches, none has a gap, and what may go goes', () => {
+test('for any backlog, no event is in two batches, none has a gap, and every sendable record is sent', () => {
   const events = fc.constantFrom(...'abcde');
   const rows = fc.array(
     fc.record({

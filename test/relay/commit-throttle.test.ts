@@ -27,7 +27,7 @@ test.each(cases)('$name', ({ tookMs, restMs }) => {
   expect(pace.isDue(1)).toBe(true);
 });
 
-test('as many outcomes as fill a transaction are written without a rest', () => {
+test('as many outcomes as fill a transaction are written without a pause', () => {
   let now = 0;
   const pace = createCommitThrottle({ monotonicMs: () => now });
   pace.write(() => {
@@ -36,7 +36,7 @@ test('as many outcomes as fill a transaction are written without a rest', () => 
   expect([pace.isDue(499), pace.isDue(500)]).toEqual([false, true]);
 });
 
-test('what was delivered is written when the disk has rested, though another batch does not come back', async () => {
+test('delivered records are written after the pause, though another batch never returns', async () => {
   const harness = openHarness({ batchBy: 'event', inFlight: 3 });
   harness.sink.does(() => 'later');
   let spentMs = 0;

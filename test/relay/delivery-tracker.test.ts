@@ -13,8 +13,8 @@ afterEach(() => {
   for (const harness of harnesses.splice(0)) harness.close();
 });
 
-describe('an event that fails while others get through', () => {
-  test('is held for itself, and the others pass', async () => {
+describe('an event that fails while others are accepted', () => {
+  test('is paused, and the others are sent', async () => {
     const harness = harnessWith();
     harness.sink.does((batch) => (batch.some(({ record }) => record.eventId === 'bad') ? unavailable : delivered));
     harness.append('bad', 'a', 'b', 'bad', 'c');
@@ -31,7 +31,7 @@ describe('an event that fails while others get through', () => {
     expect(positions(harness).at(-1)).toEqual([7, 8]);
   });
 
-  test('takes no other down with it once it is known', async () => {
+  test('fails no other event once it is isolated', async () => {
     const harness = harnessWith();
     harness.sink.does((batch) => (batch.some(({ record }) => record.eventId === 'bad') ? unavailable : delivered));
     harness.append('bad');
@@ -46,7 +46,7 @@ describe('an event that fails while others get through', () => {
     expect(harness.sink.arrived).toEqual(range(2, 9));
   });
 
-  test('and has hundreds of records lets later events pass at once', async () => {
+  test('with hundreds of records does not delay later events', async () => {
     const harness = harnessWith({ batchBy: 'event', inFlight: 4 });
     harness.append('first');
     await harness.drain();
@@ -63,7 +63,7 @@ describe('an event that fails while others get through', () => {
     expect(harness.sink.arrived).toEqual([1, 402, 403, 404]);
   });
 
-  test('does not keep others out of memory, however many records it has', async () => {
+  test('leaves memory for others, however many records it has', async () => {
     const harness = harnessWith({ batchBy: 'event', inFlight: 4 });
     harness.sink.does((batch) => (batch.some(({ record }) => record.eventId === 'bad') ? unavailable : delivered));
     harness.append('first');
@@ -85,7 +85,7 @@ describe('a record that a sink refuses', () => {
     (batch: readonly { readonly record: { readonly eventId: string } }[]) =>
       batch.some(({ record }) => eventIds.includes(record.eventId)) ? poison : delivered;
 
-  test('is found, becomes a dead letter when another got through, and its event continues', async () => {
+  test('is isolated, becomes a dead letter when another was accepted, and its event continues', async () => {
     const harness = harnessWith();
     harness.sink.does((batch) => (batch.some(({ record }) => record.position === 3) ? poison : delivered));
     harness.append('a', 'b', 'c', 'c', 'd', 'e', 'f', 'g');
@@ -97,7 +97,7 @@ describe('a record that a sink refuses', () => {
     expect(harness.relay.health().deadLetterCounts).toEqual({ 'http-400': 1 });
   });
 
-  test('alone is kept while nothing else shows that the sink takes records, and the sink counts as failing', async () => {
+  test('alone is kept while nothing else shows that the sink accepts records, and the sink counts as failing', async () => {
     const harness = harnessWith();
     harness.sink.does(refusing('bad'));
     harness.append('bad', 'bad');
@@ -107,7 +107,7 @@ describe('a record that a sink refuses', () => {
     expect(harness.sink.sent.length).toBeLessThan(20);
   });
 
-  test('again and again is failing all the time: no recovery is logged before something is delivered', async () => {
+  test('repeatedly counts as failing all the time: no recovery is logged before a delivery', async () => {
     const harness = harnessWith();
     harness.sink.does(() => 'later');
     harness.append('bad');
@@ -125,7 +125,7 @@ describe('a record that a sink refuses', () => {
     expect(harness.lines.at(-1)).toMatch(/^scripted recovered after/);
   });
 
-  test('alone for a day becomes a dead letter, where nothing else was sent that could show whose fault it is', async () => {
+  test('alone for a day becomes a dead letter, when no other record was sent that could show the cause', async () => {
     const harness = harnessWith();
     harness.sink.does(refusing('bad'));
     harness.append('bad');
@@ -136,7 +136,7 @@ describe('a record that a sink refuses', () => {
     expect(harness.lines.filter((line) => line.includes('is back'))).toEqual([]);
   });
 
-  test('with those of another event is no record’s fault, however long it takes', async () => {
+  test('together with those of another event proves nothing about a record, however long it lasts', async () => {
     const harness = harnessWith();
     harness.sink.does(() => poison);
     harness.append('bad', 'worse');
@@ -144,7 +144,7 @@ describe('a record that a sink refuses', () => {
     expect(harness.counters()).toEqual({ pending: 2, delivered: 0, dead: 0 });
   });
 
-  test('and waits for proof does not hold back the record that brings it', async () => {
+  test('does not delay the record that proves it', async () => {
     const harness = harnessWith();
     harness.sink.does(refusing('bad'));
     harness.append('bad');
@@ -156,7 +156,7 @@ describe('a record that a sink refuses', () => {
     expect(harness.relay.health()).toMatchObject({ state: 'idle', step: 0 });
   });
 
-  test('as all others are means a table that does not fit: none becomes a dead letter, and all arrive when it is fixed', async () => {
+  test('like all others means a table with another schema: none becomes a dead letter, and all arrive once it is fixed', async () => {
     const harness = harnessWith();
     harness.sink.does(() => poison);
     harness.append(...range(1, 40).map((index) => `event-${index}`));
@@ -171,7 +171,7 @@ describe('a record that a sink refuses', () => {
     expect(harness.sink.arrived.toSorted((a, b) => a - b)).toEqual(range(1, 40));
   });
 
-  test('stays alone when it is retried', async () => {
+  test('is sent alone when it is retried', async () => {
     const harness = harnessWith();
     harness.sink.does((batch, attempt) =>
       attempt === 1 ? unavailable : batch.some(({ record }) => record.position === 1) ? poison : delivered,
@@ -199,7 +199,7 @@ describe('a record that a sink refuses', () => {
     expect(harness.counters()).toEqual({ pending: 0, delivered: 2, dead: 0 });
   });
 
-  test('several times over is found each time', async () => {
+  test('several times is isolated each time', async () => {
     const harness = harnessWith({ batchBy: 'event', inFlight: 2 });
     harness.sink.does((batch) => (batch.some(({ record }) => record.position % 5 === 0) ? poison : delivered));
     harness.append(...range(1, 40).map((index) => `event-${index % 3}`));
@@ -230,7 +230,7 @@ describe('a record that is too large', () => {
     ]);
   });
 
-  test('alone goes with less in it, as much as is needed', async () => {
+  test('alone is sent shortened, as much as needed', async () => {
     const harness = harnessWith();
     harness.sink.does(([entry]) => ((entry?.json.length ?? 0) > 6_000 ? tooLarge : delivered));
     const affectedResources = Array.from({ length: 200 }, (_, index) => `node_${index}`);
@@ -258,7 +258,7 @@ describe('a record that is too large', () => {
     expect(harness.counters()).toEqual({ pending: 0, delivered: 2, dead: 1 });
   });
 
-  test('as all others are stays in the outbox, and all arrives when the destination takes records again', async () => {
+  test('like all others stays in the outbox, and all arrive once the destination accepts records again', async () => {
     const harness = harnessWith();
     harness.sink.does(() => tooLarge);
     harness.append(...range(1, 10).map((index) => `event-${index}`));
@@ -271,7 +271,7 @@ describe('a record that is too large', () => {
   });
 });
 
-describe('a pause that was stored', () => {
+describe('a stored pause', () => {
   const hour = 3_600_000;
   test.each([
     { stepped: -hour, name: 'set back by an hour', atMost: 2 },

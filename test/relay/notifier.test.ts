@@ -10,8 +10,8 @@ function waiter(promise: Promise<void>): { done: boolean } {
   return state;
 }
 
-describe('waiting for something to do', () => {
-  test('ends with a ring, for everybody who waits', async () => {
+describe('a wait for pending records', () => {
+  test('ends with a notification, for all waiting', async () => {
     const notifier = createNotifier(createFakeClock());
     const waiters = [waiter(notifier.wait(1_000)), waiter(notifier.wait(Number.POSITIVE_INFINITY))];
     await settled();
@@ -21,7 +21,7 @@ describe('waiting for something to do', () => {
     expect(waiters.map(({ done }) => done)).toEqual([true, true]);
   });
 
-  test('does not begin when it rang before, and a ring counts once', async () => {
+  test('does not start after an earlier notification, and one counts once', async () => {
     const notifier = createNotifier(createFakeClock());
     notifier.notify();
     notifier.notify();
@@ -31,7 +31,7 @@ describe('waiting for something to do', () => {
     expect(second.done).toBe(false);
   });
 
-  test('ends in time, and leaves no timer behind when it ends otherwise', async () => {
+  test('ends at its time-out, and otherwise leaves no timer behind', async () => {
     const clock = createFakeClock();
     const notifier = createNotifier(clock);
     const first = waiter(notifier.wait(1_000));

@@ -14,7 +14,7 @@ afterEach(() => {
   for (const harness of rigs.splice(0)) harness.close();
 });
 
-describe('what is urgent', () => {
+describe('an urgent record', () => {
   const failing = async (options: Parameters<typeof openHarness>[0] = {}): Promise<Harness> => {
     const harness = rigWith(options);
     harness.sink.does(() => unavailable);
@@ -25,14 +25,14 @@ describe('what is urgent', () => {
     return harness;
   };
 
-  test('is tried at once whatever the pause, the earlier records of its event first, and alone', async () => {
+  test('is tried at once despite a pause, after the earlier records of its event, in its own batch', async () => {
     const harness = await failing();
     harness.append('c', preempt);
     await harness.drain();
     expect(positions(harness)).toEqual([[2, 5]]);
   });
 
-  test('and fails does not prolong the pause', async () => {
+  test('does not prolong the pause when it fails', async () => {
     const harness = await failing();
     const before = harness.relay.health();
     harness.append(preempt);
@@ -40,7 +40,7 @@ describe('what is urgent', () => {
     expect(harness.relay.health()).toEqual(before);
   });
 
-  test('and gets through opens the sink for all', async () => {
+  test('ends the pause of the sink when it is accepted', async () => {
     const harness = await failing();
     harness.sink.does(() => delivered);
     harness.append('c', preempt);
@@ -50,7 +50,7 @@ describe('what is urgent', () => {
     expect(harness.relay.health()).toMatchObject({ state: 'idle', step: 0 });
   });
 
-  test('is tried once in 5 seconds, however much comes', async () => {
+  test('is tried once in 5 seconds, however many are appended', async () => {
     const harness = await failing({ batchBy: 'event', inFlight: 16 });
     for (const eventId of ['x', 'y', 'z']) {
       harness.append({ ...preempt, eventId });
@@ -64,7 +64,7 @@ describe('what is urgent', () => {
     expect(harness.sink.sent).toHaveLength(3);
   });
 
-  test('does not wait for a Retry-After either', async () => {
+  test('does not wait for a Retry-After', async () => {
     const harness = rigWith();
     harness.sink.does((_batch, attempt) => (attempt === 1 ? { ...unavailable, retryAfterMs: 900_000 } : delivered));
     harness.append('a');
@@ -74,7 +74,7 @@ describe('what is urgent', () => {
     expect(harness.sink.arrived.toSorted()).toEqual([1, 2]);
   });
 
-  test('and fails with a longer Retry-After is not retried before that', async () => {
+  test('is not retried before the longer Retry-After of its failure', async () => {
     const harness = await failing();
     harness.sink.does(() => ({ ...unavailable, retryAfterMs: 600_000 }));
     harness.append(preempt);
@@ -82,7 +82,7 @@ describe('what is urgent', () => {
     expect((await harness.drain()).waitMs).toBe(600_000);
   });
 
-  test('goes before a backlog of thousands', async () => {
+  test('is sent before a backlog of thousands', async () => {
     const harness = rigWith({ limits: { records: 50, bytes: 1_000_000 } });
     await harness.appendMany(range(1, 3_000).map((index) => `event-${index % 200}`));
     harness.sink.does((_batch, attempt) => {
@@ -94,7 +94,7 @@ describe('what is urgent', () => {
     expect(harness.counters()).toMatchObject({ pending: 0 });
   });
 
-  test('and was there when the process started is tried at once, while it is fresh', async () => {
+  test('that was pending at the start of the process is tried at once, while it is recent', async () => {
     const before = rigWith();
     before.sink.does(() => unavailable);
     before.append('a');
@@ -107,7 +107,7 @@ describe('what is urgent', () => {
     expect(positions(harness)).toEqual([[2]]);
   });
 
-  test('of an hour ago is not worth an attempt of its own after a restart', async () => {
+  test('of an hour ago gets no attempt of its own after a restart', async () => {
     const before = rigWith();
     before.sink.does(() => unavailable);
     before.append({ ...preempt, observedAt: '2026-03-14T08:00:00.000Z' });
@@ -119,7 +119,7 @@ describe('what is urgent', () => {
     expect(harness.sink.sent).toEqual([]);
   });
 
-  test('and is gone from the outbox before its turn is forgotten', async () => {
+  test('that left the outbox before its attempt is forgotten', async () => {
     const harness = await failing();
     harness.append({ ...preempt, eventId: 'gone' });
     harness.outbox.settle('scripted', [{ position: 4, state: 'dead', code: 'expired', reason: '' }], noProgress);
@@ -127,7 +127,7 @@ describe('what is urgent', () => {
     expect(harness.sink.sent).toEqual([]);
   });
 
-  test('and comes while earlier records of its event are on their way follows them, once', async () => {
+  test('follows the earlier records of its event that are in flight, once', async () => {
     const harness = rigWith();
     harness.sink.does((_batch, attempt) => (attempt === 1 ? 'later' : delivered));
     harness.append('spot');
@@ -141,7 +141,7 @@ describe('what is urgent', () => {
     expect(positions(harness)).toEqual([[1], [2, 4, 3]]);
   });
 
-  test('and is appended when the earlier ones arrive repeats none of them', async () => {
+  test('that is appended when the earlier ones arrive repeats none of them', async () => {
     const harness = rigWith();
     harness.sink.does((_batch, attempt) => (attempt === 1 ? 'later' : delivered));
     harness.append('spot');
@@ -153,7 +153,7 @@ describe('what is urgent', () => {
     expect(positions(harness)).toEqual([[1], [2]]);
   });
 
-  test('makes nothing else of its event urgent', async () => {
+  test('makes no other record of its event urgent', async () => {
     const harness = rigWith({ limits: { records: 1, bytes: 1_000_000 } });
     harness.append(preempt);
     await harness.drain();
@@ -162,7 +162,7 @@ describe('what is urgent', () => {
     expect(harness.sink.arrived).toEqual([1, 2, 3]);
   });
 
-  test('and fails does not prolong its event’s own pause', async () => {
+  test('does not prolong the pause of its event when it fails', async () => {
     const harness = rigWith();
     harness.sink.does((batch) => (batch.some(({ record }) => record.eventId === 'spot') ? unavailable : delivered));
     harness.append({ ...preempt, eventType: 'Freeze' });
@@ -177,7 +177,7 @@ describe('what is urgent', () => {
     expect(harness.sink.sent).toHaveLength(attempts + 1);
   });
 
-  test('is unknown of a stored record that cannot be read: it has its ordinary turn', async () => {
+  test('that is stored and cannot be read is sent in order', async () => {
     const harness = rigWith();
     harness.append(preempt);
     const { pending } = harness.outbox;
@@ -188,7 +188,7 @@ describe('what is urgent', () => {
     expect(harness.counters()).toMatchObject({ pending: 1 });
   });
 
-  test('does not wait for its event’s own pause', async () => {
+  test('does not wait for the pause of its event', async () => {
     const harness = rigWith();
     harness.sink.does((batch) => (batch.some(({ record }) => record.eventId === 'spot') ? unavailable : delivered));
     harness.append({ ...preempt, eventType: 'Freeze' });

@@ -9,7 +9,7 @@ const sentAt = (pace: Pace, outOfTurn = false) => ({
 });
 
 describe('the pace of a sink', () => {
-  test('a healthy sink is held back by nothing', () => {
+  test('a healthy sink has no pause', () => {
     expect(startingPace(0, 0)).toMatchObject({ step: 0, concurrencyLimit: Number.POSITIVE_INFINITY });
   });
 
@@ -17,7 +17,7 @@ describe('the pace of a sink', () => {
     expect(startingPace(4, 5_000)).toMatchObject({ step: 4, concurrencyLimit: 1, pausedUntil: 5_000 });
   });
 
-  test('after a failure a sink gets 1, then 2, 4, 8 … records, then everything', () => {
+  test('after a failure a sink gets 1, then 2, 4, 8 … records, then all', () => {
     let pace = afterFailure(startingPace(0, 0), 1_000);
     const ramps = [pace.concurrencyLimit];
     for (let success = 0; success < 8; success += 1) {
@@ -34,14 +34,14 @@ describe('the pace of a sink', () => {
     expect(after.concurrencyLimit).toBe(8);
   });
 
-  test('of all that fail together only the first counts', () => {
+  test('of simultaneous failures only the first counts', () => {
     const healthy = startingPace(0, 0);
     const sent = sentAt(healthy);
     expect(isNewFailure(healthy, sent)).toBe(true);
     expect(isNewFailure(afterFailure(healthy, 1_000), sent)).toBe(false);
   });
 
-  test('what was sent before the failure and arrives after it does not end the pause', () => {
+  test('a record sent before the failure and accepted after it does not end the pause', () => {
     const healthy = startingPace(0, 0);
     const failed = afterFailure(healthy, 1_000);
     expect(afterSuccess(failed, sentAt(healthy), full)).toEqual(failed);

@@ -28,7 +28,7 @@ describe('the loop', () => {
     await running;
   });
 
-  test('tries a failing sink again when it is time', async () => {
+  test('retries a failing sink at the end of its pause', async () => {
     const harness = rigWith();
     harness.sink.does((_batch, attempt) => (attempt < 3 ? unavailable : delivered));
     const running = harness.relay.run(harness.stop.signal);
@@ -62,7 +62,7 @@ describe('the loop', () => {
     await running;
   });
 
-  test('that is stopped settles what the sink still takes, and keeps the rest as it was', async () => {
+  test('that is stopped settles what the sink still accepts, and keeps the rest unchanged', async () => {
     const harness = rigWith({ batchBy: 'event', inFlight: 2 });
     harness.sink.does(() => 'later');
     harness.append('a', 'b', 'c');
@@ -77,14 +77,14 @@ describe('the loop', () => {
     expect(harness.relay.health()).toMatchObject({ step: 0, state: 'waiting', inFlight: 0 });
   });
 
-  test('joins a drain that is under way', async () => {
+  test('joins a running drain', async () => {
     const harness = rigWith();
     harness.append('a');
     expect(await Promise.all([harness.drain(), harness.drain()])).toHaveLength(2);
     expect(harness.sink.sent).toHaveLength(1);
   });
 
-  test('does not let another VM wait for what one VM was refused', async () => {
+  test('does not delay another VM when the record of one VM was refused', async () => {
     const harness = rigWith();
     harness.append('a');
     harness.sink.does(() => unavailable);
@@ -97,7 +97,7 @@ describe('the loop', () => {
     expect(harness.relay.health()).toMatchObject({ state: 'idle', step: 0 });
   });
 
-  test('drops what belongs to a stream that was archived', async () => {
+  test('drops the records of an archived stream', async () => {
     const harness = rigWith({ batchBy: 'event', inFlight: 3 });
     harness.sink.does(() => 'later');
     harness.append('a', 'a', preempt);
@@ -117,7 +117,7 @@ describe('the loop', () => {
     expect(harness.relay.health()).toMatchObject({ state: 'idle', step: 0 });
   });
 
-  test('forgets a refused record that is gone from the outbox', async () => {
+  test('forgets a refused record that left the outbox', async () => {
     const harness = rigWith();
     harness.sink.does(() => poison);
     harness.append('a');
@@ -130,8 +130,8 @@ describe('the loop', () => {
   });
 });
 
-describe('flushing before an end', () => {
-  test('sends what is left', async () => {
+describe('the flush before the stop', () => {
+  test('sends the pending records', async () => {
     const harness = rigWith();
     harness.append('a', 'b');
     expect(await harness.relay.flush(5_000)).toBe(true);
@@ -147,7 +147,7 @@ describe('flushing before an end', () => {
     expect(harness.clock.monotonicMs()).toBe(1_000);
   });
 
-  test('ends when the time is over, also while the loop runs', async () => {
+  test('ends at its deadline, also while the loop runs', async () => {
     const harness = rigWith();
     harness.sink.does(() => 'later');
     harness.append('a');
@@ -160,7 +160,7 @@ describe('flushing before an end', () => {
     await running;
   });
 
-  test('waits for an event that is held for a moment', async () => {
+  test('waits for an event with a short pause', async () => {
     const harness = rigWith();
     harness.sink.does((batch, attempt) =>
       attempt < 3 && batch.some(({ record }) => record.eventId === 'bad') ? unavailable : delivered,
@@ -177,7 +177,7 @@ describe('flushing before an end', () => {
     expect(harness.sink.arrived).toEqual([2, 1]);
   });
 
-  test('that did not begin leaves nothing in flight', async () => {
+  test('that did not start leaves nothing in flight', async () => {
     const harness = rigWith();
     harness.sink.does(() => 'later');
     harness.append('a');

@@ -38,7 +38,7 @@ describe('a healthy sink', () => {
     expect(bytes).toBe(row?.json.toString());
   });
 
-  test('gets what is appended while a batch is in flight in the next one, without delay', async () => {
+  test('gets records appended while a batch is in flight in the next one, without delay', async () => {
     const harness = rigWith();
     harness.sink.does((_batch, attempt) => (attempt === 1 ? 'later' : delivered));
     harness.append('a');
@@ -54,7 +54,7 @@ describe('a healthy sink', () => {
     expect(harness.clock.monotonicMs()).toBe(1_000);
   });
 
-  test('has as many batches on their way as it takes, none of them with an event of another', async () => {
+  test('has as many batches in flight as it allows, each of other events', async () => {
     const harness = rigWith({ batchBy: 'event', inFlight: 3 });
     harness.sink.does(() => 'later');
     harness.append('a', 'b', 'a', 'c', 'd');
@@ -103,7 +103,7 @@ describe('a healthy sink', () => {
 });
 
 describe('a sink that is down', () => {
-  test('is paused longer each time, and gets one record when it is tried again', async () => {
+  test('is paused longer each time, and is retried with one record', async () => {
     const harness = rigWith();
     harness.append('a', 'b', 'c');
     harness.sink.does(() => unavailable);
@@ -113,7 +113,7 @@ describe('a sink that is down', () => {
     expect(harness.relay.health()).toMatchObject({ state: 'failing', step: 6, lastErrorCode: 'http-503' });
   });
 
-  test('loses nothing and gets everything in order when it is back, a little more each time', async () => {
+  test('gets every record in order once it recovers, in growing batches', async () => {
     const harness = rigWith();
     harness.append(...Array<string>(20).fill('a'));
     harness.sink.does((_batch, attempt) => (attempt < 4 ? unavailable : delivered));
@@ -131,7 +131,7 @@ describe('a sink that is down', () => {
     ]);
   });
 
-  test('is not called for what is appended meanwhile', async () => {
+  test('is not called for new records during its pause', async () => {
     const harness = rigWith();
     harness.sink.does(() => unavailable);
     harness.append('a');
@@ -141,7 +141,7 @@ describe('a sink that is down', () => {
     expect(harness.sink.sent).toHaveLength(1);
   });
 
-  test('with sixteen batches on their way has failed once, not sixteen times', async () => {
+  test('with sixteen batches in flight has failed once, not sixteen times', async () => {
     const harness = rigWith({ batchBy: 'event', inFlight: 16 });
     harness.sink.does(() => unavailable);
     harness.append(...range(1, 16).map((index) => `event-${index}`));
@@ -150,7 +150,7 @@ describe('a sink that is down', () => {
     expect(harness.relay.health()).toMatchObject({ step: 1 });
   });
 
-  test('and sends a Retry-After is paused for that long, but no longer than 15 minutes', async () => {
+  test('that sends a Retry-After is paused for that long, but no longer than 15 minutes', async () => {
     const harness = rigWith();
     harness.append('a');
     harness.sink.does((_batch, attempt) => ({ ...unavailable, retryAfterMs: attempt === 1 ? 90_000 : 3_600_000 }));
@@ -158,7 +158,7 @@ describe('a sink that is down', () => {
     expect(seconds(harness)).toEqual([0, 90, 990]);
   });
 
-  test('because a role is missing is tried slowly, and nothing is lost', async () => {
+  test('because a role is missing is retried slowly, and no record is lost', async () => {
     const harness = rigWith();
     harness.append('a');
     harness.sink.does((_batch, attempt) => (attempt < 3 ? forbidden : delivered));
@@ -206,7 +206,7 @@ describe('a sink that is down', () => {
     expect((await harness.drain()).state).toBe('empty');
   });
 
-  test('that gives no result is aborted after a minute', async () => {
+  test('without a result is aborted after a minute', async () => {
     const harness = rigWith();
     harness.append('a');
     harness.sink.does((_batch, attempt) => (attempt === 1 ? 'later' : delivered));
@@ -218,7 +218,7 @@ describe('a sink that is down', () => {
     expect(harness.sink.arrived).toEqual([1]);
   });
 
-  test('that throws is logged and tried again', async () => {
+  test('that throws is logged and retried', async () => {
     const harness = rigWith();
     harness.append('a');
     harness.sink.does((_batch, attempt) => {

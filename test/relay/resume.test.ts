@@ -20,7 +20,7 @@ async function pausedFor(code: string): Promise<Harness> {
   return harness;
 }
 
-test('a sink that failed for lack of a token is tried at once when there is one again, and gets its whole backlog', async () => {
+test('a sink that failed without a token is tried at once when there is one again, with its entire backlog', async () => {
   const harness = await pausedFor('token-throttled');
   harness.relay.resume(isToken);
   await settled();
@@ -29,7 +29,7 @@ test('a sink that failed for lack of a token is tried at once when there is one 
   expect(harness.counters()).toMatchObject({ pending: 0, delivered: 2 });
 });
 
-test('a sink that failed for something else stays paused when tokens are issued again', async () => {
+test('a sink that failed for another reason stays paused when tokens are issued again', async () => {
   const harness = await pausedFor('http-429');
   harness.relay.resume(isToken);
   await settled();

@@ -38,7 +38,7 @@ function sending(sink: Sink, batch: readonly PendingDelivery[] = [good], log: Lo
 }
 
 describe('one send', () => {
-  test('gives the sink the bytes as they are, and the record where it is read', async () => {
+  test('passes the stored bytes to the sink, and the record when it is read', async () => {
     let got: readonly Entry[] = [];
     const { answer } = sending(
       sinkThat(async (batch) => {
@@ -53,7 +53,7 @@ describe('one send', () => {
     expect(got[0]?.record).toBe(got[0]?.record);
   });
 
-  test('that hangs for ever ends at the deadline, and the sink is aborted', async () => {
+  test('that hangs ends at the deadline, and the sink is aborted', async () => {
     let aborted = false;
     const { clock, answer } = sending(
       sinkThat(
@@ -73,7 +73,7 @@ describe('one send', () => {
     expect(clock.sleepers()).toBe(0);
   });
 
-  test('whose sink throws is a bug in the log and another attempt later', async () => {
+  test('whose sink throws is logged as an internal error and retried', async () => {
     const lines: string[] = [];
     const log: Log = { ...silentLog, error: (_fields, message) => lines.push(message) };
     const thrown = sinkThat(() => {
@@ -85,7 +85,7 @@ describe('one send', () => {
     expect(lines).toEqual(['the sink scripted threw, which it never should: please report it']);
   });
 
-  test('of a stored record that is no JSON refuses that record instead of failing for ever', async () => {
+  test('of a stored record that is not JSON refuses that record instead of failing repeatedly', async () => {
     const reading = sinkThat(async (batch) => {
       for (const { record } of batch) expect(record.eventId).toBeDefined();
       return { kind: 'delivered' };
@@ -95,7 +95,7 @@ describe('one send', () => {
     expect(answer.result).toMatchObject({ kind: 'rejected', cause: 'poison', code: 'unreadable' });
   });
 
-  test('that is stopped waits a moment for the result of the sink', async () => {
+  test('that is stopped waits briefly for the result of the sink', async () => {
     const slow = sinkThat(async (_batch, signal) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
       return { kind: 'delivered' };
@@ -114,7 +114,7 @@ describe('one send', () => {
     expect(answer.result).toMatchObject({ kind: 'retry', code: 'stopped' });
   });
 
-  test('that is stopped before it began, or throws because of the stop, is no fault of the sink', async () => {
+  test('that is stopped before it started, or throws because of the stop, is no failure of the sink', async () => {
     const lines: string[] = [];
     const log: Log = { ...silentLog, error: (_fields, message) => lines.push(message) };
     const clock = createFakeClock();

@@ -12,9 +12,9 @@ const throttled: SendResult = { kind: 'retry', cause: 'throttled', ...why, retry
 const configuration: SendResult = { kind: 'retry', cause: 'configuration', ...why };
 
 const cases: readonly { name: string; attempt?: Partial<Attempt>; result: SendResult; means: BatchDecision }[] = [
-  { name: 'what arrived is done', result: delivered, means: { kind: 'delivered' } },
+  { name: 'an accepted record is delivered', result: delivered, means: { kind: 'delivered' } },
   {
-    name: 'what arrived at last is done',
+    name: 'a record accepted after failures is delivered',
     attempt: { refusedBefore: true },
     result: delivered,
     means: { kind: 'delivered' },

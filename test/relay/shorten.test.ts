@@ -33,7 +33,7 @@ describe('a record that a destination refuses as too large', () => {
     expect(rest).toEqual([]);
   });
 
-  test('keeps the VM that it is about and the true number of affected ones', () => {
+  test('keeps its own VM and the true number of affected ones', () => {
     const last = shortened(large).at(-1);
     expect(last?.affectedResources).toContain(own);
     expect(last?.affectedResourceCount).toBe(401);

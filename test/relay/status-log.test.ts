@@ -23,7 +23,7 @@ const failing = (code: string) => ({
 const nothingWaits = (): number => 0;
 
 describe('the log of a sink', () => {
-  test('one line when it begins to fail, one when it is back', async () => {
+  test('has one line when it starts to fail, one when it recovers', async () => {
     const { lines, clock, statusLog } = listening();
     statusLog.status(null, 0, nothingWaits);
     for (let attempt = 0; attempt < 5; attempt += 1) {
@@ -35,7 +35,7 @@ describe('the log of a sink', () => {
     expect(lines).toEqual(['eventHubs is failing: because of http-503', 'eventHubs recovered after 50 s.']);
   });
 
-  test('its recovery is logged only after a delivery', async () => {
+  test('has the recovery only after a delivery', async () => {
     const { lines, clock, statusLog } = listening();
     statusLog.status(failing('invalid-field'), 7, nothingWaits);
     await clock.advance(10_000);
@@ -43,7 +43,7 @@ describe('the log of a sink', () => {
     expect(lines.slice(1)).toEqual(['No records wait for eventHubs any more; it took none since it began to fail.']);
   });
 
-  test('while it fails it is logged every ten minutes, with the number of records that wait', async () => {
+  test('has a line every ten minutes of a failure, with the number of pending records', async () => {
     const { lines, clock, statusLog } = listening();
     for (let minute = 0; minute < 25; minute += 1) {
       statusLog.status(failing('http-503'), 0, () => 42);
@@ -56,7 +56,7 @@ describe('the log of a sink', () => {
     ]);
   });
 
-  test('that fails for good soon after it was back: the last word is true within a minute', async () => {
+  test('with a lasting failure soon after a recovery is correct within a minute', async () => {
     const { lines, clock, statusLog } = listening();
     statusLog.status(failing('http-503'), 0, nothingWaits);
     await clock.advance(3000);
@@ -69,14 +69,14 @@ describe('the log of a sink', () => {
     expect(lines.at(-1)).toContain('is failing');
   });
 
-  test('one line more when the reason is another', () => {
+  test('has another line when the reason changes', () => {
     const { lines, statusLog } = listening();
     for (const code of ['http-503', 'http-503', 'http-403', 'http-403'])
       statusLog.status(failing(code), 0, nothingWaits);
     expect(lines).toEqual(['eventHubs is failing: because of http-503', 'eventHubs is failing: because of http-403']);
   });
 
-  test('a sink that comes and goes every second is one line a minute', async () => {
+  test('has one line a minute for a sink that recovers every second', async () => {
     const { lines, clock, statusLog } = listening();
     for (let second = 0; second < 59; second += 1) {
       statusLog.status(second % 2 === 0 ? failing('http-503') : null, 0, nothingWaits);
@@ -85,7 +85,7 @@ describe('the log of a sink', () => {
     expect(lines).toHaveLength(2);
   });
 
-  test('a dead letter is logged with its reason', () => {
+  test('has each dead letter with its reason', () => {
     const { lines, statusLog } = listening();
     statusLog.deadLetter(7, 'http-400', 'the row does not fit the table');
     expect(lines).toEqual([

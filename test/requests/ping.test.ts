@@ -19,8 +19,8 @@ async function answered(polls: readonly (typeof seen | ReturnType<typeof failed>
 }
 
 const cases: readonly { name: string; polls: Parameters<typeof answered>[0]; every?: number; kind: string }[] = [
-  { name: 'has not looked to the end yet', polls: [], kind: 'waiting' },
-  { name: 'has seen a document', polls: [seen], kind: 'connected' },
+  { name: 'has not completed a poll yet', polls: [], kind: 'waiting' },
+  { name: 'has received a document', polls: [seen], kind: 'connected' },
   ...['connection-refused', 'no-route', 'connect-timeout', 'unreachable'].map((code) => ({
     name: `gets no connection (${code})`,
     polls: [failed(code)],
@@ -40,13 +40,13 @@ const cases: readonly { name: string; polls: Parameters<typeof answered>[0]; eve
   },
 ];
 
-test.each(cases)('what the installer reads in the answer of a service that $name', async ({ polls, every, kind }) => {
+test.each(cases)('the connectivity reported by a service that $name', async ({ polls, every, kind }) => {
   const last = polls.at(-1);
   const reason = last?.kind === 'unavailable' ? last.reason : '';
   expect(reachIn(await answered(polls, every))).toEqual(kind === 'no-connection' ? { kind, reason } : { kind });
 });
 
-test('an answer of another version tells nothing of the metadata service', () => {
+test('an answer of another version has no result about the metadata service', () => {
   for (const answer of [
     { ok: false, message: 'does not know "greet"' },
     null,

@@ -34,7 +34,7 @@ async function listening(server: Server): Promise<number> {
 
 const externalMegabytes = (): number => process.memoryUsage().external / 2 ** 20;
 
-test('an event hub that closes the connection while it is authorised is asked again, and no process dies of it', async () => {
+test('an event hub that closes the connection during authorization is retried, and no process ends', async () => {
   const senders = await opened();
   const { eventHubs } = local.azure;
   eventHubs.fault({ closeOnToken: 'amqp:resource-limit-exceeded' }, 1);
@@ -100,7 +100,7 @@ const frames: { name: string; answer: Buffer; goOn?: (socket: Socket) => void }[
   { name: 'a frame of 4 GB', answer: Buffer.concat([sasl, frame(0xffffffff, 2)]), goOn: flood },
 ];
 
-describe('what answers in place of an event hub', () => {
+describe('a hostile peer in place of an event hub', () => {
   test.for(frames)('$name costs at most the process that sends there', async ({ answer, goOn }) => {
     const connectionString = await startAmqpPeer(answer, goOn);
     const { endpoint, ruleId, streamName } = local.azure.logAnalytics;
@@ -123,7 +123,7 @@ describe('what answers in place of an event hub', () => {
 });
 
 test.for(['gzip-bomb', 'endless'] as const)(
-  'an answer of Log Analytics that is %s is cut off, said, and costs no process',
+  'an answer of Log Analytics that is %s is aborted, reported, and ends no process',
   async (fault) => {
     const senders = await opened();
     local.azure.logAnalytics.fault(fault, 1);

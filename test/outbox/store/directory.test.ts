@@ -49,7 +49,7 @@ describe('a state directory that cannot be created is reported with its cause', 
     expect(() => makeDirectory(path)).toThrow(expect.objectContaining({ code, message }));
   });
 
-  test('and one that exists is no error', () => {
+  test('an existing one is no error', () => {
     mkdirSync(at('made'));
     makeDirectory(at('made'));
     makeDirectory(at('made', 'deeper', 'still'));
@@ -57,7 +57,7 @@ describe('a state directory that cannot be created is reported with its cause', 
   });
 });
 
-test('a file in the place of the state directory is logged as that, with what to do', () => {
+test('a file in place of the state directory is logged with its remedy', () => {
   using harness = createHarness();
   const directory = join(harness.directory, 'state');
   writeFileSync(directory, '');
@@ -100,7 +100,7 @@ function makeElsewhere(path: string): { readonly isOver: boolean; readonly said:
 }
 
 test.skipIf(process.platform !== 'linux')(
-  'a directory of the system that takes none is reported, and does not stop the start',
+  'a system directory that cannot be written is reported, and does not prevent the start',
   () => {
     expect(makeElsewhere('/proc/nowhere/state')).toEqual({
       isOver: true,
@@ -129,7 +129,7 @@ test.skipIf(reason !== null)('records go on in memory when the host folder of a 
   }
 });
 
-describe.skipIf(process.platform === 'win32')('in a directory that others may write', () => {
+describe.skipIf(process.platform === 'win32')('a directory that others may write', () => {
   test('their write permission is removed, and that is logged', () => {
     using harness = createHarness();
     chmodSync(harness.directory, 0o2777);
@@ -158,7 +158,7 @@ describe.skipIf(process.platform === 'win32')('in a directory that others may wr
     },
   );
 
-  test('and a link that is made while the bridge runs leads nowhere, too', () => {
+  test('a link created while the bridge runs is not followed either', () => {
     using harness = createHarness();
     using elsewhere = createHarness();
     const target = join(elsewhere.directory, 'target');

@@ -13,7 +13,7 @@ const reason = whyNoMount();
 if (reason)
   console.warn(`  skipped: the outbox on a full and on a read-only disk, since none can be mounted here: ${reason}`);
 
-describe.skipIf(reason !== null)('on a disk that is full', () => {
+describe.skipIf(reason !== null)('on a full disk', () => {
   test('the reserve is freed for what must be written, and created again when there is room', () => {
     using disk = mountSmallDisk(24);
     using harness = createHarness(join(disk.path, 'state'));
@@ -32,7 +32,7 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
     expect(statSync(reserve).size).toBe(reserveBytes);
   });
 
-  test('records are sent from memory, and written as soon as there is room', async () => {
+  test('records are sent from memory, and written once there is space', async () => {
     using disk = mountSmallDisk(16);
     using harness = createHarness(join(disk.path, 'state'));
     const outbox = harness.open();
@@ -67,7 +67,7 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
     expect(harness.lines.at(-1)).toMatchObject({ level: 'info', fields: { code: 'writable' } });
   });
 
-  test('gives no position twice, also after a kill with records in memory', () => {
+  test('no position is used twice, also after a kill with records in memory', () => {
     using disk = mountSmallDisk(16);
     using harness = createHarness(join(disk.path, 'state'));
     const outbox = harness.open();
@@ -95,7 +95,7 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
     expect(killed.lines).toHaveLength(1);
   });
 
-  test('delivered records make room for new ones, though the bound of the outbox is not reached', () => {
+  test('delivered records are pruned for new ones, though the quota of the outbox is not reached', () => {
     using disk = mountSmallDisk(32);
     using harness = createHarness(join(disk.path, 'state'));
     const outbox = harness.open({ sinks: ['hub'] });
@@ -148,7 +148,7 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
     disk.mount('rw');
   });
 
-  test('at start nothing is refused', () => {
+  test('the start succeeds', () => {
     using disk = mountSmallDisk(1);
     using harness = createHarness(join(disk.path, 'state'));
     disk.fill();
@@ -162,7 +162,7 @@ describe.skipIf(reason !== null)('on a disk that is full', () => {
   });
 });
 
-test('gives no position twice where the file cannot be opened for writing', () => {
+test('no position is used twice when the file cannot be opened for writing', () => {
   using harness = createHarness();
   const before = harness.open();
   appendRecords(before, { count: 2 });
@@ -182,7 +182,7 @@ test('gives no position twice where the file cannot be opened for writing', () =
 });
 
 describe.skipIf(reason !== null)('on a disk that takes no writes', () => {
-  test('what the file holds is known and sent, and delivery updates are written once they can be', async () => {
+  test('the content of the file is known and sent, and delivery updates are written once possible', async () => {
     using disk = mountSmallDisk(24);
     using harness = createHarness(join(disk.path, 'state'));
     const before = harness.open();

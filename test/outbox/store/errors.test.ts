@@ -19,6 +19,6 @@ test.each([
   { error: new OutboxDamaged('a row is missing'), kind: 'damaged', code: 'damaged' },
   { error: new TypeError('our own mistake'), kind: 'unavailable', code: 'unexpected' },
   { error: 'thrown by a stranger', kind: 'unavailable', code: 'unexpected' },
-])('what an error of the disk means: $code is $kind', ({ error, ...expected }) => {
+])('the kind of a disk error: $code is $kind', ({ error, ...expected }) => {
   expect(troubleOf(error)).toMatchObject(expected);
 });

@@ -34,7 +34,7 @@ test('another process is a second instance, too', () => {
   expect(stderr).toContain('OutboxInUse');
 });
 
-test('a lock file that holds something else is taken all the same', () => {
+test('a lock file with other content is used anyway', () => {
   const directory = mkdtempSync(join(tmpdir(), 'lock-'));
   const layout = layoutOf(directory);
   writeFileSync(layout.lock, 'not a database '.repeat(100));
@@ -47,7 +47,7 @@ test('a lock file that holds something else is taken all the same', () => {
   expect(existsSync(layout.lock)).toBe(false);
 });
 
-test.skipIf(process.platform === 'win32')('a lock that is a link to something else does not empty it', () => {
+test.skipIf(process.platform === 'win32')('a lock that is a link does not truncate its target', () => {
   using harness = createHarness();
   const target = `${harness.directory}/target`;
   writeFileSync(target, 'precious '.repeat(100));

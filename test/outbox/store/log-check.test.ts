@@ -90,7 +90,7 @@ function judged(from: Remains, log: Buffer | null) {
   };
 }
 
-describe('a log in which a bit went bad after a kill -9', () => {
+describe('a log with a flipped bit after a kill -9', () => {
   test.each([
     { lastIs: 'record', bits: 60 },
     { lastIs: 'delivery', bits: 20 },
@@ -117,7 +117,7 @@ describe('a log in which a bit went bad after a kill -9', () => {
     120_000,
   );
 
-  test('is noticed in its header, in the salts of a frame and in the last frame, too', () => {
+  test('is detected in its header, in the salts of a frame and in the last frame', () => {
     using from = remains({ lastIs: 'record' });
     const last = headerBytes + (framesOf(from.log) - 1) * frameBytes;
     const middle = headerBytes + 5 * frameBytes;
@@ -130,7 +130,7 @@ describe('a log in which a bit went bad after a kill -9', () => {
       expect({ bit, ...judged(from, flipped(from.log, bit)) }).toMatchObject({ bit, reported: true });
   });
 
-  test('and one that was removed begins a new stream, which is logged', () => {
+  test('a removed log starts a new stream, which is logged', () => {
     using from = remains({ lastIs: 'record' });
     expect(judged(from, null)).toMatchObject({ reported: true, isNewStream: true, givenTwice: false });
   });
@@ -143,7 +143,7 @@ function firstNewBit(before: Buffer, after: Buffer): number {
   return 8 * (headerBytes + frame * frameBytes + 100);
 }
 
-test('a commit that a power cut wrote in part is not damage, also where a kill cut off a larger one before', () => {
+test('a commit partly written at a power cut is not damage, also after a larger one interrupted by a kill', () => {
   using from = remains({ lastIs: 'record' });
   const tail = Buffer.alloc(20 * frameBytes);
   for (let at = 0; at < tail.length; at += frameBytes) from.log.copy(tail, at + 8, 16, 24);
@@ -169,7 +169,7 @@ function markOf(streamId: string, position: number): string {
   return `${crc32(text).toString(16).padStart(8, '0')} ${text}`.padEnd(127).concat('\n');
 }
 
-describe('a log that a kill cut off anywhere', () => {
+describe('a log interrupted by a kill anywhere', () => {
   /** SQLite writes the header of a frame, then its page, one after the other. What a longer log left behind stays there. */
   const cutsIn = (log: Buffer, frame: number): readonly Buffer[] => {
     const at = headerBytes + frame * frameBytes;
@@ -180,7 +180,7 @@ describe('a log that a kill cut off anywhere', () => {
     ];
   };
 
-  test('is no damage: the stream continues, where the mark is not above what was committed', () => {
+  test('is no damage: the stream continues, when the mark is not above the committed position', () => {
     using from = remains({ lastIs: 'record' });
     const frames = Array.from({ length: framesOf(from.log) }, (_, n) => n);
     const [before = 0, last = 0] = frames.filter((n) => isCommit(from.log, n)).slice(-2);
@@ -196,7 +196,7 @@ describe('a log that a kill cut off anywhere', () => {
     }
   });
 
-  test('is no damage between the commit and its mark, either', () => {
+  test('is no damage between the commit and its mark', () => {
     using from = remains({ lastIs: 'record' });
     using harness = from.copy(from.log);
     writeFileSync(join(harness.directory, 'outbox.position'), markOf(from.streamId, from.position - 1));

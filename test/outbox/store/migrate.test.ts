@@ -23,14 +23,14 @@ const versionOf = (harness: Harness): unknown => {
   return version;
 };
 
-test('the formats are in order, and a major begins at zero', () => {
+test('the formats are in order, and a major starts at zero', () => {
   const numbers = migrations.map(({ userVersion }) => userVersion);
   expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
   expect(numbers[0]).toBe(1000);
 });
 
 describe('a roll-back', () => {
-  test('within a major opens what the newer version wrote, and leaves its additions alone', () => {
+  test('within a major opens what the newer version wrote, and keeps its additions', () => {
     using harness = createHarness();
     const newer = harness.open();
     appendRecords(newer, { count: 3 });
@@ -51,7 +51,7 @@ describe('a roll-back', () => {
     db.close();
   });
 
-  test('to an older major is refused, names the version to install, and touches nothing', () => {
+  test('to an older major is refused, names the version to install, and changes nothing', () => {
     using harness = createHarness();
     const newer = harness.open();
     appendRecords(newer);
@@ -70,7 +70,7 @@ describe('a roll-back', () => {
     expect(positions(harness.open(), 'hub')).toEqual([1]);
   });
 
-  test('to an older major is refused even where the file does not say which version wrote it', () => {
+  test('to an older major is refused even when the file does not name the version that wrote it', () => {
     using harness = createHarness();
     harness.open().close();
     edit(harness, `PRAGMA user_version = 2000; DROP TABLE meta`);
@@ -102,7 +102,7 @@ describe('an upgrade', () => {
     expect(() => harness.open()).toThrow('Install version 9.0.0 or newer');
   });
 
-  test('that was cut off begins anew, and makes its copy again', () => {
+  test('that was interrupted starts again, and makes its copy again', () => {
     using harness = createHarness();
     harness.open().close();
     const broken = later.map((step) => (step.userVersion === 2000 ? { ...step, sql: 'CREATE TABLE' } : step));
@@ -112,7 +112,7 @@ describe('an upgrade', () => {
     expect(versionOf(harness)).toBe(2000);
   });
 
-  test('within a major makes none', () => {
+  test('within a major makes no copy', () => {
     using harness = createHarness();
     harness.open().close();
     connect(fileOf(harness), '9.0.0', later.slice(0, -1)).close();

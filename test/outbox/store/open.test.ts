@@ -28,7 +28,7 @@ const asides = (harness: Harness): string[] =>
 const isBalanced = (harness: Harness): boolean =>
   readOutbox(harness.directory)?.sinks.every(({ counters }) => imbalance(counters) === 0) === true;
 
-describe('a file that is no sound outbox', () => {
+describe('a file that is not a valid outbox', () => {
   const remains = 'it was moved to a folder, and polling continues';
   const cases: readonly { readonly what: string; readonly harm: (file: string) => void; readonly reason: RegExp }[] = [
     { what: 'has a length of zero', harm: (file) => truncateSync(file, 0), reason: /zero/ },
@@ -66,7 +66,7 @@ describe('a file that is no sound outbox', () => {
     expect(isBalanced(harness)).toBe(true);
   });
 
-  test('keeps the newest three of such folders', () => {
+  test('keeps the newest three quarantine folders', () => {
     using harness = createHarness();
     for (let n = 0; n < 5; n += 1) {
       harness.open().close();
@@ -79,8 +79,8 @@ describe('a file that is no sound outbox', () => {
   });
 });
 
-describe('the sound rows of a damaged file', () => {
-  test('are saved, the stream continues, and what is lost is counted', () => {
+describe('the readable rows of a damaged file', () => {
+  test('are salvaged, the stream continues, and lost rows are counted', () => {
     using harness = usedHarness();
     // The pages of a few bodies: SQLite sees a broken tree, all else is sound.
     const page = sql(harness.file, `SELECT rootpage FROM sqlite_schema WHERE name = 'bodies'`)[0]?.rootpage as number;
@@ -111,7 +111,7 @@ describe('the sound rows of a damaged file', () => {
     expect(positions(outbox, 'hub').at(-1)).toBe(41);
   });
 
-  test('are all there when only an index is broken', () => {
+  test('are complete when only an index is damaged', () => {
     using harness = usedHarness();
     for (const name of ['deliveries_pending', 'deliveries_unsettled', 'records_of_event']) {
       const page = Number(sql(harness.file, `SELECT rootpage FROM sqlite_schema WHERE name = '${name}'`)[0]?.rootpage);
@@ -123,7 +123,7 @@ describe('the sound rows of a damaged file', () => {
     expect(outbox.counters().hub).toMatchObject({ accepted: 40, delivered: 10, pending: 30 });
   });
 
-  test('begin a new stream where the row of the lifecycle is lost, and positions go on', () => {
+  test('start a new stream when the row of the lifecycle is lost, and positions continue', () => {
     using harness = usedHarness();
     sql(harness.file, `DELETE FROM meta WHERE key = 'lifecycle'`);
     const outbox = harness.open();
@@ -143,7 +143,7 @@ describe('the sound rows of a damaged file', () => {
     expect(outbox.counters().hub).toMatchObject({ accepted: 40, pending: 40 });
   });
 
-  test('leave out an event whose memory cannot be read', () => {
+  test('omit an event whose memory cannot be read', () => {
     using harness = usedHarness();
     sql(harness.file, `UPDATE events SET json = substr(json, 1, 20) WHERE eventKey = 'event-3'`);
     const outbox = harness.open();
@@ -152,7 +152,7 @@ describe('the sound rows of a damaged file', () => {
     expect(outbox.recovery?.salvaged).toMatchObject({ events: 6, records: 40, lost: 0 });
   });
 
-  test('are found while the service runs, too', () => {
+  test('are salvaged while the service runs', () => {
     using harness = usedHarness(40, false);
     const outbox = harness.open({ directory: `${harness.directory}/second` });
     for (let n = 0; n < 40; n += 1) appendRecords(outbox, { bytes: 1000 });
@@ -174,14 +174,14 @@ describe('the sound rows of a damaged file', () => {
 });
 
 describe('a crash in the middle of a recovery', () => {
-  test('after the replacement was made begins it anew', () => {
+  test('after the replacement was made starts it again', () => {
     using harness = usedHarness();
     writeFileSync(join(harness.directory, 'outbox.sqlite.replacement'), 'complete or not');
     expect(positions(harness.open(), 'table')).toHaveLength(40);
     expect(existsSync(join(harness.directory, 'outbox.sqlite.replacement'))).toBe(false);
   });
 
-  test('after the damaged file was moved takes the replacement up', () => {
+  test('after the damaged file was moved uses the replacement', () => {
     using harness = usedHarness();
     copyFileSync(harness.file, join(harness.directory, 'outbox.sqlite.replacement'));
     rmSync(harness.file);
@@ -192,7 +192,7 @@ describe('a crash in the middle of a recovery', () => {
   });
 });
 
-test('a log without its outbox is moved away', () => {
+test('a log without its outbox is moved to quarantine', () => {
   using harness = usedHarness();
   rmSync(harness.file);
   writeFileSync(`${harness.file}-wal`, Buffer.alloc(5000, 1));
@@ -202,7 +202,7 @@ test('a log without its outbox is moved away', () => {
   appendRecords(outbox);
 });
 
-test('an outbox without its log begins where the log was last played back', () => {
+test('an outbox without its log starts at the last checkpoint', () => {
   using live = usedHarness(5);
   const again = live.open();
   appendRecords(again, { count: 3 });
@@ -214,7 +214,7 @@ test('an outbox without its log begins where the log was last played back', () =
 });
 
 describe('a log that is torn', () => {
-  test('at any byte gives a prefix of what was appended, never a refusal', () => {
+  test('at any byte restores a prefix of the appended records, without an error', () => {
     using live = usedHarness(1);
     const writer = live.open();
     const log = `${live.file}-wal`;
@@ -237,7 +237,7 @@ describe('a log that is torn', () => {
 });
 
 describe('random bytes in a file', () => {
-  test('never keep it from opening, and nothing damaged is sent', () => {
+  test('never prevent it from opening, and no damaged record is sent', () => {
     using live = usedHarness(30);
     const sound = readFileSync(live.file);
     fc.assert(

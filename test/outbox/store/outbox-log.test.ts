@@ -30,7 +30,7 @@ const readOnly = { kind: 'unavailable', code: 'EROFS', reason: 'the disk is read
 const brief = (logged: readonly Logged[]): unknown[] => logged.map(({ at, code }) => [at, code]);
 
 describe('a disk that takes no writes', () => {
-  test('is logged at once, every ten minutes while it lasts, and when it is over', async () => {
+  test('is logged at once, every ten minutes while it lasts, and when it recovers', async () => {
     const { clock, logged, outboxLog } = createLogged();
     for (let second = 0; second < 1300; second += 1) {
       outboxLog.storage(full, second);
@@ -52,7 +52,7 @@ describe('a disk that takes no writes', () => {
     ]);
   });
 
-  test('and recovers every second is logged once a minute', async () => {
+  test('that recovers every second is logged once a minute', async () => {
     const { clock, logged, outboxLog } = createLogged();
     for (let second = 0; second < 121; second += 1) {
       outboxLog.storage(full, 0);
@@ -67,7 +67,7 @@ describe('a disk that takes no writes', () => {
     );
   });
 
-  test('again, soon after it was well, is logged when a minute is over, if it lasts so long', async () => {
+  test('soon after a recovery is logged a minute later, if it still lasts', async () => {
     const { clock, logged, outboxLog } = createLogged();
     outboxLog.storage(full, 0);
     outboxLog.storage(null, 0);
@@ -82,7 +82,7 @@ describe('a disk that takes no writes', () => {
     ]);
   });
 
-  test('for another reason than before is logged with that reason and its remedy', () => {
+  test('for a new reason is logged with that reason and its remedy', () => {
     const { logged, outboxLog } = createLogged();
     outboxLog.storage(full, 0);
     outboxLog.storage(readOnly, 0);
@@ -100,7 +100,7 @@ test('pruning that fails for an hour is not logged every minute', async () => {
   expect(brief(logged)).toEqual([...[0, 600, 1200, 1800, 2400, 3000].map((at) => [at, 'EROFS']), [3600, 'maintained']]);
 });
 
-test('every record that is discarded is logged, those of a quiet window after it', async () => {
+test('every discarded record is logged, those within the rate limit after it', async () => {
   const { clock, logged, outboxLog } = createLogged();
   for (let second = 0; second < 4; second += 1) {
     outboxLog.expired(3);

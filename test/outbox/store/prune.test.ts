@@ -54,7 +54,7 @@ describe('delivered records', () => {
 });
 
 describe('an outbox that is full', () => {
-  test('discards delivered records first, then the oldest ended event as a whole, and logs it', () => {
+  test('discards delivered records first, then the oldest ended event completely, and logs it', () => {
     using harness = createHarness();
     const outbox = harness.open({ maxMegabytes: 1, sinks: ['hub', 'table'] });
     appendRecords(outbox, { eventId: 'DELIVERED', bytes: 30_000, open: false });
@@ -141,7 +141,7 @@ describe('whatever comes and goes in an outbox that is too small', () => {
     { weight: 1, arbitrary: fc.constant('maintain' as const) },
   );
 
-  test('every record is delivered, pending, or discarded with a tombstone, and open events are whole', () => {
+  test('every record is delivered, pending, or discarded with a tombstone, and open events are complete', () => {
     let expirations = 0;
     fc.assert(
       fc.property(fc.array(steps, { minLength: 30, maxLength: 60 }), (story) => {

@@ -28,7 +28,7 @@ function killed(harness: Harness): Harness {
   return copy;
 }
 
-describe('a backlog on a disk that others filled meanwhile', () => {
+describe('a backlog on a disk that other programs have filled', () => {
   // A tenth of 12,000 records of 4.4 KB with 1 GB and with 100 MB free.
   test.each([{ freeMegabytes: 100 }, { freeMegabytes: 10 }])(
     'survives a restart, a kill -9 and the return of its sink with $freeMegabytes MB free',

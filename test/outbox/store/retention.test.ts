@@ -13,7 +13,7 @@ import {
 
 const megabyte = 2 ** 20;
 
-describe('the bound of the outbox', () => {
+describe('the quota of the outbox', () => {
   const given = { maxMegabytes: 256, freeBytes: 1e12, ownBytes: 0, usedBytes: 0 };
   test.each([
     { case: 'what is configured, on a large disk', given, limit: 256 * megabyte },
@@ -43,11 +43,11 @@ describe('the bound of the outbox', () => {
     expect(limitBytes(those)).toBe(limit);
   });
 
-  test('leaves room for the log', () => {
+  test('reserves space for the log', () => {
     expect([1, 16, 256].map((n) => logBytes(n * megabyte))).toEqual([megabyte / 8, 2 * megabyte, 4 * megabyte]);
   });
 
-  test('has an alarm that rings from 70 % until it is under 60 %', () => {
+  test('has an alarm from 70 % until it is below 60 %', () => {
     const rings: boolean[] = [];
     let fill = null as ReturnType<typeof fillOf> | null;
     for (const bytes of [69, 70, 65, 60, 59, 65, 70]) {
@@ -57,7 +57,7 @@ describe('the bound of the outbox', () => {
     expect(rings).toEqual([false, true, true, true, false, false, true]);
   });
 
-  test('is needed from 90 % on, down to 80 %, and for what could not be written', () => {
+  test('requires pruning from 90 % down to 80 %, and for failed writes', () => {
     expect([0, 90, 91, 120].map((used) => excessBytes(used, 100))).toEqual([0, 0, 11, 40]);
     expect([50, 88, 91].map((used) => excessBytes(used, 100, 15))).toEqual([0, 3, 11]);
   });
@@ -113,7 +113,7 @@ describe('events to discard', () => {
       given: ['b', 'c'],
     },
     { case: 'never an open one', events: [event('a', 1, true), event('b', 2)], excess: 1000, given: ['b'] },
-  ])('whole events are $case', ({ events, excess, given }) => {
+  ])('complete events are $case', ({ events, excess, given }) => {
     expect(eventsToExpire(events, excess)).toEqual(given);
   });
 });
@@ -145,7 +145,7 @@ describe('records in memory to discard', () => {
       records: [...many(2, 1, 'ended', false, memoryBounds.bytes / 2), ...many(1, 3, 'open', false, 1)],
       given: [1],
     },
-  ])('what is kept in memory is $case', ({ records, given }) => {
+  ])('records in memory are $case', ({ records, given }) => {
     expect(recordsToDiscard(records, isOpen)).toEqual(given);
   });
 });

@@ -62,7 +62,7 @@ describe('the state of the lifecycle on disk', () => {
   });
 });
 
-describe('what a version without checksums wrote', () => {
+describe('state written by a version without checksums', () => {
   test('is read without a check, with defaults for the keys that it did not know', () => {
     using harness = stored();
     harness.db.exec(`UPDATE events SET json = json_remove(json, '$.recordedFloor', '$.last.durationSeconds');
