@@ -47,6 +47,8 @@ export default defineConfig({
           name: 'end-to-end',
           include: ['test/end-to-end/**/*.test.ts'],
           testTimeout: 240_000,
+          // Those wait for each other's processor otherwise, and the product has deadlines of two seconds.
+          maxConcurrency: 3,
         },
       },
       { extends: true, test: { name: 'tools', include: ['test/tools/**/*.test.ts'] } },

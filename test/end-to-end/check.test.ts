@@ -3,15 +3,11 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
+import { describe, expect } from 'vitest';
+import type { AzureSimulator } from '../../src/azure-simulator/index.ts';
 import { mountSmallDisk, whyNoMount } from '../outbox/small-disk.ts';
-import {
-  type BridgeConfiguration,
-  configurationFor,
-  startBridge,
-  temporaryDirectory,
-} from '../support/bridge-process.ts';
+import { test } from '../support/azure-test.ts';
+import { type BridgeConfiguration, configurationFor } from '../support/bridge-process.ts';
 import { runCheck } from '../support/check-process.ts';
 import { startConnectProxy } from '../support/connect-proxy.ts';
 import { until } from '../support/until.ts';
@@ -20,25 +16,12 @@ const columns = JSON.parse(readFileSync('bicep/schema/columns.json', 'utf8')).ta
 const guid = '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const dayMs = 86_400_000;
 
-let azure: AzureSimulator;
-beforeAll(async () => {
-  azure = await startAzureSimulator();
-});
-afterAll(() => azure.close());
-beforeEach(() => {
-  azure.eventHubs.fault(null);
-  azure.logAnalytics.fault(null);
-  azure.logAnalytics.authorize(null);
-  azure.logAnalytics.declare('Custom-VmLifecycle_CL', columns);
-  for (const target of ['instance', 'scheduledevents', 'token'] as const) azure.imds.fault(target, null);
-  azure.imds.assignIdentities(null);
-  azure.imds.shiftDate(0);
-});
+test.override('simulator', { streams: { 'Custom-VmLifecycle_CL': columns, 'Custom-VmLifecycleBridge_CL': null } });
 
 interface Trouble {
   readonly name: string;
   /** Makes the trouble. What it gives back is laid over the configuration, or ends the trouble. */
-  readonly make: (state: string) => Promise<Made> | Made;
+  readonly make: (azure: AzureSimulator, directory: string) => Promise<Made> | Made;
   readonly what: string;
   readonly message: RegExp;
   readonly remedy?: RegExp;
@@ -50,7 +33,9 @@ interface Made {
   readonly end?: () => unknown;
 }
 
-const sinks = (): { eventHubs: Record<string, unknown>; logAnalytics: Record<string, unknown> } => {
+const sinks = (
+  azure: AzureSimulator,
+): { eventHubs: Record<string, unknown>; logAnalytics: Record<string, unknown> } => {
   const { fullyQualifiedNamespace, customEndpoint, eventHubName } = azure.eventHubs;
   const { endpoint, ruleId, streamName } = azure.logAnalytics;
   return {
@@ -58,14 +43,14 @@ const sinks = (): { eventHubs: Record<string, unknown>; logAnalytics: Record<str
     logAnalytics: { endpoint, ruleId, streamName },
   };
 };
-const withHub = (settings: Record<string, unknown>): Made => ({
-  configuration: { sinks: { eventHubs: { ...sinks().eventHubs, ...settings } } },
+const withHub = (azure: AzureSimulator, settings: Record<string, unknown>): Made => ({
+  configuration: { sinks: { eventHubs: { ...sinks(azure).eventHubs, ...settings } } },
 });
-const withRule = (settings: Record<string, unknown>): Made => ({
-  configuration: { sinks: { logAnalytics: { ...sinks().logAnalytics, ...settings } } },
+const withRule = (azure: AzureSimulator, settings: Record<string, unknown>): Made => ({
+  configuration: { sinks: { logAnalytics: { ...sinks(azure).logAnalytics, ...settings } } },
 });
-const overWebSockets = (url: string): BridgeConfiguration => ({
-  ...withHub({ transport: 'amqp-ws', customEndpoint: azure.eventHubs.websocketEndpoint.replace('wss:', 'sb:') })
+const overWebSockets = (azure: AzureSimulator, url: string): BridgeConfiguration => ({
+  ...withHub(azure, { transport: 'amqp-ws', customEndpoint: azure.eventHubs.websocketEndpoint.replace('wss:', 'sb:') })
     .configuration,
   proxy: { url },
 });
@@ -89,7 +74,7 @@ async function startExpired(directory: string) {
 const troubles: readonly Trouble[] = [
   {
     name: 'the hub has another name',
-    make: () => withHub({ eventHubName: 'vm-lifecycel' }),
+    make: (azure) => withHub(azure, { eventHubName: 'vm-lifecycel' }),
     what: 'eventHubs.send',
     message: /does not know the event hub vm-lifecycel .*check sinks\.eventHubs\.eventHubName/,
     remedy: /^az rest .*--name simulated .*\/eventhubs\?/,
@@ -97,7 +82,7 @@ const troubles: readonly Trouble[] = [
   },
   {
     name: 'the role on the hub is missing',
-    make: () => azure.eventHubs.fault('unauthorized') ?? {},
+    make: (azure) => azure.eventHubs.fault('unauthorized') ?? {},
     what: 'eventHubs.send',
     message: /identity of this VM may not send .*30 min/,
     remedy: new RegExp(
@@ -107,8 +92,8 @@ const troubles: readonly Trouble[] = [
   },
   {
     name: 'the key in the connection string is wrong',
-    make: () => {
-      const { fullyQualifiedNamespace: _, customEndpoint: __, ...hub } = sinks().eventHubs;
+    make: (azure) => {
+      const { fullyQualifiedNamespace: _, customEndpoint: __, ...hub } = sinks(azure).eventHubs;
       const connectionString = azure.eventHubs.connectionString.replace(/SharedAccessKey=[^;]+/, 'SharedAccessKey=x');
       return { configuration: { sinks: { eventHubs: { ...hub, connectionString } } } };
     },
@@ -119,7 +104,7 @@ const troubles: readonly Trouble[] = [
   },
   {
     name: 'the role on the rule is missing',
-    make: () => azure.logAnalytics.authorize([]) ?? {},
+    make: (azure) => azure.logAnalytics.authorize([]) ?? {},
     what: 'logAnalytics.write',
     message: /may not send .*HTTP 403.*30 min/,
     remedy: new RegExp(
@@ -129,15 +114,15 @@ const troubles: readonly Trouble[] = [
   },
   {
     name: 'the rule is another one',
-    make: () => withRule({ ruleId: `dcr-${'1'.repeat(32)}` }),
+    make: (azure) => withRule(azure, { ruleId: `dcr-${'1'.repeat(32)}` }),
     what: 'logAnalytics.write',
-    message: /does not know .*HTTP 404.*ruleId/,
+    message: /^The stream .* of the data collection rule dcr-1{32} does not exist, .*HTTP 404.*ruleId/,
     remedy: /^az rest .*dataCollectionRules/,
     code: 13,
   },
   {
     name: 'the rule has no such stream',
-    make: () => withRule({ streamName: 'Custom-Other_CL' }),
+    make: (azure) => withRule(azure, { streamName: 'Custom-Other_CL' }),
     what: 'logAnalytics.write',
     message: /does not know the stream Custom-Other_CL/,
     remedy: /streamDeclarations/,
@@ -145,7 +130,7 @@ const troubles: readonly Trouble[] = [
   },
   {
     name: 'a column has another type',
-    make: () => {
+    make: (azure) => {
       const wrong = columns.map((column: { name: string; type: string }) =>
         column.name === 'Sequence' ? { ...column, type: 'string' } : column,
       );
@@ -167,26 +152,29 @@ const troubles: readonly Trouble[] = [
   },
   {
     name: 'the certificate has expired',
-    make: async (state) => {
-      const { endpoint, caFile, server } = await startExpired(state);
-      return { configuration: { ...withRule({ endpoint }).configuration, tls: { caFile } }, end: () => server.close() };
+    make: async (azure, directory) => {
+      const { endpoint, caFile, server } = await startExpired(directory);
+      return {
+        configuration: { ...withRule(azure, { endpoint }).configuration, tls: { caFile } },
+        end: () => server.close(),
+      };
     },
     what: 'logAnalytics.tls',
-    message: /not valid at this time \(CERT_HAS_EXPIRED\): renew it, or set the clock/,
+    message: /not valid at this time \(CERT_HAS_EXPIRED\): renew it, or correct the clock/,
     code: 13,
   },
   {
     name: 'the proxy is down',
-    make: () => ({ configuration: overWebSockets('http://127.0.0.1:1') }),
+    make: (azure) => ({ configuration: overWebSockets(azure, 'http://127.0.0.1:1') }),
     what: 'eventHubs.name',
     message: /Nothing listens at the proxy 127\.0\.0\.1:1,.*proxy\.url/,
     code: 12,
   },
   {
     name: 'the proxy refuses every connection',
-    make: async () => {
+    make: async (azure) => {
       const proxy = await startConnectProxy(403);
-      return { configuration: overWebSockets(proxy.url), end: proxy.close };
+      return { configuration: overWebSockets(azure, proxy.url), end: proxy.close };
     },
     what: 'eventHubs.name',
     message: /The proxy 127\.0\.0\.1:\d+ refuses .*\(HTTP 403\): let it allow CONNECT to localhost/,
@@ -194,7 +182,7 @@ const troubles: readonly Trouble[] = [
   },
   {
     name: 'the VM has two identities and none is configured',
-    make: () =>
+    make: (azure) =>
       azure.imds.assignIdentities(['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222']) ??
       {},
     what: 'identity.token',
@@ -204,7 +192,7 @@ const troubles: readonly Trouble[] = [
   },
   {
     name: 'the identity that is named is not assigned to this VM',
-    make: () => {
+    make: (azure) => {
       azure.imds.assignIdentities(['11111111-1111-4111-8111-111111111111']);
       return { configuration: { identity: { clientId: '33333333-3333-4333-8333-333333333333' } } };
     },
@@ -215,7 +203,7 @@ const troubles: readonly Trouble[] = [
   },
   {
     name: 'the clock is a day behind',
-    make: () => azure.imds.shiftDate(dayMs) ?? {},
+    make: (azure) => azure.imds.shiftDate(dayMs) ?? {},
     what: 'clock.offset',
     message: /is 24 h behind that of Azure: tokens and certificates/,
     remedy: /chronyc makestep/,
@@ -231,7 +219,7 @@ const troubles: readonly Trouble[] = [
   },
   {
     name: 'the proxy agent refuses the program',
-    make: () => {
+    make: (azure) => {
       azure.imds.fault('instance', { status: 403, body: '{}' });
       azure.imds.fault('scheduledevents', { status: 403, body: '{}' });
       return {};
@@ -243,8 +231,11 @@ const troubles: readonly Trouble[] = [
   },
   {
     name: 'the state file is damaged',
-    make: (state) => {
-      writeFileSync(join(state, 'outbox.sqlite'), 'SQLite format 3\0 and then nothing that makes sense'.repeat(200));
+    make: (_, directory) => {
+      writeFileSync(
+        join(directory, 'outbox.sqlite'),
+        'SQLite format 3\0 and then nothing that makes sense'.repeat(200),
+      );
       return {};
     },
     what: 'state.outbox',
@@ -256,139 +247,152 @@ const troubles: readonly Trouble[] = [
     name: 'the certificate file is not there',
     make: () => ({ configuration: { tls: { caFile: '/no/such.pem' } } }),
     what: 'configuration.read',
-    message: /tls\.caFile is "\/no\/such\.pem": there is no such file/,
+    message: /tls\.caFile is "\/no\/such\.pem" in .*config\.json: there is no such file/,
     code: 78,
   },
 ];
 
-test.for(troubles)(
-  'check names the cause and the remedy: $name',
-  async ({ make, what, message, remedy, code, args }) => {
-    using directory = temporaryDirectory('state');
-    const { configuration, end } = await make(directory.path);
-    try {
-      const whole = configurationFor(azure, 'web_0', directory.path, configuration);
-      const checked = await runCheck(whole, args ? { args } : {});
-      const line = checked.line(what);
-      expect(line).toMatchObject({ verdict: 'problem', message: expect.stringMatching(message) });
-      if (remedy) expect(line.remedy).toMatch(remedy);
-      expect(checked.report).toMatchObject({ verdict: 'problem', exitCode: code });
-      expect(checked.code).toBe(code);
-      expect(checked.err).toBe('');
-      expect(checked.out + checked.err).not.toMatch(/undefined|\[object|SharedAccessKey=/);
-    } finally {
-      await end?.();
-    }
-  },
-);
-
-test('without problems, check verifies every component, and with --write a test record arrives in both sinks', async () => {
-  using directory = temporaryDirectory('state');
-  const configuration = configurationFor(azure, 'web_0', directory.path);
-  const before = azure.eventHubs.events().length;
-  expect((await runCheck(configuration)).report).toMatchObject({ verdict: 'ok', exitCode: 0, counts: { problem: 0 } });
-  expect(azure.eventHubs.events()).toHaveLength(before);
-  const { code, report } = await runCheck(configuration, { args: ['--json', '--write'] });
-  expect({ code, counts: report.counts }).toMatchObject({
-    code: 0,
-    counts: { warning: 0, problem: 0, 'not-proven': 0 },
-  });
-  const record = JSON.parse(String(azure.eventHubs.events().at(-1)?.body));
-  expect(record).toMatchObject({ isTest: true, vmName: 'web_0', eventType: 'Test' });
-  expect(azure.logAnalytics.rows().at(-1)).toMatchObject({ IsTest: true, VmName: 'web_0' });
+// They compute and hardly wait, so that several at a time would only be in each other's way.
+describe.concurrent('where something is wrong', () => {
+  test.for(troubles)(
+    'check names the cause and the remedy: $name',
+    { concurrent: false },
+    async ({ make, what, message, remedy, code, args }, { azure, directory }) => {
+      const { configuration, end } = await make(azure, directory);
+      try {
+        const whole = configurationFor(azure, 'web_0', directory, configuration);
+        const checked = await runCheck(whole, args ? { args } : {});
+        const line = checked.line(what);
+        expect(line).toMatchObject({ verdict: 'problem', message: expect.stringMatching(message) });
+        if (remedy) expect(line.remedy).toMatch(remedy);
+        expect(checked.report).toMatchObject({ verdict: 'problem', exitCode: code });
+        expect(checked.code).toBe(code);
+        expect(checked.err).toBe('');
+        expect(checked.out + checked.err).not.toMatch(/undefined|\[object|SharedAccessKey=/);
+      } finally {
+        await end?.();
+      }
+    },
+  );
 });
 
-test('check explains on a terminal why it waits for the first answer, and ends with a verdict', async () => {
-  using directory = temporaryDirectory('state');
-  azure.imds.switchOff();
-  azure.imds.firstCallDelay(4_000);
-  const imds = { endpoint: azure.imds.vmUrl('web_0'), firstTimeoutSeconds: 30 };
-  const { out, code } = await runCheck(configurationFor(azure, 'web_0', directory.path, { imds }), { args: [] });
-  expect(out).toMatch(/may take two minutes: it turns the feature on/);
-  expect(out).toMatch(/\nNo problem found: \d+ ok, 2 not proven\.\n$/);
-  expect(code).toBe(0);
-});
-
-test('offline, check makes no network calls', async () => {
-  using directory = temporaryDirectory('state');
-  const before = { polls: azure.imds.polls.web_9 ?? 0, connections: azure.eventHubs.connectionsOpened };
-  const { report } = await runCheck(configurationFor(azure, 'web_9', directory.path), {
-    args: ['--json', '--offline'],
-  });
-  expect([...new Set(report.findings.map(({ what }) => what.split('.')[0]))]).toEqual([
-    'configuration',
-    'disk',
-    'state',
-    'approve',
-  ]);
-  expect({ polls: azure.imds.polls.web_9 ?? 0, connections: azure.eventHubs.connectionsOpened }).toEqual(before);
-});
-
-test('check comes to its end where nothing answers', async () => {
-  using directory = temporaryDirectory('state');
-  azure.imds.fault('instance', 'hang');
-  azure.imds.fault('scheduledevents', 'hang');
-  azure.imds.fault('token', 'hang');
-  azure.eventHubs.fault('mute');
-  azure.logAnalytics.fault('hang');
-  const imds = { endpoint: azure.imds.vmUrl('web_0'), firstTimeoutSeconds: 5 };
-  const checked = await runCheck(configurationFor(azure, 'web_0', directory.path, { imds }));
-  const verdicts = Object.fromEntries(checked.report.findings.map(({ what, verdict }) => [what, verdict]));
-  expect(verdicts).toMatchObject({
-    'imds.instance': 'problem',
-    'imds.document': 'problem',
-    'clock.offset': 'not-proven',
-    'identity.token': 'problem',
-    'eventHubs.tls': 'problem',
-    'eventHubs.send': 'not-proven',
-    'logAnalytics.write': 'not-proven',
-  });
-  expect(checked.code).toBe(10);
-});
-
-test('a throttled request is no verdict: check retries', async () => {
-  using directory = temporaryDirectory('state');
-  for (const target of ['instance', 'scheduledevents', 'token'] as const) azure.imds.fault(target, { status: 429 }, 1);
-  const { report, code } = await runCheck(configurationFor(azure, 'web_0', directory.path));
-  expect(report.findings.filter(({ verdict }) => verdict === 'problem')).toEqual([]);
-  expect(code).toBe(0);
-});
-
-describe('beside a service that runs', () => {
-  test('check disturbs nothing, knows it, and a second one is refused', async () => {
-    using directory = temporaryDirectory('state');
-    const configuration = configurationFor(azure, 'web_0', directory.path);
-    const service = startBridge(configuration);
-    await until(() => (azure.imds.polls.web_0 ?? 0) > 1 && service.log.length > 0, { what: 'polls' });
-    const { line, code } = await runCheck(configuration);
-    expect(line('state.service')).toMatchObject({
+describe.concurrent('check', () => {
+  test('without problems, check verifies every component, and with --write a test record arrives in both sinks', async ({
+    azure,
+    directory,
+  }) => {
+    const configuration = configurationFor(azure, 'web_0', directory);
+    const before = azure.eventHubs.events().length;
+    expect((await runCheck(configuration)).report).toMatchObject({
       verdict: 'ok',
-      message: expect.stringMatching(/A service runs .*75/),
+      exitCode: 0,
+      counts: { problem: 0 },
     });
-    expect(line('state.outbox').verdict).toBe('ok');
-    expect(code).toBe(0);
-    const second = startBridge(configuration);
-    expect((await second.exited).code).toBe(75);
-    expect(service.child.exitCode).toBeNull();
-    service.kill('SIGTERM');
-    expect((await service.exited).code).toBe(0);
-    const after = await runCheck(configuration);
-    expect(after.line('state.service')).toMatchObject({
-      verdict: 'warning',
-      message: expect.stringMatching(/^No service/),
+    expect(azure.eventHubs.events()).toHaveLength(before);
+    const { code, report } = await runCheck(configuration, { args: ['--json', '--write'] });
+    expect({ code, counts: report.counts }).toMatchObject({
+      code: 0,
+      counts: { warning: 0, problem: 0, 'not-proven': 0 },
     });
+    const record = JSON.parse(String(azure.eventHubs.events().at(-1)?.body));
+    expect(record).toMatchObject({ isTest: true, vmName: 'web_0', eventType: 'Test' });
+    expect(azure.logAnalytics.rows().at(-1)).toMatchObject({ IsTest: true, VmName: 'web_0' });
   });
-});
 
-const noMount = whyNoMount();
-test.skipIf(noMount !== null)(`a full disk is reported as one${noMount ? ` (skipped: ${noMount})` : ''}`, async () => {
-  using disk = mountSmallDisk(8);
-  disk.fill();
-  const { line, code } = await runCheck(configurationFor(azure, 'web_0', disk.path));
-  expect(line('disk.directory')).toMatchObject({
-    verdict: 'problem',
-    message: expect.stringMatching(/the disk is full/),
+  test('check explains on a terminal why it waits for the first answer, and ends with a verdict', async ({
+    azure,
+    directory,
+  }) => {
+    azure.imds.switchOff();
+    azure.imds.firstCallDelay(4_000);
+    const imds = { endpoint: azure.imds.vmUrl('web_0'), firstTimeoutSeconds: 30 };
+    const { out, code } = await runCheck(configurationFor(azure, 'web_0', directory, { imds }), { args: [] });
+    expect(out).toMatch(/may take two minutes: it turns the feature on/);
+    expect(out).toMatch(/\nNo problem found: \d+ ok, 2 not proven\.\n$/);
+    expect(code).toBe(0);
   });
-  expect(line('disk.space')).toMatchObject({ verdict: 'problem', remedy: `df -h ${disk.path}` });
-  expect(code).toBe(14);
+
+  test('offline, check makes no network calls', async ({ azure, directory }) => {
+    const before = { polls: azure.imds.polls.web_9 ?? 0, connections: azure.eventHubs.connectionsOpened };
+    const { report } = await runCheck(configurationFor(azure, 'web_9', directory), {
+      args: ['--json', '--offline'],
+    });
+    expect([...new Set(report.findings.map(({ what }) => what.split('.')[0]))]).toEqual([
+      'configuration',
+      'disk',
+      'state',
+      'approve',
+    ]);
+    expect({ polls: azure.imds.polls.web_9 ?? 0, connections: azure.eventHubs.connectionsOpened }).toEqual(before);
+  });
+
+  test('check comes to its end where nothing answers', async ({ azure, directory }) => {
+    azure.imds.fault('instance', 'hang');
+    azure.imds.fault('scheduledevents', 'hang');
+    azure.imds.fault('token', 'hang');
+    azure.eventHubs.fault('mute');
+    azure.logAnalytics.fault('hang');
+    const imds = { endpoint: azure.imds.vmUrl('web_0'), firstTimeoutSeconds: 5 };
+    const checked = await runCheck(configurationFor(azure, 'web_0', directory, { imds }));
+    const verdicts = Object.fromEntries(checked.report.findings.map(({ what, verdict }) => [what, verdict]));
+    expect(verdicts).toMatchObject({
+      'imds.instance': 'problem',
+      'imds.document': 'problem',
+      'clock.offset': 'not-proven',
+      'identity.token': 'problem',
+      'eventHubs.tls': 'problem',
+      'eventHubs.send': 'not-proven',
+      'logAnalytics.write': 'not-proven',
+    });
+    expect(checked.code).toBe(10);
+  });
+
+  test('a throttled request is no verdict: check retries', async ({ azure, directory }) => {
+    for (const target of ['instance', 'scheduledevents', 'token'] as const)
+      azure.imds.fault(target, { status: 429 }, 1);
+    const { report, code } = await runCheck(configurationFor(azure, 'web_0', directory));
+    expect(report.findings.filter(({ verdict }) => verdict === 'problem')).toEqual([]);
+    expect(code).toBe(0);
+  });
+
+  describe('beside a service that runs', () => {
+    test('check disturbs nothing, knows it, and a second one is refused', async ({ azure, directory, start }) => {
+      const configuration = configurationFor(azure, 'web_0', directory);
+      const service = start();
+      await until(() => (azure.imds.polls.web_0 ?? 0) > 1 && service.log.length > 0, { what: 'polls' });
+      const { line, code } = await runCheck(configuration);
+      expect(line('state.service')).toMatchObject({
+        verdict: 'ok',
+        message: expect.stringMatching(/A service runs .*75/),
+      });
+      expect(line('state.outbox').verdict).toBe('ok');
+      expect(code).toBe(0);
+      const second = start();
+      expect((await second.exited).code).toBe(75);
+      expect(service.child.exitCode).toBeNull();
+      service.kill('SIGTERM');
+      expect((await service.exited).code).toBe(0);
+      const after = await runCheck(configuration);
+      expect(after.line('state.service')).toMatchObject({
+        verdict: 'warning',
+        message: expect.stringMatching(/^No service/),
+      });
+    });
+  });
+
+  const noMount = whyNoMount();
+  test.skipIf(noMount !== null)(
+    `a full disk is reported as one${noMount ? ` (skipped: ${noMount})` : ''}`,
+    async ({ azure }) => {
+      using disk = mountSmallDisk(8);
+      disk.fill();
+      const { line, code } = await runCheck(configurationFor(azure, 'web_0', disk.path));
+      expect(line('disk.directory')).toMatchObject({
+        verdict: 'problem',
+        message: expect.stringMatching(/the disk is full/),
+      });
+      expect(line('disk.space')).toMatchObject({ verdict: 'problem', remedy: `df -h ${disk.path}` });
+      expect(code).toBe(14);
+    },
+  );
 });

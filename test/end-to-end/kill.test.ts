@@ -4,10 +4,11 @@ import { stepOf } from '../../src/lifecycle/record-id.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
 import { type BridgeProcess, configurationFor, startBridge, temporaryDirectory } from '../support/bridge-process.ts';
 import { firstCopies, hubRecords, tableRows } from '../support/delivered.ts';
+import { runs } from '../support/runs.ts';
 import { until } from '../support/until.ts';
 
 /** How often the bridge is killed, over all VMs. */
-const kills = 100;
+const kills = runs('kills of a bridge', { quick: 40, full: 100 });
 const vms = ['web_0', 'web_1'];
 
 /**
@@ -15,7 +16,7 @@ const vms = ['web_0', 'web_1'];
  * outboxes: from then on it must arrive, whatever dies. What Azure takes back before any process has written it, nobody
  * can tell; that is not what is asked here.
  */
-describe(`a bridge that is killed ${kills} times`, () => {
+describe('a bridge that is killed again and again', () => {
   let azure: AzureSimulator;
   const directories = vms.map((vm) => temporaryDirectory(vm));
   const bridges: (BridgeProcess | null)[] = vms.map(() => null);
@@ -49,6 +50,7 @@ describe(`a bridge that is killed ${kills} times`, () => {
       steps += 1;
       await until(() => vms.every((_, n) => stored(n) >= steps), {
         what: `step ${steps} in every outbox`,
+        everyMs: 100,
         // On a busy machine a bridge may be killed each time before its first poll; the killing ends after some 100 s.
         timeoutMs: 180_000,
       });

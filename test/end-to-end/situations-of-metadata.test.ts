@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { afterAll, beforeAll, describe } from 'vitest';
 import { type AzureSimulator, type ImdsFault, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import { freePort } from '../health/free-port.ts';
+import { test } from '../support/azure-test.ts';
 import type { BridgeConfiguration } from '../support/bridge-process.ts';
 import { play, type Situation, well } from '../support/situation.ts';
 import { openStage, quickImds, type Stage, seesDocuments } from '../support/stage.ts';
@@ -26,7 +27,7 @@ const faults: readonly {
 
 const curl = /curl .*\/metadata\/scheduledevents\?api-version=2020-07-01"/;
 
-describe('status and check when the metadata service', () => {
+describe('status and check when the metadata service', { concurrent: true }, () => {
   const stages = new Map<string, { readonly azure: AzureSimulator; readonly stage: Stage }>();
   beforeAll(async () => {
     const begin = async (name: string, more: BridgeConfiguration) => {
@@ -96,13 +97,7 @@ describe('status and check when the metadata service', () => {
   });
 });
 
-describe('status and check', () => {
-  let azure: AzureSimulator;
-  beforeAll(async () => {
-    azure = await startAzureSimulator();
-  });
-  afterAll(() => azure.close());
-
+describe('status and check', { concurrent: true }, () => {
   const situations: readonly Situation[] = [
     {
       name: 'while the first answer is awaited, which may take two minutes',
@@ -130,7 +125,7 @@ describe('status and check', () => {
       make: async (stage) => {
         await stage.start();
         await seesDocuments(stage);
-        azure.imds.fault('scheduledevents', 'hang');
+        stage.azure.imds.fault('scheduledevents', 'hang');
         await stage.untilStatus('a late poll', ({ service }) => (service?.poll.ageSeconds ?? 0) > 3.1);
       },
       message:
@@ -144,8 +139,7 @@ describe('status and check', () => {
     {
       name: 'when the clock of the VM is a day ahead',
       make: async (stage) => {
-        azure.imds.fault('scheduledevents', null);
-        azure.imds.shiftDate(-86_400_000);
+        stage.azure.imds.shiftDate(-86_400_000);
         await stage.start();
         await stage.untilStatus('the offset', ({ document }) => document?.clockOffsetSeconds !== null);
       },
@@ -156,7 +150,7 @@ describe('status and check', () => {
     },
   ];
 
-  test.for(situations)('$name', async (situation) => {
+  test.for(situations)('$name', async (situation, { azure }) => {
     const imds = { endpoint: azure.imds.vmUrl('web_0'), timeoutSeconds: 10, firstTimeoutSeconds: 10 };
     await using stage = await openStage(azure, { more: { ...stdout, imds } });
     await play(stage, situation);

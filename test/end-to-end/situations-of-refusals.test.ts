@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
-import { play, type Situation, well } from '../support/situation.ts';
-import { openStage, type Stage, seesDocuments } from '../support/stage.ts';
+import { describe, expect } from 'vitest';
+import type { AzureSimulator } from '../../src/azure-simulator/index.ts';
+import { playInTurn, type Situation, well } from '../support/situation.ts';
+import { type Stage, seesDocuments } from '../support/stage.ts';
 
 const minutes = (n: number): Date => new Date(Date.now() + n * 60_000);
 const announce = (azure: AzureSimulator, vm: string) =>
@@ -14,8 +14,7 @@ const table = ({ logAnalytics: { endpoint, ruleId, streamName } }: AzureSimulato
   streamName,
 });
 
-/** One after the other, with one bridge and one Azure. */
-const refusals: readonly Situation[] = [
+const withoutRoles: readonly Situation[] = [
   {
     name: 'the role on the hub is missing',
     make: async (stage) => {
@@ -84,13 +83,12 @@ const refusals: readonly Situation[] = [
     ready: /^ready\nevent-hubs is refused .*\nlog-analytics is refused /,
     health: 'warning',
   },
+];
+
+const misconfigured: readonly Situation[] = [
   {
     name: 'the hub has another name',
     make: async (stage) => {
-      stage.azure.eventHubs.fault(null);
-      stage.azure.logAnalytics.authorize(null);
-      stage.bridge.kill('SIGTERM');
-      await stage.bridge.exited;
       const { fullyQualifiedNamespace, customEndpoint } = stage.azure.eventHubs;
       stage.configure({
         sinks: {
@@ -99,8 +97,8 @@ const refusals: readonly Situation[] = [
         },
       });
       await stage.start();
-      // The pause that the failures before have earned is kept across the restart.
-      await stage.command(['outbox', 'retry', '--now']);
+      await seesDocuments(stage);
+      announce(stage.azure, 'web_0');
       await stage.untilStatus('another failure', ({ sinks }) => sinks[0]?.lastError?.code === 'not-found');
     },
     message: /^Event Hubs has taken nothing since .*does not know the event hub vm-lifecycel/,
@@ -119,6 +117,7 @@ const refusals: readonly Situation[] = [
       stage.configure({ identity: { clientId: '11111111-1111-1111-1111-111111111111' } });
       await stage.start();
       announce(stage.azure, 'web_0');
+      // The pause that the failures before have earned is kept across the restart.
       await stage.command(['outbox', 'retry', '--now']);
       await stage.untilStatus('no token', ({ sinks }) =>
         sinks.every(({ waiting, lastError }) => waiting > 0 && lastError?.code.startsWith('token-') === true),
@@ -134,15 +133,6 @@ const refusals: readonly Situation[] = [
 ];
 
 describe('status and check as soon as a destination refuses', () => {
-  let azure: AzureSimulator;
-  let stage: Stage;
-  beforeAll(async () => {
-    azure = await startAzureSimulator();
-    stage = await openStage(azure);
-  });
-  afterAll(async () => {
-    await stage[Symbol.asyncDispose]();
-    await azure.close();
-  });
-  test.for(refusals)('$name', (situation) => play(stage, situation));
+  playInTurn('a role is missing', withoutRoles);
+  playInTurn('a name or an identity is wrong', misconfigured);
 });

@@ -1,9 +1,9 @@
 import { appendFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
+import { describe, expect } from 'vitest';
+import type { AzureSimulator } from '../../src/azure-simulator/index.ts';
 import { mountSmallDisk, type SmallDisk, whyNoMount } from '../outbox/small-disk.ts';
-import { play, type Situation, well } from '../support/situation.ts';
+import { playInTurn, type Situation, well } from '../support/situation.ts';
 import { openStage, type Stage, seesDocuments } from '../support/stage.ts';
 import { until } from '../support/until.ts';
 
@@ -32,8 +32,7 @@ const stop = async (stage: Stage): Promise<void> => {
   await stage.bridge.exited;
 };
 
-/** One after the other, with one bridge on a disk of its own. */
-const situations = (disk: () => SmallDisk): readonly Situation[] => [
+const unwritable = (disk: () => SmallDisk): readonly Situation[] => [
   {
     name: 'the disk is large enough',
     make: async (stage) => {
@@ -108,9 +107,14 @@ const situations = (disk: () => SmallDisk): readonly Situation[] => [
     },
     ...well,
   },
+];
+
+const damaged = (): readonly Situation[] => [
   {
     name: 'the outbox is damaged, and no service runs',
     make: async (stage) => {
+      await stage.start();
+      await isIdle(stage);
       await stop(stage);
       for (const file of ['outbox.sqlite-wal', 'outbox.sqlite-shm'])
         rmSync(join(stage.directory, file), { force: true });
@@ -152,21 +156,20 @@ const situations = (disk: () => SmallDisk): readonly Situation[] => [
 
 const whyNot = whyNoMount();
 describe.skipIf(whyNot !== null)(`status and check of the disk${whyNot ? ` (skipped: ${whyNot})` : ''}`, () => {
-  let azure: AzureSimulator;
-  let stage: Stage;
-  let disk: SmallDisk;
-  beforeAll(async () => {
-    disk = mountSmallDisk(400);
-    azure = await startAzureSimulator();
-    stage = await openStage(azure, {
-      directory: join(disk.path, 'state'),
-      more: { outbox: { maxMegabytes: 16 } },
-    });
-  });
-  afterAll(async () => {
-    await stage[Symbol.asyncDispose]();
-    await azure.close();
-    disk[Symbol.dispose]();
-  });
-  test.for(situations(() => disk))('$name', (situation) => play(stage, situation));
+  const onSmallDisk = (name: string, situations: (disk: () => SmallDisk) => readonly Situation[]): void => {
+    let disk: SmallDisk;
+    playInTurn(
+      name,
+      situations(() => disk),
+      {
+        open: (azure) => {
+          disk = mountSmallDisk(400);
+          return openStage(azure, { directory: join(disk.path, 'state'), more: { outbox: { maxMegabytes: 16 } } });
+        },
+        close: () => disk[Symbol.dispose](),
+      },
+    );
+  };
+  onSmallDisk('that has no room, or cannot be written', unwritable);
+  onSmallDisk('on which the outbox is not what it was', damaged);
 });

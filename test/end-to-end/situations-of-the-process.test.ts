@@ -1,10 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
+import { describe, expect } from 'vitest';
+import type { AzureSimulator } from '../../src/azure-simulator/index.ts';
 import type { Status } from '../../src/cli/status/status.ts';
+import { test } from '../support/azure-test.ts';
 import { configurationFor, startBridge } from '../support/bridge-process.ts';
-import { play, type Situation, well } from '../support/situation.ts';
+import { play, playInTurn, type Situation, well } from '../support/situation.ts';
 import { openStage, type Stage } from '../support/stage.ts';
 import { until } from '../support/until.ts';
 
@@ -17,12 +18,16 @@ const isIdle = (stage: Stage) =>
     return isWatching && events.length === 0 && sinks.every(({ waiting }) => waiting === 0);
   });
 
+const runsIdle = async (stage: Stage): Promise<void> => {
+  await stage.start();
+  await isIdle(stage);
+};
+
 const hubSender = ({ service }: Status) => service?.senders.find(({ role }) => role === 'event-hubs');
 const senderPid = (status: Status) => hubSender(status)?.pid ?? null;
 const senderDeaths = (status: Status) => hubSender(status)?.deaths['sender-exited'];
 
-/** One after the other, with one bridge: each begins where the one before ended. */
-const situations: readonly Situation[] = [
+const anEvent: readonly Situation[] = [
   {
     name: 'it was never started',
     make: () => {},
@@ -32,7 +37,7 @@ const situations: readonly Situation[] = [
     checkSays: /No service has run with /,
     ready: null,
   },
-  { name: 'it runs without events', make: async (stage) => isIdle(await started(stage)), ...well },
+  { name: 'it runs without events', make: runsIdle, ...well },
   {
     name: 'an event is announced for this VM',
     make: async (stage) => {
@@ -64,8 +69,40 @@ const situations: readonly Situation[] = [
     ...well,
   },
   {
+    name: 'it is stopped by the service manager',
+    make: async (stage) => {
+      stage.bridge.kill('SIGTERM');
+      expect(await stage.bridge.exited).toMatchObject({ code: 0 });
+    },
+    message: /^Not running: nothing has been watched since \d\d:\d\d UTC\. Start the service .*systemctl start/,
+    status: 20,
+    check: 0,
+    checkSays: /WARNING +service .*No service runs/,
+    ready: null,
+  },
+  {
+    name: 'it was killed',
+    make: async (stage) => {
+      await runsIdle(stage);
+      stage.bridge.kill('SIGKILL');
+      await stage.bridge.exited;
+      expect(readdirSync(stage.directory)).toContain('status.sock');
+    },
+    message: /^Not running: nothing has been watched since /,
+    page: /^Last document +\d+ s ago \(.*, as stored\)/m,
+    status: 20,
+    check: 0,
+    checkSays: /^No problem found: \d+ warning/m,
+    ready: null,
+  },
+  { name: 'it was restarted after that', make: runsIdle, ...well },
+];
+
+const deliveries: readonly Situation[] = [
+  {
     name: 'it was killed during an approval',
     make: async (stage) => {
+      await runsIdle(stage);
       const eventId = stage.azure.imds.schedule({ eventType: 'Reboot', resources: ['web_1'], notBefore: minutes(14) });
       await stage.untilStatus('the event', ({ events }) => events.length === 1);
       stage.azure.imds.fault('scheduledevents', { delayMs: 2_000 });
@@ -87,7 +124,7 @@ const situations: readonly Situation[] = [
     make: async (stage) => {
       stage.azure.imds.fault('scheduledevents', null);
       for (const { EventId } of stage.azure.imds.document.Events) stage.azure.imds.remove(EventId);
-      await isIdle(await started(stage));
+      await runsIdle(stage);
       const second = startBridge(configurationFor(stage.azure, 'web_0', stage.directory));
       expect(await second.exited).toEqual({ code: 75, signal: null });
       await isIdle(stage);
@@ -139,9 +176,15 @@ const situations: readonly Situation[] = [
     },
     ...well,
   },
+];
+
+const ofProcesses: readonly Situation[] = [
   {
     name: 'the process is stopped',
-    make: (stage) => stage.bridge.kill('SIGSTOP'),
+    make: async (stage) => {
+      await runsIdle(stage);
+      stage.bridge.kill('SIGSTOP');
+    },
     message: /^Not responding: .* did not answer within 2 s.* stopped .*kill -CONT.* restart/,
     status: 20,
     check: 20,
@@ -177,74 +220,40 @@ const situations: readonly Situation[] = [
     ready: /^ready\nthe sender process event-hubs failed 3 times in the last 10 min \(sender-exited\)\n$/,
     health: 'warning',
   },
-  {
-    name: 'it is stopped by the service manager',
-    make: async (stage) => {
-      stage.bridge.kill('SIGTERM');
-      expect(await stage.bridge.exited).toMatchObject({ code: 0 });
-    },
-    message: /^Not running: nothing has been watched since \d\d:\d\d UTC\. Start the service .*systemctl start/,
-    status: 20,
-    check: 0,
-    checkSays: /WARNING +service .*No service runs/,
-    ready: null,
-  },
-  {
-    name: 'it was killed',
-    make: async (stage) => {
-      await isIdle(await started(stage));
-      stage.bridge.kill('SIGKILL');
-      await stage.bridge.exited;
-      expect(readdirSync(stage.directory)).toContain('status.sock');
-    },
-    message: /^Not running: nothing has been watched since /,
-    page: /^Last document +\d+ s ago \(.*, as stored\)/m,
-    status: 20,
-    check: 0,
-    checkSays: /^No problem found: \d+ warning/m,
-    ready: null,
-  },
-  { name: 'it was restarted after that', make: async (stage) => isIdle(await started(stage)), ...well },
 ];
 
-async function started(stage: Stage): Promise<Stage> {
-  await stage.start();
-  return stage;
-}
-
 describe('status and check', () => {
-  let azure: AzureSimulator;
-  let stage: Stage;
-  beforeAll(async () => {
-    azure = await startAzureSimulator({ vms: [{ name: 'web_0' }, { name: 'web_1' }] });
+  const simulator = { vms: [{ name: 'web_0' }, { name: 'web_1' }] };
+  const open = (azure: AzureSimulator): Promise<Stage> => {
     const imds = { endpoint: azure.imds.vmUrl('web_0'), timeoutSeconds: 10, firstTimeoutSeconds: 1 };
-    stage = await openStage(azure, { more: { imds } });
-  });
-  afterAll(async () => {
-    await stage[Symbol.asyncDispose]();
-    await azure.close();
-  });
+    return openStage(azure, { more: { imds } });
+  };
+  playInTurn('from the first start to the last', anEvent, { simulator, open });
+  playInTurn('of a service that is killed or has a backlog', deliveries, { simulator, open });
+  playInTurn('of a process that stands still or dies', ofProcesses, { simulator, open });
+});
 
-  test.for(situations)('$name', (situation) => play(stage, situation));
-
-  test.skipIf(process.getuid?.() !== 0)('another user, who may not read the state directory', async () => {
+test.skipIf(process.getuid?.() !== 0)(
+  'another user, who may not read the state directory',
+  { concurrent: true },
+  async ({ azure }) => {
+    await using stage = await openStage(azure);
+    await runsIdle(stage);
     const { code, err } = await stage.command(['status'], { uid: 65_534 });
     expect({ code, err }).toEqual({
       code: 22,
       err: expect.stringMatching(/may not do that in .*: do it as the user who owns it \(uid 0\) or as root\./),
     });
-  });
-});
+  },
+);
 
-describe('a state directory with a path longer than a socket address', () => {
-  test('gets the same answer as any user', async () => {
-    const azure = await startAzureSimulator();
+describe('a state directory with a path longer than a socket address', { concurrent: true }, () => {
+  test('gets the same answer as any user', async ({ azure }) => {
     await using short = await openStage(azure);
     const directory = join(short.directory, 'x'.repeat(100), 'y'.repeat(60));
     await using stage = await openStage(azure, { directory });
-    await isIdle(await started(stage));
+    await runsIdle(stage);
     await until(async () => (await stage.status()).answer === 'answered');
     await play(stage, { name: 'it runs', make: () => {}, ...well });
-    await azure.close();
   });
 });

@@ -1,5 +1,10 @@
-import { expect } from 'vitest';
-import type { Stage } from './stage.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type AzureSimulator,
+  type AzureSimulatorOptions,
+  startAzureSimulator,
+} from '../../src/azure-simulator/index.ts';
+import { openStage, type Stage } from './stage.ts';
 
 /** What an operator has to be told in a situation. Written down before, from what they need; never copied from what was printed. */
 export interface Situation {
@@ -25,16 +30,20 @@ export interface Situation {
 export async function play(stage: Stage, situation: Situation): Promise<void> {
   const { make, message, page = /./, check, checkSays = /./, ready, health } = situation;
   await make(stage);
-  const [status, checked, readyz, healthz] = await Promise.all([
+  const [status, readyz, healthz] = await Promise.all([
     stage.command(['status']),
-    stage.command(['check']),
     stage.http('/readyz'),
     stage.http('/healthz'),
   ]);
+  // Not beside `status`: each gives the service two seconds to answer.
+  const checked = await stage.command(['check']);
   const first = (status.out || status.err).split('\n', 1)[0];
   expect({ first, code: status.code }).toEqual({ first: expect.stringMatching(message), code: situation.status });
   expect(status.out + status.err).toMatch(page);
-  expect({ out: checked.out, code: checked.code }).toEqual({ out: expect.stringMatching(checkSays), code: check });
+  expect({ out: checked.out, code: checked.code }, checked.out).toEqual({
+    out: expect.stringMatching(checkSays),
+    code: check,
+  });
   if (ready === null) expect(readyz).toBeNull();
   else if (ready === 503) expect(readyz).toMatchObject({ status: 503 });
   else expect(readyz).toEqual({ status: 200, body: expect.stringMatching(ready) });
@@ -52,3 +61,37 @@ export const well = {
   ready: /^ready\n$/,
   health: 'ok',
 } as const;
+
+/**
+ * One situation after the other, each beginning where the one before ended, with an Azure and a stage of their own: several such lists
+ * are played at the same time.
+ */
+export function playInTurn(
+  name: string,
+  situations: readonly Situation[],
+  {
+    simulator,
+    open = openStage,
+    close,
+  }: {
+    readonly simulator?: AzureSimulatorOptions;
+    readonly open?: (azure: AzureSimulator) => Promise<Stage>;
+    /** At the very end. */
+    readonly close?: () => void;
+  } = {},
+): void {
+  describe(name, { concurrent: true }, () => {
+    let azure: AzureSimulator;
+    let stage: Stage;
+    beforeAll(async () => {
+      azure = await startAzureSimulator(simulator);
+      stage = await open(azure);
+    });
+    afterAll(async () => {
+      await stage[Symbol.asyncDispose]();
+      await azure.close();
+      close?.();
+    });
+    test.for(situations)('$name', { concurrent: false }, (situation) => play(stage, situation));
+  });
+}
