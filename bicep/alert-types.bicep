@@ -4,7 +4,7 @@ metadata description = 'The fields of an alert in infra/alerts/alerts.yaml, by i
 @export()
 @description('Text for the person on call, sent with the alert.')
 type onCallType = {
-  @description('Required. What has happened or will happen, in a sentence.')
+  @description('Required. What has happened or will happen, in one sentence.')
   meaning: string
 
   @description('Required. Whether it can wait, and until when.')
@@ -18,7 +18,7 @@ type onCallType = {
 }
 
 @export()
-@description('An alert for each row, minutes after it arrives: the kind SimpleLogAlert. Its query may only use what looks at one row.')
+@description('An alert for each row, minutes after it arrives: the kind SimpleLogAlert. Its query may only use operators that work on one row.')
 type rowAlertType = {
   @description('Required. Short name, such as A1: stable, part of the name of the rule.')
   name: string
@@ -26,7 +26,7 @@ type rowAlertType = {
   @description('Required. Name shown to the person on call.')
   displayName: string
 
-  @description('Required. Whether it is on when deployed.')
+  @description('Required. Whether the rule is enabled when deployed.')
   enabled: bool
 
   @description('Required. 0 critical, 1 error, 2 warning, 3 informational, 4 verbose.')
@@ -53,7 +53,7 @@ type logAlertType = {
   @description('Required. Name shown to the person on call.')
   displayName: string
 
-  @description('Required. Whether it is on when deployed.')
+  @description('Required. Whether the rule is enabled when deployed.')
   enabled: bool
 
   @description('Required. 0 critical, 1 error, 2 warning, 3 informational, 4 verbose.')
@@ -67,16 +67,16 @@ type logAlertType = {
   @description('Required. How often it runs. A rule that runs every minute counts against the 100 of a subscription, and costs most.')
   evaluationFrequency: 'PT1M' | 'PT5M' | 'PT10M' | 'PT15M' | 'PT30M' | 'PT1H' | 'PT6H' | 'P1D'
 
-  @description('Required. How far back TimeGenerated may lie.')
+  @description('Required. How far back TimeGenerated may be.')
   windowSize: 'PT1M' | 'PT5M' | 'PT10M' | 'PT15M' | 'PT30M' | 'PT1H' | 'PT6H' | 'P1D'
 
   @description('Optional. How far back the query itself may read, if further than the window.')
   overrideQueryTimeRange: ('PT5M' | 'PT10M' | 'PT15M' | 'PT30M' | 'PT1H' | 'PT6H' | 'P1D' | 'P2D')?
 
-  @description('Optional. Number column that is measured. Without it rows are counted.')
+  @description('Optional. Column with the number to measure. Default: the rows are counted.')
   metricMeasureColumn: string?
 
-  @description('Optional. How the measured column becomes one number. Default: Count.')
+  @description('Optional. How the values of the column are aggregated. Default: Count.')
   timeAggregation: ('Count' | 'Average' | 'Minimum' | 'Maximum' | 'Total')?
 
   @description('Optional. Column that holds the resource id on which the alert is raised. Default: the workspace.')
@@ -86,10 +86,10 @@ type logAlertType = {
   @maxLength(6)
   dimensions: string[]?
 
-  @description('Required. How the number is compared.')
+  @description('Required. How the number is compared with the threshold.')
   operator: 'Equals' | 'GreaterThan' | 'GreaterThanOrEqual' | 'LessThan' | 'LessThanOrEqual'
 
-  @description('Required. What it is compared with.')
+  @description('Required. Threshold.')
   threshold: int
 
   @description('Required. Whether the alert resolves by itself when its condition is over.')
@@ -100,7 +100,7 @@ type logAlertType = {
 }
 
 @export()
-@description('An alert on the activity log: raised whatever happens to the data. Free of charge; Azure gives each severity 4.')
+@description('An alert on the activity log, which does not depend on records. Free of charge; Azure sets severity 4.')
 type activityAlertType = {
   @description('Required. Short name, such as A19: stable, part of the name of the rule.')
   name: string
@@ -108,16 +108,16 @@ type activityAlertType = {
   @description('Required. Name shown to the person on call.')
   displayName: string
 
-  @description('Required. Whether it is on when deployed.')
+  @description('Required. Whether the rule is enabled when deployed.')
   enabled: bool
 
-  @description('Required. What Azure gives it: 4 verbose.')
+  @description('Required. The severity that Azure sets: 4 verbose.')
   severity: 4
 
   @description('Required. What it watches: the workspace, or the rules of the resource group in which alerts are deployed.')
   targetKind: 'workspace' | 'alertRules'
 
-  @description('Required. Name of the operation, as the activity log has it.')
+  @description('Required. Name of the operation, as in the activity log.')
   operationName: string
 
   @description('Required. Such an alert never resolves by itself.')
@@ -132,7 +132,7 @@ type activityAlertType = {
 type metricTargetKindType = 'eventHubNamespace' | 'dataCollectionRule' | 'virtualMachines'
 
 @export()
-@description('An alert on a metric that Azure measures itself: raised whether or not any record arrives.')
+@description('An alert on a metric of Azure, which does not depend on records.')
 type metricAlertType = {
   @description('Required. Short name, such as A9: stable, part of the name of the rule.')
   name: string
@@ -140,7 +140,7 @@ type metricAlertType = {
   @description('Required. Name shown to the person on call.')
   displayName: string
 
-  @description('Required. Whether it is on when deployed.')
+  @description('Required. Whether the rule is enabled when deployed.')
   enabled: bool
 
   @description('Required. 0 critical, 1 error, 2 warning, 3 informational, 4 verbose.')
@@ -154,22 +154,22 @@ type metricAlertType = {
   @description('Required. Name of the metric, as Azure spells it.')
   metricName: string
 
-  @description('Required. How the values of the window become one number.')
+  @description('Required. How the values of the window are aggregated.')
   timeAggregation: 'Average' | 'Count' | 'Maximum' | 'Minimum' | 'Total'
 
-  @description('Required. How often it looks.')
+  @description('Required. How often the rule is evaluated.')
   evaluationFrequency: 'PT1M' | 'PT5M' | 'PT15M' | 'PT30M' | 'PT1H'
 
-  @description('Required. Over which time.')
+  @description('Required. Length of the window.')
   windowSize: 'PT1M' | 'PT5M' | 'PT15M' | 'PT30M' | 'PT1H' | 'PT6H' | 'PT12H' | 'P1D'
 
-  @description('Required. How the number is compared.')
+  @description('Required. How the number is compared with the threshold.')
   operator: 'Equals' | 'GreaterThan' | 'GreaterThanOrEqual' | 'LessThan' | 'LessThanOrEqual'
 
-  @description('Required. What it is compared with.')
+  @description('Required. Threshold.')
   threshold: int
 
-  @description('Optional. What the threshold is a percentage of. Default: nothing, it is a number of the metric.')
+  @description('Optional. What the threshold is a percentage of. Default: the threshold is a value of the metric.')
   percentOf: 'connectionLimit'?
 
   @description('Required. Whether the alert resolves by itself when its condition is over.')
@@ -180,12 +180,12 @@ type metricAlertType = {
 }
 
 @export()
-@description('Something that metric alerts watch: one namespace, one data collection rule, or the VMs of a subscription in a region.')
+@description('A target of metric alerts: one namespace, one data collection rule, or the VMs of a subscription in a region.')
 type metricTargetType = {
   @description('Required. Part of the name of the rule.')
   name: string
 
-  @description('Required. What it is.')
+  @description('Required. Its kind.')
   kind: metricTargetKindType
 
   @description('Required. Resource id of the namespace, of the rule, or of the subscription.')
@@ -194,9 +194,9 @@ type metricTargetType = {
   @description('Required. Type of the resources that are measured.')
   resourceType: 'Microsoft.EventHub/namespaces' | 'Microsoft.Insights/dataCollectionRules' | 'Microsoft.Compute/virtualMachines'
 
-  @description('Conditional. Region of what is measured: of a namespace, and of the VMs of a subscription.')
+  @description('Conditional. Region of the namespace, or of the VMs of the subscription. Required for those.')
   location: string?
 
-  @description('Conditional. Connections that it takes at once: of a namespace.')
+  @description('Conditional. Maximum number of connections of the namespace. Required for a namespace.')
   connectionLimit: int?
 }

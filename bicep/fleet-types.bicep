@@ -8,12 +8,12 @@ import { bridgeSettingsType } from 'types.bicep'
 type architectureType = 'x64' | 'arm64'
 
 @export()
-@description('Gallery for the VM applications. Use a dedicated one; it is created. On an existing gallery this identity replaces the assigned ones.')
+@description('Gallery for the VM applications. Name a new one, which is created: on an existing gallery this identity would replace the assigned ones.')
 type galleryType = {
   @description('Required. Subscription of the gallery.')
   subscriptionId: string
 
-  @description('Required. Resource group of the gallery, which exists.')
+  @description('Required. Existing resource group for the gallery.')
   resourceGroupName: string
 
   @description('Required. Name of the gallery: letters, digits, dots and underscores.')
@@ -21,25 +21,25 @@ type galleryType = {
   @maxLength(80)
   name: string
 
-  @description('Required. Region of the gallery. Every version is replicated to it too.')
+  @description('Required. Region of the gallery. Every version is replicated to it as well.')
   region: string
 
-  @description('Required. Resource id of the user-assigned identity by which the gallery reads packages and configurations while it publishes them. It needs Storage Blob Data Contributor on their storage account.')
+  @description('Required. Resource id of the user-assigned identity with which the gallery reads packages and configurations while it publishes them. It needs Storage Blob Data Contributor on their storage account.')
   publisherIdentityResourceId: string
 }
 
 @export()
-@description('Addresses of the package of one version, one for each processor. Plain blob addresses without a signature: the gallery reads them by its identity.')
+@description('Addresses of the package of one version, one for each processor. Plain blob addresses without a signature: the gallery reads them with its identity.')
 type packagesType = {
-  @description('Optional. Blob address of the package linux-x64. Required where the platform names x64.')
+  @description('Optional. Blob address of the package linux-x64. Required if the platform has the processor x64.')
   x64: string?
 
-  @description('Optional. Blob address of the package linux-arm64. Required where the platform names arm64.')
+  @description('Optional. Blob address of the package linux-arm64. Required if the platform has the processor arm64.')
   arm64: string?
 }
 
 @export()
-@description('A published version: a package and a configuration. Neither can change once published, so another configuration is another version, and goes out ring by ring.')
+@description('A published version: a package and a configuration. Neither can change once published; to change the configuration, publish a new version and roll it out ring by ring.')
 type bridgeVersionType = {
   @description('Required. Major.Minor.Patch, such as 1.2.0.')
   @minLength(5)
@@ -48,42 +48,42 @@ type bridgeVersionType = {
   @description('Required. Addresses of its packages.')
   packages: packagesType
 
-  @description('Required. Blob address of its configuration: config.json of this platform, as the output configurations of the fleet gives it.')
+  @description('Required. Blob address of its configuration: the config.json of this platform, as in the output configurations of the fleet.')
   configurationUri: string
 }
 
 @export()
 @description('A ring: the VMs that get the same version at the same time.')
 type ringType = {
-  @description('Required. Name of the ring, which is the value of the ring tag of its VMs.')
+  @description('Required. Name of the ring: the value of the ring tag of its VMs.')
   @minLength(1)
   @maxLength(20)
   name: string
 
-  @description('Required. The pinned version. Never latest: every new VM would get a version that you did not choose.')
+  @description('Required. The pinned version. Never latest, because every new VM would get a version that you did not choose.')
   @minLength(5)
   version: string
 
-  @description('Required. Whether VMs without the ring tag belong to it too. True for one ring at most.')
+  @description('Required. Whether VMs without the ring tag belong to it as well. True for one ring at most.')
   untagged: bool
 }
 
 @export()
-@description('A platform, or a shard of it, as the fleet sees it: which VMs write to it and what they run.')
+@description('A platform, or a shard of it: which VMs write to it, and which version they run.')
 type platformType = {
-  @description('Required. Name, part of the names of its application and its policy assignment. An assignment of a management group has 24 characters for it.')
+  @description('Required. Name, part of the names of its application and its policy assignment. The name of an assignment of a management group may have 24 characters.')
   @minLength(1)
   @maxLength(20)
   name: string
 
-  @description('Required. Regions whose VMs write to it, as Azure writes them: westeurope. The application is replicated to exactly these. A region belongs to one platform.')
+  @description('Required. Regions whose VMs write to it, in the spelling of Azure: westeurope. The application is replicated to exactly these. A region belongs to one platform.')
   @minLength(1)
   regions: string[]
 
-  @description('Required. What its bridges must know: settings of the outputs of infra/main.bicep.')
+  @description('Required. Settings of its bridges: the output settings of infra/main.bicep.')
   settings: bridgeSettingsType
 
-  @description('Required. Processors that are served. VMs with another one are left alone.')
+  @description('Required. Processors for which the bridge is installed. Other VMs are not changed.')
   @minLength(1)
   architectures: architectureType[]
 
@@ -117,7 +117,7 @@ type deployedDefinitionType = {
 }
 
 @export()
-@description('Step of a remediation. identities: attaches the identity. applications: adds or updates the application. One after the other: two tasks that change one VM at the same time make one of the changes fail.')
+@description('Step of a remediation. identities: attaches the identity. applications: adds or updates the application. Run them one after the other: if two tasks change one VM at the same time, one of the changes fails.')
 type remediationStepType = 'identities' | 'applications'
 
 @export()
@@ -126,7 +126,7 @@ type policyReferenceType = {
   @description('Required. Its id in the initiative.')
   id: string
 
-  @description('Required. Ring that it is for.')
+  @description('Required. Its ring.')
   ring: string
 
   @description('Required. Version that the ring is pinned to.')
@@ -137,7 +137,7 @@ type policyReferenceType = {
 }
 
 @export()
-@description('What can be remediated of the initiative of a platform, ring by ring. No two policies of one ring and step change the same VM.')
+@description('The policies of the initiative of a platform that can be remediated, ring by ring. No two policies of one ring and step change the same VM.')
 func remediableReferences(rings ringType[], architectures architectureType[]) policyReferenceType[] =>
   flatten(map(rings, ring =>
     map(

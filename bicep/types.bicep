@@ -2,16 +2,16 @@ metadata name = 'Types'
 metadata description = 'The types shared by modules and templates. One module owns each resource; what several of them must agree on is here.'
 
 // ---------------------------------------------------------------------------
-// What a bridge must know
+// Settings of a bridge
 // ---------------------------------------------------------------------------
 
 @export()
-@description('What a bridge must know of its platform: one shard, and the identity by which it writes. Nothing in it is a secret.')
+@description('Settings that a bridge needs: one shard, and the identity with which it writes. None of them is a secret.')
 type bridgeSettingsType = {
   @description('Required. Host of the Event Hubs namespace, without scheme and port.')
   fullyQualifiedNamespace: string
 
-  @description('Required. Event hub that takes the lifecycle records.')
+  @description('Required. Event hub for the lifecycle records.')
   eventHubName: string
 
   @description('Required. Endpoint of the data collection rule, or of the data collection endpoint where the platform is private.')
@@ -20,21 +20,21 @@ type bridgeSettingsType = {
   @description('Required. Immutable id of the data collection rule, dcr-….')
   ruleId: string
 
-  @description('Required. Stream of the rule that takes the lifecycle records.')
+  @description('Required. Stream of the rule for the lifecycle records.')
   streamName: string
 
-  @description('Required. Stream of the rule that takes the heartbeats.')
+  @description('Required. Stream of the rule for the heartbeats.')
   heartbeatStreamName: string
 
-  @description('Required. Client id of the user-assigned identity. The bridge always names it: a VM may have several.')
+  @description('Required. Client id of the user-assigned identity. The bridge always names it, because a VM may have several.')
   identityClientId: string
 
-  @description('Required. Resource id of the same identity: what is attached to the VMs.')
+  @description('Required. Resource id of the same identity, which is attached to the VMs.')
   identityResourceId: string
 }
 
 @export()
-@description('Who approves user-initiated events. acceptDelay: nobody, so a user-initiated restart waits for its whole notice, in the whole scale set. bridgeApproves: the bridge, as soon as it has recorded it. platformApproves: Azure, by the scheduledEventsPolicy of the VM or scale set.')
+@description('Who approves user-initiated events. acceptDelay: no one, so a user-initiated restart waits for its whole notice, in the whole scale set. bridgeApproves: the bridge, as soon as it has recorded it. platformApproves: Azure, by the scheduledEventsPolicy of the VM or scale set.')
 type userInitiatedEventsType = 'acceptDelay' | 'bridgeApproves' | 'platformApproves'
 
 @export()
@@ -83,7 +83,7 @@ type tagsType = {
 @export()
 @description('A shard: one Event Hubs namespace and one data collection rule, for the VMs of some regions. All shards write to the same tables.')
 type shardType = {
-  @description('Required. Part of the names of the namespace and of the rule. Another name later is another namespace: records still in the old one stay there.')
+  @description('Required. Part of the names of the namespace and of the rule. If you change it later, a new namespace is created; records that are still in the old one stay there.')
   @minLength(1)
   @maxLength(8)
   name: string
@@ -97,7 +97,7 @@ type shardType = {
 }
 
 @export()
-@description('A shard as deployed: what the fleet needs to send the VMs of these regions to it.')
+@description('A shard as deployed, for the fleet.')
 type deployedShardType = {
   @description('Required. Name of the shard.')
   name: string
@@ -105,14 +105,14 @@ type deployedShardType = {
   @description('Required. Regions whose VMs write to this shard.')
   regions: string[]
 
-  @description('Required. What the bridges of these regions must know.')
+  @description('Required. Settings of the bridges of these regions.')
   settings: bridgeSettingsType
 }
 
 @export()
 @description('Size of an Event Hubs namespace and of its hub.')
 type eventHubSizeType = {
-  @description('Required. Standard takes 5,000 connections and grows by throughput units; Premium takes 10,000 connections a unit and costs by the hour. Standard cannot become Premium later.')
+  @description('Required. Standard accepts 5,000 connections and scales by throughput units; Premium accepts 10,000 connections per unit and is charged by the hour. Standard cannot become Premium later.')
   skuName: 'Standard' | 'Premium'
 
   @description('Required. Throughput units at rest (Standard) or processing units (Premium). Each is charged by the hour, used or not.')
@@ -120,48 +120,48 @@ type eventHubSizeType = {
   @maxValue(40)
   capacity: int
 
-  @description('Required. Throughput units up to which Standard grows by itself; it never shrinks by itself. 0 does not grow, and is what Premium needs.')
+  @description('Required. Throughput units up to which Standard scales up automatically; it never scales down. 0: no scaling, as Premium requires.')
   @minValue(0)
   @maxValue(40)
   maximumThroughputUnits: int
 
-  @description('Required. Partitions of the hub. Standard cannot change it later.')
+  @description('Required. Partitions of the hub. Cannot be changed later on Standard.')
   @minValue(1)
   @maxValue(32)
   partitionCount: int
 
-  @description('Required. How long the hub keeps a record, in hours. Standard keeps 168 at most.')
+  @description('Required. How long the hub keeps a record, in hours; at most 168 on Standard.')
   @minValue(1)
   @maxValue(168)
   retentionHours: int
 }
 
 @export()
-@description('From which networks an Event Hubs namespace can be reached. Clients from there still need a token and a role.')
+@description('Networks from which an Event Hubs namespace can be reached. Clients there still need a token and a role.')
 type eventHubNetworkType = {
   @description('Required. Disabled is for private endpoints only.')
   publicNetworkAccess: 'Enabled' | 'Disabled'
 
-  @description('Required. Public addresses or ranges (CIDR) that are let in. With any range or subnet all others are refused.')
+  @description('Required. Public addresses or ranges (CIDR) to allow. If any range or subnet is named, all others are refused.')
   allowedIpRanges: string[]
 
-  @description('Required. Resource ids of subnets that are let in, each of which has the service endpoint Microsoft.EventHub.')
+  @description('Required. Resource ids of subnets to allow, each with the service endpoint Microsoft.EventHub.')
   allowedSubnetResourceIds: string[]
 }
 
 @export()
-@description('Event Hubs Capture: every record as an Avro file in a storage account that exists.')
+@description('Event Hubs Capture: writes all records as Avro files to an existing storage account.')
 type captureType = {
   @description('Required. Resource id of the storage account. Its blobs are not deleted with the platform.')
   storageAccountResourceId: string
 
-  @description('Required. Blob container, which exists.')
+  @description('Required. Existing blob container.')
   containerName: string
 
   @description('Required. Resource id of a user-assigned identity that has the role Storage Blob Data Contributor on the container, and nothing more. Not the identity of the bridges.')
   identityResourceId: string
 
-  @description('Optional. How long a file is filled before it is written, in seconds. Default: 300.')
+  @description('Optional. How long records are collected before a file is written, in seconds. Default: 300.')
   @minValue(60)
   @maxValue(900)
   intervalSeconds: int?
@@ -186,7 +186,7 @@ type readerType = {
   @description('Required. Object id in Microsoft Entra ID.')
   principalId: string
 
-  @description('Required. What it is. A wrong kind fails the deployment, where the principal is new.')
+  @description('Required. Its kind. With a wrong kind the deployment fails if the principal is new.')
   principalType: 'User' | 'Group' | 'ServicePrincipal'
 }
 
@@ -202,7 +202,7 @@ type privateLinkType = {
   @description('Required. Resource id of the Azure Monitor private link scope that the network uses already, which is joined. Empty makes one, which is open: only where the network, and all that share its DNS, has none.')
   existingScopeResourceId: string
 
-  @description('Required. Whether private DNS zones are made and linked to the network. Not where the network resolves by zones of the organisation.')
+  @description('Required. Whether to create private DNS zones and link them to the network. Not if the network resolves names by zones of the organization.')
   createPrivateDnsZones: bool
 
   @description('Conditional. Resource id of the network. Required with createPrivateDnsZones.')
@@ -246,7 +246,7 @@ type savedFunctionType = {
   @maxLength(63)
   name: string
 
-  @description('Required. Name that the portal shows.')
+  @description('Required. Display name in the portal.')
   displayName: string
 
   @description('Required. Text of the function. Its first line has the parameters: // params: (Lookback:timespan=14d).')
@@ -256,10 +256,10 @@ type savedFunctionType = {
 @export()
 @description('A query of the query pack.')
 type savedQueryType = {
-  @description('Required. Stable name: the id of the query is made of it.')
+  @description('Required. Stable name, from which the id of the query is generated.')
   name: string
 
-  @description('Required. Name that the portal shows.')
+  @description('Required. Display name in the portal.')
   displayName: string
 
   @description('Required. Text of the query. Its first line is a comment: the question that it answers.')
@@ -267,7 +267,7 @@ type savedQueryType = {
 }
 
 @export()
-@description('Someone who gets an e-mail.')
+@description('A recipient of e-mails.')
 type emailReceiverType = {
   @description('Required. Name of the receiver.')
   name: string

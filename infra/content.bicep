@@ -11,7 +11,7 @@ param name string
 @description('Required. Region of query pack and workbook.')
 param location string
 
-@description('Required. Tags of everything that has tags.')
+@description('Required. Tags of all resources that support tags.')
 param tags tagsType
 
 @description('Required. Resource group of the platform.')

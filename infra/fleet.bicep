@@ -6,10 +6,10 @@ metadata description = 'Rolls the bridge out to the Linux VMs and scale sets of 
 import { galleryType, platformType, remediableReferences, remediationStepType } from '../bicep/fleet-types.bicep'
 import { bridgeConfiguration, readerType, tagsType, userInitiatedEventsType } from '../bicep/types.bicep'
 
-@description('Optional. Region in which the identities of the policy assignments are kept.')
+@description('Optional. Region of the identities of the policy assignments.')
 param location string = deployment().location
 
-@description('Required. The platforms, or the shards of one, each for the VMs of its regions. One policy assignment each.')
+@description('Required. The platforms, or the shards of one, each for the VMs of its regions. Each gets one policy assignment.')
 @minLength(1)
 param platforms platformType[]
 
@@ -19,32 +19,32 @@ param gallery galleryType
 @description('Required. Polling makes user-initiated restarts and redeploys wait for their notice, for a whole scale set. acceptDelay: they wait. bridgeApproves: the bridge approves them as soon as it has recorded them, set in the configuration that each version is published with (output configurations). platformApproves: the scheduledEventsPolicy of each VM and scale set approves them. Policy does not set it, it only lists where it is missing; the output setUserInitiatedEvents sets it.')
 param userInitiatedEvents userInitiatedEventsType
 
-@description('Optional. DoNotEnforce only reports what it would do; start with it. Default changes every VM that is created or updated from then on.')
+@description('Optional. DoNotEnforce only reports what policy would change; start with it. Default changes every VM that is created or updated from then on.')
 param enforcementMode 'Default' | 'DoNotEnforce' = 'DoNotEnforce'
 
-@description('Optional. Names of the rings whose existing VMs and scale sets are changed now: the next ring only. A ring may be named again when its tasks have ended; while one runs, Azure refuses to replace it and the deployment fails. Works with either enforcementMode.')
+@description('Optional. Names of the rings whose existing VMs and scale sets are changed now: the next ring only. You can name a ring again when its tasks have ended; while one runs, Azure refuses to replace it and the deployment fails. Works with either enforcementMode.')
 param remediate string[] = []
 
-@description('Optional. What is changed on them: first the identities, and when those tasks have ended the applications. Tasks run side by side, and two that change one VM at the same time make one of the changes fail.')
+@description('Optional. What is changed on them: first the identities and, when those tasks have ended, the applications. Tasks run in parallel, and if two change one VM at the same time, one of the changes fails.')
 param remediationStep remediationStepType = 'identities'
 
-@description('Optional. Counts up to remediate the same rings at the same version again.')
+@description('Optional. Increase it to remediate the same rings at the same version again.')
 @minValue(1)
 param remediationRound int = 1
 
-@description('Optional. Who creates or changes VMs in the management group and cannot read the gallery yet. Without it their requests fail once a policy adds an application to them.')
+@description('Optional. Principals that create or change VMs in the management group and cannot read the gallery yet. Without the role, their requests fail once policy adds an application to them.')
 param galleryReaders readerType[] = []
 
 @description('Optional. Tag whose value is the name of a ring.')
 param ringTag string = 'scheduled-events-bridge-ring'
 
-@description('Optional. A VM or scale set with this tag, with any value but false, is left alone.')
+@description('Optional. Tag that excludes a VM or scale set, with any value but false.')
 param optOutTag string = 'scheduled-events-bridge-opt-out'
 
-@description('Optional. Resource ids of subscriptions, resource groups or management groups that are left alone.')
+@description('Optional. Resource ids of subscriptions, resource groups or management groups that are excluded.')
 param notScopes string[] = []
 
-@description('Optional. Operating system of the VMs. Everything else is left alone: there is no package for it yet.')
+@description('Optional. Operating system of the VMs. There are no packages for others yet.')
 param osType 'Linux' = 'Linux'
 
 // https://learn.microsoft.com/azure/virtual-machines/vm-naming-conventions: a p after the number of cores is an Arm processor.
@@ -52,7 +52,7 @@ param osType 'Linux' = 'Linux'
 param armSizeMarks string[] = ['0p', '1p', '2p', '3p', '4p', '5p', '6p', '7p', '8p', '9p', '_GB200', '_GB300']
 
 // Node.js needs glibc 2.28: https://github.com/nodejs/node/blob/v24.x/BUILDING.md#platform-list
-@description('Optional. Images on which the bridge does not run, as publisher:offer:sku, each part with one * at most. Images of your own are not recognised: tag their VMs, or let the installer refuse them.')
+@description('Optional. Images on which the bridge does not run, as publisher:offer:sku, each part with one * at most. Your own images are not recognized: tag their VMs, or let the installer refuse them.')
 @maxLength(100)
 param unsupportedImages string[] = [
   'Canonical:UbuntuServer:*'
@@ -70,17 +70,17 @@ param unsupportedImages string[] = [
   'credativ:Debian:*'
 ]
 
-@description('Optional. Tags of what is deployed to the resource group of the gallery.')
+@description('Optional. Tags of the resources in the resource group of the gallery.')
 param tags tagsType = {}
 
-// Policy states by Resource Graph, which gives 1,000 rows a page and pages only what has an id:
+// Policy states from Resource Graph, which returns 1,000 rows a page and supports paging only for rows with an id:
 // https://learn.microsoft.com/azure/governance/resource-graph/concepts/work-with-data#paging-results
 // Without its extension, `az graph` prompts to install it, and its output would be read as the first row.
-@description('Command that lists what does not comply with some policies of the initiatives, by their ids in them.')
+@description('Command that lists the resources that do not comply with the given policies of the initiatives.')
 func nonCompliant(managementGroupName string, references string[]) string =>
   'az extension add --name resource-graph --upgrade --only-show-errors && token= && while :; do page=$(az graph query --management-groups ${managementGroupName} --first 1000 \${token:+--skip-token "$token"} --graph-query "policyresources | where type =~ \'microsoft.policyinsights/policystates\' | where tostring(properties.complianceState) =~ \'NonCompliant\' | where tostring(properties.policyDefinitionReferenceId) in~ (${join(map(references, reference => '\'${reference}\''), ', ')}) | project id, resourceId = tostring(properties.resourceId) | order by id asc" --query "[[skip_token || \'\'], data[].resourceId][]" --output tsv) || break; echo "$page" | tail -n +2; token=$(echo "$page" | head -n 1); test -n "$token" || break; done'
 
-@description('The ids of a kind of list in the initiatives: one for each kind of resource and processor.')
+@description('The ids in the initiatives of the policies that list resources, one for each kind of resource and processor.')
 func listed(list string) string[] =>
   flatten(map(
     ['virtual-machine', 'scale-set'],
@@ -89,7 +89,7 @@ func listed(list string) string[] =>
 
 var auditUserInitiatedEvents = userInitiatedEvents == 'platformApproves'
 
-// Each rule of a kind of resource starts with the same conditions: which resources may be changed at all.
+// Every rule for a kind of resource starts with the same conditions, which select the eligible resources.
 var virtualMachineRules = concat(
   [
     loadJsonContent('policy/identity-virtual-machine.json')
@@ -97,8 +97,8 @@ var virtualMachineRules = concat(
     loadJsonContent('policy/update-virtual-machine.json')
     loadJsonContent('policy/uncovered-virtual-machine.json')
   ],
-  // Its aliases are younger than the others, and a definition with an alias that a cloud does not know fails the deployment:
-  // it is not deployed without need.
+  // Its aliases are newer than the others, and a definition with an alias that a cloud does not know fails the deployment,
+  // so it is deployed only if it is needed.
   auditUserInitiatedEvents ? [loadJsonContent('policy/user-events-virtual-machine.json')] : []
 )
 var scaleSetRules = concat(
@@ -158,7 +158,7 @@ resource policyDefinition 'Microsoft.Authorization/policyDefinitions@2025-03-01'
     name: definition.rule.name
     properties: {
       policyType: 'Custom'
-      // Indexed: only what has a location and tags.
+      // Indexed: only resources with a location and tags.
       mode: 'Indexed'
       displayName: definition.rule.displayName
       description: definition.rule.description
@@ -204,12 +204,12 @@ module assignment '../bicep/modules/policy-assignment.bicep' = [
   }
 ]
 
-// Role assignments are named after their principal, here the identity that Azure makes with the assignment of the policy. So
+// Role assignments are named after their principal, here the identity that Azure creates with the policy assignment, so
 // what-if does not show them.
 module policyRoles '../bicep/modules/policy-roles.bicep' = [
   for (platform, index) in platforms: {
     params: {
-      // Only Azure knows it.
+      // Known only after the deployment of the assignment.
       #disable-next-line what-if-short-circuiting
       principalId: assignment[index].outputs.principalId
     }
@@ -221,7 +221,7 @@ module policyReads '../bicep/modules/gallery-readers.bicep' = [
     scope: resourceGroup(gallery.subscriptionId, gallery.resourceGroupName)
     params: {
       galleryName: gallery.name
-      // Only Azure knows it.
+      // Known only after the deployment of the assignment.
       #disable-next-line what-if-short-circuiting
       readers: [
         {
@@ -242,7 +242,7 @@ module policyAttaches '../bicep/modules/identity-operators.bicep' = [
     )
     params: {
       identityName: last(split(platform.settings.identityResourceId, '/'))
-      // Only Azure knows it.
+      // Known only after the deployment of the assignment.
       #disable-next-line what-if-short-circuiting
       principalIds: [assignment[index].outputs.principalId]
     }
@@ -268,7 +268,7 @@ module remediation '../bicep/modules/remediation.bicep' = [
   }
 ]
 
-@description('What config.json of each platform has to hold: what lies at configurationUri of its versions.')
+@description('The config.json of each platform, which has to be at configurationUri of its versions.')
 output configurations { *: string } = toObject(
   platforms,
   platform => platform.name,
@@ -278,10 +278,10 @@ output configurations { *: string } = toObject(
 @description('Names of the policy assignments.')
 output assignmentNames string[] = [for (platform, index) in platforms: assignment[index].outputs.name]
 
-@description('Command that lists the VMs and scale sets that could run the bridge and get none: their only user-assigned identity is not that of the bridges, their ring tag names no ring, or they have 25 applications already.')
+@description('Command that lists the VMs and scale sets that could run the bridge but do not get it: their only user-assigned identity is not that of the bridges, their ring tag names no ring, or they have 25 applications already.')
 output listUncovered string = nonCompliant(managementGroup().name, listed('uncovered'))
 
-@description('With platformApproves: commands that list the VMs and scale sets where user-initiated restarts still wait, and set their policy. Empty otherwise.')
+@description('With platformApproves: commands that list the VMs and scale sets on which user-initiated restarts still wait, and set their policy. Empty otherwise.')
 output setUserInitiatedEvents string[] = auditUserInitiatedEvents
   ? [
       '${nonCompliant(managementGroup().name, listed('user-events'))} > ids'

@@ -1,15 +1,15 @@
 targetScope = 'subscription'
 
 metadata name = 'Platform'
-metadata description = 'Everything that the bridges of a fleet write to, with queries, dashboards and alerts. One for each tenant, cloud and geography. Costs: infra/costs.md. Required roles: infra/security.md. Removal: infra/deploy.md.'
+metadata description = 'The platform: all destinations of the bridges of a fleet, with queries, dashboards and alerts. Deploy one for each tenant, cloud and geography. Costs: infra/costs.md. Required roles: infra/security.md. Removal: infra/deploy.md.'
 
 import { deployedRuleName } from '../bicep/modules/data-collection-rule.bicep'
 import { alertRouteType, bridgeSettingsType, captureType, dataExplorerType, deployedShardType, emailReceiverType, encryptionKeyType, eventHubNetworkType, eventHubSizeType, privateLinkType, readerType, shardType, tagsType } from '../bicep/types.bicep'
 
-@description('Optional. Region of everything but what names its own. Cannot be changed later.')
+@description('Optional. Region of all resources without their own parameter. Cannot be changed later.')
 param location string = deployment().location
 
-@description('Optional. Part of every name. Cannot be changed later: another name is another platform.')
+@description('Optional. Part of every name. Cannot be changed later: with another name, a second platform is created.')
 @minLength(2)
 @maxLength(20)
 param name string = 'vm-lifecycle'
@@ -17,10 +17,10 @@ param name string = 'vm-lifecycle'
 @description('Optional. Resource group of the platform.')
 param resourceGroupName string = 'rg-${name}'
 
-@description('Optional. Tags of everything that has tags.')
+@description('Optional. Tags of all resources that support tags.')
 param tags tagsType = {}
 
-@description('Optional. One shard, unless the fleet is so large that one namespace (5,000 connections on Standard) or one rule (12,000 requests a minute) is not enough: then a shard for each region or few regions. All write to the same tables. Shards can be added later; the first should stay.')
+@description('Optional. The shards. One is enough unless the fleet exceeds the limits of a namespace (5,000 connections on Standard) or of a rule (12,000 requests a minute); then use a shard for each region or for a few regions. All shards write to the same tables. You can add shards later; keep the first.')
 @minLength(1)
 param shards shardType[] = [
   {
@@ -43,10 +43,10 @@ param eventHubSize eventHubSizeType = {
   retentionHours: 168
 }
 
-@description('Optional. Whether the namespaces are spread over the zones of their regions, where those have zones.')
+@description('Optional. Whether the namespaces are zone-redundant, in regions with zones.')
 param zoneRedundant bool = true
 
-@description('Optional. From which networks the namespaces can be reached. Nothing of it counts with privateLink.')
+@description('Optional. Networks from which the namespaces can be reached. Ignored with privateLink.')
 param eventHubNetwork eventHubNetworkType = {
   publicNetworkAccess: 'Enabled'
   allowedIpRanges: []
@@ -60,7 +60,7 @@ param readers readerType[] = []
 // Log Analytics
 // ---------------------------------------------------------------------------
 
-@description('Optional. Resource id of a workspace that exists and gets the tables; nothing else of it is changed. Empty: a new one.')
+@description('Optional. Resource id of an existing workspace for the tables; nothing else in it is changed. Empty: a new workspace.')
 param existingWorkspaceResourceId string = ''
 
 @description('Optional. Days for which rows can be queried.')
@@ -68,12 +68,12 @@ param existingWorkspaceResourceId string = ''
 @maxValue(730)
 param retentionDays int = 90
 
-@description('Optional. Days for which rows are kept at all.')
+@description('Optional. Days for which rows are kept in total.')
 @minValue(30)
 @maxValue(4383)
 param totalRetentionDays int = 365
 
-@description('Optional. GB a day after which a new workspace accepts nothing more until the next day; -1 = no limit.')
+@description('Optional. GB a day after which a new workspace stops ingestion until the next day; -1 = no limit. Azure drops rows above the limit.')
 @minValue(-1)
 param dailyQuotaGb int = -1
 
@@ -90,7 +90,7 @@ param publicNetworkAccessForQuery 'Enabled' | 'Disabled' = 'Enabled'
 @description('Optional. Who gets an e-mail when an alert is raised.')
 param alertEmails emailReceiverType[] = []
 
-@description('Optional. Address of an on-call service that is called when an alert is raised. Such addresses hold a key, so it is a secret.')
+@description('Optional. Address of an on-call service that is called when an alert is raised. Such addresses contain a key, so it is a secret.')
 @secure()
 param onCallAddress string?
 
@@ -101,32 +101,32 @@ param actionGroupResourceIds string[] = []
 @description('Optional. Who receives alerts about the VMs of one owner, in addition to those above.')
 param alertRoutes alertRouteType[] = []
 
-@description('Optional. Resource ids of resource groups, one in each other subscription with VMs: an alert on a VM is routed by a rule in the subscription of the VM. The groups have to exist.')
+@description('Optional. Resource ids of resource groups, one in each other subscription with VMs: an alert on a VM is routed by a rule in the subscription of the VM. The groups must exist.')
 param alertRouteResourceGroupIds string[] = []
 
-@description('Optional. Ids of the subscriptions whose VMs are watched by the alerts on metrics of VMs, in the regions of the shards. Each subscription and region is a rule, and each VM a charged time series. Instances of uniform scale sets are not among them.')
+@description('Optional. Ids of the subscriptions whose VMs the alerts on VM metrics watch, in the regions of the shards. There is one rule for each subscription and region, and one charged time series for each VM. Instances of uniform scale sets are not included.')
 param virtualMachineSubscriptionIds string[] = []
 
 // ---------------------------------------------------------------------------
 // Optional parts
 // ---------------------------------------------------------------------------
 
-@description('Optional. Capture of every record into a storage account that exists.')
+@description('Optional. Capture of every record into an existing storage account.')
 param capture captureType?
 
-@description('Optional. A customer-managed key for the namespaces, with Premium. For the tables it requires a dedicated cluster: link a workspace to one, and name it in existingWorkspaceResourceId.')
+@description('Optional. A customer-managed key for the namespaces, with Premium. For the tables, Azure requires a dedicated cluster: link a workspace to one, and set existingWorkspaceResourceId.')
 param encryptionKey encryptionKeyType?
 
-@description('Optional. Whether the namespaces and a new workspace are locked against deletion. Whoever deploys it needs User Access Administrator.')
+@description('Optional. Whether the namespaces and a new workspace are locked against deletion. The person who deploys needs User Access Administrator.')
 param lockAgainstDeletion bool = false
 
 @description('Optional. A database of Azure Data Explorer that reads the hubs.')
 param dataExplorer dataExplorerType?
 
-@description('Optional. Private link. Going private later makes new rules, and needs a new configuration on every VM.')
+@description('Optional. Private link. Going private later creates new rules, and needs a new configuration on every VM.')
 param privateLink privateLinkType?
 
-@description('Optional. Whether the events that Azure itself gives on the health of the VMs of this subscription are brought to a second hub, in the namespace of the first shard.')
+@description('Optional. Whether to send Azure\'s health events about the VMs of this subscription to a second hub, in the namespace of the first shard.')
 param enableHealthEvents bool = false
 
 var isPrivate = !empty(privateLink)
@@ -145,9 +145,9 @@ var dataExplorerReader = {
   principalType: 'ServicePrincipal'
 }
 
-// Ids of what the modules make, known before they make it (https://github.com/Azure/bicep/issues/3017): of outputs, what-if would show
-// nothing that is named after them.
-// What uses one names the module that creates it in dependsOn.
+// Ids of the resources that the modules create, known before the deployment (https://github.com/Azure/bicep/issues/3017): what-if does not
+// show resources that are named after outputs.
+// A resource that uses one of these ids names the module that creates it in dependsOn.
 resource deployedWorkspace 'Microsoft.OperationalInsights/workspaces@2025-07-01' existing = {
   scope: resourceGroup(workspaceSubscriptionId, workspaceResourceGroupName)
   name: workspaceName
@@ -257,7 +257,7 @@ module rules '../bicep/modules/data-collection-rule.bicep' = [
       workspaceResourceId: workspace.outputs.resourceId
       isPrivate: isPrivate
     }
-    // A rule names its tables in text only, and is refused while they are missing.
+    // A rule names its tables only as text, and Azure refuses it while they are missing.
     dependsOn: [tables]
   }
 ]
@@ -269,7 +269,7 @@ module roles '../bicep/modules/role-assignments.bicep' = [
       eventHubNamespaceName: namespaceNames[index]
       eventHubName: eventHubName
       dataCollectionRuleName: deployedRuleName(ruleNames[index], isPrivate)
-      // An assignment is named after its principal: Azure refuses one of this name for an identity that was made anew.
+      // An assignment is named after its principal: Azure refuses an existing name for an identity that was created again.
       #disable-next-line what-if-short-circuiting
       senderPrincipalId: identity.outputs.principalId
       readers: empty(dataExplorer) ? readers : concat(readers, [dataExplorerReader])
@@ -311,7 +311,7 @@ module content 'content.bicep' = {
     eventHubSize: eventHubSize
     virtualMachineSubscriptionIds: virtualMachineSubscriptionIds
   }
-  // Queries name their tables in text only.
+  // Queries name their tables only as text.
   dependsOn: [
     tables
     hubs
@@ -332,7 +332,7 @@ module optional 'optional.bicep' = {
     eventHubName: eventHubName
     ruleNames: ruleNames
     workspaceResourceId: deployedWorkspace.id
-    // The names of the DNS zones are made of hosts that differ between the clouds, and only Azure knows.
+    // The names of the DNS zones are derived from hosts, which differ between clouds and are known only after the deployment.
     #disable-next-line what-if-short-circuiting
     fullyQualifiedNamespace: hubs[0].outputs.fullyQualifiedNamespace
     // The same.
@@ -342,7 +342,7 @@ module optional 'optional.bicep' = {
     dataExplorer: dataExplorer
     enableHealthEvents: enableHealthEvents
   }
-  // It names what these make.
+  // It uses resources that these create.
   dependsOn: [
     workspace
     hubs
@@ -351,7 +351,7 @@ module optional 'optional.bicep' = {
   ]
 }
 
-@description('What a bridge must know: for infra/vm.bicep, and for infra/bridge-configuration.ts, which makes a configuration file of it. With several shards it is the first.')
+@description('Settings of a bridge, for infra/vm.bicep and for infra/bridge-configuration.ts, which generates a configuration file from them. With several shards, those of the first.')
 output settings bridgeSettingsType = {
   fullyQualifiedNamespace: hubs[0].outputs.fullyQualifiedNamespace
   eventHubName: hubs[0].outputs.eventHubName
@@ -363,7 +363,7 @@ output settings bridgeSettingsType = {
   identityResourceId: identity.outputs.resourceId
 }
 
-@description('The same for every shard, with the regions whose VMs write to it: each is one of the platforms of infra/fleet.bicep.')
+@description('The settings for each shard, with the regions whose VMs write to it. Each is one of the platforms of infra/fleet.bicep.')
 output shards deployedShardType[] = [
   for (shard, index) in shards: {
     name: shard.name
@@ -384,7 +384,7 @@ output shards deployedShardType[] = [
 @description('Resource id of the resource group: delete it to remove the platform.')
 output resourceGroupResourceId string = group.id
 
-@description('Resource id of the workspace, to give rights on its tables.')
+@description('Resource id of the workspace, to grant rights on its tables.')
 output workspaceResourceId string = workspace.outputs.resourceId
 
 @description('Principal id of the identity of the bridges, to find its role assignments.')

@@ -1,7 +1,7 @@
 targetScope = 'subscription'
 
 metadata name = 'Optional parts'
-metadata description = 'The optional part of the platform: private link, a connection of Azure Data Explorer, and the events on the health of VMs. Deployed when what they name exists.'
+metadata description = 'The optional part of the platform: private link, a connection of Azure Data Explorer, and the health events of VMs. Deployed after the resources that they refer to.'
 
 import { endpointName } from '../bicep/modules/data-collection-rule.bicep'
 import { dataExplorerType, privateLinkType, tagsType } from '../bicep/types.bicep'
@@ -9,7 +9,7 @@ import { dataExplorerType, privateLinkType, tagsType } from '../bicep/types.bice
 @description('Required. Part of every name.')
 param name string
 
-@description('Required. Tags of everything that has tags.')
+@description('Required. Tags of all resources that support tags.')
 param tags tagsType
 
 @description('Required. Resource group of the platform.')
@@ -41,7 +41,7 @@ param privateLink privateLinkType?
 @description('Optional. A database of Azure Data Explorer that reads the hubs.')
 param dataExplorer dataExplorerType?
 
-@description('Required. Whether the events on the health of VMs are brought to a second hub.')
+@description('Required. Whether to send Azure\'s health events about VMs to a second hub.')
 param enableHealthEvents bool
 
 var isPrivate = !empty(privateLink)
@@ -56,7 +56,7 @@ var clusterIdParts = split(dataExplorer.?clusterResourceId ?? '', '/')
 var clusterSubscriptionId = hasDataExplorer ? clusterIdParts[2] : subscription().subscriptionId
 var clusterResourceGroupName = hasDataExplorer ? clusterIdParts[4] : resourceGroupName
 
-// Known before the deployment, so that what-if shows what is named after them.
+// Known before the deployment, so that what-if shows resources that are named after them.
 resource deployedNamespaces 'Microsoft.EventHub/namespaces@2024-01-01' existing = [
   for namespaceName in namespaceNames: {
     scope: resourceGroup(resourceGroupName)

@@ -13,19 +13,19 @@ param location string = resourceGroup().location
 @maxLength(64)
 param name string = 'vm-scheduled-events'
 
-@description('Required. What the bridge must know: the output settings of infra/main.bicep.')
+@description('Required. Settings of the bridge: the output settings of infra/main.bicep.')
 param settings bridgeSettingsType
 
-@description('Required. Polling makes user-initiated restarts and redeploys wait for their notice. acceptDelay: they wait. bridgeApproves: the bridge approves them as soon as it has recorded them; with delivery application that is up to the configuration of the version. platformApproves: Azure approves them, by the scheduledEventsPolicy of the VM.')
+@description('Required. Polling makes user-initiated restarts and redeploys wait for their notice. acceptDelay: they wait. bridgeApproves: the bridge approves them as soon as it has recorded them; with delivery application, the configuration of the version decides this instead. platformApproves: Azure approves them, by the scheduledEventsPolicy of the VM.')
 param userInitiatedEvents userInitiatedEventsType
 
-@description('Required. How the bridge gets onto the VM. script: the Custom Script extension, with the configuration made from the settings. application: a published version of the VM application, with the configuration that it was published with.')
+@description('Required. How the bridge is installed on the VM. script: the Custom Script extension, with the configuration made from the settings. application: a published version of the VM application, with the configuration that it was published with.')
 param delivery 'script' | 'application'
 
-@description('Required. With delivery script, the blob address of the package, which the identity of the settings may read: Storage Blob Data Reader on its container. With delivery application, the resource id of a version of the VM application that infra/fleet.bicep publishes, never latest.')
+@description('Required. With delivery script, the blob address of the package, which the identity in settings must be able to read: Storage Blob Data Reader on its container. With delivery application, the resource id of a version of the VM application that infra/fleet.bicep publishes, never latest.')
 param source string
 
-@description('Required. Subnet of the VM, which exists. From it the VM has to reach Event Hubs and Azure Monitor.')
+@description('Required. Existing subnet for the VM, from which it can reach Event Hubs and Azure Monitor.')
 param subnetResourceId string
 
 @description('Required. Public key for SSH.')
@@ -34,7 +34,7 @@ param sshPublicKey string
 @description('Optional. Name of the administrator.')
 param adminUsername string = 'azureuser'
 
-@description('Optional. Size of the VM. Its processor has to be the one of the package.')
+@description('Optional. Size of the VM. Its processor must match the package.')
 param size string = 'Standard_B2s_v2'
 
 @description('Optional. Image of the VM: one with systemd and glibc 2.28 or newer.')
@@ -45,14 +45,14 @@ param image imageType = {
   version: 'latest'
 }
 
-@description('Optional. Minutes of notice, 5 to 15, before the VM is deleted; 0 gives none. Every deletion then takes that much longer, unless the event is approved, and the VM is charged for that time.')
+@description('Optional. Minutes of notice, 5 to 15, before the VM is deleted; 0: no notice. Every deletion then takes that much longer, unless the event is approved, and the VM is charged for that time.')
 @allowed([0, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15])
 param terminateNoticeMinutes int = 0
 
-@description('Optional. Whether there are 15 minutes of notice before the operating system is reimaged or upgraded as a whole. Every such operation then takes 15 minutes longer, unless the event is approved. Not for sizes of the families G, M, N and H.')
+@description('Optional. Whether there are 15 minutes of notice before a reimage or upgrade of the whole operating system. Every such operation then takes 15 minutes longer, unless the event is approved. Not for sizes of the families G, M, N and H.')
 param osImageNotice bool = false
 
-@description('Optional. Tags of what is deployed.')
+@description('Optional. Tags of the resources.')
 param tags tagsType = {}
 
 @description('An image of the marketplace.')
@@ -144,13 +144,13 @@ resource virtualMachine 'Microsoft.Compute/virtualMachines@2024-11-01' = {
         enabled: true
       }
     }
-    // Left out with a script: an empty list would take away what a policy of the fleet has added.
+    // Omitted with delivery script: an empty list would remove applications that a policy of the fleet has added.
     applicationProfile: delivery == 'application'
       ? {
           galleryApplications: [
             {
               packageReferenceId: source
-              // A person waits for this deployment: it fails if the installation fails.
+              // The deployment fails if the installation fails, because a person waits for it.
               treatFailureAsDeploymentFailure: true
               enableAutomaticUpgrade: false
             }
@@ -171,7 +171,7 @@ resource virtualMachine 'Microsoft.Compute/virtualMachines@2024-11-01' = {
     scheduledEventsProfile: {
       terminateNotificationProfile: {
         enable: terminateNoticeMinutes > 0
-        // Five minutes is the least that Azure takes, also where it is off.
+        // Five minutes is Azure's minimum, even if the notice is off.
         notBeforeTimeout: 'PT${max(terminateNoticeMinutes, 5)}M'
       }
       osImageNotificationProfile: {

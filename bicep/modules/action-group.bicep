@@ -23,7 +23,7 @@ param tags tagsType = {}
 @description('Optional. Who gets an e-mail.')
 param emails emailReceiverType[] = []
 
-@description('Optional. Address of an on-call service, called with the common alert schema. Such addresses hold a key, so it is a secret.')
+@description('Optional. Address of an on-call service, called with the common alert schema. Such addresses contain a key, so it is a secret.')
 @secure()
 param onCallAddress string?
 

@@ -1,10 +1,10 @@
 metadata name = 'Azure Data Explorer connection'
-metadata description = 'Lets a database of Azure Data Explorer that exists read the hub by its own consumer group.'
+metadata description = 'Lets an existing database of Azure Data Explorer read the hub, with its own consumer group.'
 
-// Free itself; the cluster by the hour.
+// Free of charge; the cluster is charged by the hour.
 // Cannot be changed later: hub and consumer group of the connection.
 // The cluster reads with a managed identity, which must be one of the readers of the hub before this is deployed.
-// Rows hold the whole record as the hub has it, in one dynamic column: what is added to the record needs no change here.
+// Rows have the whole record of the hub in one dynamic column, so new fields need no change here.
 
 @description('Required. Name of the cluster, in this resource group.')
 param clusterName string
@@ -22,7 +22,7 @@ param eventHubResourceIds string[]
 @description('Required. Resource id of the managed identity with which the cluster reads: a user-assigned identity, or the cluster itself.')
 param managedIdentityResourceId string
 
-@description('Optional. Consumer group for this connection alone.')
+@description('Optional. Consumer group, used by this connection only.')
 param consumerGroup string = 'adx'
 
 var tableName = 'VmLifecycle'

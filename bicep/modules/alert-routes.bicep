@@ -3,14 +3,14 @@ metadata description = 'Notifies the owners of a VM about its alerts: alert proc
 
 // Free, except for the messages.
 // Can be changed at any time. A route removed from the list stays in Azure until you delete it.
-// A processing rule applies only to alerts on resources of its own subscription: this is deployed to each subscription with VMs.
+// A processing rule applies only to alerts on resources of its own subscription, so this module is deployed to each subscription with VMs.
 
 import { alertRouteType, tagsType } from '../types.bicep'
 
 @description('Optional. Tags of the processing rules.')
 param tags tagsType = {}
 
-@description('Required. Start of the name of every processing rule, as vm-lifecycle.')
+@description('Required. Prefix of the name of every processing rule, such as vm-lifecycle.')
 @minLength(1)
 @maxLength(60)
 param namePrefix string
@@ -29,7 +29,7 @@ resource processingRules 'Microsoft.AlertsManagement/actionRules@2021-08-08' = [
       scopes: [subscription().id]
       conditions: [
         {
-          // What the column Route of the alerts' queries holds: the mark at its end keeps web apart from web-shop.
+          // The value of the column Route in the queries of the alerts. The semicolon at its end distinguishes web from web-shop.
           field: 'AlertContext'
           operator: 'Contains'
           values: ['owner:${route.owner};']

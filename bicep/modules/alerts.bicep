@@ -1,7 +1,7 @@
 metadata name = 'Alerts'
 metadata description = 'The alert rules of infra/alerts/alerts.yaml, in four kinds: one alert for each row as it arrives (SimpleLogAlert), a query at intervals (LogAlert), a metric, and an entry of the activity log.'
 
-// Costs: each enabled rule by the month, more the more often it runs, and each time series of a split or of a metric: a metric of VMs is one for
+// Costs: each enabled rule by the month, more if it runs more often, and each time series of a split or of a metric; a metric of VMs has one for
 // each VM.
 // At most 100 rules of a subscription run every minute.
 // A rule removed from the list stays in Azure until you delete it.
@@ -15,7 +15,7 @@ param location string = resourceGroup().location
 @description('Optional. Tags of the rules.')
 param tags tagsType = {}
 
-@description('Required. Start of the name of every rule, as vm-lifecycle.')
+@description('Required. Prefix of the name of every rule, such as vm-lifecycle.')
 @minLength(1)
 @maxLength(60)
 param namePrefix string
@@ -75,7 +75,7 @@ resource rowRules 'Microsoft.Insights/scheduledQueryRules@2026-03-01' = [
         ]
       }
       autoMitigate: alert.autoMitigate
-      // A table made minutes ago is not yet known to the check, which would fail the first deployment.
+      // The validation of the query does not yet know a table that was created minutes ago, so the first deployment would fail.
       skipQueryValidation: true
       actions: {
         actionGroups: actionGroupResourceIds
@@ -127,7 +127,7 @@ resource logRules 'Microsoft.Insights/scheduledQueryRules@2023-12-01' = [
         ]
       }
       autoMitigate: alert.autoMitigate
-      // A table made minutes ago is not yet known to the check, which would fail the first deployment.
+      // The validation of the query does not yet know a table that was created minutes ago, so the first deployment would fail.
       skipQueryValidation: true
       actions: {
         actionGroups: actionGroupResourceIds
@@ -173,7 +173,7 @@ resource metricRules 'Microsoft.Insights/metricAlerts@2018-03-01' = [
         ]
       }
       autoMitigate: pair.alert.autoMitigate
-      // No loop: it would hide the rules from what-if, since the ids of new action groups are known only later.
+      // No loop: it would hide the rules from what-if, because the ids of new action groups are known only later.
       actions: map(actionGroupResourceIds, actionGroupResourceId => {
         actionGroupId: actionGroupResourceId
         webHookProperties: {

@@ -1,10 +1,10 @@
 metadata name = 'Data collection rule'
 metadata description = 'The rule to which bridges send, with one stream for each table of bicep/schema/columns.json.'
 
-// Free itself; what it takes in is paid at the table.
-// Limits: 12,000 requests and 2 GB a minute, so a large fleet has several.
+// Free of charge; ingestion is charged for the table.
+// Limits: 12,000 requests and 2 GB a minute, so a large fleet needs several.
 // Cannot be changed later: its id and its kind, both of which every bridge depends on.
-// Going private later makes a new rule beside the old one, and needs a new configuration on every VM. Delete the old one
+// Going private later creates a new rule beside the old one, and needs a new configuration on every VM. Delete the old one
 // when no VM sends to it.
 
 import { tagsType } from '../types.bicep'
@@ -17,18 +17,18 @@ func deployedRuleName(name string, isPrivate bool) string => isPrivate ? '${name
 @description('Name of the endpoint of a private rule.')
 func endpointName(ruleName string) string => replace(ruleName, 'dcr-', 'dce-')
 
-@description('Required. Name of the rule; a private one is called the same with -private, and its endpoint with dce for dcr.')
+@description('Required. Name of the rule. A private rule has the suffix -private, and its endpoint dce instead of dcr.')
 @minLength(3)
 @maxLength(44)
 param name string
 
-@description('Required. Region of the workspace: a rule cannot be anywhere else.')
+@description('Required. Region of the workspace, which must also be the region of the rule.')
 param location string
 
 @description('Optional. Tags of the rule.')
 param tags tagsType = {}
 
-@description('Required. Resource id of the workspace, whose tables exist.')
+@description('Required. Resource id of the workspace, in which the tables exist.')
 param workspaceResourceId string
 
 @description('Optional. Whether the rule is reachable over private link only. It then has its own endpoint, which has to join a private link scope.')
@@ -43,7 +43,7 @@ var streams = toObject(
   items(schema.tables),
   table => 'Custom-${table.key}',
   table => {
-    // A rule spells this type without the capital.
+    // A rule spells this type in lower case.
     columns: map(table.value, column => {
       name: column.name
       type: column.type == 'dateTime' ? 'datetime' : column.type
@@ -75,7 +75,7 @@ var errorLog = [
   }
 ]
 
-// Two resources, as the kind of a rule that has none cannot be left empty.
+// Two resources, because the property kind of a rule without a kind cannot be empty.
 resource publicRule 'Microsoft.Insights/dataCollectionRules@2024-03-11' = if (!isPrivate) {
   name: name
   location: location
@@ -138,7 +138,7 @@ output name string = deployedRuleName(name, isPrivate)
 @description('Resource id of the rule.')
 output resourceId string = isPrivate ? privateRule.id : publicRule.id
 
-@description('Immutable id of the rule: what the bridge sends to.')
+@description('Immutable id of the rule to which the bridge sends.')
 output ruleId string = isPrivate ? privateRule!.properties.immutableId : publicRule!.properties.immutableId
 
 @description('Endpoint that the bridge sends to.')
@@ -146,7 +146,7 @@ output logsIngestionEndpoint string = isPrivate
   ? endpoint!.properties.logsIngestion.endpoint
   : publicRule!.properties.endpoints.logsIngestion
 
-@description('Resource id of the endpoint that has to join a private link scope; empty where the rule is public.')
+@description('Resource id of the endpoint, which has to join a private link scope; empty if the rule is public.')
 output endpointResourceId string = isPrivate ? endpoint.id : ''
 
 @description('Stream of the lifecycle records.')

@@ -1,10 +1,10 @@
 metadata name = 'Event hub'
-metadata description = 'One namespace with one hub that takes the lifecycle records, without keys: local authentication is off, only Microsoft Entra ID opens it.'
+metadata description = 'One namespace with one hub for the lifecycle records, without keys: local authentication is off, and only Microsoft Entra ID grants access.'
 
-// Costs: each throughput or processing unit by the hour, used or not, and a little for each million records; Capture
-// costs extra.
+// Costs: each throughput or processing unit by the hour, used or not, and a small amount for each million records. Capture
+// is charged in addition.
 // Cannot be changed later: the name, Standard or Premium, the number of partitions (Standard).
-// Auto-inflate grows and never shrinks.
+// Auto-inflate scales up and never down.
 
 import { captureType, encryptionKeyType, eventHubNetworkType, eventHubSizeType, tagsType } from '../types.bicep'
 
@@ -27,27 +27,27 @@ param size eventHubSizeType
 @maxLength(256)
 param eventHubName string = 'vm-lifecycle'
 
-@description('Optional. Consumer groups, one for each kind of reader: two programs that share one take records from each other.')
+@description('Optional. Consumer groups, one for each kind of reader: of two programs that share one, each gets only part of the records.')
 @maxLength(19)
 param consumerGroups string[] = ['tail', 'functions', 'adx', 'siem']
 
-@description('Optional. Whether the namespace is spread over the zones of its region, where the region has zones. Cannot be changed later.')
+@description('Optional. Whether the namespace is zone-redundant, if the region has zones. Cannot be changed later.')
 param zoneRedundant bool = true
 
-@description('Optional. Capture of every record into a storage account that exists.')
+@description('Optional. Capture of every record into an existing storage account.')
 param capture captureType?
 
 // https://learn.microsoft.com/azure/event-hubs/configure-customer-managed-key
-@description('Optional. A customer-managed key: with Premium, and only for a new namespace or one that has it already. Default: Microsoft-managed keys.')
+@description('Optional. A customer-managed key: only with Premium, and only for a new namespace or one that already uses it. Default: Microsoft-managed keys.')
 param encryptionKey encryptionKeyType?
 
-@description('Optional. Whether namespace and hub are locked against deletion. Only an owner or user access administrator can set and lift it.')
+@description('Optional. Whether namespace and hub are locked against deletion. Only an owner or user access administrator can set and remove the lock.')
 param lockAgainstDeletion bool = false
 
-@description('Optional. Resource id of the workspace that takes the logs of the namespace: its operations, its growth, and failures of Capture. Empty: no logs.')
+@description('Optional. Resource id of the workspace for the logs of the namespace: operations, scaling, and failures of Capture. Empty: no logs.')
 param logsWorkspaceResourceId string = ''
 
-@description('Optional. From which networks the namespace can be reached. Default: from every network, with a token.')
+@description('Optional. Networks from which the namespace can be reached. Default: every network, with a token.')
 param network eventHubNetworkType = {
   publicNetworkAccess: 'Enabled'
   allowedIpRanges: []
@@ -125,7 +125,7 @@ resource namespace 'Microsoft.EventHub/namespaces@2024-01-01' = {
     properties: {
       publicNetworkAccess: network.publicNetworkAccess
       defaultAction: isPublic && !hasRules ? 'Allow' : 'Deny'
-      // Event Grid, Capture and Data Explorer come from Azure's own networks.
+      // Event Grid, Capture and Data Explorer connect from Azure's own networks.
       trustedServiceAccessEnabled: true
       ipRules: [
         for allowedIpRange in network.allowedIpRanges: {
@@ -200,6 +200,6 @@ output eventHubName string = namespace::hub.name
 @description('Resource id of the hub.')
 output eventHubResourceId string = namespace::hub.id
 
-// Taken from what Azure gave, so that it is right in every cloud: https://x.servicebus.windows.net:443/
+// Taken from the value that Azure returns, so that it is right in every cloud: https://x.servicebus.windows.net:443/
 @description('Host of the namespace, without scheme and port.')
 output fullyQualifiedNamespace string = split(split(namespace.properties.serviceBusEndpoint, '/')[2], ':')[0]

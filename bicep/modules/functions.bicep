@@ -14,10 +14,10 @@ param workspaceName string
 @description('Required. The functions. List a function after those that it calls.')
 param functions savedFunctionType[]
 
-@description('Optional. Group in which the portal lists them.')
+@description('Optional. Group of the functions in the portal.')
 param category string = 'VM lifecycle'
 
-// The first line has the parameters, as (Lookback:timespan=14d) after the word params; the service expects the part within the parentheses.
+// The first line has the parameters after the word params, such as (Lookback:timespan=14d); the service expects the part in the parentheses.
 var opening = 'params: ('
 var firstLines = map(functions, saved => trim(split(saved.body, '\n')[0]))
 var parameters = map(
@@ -36,7 +36,7 @@ resource workspace 'Microsoft.OperationalInsights/workspaces@2025-07-01' existin
   name: workspaceName
 }
 
-// One after the other, in their order: a function is refused while the one that it calls is missing.
+// Sequentially, in their order: Azure refuses a function while a function that it calls is missing.
 @batchSize(1)
 resource savedSearches 'Microsoft.OperationalInsights/workspaces/savedSearches@2025-07-01' = [
   for (saved, index) in functions: {
@@ -49,7 +49,7 @@ resource savedSearches 'Microsoft.OperationalInsights/workspaces/savedSearches@2
       functionAlias: saved.name
       functionParameters: parameters[index]
       version: 2
-      // Without it a second deployment is refused as a conflict. The type of the resource has it elsewhere, where it does not work.
+      // Without it, Azure refuses a second deployment as a conflict. The resource type has this property elsewhere, where it has no effect.
       #disable-next-line BCP037
       etag: '*'
     }

@@ -1,5 +1,5 @@
 metadata name = 'Gallery readers'
-metadata description = 'Who may give the applications of a gallery to VMs. Whoever creates or changes a VM that names an application has to be able to read the application, also if a policy added the name. Free of charge.'
+metadata description = 'Who may assign the applications of a gallery to VMs. Whoever creates or changes a VM that names an application must be able to read the application, even if a policy added it. Free of charge.'
 
 import { readerType } from '../types.bicep'
 

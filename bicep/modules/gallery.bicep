@@ -1,5 +1,5 @@
 metadata name = 'Gallery'
-metadata description = 'A compute gallery for the VM applications, with the identity by which it reads packages and configurations. Free of charge; its region cannot be changed later.'
+metadata description = 'A compute gallery for the VM applications, with the identity with which it reads packages and configurations. Free of charge; its region cannot be changed later.'
 
 import { tagsType } from '../types.bicep'
 
@@ -12,7 +12,7 @@ param name string
 param location string = resourceGroup().location
 
 // https://learn.microsoft.com/azure/virtual-machines/vm-applications-publish-with-managed-identity
-@description('Required. Resource id of the user-assigned identity by which the gallery reads blobs while it publishes. With it no address needs a signature, and the storage account needs neither keys nor anonymous access.')
+@description('Required. Resource id of the user-assigned identity with which the gallery reads blobs while it publishes. So addresses need no signature, and the storage account needs neither keys nor anonymous access.')
 param publisherIdentityResourceId string
 
 @description('Optional. Tags of the gallery.')

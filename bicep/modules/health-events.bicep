@@ -1,10 +1,10 @@
 metadata name = 'Health events'
-metadata description = 'Sends Azure\'s own health events about the VMs of this subscription to a second hub beside the lifecycle records: availability and annotations, also of VMs that are down.'
+metadata description = 'Sends Azure\'s health events about the VMs of this subscription to a second hub: availability and annotations, including those of VMs that are down.'
 
-// Costs: a little for each million events, and the hub.
+// Costs: a small amount for each million events, and the hub.
 // The feed is a preview of Azure.
 // Cannot be changed later: subscription and kind of the topic.
-// A subscription has one such topic: where it exists, deploying this fails.
+// A subscription can have one such topic: if it exists, this deployment fails.
 // Its deployment needs Microsoft.ResourceNotifications/systemTopics/subscribeToHealthResources/action.
 
 import { tagsType } from '../types.bicep'
@@ -20,10 +20,10 @@ param tags tagsType = {}
 @description('Required. Name of the Event Hubs namespace, in this resource group.')
 param eventHubNamespaceName string
 
-@description('Optional. Name of the hub, which is made. Not the one of the lifecycle records, whose readers expect nothing else.')
+@description('Optional. Name of the new hub. Not the hub of the lifecycle records, whose readers expect only those.')
 param eventHubName string = 'vm-health'
 
-@description('Optional. Partitions of the hub. Standard cannot change it later.')
+@description('Optional. Partitions of the hub. Cannot be changed later on Standard.')
 @minValue(1)
 @maxValue(32)
 param partitionCount int = 4

@@ -1,12 +1,12 @@
 metadata name = 'Identity operators'
-metadata description = 'Who may attach an identity to VMs. The identity of the bridges is often in another management group than the VMs, to which a role on theirs does not extend. Free of charge.'
+metadata description = 'Who may attach an identity to VMs. The identity of the bridges is often in another management group than the VMs, so a role on the management group of the VMs does not include it. Free of charge.'
 
 @description('Required. Name of the identity, which exists in this resource group.')
 @minLength(3)
 @maxLength(128)
 param identityName string
 
-@description('Required. Object ids of the managed identities that attach it: those of policy assignments.')
+@description('Required. Object ids of the managed identities of the policy assignments, which attach it.')
 param principalIds string[]
 
 resource identity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' existing = {

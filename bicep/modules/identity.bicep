@@ -1,10 +1,10 @@
 metadata name = 'Identity'
-metadata description = 'The user-assigned identity by which every bridge of the platform writes.'
+metadata description = 'The user-assigned identity with which every bridge of the platform writes.'
 
 // Free of charge.
 // Cannot be changed later: a new identity has a new client id, which every bridge needs, so delete it last,
 // after the fleet (see the order of removal in infra/deploy.md).
-// Every VM with it can write in the name of any other: a record names its author and does not prove it.
+// Every VM with it can write records in the name of any other VM, so a record does not prove its author.
 
 import { tagsType } from '../types.bicep'
 
@@ -13,7 +13,7 @@ import { tagsType } from '../types.bicep'
 @maxLength(128)
 param name string
 
-@description('Optional. Region of the identity. VMs of every region can carry it.')
+@description('Optional. Region of the identity. It can be attached to VMs in every region.')
 param location string = resourceGroup().location
 
 @description('Optional. Tags of the identity.')
@@ -28,11 +28,11 @@ resource identity 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' 
 @description('Name of the identity.')
 output name string = identity.name
 
-@description('Resource id: what is attached to the VMs.')
+@description('Resource id, which is attached to the VMs.')
 output resourceId string = identity.id
 
 @description('Client id, which the bridge names when it requests a token.')
 output clientId string = identity.properties.clientId
 
-@description('Principal id: what roles are assigned to.')
+@description('Principal id, to which roles are assigned.')
 output principalId string = identity.properties.principalId

@@ -1,7 +1,7 @@
 metadata name = 'Log Analytics'
-metadata description = 'The workspace that holds the tables: a new one, or one that exists and is left as it is.'
+metadata description = 'The workspace of the tables: a new one, or an existing one that is not changed.'
 
-// Costs: each GB taken in, and each GB kept longer than the retention included.
+// Costs: each GB ingested, and each GB kept longer than the included retention.
 // Cannot be changed later: the region, which is also the region of the data collection rules.
 // A deleted workspace keeps its name for 14 days.
 
@@ -12,7 +12,7 @@ import { tagsType } from '../types.bicep'
 @maxLength(63)
 param name string
 
-@description('Required. Whether the workspace exists. Then nothing of it is changed.')
+@description('Required. Whether the workspace exists. An existing workspace is not changed.')
 param exists bool
 
 @description('Optional. Region of a new workspace.')
@@ -21,22 +21,22 @@ param location string = resourceGroup().location
 @description('Optional. Tags of a new workspace.')
 param tags tagsType = {}
 
-@description('Optional. Retention of a new workspace in days, for tables that name none.')
+@description('Optional. Retention of a new workspace in days, for tables without their own.')
 @minValue(30)
 @maxValue(730)
 param retentionDays int = 90
 
-@description('Optional. GB a day after which a new workspace accepts nothing more until the next day; -1 = no limit. A limit can cost records: the bridges keep what is refused, within the limits of their outbox.')
+@description('Optional. GB a day after which a new workspace stops ingestion until the next day; -1 = no limit. Azure drops rows above the limit, and the bridges do not notice.')
 @minValue(-1)
 param dailyQuotaGb int = -1
 
-@description('Optional. Whether a new workspace takes records in from public networks. Disabled is for private link only.')
+@description('Optional. Whether a new workspace accepts records from public networks. Disabled is for private link only.')
 param publicNetworkAccessForIngestion 'Enabled' | 'Disabled' = 'Enabled'
 
 @description('Optional. Whether a new workspace can be queried from public networks. With Disabled the portal shows nothing outside the private network.')
 param publicNetworkAccessForQuery 'Enabled' | 'Disabled' = 'Enabled'
 
-@description('Optional. Whether a new workspace is locked against deletion. Only an owner or user access administrator can set and lift it.')
+@description('Optional. Whether a new workspace is locked against deletion. Only an owner or user access administrator can set and remove the lock.')
 param lockAgainstDeletion bool = false
 
 resource created 'Microsoft.OperationalInsights/workspaces@2025-07-01' = if (!exists) {
@@ -53,7 +53,7 @@ resource created 'Microsoft.OperationalInsights/workspaces@2025-07-01' = if (!ex
     }
     features: {
       disableLocalAuth: true
-      // Rows have no _ResourceId of their VM, so rights on a VM must not open the table: rights on workspace or table do.
+      // Rows have no _ResourceId, so rights on a VM do not grant access to its rows; rights on the workspace or the table do.
       enableLogAccessUsingOnlyResourcePermissions: false
     }
     publicNetworkAccessForIngestion: publicNetworkAccessForIngestion

@@ -10,7 +10,7 @@ import { deployedDefinitionType, publishedApplicationType, ringType } from '../f
 @maxLength(20)
 param platformName string
 
-@description('Optional. Region in which the identity of the assignment is kept.')
+@description('Optional. Region of the identity of the assignment.')
 param location string = deployment().location
 
 @description('Required. The definitions, by name.')
@@ -24,7 +24,7 @@ param rings ringType[]
 @minLength(1)
 param applications publishedApplicationType[]
 
-@description('Required. Resource id of the identity by which the bridges write.')
+@description('Required. Resource id of the identity with which the bridges write.')
 param identityResourceId string
 
 @description('Required. Regions of the platform.')
@@ -43,16 +43,16 @@ param unsupportedImages string[]
 @description('Required. Tag whose value is the name of a ring.')
 param ringTag string
 
-@description('Required. Tag that leaves a VM alone.')
+@description('Required. Tag that excludes a VM.')
 param optOutTag string
 
-@description('Required. Whether the lists of VMs where user-initiated restarts wait are part of it.')
+@description('Required. Whether the initiative includes the lists of VMs on which user-initiated restarts wait.')
 param auditUserInitiatedEvents bool
 
 @description('Required. DoNotEnforce only reports; Default changes new and updated VMs.')
 param enforcementMode 'Default' | 'DoNotEnforce'
 
-@description('Optional. Resource ids of subscriptions, resource groups or management groups that are left alone.')
+@description('Optional. Resource ids of subscriptions, resource groups or management groups that are excluded.')
 param notScopes string[] = []
 
 var definitionIds = toObject(definitions, definition => definition.name, definition => definition.resourceId)

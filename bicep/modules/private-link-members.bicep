@@ -1,8 +1,8 @@
 metadata name = 'Private link members'
-metadata description = 'Joins workspace and data collection endpoints to an Azure Monitor private link scope, which is otherwise left as it is.'
+metadata description = 'Joins workspace and data collection endpoints to an Azure Monitor private link scope, which is not changed otherwise.'
 
 // Free of charge.
-// What has joined can be reached through the private endpoints of the scope, by every network that uses it.
+// Every network that uses the scope can reach its members through the private endpoints of the scope.
 // A member removed from the list stays in Azure until you delete it.
 
 @description('Required. Name of the scope, which exists in this resource group.')
@@ -20,7 +20,7 @@ resource scope 'microsoft.insights/privateLinkScopes@2021-07-01-preview' existin
   name: scopeName
 }
 
-// One after the other: the scope refuses two changes at a time.
+// Sequentially, because the scope refuses two changes at the same time.
 @batchSize(1)
 resource members 'Microsoft.Insights/privateLinkScopes/scopedResources@2021-07-01-preview' = [
   for monitorResourceId in concat([workspaceResourceId], endpointResourceIds): {

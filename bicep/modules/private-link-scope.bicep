@@ -1,10 +1,10 @@
 metadata name = 'Private link scope'
-metadata description = 'A new Azure Monitor private link scope, which is open.'
+metadata description = 'A new Azure Monitor private link scope in open mode.'
 
 // Free of charge; its private endpoint is not.
-// Create one with care: a network sees one such scope only, because all of Azure Monitor shares its names in DNS, so a
-// second one replaces the first. An open scope changes nothing for other resources; PrivateOnly cuts every
-// other workspace off.
+// Create one with care: a network can use one such scope only. All of Azure Monitor shares its DNS names, so a
+// second scope replaces the first. An open scope does not affect other resources; PrivateOnly makes every
+// other workspace unreachable.
 
 @description('Required. Name of the scope.')
 @minLength(1)

@@ -2,7 +2,7 @@ metadata name = 'Private link'
 metadata description = 'Private endpoints in an existing subnet, for the Event Hubs namespaces and, if requested, for an Azure Monitor private link scope.'
 
 // Costs: each endpoint by the hour and by GB.
-// Private DNS zones only on their own switch: where a zone of that name is already linked to the network, a second one
+// Private DNS zones have their own switch: if a zone of the same name is already linked to the network, a second one
 // hides its records.
 // Needs Standard or Premium.
 
@@ -21,25 +21,25 @@ param subnetResourceId string
 @minLength(1)
 param eventHubNamespaceResourceIds string[]
 
-@description('Required. Host of one of the namespaces: the name of their DNS zone is made of it.')
+@description('Required. Host of one of the namespaces, from which the name of their DNS zone is derived.')
 param fullyQualifiedNamespace string
 
-@description('Required. Endpoint of one of the data collection endpoints: the name of the DNS zone of Azure Monitor is made of it.')
+@description('Required. Endpoint of one of the data collection endpoints, from which the name of the DNS zone of Azure Monitor is derived.')
 param logsIngestionEndpoint string
 
-@description('Required. Resource id of the private link scope that gets an endpoint; empty where it has one already.')
+@description('Required. Resource id of the private link scope that gets an endpoint; empty if it already has one.')
 param privateLinkScopeResourceId string
 
-@description('Optional. Whether private DNS zones are made and linked to the network. Leave it off where the organisation has such zones, and give their ids.')
+@description('Optional. Whether to create private DNS zones and link them to the network. If the organization has such zones, leave this off and pass their ids.')
 param createPrivateDnsZones bool = false
 
 @description('Conditional. Resource id of the network to which new zones are linked. Required with createPrivateDnsZones.')
 param virtualNetworkResourceId string = ''
 
-@description('Optional. Resource id of the private DNS zone for Event Hubs that exists. Empty: the organisation enters the addresses itself, or a zone is made.')
+@description('Optional. Resource id of the existing private DNS zone for Event Hubs. Empty: a zone is created, or the organization enters the addresses itself.')
 param eventHubsZoneResourceId string = ''
 
-@description('Optional. Resource id of the private DNS zone for Azure Monitor that exists. Empty: the organisation enters the addresses itself, or a zone is made.')
+@description('Optional. Resource id of the existing private DNS zone for Azure Monitor. Empty: a zone is created, or the organization enters the addresses itself.')
 param monitorZoneResourceId string = ''
 
 // x.servicebus.… is reached as x.privatelink.servicebus.…; x.region.ingest.monitor.azure.… in the zone privatelink.monitor.azure.…
@@ -79,7 +79,7 @@ resource monitorZone 'Microsoft.Network/privateDnsZones@2024-06-01' = if (create
     tags: tags
     properties: {
       registrationEnabled: false
-      // The zone holds few of Azure Monitor's many names: what it lacks is looked up in public, instead of not found.
+      // The zone contains few of Azure Monitor's many names; names that it lacks are resolved publicly instead of failing.
       resolutionPolicy: 'NxDomainRedirect'
       virtualNetwork: {
         id: virtualNetworkResourceId

@@ -1,5 +1,5 @@
 metadata name = 'Query pack'
-metadata description = 'Queries that everyone with rights on the pack finds in the portal, each with the question that it answers.'
+metadata description = 'Queries that everyone with rights on the pack can open in the portal, each with the question that it answers.'
 
 // Free of charge, and so are queries of tables on the Analytics plan.
 // A query removed from the list stays in the pack until you delete it.

@@ -11,14 +11,14 @@ param assignmentResourceId string
 @description('Required. Name of the platform, part of the names of the tasks.')
 param platformName string
 
-@description('Required. What is remediated: policies of one step.')
+@description('Required. Policies of one step to remediate.')
 param references policyReferenceType[]
 
-@description('Optional. Counts up to run the same tasks again: a task that has ended is not run again under its name.')
+@description('Optional. Increase it to run the same tasks again, because a task that has ended is not run again under the same name.')
 @minValue(1)
 param round int = 1
 
-@description('Optional. Resources that are changed at the same time.')
+@description('Optional. Number of resources to change at the same time.')
 @minValue(1)
 @maxValue(30)
 param parallelDeployments int = 10
@@ -29,11 +29,11 @@ resource remediation 'Microsoft.PolicyInsights/remediations@2024-10-01' = [
     properties: {
       policyAssignmentId: assignmentResourceId
       policyDefinitionReferenceId: reference.id
-      // A management group cannot evaluate anew before it remediates.
+      // A management group cannot be evaluated again before the remediation.
       resourceDiscoveryMode: 'ExistingNonCompliant'
       resourceCount: 50000
       parallelDeployments: parallelDeployments
-      // From 0 to 1, although the type is a whole number: the task stops when more than a tenth has failed.
+      // A share from 0 to 1, although the type is an integer: the task stops when more than a tenth has failed.
       failureThreshold: {
         percentage: json('0.1')
       }

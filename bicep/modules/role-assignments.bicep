@@ -2,7 +2,7 @@ metadata name = 'Role assignments'
 metadata description = 'The roles on one shard: bridges may send to the hub and to the rule, readers may receive from the hub. No other rights, no wider scope.'
 
 // Free of charge; a subscription has a few thousand role assignments.
-// Takes up to 30 minutes to be known everywhere: until then the bridges are refused, keep their records and retry.
+// New assignments take up to 30 minutes to take effect; until then Azure refuses the bridges, which keep their records and retry.
 // The names are made of scope, principal and role, so a second deployment changes nothing.
 
 import { readerType } from '../types.bicep'

@@ -10,7 +10,7 @@ param packageUri string
 @description('Required. Client id of a user-assigned identity of the scale set that may read the package: Storage Blob Data Reader on its container.')
 param identityClientId string
 
-@description('Required. Configuration of the bridge, as JSON. It must hold no secret: while it is installed, every user of the VM can read it in the list of processes.')
+@description('Required. Configuration of the bridge, as JSON. It must not contain secrets: during installation, every user of the VM can read it in the process list.')
 @secure()
 param configuration string
 

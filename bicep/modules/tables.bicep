@@ -15,7 +15,7 @@ param workspaceName string
 @maxValue(730)
 param retentionDays int = 90
 
-@description('Optional. Days for which rows are kept at all. Between retentionDays and this they are found by a search job.')
+@description('Optional. Days for which rows are kept in total. Between retentionDays and this they are found by a search job.')
 @minValue(4)
 @maxValue(4383)
 param totalRetentionDays int = 365

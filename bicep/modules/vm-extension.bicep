@@ -12,10 +12,10 @@ param location string = resourceGroup().location
 @description('Required. Blob address of the package, without a signature.')
 param packageUri string
 
-@description('Required. Client id of a user-assigned identity of the VM that may read the package: Storage Blob Data Reader on its container.')
+@description('Required. Client id of a user-assigned identity of the VM that can read the package: Storage Blob Data Reader on its container.')
 param identityClientId string
 
-@description('Required. Configuration of the bridge, as JSON. It must hold no secret: while it is installed, every user of the VM can read it in the list of processes.')
+@description('Required. Configuration of the bridge, as JSON. It must not contain secrets: during installation, every user of the VM can read it in the process list.')
 @secure()
 param configuration string
 

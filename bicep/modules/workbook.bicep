@@ -2,17 +2,17 @@ metadata name = 'Workbook'
 metadata description = 'A workbook of Azure Monitor over the workspace.'
 
 // Free of charge, and so are queries of tables on the Analytics plan.
-// Every deployment writes it anew, so what was changed in the portal is lost: save such a change under another name.
+// Every deployment overwrites changes made in the portal: save such a change under another name.
 
 import { tagsType } from '../types.bicep'
 
-@description('Required. Stable name: the id of the workbook is made of it.')
+@description('Required. Stable name, from which the id of the workbook is generated.')
 param name string
 
-@description('Required. Name that the portal shows.')
+@description('Required. Display name in the portal.')
 param displayName string
 
-@description('Optional. What it shows.')
+@description('Optional. Description of its contents.')
 param summary string = ''
 
 @description('Optional. Region of the workbook.')
@@ -24,7 +24,7 @@ param tags tagsType = {}
 @description('Required. Resource id of the workspace under which the portal lists it.')
 param workspaceResourceId string
 
-@description('Required. Text of the workbook, without ids of resources inside.')
+@description('Required. Text of the workbook, without resource ids.')
 param content string
 
 resource workbook 'Microsoft.Insights/workbooks@2023-06-01' = {

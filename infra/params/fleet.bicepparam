@@ -1,6 +1,6 @@
 using '../fleet.bicep'
 
-// Exists before, with the identity: Storage Blob Data Contributor on the storage account of the packages.
+// Must exist before, with the identity, which needs Storage Blob Data Contributor on the storage account of the packages.
 param gallery = {
   subscriptionId: '00000000-0000-0000-0000-000000000000'
   resourceGroupName: 'rg-vm-applications'
@@ -43,7 +43,7 @@ param platforms = [
   }
 ]
 
-// See infra/fleet.bicep for what each choice costs. platformApproves deploys two policies with young aliases, and a definition with an
+// infra/fleet.bicep describes the choices. platformApproves deploys two policies with new aliases, and a definition with an
 // alias that a cloud does not know fails the whole deployment.
 param userInitiatedEvents = 'acceptDelay'
 

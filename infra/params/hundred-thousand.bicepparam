@@ -1,7 +1,7 @@
-// 100,000 VMs of one geography, over three shards. A namespace takes 5,000 connections, and a bridge holds one only while
-// an event of its VM is near; a rule takes 12,000 requests a minute. When Azure updates a region and a tenth of all VMs
-// hear of it within a minute, that is 10,000 connections and 11,667 requests: two shards would do, a third leaves room.
-// Divide the regions so that no shard has more than its part. A region that alone has more than 50,000 VMs needs Premium.
+// 100,000 VMs in one geography, on three shards. A namespace accepts 5,000 connections, and a bridge holds one only while
+// an event of its VM is near; a rule accepts 12,000 requests a minute. When Azure updates a region and a tenth of all VMs
+// get an event within a minute, that is 10,000 connections and 11,667 requests: two shards are enough, a third is a reserve.
+// Distribute the regions evenly over the shards. A region that alone has more than 50,000 VMs needs Premium.
 // az deployment sub create --location westeurope --parameters infra/params/hundred-thousand.bicepparam
 using '../main.bicep'
 
@@ -34,7 +34,7 @@ param eventHubSize = {
   partitionCount: 32
   retentionHours: 168
 }
-// Put your own in: object ids of groups in Microsoft Entra ID. They read the hub, and query the tables.
+// Replace with your own: object ids of groups in Microsoft Entra ID. They read the hub, and query the tables.
 param readers = [
   {
     principalId: '00000000-0000-0000-0000-000000000000'

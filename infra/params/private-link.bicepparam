@@ -1,5 +1,5 @@
-// A network that lets nothing out: Event Hubs and the rules are reached by private endpoints only. The network has a
-// private link scope for Azure Monitor and zones already: the scope is joined, the zones are used.
+// A network without outbound access: Event Hubs and the rules are reached through private endpoints only. The network already
+// has a private link scope for Azure Monitor and DNS zones: the deployment joins the scope and uses the zones.
 // The portal can still query the workspace from anywhere, with rights on it.
 // az deployment sub create --location westeurope --parameters infra/params/private-link.bicepparam
 using '../main.bicep'

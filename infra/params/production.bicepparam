@@ -1,4 +1,4 @@
-// One region that matters, up to ten thousand VMs: as many partitions as Standard allows, since it cannot get more later.
+// Production in one region, up to ten thousand VMs: as many partitions as Standard allows, because they cannot be added later.
 // az deployment sub create --location westeurope --parameters infra/params/production.bicepparam
 using '../main.bicep'
 
@@ -21,7 +21,7 @@ param eventHubSize = {
   partitionCount: 32
   retentionHours: 168
 }
-// Put your own in: object ids of groups in Microsoft Entra ID. They read the hub, and query the tables.
+// Replace with your own: object ids of groups in Microsoft Entra ID. They read the hub, and query the tables.
 param readers = [
   {
     principalId: '00000000-0000-0000-0000-000000000000'

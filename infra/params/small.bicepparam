@@ -1,4 +1,4 @@
-// A first fleet, up to a few thousand VMs of one region: the least that works, and is safe to keep.
+// A first fleet, up to a few thousand VMs in one region: the smallest configuration for permanent use.
 // az deployment sub create --location westeurope --parameters infra/params/small.bicepparam
 using '../main.bicep'
 

@@ -1,6 +1,6 @@
 using '../vm.bicep'
 
-// The output settings of infra/main.bicep, from which this was made: az deployment sub show --name … --query properties.outputs.settings.value
+// The output settings of infra/main.bicep: az deployment sub show --name … --query properties.outputs.settings.value
 param settings = {
   fullyQualifiedNamespace: 'evhns-vm-lifecycle.servicebus.windows.net'
   eventHubName: 'vm-lifecycle'
@@ -12,7 +12,7 @@ param settings = {
   identityResourceId: '/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/rg-vm-lifecycle/providers/Microsoft.ManagedIdentity/userAssignedIdentities/id-vm-lifecycle'
 }
 
-// Restarts that you ask for go ahead at once. The other two choices are described in infra/vm.bicep.
+// Restarts that you request take effect at once. infra/vm.bicep describes the other two choices.
 param userInitiatedEvents = 'platformApproves'
 
 param delivery = 'script'
