@@ -48,6 +48,9 @@ export function createLog(options: {
   );
 }
 
+/** The message of whatever was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /**
  * Only what says what went wrong. The SDKs' errors carry whole requests and, in `failedLogs`, every record that was not
  * uploaded: logged as they are, one of them fills megabytes.

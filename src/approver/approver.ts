@@ -11,7 +11,7 @@ import { differenceBetween } from '../lifecycle/approval-terms.ts';
 import { hasApproved } from '../lifecycle/approved-record.ts';
 import type { ScheduledEvent } from '../lifecycle/scheduled-event.ts';
 import type { Transition } from '../lifecycle/transition.ts';
-import { createRateLimit } from '../log.ts';
+import { createRateLimit, messageOf } from '../log.ts';
 import type { ApprovalIntent } from '../outbox/outbox.ts';
 import { isApprovingDisabled } from './disabled.ts';
 import { keyOf } from './event-key.ts';
@@ -185,7 +185,7 @@ export function createApprover(options: ApproverOptions): Approver {
       try {
         return await approveManually(argument, { view, carryOut, isCertain, isClosing: () => isClosing, isApproved });
       } catch (error) {
-        return refusal(`The service failed at it: ${error instanceof Error ? error.message : String(error)}`);
+        return refusal(`The service failed at it: ${messageOf(error)}`);
       }
     },
     async close(withinMs) {

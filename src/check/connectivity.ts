@@ -1,8 +1,9 @@
 import { lookup } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { proxyBefore } from '../azure/proxy.ts';
 
-/** The way to a destination, as the SDKs would take it. */
+/** The route to a destination, as the SDKs would take it. */
 export interface NetworkPath {
   readonly host: string;
   readonly port: number;
@@ -10,6 +11,16 @@ export interface NetworkPath {
   readonly tls: boolean;
   readonly proxy: URL | null;
 }
+
+/** The way to a URL of http or https. */
+export function networkPathTo(url: string): NetworkPath {
+  const { hostname, port, protocol } = new URL(url);
+  const tls = protocol === 'https:';
+  return { host: unbracketed(hostname), port: Number(port || (tls ? 443 : 80)), tls, proxy: proxyBefore(hostname) };
+}
+
+/** A host of a URL as an address: IPv6 without its brackets. */
+export const unbracketed = (hostname: string): string => hostname.replace(/^\[|\]$/g, '');
 
 export type Step = 'name' | 'tcp' | 'tls';
 
@@ -51,7 +62,7 @@ export async function probe(way: NetworkPath, ms: number, signal: AbortSignal): 
 }
 
 const proxyAddress = (proxy: URL): { host: string; port: number } => ({
-  host: proxy.hostname.replace(/^\[|\]$/g, ''),
+  host: unbracketed(proxy.hostname),
   port: Number(proxy.port || 80),
 });
 

@@ -1,11 +1,31 @@
 import { classify } from '../azure/errors.ts';
-import type { Destination } from '../azure/failure.ts';
+import { type Destination, sentence } from '../azure/failure.ts';
+import type { CheckResult, SendResult } from '../sinks/sink.ts';
 import type { NetworkPath, ProbeResult, Step } from './connectivity.ts';
 import { type Finding, notProven, ok, problem, warning } from './finding.ts';
+import type { KnownVm } from './remedy.ts';
 
 const steps: readonly Step[] = ['name', 'tcp', 'tls'];
 /** Azure renews its own certificates long before; another authority may have forgotten. */
 const soonMs = 3 * 86_400_000;
+
+/** The finding of a destination that could not be asked; null where it was: there is a token, and a connection to it. */
+export function notAsked<Id extends string>(what: Id, result: CheckResult, isReachable: boolean): Finding<Id> | null {
+  if (result.code.startsWith('token-')) return notProven(what, 'Not tried without a token: see identity.token.');
+  return isReachable ? null : notProven(what, 'Not tried without a connection: see above.');
+}
+
+/** The finding of the test record that `--write` sends; `result` is null where none was sent. */
+export function testRecordFinding<Id extends string>(
+  what: Id,
+  result: SendResult | null,
+  { to, vm }: { readonly to: Destination; readonly vm: KnownVm },
+): Finding<Id> {
+  if (result === null)
+    return notProven(what, `No test record was sent${vm === null ? ': this VM does not know its name' : ''}.`);
+  if (result.kind === 'delivered') return ok(what, `${sentence(to.name)} accepted a test record (isTest is true).`);
+  return problem(what, result.reason);
+}
 
 /** What the way to a sink proves: one line for each step of it. */
 export function networkFindings<Key extends string>(

@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
+import { type Log, messageOf } from '../log.ts';
 import { type ShortPath, shortPath, statusPaths } from './status-path.ts';
 
 export interface StatusServerOptions {
@@ -121,7 +121,7 @@ async function listen(path: string, answer: (socket: Socket) => void): Promise<L
     };
   } catch (error) {
     address?.[Symbol.dispose]();
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

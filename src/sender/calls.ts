@@ -1,4 +1,5 @@
 import { aborted, KnownFailure } from '../azure/failure.ts';
+import { messageOf } from '../log.ts';
 import type { Port } from './channel.ts';
 
 /** What one end offers to the other: functions of one value. */
@@ -54,7 +55,7 @@ export function createCalls<Theirs extends Methods, Ours extends Methods>(
       if (!handler) throw new Error(`there is no ${name}`);
       return { kind: 'answer', id, value: await handler(value, callOff.signal) };
     } catch (error) {
-      return { kind: 'threw', id, message: error instanceof Error ? error.message : String(error) };
+      return { kind: 'threw', id, message: messageOf(error) };
     } finally {
       running.delete(id);
     }

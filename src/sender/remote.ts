@@ -2,6 +2,7 @@ import type { TokenCredential } from '@azure/identity';
 import type { DeadlineCounts } from '../azure/deadline.ts';
 import { failedCheck, KnownFailure, retry } from '../azure/failure.ts';
 import type { HeartbeatSender } from '../heartbeat/sender.ts';
+import { messageOf } from '../log.ts';
 import type { SinkShape } from '../sinks/descriptor.ts';
 import type { Failure, Sink } from '../sinks/sink.ts';
 import type { SenderProcess } from './sender-process.ts';
@@ -58,7 +59,7 @@ export const createRemoteTokens = (process: SenderProcess): TokenCredential =>
 /** Anything else is an internal error of the other process: it must not cost a record either. */
 function failureOf(error: unknown): Failure {
   if (error instanceof KnownFailure) return error.failure;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const reason = `Internal error in the sender: ${message}; the batch is sent again. Please report it.`;
   return retry('transient', 'sender-threw', reason);
 }

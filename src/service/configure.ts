@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { messageOf } from '../log.ts';
 import type { Machine } from './machine.ts';
 import { fromRoot } from './places.ts';
 import { Refusal } from './refusals.ts';
@@ -38,7 +39,7 @@ function contentOf(file: string): Buffer {
     if (!kind.isFile()) throw unreadable(`it is ${kind.isDirectory() ? 'a directory' : 'no regular file'}`);
     return readFileSync(file);
   } catch (error) {
-    throw error instanceof Refusal ? error : unreadable(error instanceof Error ? error.message : String(error));
+    throw error instanceof Refusal ? error : unreadable(messageOf(error));
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import { closeSync, lstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../log.ts';
 import { serviceName, unitName } from './places.ts';
 import { Refusal } from './refusals.ts';
 import { faultOfSignature } from './signature.ts';
@@ -104,7 +105,7 @@ function manifestIn(from: string): Buffer {
   try {
     return readFileSync(join(from, manifestName));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new Refusal(
       'missing',
       `${from} holds no package: ${why}. Name the folder that the archive unpacks to with --from.`,

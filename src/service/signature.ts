@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../log.ts';
 import { Refusal } from './refusals.ts';
 
 /** Beside the manifest, which lists the SHA-256 of everything else: who has signed the one has signed the package. */
@@ -28,7 +29,7 @@ export function readPublicKey(file: string): KeyObject {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw refusal(error instanceof Error ? error.message : String(error));
+    throw refusal(messageOf(error));
   }
   // The public one could be made of it; but it has no business on this machine.
   if (text.includes('PRIVATE KEY')) throw refusal('it is a private key, which is to stay where packages are built');

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { messageOf } from '../log.ts';
 import { inspect } from './inspect.ts';
 import { alone, lockPatienceMs } from './installer-lock.ts';
 import type { Facts, Machine } from './machine.ts';
@@ -139,7 +140,7 @@ function removeTree(folder: string): boolean {
     return true;
   } catch (error) {
     if (!isEmpty(folder)) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       throw new Refusal('notDone', `${folder} cannot be removed: ${why}.`);
     }
   }

@@ -1,4 +1,5 @@
 import { notProven } from '../../check/finding.ts';
+import { messageOf } from '../../log.ts';
 import type { SinkDescriptor } from '../../sinks/descriptor.ts';
 import { configuredSinks, type SinkKey, sinks } from '../../sinks/registry.ts';
 import { checkApprove } from './approve.ts';
@@ -48,9 +49,7 @@ async function run(check: Check, context: CheckContext): Promise<readonly Findin
   } catch (error) {
     const what =
       (Object.keys(checkIds) as CheckId[]).find((one) => one.startsWith(`${check.class}.`)) ?? 'configuration.read';
-    return [
-      notProven(what, `This check did not come to an end: ${error instanceof Error ? error.message : String(error)}.`),
-    ];
+    return [notProven(what, `This check did not come to an end: ${messageOf(error)}.`)];
   }
 }
 

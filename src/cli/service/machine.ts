@@ -2,6 +2,7 @@ import { delimiter } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import { platformPaths, readConfigFile } from '../../config/config-file.ts';
 import { readConfig } from '../../config/read-config.ts';
+import { messageOf } from '../../log.ts';
 import { askService } from '../../outbox/control/client.ts';
 import { pingRequest, reachIn } from '../../requests/ping.ts';
 import { type CheckedConfiguration, factsOf, type Machine, type PingResult } from '../../service/machine.ts';
@@ -66,7 +67,7 @@ async function greet(directory: string): Promise<PingResult> {
   } catch (error) {
     return {
       ok: false,
-      message: `its state in ${directory} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+      message: `its state in ${directory} cannot be written: ${messageOf(error)}`,
     };
   }
 }

@@ -1,9 +1,9 @@
 import { type Destination, sentence } from '../../azure/failure.ts';
 import { proxyBefore } from '../../azure/proxy.ts';
-import { type NetworkPath, probe } from '../../check/connectivity.ts';
+import { type NetworkPath, probe, unbracketed } from '../../check/connectivity.ts';
 import { networkMs, objectIdFor, type SinkCheckContext, tokenMs, withTokens } from '../../check/context.ts';
-import { type Finding, notProven, ok, problem } from '../../check/finding.ts';
-import { networkFindings } from '../../check/network.ts';
+import { type Finding, ok, problem } from '../../check/finding.ts';
+import { networkFindings, notAsked, testRecordFinding } from '../../check/network.ts';
 import type { KnownVm } from '../../check/remedy.ts';
 import type { Observer } from '../../lifecycle/scheduled-event.ts';
 import type { CheckResult, SendResult } from '../sink.ts';
@@ -57,13 +57,13 @@ export function networkPathTo(config: EventHubsConfig, to: Destination): Network
   const { hostname, port } = URL.parse(`amqp://${to.host}`) ?? { hostname: to.host, port: '' };
   const usual = overWebSockets ? 443 : tls ? 5671 : 5672;
   const proxy = overWebSockets ? proxyBefore(to.host) : null;
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || usual), tls, proxy };
+  return { host: unbracketed(hostname), port: Number(port || usual), tls, proxy };
 }
 
 export interface SendSeen {
   readonly config: EventHubsConfig;
   readonly to: Destination;
-  /** What opening a sending link came to. */
+  /** Of opening a sending link. */
   readonly verdict: CheckResult;
   readonly wayIsOpen: boolean;
   readonly objectId: string | null;
@@ -75,32 +75,12 @@ export interface SendSeen {
 
 export function sendFindings(seen: SendSeen): readonly EventHubsFinding[] {
   const { to, verdict, wayIsOpen, write, probe } = seen;
-  const probed: readonly EventHubsFinding[] = write ? [probeFinding(seen, probe)] : [];
-  if (verdict.ok) {
-    return [
-      ok('eventHubs.send', `${sentence(to.sender)} may send to ${to.name}: a sending link was opened.`),
-      ...probed,
-    ];
-  }
-  if (verdict.code.startsWith('token-')) {
-    return [notProven('eventHubs.send', 'Without a token the hub cannot be asked: see identity.token.'), ...probed];
-  }
-  if (!wayIsOpen) {
-    return [notProven('eventHubs.send', 'Not tried further, since the way to it is not open: see above.'), ...probed];
-  }
-  return [problem('eventHubs.send', verdict.detail, remedyFor(verdict.code, seen)), ...probed];
-}
-
-function probeFinding({ to, vm }: SendSeen, probe: SendResult | null): EventHubsFinding {
-  const what = 'eventHubs.probe';
-  if (probe === null) {
-    return notProven(
-      what,
-      vm === null ? 'No test record was sent: this VM does not know its name.' : 'No test record was sent.',
-    );
-  }
-  if (probe.kind === 'delivered') return ok(what, `${sentence(to.name)} took a test record (isTest is true).`);
-  return problem(what, probe.reason);
+  const probed: readonly EventHubsFinding[] = write ? [testRecordFinding('eventHubs.probe', probe, seen)] : [];
+  const sending = verdict.ok
+    ? ok('eventHubs.send', `${sentence(to.sender)} may send to ${to.name}: a sending link was opened.`)
+    : (notAsked('eventHubs.send', verdict, wayIsOpen) ??
+      problem('eventHubs.send', verdict.detail, remedyFor(verdict.code, seen)));
+  return [sending, ...probed];
 }
 
 function remedyFor(code: string, { config, vm, objectId }: SendSeen): string | undefined {

@@ -1,11 +1,10 @@
 import { type Stats, statSync } from 'node:fs';
 import { classify } from '../../azure/errors.ts';
 import { type Destination, sentence } from '../../azure/failure.ts';
-import { proxyBefore } from '../../azure/proxy.ts';
-import { type NetworkPath, probe } from '../../check/connectivity.ts';
+import { networkPathTo, probe } from '../../check/connectivity.ts';
 import { networkMs, type SinkCheckContext, tokenMs, withTokens } from '../../check/context.ts';
 import { commandIn, type Finding, notProven, ok, problem, warning } from '../../check/finding.ts';
-import { networkFindings } from '../../check/network.ts';
+import { networkFindings, notAsked } from '../../check/network.ts';
 import type { CheckResult, SendResult } from '../sink.ts';
 import { destinationOf, type HttpConfig } from './config.ts';
 import type { httpFindings } from './findings.ts';
@@ -21,7 +20,7 @@ export async function checkHttp(config: HttpConfig, context: SinkCheckContext): 
   const { clock, credential, signal, write } = context;
   const to = destinationOf(config);
   if (context.offline) return config.headerFile === null ? [] : [await credentialFinding(config, to, context)];
-  const way = networkPathTo(config);
+  const way = networkPathTo(config.url);
   const sink = createHttpSink({ config, credential, clock, waits });
   const check = () => sink.check(signal);
   try {
@@ -43,17 +42,6 @@ export async function checkHttp(config: HttpConfig, context: SinkCheckContext): 
   } finally {
     await sink.close();
   }
-}
-
-export function networkPathTo({ url }: Pick<HttpConfig, 'url'>): NetworkPath {
-  const { hostname, port, protocol } = new URL(url);
-  const tls = protocol === 'https:';
-  return {
-    host: hostname.replace(/^\[|\]$/g, ''),
-    port: Number(port || (tls ? 443 : 80)),
-    tls,
-    proxy: proxyBefore(hostname),
-  };
 }
 
 async function credentialFinding(
@@ -118,11 +106,9 @@ export function reachFinding({ to, verdict, wayIsOpen, probed }: ReachSeen): Htt
       `${sentence(to.name)} answers. Whether it takes events can only be proven by one: check --write, or emit-test.`,
     );
   }
-  if (verdict.code.startsWith('token-'))
-    return notProven(what, 'Without a token the endpoint cannot be asked: see identity.token.');
-  if (verdict.code.startsWith('header-'))
-    return notProven(what, 'Without its header the endpoint cannot be asked: see http.credential.');
-  if (!wayIsOpen) return notProven(what, 'Not tried further, since the way to it is not open: see above.');
+  if (verdict.code.startsWith('header-')) return notProven(what, 'Not tried without the header: see http.credential.');
+  const untried = notAsked(what, verdict, wayIsOpen);
+  if (untried !== null) return untried;
   if (/^http-(3\d\d|401|403)$/.test(verdict.code))
     return warning(
       what,

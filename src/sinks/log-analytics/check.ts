@@ -1,9 +1,8 @@
 import { type Destination, sentence } from '../../azure/failure.ts';
-import { proxyBefore } from '../../azure/proxy.ts';
-import { type NetworkPath, probe } from '../../check/connectivity.ts';
+import { networkPathTo, probe } from '../../check/connectivity.ts';
 import { networkMs, objectIdFor, type SinkCheckContext, tokenMs, withTokens } from '../../check/context.ts';
 import { type Finding, notProven, ok, problem } from '../../check/finding.ts';
-import { networkFindings } from '../../check/network.ts';
+import { networkFindings, notAsked, testRecordFinding } from '../../check/network.ts';
 import type { KnownVm } from '../../check/remedy.ts';
 import type { CheckResult, Entry, SendResult } from '../sink.ts';
 import { monitorScope } from './clouds.ts';
@@ -24,7 +23,7 @@ export async function checkLogAnalytics(
 ): Promise<readonly LogAnalyticsFinding[]> {
   const { clock, credential, signal, write } = context;
   const to = destinationOf(config);
-  const way = networkPathTo(config);
+  const way = networkPathTo(config.endpoint);
   const sink = createLogAnalyticsSink({ config, credential, clock, waits });
   const [seen, verdict] = await Promise.all([
     probe(way, networkMs, signal),
@@ -49,15 +48,10 @@ export async function checkLogAnalytics(
   ];
 }
 
-export function networkPathTo({ endpoint }: LogAnalyticsConfig): NetworkPath {
-  const { hostname, port } = new URL(endpoint);
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 443), tls: true, proxy: proxyBefore(hostname) };
-}
-
 export interface WriteSeen {
   readonly config: LogAnalyticsConfig;
   readonly to: Destination;
-  /** What an empty request came to. */
+  /** Of an empty request. */
   readonly verdict: CheckResult;
   readonly wayIsOpen: boolean;
   readonly objectId: string | null;
@@ -69,7 +63,7 @@ export interface WriteSeen {
 
 export const writeFindings = (seen: WriteSeen): readonly LogAnalyticsFinding[] => [
   right(seen),
-  ...(seen.write ? [probed(seen)] : []),
+  ...(seen.write ? [testRecordFinding('logAnalytics.probe', seen.probe?.result ?? null, seen)] : []),
   columns(seen),
 ];
 
@@ -83,24 +77,7 @@ function right(seen: WriteSeen): LogAnalyticsFinding {
       `${sentence(to.sender)} probably may write to ${to.name}: an empty request was not refused. Only a row proves it: check --write.`,
     );
   }
-  if (verdict.code.startsWith('token-')) {
-    return notProven(what, 'Without a token the rule cannot be asked: see identity.token.');
-  }
-  if (!wayIsOpen) return notProven(what, 'Not tried further, since the way to it is not open: see above.');
-  return problem(what, verdict.detail, remedyFor(seen));
-}
-
-function probed({ to, vm, probe }: WriteSeen): LogAnalyticsFinding {
-  const what = 'logAnalytics.probe';
-  if (probe === null) {
-    return notProven(
-      what,
-      vm === null ? 'No test row was sent: this VM does not know its name.' : 'No test row was sent.',
-    );
-  }
-  const { result } = probe;
-  if (result.kind === 'delivered') return ok(what, `${sentence(to.name)} accepted a test row (IsTest is true).`);
-  return problem(what, result.reason);
+  return notAsked(what, verdict, wayIsOpen) ?? problem(what, verdict.detail, remedyFor(seen));
 }
 
 /** A rule answers 204 and drops a column that it does not declare: only the table shows that. */
@@ -110,7 +87,7 @@ function columns({ config, probe }: WriteSeen): LogAnalyticsFinding {
   if (probe === null) {
     return notProven(what, `Whether the stream takes all ${count} columns can only be proven by a row: check --write.`);
   }
-  if (probe.result.kind !== 'delivered') return notProven(what, 'The test row was not accepted: see above.');
+  if (probe.result.kind !== 'delivered') return notProven(what, 'The test record was not accepted: see above.');
   return ok(
     what,
     `None of the ${count} columns was refused. Azure silently drops columns that the stream does not declare: this shows what arrived, after some minutes.`,

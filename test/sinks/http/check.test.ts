@@ -2,9 +2,10 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { networkPathTo } from '../../../src/check/connectivity.ts';
 import type { SinkCheckContext } from '../../../src/check/context.ts';
 import { systemClock } from '../../../src/clock.ts';
-import { canRead, checkHttp, networkPathTo } from '../../../src/sinks/http/check.ts';
+import { canRead, checkHttp } from '../../../src/sinks/http/check.ts';
 import type { HttpConfig } from '../../../src/sinks/http/config.ts';
 import { sampleEntry } from '../../support/sample-record.ts';
 import { type Receiver, startReceiver, unusedPort } from './receiver.ts';
@@ -171,5 +172,5 @@ test.for([
   ['http://[::1]:8080/a', { host: '::1', port: 8080, tls: false, proxy: null }],
   ['http://localhost', { host: 'localhost', port: 80, tls: false, proxy: null }],
 ] as const)('the way to %s', ([url, way]) => {
-  expect(networkPathTo({ url })).toEqual(way);
+  expect(networkPathTo(url)).toEqual(way);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { networkPathTo, type WriteSeen, writeFindings } from '../../../src/sinks/log-analytics/check.ts';
+import { networkPathTo } from '../../../src/check/connectivity.ts';
+import { type WriteSeen, writeFindings } from '../../../src/sinks/log-analytics/check.ts';
 import { destinationOf } from '../../../src/sinks/log-analytics/config.ts';
 import { sampleEntry } from '../../support/sample-record.ts';
 
@@ -36,7 +37,7 @@ test.for([
     name: 'the way is closed',
     more: { ...refusal('x'), wayIsOpen: false },
     verdict: 'not-proven',
-    message: /not open/,
+    message: /without a connection/,
     remedy: undefined,
   },
   {
@@ -87,5 +88,5 @@ test('a row that the rule finds malformed is a problem, and verifies no column',
 });
 
 test('the way to Log Analytics is that of its endpoint', () => {
-  expect(networkPathTo(config)).toMatchObject({ host: 'x.ingest.monitor.azure.com', port: 443, tls: true });
+  expect(networkPathTo(config.endpoint)).toMatchObject({ host: 'x.ingest.monitor.azure.com', port: 443, tls: true });
 });
