@@ -28,8 +28,8 @@ import { bufferedRecord, type FoundDelivery } from './store/deliveries.ts';
 import { Disk } from './store/disk.ts';
 import type { OutboxFile } from './store/outbox-file.ts';
 import { resumed } from './store/position-mark.ts';
+import type { StoredObserver } from './store/state-store.ts';
 import { isWorthStoring, newState, writeChecked } from './store/state-store.ts';
-import type { StoredObserver } from './store/stored-state.ts';
 import { WriteBuffer } from './write-buffer.ts';
 
 /** While nothing can be written, deliveries alone do not try the disk more often than this. */

@@ -93,11 +93,7 @@ function connectElsewhere(path: string): DatabaseSync {
   }
 }
 
-function urlOf(path: string, query: string): URL {
-  const url = pathToFileURL(path);
-  url.search = query;
-  return url;
-}
+const urlOf = (path: string, query: string): URL => Object.assign(pathToFileURL(path), { search: query });
 
 /** Verifies that it is an outbox that this build reads, and then prepares it. Closes it where that fails. */
 const guarded = (db: DatabaseSync, path: string, migrations = ours, prepare: (db: DatabaseSync) => void = () => {}) =>

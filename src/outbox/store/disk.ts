@@ -132,11 +132,8 @@ export class Disk {
     this.#archiveDue ??= { reason, pending: this.#pendingBySink };
     this.#drop();
     this.#recovery = null;
-    try {
-      this.#open();
-    } catch (error) {
-      this.#markDegraded(error);
-    }
+    this.#openedAt = Number.NEGATIVE_INFINITY;
+    this.attempt(() => null);
   }
 
   maintain(): void {

@@ -1,8 +1,7 @@
 import { constants, existsSync, ftruncateSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { OutboxInUse, troubleOf } from './errors.ts';
-import { type FileIdentity, fileIdentityOf } from './file-identity.ts';
-import { withFile } from './files.ts';
+import { type FileIdentity, fileIdentityOf, withFile } from './files.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { closedOnError } from './sql.ts';
 

@@ -2,16 +2,14 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { LifecycleState } from '../../lifecycle/state.ts';
 import type { PendingQuery, Recovery, SinkProgress } from '../outbox.ts';
 import type { WriteBuffer } from '../write-buffer.ts';
-import { firstChunk } from './chunks.ts';
 import { CounterChanges } from './counters.ts';
 import { type BufferedRecord, type FoundDelivery, prepareDeliveries } from './deliveries.ts';
-import { type FileIdentity, fileIdentityOf } from './file-identity.ts';
-import { sizeOf } from './files.ts';
+import { type FileIdentity, fileIdentityOf, sizeOf } from './files.ts';
 import { logBytes, slackBytes } from './retention.ts';
 import { loadSinks, prepareSinkWriter, reconcileSinks, type SinkRow } from './sink-store.ts';
 import { one, transaction } from './sql.ts';
+import type { StoredObserver } from './state-store.ts';
 import { lastDocumentAtIsDue, prepareStateWriter } from './state-store.ts';
-import type { StoredObserver } from './stored-state.ts';
 import { writeTombstones } from './tombstones.ts';
 
 /** What was read of a file when it was opened. */
@@ -202,4 +200,27 @@ export function dropBehind(db: DatabaseSync, position: number): void {
   db.prepare('DELETE FROM deliveries WHERE sink IN (SELECT name FROM sinks) AND position > ?').run(position);
   db.prepare('DELETE FROM bodies WHERE position > ?').run(position);
   db.prepare('DELETE FROM records WHERE position > ?').run(position);
+}
+
+/** The most that one transaction writes: polling waits for it. */
+export const chunkBounds = { rows: 500, bytes: 256 * 1024 } as const;
+
+/**
+ * The oldest records that make one transaction, each with one delivery row per sink, and whether there are more. At least
+ * one, however large.
+ */
+export function firstChunk(
+  records: Iterable<BufferedRecord>,
+  sinks: number,
+): { readonly chunk: readonly BufferedRecord[]; readonly isLast: boolean } {
+  const chunk: BufferedRecord[] = [];
+  let bytes = 0;
+  for (const record of records) {
+    const isFull =
+      (chunk.length + 1) * (1 + sinks) > chunkBounds.rows || bytes + record.json.length > chunkBounds.bytes;
+    if (isFull && chunk.length > 0) return { chunk, isLast: false };
+    chunk.push(record);
+    bytes += record.json.length;
+  }
+  return { chunk, isLast: true };
 }

@@ -5,8 +5,15 @@ import type { Salvaged } from '../outbox.ts';
 import { attempt } from './files.ts';
 import { reconcileCounters } from './sink-store.ts';
 import { all, one } from './sql.ts';
-import { newState, readChecked, stateIn, writeChecked } from './state-store.ts';
-import { type EventRow, observerOf, type StoredRow } from './stored-state.ts';
+import {
+  type EventRow,
+  newState,
+  observerOf,
+  readChecked,
+  type StoredRow,
+  stateIn,
+  writeChecked,
+} from './state-store.ts';
 
 export const nothingSalvaged: Salvaged = { stream: false, events: 0, records: 0, lost: 0 };
 

@@ -18,15 +18,15 @@ export function loadSinks(db: DatabaseSync): ReadonlyMap<string, SinkRow> {
   return new Map(all<Columns>(db, 'SELECT * FROM sinks ORDER BY name').map((row) => [row.name, toSink(row)]));
 }
 
-function toSink(row: Columns): SinkRow {
-  const { step, retryAt, lastSuccessAt, lastErrorAt, lastErrorCode, lastErrorReason } = row;
-  return {
-    name: row.name,
-    configured: row.configured === 1,
-    counters: Object.fromEntries(counterNames.map((name) => [name, row[name]])) as unknown as SinkCounters,
-    progress: { step, retryAt, lastSuccessAt, lastErrorAt, lastErrorCode, lastErrorReason },
-  };
-}
+const toSink = ({ name, configured, ...row }: Columns): SinkRow => ({
+  name,
+  configured: configured === 1,
+  counters: pick(noCounters, row),
+  progress: pick(noProgress, row),
+});
+
+const pick = <T extends object>(keys: T, row: T): T =>
+  Object.fromEntries(Object.keys(keys).map((key) => [key, row[key as keyof T]])) as T;
 
 export function prepareSinkWriter(db: DatabaseSync): (sink: SinkRow) => void {
   const names = ['name', 'configured', ...counterNames, ...Object.keys(noProgress)];

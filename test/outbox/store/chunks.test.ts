@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { chunkBounds, firstChunk } from '../../../src/outbox/store/chunks.ts';
 import { bufferedRecord } from '../../../src/outbox/store/deliveries.ts';
+import { chunkBounds, firstChunk } from '../../../src/outbox/store/outbox-file.ts';
 import { recordAt } from '../harness.ts';
 
 const records = (count: number, bytes = 0) =>

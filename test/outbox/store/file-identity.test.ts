@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, renameSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fileIdentityOf } from '../../../src/outbox/store/file-identity.ts';
+import { fileIdentityOf } from '../../../src/outbox/store/files.ts';
 
 test('a name shows whether the open file was removed or replaced', () => {
   const directory = mkdtempSync(join(tmpdir(), 'place-'));
