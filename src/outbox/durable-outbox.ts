@@ -225,12 +225,12 @@ class DurableOutbox implements Outbox {
   }
 
   retry(): void {
-    if (this.#disk.trouble || this.#disk.isDisplaced) this.#writeAtTimes();
+    if (this.#disk.trouble || this.#disk.displacement) this.#writeAtTimes();
     this.#disk.report();
   }
 
   maintain(): void {
-    if (this.#disk.trouble || this.#disk.isDisplaced || isWorthStoring(this.#stored, this.#state)) this.#write();
+    if (this.#disk.trouble || this.#disk.displacement || isWorthStoring(this.#stored, this.#state)) this.#write();
     this.#disk.maintain();
   }
 
@@ -238,7 +238,7 @@ class DurableOutbox implements Outbox {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#stopWriting();
-    if (!this.#isAllWritten || this.#disk.isDisplaced) this.#writeAll(true);
+    if (!this.#isAllWritten || this.#disk.displacement) this.#writeAll(true);
     this.#disk.close();
   }
 
@@ -266,7 +266,7 @@ class DurableOutbox implements Outbox {
   /** Work on the file as such, after all that was in memory. Null when the disk takes no writes: then nothing was done. */
   #writtenNow<T>(work: (file: OutboxFile) => T): T | null {
     this.#stopWriting();
-    if (!this.#isAllWritten || this.#disk.isDisplaced) this.#writeAll(false);
+    if (!this.#isAllWritten || this.#disk.displacement) this.#writeAll(false);
     if (!this.#buffer.isEmpty || this.#isDetached) return null;
     return this.#disk.attempt(work);
   }

@@ -77,9 +77,9 @@ export class Disk {
     return this.#recovery;
   }
 
-  /** Files were removed or replaced while they are open, and are not recreated yet. */
-  get isDisplaced(): boolean {
-    return this.#displacement() !== null;
+  /** In words, what happened to files that are open: they were removed or replaced, and are not recreated yet. Null: nothing. */
+  get displacement(): string | null {
+    return this.#file?.displacement() ?? this.#lock?.displacement() ?? null;
   }
 
   /** Another instance holds the very file that was ours: what it wrote to it meanwhile is unknown here. */
@@ -176,24 +176,12 @@ export class Disk {
   }
 
   #openedForWriting(): OutboxFile {
-    const displacement = this.#displacement();
+    const { displacement } = this;
     if (displacement !== null) this.#recreateFiles(displacement);
     const isSick = !this.#file?.isWritable || this.#trouble?.kind === 'unavailable';
     if (isSick && !this.#wasOpenedJustNow) this.#open();
     if (!this.#file?.isWritable) throw notOpen;
     return this.#file;
-  }
-
-  /** What happened to the files that are open, in words; null while they are where they belong. */
-  #displacement(): string | null {
-    const { outbox, lock, directory } = this.#layout;
-    for (const [path, identity] of [[outbox, this.#file?.identity] as const, [lock, this.#lock] as const]) {
-      const status = identity?.status() ?? 'here';
-      if (status === 'replaced') return `${path} was replaced by another file`;
-      if (status === 'gone')
-        return existsSync(directory) ? `${path} was removed` : `The state directory ${directory} was removed`;
-    }
-    return null;
   }
 
   /**
@@ -206,8 +194,7 @@ export class Disk {
     if (!this.#isRemovalReported) this.#outboxLog.removed(displacement);
     this.#isRemovalReported = true;
     this.#prepare();
-    const isAway = this.#file?.identity && this.#file.identity.status() !== 'here';
-    const other = isAway && this.#file ? restore(this.#file.db, this.#layout, this.#options.clock.now()) : null;
+    const other = this.#file?.displacement() ? restore(this.#file.db, this.#layout, this.#options.clock.now()) : null;
     this.#open();
     this.#outboxLog.recreated(other, this.#pendingBySink ?? {});
   }
@@ -222,13 +209,13 @@ export class Disk {
 
   /** Takes the lock, again where it lost its name: another instance would not meet it there. */
   #takeLock(): void {
-    if (this.#lock?.status() === 'here') return;
+    if (this.#lock?.displacement() === null) return;
     try {
       const lock = takeLock(this.#layout);
       this.#lock?.release();
       this.#lock = lock;
     } catch (error) {
-      if (error instanceof OutboxInUse && this.#file?.identity?.status() === 'here') this.#drop();
+      if (error instanceof OutboxInUse && this.#file?.isWritable && !this.#file.displacement()) this.#drop();
       throw error;
     }
   }

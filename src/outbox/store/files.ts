@@ -1,4 +1,5 @@
-import { closeSync, constants, openSync, statSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 /** Opens a file of ours for the time of this work; never through a symbolic link: what it leads to is not ours. */
 export function withFile<T>(path: string, flags: number, work: (fd: number) => T): T {
@@ -29,26 +30,21 @@ export const isDone = (work: () => void): boolean =>
     return true;
   }) === true;
 
-/** Whether the name of an open file still leads to it. */
-export type FileStatus = 'here' | 'gone' | 'replaced';
-
-export interface FileIdentity {
-  status(): FileStatus;
-}
+/** In words, what happened to the name of an open file; null while it still leads to it. */
+export type Displacement = () => string | null;
 
 /**
  * Remembers which file this name leads to now. One that is removed while it is open still takes every write,
  * and loses them: only its name shows it. Its inode cannot be reused as long as it is open.
- * 2 µs per check; one that fails for any other reason proves nothing, and counts as `here`.
+ * 2 µs per check; one that fails for any other reason proves nothing.
  */
-export function fileIdentityOf(path: string): FileIdentity {
+export function displacementOf(path: string): Displacement {
   const then = identity(path);
-  return {
-    status() {
-      const now = identity(path);
-      if (now === undefined || then === undefined || now === then) return 'here';
-      return now === null ? 'gone' : 'replaced';
-    },
+  return () => {
+    const now = identity(path);
+    if (now === undefined || then === undefined || now === then) return null;
+    if (now !== null) return `${path} was replaced by another file`;
+    return existsSync(dirname(path)) ? `${path} was removed` : `The state directory ${dirname(path)} was removed`;
   };
 }
 

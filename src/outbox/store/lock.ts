@@ -1,12 +1,13 @@
 import { constants, existsSync, ftruncateSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { OutboxInUse, troubleOf } from './errors.ts';
-import { type FileIdentity, fileIdentityOf, withFile } from './files.ts';
+import { type Displacement, displacementOf, withFile } from './files.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { closedOnError } from './sql.ts';
 
 /** Held for the life of the service. */
-export interface Lock extends FileIdentity {
+export interface Lock {
+  readonly displacement: Displacement;
   release(): void;
 }
 
@@ -52,5 +53,5 @@ const busyMs = 100;
 function begin(path: string): Lock {
   const db = new DatabaseSync(path, { timeout: busyMs });
   closedOnError(db, () => db.exec('BEGIN EXCLUSIVE'));
-  return { ...fileIdentityOf(path), release: () => db.close() };
+  return { displacement: displacementOf(path), release: () => db.close() };
 }

@@ -52,17 +52,19 @@ export function loadRecovery(db: DatabaseSync): Recovery | null {
 }
 
 /** Opens it for reading only: on a disk that takes no writes what the file holds is known and sent. @throws as {@link connectReadOnly}. */
-export const openReadable = ({ outbox }: Layout): OpenedFile => closedOnError(connectReadOnly(outbox), opened);
+export const openReadable = ({ outbox }: Layout): OpenedFile =>
+  closedOnError(connectReadOnly(outbox), (db) => opened(db, outbox));
 
 const open = (layout: Layout, { version }: CreateOptions): OpenedFile =>
   closedOnError(connect(layout.outbox, version), (db) => {
-    const found = opened(db);
+    const found = opened(db, layout.outbox);
     transaction(db, () => dropBehind(db, found.state.position));
     return found;
   });
 
-const opened = (db: DatabaseSync): OpenedFile => ({
+const opened = (db: DatabaseSync, path: string): OpenedFile => ({
   db,
+  path,
   state: loadState(db),
   observer: loadObserver(db),
   recovery: loadRecovery(db),

@@ -4,7 +4,7 @@ import type { PendingQuery, Recovery, SinkProgress } from '../outbox.ts';
 import type { WriteBuffer } from '../write-buffer.ts';
 import { CounterChanges } from './counters.ts';
 import { type BufferedRecord, type FoundDelivery, prepareDeliveries } from './deliveries.ts';
-import { type FileIdentity, fileIdentityOf, sizeOf } from './files.ts';
+import { type Displacement, displacementOf, sizeOf } from './files.ts';
 import { logBytes, slackBytes } from './retention.ts';
 import { loadSinks, prepareSinkWriter, reconcileSinks, type SinkRow } from './sink-store.ts';
 import { one, transaction } from './sql.ts';
@@ -15,6 +15,7 @@ import { writeTombstones } from './tombstones.ts';
 /** What was read of a file when it was opened. */
 export interface OpenedFile {
   readonly db: DatabaseSync;
+  readonly path: string;
   readonly state: LifecycleState;
   readonly observer: StoredObserver;
   /** The last one of this file; null where it was never needed. */
@@ -32,8 +33,8 @@ export class OutboxFile {
   readonly db: DatabaseSync;
   /** As it was when the file was opened. */
   readonly observer: StoredObserver;
-  /** Of a file that is written. */
-  readonly identity: FileIdentity | null;
+  /** Of a file that is written; null for one that is only read. */
+  readonly displacement: Displacement;
   /** False on a disk that takes no writes: then only `pending` may be called. */
   readonly isWritable: boolean;
   readonly #sinkNames: readonly string[];
@@ -51,10 +52,10 @@ export class OutboxFile {
    * `sinks`: those of the configuration; null: the file is only read.
    * @throws the error of the disk, where sinks are new to the file and cannot be written.
    */
-  constructor({ db, state, observer }: OpenedFile, sinks: readonly string[] | null) {
+  constructor({ db, path, state, observer }: OpenedFile, sinks: readonly string[] | null) {
     this.db = db;
     this.observer = observer;
-    this.identity = sinks && fileIdentityOf(db.location() ?? '');
+    this.displacement = sinks ? displacementOf(path) : () => null;
     this.isWritable = sinks !== null;
     this.#sinkNames = sinks ?? [];
     this.#sinks = sinks ? reconcileSinks(db, sinks) : loadSinks(db);

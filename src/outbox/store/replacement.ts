@@ -24,20 +24,17 @@ export function createReplacement(
   { at, version }: CreateOptions,
   fill: (db: DatabaseSync) => LifecycleState = newState,
 ): void {
-  const building = startBuilding(layout);
-  {
-    using db = new DatabaseSync(building);
+  build(layout, (path) => {
+    using db = new DatabaseSync(path);
     // Before the first table, and before WAL: later SQLite would ignore it.
     db.exec(`PRAGMA auto_vacuum = INCREMENTAL; PRAGMA synchronous = FULL; PRAGMA application_id = ${applicationId}`);
-    migrate(db, building, version, migrations);
+    migrate(db, path, version, migrations);
     transaction(db, () => {
       writeMeta(db, 'sentinel', sentinel);
       writeMeta(db, 'createdAt', at.toISOString());
       prepareStateWriter(db)(emptyState(''), fill(db));
     });
-  }
-  renameSync(building, layout.replacement);
-  sync(layout.directory);
+  });
 }
 
 /** The one step that makes a replacement the outbox. */
@@ -53,11 +50,7 @@ export function installReplacement(layout: Layout): void {
  * @throws the error of the disk; the open outbox is as good as before then.
  */
 export function restore(db: DatabaseSync, layout: Layout, at: Date): string | null {
-  const building = startBuilding(layout);
-  db.prepare('VACUUM INTO ?').run(building);
-  sync(building, constants.O_RDWR); // Windows flushes only what is open for writing.
-  renameSync(building, layout.replacement);
-  sync(layout.directory);
+  build(layout, (path) => db.prepare('VACUUM INTO ?').run(path));
   const movedTo = existsSync(layout.outbox) ? quarantine(layout, 'archived', at) : null;
   // Without an outbox they are what is left of the one just copied; a log beside another file would be played into it.
   if (movedTo === null) for (const path of withCompanions(layout.outbox)) rmSync(path, { force: true });
@@ -65,10 +58,14 @@ export function restore(db: DatabaseSync, layout: Layout, at: Date): string | nu
   return movedTo;
 }
 
-function startBuilding(layout: Layout): string {
+/** Has a replacement written under another name, since only a complete one may have that name. */
+function build(layout: Layout, write: (path: string) => void): void {
   const building = `${layout.replacement}.unfinished`;
   for (const path of withCompanions(building)) rmSync(path, { force: true });
-  return building;
+  write(building);
+  sync(building, constants.O_RDWR); // Windows flushes only what is open for writing.
+  renameSync(building, layout.replacement);
+  sync(layout.directory);
 }
 
 /** `corrupt`: it could not be read. `archived`: it belongs to another VM. */

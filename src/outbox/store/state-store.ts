@@ -59,28 +59,25 @@ const refuseUnsound: Keep = (value, subject) => {
   return [value];
 };
 
+interface StateRows {
+  readonly lifecycle: StoredRow | undefined;
+  readonly events: Iterable<EventRow>;
+  readonly undecided: Iterable<StoredRow>;
+}
+
 /** The state in the rows of a file. Without the scalars where their row is not kept. */
-export function stateIn(
-  {
-    lifecycle,
-    events,
-    undecided,
-  }: {
-    readonly lifecycle: StoredRow | undefined;
-    readonly events: Iterable<EventRow>;
-    readonly undecided: Iterable<StoredRow>;
-  },
-  keep: Keep,
-): Partial<Scalars> & Pick<LifecycleState, 'events' | 'undecided'> {
+export function stateIn({ lifecycle, events, undecided }: StateRows, keep: Keep) {
   const [scalars] = keep(lifecycle ? scalarsOf(lifecycle) : null, 'the row of the lifecycle is missing, or');
-  const memories = Array.from(events, (row) =>
-    keep(memoryOf(row, scalars?.clockOffsetSeconds ?? null), `the memory of the event ${row.eventKey} is`),
-  ).flat();
-  const observations = Array.from(undecided, (row) =>
+  const offset = scalars?.clockOffsetSeconds ?? null;
+  const memories = [...events].flatMap((row) =>
+    keep(memoryOf(row, offset), `the memory of the event ${row.eventKey} is`).map(
+      (memory) => [row.eventKey, memory] as const,
+    ),
+  );
+  const observations = [...undecided].flatMap((row) =>
     keep(observationOf(row), 'a document that waits for the name of this VM is'),
-  ).flat();
-  const byKey = memories.map((memory) => [memory.eventId.toLowerCase(), memory] as const);
-  return { ...scalars, events: new Map(byKey), undecided: observations };
+  );
+  return { ...scalars, events: new Map(memories), undecided: observations };
 }
 
 /** @throws OutboxDamaged where it is not as it was written. */

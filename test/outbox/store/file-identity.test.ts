@@ -2,24 +2,24 @@ import { closeSync, mkdtempSync, openSync, renameSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fileIdentityOf } from '../../../src/outbox/store/files.ts';
+import { displacementOf } from '../../../src/outbox/store/files.ts';
 
 test('a name shows whether the open file was removed or replaced', () => {
   const directory = mkdtempSync(join(tmpdir(), 'place-'));
   const path = join(directory, 'file');
   writeFileSync(path, 'ours');
   const fd = openSync(path, 'r');
-  const place = fileIdentityOf(path);
-  expect(place.status()).toBe('here');
+  const displacement = displacementOf(path);
+  expect(displacement()).toBeNull();
   writeFileSync(path, 'ours, and longer');
-  expect(place.status()).toBe('here');
+  expect(displacement()).toBeNull();
   renameSync(path, `${path}-elsewhere`);
-  expect(place.status()).toBe('gone');
+  expect(displacement()).toBe(`${path} was removed`);
   writeFileSync(path, 'theirs');
-  expect(place.status()).toBe('replaced');
+  expect(displacement()).toBe(`${path} was replaced by another file`);
   renameSync(`${path}-elsewhere`, path);
-  expect(place.status()).toBe('here');
+  expect(displacement()).toBeNull();
   closeSync(fd);
   rmSync(directory, { recursive: true });
-  expect(place.status()).toBe('gone');
+  expect(displacement()).toBe(`The state directory ${directory} was removed`);
 });
