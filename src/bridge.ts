@@ -23,7 +23,7 @@ import { openOutbox } from './outbox/durable-outbox.ts';
 import { logBacklog } from './outbox/log-backlog.ts';
 import type { Outbox } from './outbox/outbox.ts';
 import { version } from './process/version.ts';
-import { createRelay, type Relay } from './relay/relay.ts';
+import { Relay } from './relay/relay.ts';
 import { createHandlers } from './requests/handlers.ts';
 import type { OpenSenders, Senders } from './sender/senders.ts';
 import { readInstallationRecord } from './service/inspect.ts';
@@ -145,45 +145,23 @@ const nearMs = 20 * 60_000;
 
 /** Runs the bridge from start to stop. Rejects with `OutboxInUse` or `OutboxTooNew`; no failure of Azure rejects it. */
 export async function runBridge(options: RunBridgeOptions): Promise<void> {
-  const { config, clock, log, stop, env = process.env } = options;
+  const { config, clock, log, stop } = options;
   const parts = await openParts(options);
   const { bridge, runtimeStats, senders, relays } = parts;
   const { approver, imds, host, outbox, observer } = bridge;
-  const { credential } = senders;
   const names = [...relays.keys()];
-  const allRelays = [...relays.values()];
   log.info(
     { version, sinks: names, stateDirectory: config.stateDirectory },
     `The bridge runs, with ${names.join(', ')}.`,
   );
-  const sending = new AbortController();
   const isOwner = confirmOwnership({ outbox, observer, host, isVmIdSet: config.observer.vmId !== undefined }, stop);
   const { health, heartbeat } = startReports(options, parts, isOwner);
-  const {
-    imds: { apiVersion: imdsApiVersion },
-  } = config;
-  const handlers = createHandlers({
-    outbox,
-    observer,
-    approver,
-    relays,
-    runtimeStats,
-    clock,
-    version,
-    imdsApiVersion,
-    env,
-  });
-  const controlQueue = createControlQueue({ outbox, handlers, clock, log });
-  runtimeStats.onPoll(controlQueue.executeNew);
-  credential.onRecovered(() => {
-    for (const relay of allRelays) relay.resume((code) => code.startsWith('token-'));
-  });
-  credential.prefetch(tokenScopes(config.sinks));
+  const sending = new AbortController();
   const tasks = [
-    controlQueue.run(stop),
+    executeRequests(options, parts),
     observer.run(stop),
     runMaintenance(outbox, clock, stop),
-    deliver(allRelays, isOwner, sending.signal),
+    deliver(config, parts, isOwner, sending.signal),
   ];
   let stopReason: 'asked' | 'failed' = 'failed';
   try {
@@ -192,14 +170,14 @@ export async function runBridge(options: RunBridgeOptions): Promise<void> {
     stopReason = 'asked';
     const lastHeartbeat = heartbeat.stopped(stopReason);
     await approver.close(approvalMs);
-    if (await isOwner) await Promise.all(allRelays.map((relay) => relay.flush(flushMs)));
+    if (await isOwner) await Promise.all([...relays.values()].map((relay) => relay.flush(flushMs)));
     await lastHeartbeat;
     sending.abort();
     await Promise.all(tasks);
   } finally {
     await heartbeat.stopped(stopReason);
     await health.close();
-    for (const relay of allRelays) relay.close();
+    for (const relay of relays.values()) relay.close();
     await Promise.allSettled([senders.close(), imds.close()]);
     host.close();
     logBacklog(outbox, log);
@@ -242,7 +220,7 @@ async function openParts({ config, clock, log, openSenders }: RunBridgeOptions):
     sinks.map((sink) => {
       const onPass = (): void => runtimeStats.relayPassed(sink.name);
       const deadlineMs = sendDeadlineMs + 1000 * (holdSeconds[sink.name] ?? 0);
-      return [sink.name, createRelay({ sink, outbox, clock, log, isUrgent, deadlineMs, onPass })];
+      return [sink.name, new Relay({ sink, outbox, clock, log, isUrgent, deadlineMs, onPass })];
     }),
   );
   return { bridge, runtimeStats, senders, relays };
@@ -351,9 +329,29 @@ function openOrClose(senders: Senders, open: () => Outbox): Outbox {
   }
 }
 
-/** Nothing is sent before the outbox is confirmed to be this VM's own. */
-async function deliver(relays: readonly Relay[], isOwner: Promise<boolean>, signal: AbortSignal): Promise<void> {
-  if (await isOwner) await Promise.all(relays.map((relay) => relay.run(signal)));
+/** Executes what commands request of the service, after each poll. */
+function executeRequests(options: RunBridgeOptions, { bridge, runtimeStats, relays }: Parts): Promise<void> {
+  const { config, clock, log, stop, env = process.env } = options;
+  const imdsApiVersion = config.imds.apiVersion;
+  const handlers = createHandlers({ ...bridge, relays, runtimeStats, version, imdsApiVersion, env });
+  const controlQueue = createControlQueue({ outbox: bridge.outbox, handlers, clock, log });
+  runtimeStats.onPoll(controlQueue.executeNew);
+  return controlQueue.run(stop);
+}
+
+/** Runs the relays. Nothing is sent before the outbox is confirmed to be this VM's own. */
+async function deliver(
+  config: Config,
+  { senders: { credential }, relays }: Parts,
+  isOwner: Promise<boolean>,
+  signal: AbortSignal,
+): Promise<void> {
+  const all = [...relays.values()];
+  credential.onRecovered(() => {
+    for (const relay of all) relay.resume((code) => code.startsWith('token-'));
+  });
+  credential.prefetch(tokenScopes(config.sinks));
+  if (await isOwner) await Promise.all(all.map((relay) => relay.run(signal)));
 }
 
 async function runMaintenance(outbox: Outbox, clock: Clock, stop: AbortSignal): Promise<void> {

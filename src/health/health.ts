@@ -15,7 +15,7 @@ import { type Condition, liveness, readiness, remarks, richHealth, statusLine } 
 export interface HealthOptions extends SnapshotSources {
   /** Commands ask this service through a socket in there. */
   readonly stateDirectory: string;
-  readonly relays: readonly Relay[];
+  readonly relays: readonly Pick<Relay, 'health'>[];
   readonly credential: { readonly deadlines: DeadlineCounts };
   /** `http.port`: 0 = nothing is served. */
   readonly port: number;

@@ -11,23 +11,6 @@ import { recordOf, send } from './send.ts';
 import { createStatusLog } from './status-log.ts';
 import { createUrgency } from './urgency.ts';
 
-/** Drains the outbox into one sink, in order. */
-export interface Relay {
-  /** Drains until `signal` is aborted. Never rejects for what a sink or a disk does. */
-  run(signal: AbortSignal): Promise<void>;
-  /** Sends what can be sent now and settles it. Joins a drain that is under way. */
-  drainOnce(signal: AbortSignal): Promise<Drained>;
-  /** For changes of the outbox without a notification: compares the whole backlog. */
-  wake(): void;
-  /** What failed with one of these codes works again: ends the pause of the sink for that. */
-  resume(isOver: (code: string) => boolean): void;
-  health(): RelayHealth;
-  /** Before an end: drains until nothing is left (true), or the sink fails or `deadlineMs` have passed (false). */
-  flush(deadlineMs: number): Promise<boolean>;
-  /** Stops listening to the outbox. */
-  close(): void;
-}
-
 /** How a drain ended. `waitMs`: after so long it is worth draining again; infinite when nothing is left. */
 export interface Drained {
   readonly state: 'empty' | 'waiting';
@@ -66,9 +49,10 @@ const freshMs = 15 * 60_000;
 /** With fewer deliveries than this that could go, it is time to load more. */
 const lowWater = 250;
 
-export const createRelay = (options: RelayOptions): Relay => new SinkRelay(options);
-
-class SinkRelay implements Relay {
+/** Drains the outbox into one sink, in order. */
+export class Relay {
+  /** Stops listening to the outbox. */
+  readonly close: () => void;
   readonly #options: Required<RelayOptions>;
   readonly #notifier;
   readonly #backlog;
@@ -76,7 +60,6 @@ class SinkRelay implements Relay {
   readonly #tracker;
   readonly #statusLog;
   readonly #commitThrottle;
-  readonly close: () => void;
   readonly #inFlight = new Set<InFlightBatch>();
   readonly #busy = new Set<string>();
   readonly #finished: { readonly sentBatch: InFlightBatch; readonly result: SendResult }[] = [];
@@ -106,6 +89,7 @@ class SinkRelay implements Relay {
     this.close = outbox.onAppended((records) => this.#appended(records));
   }
 
+  /** Drains until `signal` is aborted. Never rejects for what a sink or a disk does. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const { waitMs } = await this.drainOnce(signal);
@@ -114,6 +98,7 @@ class SinkRelay implements Relay {
     }
   }
 
+  /** Sends what can be sent now and settles it. Joins a drain that is under way. */
   drainOnce(signal: AbortSignal): Promise<Drained> {
     this.#draining ??= this.#drain(signal).finally(() => {
       this.#draining = null;
@@ -121,11 +106,13 @@ class SinkRelay implements Relay {
     return this.#draining;
   }
 
+  /** For changes of the outbox without a notification: compares the whole backlog. */
   wake(): void {
     this.#compare();
     this.#notifier.notify();
   }
 
+  /** What failed with one of these codes works again: ends the pause of the sink for that. */
   resume(isOver: (code: string) => boolean): void {
     this.#tracker.resume(isOver);
     this.#notifier.notify();
@@ -141,6 +128,7 @@ class SinkRelay implements Relay {
     return { sink: sink.name, state, step, retryAt, lastErrorCode, lastErrorReason, inFlight, deadLetterCounts };
   }
 
+  /** Before an end: drains until nothing is left (true), or the sink fails or `deadlineMs` have passed (false). */
   async flush(deadlineMs: number): Promise<boolean> {
     const stop = new AbortController();
     const over = new AbortController();

@@ -11,7 +11,7 @@ import { isUrgent } from '../../src/lifecycle/urgency.ts';
 import { silentLog } from '../../src/log.ts';
 import { openOutbox } from '../../src/outbox/durable-outbox.ts';
 import { setProcessWide } from '../../src/process/process-wide.ts';
-import { createRelay } from '../../src/relay/relay.ts';
+import { Relay } from '../../src/relay/relay.ts';
 import { partitionKey } from '../../src/sinks/cloud-event.ts';
 import { encodeEvent } from '../../src/sinks/event-hubs/encode.ts';
 import { createEventHubsSink } from '../../src/sinks/event-hubs/sink.ts';
@@ -91,7 +91,7 @@ async function drainByBridge({ addresses, credential }: Hub, round: number, orde
   });
   outbox.append({ ...outbox.state, position: events * recordsPerEvent }, recordsOf(round, order));
   await until(() => written === events * recordsPerEvent, { timeoutMs: 60_000, what: 'the outbox to be filled' });
-  const relay = createRelay({ sink, outbox, clock: systemClock, log: silentLog, isUrgent });
+  const relay = new Relay({ sink, outbox, clock: systemClock, log: silentLog, isUrgent });
   const began = performance.now();
   if (!(await relay.flush(600_000))) throw new Error(`not everything was sent: ${relay.health().lastErrorReason}`);
   const took = (performance.now() - began) / 1000;

@@ -3,7 +3,7 @@ import { startHealth } from '../../src/health/health.ts';
 import { createRuntimeStats } from '../../src/health/runtime-stats.ts';
 import { silentLog } from '../../src/log.ts';
 import { openOutbox } from '../../src/outbox/durable-outbox.ts';
-import { createRelay } from '../../src/relay/relay.ts';
+import { Relay } from '../../src/relay/relay.ts';
 import type { Sink } from '../../src/sinks/sink.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -34,7 +34,7 @@ async function bridge() {
   const log = silentLog;
   const runtimeStats = createRuntimeStats({ imds, holdSeconds: {} }, clock);
   const outbox = openOutbox({ directory: directory.path, sinks: ['hub'], maxMegabytes: 16, clock, log, version: '1' });
-  const relay = createRelay({ sink: runtimeStats.watched(sink), outbox, clock, log, isUrgent: () => false });
+  const relay = new Relay({ sink: runtimeStats.watched(sink), outbox, clock, log, isUrgent: () => false });
   const port = await freePort();
   const credential = { deadlines: { missed: { token: 1 }, lateSettles: 0 } };
   const stop = new AbortController();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { isUrgent } from '../../src/lifecycle/urgency.ts';
 import { silentLog } from '../../src/log.ts';
 import { createCommitThrottle } from '../../src/relay/commit-throttle.ts';
-import { createRelay, type RelayOptions } from '../../src/relay/relay.ts';
+import { Relay, type RelayOptions } from '../../src/relay/relay.ts';
 import { settled } from '../support/fake-clock.ts';
 import { openHarness } from './harness.ts';
 import { delivered } from './scripted-sink.ts';
@@ -58,7 +58,7 @@ test('delivered records are written after the pause, though another batch never 
     },
   };
   harness.append('first', 'second', 'never back');
-  const relay = createRelay({ sink: harness.sink, outbox: slow, clock, log: silentLog, isUrgent });
+  const relay = new Relay({ sink: harness.sink, outbox: slow, clock, log: silentLog, isUrgent });
   const drained = relay.drainOnce(harness.stop.signal);
   await settled();
   harness.sink.sent[0]?.answer(delivered);

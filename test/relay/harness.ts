@@ -6,7 +6,7 @@ import { isUrgent } from '../../src/lifecycle/urgency.ts';
 import { type Log, silentLog } from '../../src/log.ts';
 import { openOutbox } from '../../src/outbox/durable-outbox.ts';
 import type { Outbox } from '../../src/outbox/outbox.ts';
-import { createRelay, type Relay, type RelayOptions } from '../../src/relay/relay.ts';
+import { Relay, type RelayOptions } from '../../src/relay/relay.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { sampleRecord } from '../support/sample-record.ts';
 import { until } from '../support/until.ts';
@@ -67,7 +67,7 @@ function assemble(parts: {
     log: silentLog,
     version: '0.1.0',
   });
-  const relay = createRelay({ sink, outbox, clock, log, isUrgent, ...relayOptions });
+  const relay = new Relay({ sink, outbox, clock, log, isUrgent, ...relayOptions });
   const stop = new AbortController();
   const drain = (): ReturnType<Relay['drainOnce']> => relay.drainOnce(stop.signal);
 
