@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { misfit } from '../../src/azure-simulator/logs-ingestion/columns.ts';
 import { findScenario, scenarios } from '../../src/azure-simulator/scenarios/index.ts';
 import { encodeRow, type Row } from '../../src/sinks/log-analytics/encode.ts';
-import { fleetRows } from '../support/fleet-rows/demo-fleet.ts';
+import { fleetRows, generateFleetRows } from '../support/fleet-rows/demo-fleet.ts';
 import { playGroup } from '../support/fleet-rows/group-play.ts';
 import { rowsOf } from '../support/fleet-rows/scenario-rows.ts';
 import { root } from '../support/source-tree.ts';
@@ -21,7 +21,7 @@ describe('the demo fleet', () => {
   });
 
   test('is the same in every run', () => {
-    expect(fleetRows()).toEqual(fleet);
+    expect(generateFleetRows()).toEqual(fleet);
   });
 
   test('holds every type and phase there is, copies, late arrivals, tests and a lost position', () => {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { root } from '../../support/source-tree.ts';
-import { type GivenRow, openKql } from '../../tools/kql/index.ts';
+import { type GivenRow, type LoadedTables, openKql } from '../../tools/kql/index.ts';
 import { textOf } from '../queries/pack.ts';
 import { fleetOf } from './fleet.ts';
-import { tablesOf } from './rows.ts';
+import { type Tables, tablesOf } from './rows.ts';
 import { type Fleet, type Ms, second } from './truth.ts';
 
 /** What a cell has to be: this very value, a time or a number near to it, or one of several. */
@@ -28,11 +28,31 @@ export type Row = Readonly<Record<string, Wanted>>;
 
 const kql = openKql({ functionsFrom: [join(root, 'infra/kql/functions')] });
 
-/** A fleet with its tables, in which queries are asked; `isLost` takes rows of records away. */
-export function openFleet(seed: number, isLost: (row: GivenRow) => boolean = () => false) {
-  const fleet: Fleet = fleetOf(seed);
+interface WrittenFleet {
+  readonly fleet: Fleet;
+  readonly written: Tables;
+  readonly loaded: LoadedTables;
+}
+
+const writtenFleets = new Map<number, WrittenFleet>();
+
+/** The fleet of a seed, written and loaded once per process. */
+function writtenFleet(seed: number): WrittenFleet {
+  const known = writtenFleets.get(seed);
+  if (known) return known;
+  const fleet = fleetOf(seed);
   const written = tablesOf(fleet, seed);
-  const tables = kql.load({ ...written, VmLifecycle_CL: written.VmLifecycle_CL.filter((row) => !isLost(row)) });
+  const made = { fleet, written, loaded: kql.load(written) };
+  writtenFleets.set(seed, made);
+  return made;
+}
+
+/** A fleet with its tables, in which queries are asked; `isLost` takes rows of records away. */
+export function openFleet(seed: number, isLost?: (row: GivenRow) => boolean) {
+  const { fleet, written, loaded } = writtenFleet(seed);
+  const isKept = (table: string, place: number): boolean =>
+    table !== 'VmLifecycle_CL' || !isLost?.(written.VmLifecycle_CL[place] ?? {});
+  const tables = isLost ? kql.select(loaded, isKept) : loaded;
   const asked = new Date(fleet.now).toISOString();
 
   /** Rows of a query of the pack, or of what it becomes when a person replaces texts in it. */

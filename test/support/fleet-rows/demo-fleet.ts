@@ -18,18 +18,26 @@ const cutOff: Readonly<Record<string, { readonly from: number; readonly to: numb
 };
 const testedOn: readonly string[] = ['web_0', 'build-1'];
 
-/**
- * The rows of a fleet of about 130 VMs over 14 days, the same in every run: every record by the real decision and the real
- * encoder, every heartbeat by the real encoder. Some records arrive twice, some late, one never; two are tests.
- *
- * @param options.heartbeatMinutes default 240, to keep the tables small.
- */
-export function fleetRows(options: { readonly heartbeatMinutes?: number } = {}): {
-  readonly VmLifecycle_CL: Row[];
-  readonly VmLifecycleBridge_CL: Row[];
+/** Nobody may change them: all tests of a process are given the same rows. */
+interface FleetRows {
+  readonly VmLifecycle_CL: readonly Readonly<Row>[];
+  readonly VmLifecycleBridge_CL: readonly Readonly<Row>[];
   readonly now: Date;
-} {
-  const { heartbeatMinutes = 240 } = options;
+}
+
+let made: FleetRows | undefined;
+
+/** The rows of the demo fleet, generated once per process. */
+export function fleetRows(): FleetRows {
+  made ??= generateFleetRows();
+  return made;
+}
+
+/**
+ * Generates the rows of a fleet of about 130 VMs over 14 days, the same in every run: every record by the real decision and the real
+ * encoder, every heartbeat by the real encoder. Some records arrive twice, some late, one never; two are tests.
+ */
+export function generateFleetRows(): FleetRows {
   const stories = demoGroups().flatMap((group) => playGroup(group, from, fleetSeconds));
   return {
     VmLifecycle_CL: byArrival(stories.flatMap(arrivals)),
@@ -37,6 +45,9 @@ export function fleetRows(options: { readonly heartbeatMinutes?: number } = {}):
     now: fleetNow,
   };
 }
+
+/** Four hours keep the tables small. */
+const heartbeatMinutes = 240;
 
 const byArrival = (rows: readonly Row[]): Row[] =>
   rows.toSorted((a, b) => Date.parse(String(a.TimeGenerated)) - Date.parse(String(b.TimeGenerated)));
