@@ -1,6 +1,6 @@
 import { argumentsByName } from './call-arguments.ts';
 import { itemsOf, type KindNames, type KustoCode, type KustoDiagnostic, type SyntaxNode } from './language-service.ts';
-import { argumentsOf, calledBody, hasColumns, part, simpleName, typeOf, walk } from './syntax.ts';
+import { argumentsOf, cached, calledBody, hasColumns, part, simpleName, typeOf, walk } from './syntax.ts';
 
 /** What the language service says against a query. `code` is Kusto's (`KS142`) or `argument-type`, `at` an offset in the text. */
 export type Diagnostic = {
@@ -19,18 +19,26 @@ export const diagnosticOf = ({ Code, Severity, Message, Start }: KustoDiagnostic
 
 /** What the language service says of a query and of the functions it calls, however deep, and what it overlooks. */
 export function diagnosticsOf(code: KustoCode): Diagnostic[] {
-  const called: KustoDiagnostic[] = [];
-  const overlooked: Diagnostic[] = [];
-  const collect = (node: SyntaxNode) => {
-    called.push(...itemsOf(node.GetCalledFunctionDiagnostics?.()));
-    const body = calledBody(node);
-    if (!body) return;
-    overlooked.push(...wrongArguments(node));
-    walk(body, collect);
-  };
-  walk(code.Syntax, collect);
-  return [...[...itemsOf(code.GetDiagnostics()), ...called].map(diagnosticOf), ...overlooked];
+  const { called, overlooked } = faultsUnder(code.Syntax);
+  return [...itemsOf(code.GetDiagnostics()).map(diagnosticOf), ...called, ...overlooked];
 }
+
+type Faults = { readonly called: readonly Diagnostic[]; readonly overlooked: readonly Diagnostic[] };
+
+/** What is wrong in the calls under a node and in the bodies of the functions; queries share bound bodies. */
+const faultsUnder = cached((root): Faults => {
+  const called: Diagnostic[] = [];
+  const overlooked: Diagnostic[] = [];
+  walk(root, (node) => {
+    const body = calledBody(node);
+    called.push(...itemsOf(node.GetCalledFunctionDiagnostics?.()).map(diagnosticOf));
+    if (!body) return;
+    const inside = faultsUnder(body);
+    called.push(...inside.called);
+    overlooked.push(...wrongArguments(node), ...inside.overlooked);
+  });
+  return { called, overlooked };
+});
 
 /** A text for a parameter that is a timespan: the language service lets it pass, the service does not. */
 function wrongArguments(call: SyntaxNode): Diagnostic[] {

@@ -90,5 +90,10 @@ function numberOf(text: string): Value {
 
 /** A value of JavaScript's own JSON (rows of a table) as a dynamic one. Numbers without a fraction are longs. */
 export function dynamicOf(json: unknown): Value {
-  return json === undefined ? null : (parseJson(JSON.stringify(json)) ?? null);
+  if (json === null || json === undefined) return null;
+  if (typeof json === 'string' || typeof json === 'boolean') return json;
+  if (Array.isArray(json)) return json.map(dynamicOf);
+  if (Object.getPrototypeOf(json) !== Object.prototype) return parseJson(JSON.stringify(json)) ?? null;
+  const pairs = Object.entries(json).filter(([, value]) => value !== undefined);
+  return new Map(pairs.map(([name, value]) => [name, dynamicOf(value)]));
 }

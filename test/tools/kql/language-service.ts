@@ -106,7 +106,9 @@ function kindNames(kusto: Kusto, names: EnumNames): KindNames {
   const named = (kind: object) => {
     const known = new Map<number, string>();
     return (value: number) => {
-      const name = known.get(value) ?? names.toString(kind, value);
+      const found = known.get(value);
+      if (found !== undefined) return found;
+      const name = names.toString(kind, value);
       known.set(value, name);
       return name;
     };
@@ -115,7 +117,9 @@ function kindNames(kusto: Kusto, names: EnumNames): KindNames {
   const symbol = named(kusto.Language.Symbols.SymbolKind);
   const ofNode = new WeakMap<SyntaxNode, string>();
   const syntaxOnce = (node: SyntaxNode): string => {
-    const name = ofNode.get(node) ?? syntax(node.Kind);
+    const found = ofNode.get(node);
+    if (found !== undefined) return found;
+    const name = syntax(node.Kind);
     ofNode.set(node, name);
     return name;
   };

@@ -6,9 +6,11 @@ import type { TypeName } from './values.ts';
 export function cached<T>(read: (node: SyntaxNode) => T): (node: SyntaxNode) => T {
   const known = new WeakMap<SyntaxNode, { readonly value: T }>();
   return (node) => {
-    const found = known.get(node) ?? { value: read(node) };
-    known.set(node, found);
-    return found.value;
+    const found = known.get(node);
+    if (found) return found.value;
+    const value = read(node);
+    known.set(node, { value });
+    return value;
   };
 }
 

@@ -78,8 +78,15 @@ export function keyOf(value: Value): string {
   return value.kind === 'guid' ? `g${value.text}` : `${value.kind[0]}${value.ticks}`;
 }
 
-export const keyOfAll = (values: readonly Value[]): string =>
-  values.map((value) => JSON.stringify(keyOf(value))).join();
+/** Each key with its length before it: no two lists of values run into one. */
+export function keyOfAll(values: readonly Value[]): string {
+  let all = '';
+  for (const value of values) {
+    const key = keyOf(value);
+    all += `${key.length} ${key}`;
+  }
+  return all;
+}
 
 /** Refuses what is no long; the engine wraps around there only for arithmetic on columns. */
 export const wrapLong = (value: bigint): bigint => BigInt.asIntN(64, value);

@@ -1,5 +1,5 @@
 import type { SyntaxNode } from '../language-service.ts';
-import { type Frame, frames, over, type Scope, type Table } from '../scope.ts';
+import { over, type Scope, type Table } from '../scope.ts';
 import { nameOf, parametersOf, part, partIfAny, tableColumns } from '../syntax.ts';
 import { unsupported } from '../unsupported.ts';
 import { evaluatePlugin } from './evaluate.ts';
@@ -21,13 +21,8 @@ type Operator = (node: SyntaxNode, input: Table, scope: Scope) => Table;
 export const operators: Readonly<Record<string, Operator>> = {
   FilterOperator: (node, input, scope) => {
     const condition = scope.engine.compile(part(node, 'Condition'), over(input, scope));
-    const holds = (frame: Frame) => condition(frame) === true;
-    return {
-      ...input,
-      rows: frames(input.rows)
-        .filter(holds)
-        .map(({ row }) => row),
-    };
+    const { rows } = input;
+    return { ...input, rows: rows.filter((row, index) => condition({ row, rows, index }) === true) };
   },
   CountOperator: (node, input) => {
     if (partIfAny(node, 'AsIdentifier')) return unsupported('count as');

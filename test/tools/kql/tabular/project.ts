@@ -19,11 +19,14 @@ export function compileColumns(nodes: readonly SyntaxNode[], scope: Scope, count
     const value = scope.engine.compile(unnamed(each), scope);
     return { value, isTuple: hasColumns(unnamed(each)) };
   });
+  const isPlain = values.every(({ isTuple }) => !isTuple);
   return (frame) => {
-    const row = values.flatMap(({ value, isTuple }) => {
-      const found = value(frame);
-      return isTuple && isArray(found) ? found : [found];
-    });
+    const row = isPlain
+      ? values.map(({ value }) => value(frame))
+      : values.flatMap(({ value, isTuple }) => {
+          const found = value(frame);
+          return isTuple && isArray(found) ? found : [found];
+        });
     return row.length === count ? row : unsupported('other columns than the language service sees');
   };
 }
@@ -42,8 +45,9 @@ export function extend(node: SyntaxNode, input: Table, scope: Scope): Table {
   if (places.some(({ value, source }) => !value && source < 0)) return unsupported('an extension of several columns');
   const arrived = input.columns.filter(({ name }) => name === arrival);
   const kept = arrived.map((column) => ({ value: undefined, source: input.columns.indexOf(column) }));
+  const all = [...places, ...kept];
   const rows = frames(input.rows).map((frame) =>
-    [...places, ...kept].map(({ value, source }) => (value ? value(frame) : (frame.row[source] ?? null))),
+    all.map(({ value, source }) => (value ? value(frame) : (frame.row[source] ?? null))),
   );
   return { columns: [...columns, ...arrived], rows, serialized: input.serialized };
 }
