@@ -131,12 +131,15 @@ test('the bridge accepts every call of it', () => {
 });
 
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+const helpOfScripts = new Map<string, string>();
 /** The help of the program that a script starts, or of its verb. */
 function helpOfScript(script: string, verb: string): string {
   const file = /^node (\S+)$/.exec(scripts[script] ?? '')?.[1];
   if (file === undefined) return '';
-  const verbs = verb === 'repository' || verb === 'verify' ? [verb] : [];
-  return spawnSync(process.execPath, [join(root, file), ...verbs, '--help'], { encoding: 'utf8' }).stdout;
+  const words = [join(root, file), ...(verb === 'repository' || verb === 'verify' ? [verb] : []), '--help'];
+  const help = helpOfScripts.get(words.join(' ')) ?? spawnSync(process.execPath, words, { encoding: 'utf8' }).stdout;
+  helpOfScripts.set(words.join(' '), help);
+  return help;
 }
 
 /** What is wrong with a call of npm that starts something else than the bridge. */

@@ -111,18 +111,30 @@ function optionsOf([program = '', ...words]: readonly string[]): readonly string
     });
 }
 
+const printed = new Map<string, string | null>();
+
+/** What a program prints when it is asked for help, each once; null where the program is not installed. */
+function helpPrintedBy(command: readonly string[]): string | null {
+  const known = printed.get(command.join(' '));
+  if (known !== undefined) return known;
+  const [name = '', ...args] = command;
+  // As far away from node_modules/.bin as possible: a program of that name there would be another one.
+  const path = (process.env.PATH ?? '').split(delimiter).filter((one) => !one.includes('node_modules'));
+  const env = { ...process.env, PATH: path.join(delimiter) };
+  const { error, stdout, stderr } = spawnSync(name, args, { encoding: 'utf8', timeout: 20_000, env });
+  const help = error === undefined ? stdout + stderr : null;
+  printed.set(command.join(' '), help);
+  return help;
+}
+
 /** What the help of a program lacks of a call; null where the program is not installed. */
 export function missingInHelp(call: readonly string[]): readonly string[] | null {
   const [program = ''] = call;
   const verbs = verbsOf(call);
-  // As far away from node_modules/.bin as possible: a program of that name there would be another one.
-  const path = (process.env.PATH ?? '').split(delimiter).filter((one) => !one.includes('node_modules'));
-  const texts = (manuals[program]?.help(program, verbs) ?? []).map(([name = '', ...args]) =>
-    spawnSync(name, args, { encoding: 'utf8', timeout: 20_000, env: { ...process.env, PATH: path.join(delimiter) } }),
-  );
-  if (texts.some(({ error }) => error !== undefined)) return null;
+  const texts = (manuals[program]?.help(program, verbs) ?? []).map(helpPrintedBy);
+  if (texts.includes(null)) return null;
   const known = manuals[program]?.alsoHas ?? [];
-  const help = texts.map(({ stdout, stderr }) => stdout + stderr).join('\n');
+  const help = texts.join('\n');
   const has = (word: string): boolean =>
     new RegExp(`(^|[\\s,[|/(])${word.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}($|[\\s,=<[\\]|).:])`, 'm').test(help);
   return [...verbs, ...optionsOf(call)].filter((word) => !known.includes(word) && !has(word));
