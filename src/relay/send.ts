@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { PendingDelivery } from '../outbox/outbox.ts';
-import type { Entry, SendResult, Sink } from '../sinks/sink.ts';
+import { type Entry, entryOf, type SendResult, type Sink } from '../sinks/sink.ts';
 import type { Batch } from './batch.ts';
 
 /** After an abort a sink gets this long to return the result of the batch. */
@@ -25,18 +25,6 @@ export function recordOf({ json }: Pick<PendingDelivery, 'json'>): Entry['record
   } catch {
     return null;
   }
-}
-
-/** Parsed only where a sink reads it: one that sends the bytes as they are costs nothing here. */
-function entryOf({ json }: PendingDelivery): Entry {
-  let record: Entry['record'] | null = null;
-  return {
-    json,
-    get record() {
-      record ??= JSON.parse(json.toString()) as Entry['record'];
-      return record;
-    },
-  };
 }
 
 /**
@@ -70,7 +58,10 @@ export async function send(batch: Batch, target: Target, signal: AbortSignal): P
 
 async function answer(batch: Batch, { sink, log }: Target, signal: AbortSignal): Promise<SendResult> {
   try {
-    return await sink.send(batch.map(entryOf), signal);
+    return await sink.send(
+      batch.map(({ json }) => entryOf(json)),
+      signal,
+    );
   } catch (error) {
     if (signal.aborted) return stopped;
     if (batch.some((entry) => recordOf(entry) === null)) {

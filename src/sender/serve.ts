@@ -1,9 +1,8 @@
 import type { ReplaceableCredential } from '../azure/credential.ts';
 import { systemClock } from '../clock.ts';
 import type { HeartbeatSender } from '../heartbeat/sender.ts';
-import type { LifecycleRecord } from '../lifecycle/record.ts';
 import { configuredSinks, heartbeatTargets } from '../sinks/registry.ts';
-import type { Entry, Sink } from '../sinks/sink.ts';
+import { entryOf, type Sink } from '../sinks/sink.ts';
 import { type Calls, createCalls, type Handlers } from './calls.ts';
 import type { Port } from './channel.ts';
 import {
@@ -53,7 +52,11 @@ export function serveSender(
       work = open();
       await work;
     },
-    send: async (batch, signal) => part(await begun(), 'sink').send(batch.map(entryOf), signal),
+    send: async (batch, signal) =>
+      part(await begun(), 'sink').send(
+        batch.map((bytes) => entryOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))),
+        signal,
+      ),
     check: async (_, signal) => part(await begun(), 'sink').check(signal),
     heartbeat: async (facts, signal) => part(await begun(), 'heartbeat').send(facts, signal),
     token: async (scope) => part(await begun(), 'token')(scope),
@@ -74,19 +77,6 @@ export function serveSender(
 }
 
 type SenderDeadlines = NonNullable<ReturnType<SenderMethods['status']>['deadlines']>;
-
-/** Parsed where the sink asks for it. */
-function entryOf(bytes: Uint8Array): Entry {
-  const json = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let record: LifecycleRecord | null = null;
-  return {
-    json,
-    get record() {
-      record ??= JSON.parse(json.toString()) as LifecycleRecord;
-      return record;
-    },
-  };
-}
 
 async function openDestination(
   role: SenderRole,

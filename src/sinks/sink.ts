@@ -6,6 +6,18 @@ export interface Entry {
   readonly json: Buffer;
 }
 
+/** The record is parsed when a sink first reads it: one that sends the bytes as they are never pays for that. */
+export function entryOf(json: Buffer): Entry {
+  let record: LifecycleRecord | null = null;
+  return {
+    json,
+    get record() {
+      record ??= JSON.parse(json.toString()) as LifecycleRecord;
+      return record;
+    },
+  };
+}
+
 /**
  * A destination. The relay owns order, retries and durability; a sink only sends.
  *
