@@ -9,6 +9,7 @@ import { describeUsageError } from '../../src/cli/usage-error.ts';
 import { builtAt } from './built-at.ts';
 import { root } from './contents.ts';
 import { makePackages, type Sources, sourcesHere } from './make-packages.ts';
+import { makeNpmPackage } from './npm.ts';
 import { type PlatformName, platformNames } from './platforms.ts';
 import { makeRepository } from './repository.ts';
 import { overBudget, sizeTable } from './sizes.ts';
@@ -21,6 +22,8 @@ interface CommandContext {
   readonly say: (text: string) => void;
   /** What packages are made of, which takes a while to gather. */
   readonly sources: () => Promise<Sources>;
+  /** Makes the package of npm for consumers; returns its folder. */
+  readonly consumer: () => Promise<string>;
 }
 
 const platformList = (value: string): readonly PlatformName[] => {
@@ -50,10 +53,13 @@ Exit codes:
 `;
 
 /** Carries out the command line; returns the exit code. */
-export async function main(args: readonly string[], { env, print, say, sources }: CommandContext): Promise<number> {
+export async function main(
+  args: readonly string[],
+  { env, print, say, sources, consumer }: CommandContext,
+): Promise<number> {
   let problems: readonly string[] = [];
   const program = new Command('package')
-    .description('Builds the release packages, and prints their sizes.')
+    .description('Builds the release packages, and prints their sizes; in dist/npm the package for consumers.')
     .addOption(
       new Option('--platform <names>', `one or more of ${platformNames.join(', ')}, separated by commas`)
         .argParser(platformList)
@@ -70,6 +76,7 @@ export async function main(args: readonly string[], { env, print, say, sources }
       const order = { platforms: platform, out, at, key, say: (sentence: string) => say(`${sentence}\n`) };
       const sizes = await makePackages(order, await sources());
       print(sizeTable(sizes));
+      print(`${await consumer()} holds the package for consumers.\n`);
       problems = overBudget(sizes);
     });
   program
@@ -117,5 +124,10 @@ if (import.meta.main) {
     print,
     say: (text) => void process.stderr.write(text),
     sources: sourcesHere,
+    consumer: async () => {
+      const folder = join(root, 'dist/npm');
+      await makeNpmPackage(folder);
+      return folder;
+    },
   });
 }

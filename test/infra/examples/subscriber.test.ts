@@ -53,7 +53,7 @@ async function send(hub: string, eventId: string, bodies: readonly Buffer[]): Pr
 /** What it has done when it has read all that an event's partition holds now. */
 async function actsOf(subscriber: SubscriberProcess, hub: string, eventId: string): Promise<readonly string[]> {
   const fence = `fence-${randomUUID()}`;
-  await send(hub, eventId, [sampleEntry({ eventId: fence, affectedResources: [fence] }).json]);
+  await send(hub, eventId, [message(0, { eventId: fence, vmName: fence, affectedResources: [fence] })]);
   await until(() => subscriber.acts.some((line) => line.includes(fence)), {
     what: `${fence}; ${subscriber.complaints()}`,
     timeoutMs: 25_000,
@@ -95,9 +95,19 @@ test('the example subscriber acts once on the records of two bridges, and again 
 
 /** The record of a step as one VM tells it, so many seconds after the first. */
 function message(second: number, given: Partial<LifecycleRecord> = {}): Buffer {
-  const observedAt = new Date(begun + 1000 * second).toISOString();
-  const evidence = ['said-by-azure'];
-  return sampleEntry({ affectedResources: ['web_0'], evidence, ...given, observedAt }).json;
+  const { affectedResources = ['web_0'], vmName = 'web_0' } = given;
+  return sampleEntry({
+    evidence: ['said-by-azure'],
+    ...given,
+    recordId: `${second} ${JSON.stringify(given)}`,
+    transitionId: `${second} ${JSON.stringify(given)}`,
+    sequence: second + 1,
+    affectedResources,
+    affectedResourceCount: affectedResources.length,
+    vmName,
+    observerAffected: affectedResources.includes(vmName),
+    observedAt: new Date(begun + 1000 * second).toISOString(),
+  }).json;
 }
 const begun = Date.now() - 600_000;
 
@@ -137,7 +147,9 @@ test('the example subscriber continues after an outage of the hub, and ends on r
   await azure.eventHubs.pause({ drop: true });
   await until(() => subscriber.complaints().includes('ECONNREFUSED'), { what: 'a complaint', timeoutMs: 25_000 });
   await azure.eventHubs.resume();
-  await send('outage', one, [message(5, { eventId: one, phase: 'Ended' }), message(6, { eventId: other })]);
+  await send('outage', one, [message(5, { eventId: one, phase: 'Ended' })]);
+  expect(await actsOf(subscriber, 'outage', one)).toEqual(['drain web_0', 'restore web_0']);
+  await send('outage', one, [message(6, { eventId: other })]);
   expect(await actsOf(subscriber, 'outage', one)).toEqual(['drain web_0', 'restore web_0', 'drain web_0']);
   expect(await subscriber.kill('SIGTERM')).toBe(0);
 }, 60_000);

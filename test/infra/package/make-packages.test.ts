@@ -150,6 +150,7 @@ async function runWith(sources: Sources, ...args: readonly string[]) {
   const out = { printed: '', said: '' };
   const code = await main(args, {
     sources: async () => sources,
+    consumer: async () => 'dist/npm',
     env: { SOURCE_DATE_EPOCH: String(moment.getTime() / 1000) },
     print(text) {
       out.printed += text;

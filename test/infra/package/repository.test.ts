@@ -78,6 +78,7 @@ describe.skipIf(whyNot)('a repository', () => {
         said += sentence;
       },
       sources: () => Promise.reject(),
+      consumer: () => Promise.reject(),
     };
     return { code: await main(['repository', ...args], around), said };
   };

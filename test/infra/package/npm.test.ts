@@ -1,0 +1,232 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeNpmPackage, npmPackageName } from '../../../infra/package/npm.ts';
+import { type AzureSimulator, startAzureSimulator } from '../../../src/azure-simulator/index.ts';
+import { FleetView } from '../../../src/consumer/index.ts';
+import { producer, useSimulator } from '../../azure-simulator/sdk-clients.ts';
+import { historyOf } from '../../consumer/worlds.ts';
+import { epochMs } from '../../fleet-model/world.ts';
+import { temporaryDirectory } from '../../support/bridge-process.ts';
+import { olderNode } from '../../support/older-node.ts';
+import { root } from '../../support/source-tree.ts';
+import { until } from '../../support/until.ts';
+
+const directory = temporaryDirectory('npm-package');
+const made = join(directory.path, 'made');
+/** Somebody else's project. */
+const project = join(directory.path, 'project');
+const installed = join(project, 'node_modules', npmPackageName);
+const readme = readFileSync(join(root, 'infra/npm/README.md'), 'utf8');
+const blocks = [...readme.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
+const npm = (...args: readonly string[]): string =>
+  execFileSync('npm', args, {
+    cwd: project,
+    encoding: 'utf8',
+    env: { ...process.env, npm_config_update_notifier: 'false' },
+  });
+
+beforeAll(async () => {
+  await makeNpmPackage(made);
+  mkdirSync(project);
+  writeFileSync(join(project, 'package.json'), '{ "name": "project", "version": "1.0.0", "type": "module" }');
+  const [{ filename = '' } = {}] = JSON.parse(npm('pack', made, '--json')) as { filename?: string }[];
+  npm('install', '--offline', '--no-audit', `./${filename}`);
+  // The clients of Azure, as they are here.
+  symlinkSync(join(root, 'node_modules/@azure'), join(project, 'node_modules/@azure'));
+  symlinkSync(join(root, 'node_modules/@types'), join(project, 'node_modules/@types'));
+  writeFileSync(join(project, 'subscriber.mjs'), blocks[0] ?? '');
+  writeFileSync(join(project, 'fleet.mjs'), blocks[1] ?? '');
+});
+afterAll(() => directory[Symbol.dispose]());
+
+test('the npm package holds one module, its types, the schemas and documents, and has no dependencies', () => {
+  expect(readdirSync(installed).sort()).toEqual([
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'index.js',
+    'package.json',
+    'schema',
+    'types',
+  ]);
+  expect(readdirSync(join(installed, 'schema')).sort()).toEqual(['heartbeat.v1.json', 'lifecycle-record.v1.json']);
+  const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+  expect(Object.keys(manifest).filter((key) => /dependencies/i.test(key))).toEqual([]);
+  const imports = [...readFileSync(join(installed, 'index.js'), 'utf8').matchAll(/^import .* from "(.*)";$/gm)];
+  expect(imports.map(([, from = '']) => from).sort()).toEqual(['node:fs/promises', 'node:path']);
+});
+
+test('the npm package compiles in a strict project with the client of Event Hubs', () => {
+  const source = `import { EventHubConsumerClient } from '@azure/event-hubs';
+import { actOnce, FleetView, fileStore, followHub, type LifecycleRecord, parseEventData, parseHttp } from '${npmPackageName}';
+import schema from '${npmPackageName}/schema/lifecycle-record.v1.json' with { type: 'json' };
+const client = new EventHubConsumerClient('$Default', 'Endpoint=x', 'hub');
+const actions = await actOnce(fileStore('state.json'), { drain: async ({ name }) => { name.trim(); }, restore() {}, onError: console.error });
+const { close } = await followHub(client, actions, { since: new Date() });
+const fleet = new FleetView();
+client.subscribe({ processEvents: async (events) => { for (const event of events) { const message = parseEventData(event); if (message.kind === 'record') fleet.add(message.record); } }, processError: async () => {} });
+const phases: readonly string[] = parseHttp({ headers: new Headers(), body: '' }).flatMap((message) => message.kind === 'record' ? [message.record.phase] : []);
+const count = (record: LifecycleRecord): number => record.affectedResources.length + (record.eventsInSight?.length ?? 0);
+console.log(schema.$id, phases, count, close);\n`;
+  const compile = (text: string): string => {
+    writeFileSync(join(project, 'strict.ts'), text);
+    const options = {
+      strict: true,
+      target: 'es2022',
+      module: 'nodenext',
+      noEmit: true,
+      resolveJsonModule: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      types: ['node'],
+    };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['strict.ts'] }));
+    try {
+      execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', project, '--pretty', 'false'], { encoding: 'utf8' });
+      return '';
+    } catch (error) {
+      return (error as { stdout: string }).stdout;
+    }
+  };
+  // Declarations of other packages are their makers' concern.
+  const ours = (output: string): string[] =>
+    output.split('\n').filter((line) => /(^|\/)strict\.ts\(|scheduled-events-bridge-consumer\//.test(line));
+  expect(ours(compile(source))).toEqual([]);
+  expect(ours(compile(source.replace('record.phase]', 'record.phases]')))).toHaveLength(1);
+});
+
+const { node, whyNot } = olderNode();
+const [major = 0, minor = 0] = (node?.version ?? '').split('.').map(Number);
+const isSupported = (major === 20 && minor >= 19) || (major === 22 && minor >= 12);
+const why = node !== null && !isSupported ? ` (skipped: ${node.version} is not one that it supports)` : whyNot;
+
+test.skipIf(!isSupported)(`the npm package runs on an older Node.js${why}`, () => {
+  const script = `import('./fleet.mjs').then(({ openEvents }) => console.log(openEvents().length))`;
+  expect(execFileSync(node?.path ?? '', ['-e', script], { cwd: project, encoding: 'utf8' })).toBe('0\n');
+});
+
+describe('the subscriber of the README', () => {
+  let azure: AzureSimulator;
+  beforeAll(async () => {
+    azure = await startAzureSimulator({ vms: [], hubs: [{ name: 'vm-lifecycle' }] });
+    useSimulator(azure);
+  });
+  afterAll(() => azure.close());
+
+  /** One life of it, from its start until it is killed. */
+  function start() {
+    const child = spawn(process.execPath, ['subscriber.mjs'], {
+      cwd: project,
+      env: { PATH: process.env.PATH, EVENT_HUBS_CONNECTION_STRING: azure.eventHubs.connectionString },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const out = { acts: '', errors: '' };
+    child.stdout.on('data', (chunk) => {
+      out.acts += chunk;
+    });
+    child.stderr.on('data', (chunk) => {
+      out.errors += chunk;
+    });
+    const exited = once(child, 'exit');
+    return {
+      acts: () => out.acts.split('\n').slice(0, -1),
+      errors: () => out.errors,
+      async kill() {
+        child.kill('SIGKILL');
+        await exited;
+      },
+    };
+  }
+
+  test('misses nothing and repeats nothing in effect though it is killed over and over', {
+    timeout: 120_000,
+  }, async () => {
+    rmSync(join(project, 'subscriber-state.json'), { force: true });
+    const { arrivals, world } = historyOf(5047);
+    const now = Date.now();
+    const shifted = arrivals.map((record) => ({
+      ...record,
+      observedAt: new Date(Date.parse(record.observedAt) - epochMs - world.lengthMs + now).toISOString(),
+    }));
+    const client = producer(azure, { hub: 'vm-lifecycle' });
+    const send = async (records: typeof shifted): Promise<void> => {
+      for (const record of records) {
+        const batch = await client.createBatch({ partitionKey: record.eventId.toLowerCase() });
+        expect(batch.tryAdd({ body: record })).toBe(true);
+        await client.sendBatch(batch);
+      }
+    };
+    const lives: ReturnType<typeof start>[] = [];
+    const acts = (): string[] => lives.flatMap((life) => life.acts());
+    const drained = (): string[] => {
+      const vms = new Set<string>();
+      for (const act of acts()) {
+        const [verb, vm = ''] = act.split(/[ :]/);
+        if (verb === 'drain') vms.add(vm);
+        else vms.delete(vm);
+      }
+      return [...vms].sort();
+    };
+    const wanted = (records: typeof shifted): string[] => {
+      const view = new FleetView();
+      for (const record of records) view.add(record);
+      return [...new Set(view.events().flatMap(({ affected }) => affected.map(({ name }) => name)))].sort();
+    };
+    const parts = 3;
+    const size = Math.ceil(shifted.length / parts);
+    for (let part = 1; part <= parts; part += 1) {
+      await send(shifted.slice((part - 1) * size, part * size));
+      const expected = wanted(shifted.slice(0, part * size));
+      const isInLine = (): boolean => JSON.stringify(drained()) === JSON.stringify(expected);
+      // One that is killed at its first act, and one that does the rest.
+      const short = start();
+      lives.push(short);
+      await until(() => short.acts().length > 0 || isInLine(), {
+        what: `an act; ${short.errors()}`,
+        timeoutMs: 40_000,
+      });
+      await short.kill();
+      const life = start();
+      lives.push(life);
+      await until(isInLine, {
+        what: `${expected.join(' ')} to be drained, not ${drained().join(' ')}; ${life.errors()}`,
+        timeoutMs: 40_000,
+      });
+      await life.kill();
+    }
+    // Killed between an act and its note it would repeat the act: this life has noted everything.
+    const noting = start();
+    lives.push(noting);
+    const stateFile = join(project, 'subscriber-state.json');
+    const isNoted = (): boolean => {
+      const { drained: noted } = JSON.parse(readFileSync(stateFile, 'utf8'));
+      const all = Object.values(noted) as { vm: { name: string }; events: Record<string, string> }[];
+      const names = all.map(({ vm }) => vm.name).sort();
+      return JSON.stringify(names) === JSON.stringify(wanted(shifted)) && !JSON.stringify(all).includes('draining');
+    };
+    await until(isNoted, { what: `a note of every act; ${noting.errors()}`, timeoutMs: 40_000 });
+    await noting.kill();
+    const [first] = shifted;
+    if (first === undefined) throw new Error('an empty history');
+    const fence = {
+      ...first,
+      eventId: 'fence',
+      vmId: 'fence',
+      vmName: 'fence',
+      recordId: 'fence',
+      phase: 'Scheduled' as const,
+    };
+    await send([{ ...fence, observerAffected: true, affectedResources: ['fence'], affectedResourceCount: 1 }]);
+    await client.close();
+    const last = start();
+    lives.push(last);
+    await until(() => last.acts().length > 0, { what: `the fence; ${last.errors()}`, timeoutMs: 40_000 });
+    expect(last.acts()).toEqual([expect.stringMatching(/^drain fence: /)]);
+    await last.kill();
+    expect(acts().length).toBeGreaterThan(2 * parts);
+    expect(lives.map((life) => life.errors())).toEqual(lives.map(() => ''));
+  });
+});
