@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { npmPackageName } from '../../infra/package/npm.ts';
 import { createProgram as createSimulator } from '../../src/azure-simulator/cli/program.ts';
 import { createProgram as createBridge } from '../../src/cli/program.ts';
 import { filledIn } from '../azure-cli/shell.ts';
@@ -142,9 +143,14 @@ function helpOfScript(script: string, verb: string): string {
   return help;
 }
 
+const installable = new RegExp(`^(${npmPackageName}|\\./dist/npm|@azure/(event-hubs|identity))$`);
+
 /** What is wrong with a call of npm that starts something else than the bridge. */
 function faultOfNpm([, verb = '', script = '', ...rest]: readonly string[]): string | null {
   if (['ci', 'test', 'start'].includes(verb)) return null;
+  // test/infra/package/npm.test.ts installs the package for consumers.
+  if (verb === 'install')
+    return [script, ...rest].every((name) => installable.test(name)) ? null : 'it is not installed';
   if (verb !== 'run') return `npm ${verb} is not known here`;
   if (!(script in scripts)) return 'there is no such script';
   const given = rest.slice(1);
@@ -166,7 +172,13 @@ test('npm has every script, each with the options and files that are shown', () 
 });
 
 test('node is given a file that there is', () => {
-  const made = ['subscriber.ts', `dist/${product}.cjs`, `${product}.cjs`, 'dist/scheduled-events-simulator.cjs'];
+  const made = [
+    'subscriber.ts',
+    'subscriber.mjs',
+    `dist/${product}.cjs`,
+    `${product}.cjs`,
+    'dist/scheduled-events-simulator.cjs',
+  ];
   expect(
     faultsOf(callsOf('node'), ([, file = '']) =>
       made.includes(file) || existsSync(join(root, file)) ? null : 'no such file',

@@ -7,6 +7,7 @@ import { measureSizes } from '../../infra/costs-sizes.ts';
 import { contentsOf } from '../../infra/package/contents.ts';
 import { disablingFile } from '../../src/approver/disabled.ts';
 import { options } from '../../src/config.ts';
+import * as consumer from '../../src/consumer/index.ts';
 import { monitorAudience } from '../../src/sinks/log-analytics/clouds.ts';
 import { sampleRecord } from '../support/sample-record.ts';
 import { root } from '../support/source-tree.ts';
@@ -116,6 +117,7 @@ test('every name that a document of infra/ spells like a parameter, an output, a
     ...Object.keys({ ...assumptions, ...prices }),
     ...userInitiatedEvents,
     ...Object.keys(sampleRecord()),
+    ...Object.keys(consumer),
     ...others,
   ]);
   const spelled = inBackticks(withoutBlocks).filter((name) =>
