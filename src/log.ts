@@ -86,7 +86,7 @@ export function createRateLimit({ clock, everyMs }: { readonly clock: Clock; rea
   };
 }
 
-/** What is said of a trouble. `seconds`: since it began. */
+/** The messages of a problem. `seconds`: since it began. */
 export interface StatusMessages {
   readonly begins: () => void;
   /** It still is as it was said before. */
@@ -94,7 +94,7 @@ export interface StatusMessages {
   readonly over: (seconds: number) => void;
 }
 
-/** Tells of a trouble as it comes and goes; `code` is null while all is well. */
+/** Logs a problem when it starts and ends; `code` is null without one. */
 export type StatusLogger = (code: string | null, lines: StatusMessages) => void;
 
 /**

@@ -108,7 +108,7 @@ export function createApprover(options: ApproverOptions): Approver {
     if (hindrance !== null) return hindrance;
     // Either way: a clock that was set back hides how long ago it was.
     if (!(Math.abs(clock.now().getTime() - intent.at.getTime()) <= manualApprovalMs)) {
-      return `it was asked for at ${intent.at.toISOString()}, and whoever asked may not want it any more`;
+      return `it was requested at ${intent.at.toISOString()}, so it may no longer be wanted`;
     }
     if (!intent.terms) return 'it is not known any more what the event was when it was asked for';
     const other = differenceBetween(intent.terms, view.termsOf(event));

@@ -18,7 +18,7 @@ export interface SubmitterOptions {
   readonly log: Log;
 }
 
-/** Carries approvals out, whoever wanted them: an intent on disk, then one POST, then one `Approved` record with the outcome. */
+/** Sends approvals, by policy or manual: an intent on disk, then one POST, then one `Approved` record with the outcome. */
 export interface Submitter {
   /** Intents that are not under way: left open by a process before this one. */
   leftOpen(): readonly ApprovalIntent[];

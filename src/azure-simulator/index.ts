@@ -54,7 +54,7 @@ export interface AzureSimulator {
   /** PEM of the authority that signed the server certificates, as a file and as text. */
   readonly caFile: string;
   readonly ca: string;
-  /** Exceptions inside the simulator's own handlers: a test asserts that there is none. */
+  /** Exceptions inside the simulator's own handlers: tests assert that this is empty. */
   readonly errors: readonly Error[];
   close(): Promise<void>;
 }

@@ -39,7 +39,7 @@ export interface Play {
   readonly eventIds: readonly string[];
 }
 
-/** Plays a scenario; resolves when it is over or aborted, and rejects only on a faulty scenario. */
+/** Plays a scenario; resolves when it has ended or is aborted, and rejects only on a faulty scenario. */
 export async function playScenario(stage: Stage, scenario: Scenario, options: PlayOptions = {}): Promise<Play> {
   const { speed = 1, minimumStepSeconds = 0, minimumImpactSeconds = 0, onImpact, signal } = options;
   const { imds } = stage;

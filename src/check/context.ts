@@ -10,7 +10,7 @@ export interface SinkCheckContext {
   /** Aborted when the command is to end. */
   readonly signal: AbortSignal;
   readonly credential: ReplaceableCredential;
-  /** Nobody may be asked (`--offline`). */
+  /** No network calls (`--offline`). */
   readonly offline: boolean;
   readonly stateDirectory: string;
   /** Whether a test record may be sent (`--write`). */

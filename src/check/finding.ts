@@ -1,5 +1,5 @@
 /**
- * `ok`: proven. `warning`: works now; someone should look. `problem`: does not work until someone acts. `not-proven`: could not be
+ * `ok`: verified. `warning`: works now; should be reviewed. `problem`: does not work without an operator. `not-proven`: could not be
  * found out, and why.
  */
 export type Verdict = 'ok' | 'warning' | 'problem' | 'not-proven';

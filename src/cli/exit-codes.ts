@@ -23,13 +23,13 @@ const ownCodes = {
   actionRequired: {
     code: 20,
     meaning:
-      'operator action required, or the health is not known; the first line of `status` says what is wrong and how to fix it',
+      'operator action required, or the health is unknown; the first line of `status` has the problem and how to fix it',
   },
   noOutbox: { code: 21, meaning: 'there is no outbox in the state directory, or none that can be read' },
   notDone: { code: 22, meaning: 'request failed; the message says why' },
   // As `systemctl status` ends for a unit that does not exist. https://www.freedesktop.org/software/systemd/man/latest/systemctl.html#Exit%20status
   notInstalled: { code: 4, meaning: 'the service is not installed on this machine' },
-  // Of `service`: 51 to 56 are shown by Azure's guest agents to whoever deploys.
+  // Of `service`: 51 to 56 are shown by Azure's guest agents in the deployment.
   ...refusals,
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
 /** A sink that brings no code of its own ends with `configuration`. */

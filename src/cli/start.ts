@@ -7,7 +7,7 @@ import type { CommandContext } from './command-context.ts';
 import { Failure } from './exit-codes.ts';
 
 /**
- * The first steps of every command that works with a configuration and the network: read it, refuse what is wrong with it, set
+ * The first steps of every command that works with a configuration and the network: read it, refuse an invalid one, set
  * what is process-wide, open the log and say there what of that was odd.
  */
 export async function start(

@@ -7,7 +7,7 @@ export function helpText(text: string): string {
   return `\n${paragraphs.map((one) => wrap(one.split(/\s+/), helpColumns).join('\n')).join('\n\n')}`;
 }
 
-/** Lines of a table of two columns; the text of the second goes on below itself. */
+/** Lines of a table of two columns; the text of the second wraps within its column. */
 export function twoColumns(first: string, second: string, column: number, width: number = helpColumns): string {
   return `${first.padEnd(column)}${wrap(second.split(' '), width - column).join(`\n${' '.repeat(column)}`)}`;
 }

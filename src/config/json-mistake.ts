@@ -1,6 +1,6 @@
 /** Mistakes in a JSON text. No message quotes more than a key of it: the rest may be a secret. */
 
-/** What is wrong at the character `at`, and how to fix it: the first row that fits. `before` is the text up to it. */
+/** The problem at the character `at`, and how to fix it: the first row that fits. `before` is the text up to it. */
 const hints: readonly {
   readonly at: RegExp;
   readonly fits: (before: string, at: string) => boolean;

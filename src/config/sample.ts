@@ -44,7 +44,7 @@ export function sampleConfiguration(sinks: readonly ConfigurableSink[], authenti
       $comment: [
         ...(chosen.some(({ values }) => Object.keys(values).length > 0) ? [replace] : []),
         'Keys that are left out have their defaults.',
-        'scheduled-events-bridge check --config <this file> reports what is wrong with it.',
+        'scheduled-events-bridge check --config <this file> reports its problems and how to fix them.',
       ],
       sinks: { ...(leaves.length > 0 && { $comment: leaves }), ...Object.fromEntries(sections) },
       ...(isByIdentity && { identity: { ...commentOn('identity', { clientId: null }), clientId: null } }),

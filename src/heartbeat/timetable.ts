@@ -2,7 +2,7 @@
 export const firstWithinMs = 60_000;
 
 /**
- * When the heartbeats come, in milliseconds after the bridge was ready, for ever: the first within a minute, the second at
+ * When the heartbeats come, in milliseconds after the bridge was ready, without end: the first within a minute, the second at
  * any moment of one whole period after it, and from then on one every period. So a fleet that was started at once is spread over
  * the whole hour, and still no two of one VM are more than a period apart: silence is noticed by that.
  * `random` gives [0, 1).

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { valueInPool } from './key-value-pool.ts';
 import { valueIn } from './registry.ts';
 
-/** The one spelling that is compared: another key of the same host, in another form, would look like a move. */
+/** The one spelling that is compared: another key of the same host, in another form, would be mistaken for a move. */
 const hostKey = 'PhysicalHostNameFullyQualified';
 const guestParameters = 'HKLM\\SOFTWARE\\Microsoft\\Virtual Machine\\Guest\\Parameters';
 

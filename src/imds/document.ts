@@ -18,7 +18,7 @@ export type NoDocument =
   | 'too-many-events'
   | 'no-incarnation';
 
-/** Deeper nesting than this is no event: it would overflow the stack of whoever writes it down again. */
+/** Deeper nesting than this is no event: it would overflow the stack when it is serialised again. */
 const deepestNesting = 50;
 
 /** Deeper JSON than this is not parsed: a megabyte of brackets takes a hundred megabytes to parse. */

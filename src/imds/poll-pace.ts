@@ -3,7 +3,7 @@ import type { PollResult } from '../lifecycle/scheduled-event.ts';
 /** The service allows five requests a second to all programs of a VM together; one a second is what it recommends. */
 export const leastBetweenStartsMs = 1000;
 
-/** Events between polls are lost for good: no answer may delay a poll by more than this. */
+/** Events between polls are lost: no answer may delay a poll by more than this. */
 export const longestWaitMs = 5000;
 
 export interface Pace {

@@ -1,6 +1,6 @@
 import { type ApprovalTerms, readTerms } from './approval-terms.ts';
 
-/** What a command asks the service for: that an event be approved, as a person has seen it. */
+/** The request of a command to approve an event, as the operator was shown it. */
 export interface ApproveRequest {
   /** As the document spells it; letter case is nothing. */
   readonly eventId: string;

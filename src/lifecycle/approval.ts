@@ -8,11 +8,11 @@ import type { EventMemory } from './state.ts';
 
 /** `approve` of the configuration: what this VM approves by itself. */
 export interface ApprovalPolicy {
-  /** Reboots and redeploys that a user asked for. */
+  /** Reboots and redeploys that a user requested. */
   readonly userInitiated: boolean;
   /** Freezes that are to last no longer; null: none. */
   readonly freezeUpToSeconds: number | null;
-  /** VMs for which this one approves what a user asked for, when they have not done so themselves. */
+  /** VMs for which this one approves user-initiated events that they have not approved themselves. */
   readonly onBehalfOf: readonly string[];
   /** How long those VMs have. */
   readonly onBehalfAfterSeconds: number;
@@ -141,20 +141,20 @@ export const evidenceIn = (cause: string): readonly string[] =>
         .map((name) => onBehalfOf + name)
     : [];
 
-/** The cause of an approval that a person asked for. */
+/** The cause of an approval that an operator requested. */
 export const byHand = 'by-hand';
 
 /** What is approved without being asked, in words for an operator. */
 export function approvalInWords(policy: ApprovalPolicy): string {
   const { userInitiated, freezeUpToSeconds, onBehalfOf: others, onBehalfAfterSeconds } = policy;
   const what = [
-    ...(userInitiated ? ['reboots and redeploys that a user asked for'] : []),
+    ...(userInitiated ? ['reboots and redeploys that a user requested'] : []),
     ...(freezeUpToSeconds === null
       ? []
       : [`freezes of at most ${Math.min(freezeUpToSeconds, longestFreezeSeconds)} s`]),
   ];
   if (what.length === 0) return 'Nothing is approved automatically.';
   const whose = 'where this VM is the first that the event names';
-  const instead = `; what a user asked for also on behalf of ${others.join(', ')}, after ${onBehalfAfterSeconds} s`;
+  const instead = `; user-initiated events also on behalf of ${others.join(', ')}, after ${onBehalfAfterSeconds} s`;
   return `Approved automatically: ${what.join(', and ')}, ${whose}${others.length === 0 ? '' : instead}.`;
 }

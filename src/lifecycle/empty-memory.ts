@@ -5,7 +5,7 @@ import type { AbsenceFacts, EventMemory, Sighting } from './state.ts';
 
 /**
  * What a memory begins with, and what stands in for the keys that a stored one lacks: values that claim nothing. A new key gets
- * its value here, and outboxes of every earlier version go on.
+ * its value here, and outboxes of every earlier version stay valid.
  */
 export const emptyMemory = (eventId: string, moment: Moment): EventMemory => ({
   eventId,

@@ -6,7 +6,7 @@ import { isKnown } from './steps.ts';
  * How an event that is no longer listed has ended. Azure never says "completed": a finished event just leaves the array,
  * a canceled one too (https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events). A public trace of a real
  * freeze goes from incarnation 2 (Scheduled) to 4 (empty) at one poll a second: Started was never visible. So leaving
- * alone proves nothing, and `Ended` - it is over, how is not known - is a legitimate answer.
+ * alone is no evidence, and `Ended` (it ended, how is unknown) is a legitimate answer.
  */
 
 /** An event that left, and all that is known about it and its leaving. */

@@ -82,7 +82,7 @@ function standingEnds<R extends Foldable>(records: readonly R[]): readonly R[] {
 const isOneStream = (a: Foldable, b: Foldable): boolean => isSame(a.vmId, b.vmId) && a.streamId === b.streamId;
 
 /**
- * One answer per event, whoever saw it. A return withdraws every end observed before it, by any VM. Of the ends left the
+ * One answer per event, from all observers. A return withdraws every end observed before it, by any VM. Of the ends left the
  * event has one: said by Azure, then Completed after Started, then Canceled (nothing was missed in between), then any other
  * Completed, then Ended; among equals the earliest.
  */

@@ -54,7 +54,7 @@ const explaining = (candidates: readonly Candidate[], types: readonly string[]):
 const unseen = (candidates: readonly Candidate[], types: readonly string[]): Candidate[] =>
   candidates.filter(({ eventType, leftUnseen }) => leftUnseen && types.includes(eventType ?? ''));
 
-/** Of several events the first: started before due, gone before listed, then by id. The same on every run. */
+/** Of several events the first: started before due, left before listed, then by id. The same on every run. */
 const inOrder = (a: Candidate, b: Candidate): number =>
   Number(b.started) - Number(a.started) || Number(a.listed) - Number(b.listed) || (a.key < b.key ? -1 : 1);
 

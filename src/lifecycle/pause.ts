@@ -16,7 +16,7 @@ export const isPauseMeasured = ({ tick, wallStepMs }: HostEvidence): boolean =>
 /**
  * The pause between two observations, or null if nothing measured it. A frozen VM shows it in up to three ways: the tick
  * comes late; the wall clock, corrected by the hypervisor, runs ahead of the monotonic one; or it was not corrected and
- * Azure's `Date` runs ahead of ours. The last two look the same after an NTP step, so they count only together with a
+ * Azure's `Date` runs ahead of ours. The last two are the same after an NTP step, so they count only together with a
  * late tick or with a document that was skipped. (A process stopped for 3 s shows 2,978 ms on the tick, 1 ms on wall
  * minus monotonic.)
  */

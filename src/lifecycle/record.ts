@@ -82,9 +82,9 @@ export const schemaVersion = '1.1';
  * Every key is always present; unknown is null, never an empty string.
  */
 export interface LifecycleRecord extends Observer {
-  /** Same step, same observer, same id for ever. */
+  /** Same step and observer: always the same id. */
   readonly recordId: string;
-  /** Same step of the same event, whoever saw it: what copies of several VMs are folded by. */
+  /** Same step of the same event, for every observer: consumers fold the copies of several VMs by it. */
   readonly transitionId: string;
   readonly schemaVersion: string;
   readonly eventId: string;

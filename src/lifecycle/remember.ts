@@ -11,7 +11,7 @@ import { hasEndStatus, heldPhase, type Listing } from './steps.ts';
 /** How long an ended event is remembered, so that it is recognised when it returns. */
 export const rememberEndedMs = 30 * 24 * 3_600_000;
 
-/** So many ended events are remembered at most. */
+/** Maximum number of ended events remembered. */
 export const rememberEndedCount = 1000;
 
 type Context = Pick<DecisionContext, 'at' | 'moment' | 'host'>;

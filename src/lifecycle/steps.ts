@@ -38,7 +38,7 @@ export function heldPhase({ now, memory }: Pick<Listing, 'now' | 'memory'>): Hel
   return memory?.open ? memory.phase : 'Scheduled';
 }
 
-/** Said by Azure itself that it is over. Not known to happen today; believed when it does. */
+/** Azure itself reports the end. Not known to happen today; accepted when it does. */
 export const hasEndStatus = ({ now }: Listing): boolean => isEnd(now.eventStatus);
 
 /** The step of an event that is published, or null where it made none. */

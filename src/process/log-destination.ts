@@ -20,7 +20,7 @@ const retryMs = 50;
  *
  * Where the descriptor can be made non-blocking (pipes, terminals and sockets on Linux) lines are written at once and kept only
  * when the reader is behind. Elsewhere one asynchronous write is in flight at a time. Beyond `maxBytes` of backlog new
- * lines are dropped and counted; `onDropped` hears the number as soon as the backlog has gone.
+ * lines are dropped and counted; `onDropped` gets the number once the backlog is written.
  */
 export function openDestination(options: {
   readonly fd: number;
@@ -134,7 +134,7 @@ interface Descriptor {
 }
 
 /**
- * The same destination, not waiting. `O_NONBLOCK` belongs to the open file, which we share with whoever started us:
+ * The same destination, not waiting. `O_NONBLOCK` belongs to the open file, which we share with the parent process:
  * set on the descriptor itself, it would make their writes fail. So on Linux a pipe or terminal is opened a second time.
  */
 function withoutWaiting(fd: number): Descriptor {

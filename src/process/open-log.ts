@@ -7,7 +7,7 @@ const maxBacklogBytes = 1024 * 1024;
 /** How long the end of the process waits for a reader of stderr. */
 const exitMs = 500;
 
-/** The log of this process, on stderr: JSON lines, or readable ones when a person watches. Opened once per process. */
+/** The log of this process, on stderr: JSON lines, or formatted ones on a terminal. Opened once per process. */
 export async function openLog(level: LogLevel): Promise<Log> {
   const onDropped = (lines: number): void =>
     log.warn({ lines }, 'log lines were dropped because stderr was not read fast enough');

@@ -41,7 +41,7 @@ export interface RecordedDocument {
 
 export interface Answer {
   readonly status: number;
-  /** Only those that tell a client what to do next. */
+  /** Only those that control the next request. */
   readonly headers: Readonly<Record<string, string>>;
   /** The first 64 KB. */
   readonly body: string;

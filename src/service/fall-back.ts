@@ -1,6 +1,6 @@
 import { listOf, type Observed, type Running, type Step } from './plan.ts';
 
-/** The way back, and what of it cannot be gone. */
+/** The rollback, and the steps of it that are impossible. */
 export interface FallBack {
   readonly steps: readonly Step[];
   /** The configuration that ran with it is on no disk any more: the new one stays. */

@@ -16,7 +16,7 @@ import { Refusal } from './refusals.ts';
 import { readPublicKey } from './signature.ts';
 import { createSystemd, type Systemd } from './systemd.ts';
 
-/** What a person, a package or an extension wants. All of it may be wanted again and again. */
+/** What a user, a package or an extension requests. Every request is idempotent. */
 export interface Order {
   /** The folder of a package; null: the version that is installed. */
   readonly from: string | null;
@@ -53,7 +53,7 @@ export interface Done {
  * Installs, updates, configures or enables: brings the machine to what is wanted, waits until the service is ready, and goes back
  * to what was ready before where it does not become so.
  * @throws Refusal where the installation failed: before anything was changed, or after everything was changed back. Where nothing was ready
- * before, what was done stays, and the same again goes on from there.
+ * before, completed steps stay, and the same command continues from there.
  */
 export async function install(machine: Machine, order: Order): Promise<Done> {
   const { places, clock, env } = machine;
@@ -216,7 +216,7 @@ async function goBack(work: Work, failed: Readiness & { readonly ready: false },
     new Refusal('notDone', [sentence, ...words.map((word) => `  ${word}`)].join('\n'));
   if (to === null) {
     return refusalWith(
-      `Version ${folder} is installed and enabled, but it does not become ready: ${failed.because}. systemd goes on starting it; see: journalctl -u ${serviceName}`,
+      `Version ${folder} is installed and enabled, but it does not become ready: ${failed.because}. systemd keeps restarting it; see: journalctl -u ${serviceName}`,
     );
   }
   const what = to.folder === folder ? 'With this configuration the service' : `Version ${folder}`;
@@ -227,7 +227,7 @@ async function goBack(work: Work, failed: Readiness & { readonly ready: false },
   await apply(steps, machine, systemd, material);
   const again = await ready(work, unit.invocation);
   const kept = keepsNewConfiguration
-    ? ` The configuration that it ran with is gone: ${fromRoot(machine.places, machine.places.configuration)} is the new one.`
+    ? ` The configuration that it ran with is missing: ${fromRoot(machine.places, machine.places.configuration)} is the new one.`
     : '';
   if (again.ready) {
     const { previous = null, refused = null } = work.observed.record ?? {};

@@ -12,7 +12,7 @@ const busy = 5;
 
 /**
  * Does `work` while no other installer is at work on this machine. The lock is a transaction on an empty database: the kernel
- * frees it however this process dies. Its file is gone afterwards.
+ * frees it however this process ends. Its file is removed afterwards.
  * @throws Refusal where another one does not end within `patienceMs`.
  */
 export async function alone<T>(
@@ -55,7 +55,7 @@ function tryLock(path: string): DatabaseSync | null {
     if (error instanceof Error && 'errcode' in error && error.errcode === busy) return null;
     throw error;
   }
-  // Whoever held it has removed the file meanwhile: a third one would not meet us at this one.
+  // The holder has removed the file in between: a third installer would lock another file.
   if (file !== undefined && statSync(path, { throwIfNoEntry: false })?.ino === file) return db;
   db.close();
   return null;

@@ -38,7 +38,7 @@ export interface Machine {
   readonly facts: () => Facts;
 }
 
-/** What decides whether it can run here at all. */
+/** What decides whether it can run here. */
 export interface Facts {
   readonly operatingSystem: NodeJS.Platform;
   readonly processor: string;

@@ -124,7 +124,7 @@ function fileOf(entry: unknown): PackageFile | null {
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** What is wrong with the files in a folder that should be this package, each a phrase; none where it is whole. */
+/** The problems of a folder that should be this package, each a phrase; empty if it is complete. */
 export function faultsIn(folder: string, { files }: Pick<Package, 'files'>): string[] {
   return files.flatMap(({ path, sha256: expected, bytes }) => {
     const file = lstatSync(join(folder, path), { throwIfNoEntry: false });
@@ -135,7 +135,7 @@ export function faultsIn(folder: string, { files }: Pick<Package, 'files'>): str
   });
 }
 
-/** What a version's files and folders may be: read by everybody, written by root alone. */
+/** What a version's files and folders may be: readable by all, writable by root only. */
 export const versionRights = { folder: 0o755, program: 0o755, file: 0o644 } as const;
 
 /** A folder in `versions/` that holds exactly this build, and that the account of the service can run. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 /** The one name of folders, unit, account and command. */
 export const serviceName = 'scheduled-events-bridge';
 export const unitName = `${serviceName}.service`;
-/** In `versions/`: what is not yet whole, or is about to go. Whoever meets it removes it. */
+/** In `versions/`: what is incomplete, or about to be removed. Every installer removes it. */
 export const staging = '.staging';
 
 /** Where everything of an installation is. */

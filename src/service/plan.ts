@@ -68,7 +68,7 @@ export interface Desired {
   readonly running: Running;
   /** SHA-256 of the version's own unit. */
   readonly ownUnit: string;
-  /** A version was named, so that a refusal of an earlier one is over. */
+  /** A version was named, which clears the refusal of an earlier one. */
   readonly namesVersion: boolean;
   /** `as-it-is`: a service that was disabled stays so. */
   readonly enable: 'always' | 'as-it-is';

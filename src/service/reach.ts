@@ -1,6 +1,6 @@
 import type { Machine } from './machine.ts';
 
-/** A metadata service that is just updated may be gone for 70 s, and is no firewall. */
+/** A metadata service that is just updated may be unreachable for 70 s, without any firewall. */
 const patienceMs = 75_000;
 /** An attempt to connect ends after 10 s; a longer wait is for an answer. */
 const firstProbeMs = 15_000;
@@ -8,7 +8,7 @@ const askAgainMs = 5_000;
 
 /**
  * Why the service that runs gets no connection to the metadata service, one sentence; null where it has one, whatever comes over
- * it: a slow or bad answer is no matter of the machine. Not a reason to go back: it goes on asking, and another version would not
+ * it: a slow or bad answer is not a problem of the machine. No reason for a rollback: it keeps polling, and another version would not
  * get through either.
  */
 export async function whyUnreached(

@@ -1,5 +1,5 @@
 /**
- * What went wrong, by the exit codes that Azure's guest agents know: they are shown to whoever deploys, with the first line of
+ * What went wrong, by the exit codes that Azure's guest agents know: they are shown in the deployment, with the first line of
  * stderr. `unreachable`: everything is installed, but an operator has to act. `notDone` is our own.
  * https://learn.microsoft.com/azure/virtual-machines/extensions/features-linux
  */
@@ -13,13 +13,13 @@ export const refusals = {
   unreachable: {
     code: 55,
     meaning:
-      'it is installed, runs and goes on asking, but gets no connection to the metadata service: a firewall perhaps',
+      'it is installed, runs and keeps polling, but gets no connection to the metadata service: perhaps a firewall',
   },
   busy: { code: 56, meaning: 'another installation, or the package manager, is at work; try again' },
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
 export type RefusalReason = Exclude<keyof typeof refusals, 'unreachable'> | 'notDone';
 
-/** Ends an installation. The message is for the operator: its first line says what is wrong, where, and what to do. */
+/** Ends an installation. The message is for the operator: its first line has the problem, its place, and the remedy. */
 export class Refusal extends Error {
   readonly reason: RefusalReason;
   constructor(reason: RefusalReason, message: string) {

@@ -16,7 +16,7 @@ import { basename, dirname, join } from 'node:path';
 
 export interface Rights {
   readonly mode: number;
-  /** Without: whoever runs this. */
+  /** Default: the user of this process. */
   readonly uid?: number;
   readonly gid?: number;
 }
@@ -51,7 +51,7 @@ export function removeFile(path: string): void {
 /** What a replacement of the file that was cut off has left. */
 export const removeUnfinished = (path: string): void => rmSync(unfinished(path), { force: true });
 
-/** With what leads to it; what is made may be entered by everybody, whatever the umask of who runs this. */
+/** With its parent folders; those created may be entered by all users, whatever the umask. */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));

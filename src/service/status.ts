@@ -34,7 +34,7 @@ export interface ServiceStatus {
   readonly command: CommandState;
 }
 
-/** Changes nothing. Whoever is not root sees what others may see. */
+/** Read-only. Without root it shows what is readable by all users. */
 export async function serviceStatus(machine: Machine): Promise<ServiceStatus> {
   const { places, env, facts } = machine;
   const { isLive, programs, isRoot } = facts();

@@ -14,7 +14,7 @@ export interface UnitState {
   readonly invocation: string | null;
   /** Of the main process; null while none runs. */
   readonly pid: number | null;
-  /** Started again by systemd, since a person or the installer started it. */
+  /** Restarts by systemd since a user or the installer started it. */
   readonly restarts: number;
   /** The status sentence of the service. */
   readonly message: string;

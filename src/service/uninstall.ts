@@ -144,6 +144,6 @@ function removeTree(folder: string): boolean {
       throw new Refusal('notDone', `${folder} cannot be removed: ${why}.`);
     }
   }
-  // What is wrong with the folder itself has a code here only.
+  // Problems of the folder itself have a code only here.
   return removeEmpty(folder) === null;
 }

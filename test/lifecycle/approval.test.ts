@@ -30,12 +30,12 @@ const longEnough = given({ scheduledForMs: 60_000 });
 
 describe('approval by policy', () => {
   test.each<[string, ScheduledEvent, ApprovalCircumstances, string]>([
-    ['a reboot that a user asked for', reboot, circumstances, 'user-initiated'],
-    ['a redeploy that a user asked for', event({ ...reboot, eventType: 'Redeploy' }), circumstances, 'user-initiated'],
+    ['a reboot that a user requested', reboot, circumstances, 'user-initiated'],
+    ['a redeploy that a user requested', event({ ...reboot, eventType: 'Redeploy' }), circumstances, 'user-initiated'],
     ['a short freeze', freeze, circumstances, 'freeze'],
     ['a freeze without any impact', event({ durationSeconds: 0 }), circumstances, 'freeze'],
     ['a freeze of just the longest time', event({ durationSeconds: 9 }), circumstances, 'freeze'],
-    ['a freeze that a user asked for', event({ eventSource: 'User' }), circumstances, 'freeze'],
+    ['a freeze that a user requested', event({ eventSource: 'User' }), circumstances, 'freeze'],
     [
       'where freezes of up to 0 s are approved, one of 0 s',
       event({ durationSeconds: 0 }),
@@ -73,7 +73,7 @@ describe('approval by policy', () => {
       'on-behalf-of:web_1',
     ],
     [
-      'a freeze that a user asked for, on behalf of a neighbour',
+      'a freeze that a user requested, on behalf of a neighbour',
       event({ eventSource: 'User', resources: ['web_1'] }),
       longEnough,
       'on-behalf-of:web_1',
@@ -261,11 +261,11 @@ describe('the policy in words', () => {
     [{ ...policy, userInitiated: false, freezeUpToSeconds: null }, 'Nothing is approved automatically.'],
     [
       { ...policy, freezeUpToSeconds: null, onBehalfOf: [] },
-      'Approved automatically: reboots and redeploys that a user asked for, where this VM is the first that the event names.',
+      'Approved automatically: reboots and redeploys that a user requested, where this VM is the first that the event names.',
     ],
     [
       policy,
-      'Approved automatically: reboots and redeploys that a user asked for, and freezes of at most 9 s, where this VM is the first that the event names; what a user asked for also on behalf of web_1, Web_2, after 60 s.',
+      'Approved automatically: reboots and redeploys that a user requested, and freezes of at most 9 s, where this VM is the first that the event names; user-initiated events also on behalf of web_1, Web_2, after 60 s.',
     ],
   ])('the policy %#', (some, words) => expect(approvalInWords(some)).toBe(words));
 

@@ -3,7 +3,7 @@ import { Failure } from '../../cli/exit-codes.ts';
 import { Misfit } from '../read-fields.ts';
 import { type Recording, readRecording } from '../recording/read-recording.ts';
 
-/** @throws {Failure} with file, line and what is wrong. */
+/** @throws {Failure} with file, line and the problem. */
 export function openRecording(file: string): Recording {
   try {
     return readRecording(file, readFileSync(file, 'utf8'));

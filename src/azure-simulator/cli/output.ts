@@ -3,7 +3,7 @@ import { openLog } from '../../process/open-log.ts';
 
 /** What `simulate` prints while it runs. */
 export interface Output {
-  /** What happens, for a person; not printed with `--json`. */
+  /** What happens, as text; not printed with `--json`. */
   readonly print: (text: string, at?: Date) => void;
   /** A problem; logged with `--json`. */
   readonly warn: (text: string) => void;

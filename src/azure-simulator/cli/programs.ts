@@ -6,7 +6,7 @@ export type ProgramName = 'scheduled-events-bridge' | 'scheduled-events-simulato
 /** `entry`: the file that this program was started with. */
 export const runsFromSources = (entry: string): boolean => entry.endsWith('.ts');
 
-/** How a person starts one of the two programs, for the commands that messages show. */
+/** The command that starts one of the two programs, for messages. */
 export function commandFor(program: ProgramName, entry: string, workingDirectory: string = process.cwd()): string {
   if (runsFromSources(entry)) return 'npm start --';
   const folder = dirname(entry);

@@ -10,7 +10,7 @@ export interface BridgeProcess {
   start(): void;
   /** SIGSTOP, and SIGCONT after that time, when it resolves. Only where `canFreeze`. */
   freeze(seconds: number): Promise<void>;
-  /** `kill -9`; resolves when it is gone. */
+  /** `kill -9`; resolves when it has ended. */
   kill(): Promise<void>;
   /** Stops it with SIGTERM, and kills it when that takes longer than `ms`. */
   stop(ms: number): Promise<void>;

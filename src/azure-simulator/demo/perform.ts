@@ -37,8 +37,8 @@ const tickMs = 100;
 const quietMs = 5000;
 
 /**
- * Performs a show until everything was played and has arrived, or the time is over. @returns null: it was stopped.
- * @throws a {@link Failure} when it cannot go on.
+ * Performs a show until everything was played and has arrived, or the time-out has passed. @returns null: it was stopped.
+ * @throws a {@link Failure} when it cannot continue.
  */
 export async function perform(options: PerformOptions): Promise<{ verdict: Verdict; show: Show } | null> {
   const { azure, beginning, stateDirectory, stop, onMoment, onTick, timeoutMs, play } = options;
@@ -138,16 +138,16 @@ async function readBack(
   return { close: () => client.close() };
 }
 
-/** Waiting in a show. Once it is over no wait resolves, so that its script stops where it is. */
+/** Waits of a show. After its end no wait resolves, so that its script stops where it is. */
 export interface Waits {
-  /** Aborted when the show is over. */
+  /** Aborted at the end of the show. */
   readonly signal: AbortSignal;
   pause(ms: number): Promise<void>;
   /** Resolves when `holds` does; false: it did not within the time. */
   until(holds: () => boolean): Promise<boolean>;
-  /** The same, but ends the show when the time is over. */
+  /** The same, but ends the show at the time-out. */
   need(what: string, holds: () => boolean): Promise<void>;
-  /** Resolves when the show is over; rejects when it ended with a {@link Failure}. */
+  /** Resolves at the end of the show; rejects when it ended with a {@link Failure}. */
   over(): Promise<void>;
   end(): void;
 }

@@ -4,7 +4,7 @@ import { isFleet, isPause, type Show, type ShownEvent } from './model.ts';
 import { plural, type Row, type Span, seconds, span } from './styled-text.ts';
 import type { EventVerdict, Verdict } from './verdict.ts';
 
-/** What is printed when the show is over. */
+/** What is printed at the end of the show. */
 export function summarize(verdict: Verdict, show: Show): readonly Row[] {
   return [
     [],

@@ -164,7 +164,7 @@ function unreadable(sender: Sender): Refusal {
 
 const selectorFilter = 'apache.org:selector-filter:string';
 
-/** The filters that are in force, as the attach of the service names them: Microsoft's client for Rust goes on only where its own is. */
+/** The filters that are in force, as the attach of the service names them: Microsoft's client for Rust continues only if it finds its own. */
 function filterOf(sender: Sender): { readonly filter?: Readonly<Record<string, unknown>> } {
   const { filter } = sender.source as { filter?: Readonly<Record<string, unknown>> | null };
   const selector = filter?.[selectorFilter];

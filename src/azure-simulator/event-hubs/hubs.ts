@@ -15,7 +15,7 @@ export interface Hubs {
   readonly all: readonly Hub[];
   /** Case does not matter. */
   find(name: string): Hub | undefined;
-  /** The hub of that name, by default the first. @throws a sentence when there is none. */
+  /** The hub of that name, by default the first. @throws a sentence without one. */
   get(name?: string): Hub;
 }
 

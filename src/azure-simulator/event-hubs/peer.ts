@@ -93,7 +93,7 @@ export function servePeer(stream: Duplex, broker: Broker): void {
   connection.on('protocol_error', () => {});
   speakLikeTheService(connection);
 
-  // rhea listens for `end` and `error` only; a destroyed stream has neither, and its heartbeat would run for ever.
+  // rhea listens for `end` and `error` only; a destroyed stream has neither, and its heartbeat would never stop.
   stream.once(
     'close',
     log.guard(() => connection.eof()),

@@ -8,7 +8,7 @@ export interface SharedAccessKey {
   readonly key: string;
 }
 
-/** When it expires, in milliseconds since the epoch; null where there is none. */
+/** When it expires, in milliseconds since the epoch; null without one. */
 export function sasExpiry(token: string): number | null {
   const { expiry } = read(token);
   return /^\d+$/.test(expiry) ? Number(expiry) * 1000 : null;

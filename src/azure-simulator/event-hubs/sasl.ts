@@ -7,7 +7,7 @@ interface Mechanism {
 }
 
 /**
- * The SASL layer lets everybody in, as the service does: who a client is, its tokens tell. Only PLAIN is judged here, by
+ * The SASL layer accepts every client, as the service does: its tokens identify it. Only PLAIN is judged here, by
  * the name and the value of a shared access key; such a client needs no token.
  *
  * @param signedIn is called when the key was right.

@@ -60,7 +60,7 @@ function readCode(message: Buffer, at: number): number {
   throw new Error(`a section is described by type 0x${message[at]?.toString(16)}, not by a number`);
 }
 
-/** Length of the encoded value at `at`, its constructor byte included: the upper half of that byte tells the layout. */
+/** Length of the encoded value at `at`, its constructor byte included: the upper half of that byte gives the layout. */
 function valueLength(message: Buffer, at: number): number {
   const layout = message.readUInt8(at);
   switch (layout >> 4) {

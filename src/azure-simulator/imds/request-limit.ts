@@ -3,7 +3,7 @@
  * https://learn.microsoft.com/azure/virtual-machines/instance-metadata-service#rate-limiting
  */
 export interface RequestLimit {
-  /** Takes note of a request of this VM. @returns whether it is over the limit. */
+  /** Counts a request of this VM. @returns whether it exceeds the limit. */
   isExceeded(vm: string, now: number): boolean;
   /** Null, as at start: none. */
   set(requestsPerSecond: number | null): void;

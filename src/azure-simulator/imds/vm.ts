@@ -35,7 +35,7 @@ export interface VmDefinition {
   readonly sees?: 'group' | 'own';
   /** Its documents are numbered from elsewhere: this is added to the group's incarnation. Default 0. */
   readonly incarnationOffset?: number;
-  /** Incarnations of the group's document that its endpoint never shows: it goes on with the one before. Default none. */
+  /** Incarnations of the group's document that its endpoint never shows: it keeps the one before. Default none. */
   readonly misses?: readonly number[];
   /** Seconds by which Azure's time is ahead of this VM's own clock, in the `Date` of its answers. Default 0. */
   readonly clockOffsetSeconds?: number;

@@ -1,6 +1,6 @@
 /** A column of a table, as the data collection rule or the table declares it. */
 export interface Column {
-  /** Told from others by letter case too: a field in another case is an undeclared one. */
+  /** Case-sensitive: a field in another case is undeclared. */
   readonly name: string;
   /** `string` `int` `long` `real` `boolean` `datetime` `dynamic` `guid`, in any letter case: tables say `dateTime`, rules `datetime`. */
   readonly type: string;
@@ -79,6 +79,6 @@ function cut(value: unknown): unknown {
   return bytes.toString('utf8', 0, end);
 }
 
-/** Whether a byte of UTF-8 goes on with the character of the byte before it. */
+/** Whether a byte of UTF-8 continues the character of the byte before it. */
 const isContinuation = (byte: number | undefined): boolean =>
   byte !== undefined && (byte & 0b1100_0000) === 0b1000_0000;

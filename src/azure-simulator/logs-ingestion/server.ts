@@ -60,7 +60,7 @@ export interface LogsIngestionSimulator {
   declare(stream: string, columns: readonly Column[] | null): void;
   /** From now on the rule takes in no more than this; what is too much is a 429. `null`, as in the beginning: anything. */
   limit(limit: RuleLimit | null): void;
-  /** From now on only these client ids have the role Monitoring Metrics Publisher, others get a 403. `null`, as in the beginning: everybody has it. */
+  /** From now on only these client ids have the role Monitoring Metrics Publisher, others get a 403. `null`, the default: all have it. */
   authorize(clientIds: readonly string[] | null): void;
 }
 

@@ -53,7 +53,7 @@ const changeKinds = {
   failure: anObject,
 };
 
-/** @param file as a sentence names it. @throws {Misfit} with file, line and what is wrong. */
+/** @param file as a sentence names it. @throws {Misfit} with file, line and the problem. */
 export function readRecording(file: string, content: string): Recording {
   const [first = '', ...rest] = content.replace(/\n$/, '').split('\n');
   const header = readHeader(`${file}, line 1`, first);

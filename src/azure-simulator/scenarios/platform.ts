@@ -3,7 +3,7 @@ import { day, minute, type Scenario, type Step } from './scenario.ts';
 /** Announced 15 minutes ahead. */
 const announced = { afterSeconds: 0, do: 'schedule', noticeSeconds: 15 * minute } as const;
 
-/** Nobody approves: it starts with NotBefore. Seconds later the VM feels it, and minutes later it leaves the document. */
+/** Without an approval it starts at NotBefore. The impact follows seconds later, and it leaves the document minutes later. */
 function liveMigration(event: string, impactSeconds: number): Step[] {
   return [
     { afterSeconds: 15 * minute, do: 'start', event },
@@ -101,7 +101,7 @@ export const platformScenarios: readonly Scenario[] = [
   },
   {
     name: 'reboot-became-freeze',
-    description: 'A reboot is announced, but the VM is only frozen for 9 seconds, in which the event is over.',
+    description: 'A reboot is announced, but the VM is only frozen for 9 seconds, in which the event ends.',
     demoSpeed: 240,
     steps: [
       { ...announced, event: 'maintenance', eventType: 'Reboot' },

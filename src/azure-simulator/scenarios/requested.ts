@@ -22,7 +22,7 @@ export const requestedScenarios: readonly Scenario[] = [
   },
   {
     name: 'user-redeploy',
-    description: 'Somebody redeploys the VM in the portal: it waits 10 minutes for an approval.',
+    description: 'A user redeploys the VM in the portal: the event waits 10 minutes for an approval.',
     demoSpeed: 150,
     steps: [
       {
@@ -41,7 +41,7 @@ export const requestedScenarios: readonly Scenario[] = [
   {
     name: 'approved',
     description:
-      'The VM approves a restart that a user asked for after 20 seconds: it starts at once, 14 minutes early.',
+      'The VM approves a restart that a user requested after 20 seconds: it starts at once, 14 minutes early.',
     demoSpeed: 60,
     steps: [
       {
@@ -79,7 +79,7 @@ export const requestedScenarios: readonly Scenario[] = [
   },
   {
     name: 'preempt',
-    description: 'A Spot VM is taken away with 30 seconds of warning.',
+    description: 'A Spot VM is evicted with 30 seconds of notice.',
     demoSpeed: 10,
     vms: [{ priority: 'Spot' }],
     steps: [

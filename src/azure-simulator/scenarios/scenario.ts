@@ -10,7 +10,7 @@ import type { LogsFault } from '../logs-ingestion/server.ts';
  */
 export interface Scenario {
   readonly name: string;
-  /** One sentence for a person. */
+  /** One sentence for the list of scenarios. */
   readonly description: string;
   /** How many times faster than real it is shown in a demonstration. */
   readonly demoSpeed: number;

@@ -4,7 +4,7 @@ import { minute, type Scenario } from './scenario.ts';
 export const troubleScenarios: readonly Scenario[] = [
   {
     name: 'warm-up',
-    description: 'Nobody has polled for a day: the first answer takes two minutes and already lists a freeze.',
+    description: 'No poll for a day: the first answer takes two minutes and already lists a freeze.',
     demoSpeed: 60,
     steps: [
       { afterSeconds: 0, do: 'switch-off', firstCallSeconds: 2 * minute },

@@ -34,7 +34,7 @@ export const checks: readonly Check[] = [
   { class: 'installation', needsNetwork: false, run: checkInstallation },
 ];
 
-/** Begins all that are wanted at once, and gives their findings in the order of the table, each as soon as it is its turn. */
+/** Starts the selected checks together, and returns their findings in the order of the table, each as soon as those before it are done. */
 export async function* prove(context: CheckContext, { offline }: { readonly offline: boolean }) {
   const begun = checks
     .filter(({ needsNetwork }) => !(offline && needsNetwork))

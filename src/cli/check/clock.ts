@@ -13,10 +13,10 @@ export async function checkClock(context: CheckContext): Promise<readonly Findin
   return [clockFinding(seen.kind === 'unavailable' ? null : seen.clockOffsetSeconds, context.platform)];
 }
 
-/** @param offset Azure's clock minus ours, in seconds; null where no answer told it. */
+/** @param offset Azure's clock minus ours, in seconds; null when no answer had a date. */
 export function clockFinding(offset: number | null, platform: NodeJS.Platform): Finding {
   const what = 'clock.offset';
-  if (offset === null) return notProven(what, 'The metadata service did not tell the time.');
+  if (offset === null) return notProven(what, 'The answer of the metadata service had no date.');
   const seconds = Math.abs(offset);
   const off = `The clock of this VM is ${formatDuration(seconds)} ${offset > 0 ? 'behind' : 'ahead of'} that of Azure`;
   if (seconds <= noticeableSeconds) return ok(what, 'The clock of this VM is that of Azure, to within two seconds.');

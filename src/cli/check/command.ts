@@ -4,7 +4,7 @@ import { helpText } from '../wrap.ts';
 import type { CheckOptions } from './run-checks.ts';
 
 const form = `
-A line is "ok" (proven), "WARNING" (look at it), "PROBLEM" (does not work until someone acts) or "not proven", with its
+A line is "ok" (verified), "WARNING" (works, review it), "PROBLEM" (does not work until fixed) or "not proven", with its
 reason; below it, after $, the command that fixes it or shows more, for bash or PowerShell. The exit code is that of the first
 problem; warnings and what is not proven end with 0. It runs beside the service and changes nothing, except that asking the
 metadata service for events turns them on for this VM, as the service does.

@@ -21,7 +21,7 @@ export function seeFile(path: string, platform: NodeJS.Platform): FileSeen {
   return { path, mode: platform === 'win32' ? null : mode & 0o777, owner: accountNames()(uid) };
 }
 
-/** What is wrong with a configuration that cannot be used. */
+/** The problems of a configuration that cannot be used. */
 export const problemFindings = (problems: readonly string[]): readonly Finding[] =>
   problems.map((message) => problem('configuration.read', message, commandIn(message)));
 
@@ -58,10 +58,10 @@ function readers(file: FileSeen | null, secrets: readonly string[]): Finding {
   if (mode === null)
     return notProven(what, `${held}. Who can read ${path} is not looked at on Windows.`, `icacls "${path}"`);
   const can = (bit: number): boolean => (mode & bit) !== 0;
-  const who = can(0o004) ? 'everybody' : can(0o040) ? `${owner} and its group` : owner;
+  const who = can(0o004) ? 'everyone' : can(0o040) ? `${owner} and its group` : owner;
   const message = `${path} can be read by ${who} (mode ${mode.toString(8).padStart(3, '0')}). ${held}.`;
   if (can(0o002) || can(0o020)) {
-    const writers = can(0o002) ? 'Everybody' : 'Its group';
+    const writers = can(0o002) ? 'Everyone' : 'Its group';
     return warning(what, `${message} ${writers} can change it, and with it where records go.`, `chmod go-w ${path}`);
   }
   if (secrets.length > 0 && can(0o040))

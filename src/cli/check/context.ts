@@ -22,7 +22,7 @@ export interface CheckContext extends SinkCheckContext {
   readonly config: Config;
   readonly platform: NodeJS.Platform;
   readonly credential: BridgeCredential;
-  /** Tells whoever waits why it takes so long. */
+  /** Reports on a terminal why the check takes longer. */
   tell(sentence: string): void;
   /** What is in the state directory, read once. */
   state(): StateSeen;
@@ -44,7 +44,7 @@ const turnMs = 300;
 /** Where it asks for fewer all the same. */
 const throttledMs = 1_100;
 const mostTries = 3;
-/** After so long without a document somebody wonders. */
+/** Time without a document after which the wait is explained. */
 const patienceMs = 3_000;
 
 export interface CheckContextOptions
@@ -82,7 +82,7 @@ export function createCheckContext(options: CheckContextOptions): CheckContext {
   });
 
   let turn: Promise<unknown> = Promise.resolve();
-  /** One after the other, and once more where fewer are asked for: neither a verdict nor the service's own poll is to suffer from it. */
+  /** Sequential, and retried once after a throttle, so that neither a verdict nor the poll of the service is affected. */
   async function inTurn<T>(ask: () => Promise<T>, codeOf: (answer: T) => string | null): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       const mine = turn;
@@ -130,7 +130,7 @@ export function createCheckContext(options: CheckContextOptions): CheckContext {
         (seen) => (seen.kind === 'unavailable' ? seen.code : null),
       );
       if (first.kind !== 'document' || first.clockOffsetSeconds !== null) return first;
-      // So long under way that its date tells nothing: the next one is quick.
+      // Too slow for its date to measure the clock: the next answer is quick.
       const second = await imds.observe(signal);
       return second.kind === 'document' ? second : first;
     } finally {

@@ -16,7 +16,7 @@ import { limitBytes } from '../../outbox/store/retention.ts';
 import type { CheckContext } from './context.ts';
 import type { Finding } from './finding.ts';
 
-/** What the file system tells of the state directory. */
+/** The facts of the file system about the state directory. */
 export interface DiskSeen {
   readonly directory: string;
   /** Whether it is there; where not, the rest is that of the nearest directory above it. */
@@ -175,7 +175,7 @@ function owner({ directory: path, exists, owner: uid, foreign, account }: DiskSe
   const [first] = foreign;
   if (!first) return ok(what, `Everything in it belongs to ${nameOf(uid)} too.`);
   const files = foreign.map(({ file }) => file).join(', ');
-  const message = `${files} ${foreign.length === 1 ? 'belongs' : 'belong'} to ${nameOf(first.owner)}, the directory to ${nameOf(uid)}, as after a start by hand as another account: the service may not write them.`;
+  const message = `${files} ${foreign.length === 1 ? 'belongs' : 'belong'} to ${nameOf(first.owner)}, the directory to ${nameOf(uid)}, as after a manual start as another account: the service may not write them.`;
   // Root may write them all, and is what a directory of root says that the service runs as.
   const remedy = `sudo chown -R ${nameOf(uid)} ${path}`;
   return uid === 0 ? warning(what, message, remedy) : problem(what, message, remedy);
@@ -195,7 +195,7 @@ function space({ directory: path, freeBytes, ownBytes }: DiskSeen, { maxMegabyte
   if (limit < Math.min(ampleBytes, maxMegabytes * 2 ** 20)) {
     return warning(
       what,
-      `${message}: it takes at most 5 % of what is free. In a long outage the oldest records would be given up.`,
+      `${message}: it takes at most 5 % of what is free. In a long outage the oldest records would be discarded.`,
       `df -h ${path}`,
     );
   }

@@ -37,7 +37,7 @@ const ownIds = {
   'state.service': 'whether a service runs with this state directory, answers, and sees documents',
   'state.memory': 'whether the service holds records in memory only',
   'state.outbox': 'the outbox is sound',
-  'imds.instance': 'the metadata service can be reached and tells who this VM is; the outbox is of the same',
+  'imds.instance': 'the metadata service can be reached and identifies this VM; the outbox belongs to the same VM',
   'imds.document': 'it answers with a document of scheduled events, in which api-version',
   'imds.names': 'the names in that document beside our own',
   'imds.neighbours': 'whether another VM sees the events of this one',
@@ -64,7 +64,7 @@ export interface Judgement {
   /** The worst there is; what is not proven does not count. */
   readonly verdict: 'ok' | 'warning' | 'problem';
   readonly counts: Readonly<Record<Verdict, number>>;
-  /** Of the first problem, which is likely the cause of the others; `ok` when there is none. */
+  /** Of the first problem, which is likely the cause of the others; `ok` without problems. */
   readonly exit: ExitReason;
   readonly exitCode: number;
   readonly first: Finding | null;

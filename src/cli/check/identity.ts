@@ -32,7 +32,7 @@ export function identityFindings(
 
 function which(tokens: readonly TokenSeen[], configured: string | null): Finding {
   const claims = tokens.find((token) => token.claims !== null)?.claims;
-  if (!claims) return notProven('identity.which', 'The tokens tell nothing of the identity that they are for.');
+  if (!claims) return notProven('identity.which', 'The tokens have no claim that identifies the identity.');
   const { clientId, objectId, tenantId, resourceId } = claims;
   const ids = `client id ${clientId ?? 'unknown'}, object id ${objectId ?? 'unknown'}, tenant ${tenantId ?? 'unknown'}`;
   if (configured !== null && clientId?.toLowerCase() !== configured.toLowerCase()) {

@@ -59,7 +59,7 @@ function instance({ answer, endpoint, vm, isNameConfigured, stored }: ImdsSeen):
   if (vm === null) {
     return problem(
       what,
-      `${endpoint} tells no vmId or no name of this VM: set observer.vmId and observer.vmName if it is not the endpoint of Azure.`,
+      `${endpoint} returns no vmId or no name of this VM: set observer.vmId and observer.vmName if it is not the endpoint of Azure.`,
     );
   }
   const where = [vm.vmSize, vm.location, vm.zone && `zone ${vm.zone}`].filter(Boolean).join(', ');
@@ -96,7 +96,7 @@ const mostEvents = 5;
 
 function names({ seen, vm }: ImdsSeen): Finding {
   const what = 'imds.names';
-  if (seen.kind !== 'document') return notProven(what, 'There is no document to look into.');
+  if (seen.kind !== 'document') return notProven(what, 'There is no document to check.');
   const { events } = seen.document;
   if (vm === null) return notProven(what, `Our own name is not known; the document names ${named(events)}.`);
   if (events.length === 0) return ok(what, `The document lists no events; this VM is ${vm.vmName}.`);
@@ -106,7 +106,7 @@ function names({ seen, vm }: ImdsSeen): Finding {
   return isMisnamed(seen.document, vm)
     ? warning(
         what,
-        `${message} Unless this VM is in an availability set it is told of its own events only, and the names should be ours: then compare observer.vmName, if it is set, with the name of the VM in Azure.`,
+        `${message} Unless this VM is in an availability set it receives only its own events, and the names should be its own: then compare observer.vmName, if it is set, with the name of the VM in Azure.`,
       )
     : ok(what, message);
 }
@@ -120,7 +120,7 @@ const named = (events: readonly ScheduledEvent[]): string =>
 const isMisnamed = ({ events }: EventsDocument, vm: Observer): boolean =>
   isAlone(vm) && !events.some(({ resources }) => resources === null || affects(resources, vm.vmName));
 
-/** As far as the metadata tells: it says nothing of availability sets. */
+/** As far as the metadata shows: it has no availability sets. */
 const isAlone = (vm: Observer): boolean =>
   vm.vmScaleSetName === null && vm.vmScaleSetResourceId === null && vm.placementGroupId === null;
 
@@ -134,10 +134,10 @@ function neighbours({ answer, vm, witnessRate }: ImdsSeen): Finding {
         ? `this VM publishes a share of ${witnessRate} of the events of others`
         : 'scope.witnessRate is 0, so none of them reports for a VM that is down';
     const set = vm.vmScaleSetName === null ? '' : ` of the scale set ${vm.vmScaleSetName}`;
-    return ok(what, `As a rule the VMs of a placement group${set} are told of each other's events; ${share}.`);
+    return ok(what, `As a rule the VMs of a placement group${set} receive each other's events; ${share}.`);
   }
   const message =
-    'No neighbour can witness for this VM, unless it is in an availability set, of which the metadata tell nothing: they name no scale set and no placement group.';
+    'No neighbour can witness for this VM, unless it is in an availability set, which the metadata does not show: it names no scale set and no placement group.';
   return witnessRate > 0 ? warning(what, `${message} Then scope.witnessRate has no effect.`) : ok(what, message);
 }
 

@@ -3,7 +3,7 @@ import { plainFormat, type Style, styled, type TextFormat } from '../../process/
 import { wrap } from '../wrap.ts';
 import { type Class, type Finding, type Judgement, judge } from './finding.ts';
 
-/** How a reader knows the form; the number grows when something that was there is gone. */
+/** The version of the format; it grows when a field is removed. */
 export const reportVersion = 2;
 
 /** What `--json` prints: one object. */
@@ -59,7 +59,7 @@ const styles: Readonly<Record<Verdict, Style>> = {
 /** Where what a finding says begins. */
 const messageColumn = 25;
 
-/** A class as a person reads it: a heading, the lines of each finding, and below them the command that fixes it. */
+/** A class as text: a heading, the lines of each finding, and below them the command that fixes it. */
 export function classText(name: Class, findings: readonly Finding[], format: TextFormat = plainFormat): string {
   if (findings.length === 0) return '';
   const lines = findings.flatMap(({ what, verdict, message, remedy }) => [

@@ -17,7 +17,7 @@ export interface CheckOptions {
   readonly write?: true;
 }
 
-/** Proves everything there is to prove, prints it, and tells how it ended. */
+/** Runs every check, prints the findings, and returns the result. */
 export async function runChecks(options: CheckOptions, { env, stop, print }: CommandContext): Promise<Judgement> {
   const clock = systemClock;
   const platform = process.platform;

@@ -18,7 +18,7 @@ import type { StateSeen } from './see-state.ts';
 export async function checkState(context: CheckContext): Promise<readonly Finding[]> {
   const status = await context.status();
   const isBlind = !(status instanceof Failure) && status.service !== null && isProblem(status.service.poll);
-  // Only where the service gets no document is it asked for, to tell whose fault that is.
+  // Polled only when the service gets no document, to find out which side is at fault.
   const isAnswered = isBlind && !context.offline ? (await context.document()).kind !== 'unavailable' : null;
   return stateFindings(context.state(), { directory: context.config.stateDirectory, status, isAnswered });
 }
@@ -102,7 +102,7 @@ function polling(
   }
   if (!remark.isProblem) return warning(what, `${runs}; ${remark.message}.`);
   if (!isAnswered) return warning(what, `${runs}. ${remark.message} See imds.document.`);
-  const message = `${runs}. ${remark.message} The metadata service answers this check, so the service is at fault: look at its log, and restart it.`;
+  const message = `${runs}. ${remark.message} The metadata service answers this check, so the service is at fault: read its log, and restart it.`;
   return { ...problem(what, message, restart), exit: 'actionRequired' };
 }
 
@@ -132,7 +132,7 @@ function outbox({ report, error, running }: StateSeen, { directory }: StateConte
   if (recovery === null) return ok(what, message);
   return warning(
     what,
-    `${message} The one before was of no use since ${recovery.at} (${recovery.reason}) and lies in ${recovery.movedTo}; that folder can be removed when nobody needs it.`,
+    `${message} The one before was unusable at ${recovery.at} (${recovery.reason}) and is in ${recovery.movedTo}; remove that folder when it is no longer needed.`,
   );
 }
 
@@ -144,7 +144,7 @@ function unreadable(error: unknown, path: string, running: boolean | null): Find
   if (kind === 'busy') return notProven(what, `${path} is being written at this moment: run check again.`);
   if (kind === 'full') return problem(what, `${path} cannot be read, since the disk is full (${reason}).`);
   const heals =
-    'moves it into a folder corrupt-<time> beside it, saves every row that can be read, and goes on in a new stream where it must';
+    'moves it into a folder corrupt-<time> beside it, salvages every readable row, and starts a new stream if necessary';
   return problem(
     what,
     `${path} is damaged (${reason}). The service repairs it: at its start it ${heals}.`,

@@ -48,7 +48,7 @@ const statesOf = (state: StateWord | undefined): readonly DeliveryState[] => {
   return state === 'all' ? ['pending', 'dead', 'delivered', 'abandoned'] : [state];
 };
 
-/** How a reader knows the form of what `show` prints; the number grows when something that was there is gone. */
+/** The version of what `show` prints; it grows when a field is removed. */
 const entryVersion = 1;
 
 interface Chosen extends StateDirOptions, RecordOptions {
@@ -61,7 +61,7 @@ function addList(outbox: Command, { env, print }: CommandContext): void {
     .addOption(sinkOption())
     .addOption(stateOption())
     .addOption(
-      new Option('--limit <count>', 'the newest so many')
+      new Option('--limit <count>', 'the number of newest entries')
         .default(100)
         .argParser(wholeNumber(1, 'a whole number from 1 on')),
     )

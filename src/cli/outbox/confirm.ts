@@ -17,7 +17,7 @@ export async function confirmed(question: string, { input, output }: Terminal, s
   }
   const asking = createInterface({ input, output });
   try {
-    const answer = await asking.question(`${question} Go on? [y/N] `, { signal: stop });
+    const answer = await asking.question(`${question} Continue? [y/N] `, { signal: stop });
     return /^y(es)?$/i.test(answer.trim());
   } catch (error) {
     if (stop.aborted) return false;

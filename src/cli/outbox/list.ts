@@ -12,7 +12,7 @@ export function listPage({ rows, total }: DeliveryList): string {
     : `${table}${left} older ${left === 1 ? 'one is' : 'ones are'} not shown: --limit shows more.\n`;
 }
 
-/** How a reader knows the form of the JSON; the number grows when something that was there is gone. */
+/** The version of the JSON; it grows when a field is removed. */
 const listVersion = 1;
 
 /** The same as one line of JSON; `total` counts those beside the limit too. */

@@ -5,7 +5,7 @@ import { layoutOf } from '../../outbox/store/layout.ts';
 import { Failure } from '../exit-codes.ts';
 
 /**
- * What `read` returns of the outbox of this directory; it returns null where there is none.
+ * What `read` returns of the outbox of this directory; it returns null without one.
  * @throws Failure, with one sentence, where there is no outbox or none that can be read.
  */
 export function foundIn<T>(directory: string, read: (directory: string) => T | null): T {
@@ -20,7 +20,7 @@ export function foundIn<T>(directory: string, read: (directory: string) => T | n
   throw new Failure('noOutbox', noOutboxIn(directory));
 }
 
-/** Why there is none, with the remedy. */
+/** Why there is no outbox, with the remedy. */
 export const noOutboxIn = (directory: string): string =>
   isFile(directory)
     ? noDirectory(directory)
@@ -56,7 +56,7 @@ export function explainUnread(error: unknown, directory: string): unknown {
   if (kind === 'busy') {
     return new Failure(
       'notDone',
-      `The outbox in ${directory} is kept locked by another program (${reason}): try again, and look for that program if it lasts.`,
+      `The outbox in ${directory} is locked by another program (${reason}): try again; if it lasts, find that program, for example with fuser.`,
     );
   }
   if (code === 'EACCES' || code === 'EPERM' || refusals.includes(code)) {

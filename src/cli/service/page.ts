@@ -3,7 +3,7 @@ import type { RefusedVersion } from '../../service/plan.ts';
 import type { ServiceStatus } from '../../service/status.ts';
 import { editedUnitSentence } from './sentences.ts';
 
-/** What a person reads of `service status`. */
+/** The text of `service status`. */
 export function servicePage(status: ServiceStatus): string {
   if (!status.installed) return 'The service is not installed here.\n';
   const { version, previous, service, enabled, configuration, isAsItWasReady, refused, editedUnit } = status;

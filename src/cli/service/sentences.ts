@@ -50,7 +50,7 @@ export function beginningSentences({ outcome }: Pick<Done, 'outcome'>): string[]
 
 /** `reason`: one sentence that names the address. It is the first line of what goes wrong, which some portals show alone. */
 export const unreachedSentence = (reason: string, places: Places): string =>
-  `The service is installed and runs, but it gets no connection to the metadata service, and sees nothing until it does: ${reason} Likely a firewall of this machine forbids it, perhaps by user: what root reaches does not count, the account ${serviceName} has to get through (see: iptables -S OUTPUT; nft list ruleset). It goes on asking, nothing needs to be installed again; "sudo -u ${serviceName} ${commandTarget(places)} check" proves it.`;
+  `The service is installed and runs, but it gets no connection to the metadata service, and observes no events until it does: ${reason} Likely a firewall of this machine forbids it, perhaps by user: what root reaches does not count, the account ${serviceName} has to get through (see: iptables -S OUTPUT; nft list ruleset). It goes on asking, nothing needs to be installed again; "sudo -u ${serviceName} ${commandTarget(places)} check" proves it.`;
 
 const offAfterMs = 24 * 3_600_000;
 
@@ -66,7 +66,7 @@ export function uninstalledSentences(
     `Azure disables Scheduled Events for this VM after 24 h without a request, at about ${off}: until then restarts that users request may still wait up to 15 minutes, since no approval is sent.`,
   ];
   const ofState = {
-    kept: `The state is kept in ${places.state}, with what was not delivered, and the account ${serviceName} that it belongs to: the next installation goes on with it.`,
+    kept: `The state is kept in ${places.state}, with the undelivered records, and the account ${serviceName} that owns it: the next installation continues with it.`,
     removed: `The state in ${places.state} is removed, with what was not delivered${hasAccount ? '' : `, and the account ${serviceName}`}.`,
     absent: null,
   }[state];

@@ -3,13 +3,13 @@ import { describeVerb, type Verb } from '../command-context.ts';
 import { Failure } from '../exit-codes.ts';
 import { addStateDirOptions, type StateDirOptions, stateDirectoryOf } from '../outbox/state-directory.ts';
 
-/** `status`: what is wrong with the bridge and how to fix it, from the service itself, else from its state directory. */
+/** `status`: the problems of the bridge and how to fix them, from the service itself, else from its state directory. */
 export const addStatus: Verb = (program, { env, print }) => {
   const command = addStateDirOptions(
     program
       .command('status')
       .description(
-        'show the health of the bridge, what is wrong and how to fix it; while it runs and after it stopped',
+        'show the health of the bridge, its problems and how to fix them; while it runs and after it stopped',
       ),
   ).option('--json', 'print everything as one JSON document');
   describeVerb(command, 'actionRequired', 'noOutbox', 'notDone', 'newerOutbox', 'configuration').action(

@@ -96,7 +96,7 @@ export interface StatusSink {
   /** The next attempt, where the last one failed and a service runs. */
   readonly retryAt: string | null;
   readonly lastSuccessAt: string | null;
-  /** Also one that is over: see `state`. */
+  /** Also one that has ended: see `state`. */
   readonly lastError: null | { readonly at: string | null; readonly code: string; readonly reason: string };
   readonly counters: SinkCounters;
 }

@@ -5,7 +5,7 @@ import type { StatusEvent, StatusSink } from './facts.ts';
 import type { Status } from './status.ts';
 import type { StatusVerdict } from './verdict.ts';
 
-/** The status for a person: the verdict in the first line, then what it rests on. */
+/** The status as text: the verdict in the first line, then the facts. */
 export function statusPage(status: Status): string {
   const { verdict, events, sinks } = status;
   const now = new Date(status.at);

@@ -6,7 +6,7 @@ import { senderProblem } from '../../health/sender-condition.ts';
 import { plain, sinkName } from '../outbox/plain.ts';
 import type { Facts, StatusEvent, StatusSink } from './facts.ts';
 
-/** What is wrong and how to fix it. */
+/** The problems and how to fix them. */
 export interface StatusVerdict {
   /** Decides the exit code. */
   readonly actionRequired: boolean;
@@ -121,7 +121,7 @@ const clockOff: Question = ({ document: { clockOffsetSeconds } }) => {
   return `The clock of this VM is ${formatDuration(clockOffsetSeconds)} ${way} Azure's, so tokens and certificates are refused. Set it (timedatectl, chronyc makestep; Windows: w32tm /resync).`;
 };
 
-/** What keeps a destination from what waits for it: a person has to act, or it has lasted for two minutes. */
+/** The failure of a destination with pending records: an operator has to act, or it has lasted for two minutes. */
 export const undelivered = (sink: StatusSink, facts: Pick<Facts, 'at' | 'running'>): string | null =>
   refused(sink, facts) ?? late(sink, facts);
 

@@ -5,16 +5,16 @@ const nothing = { userInitiated: false, freezeUpToSeconds: null, onBehalfOf: [],
 const off = { switchOffFile: '/state/approve.disabled', isSwitchedOff: false };
 
 test.for([
-  { name: 'nothing', policy: nothing, message: /^Nothing is approved by itself/ },
+  { name: 'nothing', policy: nothing, message: /^Nothing is approved automatically/ },
   {
     name: 'short freezes',
     policy: { ...nothing, freezeUpToSeconds: 10 },
-    message: /is every Freeze .*up to 10 s; Preempt/,
+    message: /: every Freeze .*up to 10 s; never Preempt/,
   },
   {
     name: 'everything that there is',
     policy: { userInitiated: true, freezeUpToSeconds: 5, onBehalfOf: ['web_1', 'web_2'], onBehalfAfterSeconds: 90 },
-    message: /every Reboot and Redeploy .* every Freeze .* and what a user asked for of web_1, web_2, when .* 90 s/,
+    message: /every Reboot and Redeploy .* every Freeze .* and user-initiated events of web_1, web_2, after 90 s/,
   },
 ])('the approval policy in words: $name', ({ policy, message }) => {
   expect(approveFinding(policy, off)).toMatchObject({ verdict: 'ok', message: expect.stringMatching(message) });

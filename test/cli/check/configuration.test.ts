@@ -20,7 +20,7 @@ test.for([
     name: 'everyone can read it, and it has no secret',
     mode: 0o644,
     verdict: 'ok',
-    message: /by everybody \(mode 644\)\. It holds no secret/,
+    message: /by everyone \(mode 644\)\. It holds no secret/,
   },
   {
     name: 'only its owner can read it',
@@ -41,7 +41,7 @@ test.for([
     name: 'everyone can change it',
     mode: 0o646,
     verdict: 'warning',
-    message: /Everybody can change it/,
+    message: /Everyone can change it/,
     remedy: 'chmod go-w /c.json',
   },
   {

@@ -72,7 +72,7 @@ test.for([
     wanted: null,
     what: 'identity.which',
     verdict: 'not-proven',
-    message: /tell nothing/,
+    message: /have no claim/,
   },
 ])('the finding about the identity: $name', ({ tokens, wanted, what, verdict, message }) => {
   const found = identityFindings({ clientId: wanted }, tokens, vm).find((one) => one.what === what);

@@ -155,7 +155,7 @@ const rows: readonly {
     with: { vm: alone, seen: seen([event(['web_30'])]) },
     what: 'imds.names',
     verdict: 'warning',
-    message: /names should be ours.*observer\.vmName/,
+    message: /names should be its own.*observer\.vmName/,
   },
   {
     name: 'names that cannot be read prove nothing',
@@ -183,7 +183,7 @@ const rows: readonly {
     with: {},
     what: 'imds.neighbours',
     verdict: 'ok',
-    message: /VMs of a placement group of the scale set web are told .*witnessRate is 0/,
+    message: /VMs of a placement group of the scale set web receive .*witnessRate is 0/,
   },
   {
     name: 'a scale set whose VMs witness',

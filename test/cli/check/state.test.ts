@@ -81,7 +81,7 @@ test('an outbox that replaced a damaged one is a warning that names the quaranti
   openIn(directory.path).close();
   expect((await inspect(directory.path)).outbox).toMatchObject({
     verdict: 'warning',
-    message: expect.stringMatching(/lies in .*corrupt-/),
+    message: expect.stringMatching(/is in .*corrupt-/),
   });
 });
 

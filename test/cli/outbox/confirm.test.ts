@@ -21,7 +21,7 @@ test.for([
 ] as const)('the answer "%s" is a yes: %s', async ([answer, expected]) => {
   const { input, output } = terminal(answer);
   expect(await confirmed('3 records will be lost.', { input, output }, never)).toBe(expected);
-  expect(String(output.read())).toContain('3 records will be lost. Go on? [y/N] ');
+  expect(String(output.read())).toContain('3 records will be lost. Continue? [y/N] ');
 });
 
 test('an abort while asking is no confirmation', async () => {
