@@ -5,7 +5,7 @@ import { readIn } from './store/connection.ts';
 import { loadState } from './store/state-store.ts';
 
 /** Deliveries in one of these states; of one sink or of all, of one record or of all, of all those records or of some. */
-export interface DeliveryFilter extends RecordFilter {
+interface DeliveryFilter extends RecordFilter {
   readonly states: readonly DeliveryState[];
   readonly sink?: string | undefined;
   readonly position?: number | undefined;

@@ -33,10 +33,10 @@ interface ReportedState
 }
 
 /** The memory of an event that Azure still lists. */
-export type OpenEvent = Pick<ScheduledEvent, 'eventType' | 'eventSource' | 'notBefore'> &
+type OpenEvent = Pick<ScheduledEvent, 'eventType' | 'eventSource' | 'notBefore'> &
   Pick<EventMemory, 'eventId' | 'phase' | 'firstSeenAt' | 'startedAt' | 'affectsUs' | 'inScope'>;
 
-export interface SinkReport extends SinkRow {
+interface SinkReport extends SinkRow {
   /** When the oldest record that it has yet to get was appended. */
   readonly oldestPendingAt: string | null;
 }

@@ -50,7 +50,7 @@ export class WriteBuffer {
       const { position } = update;
       const before = known.get(position);
       if (before && before.state !== 'pending') continue;
-      known.set(position, merged(update, before, { at, isInMemory: this.records.has(position) }));
+      known.set(position, merged(update, before, at, this.records.has(position)));
     }
     if (known.size > 0) this.#updates.set(sink, known);
   }
@@ -150,7 +150,8 @@ export class WriteBuffer {
 function merged(
   update: DeliveryUpdate,
   before: BufferedUpdate | undefined,
-  { at, isInMemory }: { readonly at: string; readonly isInMemory: boolean },
+  at: string,
+  isInMemory: boolean,
 ): BufferedUpdate {
   const { attempts = 0, code = null, reason = null } = before ?? {};
   if (update.state === 'delivered') return { state: 'delivered', attempts, code, reason, at, undurable: isInMemory };

@@ -1,7 +1,5 @@
 import type { Clock } from '../clock.ts';
 
-export type Notifier = ReturnType<typeof createNotifier>;
-
 /** What the relay's loop waits on: anything that may give it something to do notifies it. */
 export function createNotifier(clock: Clock) {
   let isNotified = false;
@@ -19,12 +17,12 @@ export function createNotifier(clock: Clock) {
         return;
       }
       const over = new AbortController();
-      await new Promise<void>((resolve) => {
-        waiting.add(resolve);
-        signal?.addEventListener('abort', () => resolve(), { once: true, signal: over.signal });
-        if (Number.isFinite(ms)) void clock.sleep(ms, over.signal).then(resolve);
-        over.signal.addEventListener('abort', () => waiting.delete(resolve), { once: true });
-      });
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiting.add(resolve);
+      signal?.addEventListener('abort', () => resolve(), { once: true, signal: over.signal });
+      if (Number.isFinite(ms)) void clock.sleep(ms, over.signal).then(resolve);
+      await promise;
+      waiting.delete(resolve);
       over.abort('the wait is over');
     },
   };

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type ApprovalTerms, readTerms } from '../../lifecycle/approval-terms.ts';
+import { readTerms } from '../../lifecycle/approval-terms.ts';
 import type { ApprovalIntent, ConcludedApproval } from '../outbox.ts';
+import { attempt } from '../store/files.ts';
 import { all } from '../store/sql.ts';
 
 /** As long as an ended event is remembered, and as many. */
@@ -37,16 +38,8 @@ export const openIntents = (db: DatabaseSync): ApprovalIntent[] =>
     eventId,
     cause,
     at: new Date(Date.parse(intendedAt) || 0), // a byte went bad: long ago
-    terms: termsFrom(terms),
+    terms: readTerms(attempt(() => JSON.parse(terms ?? 'null'))),
   }));
-
-function termsFrom(text: string | null): ApprovalTerms | null {
-  try {
-    return text === null ? null : readTerms(JSON.parse(text));
-  } catch {
-    return null;
-  }
-}
 
 /** Deletes outcomes of long ago: no command shows them once their event is forgotten. */
 export function forgetConcluded(db: DatabaseSync, now: Date): void {

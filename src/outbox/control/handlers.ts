@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Outbox, PurgeSelection, Selection } from '../outbox.ts';
 import type { Answer } from './queue.ts';
 
-export interface OutboxAnswer extends Answer {
+interface OutboxAnswer extends Answer {
   /** Deliveries that were changed: one record for two sinks is two. */
   readonly deliveries: number;
 }

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { FiledRequest } from '../outbox.ts';
+import { attempt } from '../store/files.ts';
 import { all } from '../store/sql.ts';
 
 /** So many are executed per poll; the others wait. */
@@ -46,10 +47,5 @@ export function forgetAnswered(db: DatabaseSync, now: Date): void {
   db.prepare('DELETE FROM requests WHERE number <= (SELECT max(number) FROM requests) - ?').run(keptRows);
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+/** Undefined where it is not JSON. */
+const parsed = (text: string): unknown => attempt(() => JSON.parse(text));
