@@ -9,10 +9,14 @@ if (!isForCoverage) process.env.NODE_COMPILE_CACHE = join(import.meta.dirname, '
 
 /** Files that change their process for good: environment, trusted authorities, the first token host that MSAL keeps. */
 const alone = [
-  'test/{azure,heartbeat,process,sender,service,sinks}/**/*.test.ts',
-  'test/azure-simulator/event-hubs/**/*.test.ts',
-  'test/cli/service/**/*.test.ts',
+  'test/azure/token-source.test.ts',
+  'test/azure-simulator/event-hubs/{expiry,faults,server}.test.ts',
+  'test/heartbeat/heartbeat.test.ts',
+  'test/process/process-wide.test.ts',
   'test/run-bridge.test.ts',
+  'test/sender/**/*.test.ts',
+  'test/sinks/proxy.test.ts',
+  'test/sinks/*/{process,sdk-internals,sink}.test.ts',
 ];
 
 /** `test/README.md` says what each project proves. */
@@ -35,6 +39,7 @@ export default defineConfig({
           exclude: ['test/end-to-end/**', 'test/host-*/**', 'test/third-party/**', 'test/tools/**', ...alone],
           // A process of its own for every file would spend a fifth of the time on starting and on loading the same modules.
           isolate: false,
+          unstubEnvs: true,
         },
       },
       {

@@ -45,9 +45,13 @@ for folder in etc usr/local/lib usr/lib; do
   if [ -e "$unit" ]; then break; fi
 done
 
-number() { cat "$1" 2>/dev/null || echo 0; }
-count() { echo $(($(number "$1") + 1)) > "$1"; }
-reload() { if [ -f "$unit" ]; then cp "$unit" known; else rm -f known; fi; }
+number() { found=0; [ ! -f "$1" ] || read -r found < "$1"; }
+count() { number "$1"; echo $((found + 1)) > "$1"; }
+reload() { if [ -f "$unit" ]; then cp -p "$unit" known; else rm -f known; fi; }
+# Content, where the times differ: it is asked hundreds of times, and no program is started for it.
+is_stale() {
+  if [ "$unit" -nt known ] || [ "$unit" -ot known ]; then ! cmp -s known "$unit"; else [ ! -e "$unit" ]; fi
+}
 # What the process does, by the worse of its program and its configuration.
 behaviour() {
   told=$(cat "$home/current/scheduled-events-bridge.cjs" "$config")
@@ -78,7 +82,7 @@ again() {
   read -r behaves < behaves
   case $behaves in
     dies|exits-*) count invocation; count restarts ;;
-    dies-when-up) count invocation; count restarts; echo "active running $((4713 + $(number restarts))) 1" > active ;;
+    dies-when-up) count invocation; count restarts; number restarts; echo "active running $((4713 + found)) 1" > active ;;
   esac
 }
 
@@ -108,7 +112,7 @@ case $1 in
     elif [ -L "$wants/scheduled-events-bridge.service" ]; then file=enabled
     elif [ -f "$unit" ]; then file=disabled; fi
     [ -f known ] || load=not-found
-    [ -f known ] && ! cmp -s known "$unit" && stale=yes
+    [ -f known ] && is_stale && stale=yes
     echo "ActiveState=$1
 SubState=$2
 MainPID=$3
