@@ -46,7 +46,7 @@ const tokenStatuses = [null, 400, 403, 404, 410, 429, 500, 418];
 
 const toRow = ({ code, cause, reason }: Failure): CodeMeaning => ({ code, cause, message: reason });
 
-const exit: Exit = { code: 1, signal: null, said: '', notStarted: null };
+const exit: Exit = { code: 1, signal: null, stderr: '', notStarted: null };
 const limits = { does: 'sends to the event hub vm-lifecycle', hungSeconds: 15, memoryMegabytes: 128 };
 /** Of the process that sends to one destination, or fetches tokens. */
 const senderCodes: readonly CodeMeaning[] = [
@@ -54,7 +54,7 @@ const senderCodes: readonly CodeMeaning[] = [
   toRow(goneFailure(exit, 'hung', limits)),
   toRow(goneFailure(exit, 'memory', limits)),
   toRow(goneFailure({ ...exit, notStarted: new Error('…') }, null, limits)),
-  toRow(goneFailure({ ...exit, said: otherVersion('…', '…') }, null, limits)),
+  toRow(goneFailure({ ...exit, stderr: otherVersion('…', '…') }, null, limits)),
   { code: 'sender-threw', cause: 'transient', message: 'Internal error in the process that sends: please report it.' },
 ];
 

@@ -2,7 +2,7 @@ import { aborted, KnownFailure } from '../azure/failure.ts';
 import { messageOf } from '../log.ts';
 import type { Port } from './channel.ts';
 
-/** What one end offers to the other: functions of one value. */
+/** The functions that one end offers to the other, each of one value. */
 export type Methods = Readonly<Record<string, (value: never) => unknown>>;
 
 export type Handlers<M extends Methods> = {
@@ -20,7 +20,7 @@ export interface Calls<M extends Methods> {
     value: Parameters<M[K]>[0],
     signal?: AbortSignal,
   ): Promise<ReturnType<M[K]>>;
-  /** Nothing will be answered any more. */
+  /** Rejects all calls, pending and later ones. */
   end(reason: Error): void;
 }
 
@@ -35,7 +35,7 @@ interface Pending {
   reject(error: Error): void;
 }
 
-/** @param handlers what this end offers. One that throws makes the call reject, with its message alone. */
+/** @param handlers what this end offers. A call whose handler throws rejects with its message. */
 export function createCalls<Theirs extends Methods, Ours extends Methods>(
   port: Port,
   handlers: Handlers<Ours>,
@@ -49,11 +49,11 @@ export function createCalls<Theirs extends Methods, Ours extends Methods>(
     const handler = (
       handlers as Record<string, ((value: unknown, signal: AbortSignal) => Promise<unknown>) | undefined>
     )[name];
-    const callOff = new AbortController();
-    running.set(id, callOff);
+    const aborting = new AbortController();
+    running.set(id, aborting);
     try {
-      if (!handler) throw new Error(`there is no ${name}`);
-      return { kind: 'answer', id, value: await handler(value, callOff.signal) };
+      if (!handler) throw new Error(`no such method: ${name}`);
+      return { kind: 'answer', id, value: await handler(value, aborting.signal) };
     } catch (error) {
       return { kind: 'threw', id, message: messageOf(error) };
     } finally {
@@ -78,14 +78,14 @@ export function createCalls<Theirs extends Methods, Ours extends Methods>(
         const id = lastId;
         const settled = (): void => {
           pending.delete(id);
-          signal?.removeEventListener('abort', callOff);
+          signal?.removeEventListener('abort', abort);
         };
-        const callOff = (): void => {
+        const abort = (): void => {
           settled();
           port.post({ kind: 'cancel', id } satisfies Message);
           reject(new KnownFailure(aborted));
         };
-        signal?.addEventListener('abort', callOff, { once: true });
+        signal?.addEventListener('abort', abort, { once: true });
         pending.set(id, {
           resolve(value) {
             settled();
@@ -102,7 +102,7 @@ export function createCalls<Theirs extends Methods, Ours extends Methods>(
     end(reason) {
       ended = reason;
       for (const { reject } of [...pending.values()]) reject(reason);
-      for (const callOff of running.values()) callOff.abort();
+      for (const abort of running.values()) abort.abort();
     },
   };
 }

@@ -2,30 +2,30 @@ import { fork } from 'node:child_process';
 import { existsSync, openSync } from 'node:fs';
 import { extname } from 'node:path';
 
-/** One end of a two-way channel of messages. Messages arrive in order; what is posted to an end that is gone is dropped. */
+/** One end of a two-way channel. Messages arrive in order; those to a closed end are dropped. */
 export interface Port {
   post(message: unknown): void;
   onMessage(listener: (message: unknown) => void): void;
 }
 
-/** How a process came to its end. */
+/** How a process ended. */
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** The last that it wrote to stderr: the stack of an exception, or V8's last words. */
-  readonly said: string;
+  /** The end of its stderr: the stack of an exception, or the error of V8. */
+  readonly stderr: string;
   /** Why it could not be started; null where it was. */
   readonly notStarted: Error | null;
 }
 
-/** The other end, and the process behind it. */
+/** A process and the channel to it. */
 export interface Child extends Port {
   readonly pid: number | undefined;
   /** Never rejects. */
   readonly exited: Promise<Exit>;
-  /** Closes the channel: a child in good order ends by itself then. */
+  /** Closes the channel: a working child then ends. */
   disconnect(): void;
-  /** At once, and in whatever state it is. */
+  /** Ends it at once, in any state. */
   kill(): void;
 }
 
@@ -54,26 +54,26 @@ export interface ForkOptions {
   readonly program: Program;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** Bound of its heap. */
+  /** Limit of its heap. */
   readonly heapMegabytes: number;
   /** Called with each piece of what it writes to stderr. */
   readonly onStderr: (text: string) => void;
 }
 
-const longestSaid = 4096;
+const longestStderr = 4096;
 
-/** The argument by which the program knows that it is to be a sender; what comes after it is the role. */
+/** The argument that makes the program a sender; the role follows it. */
 export const senderVerb = 'sender';
 
-/** Starts Node once more. Never throws: what cannot be started has ended. */
+/** Starts another Node.js process. Never throws: one that cannot be started has ended. */
 export function forkChild({ program, args, env, heapMegabytes, onStderr }: ForkOptions): Child {
-  let said = '';
+  let stderr = '';
   let child: ReturnType<typeof fork>;
   try {
     const { path, fd } = program;
     child = fork(fd === null ? path : `/proc/self/fd/${programFd}`, [...args], {
       env,
-      // Not those of this process: --inspect would take the same port twice.
+      // Not the arguments of this process: --inspect would use the same port twice.
       execArgv: [
         '--max-semi-space-size=1',
         `--max-old-space-size=${heapMegabytes}`,
@@ -92,19 +92,19 @@ export function forkChild({ program, args, env, heapMegabytes, onStderr }: ForkO
     return unstarted(error instanceof Error ? error : new Error(String(error)));
   }
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    said = (said + text).slice(-longestSaid);
+    stderr = (stderr + text).slice(-longestStderr);
     onStderr(text);
   });
   const exited = new Promise<Exit>((resolve) => {
-    // `close` would also wait for the channel, and never comes once that was closed from this side.
+    // `close` also waits for the channel, and is never emitted once that was closed from this side.
     child.once('exit', (code, signal) => {
-      const done = (): void => resolve({ code, signal, said, notStarted: null });
+      const done = (): void => resolve({ code, signal, stderr, notStarted: null });
       if (child.stderr?.closed ?? true) done();
       else child.stderr?.once('close', done);
     });
     child.on('error', (error) => {
       // Also emitted for a message that could not be posted; the end of the process follows then.
-      if (child.pid === undefined) resolve({ code: null, signal: null, said, notStarted: error });
+      if (child.pid === undefined) resolve({ code: null, signal: null, stderr, notStarted: error });
     });
   });
   return {
@@ -123,7 +123,7 @@ export function forkChild({ program, args, env, heapMegabytes, onStderr }: ForkO
 
 const unstarted = (notStarted: Error): Child => ({
   pid: undefined,
-  exited: Promise.resolve({ code: null, signal: null, said: '', notStarted }),
+  exited: Promise.resolve({ code: null, signal: null, stderr: '', notStarted }),
   post: () => {},
   onMessage: () => {},
   disconnect: () => {},

@@ -3,17 +3,17 @@ import type { Config } from '../config.ts';
 import type { HeartbeatFacts } from '../heartbeat/row.ts';
 import type { CheckResult, Failure, SendResult } from '../sinks/sink.ts';
 
-/** What a process is for: the name of the sink that it runs, or `tokens` where it fetches them for all of them. */
+/** The purpose of a process: the name of the sink that it runs, or `tokens` where it fetches them for all sinks. */
 export type SenderRole = string;
 export const tokensRole = 'tokens';
 
 /** The first message that a process receives. Over the channel, since others can read arguments and environment. */
 export interface SenderStart {
-  /** Without the sinks that are none of its business. */
+  /** With the sinks of this process only. */
   readonly config: Config;
 }
 
-/** What the process offers. `begin` comes first, and once. */
+/** The methods of a sender process. `begin` is called first, and once. */
 export type SenderMethods = {
   begin(start: SenderStart): void;
   /** The records as they were stored, oldest first. */
@@ -21,13 +21,13 @@ export type SenderMethods = {
   check(value: null): CheckResult;
   heartbeat(facts: HeartbeatFacts): Failure | null;
   token(scope: string): TokenAnswer;
-  /** Tells it whether something is near, and asks how it is. A process that does not answer hangs. */
+  /** Reports whether an event is near, and returns the status. A process that does not answer hangs. */
   status(near: boolean): SenderStatus;
-  /** It ends its connections. */
+  /** Closes its connections. */
   close(value: null): void;
 };
 
-/** What it may ask of the process that polls, which holds the tokens: they survive the one that uses them. */
+/** The methods of the process that polls, which holds the tokens: they outlive the process that uses them. */
 export type PollerMethods = {
   token(scope: string): TokenAnswer;
   replaceToken(refused: { readonly scope: string; readonly token: string }): boolean;

@@ -8,7 +8,7 @@ import type { Failure, Sink } from '../sinks/sink.ts';
 import type { SenderProcess } from './sender-process.ts';
 import { tokensOver } from './tokens.ts';
 
-/** A sink whose work is done in another process, which may die of it. */
+/** A sink that runs in another process: a crash there does not end this one. */
 export function createRemoteSink(
   shape: SinkShape,
   process: SenderProcess,
@@ -40,7 +40,7 @@ export function createRemoteSink(
   };
 }
 
-/** Heartbeats by the process of the sink, which has what they need. */
+/** Heartbeats, sent by the process of the sink. */
 export const createRemoteHeartbeat = (name: string, process: SenderProcess): HeartbeatSender => ({
   name,
   async send(facts, signal) {
@@ -52,11 +52,11 @@ export const createRemoteHeartbeat = (name: string, process: SenderProcess): Hea
   },
 });
 
-/** Tokens fetched by a process of their own, a new one each time: it remembers none. */
+/** Tokens from a process of their own, which caches none. */
 export const createRemoteTokens = (process: SenderProcess): TokenCredential =>
   tokensOver((scope, signal) => process.call('token', scope, signal));
 
-/** Anything else is an internal error of the other process: it must not cost a record either. */
+/** Anything else is an internal error of the other process: no record may be lost by it. */
 function failureOf(error: unknown): Failure {
   if (error instanceof KnownFailure) return error.failure;
   const message = messageOf(error);

@@ -4,19 +4,19 @@ import { parentPort, senderVerb } from './channel.ts';
 import { otherVersion } from './gone.ts';
 import type { SenderRole } from './protocol.ts';
 
-/** Whether this process was started by a bridge to send for it. For people there is no such command. */
+/** Whether a bridge started this process to send for it. No command for operators. */
 export const isSender = ([, , verb]: readonly string[]): boolean => verb === senderVerb && process.connected;
 
 /**
  * Sends until the bridge that started it closes the channel or ends.
- * @returns why it refuses to send; null when it has ended as it should.
+ * @returns why it refuses to send; null after a normal end.
  */
 export async function runSender([, , , role, bridgeVersion = '']: readonly string[]): Promise<string | null> {
   const port = parentPort();
   if (port === null) return null;
-  // Its file was overwritten while that bridge runs: the two might not understand each other.
+  // The file was replaced while that bridge runs: the two versions may be incompatible.
   if (bridgeVersion !== version) return otherVersion(version, bridgeVersion);
-  beFirstToGo();
+  preferForOomKill();
   const [{ serveSender }, { setProcessWide }] = await Promise.all([
     import('./serve.ts'),
     import('../process/process-wide.ts'),
@@ -29,7 +29,7 @@ export async function runSender([, , , role, bridgeVersion = '']: readonly strin
 }
 
 /** Where memory is short the kernel ends this process before the one that polls. Raising one's own score takes no privilege. */
-function beFirstToGo(): void {
+function preferForOomKill(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '500');
   } catch {

@@ -167,7 +167,7 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
   const recentDeathTimes = (): number[] => deathTimes.filter((at) => clock.monotonicMs() - at < recentMs);
   const isResting = (): boolean => clock.monotonicMs() - failedAt < restPauseMs;
 
-  /** What it writes to stderr by itself: warnings of Node and the stack of what ended it. */
+  /** Logs its stderr: warnings of Node and the stack of the error that ended it. */
   function passOn(text: string): void {
     for (const line of text.split('\n')) {
       const said = line.trim().slice(0, 500);
@@ -183,14 +183,14 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
     lateSettles += deadlines?.lateSettles ?? 0;
   }
 
-  /** Looks after one life, until it is over. */
+  /** Watches one process until it ends. */
   async function watch(made: Life): Promise<void> {
     let sinceAskedMs = pingEveryMs;
     let isAsked = false;
     while (!made.over.signal.aborted) {
       const began = clock.monotonicMs();
       await clock.sleep(checkEveryMs, made.over.signal);
-      // A machine that stood still is no sender that hangs.
+      // While the machine is paused the sender does not hang.
       const elapsedMs = Math.min(clock.monotonicMs() - began, 2 * checkEveryMs);
       made.silentMs += elapsedMs;
       sinceAskedMs += elapsedMs;
@@ -242,7 +242,7 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
     await made.child.exited;
   }
 
-  /** Starting takes a few hundred milliseconds of a notice that may be 30 s: it is there before it is needed. */
+  /** Started ahead of need: a start takes a few hundred milliseconds of a notice that may be 30 s. */
   async function watchNear(): Promise<void> {
     while (!closed.signal.aborted) {
       if (life === null && near() && !isResting()) begin();

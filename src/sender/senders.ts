@@ -12,12 +12,12 @@ import { createRemoteHeartbeat, createRemoteSink, createRemoteTokens } from './r
 import { createSenderProcess, type SenderFacts, type SenderProcess } from './sender-process.ts';
 import { answerToken } from './tokens.ts';
 
-/** Everything that talks to Azure beyond the metadata service. */
+/** Everything that connects to Azure, except to the metadata service. */
 export interface Senders {
   readonly sinks: readonly Sink[];
   readonly heartbeats: readonly HeartbeatSender[];
   readonly credential: BridgeCredential;
-  /** Of each process; none where the sinks are in this one. */
+  /** Of each process; empty where the sinks run in this one. */
   facts(): readonly SenderFacts[];
   /** Never rejects; at most 3 s. */
   close(): Promise<void>;
@@ -54,7 +54,7 @@ export const inProcesses = (path: string, version: string, env: NodeJS.ProcessEn
       log,
     });
     const refuse = async (): Promise<never> => {
-      throw new Error('tokens are asked for elsewhere');
+      throw new Error('the process for tokens needs no token');
     };
     const tokens = createSenderProcess({
       ...ofRole(tokensRole, null),
@@ -102,7 +102,7 @@ export const inProcesses = (path: string, version: string, env: NodeJS.ProcessEn
   };
 };
 
-/** All in this process: for programs that run many bridges at once, where each would have three processes. */
+/** All in this process: for programs that run many bridges, each of which would start three processes. */
 export const inThisProcess: OpenSenders = async ({ config, clock, log, near }) => {
   const { managedIdentityTokens } = await import('../azure/token-source.ts');
   const credential = createCredential({ source: managedIdentityTokens(config.identity.clientId), clock, log });

@@ -15,7 +15,7 @@ import {
 } from './protocol.ts';
 import { answerToken, tokensOver } from './tokens.ts';
 
-/** What a process has once it has begun. */
+/** The parts of a process after `begin`. */
 interface Work {
   readonly sink: Sink | null;
   readonly heartbeat: HeartbeatSender | null;
@@ -35,7 +35,7 @@ export function serveSender(
   let isNear = false;
   let work: Promise<Work> | null = null;
   const begun = async (): Promise<Work> => {
-    if (work === null) throw new Error('the process has not received its role');
+    if (work === null) throw new Error('begin was not called');
     return await work;
   };
   const part = <K extends keyof Work>(found: Work, name: K): NonNullable<Work[K]> => {
@@ -97,7 +97,7 @@ async function openTokens(config: SenderStart['config']): Promise<Work> {
   return { sink: null, heartbeat: null, token: (scope) => answerToken(source, scope) };
 }
 
-/** The tokens are with the process that polls. */
+/** The process that polls holds the tokens. */
 const remoteCredential = (calls: Calls<PollerMethods>): ReplaceableCredential => ({
   ...tokensOver((scope, signal) => calls.call('token', scope, signal)),
   replace: (scope, token, signal) => calls.call('replaceToken', { scope, token }, signal),

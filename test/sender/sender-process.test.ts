@@ -45,11 +45,11 @@ const deaths = [
     message: /exit code 1, TypeError: Cannot read properties of undefined/,
   },
   { deed: 'rejects unheard', code: 'sender-exited', message: /Error: nobody listens/ },
-  { deed: 'fills its heap', code: 'sender-out-of-memory', message: /more than its 128 MB/ },
-  { deed: 'keeps buffers', code: 'sender-out-of-memory', message: /more than its 128 MB/ },
-  { deed: 'keeps buffers without a pause', code: 'sender-out-of-memory', message: /more than its 128 MB/ },
-  { deed: 'loops', code: 'sender-hung', message: /did nothing for 3 s/ },
-  { deed: 'is stopped', code: 'sender-hung', message: /did nothing for 3 s/ },
+  { deed: 'fills its heap', code: 'sender-out-of-memory', message: /its limit of 128 MB/ },
+  { deed: 'keeps buffers', code: 'sender-out-of-memory', message: /its limit of 128 MB/ },
+  { deed: 'keeps buffers without a pause', code: 'sender-out-of-memory', message: /its limit of 128 MB/ },
+  { deed: 'loops', code: 'sender-hung', message: /did not respond for 3 s/ },
+  { deed: 'is stopped', code: 'sender-hung', message: /did not respond for 3 s/ },
   { deed: 'is killed', code: 'sender-exited', message: /\(SIGKILL, for instance by the kernel for lack of memory\)/ },
   { deed: 'ends', code: 'sender-exited', message: /\(exit code 7\)/ },
 ];
@@ -117,7 +117,7 @@ test.skipIf(process.platform !== 'linux').for([
   const child = forkChild({ program, args: [], env: process.env, heapMegabytes: 48, onStderr: () => {} });
   const received: unknown[] = [];
   child.onMessage((message) => void received.push(message));
-  expect(await child.exited).toMatchObject({ code: 0, said: '' });
+  expect(await child.exited).toMatchObject({ code: 0, stderr: '' });
   expect(received).toEqual(['old']);
 });
 
@@ -163,7 +163,7 @@ function refusingToBegin(): Child {
     onMessage: (added) => {
       listener = added;
     },
-    disconnect: () => resolve({ code: 0, signal: null, said: '', notStarted: null }),
+    disconnect: () => resolve({ code: 0, signal: null, stderr: '', notStarted: null }),
     kill: () => {},
   };
 }
