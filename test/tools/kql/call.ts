@@ -10,7 +10,7 @@ import { textSearchFunctions } from './functions/text-search.ts';
 import { timeFunctions } from './functions/times.ts';
 import { windowForms } from './functions/window.ts';
 import type { SyntaxNode } from './language-service.ts';
-import type { Evaluate, ScalarFunctions, Scope } from './scope.ts';
+import type { Call, Evaluate, ScalarFunctions, Scope } from './scope.ts';
 import { argumentsOf, calledBody, nameOf, part, typeOf } from './syntax.ts';
 import { unsupported } from './unsupported.ts';
 import { compileUserFunction } from './user-function.ts';
@@ -42,7 +42,14 @@ export function compileCall(node: SyntaxNode, scope: Scope): Evaluate {
   if (!called) return unsupported(`the function ${name}()`);
   const nodes = argumentsOf(node);
   const args = nodes.map((each) => scope.engine.compile(each, scope));
-  const call = { name, types: nodes.map(typeOf), type: typeOf(node), now: scope.engine.now };
+  const call: Call = {
+    name,
+    types: nodes.map(typeOf),
+    type: typeOf(node),
+    get now() {
+      return scope.engine.now;
+    },
+  };
   return (frame) => {
     return called(
       args.map((arg) => arg(frame)),
@@ -50,6 +57,13 @@ export function compileCall(node: SyntaxNode, scope: Scope): Evaluate {
     );
   };
 }
+
+const choices: ReadonlySet<string> = new Set(['iff', 'iif', 'case', 'coalesce', 'isnull', 'isnotnull', 'notnull']);
+const ofTheClock: ReadonlySet<string> = new Set(['now', 'ago']);
+
+/** Whether a function of Kusto's own reads nothing but its arguments. */
+export const isOfArgumentsAlone = (name: string): boolean =>
+  choices.has(name) || (Object.hasOwn(scalarFunctions, name) && !ofTheClock.has(name) && !isAggregate(name));
 
 /** Names come from queries, and `constructor` is one. */
 const own = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>

@@ -1,5 +1,6 @@
 import { calculate, negate, type Operation } from './arithmetic.ts';
 import { compileCall } from './call.ts';
+import { isOfColumnsAlone, scopeOfColumns } from './column-expression.ts';
 import { equal, not, ordered } from './comparison.ts';
 import { textOf } from './convert.ts';
 import type { SyntaxNode } from './language-service.ts';
@@ -7,13 +8,28 @@ import { literalOf } from './literals.ts';
 import { elementAt, memberOf } from './path.ts';
 import { matchesRegex } from './regex.ts';
 import { type Evaluate, type Frame, noFrame, type Scope, withoutRows } from './scope.ts';
-import { argumentsOf, type Column, hasColumns, nameOf, part, partIfAny, simpleName, typeOf } from './syntax.ts';
+import { argumentsOf, type Column, cached, hasColumns, nameOf, part, partIfAny, simpleName, typeOf } from './syntax.ts';
 import { folded, hasWhole, type Matcher, textMatcher } from './text-match.ts';
 import { unsupported } from './unsupported.ts';
 import { cellOf, isArray, keyOf, nothingOf, type TypeName, type Value } from './values.ts';
 
-/** Turns a scalar expression into a function of the row; the result has the type that the binder gives it. */
+/**
+ * Turns a scalar expression into a function of the row; the result has the type that the binder gives it. What depends on
+ * the columns alone is compiled once for all executions of a query.
+ */
 export function compile(node: SyntaxNode, scope: Scope): Evaluate {
+  if (!isOfColumnsAlone(node, scope.engine.kinds)) return compileNode(node, scope);
+  const compiled = compiledOver(node);
+  const known = compiled.get(scope.columns);
+  if (known) return known;
+  const made = compileNode(node, scopeOfColumns(scope));
+  compiled.set(scope.columns, made);
+  return made;
+}
+
+const compiledOver = cached(() => new WeakMap<readonly Column[], Evaluate>());
+
+function compileNode(node: SyntaxNode, scope: Scope): Evaluate {
   const literal = literalOf(node, scope.engine.kinds);
   if (literal !== undefined) return () => literal;
   const kind = scope.engine.kinds.syntax(node);

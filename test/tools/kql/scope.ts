@@ -17,11 +17,29 @@ export type Table = {
  */
 export const arrival = 'ingestion_time()';
 
+/** Makes the same columns of the same columns each time: expressions are compiled once for each list of columns. */
+function onceForColumns(make: (columns: readonly Column[]) => readonly Column[]) {
+  const made = new WeakMap<readonly Column[], readonly Column[]>();
+  return (columns: readonly Column[]): readonly Column[] => {
+    const found = made.get(columns) ?? make(columns);
+    made.set(columns, found);
+    return found;
+  };
+}
+
+/** The columns with the moment of arrival after them. */
+export const withArrival = onceForColumns((columns) => [...columns, { name: arrival, type: 'datetime' }]);
+const columnsWithoutArrival = onceForColumns((columns) => columns.filter(({ name }) => name !== arrival));
+
 /** The table without the moments of arrival. */
 export function withoutArrival(table: Table): Table {
   const at = table.columns.findIndex((column) => column.name === arrival);
   if (at < 0) return table;
-  return { ...table, columns: table.columns.toSpliced(at, 1), rows: table.rows.map((row) => row.toSpliced(at, 1)) };
+  return {
+    ...table,
+    columns: columnsWithoutArrival(table.columns),
+    rows: table.rows.map((row) => row.toSpliced(at, 1)),
+  };
 }
 
 /** The row an expression is evaluated for, among its neighbours. */

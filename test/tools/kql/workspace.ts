@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { cellFromJson } from './cells.ts';
 import type { Globals, LanguageService } from './language-service.ts';
-import { arrival, type Row, type Table } from './scope.ts';
+import { type Row, type Table, withArrival } from './scope.ts';
 import type { StoredFunction } from './stored-functions.ts';
 import type { Column } from './syntax.ts';
 import type { TypeName } from './values.ts';
@@ -59,7 +59,7 @@ export type GivenRow = Readonly<Record<string, unknown>>;
 
 /** Turns given rows into a table. Throws where a row has a column that the table has not, or a value of another type. */
 export function tableOfRows(name: string, columns: readonly Column[], given: readonly GivenRow[]): Table {
-  const all = [...columns, { name: arrival, type: 'datetime' }];
+  const all = withArrival(columns);
   const known = new Set(all.map((column) => column.name));
   const rows = given.map((row): Row => {
     const stranger = Object.keys(row).find((key) => !known.has(key));

@@ -1,6 +1,6 @@
 import { unnamed } from '../functions/special-forms.ts';
 import type { SyntaxNode } from '../language-service.ts';
-import { arrival, type Frame, frames, over, type Row, type Scope, type Table } from '../scope.ts';
+import { arrival, type Frame, frames, over, type Row, type Scope, type Table, withArrival } from '../scope.ts';
 import { type Column, hasColumns, listOf, nameOf, part, partIfAny, simpleName, tableColumns } from '../syntax.ts';
 import { unsupported } from '../unsupported.ts';
 import { isArray } from '../values.ts';
@@ -43,13 +43,13 @@ export function extend(node: SyntaxNode, input: Table, scope: Scope): Table {
     return { value: values[index], source: input.columns.findIndex((each) => each.name === column.name) };
   });
   if (places.some(({ value, source }) => !value && source < 0)) return unsupported('an extension of several columns');
-  const arrived = input.columns.filter(({ name }) => name === arrival);
-  const kept = arrived.map((column) => ({ value: undefined, source: input.columns.indexOf(column) }));
+  const arrivedAt = input.columns.findIndex(({ name }) => name === arrival);
+  const kept = arrivedAt < 0 ? [] : [{ value: undefined, source: arrivedAt }];
   const all = [...places, ...kept];
   const rows = frames(input.rows).map((frame) =>
     all.map(({ value, source }) => (value ? value(frame) : (frame.row[source] ?? null))),
   );
-  return { columns: [...columns, ...arrived], rows, serialized: input.serialized };
+  return { columns: arrivedAt < 0 ? columns : withArrival(columns), rows, serialized: input.serialized };
 }
 
 /** The column each expression writes: as it says, or as the binder names what has no name. */
