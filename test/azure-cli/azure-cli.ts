@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -19,17 +20,31 @@ export function whyNoAzureCli(): string | null {
   return error?.message ?? (status === 0 ? null : stderr.trim());
 }
 
-/** What the parser of the Azure CLI says of each call, in their order; null where it accepts it. */
+const parser = join(import.meta.dirname, 'parse.py');
+/** What the parser answered before. The answer to a call changes only with the release, which has its own folder, or with `parse.py`. */
+const answers = join(place, `answers-${createHash('sha256').update(readFileSync(parser)).digest('hex')}.json`);
+
+/** What the parser of the Azure CLI says of each call, in their order; null where it accepts it. A call is put to it once. */
 export function refusalsOf(calls: readonly (readonly string[])[]): readonly (string | null)[] {
+  const known: Record<string, string | null> = existsSync(answers) ? JSON.parse(readFileSync(answers, 'utf8')) : {};
+  const unknown = [...new Set(calls.map((call) => JSON.stringify(call)))].filter((call) => !(call in known));
+  if (unknown.length > 0) {
+    Object.assign(known, answersTo(unknown));
+    const written = `${answers}.${process.pid}`;
+    writeFileSync(written, JSON.stringify(known));
+    renameSync(written, answers);
+  }
+  return calls.map((call) => known[JSON.stringify(call)] as string | null);
+}
+
+function answersTo(calls: readonly string[]): Readonly<Record<string, string | null>> {
   // Its index of commands is made there once, by loading all of them.
   const env = { PATH: process.env.PATH, AZURE_CONFIG_DIR: join(place, 'configuration') };
-  const different = [...new Set(calls.map((call) => JSON.stringify(call)))];
-  const options = { env, input: `[${different}]`, encoding: 'utf8', maxBuffer: 16 * 1024 * 1024 } as const;
-  const { status, stdout, stderr } = spawnSync(python, [join(import.meta.dirname, 'parse.py')], options);
+  const options = { env, input: `[${calls}]`, encoding: 'utf8', maxBuffer: 16 * 1024 * 1024 } as const;
+  const { status, stdout, stderr } = spawnSync(python, [parser], options);
   if (status !== 0) throw new Error(`parse.py ends with ${status}: ${stderr}`);
   const refusals = JSON.parse(stdout) as (string | null)[];
-  const refusalOf = new Map(different.map((call, index) => [call, refusals[index] as string | null]));
-  return calls.map((call) => refusalOf.get(JSON.stringify(call)) as string | null);
+  return Object.fromEntries(calls.map((call, index) => [call, refusals[index] as string | null]));
 }
 
 /** A command that an extension brings. Microsoft publishes those on a site of its own and not on PyPI. */
