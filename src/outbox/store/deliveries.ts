@@ -94,6 +94,12 @@ export function prepareDeliveries(db: DatabaseSync) {
   };
 }
 
+/** Within the caller's transaction: records with their bytes and deliveries. `which`: what their positions are, with one parameter. */
+export function deleteRecords(db: DatabaseSync, which: string, parameter: string | number): void {
+  for (const table of ['records WHERE', 'bodies WHERE', 'deliveries WHERE sink IN (SELECT name FROM sinks) AND'])
+    db.prepare(`DELETE FROM ${table} position ${which}`).run(parameter);
+}
+
 const asList = (values: Iterable<string | number> | undefined): string => JSON.stringify([...(values ?? [])]);
 
 interface Row extends Omit<PendingDelivery, 'appendedAt' | 'json'> {

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { LifecycleState } from '../../lifecycle/state.ts';
 import type { Fill, OutboxOptions, Recovery, Storage } from '../outbox.ts';
-import type { WriteBuffer } from '../write-buffer.ts';
 import { explained, makeDirectory, secureDirectory } from './directory.ts';
 import { OutboxInUse, OutboxTooNew, troubleOf } from './errors.ts';
 import { attempt, isDone } from './files.ts';
@@ -11,7 +10,7 @@ import { openReadable, openSound } from './open.ts';
 import { OutboxFile } from './outbox-file.ts';
 import { type Archived, createOutboxLog, type OutboxLog } from './outbox-log.ts';
 import { PositionMark } from './position-mark.ts';
-import { Quota } from './quota.ts';
+import { type Memory, Quota } from './quota.ts';
 import { quarantine, restore } from './replacement.ts';
 import { ensureReserve, freeReserve } from './reserve.ts';
 import { closedOnError } from './sql.ts';
@@ -25,19 +24,10 @@ const notOpen = new Error('the outbox is not open');
 /** For one thing that could not be done: the reserve, room, and once more. */
 const mostRemedies = 3;
 
-/** What the disk needs of its owner. */
-export interface DiskOwner {
-  readonly buffer: WriteBuffer;
-  /** The event has not ended, as far as the lifecycle knows. */
-  isOpen(eventKey: string): boolean;
-  /** Writes updates of deliveries of records that are on disk, without the records that do not fit. */
-  writeUpdates(file: OutboxFile): void;
-}
-
 /** The file as far as it can be had: written, only read, or not there at all. Only {@link Disk.openFirst} throws. */
 export class Disk {
   readonly #options: OutboxOptions;
-  readonly #owner: DiskOwner;
+  readonly #memory: Memory;
   readonly #layout: Layout;
   readonly #outboxLog: OutboxLog;
   readonly #quota: Quota;
@@ -52,12 +42,12 @@ export class Disk {
   /** The present removal was logged. */
   #isRemovalReported = false;
 
-  constructor(options: OutboxOptions, owner: DiskOwner) {
+  constructor(options: OutboxOptions, memory: Memory) {
     this.#options = options;
-    this.#owner = owner;
+    this.#memory = memory;
     this.#layout = layoutOf(options.directory);
     this.#outboxLog = createOutboxLog(options);
-    this.#quota = new Quota(options, owner, this.#outboxLog);
+    this.#quota = new Quota(options, memory, this.#outboxLog);
   }
 
   /** As far as it is known to be on disk, also where it can only be read; null where it cannot even be read. */
@@ -89,7 +79,7 @@ export class Disk {
 
   /** Logs a trouble that began, lasts or ended. */
   report(): void {
-    this.#outboxLog.storage(this.#trouble, this.#owner.buffer.records.size);
+    this.#outboxLog.storage(this.#trouble, this.#memory.buffer.records.size);
   }
 
   /** @throws OutboxInUse, OutboxTooNew */
@@ -129,7 +119,7 @@ export class Disk {
 
   /** Moves the file away, now or as soon as the disk allows, and begins a new one. */
   archive(reason: string): void {
-    this.#archiveDue ??= { reason, pending: this.#pendingBySink };
+    this.#archiveDue ??= { reason, pending: this.#file?.pendingBySink ?? null };
     this.#drop();
     this.#recovery = null;
     this.#openedAt = Number.NEGATIVE_INFINITY;
@@ -153,10 +143,6 @@ export class Disk {
     this.#mark?.close();
     this.#lock?.release();
     this.#lock = null;
-  }
-
-  get #pendingBySink(): Readonly<Record<string, number>> | null {
-    return this.#file && Object.fromEntries([...this.#file.sinks].map(([name, sink]) => [name, sink.counters.pending]));
   }
 
   #remedied<T>(most: number, work: (remedies: number) => T): T | null {
@@ -196,7 +182,7 @@ export class Disk {
     this.#prepare();
     const other = this.#file?.displacement() ? restore(this.#file.db, this.#layout, this.#options.clock.now()) : null;
     this.#open();
-    this.#outboxLog.recreated(other, this.#pendingBySink ?? {});
+    this.#outboxLog.recreated(other, this.#file?.pendingBySink ?? {});
   }
 
   #prepare(): void {
@@ -280,14 +266,8 @@ export class Disk {
       // Both at once: with free pages in the file, the next write needs no more of the disk than its log has already.
       const isFreed = freeReserve(this.#layout.reserve);
       const file = this.#file;
-      // First what every sink has. The log begins anew at its front: on a full disk it cannot grow.
-      if (file?.isWritable)
-        return (
-          attempt(() => {
-            this.#owner.writeUpdates(file);
-            return this.#quota.prune(file, remedies) > 0;
-          }) || isFreed
-        );
+      // The log begins anew at its front: on a full disk it cannot grow.
+      if (file?.isWritable) return attempt(() => this.#quota.makeRoom(file, remedies)) || isFreed;
       this.#openedAt = Number.NEGATIVE_INFINITY;
       return isFreed;
     }

@@ -39,8 +39,5 @@ export const applicationId = 0x5345426f;
 export const sentinel = 'scheduled-events-bridge outbox';
 
 /** Every file that is opened by its name. */
-export const filesOf = ({ outbox, replacement, lock, reserve, mark }: Layout): readonly string[] => [
-  ...[outbox, replacement, lock].flatMap(withCompanions),
-  reserve,
-  mark,
-];
+export const filesOf = ({ directory: _directory, ...files }: Layout): readonly string[] =>
+  Object.values(files).flatMap(withCompanions);

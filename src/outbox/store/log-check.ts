@@ -17,11 +17,12 @@ interface Log {
 
 interface Frame {
   readonly isSound: boolean;
-  /** The last frame of a transaction: the pages of the database after it. Else 0. */
-  readonly pagesAfterCommit: number;
   /** Header and page. */
   readonly bytes: Buffer;
 }
+
+/** Of the last frame of a transaction: the pages of the database after it. Else 0. */
+const pagesAfterCommit = (frame: Buffer): number => frame.readUInt32BE(4);
 
 const headerBytes = 32;
 const frameHeaderBytes = 24;
@@ -39,10 +40,10 @@ export function hasLostCommits(path: string): boolean {
   const log = readLog(path);
   let isBroken = log?.isHeaderSound === false;
   let isCommitLost = false;
-  for (const { isSound, pagesAfterCommit } of log?.frames ?? []) {
+  for (const { isSound, bytes } of log?.frames ?? []) {
     if (isCommitLost) return true;
     isBroken ||= !isSound;
-    isCommitLost = isBroken && pagesAfterCommit > 0;
+    isCommitLost = isBroken && pagesAfterCommit(bytes) > 0;
   }
   return false;
 }
@@ -56,10 +57,10 @@ export function copySoundFrames(path: string, to: string): void {
   let sum = checksum(header.subarray(0, 24), false);
   sum.copy(header, 24);
   const sound: Buffer[] = [];
-  for (const { isSound, pagesAfterCommit, bytes } of log.frames) {
+  for (const { isSound, bytes } of log.frames) {
     if (isSound) sound.push(bytes);
     // The transaction ends all the same, with the frame before.
-    else if (pagesAfterCommit > 0) sound.at(-1)?.writeUInt32BE(pagesAfterCommit, 4);
+    else if (pagesAfterCommit(bytes) > 0) sound.at(-1)?.writeUInt32BE(pagesAfterCommit(bytes), 4);
   }
   for (const frame of sound) {
     frame.fill(0, 8, 16); // Its salts, which are those of the header.
@@ -89,7 +90,7 @@ function readLog(path: string): Log | null {
     // Where the header is bad nothing proves the first frame, and it is taken as it is.
     const stored = bytes.subarray(16, frameHeaderBytes);
     const isProven = (!isHeaderSound && at === headerBytes) || frameSum(bytes, isBigEndian, sum).equals(stored);
-    frames.push({ isSound: isProven && !areSame.includes(false), pagesAfterCommit: bytes.readUInt32BE(4), bytes });
+    frames.push({ isSound: isProven && !areSame.includes(false), bytes });
     sum = stored;
   }
   return { pageBytes, isHeaderSound, frames };

@@ -3,7 +3,7 @@ import type { LifecycleState } from '../../lifecycle/state.ts';
 import type { PendingQuery, Recovery, SinkProgress } from '../outbox.ts';
 import type { WriteBuffer } from '../write-buffer.ts';
 import { CounterChanges } from './counters.ts';
-import { type BufferedRecord, type FoundDelivery, prepareDeliveries } from './deliveries.ts';
+import { type BufferedRecord, deleteRecords, type FoundDelivery, prepareDeliveries } from './deliveries.ts';
 import { type Displacement, displacementOf, sizeOf } from './files.ts';
 import { logBytes, slackBytes } from './retention.ts';
 import { loadSinks, prepareSinkWriter, reconcileSinks, type SinkRow } from './sink-store.ts';
@@ -31,6 +31,7 @@ const roomPages = 1024;
 /** The open file: prepared statements, and what is known to be in it. */
 export class OutboxFile {
   readonly db: DatabaseSync;
+  readonly path: string;
   /** As it was when the file was opened. */
   readonly observer: StoredObserver;
   /** Of a file that is written; null for one that is only read. */
@@ -54,6 +55,7 @@ export class OutboxFile {
    */
   constructor({ db, path, state, observer }: OpenedFile, sinks: readonly string[] | null) {
     this.db = db;
+    this.path = path;
     this.observer = observer;
     this.displacement = sinks ? displacementOf(path) : () => null;
     this.isWritable = sinks !== null;
@@ -76,6 +78,11 @@ export class OutboxFile {
 
   pending(sink: string, query: PendingQuery, without: Iterable<number>): FoundDelivery[] {
     return this.#deliveries.pending(sink, query, without, this.#state.position);
+  }
+
+  /** What each sink has yet to get, by its name. */
+  get pendingBySink(): Readonly<Record<string, number>> {
+    return Object.fromEntries([...this.#sinks].map(([name, { counters }]) => [name, counters.pending]));
   }
 
   /**
@@ -127,7 +134,7 @@ export class OutboxFile {
   /** Bytes in use, without pages that are free to be used again; and of the log. */
   get size(): { readonly used: number; readonly log: number } {
     const { pages, free, pageBytes } = this.#sizes;
-    return { used: (pages - free) * pageBytes, log: sizeOf(`${this.db.location()}-wal`) };
+    return { used: (pages - free) * pageBytes, log: sizeOf(`${this.path}-wal`) };
   }
 
   /** Sets what SQLite itself keeps within so many bytes: an append beyond them fails as on a full disk, whatever filled it. */
@@ -197,10 +204,7 @@ export class OutboxFile {
 /** Rows behind the state's position are of an append that was never finished: no relay has got them. */
 export function dropBehind(db: DatabaseSync, position: number): void {
   const last = one<{ last: number | null }>(db, 'SELECT max(position) AS last FROM records')?.last ?? 0;
-  if (last <= position) return;
-  db.prepare('DELETE FROM deliveries WHERE sink IN (SELECT name FROM sinks) AND position > ?').run(position);
-  db.prepare('DELETE FROM bodies WHERE position > ?').run(position);
-  db.prepare('DELETE FROM records WHERE position > ?').run(position);
+  if (last > position) deleteRecords(db, '> ?', position);
 }
 
 /** The most that one transaction writes: polling waits for it. */

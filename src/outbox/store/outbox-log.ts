@@ -140,15 +140,12 @@ export function createOutboxLog({ log, directory, clock }: Pick<OutboxOptions, '
     fill({ bytes, limitBytes, isAlarming }: Fill): void {
       const fields = { part, code: 'fill', bytes, limitBytes };
       const share = `${Math.round((100 * bytes) / limitBytes)} % of its bound`;
-      if (!isAlarming) {
-        log.info(fields, `The outbox is down to ${share}`);
-        return;
-      }
-      const consequence = 'when it is full, ended events are discarded, oldest first';
-      log.warn(
-        fields,
-        `The outbox is at ${share}; ${consequence}. Fix the sink that blocks it, or raise outbox.maxMegabytes.`,
-      );
+      if (!isAlarming) log.info(fields, `The outbox is down to ${share}`);
+      else
+        log.warn(
+          fields,
+          `The outbox is at ${share}; when it is full, ended events are discarded, oldest first. Fix the sink that blocks it, or raise outbox.maxMegabytes.`,
+        );
     },
   };
 }

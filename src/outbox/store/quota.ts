@@ -3,8 +3,8 @@ import { forgetAnswered } from '../control/requests.ts';
 import type { Fill, OutboxOptions } from '../outbox.ts';
 import type { WriteBuffer } from '../write-buffer.ts';
 import type { CounterChanges } from './counters.ts';
+import { deleteRecords } from './deliveries.ts';
 import { sizeOf } from './files.ts';
-import { layoutOf } from './layout.ts';
 import type { OutboxFile } from './outbox-file.ts';
 import type { OutboxLog } from './outbox-log.ts';
 import { freeBytes } from './reserve.ts';
@@ -32,9 +32,12 @@ const spareBytes = 2 ** 20;
 
 /** What the file does not know, or not yet. */
 export interface Memory {
+  /** The event has not ended, as far as the lifecycle knows. */
   isOpen(eventKey: string): boolean;
   /** Holds the deliveries that could not be written yet. */
-  readonly buffer: Pick<WriteBuffer, 'isDelivered'>;
+  readonly buffer: WriteBuffer;
+  /** Writes updates of deliveries of records that are on disk, without the records that do not fit. */
+  writeUpdates(file: OutboxFile): void;
 }
 
 /** How much the file may take, how much it takes, and what is discarded when that is too much. */
@@ -56,9 +59,8 @@ export class Quota {
 
   /** Decides on the bound by what the disk has free now, and has SQLite keep it. */
   bound(file: OutboxFile): void {
-    const { maxMegabytes, directory } = this.#options;
-    const { outbox } = layoutOf(directory);
-    const sizes = { freeBytes: freeBytes(outbox), ownBytes: sizeOf(outbox), usedBytes: file.size.used };
+    const { maxMegabytes } = this.#options;
+    const sizes = { freeBytes: freeBytes(file.path), ownBytes: sizeOf(file.path), usedBytes: file.size.used };
     this.#fill = { ...this.#fill, limitBytes: limitBytes({ maxMegabytes, ...sizes }) };
     file.bound(this.#fill.limitBytes);
   }
@@ -89,13 +91,13 @@ export class Quota {
     const still = excess();
     if (still === 0) return removed;
     const events = eventsToExpire(retainedEvents(file, this.#memory.isOpen), still);
-    return (
-      removed +
-      this.#remove(
-        file,
-        events.flatMap((eventKey) => positionsOf(file, eventKey)),
-      )
-    );
+    return removed + this.#remove(file, positionsOf(file, events));
+  }
+
+  /** The same for a transaction that found no room. First what every sink has. @returns whether there is more room now. */
+  makeRoom(file: OutboxFile, failures: number): boolean {
+    this.#memory.writeUpdates(file);
+    return this.prune(file, failures) > 0;
   }
 
   /** Deletes what is kept for a time, gives free pages back to the disk, and plays the log back as far as no reader is in the way. */
@@ -112,29 +114,20 @@ export class Quota {
   /** @returns how many of these went now. */
   #remove(file: OutboxFile, positions: readonly number[]): number {
     const most = positions.slice(0, bounds.records * bounds.transactions);
+    const expiredAt = this.#options.clock.now().toISOString();
     let expired = 0;
-    for (let from = 0; from < most.length; from += bounds.records)
-      expired += this.#removeAtOnce(file, JSON.stringify(most.slice(from, from + bounds.records)));
+    for (let from = 0; from < most.length; from += bounds.records) {
+      const list = JSON.stringify(most.slice(from, from + bounds.records));
+      expired += file.makeRoom((changes) => {
+        const lost = [...countUnsettled(file, list, changes, this.#memory)];
+        const tombstones = lost.map(([position, sinks]) => ({ record: { position }, sinks, expiredAt }));
+        writeTombstones(file.db, tombstones);
+        deleteRecords(file.db, 'IN (SELECT value FROM json_each(?))', list);
+        return lost.length;
+      });
+    }
     if (expired > 0) this.#outboxLog.expired(expired);
     return most.length;
-  }
-
-  /** One transaction. @returns how many of these records a sink has yet to get. */
-  #removeAtOnce(file: OutboxFile, list: string): number {
-    const expiredAt = this.#options.clock.now().toISOString();
-    return file.makeRoom((changes) => {
-      const lost = countUnsettled(file, list, changes, this.#memory);
-      writeTombstones(
-        file.db,
-        Array.from(lost, ([position, sinks]) => ({ record: { position }, sinks, expiredAt })),
-      );
-      for (const table of ['records', 'bodies', 'deliveries']) {
-        const ofSinks = table === 'deliveries' ? 'sink IN (SELECT name FROM sinks) AND' : '';
-        const sql = `DELETE FROM ${table} WHERE ${ofSinks} position IN (SELECT value FROM json_each(?))`;
-        file.db.prepare(sql).run(list);
-      }
-      return lost.size;
-    });
   }
 }
 
@@ -153,10 +146,13 @@ const retainedEvents = ({ db }: OutboxFile, isOpen: Memory['isOpen']): RetainedE
     'SELECT eventKey, max(position) AS lastPosition, sum(bytes) AS bytes FROM records GROUP BY eventKey',
   ).map((event) => ({ ...event, isOpen: isOpen(event.eventKey) }));
 
-const positionsOf = ({ db }: OutboxFile, eventKey: string): number[] =>
-  all<{ position: number }>(db, 'SELECT position FROM records WHERE eventKey = ? ORDER BY position', eventKey).map(
-    ({ position }) => position,
-  );
+/** Of all records of these events, one event after the other. */
+const positionsOf = ({ db }: OutboxFile, events: readonly string[]): number[] =>
+  all<{ position: number }>(
+    db,
+    'SELECT r.position FROM json_each(?) AS e CROSS JOIN records AS r ON r.eventKey = e.value ORDER BY e.key, r.position',
+    JSON.stringify(events),
+  ).map(({ position }) => position);
 
 /** Counts the deliveries of these records that a sink has yet to get. @returns the records that are lost, with those sinks. */
 function countUnsettled(
