@@ -136,7 +136,7 @@ export class FleetView {
   }
 
   /**
-   * Forgets events that are over, and streams, of which every record is older, so that memory does not grow for ever. What remains is
+   * Forgets events that are over or presumed to be, and streams, of which every record is older, so that memory does not grow for ever. What remains is
    * the id of the event: a record of it that arrives later than that changes nothing, unless its step is a later one.
    * @param isKept events that are not forgotten yet.
    */
@@ -144,7 +144,8 @@ export class FleetView {
     const isOld = (record: LifecycleRecord): boolean => azureTime(record) < before.getTime();
     for (const event of this.events()) {
       const records = [...(this.#events.get(event.eventId)?.values() ?? [])];
-      if (event.isOpen || !records.every(isOld) || isKept(event)) continue;
+      const isOver = !event.isOpen || (event.presumedOverAt !== null && event.presumedOverAt < before);
+      if (!isOver || !records.every(isOld) || isKept(event)) continue;
       this.#events.delete(event.eventId);
       this.#folded.delete(event.eventId);
       this.#forgotten.set(event.eventId, Math.max(...records.map(azureTime)));

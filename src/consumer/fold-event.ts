@@ -39,6 +39,11 @@ export interface EventState {
   readonly end: LifecycleRecord | null;
   /** The `Snapshot` of a VM that had reported the event, lost its state and does not see it: no end will come. */
   readonly presumedEnd: LifecycleRecord | null;
+  /**
+   * Of an open Preempt or Terminate: from this time on, presume that it is over. The VM is gone and reports no end; ten minutes are
+   * allowed for it. Null for other types, which leave the VM there to report.
+   */
+  readonly presumedOverAt: Date | null;
   /** As it was listed last: type, notBefore, description. Null where only an end is known. */
   readonly latest: LifecycleRecord | null;
   /** The VMs that it affects now, by the last complete list and by their own word. Empty once it is over. */
@@ -76,13 +81,15 @@ export function foldEvent(
   const listings = sorted.filter(isListing);
   const vms = namedVms(listings);
   const since = returns.at(-1);
+  const latest = lastOfEachStream(listings).sort(byTime).at(-1) ?? null;
   return {
     eventId,
     isOpen,
     hasStarted: sorted.some((record) => hasStarted(record) && (!since || azureTime(record) >= azureTime(since))),
     end,
     presumedEnd,
-    latest: lastOfEachStream(listings).sort(byTime).at(-1) ?? null,
+    presumedOverAt: isOpen && latest !== null ? presumedOverAt(latest) : null,
+    latest,
     affected: isOpen ? vms.filter(({ isLeft }) => !isLeft).map(({ vm }) => vm) : [],
     named: vms.map(({ vm }) => vm),
     steps: earliestOfEach(sorted.filter((record) => !isEnd(record))),
@@ -135,6 +142,15 @@ function presumedEndOf(
     ),
   );
   return found.sort(byTime)[0] ?? null;
+}
+
+function presumedOverAt(latest: LifecycleRecord): Date | null {
+  const { eventType, notBefore, startedAt, firstSeenAt, observedAt } = latest;
+  if (eventType !== 'Preempt' && eventType !== 'Terminate') return null;
+  // `notBefore` is Azure's; the others are of the VM's clock.
+  const correction = azureTime(latest) - Date.parse(observedAt);
+  const ownMs = Date.parse(startedAt ?? firstSeenAt ?? observedAt) + correction;
+  return new Date((notBefore === null ? ownMs : Date.parse(notBefore)) + 10 * 60_000);
 }
 
 /** The VMs that any list named, or that named themselves: a list may be cut. */

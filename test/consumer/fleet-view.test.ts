@@ -68,6 +68,19 @@ describe('the state of an event', () => {
     expect(affected(only(viewOf(records)))).toEqual(['web_1']);
   });
 
+  test('that removes its VM, which will not report it, is presumed to be over ten minutes after its notBefore', () => {
+    const preempt = event({ eventType: 'Preempt', notBefore: at(30) });
+    const fleet = viewOf(seenBy('web_0', [nothing, { events: [preempt] }, { events: [started(preempt)] }]));
+    expect(only(fleet)).toMatchObject({ isOpen: true, presumedOverAt: new Date(at(630)) });
+    fleet.forget(new Date(at(629)));
+    expect(fleet.events()).toHaveLength(1);
+    fleet.forget(new Date(at(631)));
+    expect(fleet.events()).toHaveLength(0);
+    const ended = viewOf(seenBy('web_0', [nothing, { events: [preempt] }, { events: [started(preempt)] }, nothing]));
+    expect(only(ended)).toMatchObject({ isOpen: false, presumedOverAt: null });
+    expect(only(viewOf(seenBy('web_0', life.slice(0, 3)))).presumedOverAt).toBeNull();
+  });
+
   test('whose list is cut affects the VMs that name themselves', () => {
     const cut = seenBy('web_7', [nothing, { events: [event({ resources: ['web_7'] })] }]).map((record) => ({
       ...record,
