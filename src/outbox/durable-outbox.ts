@@ -43,7 +43,7 @@ export const openOutbox = (options: OutboxOptions): Outbox => new DurableOutbox(
 
 /**
  * Memory first, then disk: whatever happens is put into the {@link WriteBuffer} and then written by `#write`, the only way to
- * the disk: append → buffer → `#writeChunk` → one transaction of {@link OutboxFile.write}. There is one path for the plain case and
+ * the disk: append → buffer → one transaction of {@link OutboxFile.write}. There is one path for the plain case and
  * for a disk that fails; they differ in how long it takes.
  */
 class DurableOutbox implements Outbox {
@@ -238,7 +238,7 @@ class DurableOutbox implements Outbox {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#stopWriting();
-    if (!this.#isAllWritten || this.#disk.displacement) this.#writeAll(true);
+    if (!this.#isAllWritten || this.#disk.displacement) this.#write({ isAll: true, isEnd: true });
     this.#disk.close();
   }
 
@@ -266,7 +266,7 @@ class DurableOutbox implements Outbox {
   /** Work on the file as such, after all that was in memory. Null when the disk takes no writes: then nothing was done. */
   #writtenNow<T>(work: (file: OutboxFile) => T): T | null {
     this.#stopWriting();
-    if (!this.#isAllWritten || this.#disk.displacement) this.#writeAll(false);
+    if (!this.#isAllWritten || this.#disk.displacement) this.#write({ isAll: true });
     if (!this.#buffer.isEmpty || this.#isDetached) return null;
     return this.#disk.attempt(work);
   }
@@ -282,45 +282,24 @@ class DurableOutbox implements Outbox {
     this.#rest = null;
   }
 
-  /** Begins to write everything that is not on disk. */
-  #write(): void {
+  /**
+   * Writes everything that is not on disk. While all is well, one transaction now and what is more than that at the next turns
+   * of the event loop; else all at once. `isEnd`: no other write follows.
+   */
+  #write({ isAll = this.#disk.trouble !== null, isEnd = false } = {}): void {
     if (this.#rest) return;
-    if (this.#disk.trouble) this.#writeAll(false);
-    else this.#writeNext();
-  }
-
-  /** One transaction. What is more than that follows at the next turns of the event loop. */
-  #writeNext(): void {
-    this.#rest = null;
-    const isDone = this.#disk.attempt((file) => this.#writeChunk(file, false));
-    if (isDone === false) this.#rest = setImmediate(() => this.#writeNext());
-    else this.#finish(isDone === true);
-  }
-
-  #writeAll(isLast: boolean): void {
     const isDone = this.#disk.attempt((file) => {
-      while (!this.#writeChunk(file, isLast));
+      if (this.#isDetached) this.#reattach(file);
+      while (!file.write(this.#buffer, this.#state, isEnd)) if (!isAll) return false;
       return true;
     });
-    this.#finish(isDone === true);
-  }
-
-  /** Whether it was the last one. */
-  #writeChunk(file: OutboxFile, isLast: boolean): boolean {
-    if (this.#isDetached) this.#reattach(file);
-    return file.write(this.#buffer, this.#state, isLast);
-  }
-
-  /** By one that does not continue it. */
-  #replaceState(state: LifecycleState): void {
-    this.#state = state;
-    this.#history = {};
-  }
-
-  #writeUpdates(file: OutboxFile): void {
-    if (this.#isDetached) return;
-    file.commitUpdates(this.#buffer);
-    this.#buffer.updatesWritten();
+    if (isDone !== false) this.#finish(isDone === true);
+    else {
+      this.#rest = setImmediate(() => {
+        this.#rest = null;
+        this.#write();
+      });
+    }
   }
 
   #finish(isWritten: boolean): void {
@@ -337,6 +316,12 @@ class DurableOutbox implements Outbox {
     if (records.length > 0) for (const listener of this.#listeners) listener(records);
   }
 
+  #writeUpdates(file: OutboxFile): void {
+    if (this.#isDetached) return;
+    file.commitUpdates(this.#buffer);
+    this.#buffer.updatesWritten();
+  }
+
   /**
    * A file that could not be read at start can be read now: its stream is continued, as after a restart. What this
    * process recorded meanwhile has positions of its own stream, so it is delivered from memory first and never written.
@@ -350,6 +335,12 @@ class DurableOutbox implements Outbox {
       if (!this.#buffer.rows.has('observer')) this.#observer = file.observer;
     }
     this.#isDetached = false;
+  }
+
+  /** By one that does not continue it. */
+  #replaceState(state: LifecycleState): void {
+    this.#state = state;
+    this.#history = {};
   }
 }
 
