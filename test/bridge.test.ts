@@ -10,7 +10,7 @@ import { createObserverWatch } from '../src/imds/observer-watch.ts';
 import { silentLog } from '../src/log.ts';
 import { openOutbox } from '../src/outbox/durable-outbox.ts';
 import { temporaryDirectory } from './support/bridge-process.ts';
-import { observerNamed } from './support/story.ts';
+import { observerNamed } from './support/observations.ts';
 
 describe('one turn of the bridge', () => {
   let azure: AzureSimulator;

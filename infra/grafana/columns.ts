@@ -1,5 +1,5 @@
 import { colours, eventTypes } from '../workbooks/colours.ts';
-import type { Look, Urgency } from '../workbooks/panel.ts';
+import type { ColumnStyle, Urgency } from '../workbooks/panel.ts';
 import type { Json } from './json.ts';
 
 /** How the columns of a table of Grafana look, as overrides of their fields. */
@@ -9,9 +9,9 @@ export const urgencyColours: Readonly<Record<Urgency, string>> = { act: 'red', w
 const property = (id: string, value: unknown): Json => ({ id, value });
 
 /** The overrides of one column; `links` are those of a column that can be clicked. */
-export function override(look: Look, links: readonly Json[]): Json[] {
+export function override(look: ColumnStyle, links: readonly Json[]): Json[] {
   const { column, label, andColumns = [] } = look;
-  const shared = sharedLook(look);
+  const shared = sharedStyle(look);
   const own = [
     ...(label === undefined ? [] : [property('displayName', label)]),
     ...(links.length === 0 ? [] : [property('links', links)]),
@@ -25,13 +25,13 @@ export function override(look: Look, links: readonly Json[]): Json[] {
 const matching = (names: readonly string[]): Json =>
   names.length === 1 ? { id: 'byName', options: names[0] } : { id: 'byRegexp', options: `/^(${names.join('|')})$/` };
 
-const sharedLook = ({ unit, as, signs }: Look): Json[] => [
+const sharedStyle = ({ unit, as, signs }: ColumnStyle): Json[] => [
   ...(unit === undefined ? [] : [property('unit', unit)]),
-  ...(as === undefined ? [] : lookOf[as]),
+  ...(as === undefined ? [] : styleOf[as]),
   ...(signs === undefined ? [] : signed(signs)),
 ];
 
-const lookOf: Readonly<Record<NonNullable<Look['as']>, readonly Json[]>> = {
+const styleOf: Readonly<Record<NonNullable<ColumnStyle['as']>, readonly Json[]>> = {
   bar: [property('custom.cellOptions', { type: 'gauge', mode: 'basic' }), property('min', 0)],
   heat: [
     property('custom.cellOptions', { type: 'color-background', mode: 'gradient' }),

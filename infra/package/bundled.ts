@@ -44,8 +44,8 @@ export function bundledIn(
     return [...new Set(imported)].filter((one) => one !== null).toSorted();
   };
   const packages = [...inBundle].map((path): BundledPackage => {
-    const told: Record<string, unknown> = JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8'));
-    const { name, version, license, author } = told;
+    const manifest: Record<string, unknown> = JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8'));
+    const { name, version, license, author } = manifest;
     if (typeof name !== 'string' || typeof version !== 'string') throw new Error(`${path} has no name and version`);
     return {
       name,

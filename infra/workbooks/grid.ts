@@ -1,5 +1,5 @@
 import { colours, eventTypes } from './colours.ts';
-import type { Look, Part, Show, Unit, Urgency } from './panel.ts';
+import type { ColumnStyle, Part, Show, Unit, Urgency } from './panel.ts';
 import {
   type Formatter,
   formatters,
@@ -48,7 +48,7 @@ export const tiles = ({ title, value, meaning, urgency }: Extract<Show, { as: 't
 });
 
 /** A table with the looks of its columns. */
-export const grid = (looks: readonly Look[]): GridSettings => ({
+export const grid = (looks: readonly ColumnStyle[]): GridSettings => ({
   formatters: looks.flatMap(formatter),
   filter: true,
   labelSettings: looks.flatMap(({ column, label }) => (label === undefined ? [] : [{ columnId: column, label }])),
@@ -76,7 +76,7 @@ const composite = (column: string, parts: readonly Part[]): Formatter => ({
   },
 });
 
-function formatter({ column: first, andColumns, unit, as, signs, parts }: Look): Formatter[] {
+function formatter({ column: first, andColumns, unit, as, signs, parts }: ColumnStyle): Formatter[] {
   const column = andColumns === undefined ? first : `^(${[first, ...andColumns].join('|')})$`;
   if (signs) return [signed(column, signs)];
   if (parts) return [composite(column, parts)];

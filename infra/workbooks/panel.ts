@@ -61,7 +61,7 @@ export interface Part {
 }
 
 /** A column of a table. Columns that are not named are shown as they are, under their own names. */
-export interface Look {
+export interface ColumnStyle {
   readonly column: string;
   /** Further columns that look the same and share one scale of colours. */
   readonly andColumns?: readonly string[];
@@ -106,7 +106,7 @@ export type Show =
   | { readonly as: 'pie'; readonly x: string; readonly y: readonly [string]; readonly names: readonly string[] }
   | {
       readonly as: 'table';
-      readonly looks: readonly Look[];
+      readonly looks: readonly ColumnStyle[];
       readonly chooses?: Chooses;
       /** States of a lane over time, where a dashboard can draw them: text by number. The query is `overTime`. */
       readonly lanes?: Readonly<Record<number, string>>;

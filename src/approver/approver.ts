@@ -52,7 +52,7 @@ export function createApprover(options: ApproverOptions): Approver {
   const logRateLimited = createRateLimit({ clock, everyMs: 10 * 60_000 });
   const isPolicyOn = policy.userInitiated || policy.freezeUpToSeconds !== null;
   const view = createEventView(clock);
-  const carryOut = createSubmitter(options);
+  const submitter = createSubmitter(options);
   /** The last logged reason why an event is not approved. */
   const logged = new Map<string, string>();
   let isClosing = false;
@@ -85,11 +85,11 @@ export function createApprover(options: ApproverOptions): Approver {
   ): void => {
     const now = (seen.kind !== 'unavailable' && seen.azureTime) || clock.now();
     const settled = settledBy(intent.eventId, { state: outbox.state, records, now });
-    if (settled) carryOut.conclude(intent, settled);
+    if (settled) submitter.conclude(intent, settled);
     const event = view.listed(keyOf(intent));
-    if (settled || !event || carryOut.wasPosted(keyOf(intent))) return;
+    if (settled || !event || submitter.wasPosted(keyOf(intent))) return;
     const why = whyNotAgain(intent, event);
-    if (why === null && carryOut.hasRoom()) void carryOut.post(intent);
+    if (why === null && submitter.hasRoom()) void submitter.post(intent);
     else if (why !== null && intent.cause !== byHand) logRefusal(event, why);
     else if (why !== null && view.times() > 1) logNotRepeated(event, why);
   };
@@ -122,14 +122,14 @@ export function createApprover(options: ApproverOptions): Approver {
       logRefusal(event, decision.why);
       return;
     }
-    if (!carryOut.hasRoom()) return;
-    const intent = carryOut.intend(event, view.termsOf(event), decision.cause);
+    if (!submitter.hasRoom()) return;
+    const intent = submitter.intend(event, view.termsOf(event), decision.cause);
     if (!intent) return;
     // Committing may have taken its time: what is posted was allowed a moment ago.
     const again = mayApprove(event, circumstancesOf(event, false));
-    if (again.approve) void carryOut.post(intent);
+    if (again.approve) void submitter.post(intent);
     else {
-      carryOut.withdraw(intent, again.why, false);
+      submitter.withdraw(intent, again.why, false);
       logRefusal(event, again.why);
     }
   };
@@ -163,9 +163,9 @@ export function createApprover(options: ApproverOptions): Approver {
     if (!document) return;
     const scheduled = view.see(document, Date.parse(state.lastDocumentAt ?? ''));
     for (const key of logged.keys()) if (!scheduled.has(key)) logged.delete(key);
-    carryOut.keep(scheduled);
+    submitter.keep(scheduled);
     if (observer.known() === null) return;
-    for (const intent of carryOut.leftOpen()) settle(intent, { pollResult: seen, records });
+    for (const intent of submitter.leftOpen()) settle(intent, { pollResult: seen, records });
     if (!isPolicyOn) return;
     for (const event of document.events) if (!outbox.state.approved.has(keyOf(event))) decide(event);
   };
@@ -183,14 +183,14 @@ export function createApprover(options: ApproverOptions): Approver {
     async approve(argument) {
       const isApproved = (key: string): boolean => outbox.state.approved.has(key);
       try {
-        return await approveManually(argument, { view, carryOut, isCertain, isClosing: () => isClosing, isApproved });
+        return await approveManually(argument, { view, submitter, isCertain, isClosing: () => isClosing, isApproved });
       } catch (error) {
         return refusal(`The service failed at it: ${messageOf(error)}`);
       }
     },
     async close(withinMs) {
       isClosing = true;
-      await carryOut.close(withinMs);
+      await submitter.close(withinMs);
     },
   };
 }

@@ -21,7 +21,7 @@ export interface ApproveAnswer {
 
 interface ApproveContext {
   readonly view: EventView;
-  readonly carryOut: Submitter;
+  readonly submitter: Submitter;
   /** The identity of this VM was read from the metadata service. */
   readonly isCertain: () => boolean;
   readonly isClosing: () => boolean;
@@ -32,14 +32,14 @@ interface ApproveContext {
 /** Approves an {@link ApproveRequest} as long as the event is what the operator was shown. */
 export async function approveManually(
   argument: unknown,
-  { view, carryOut, isCertain, isClosing, isApproved }: ApproveContext,
+  { view, submitter, isCertain, isClosing, isApproved }: ApproveContext,
 ): Promise<ApproveAnswer> {
   const asked = readApproveRequest(argument);
   if (asked === null) return refusal('The request names no EventId, or is that of another version of this command.');
   const event = view.listed(keyOf(asked));
   const ids = (view.document()?.events ?? []).map(({ eventId }) => eventId).join(', ') || 'none';
   const other = event && asked.terms && differenceBetween(asked.terms, view.termsOf(event));
-  const trouble = [
+  const obstacle = [
     { is: isClosing(), message: 'The service is stopping: try again when it runs.' },
     { is: !view.isFresh(), message: noDocument },
     {
@@ -53,14 +53,14 @@ export async function approveManually(
     },
     { is: Boolean(other), message: `The event has changed: it ${other} now. Check it, then try again.` },
   ].find(({ is }) => is);
-  if (trouble || !event) return refusal(trouble?.message ?? '');
-  const already = carryOut.underWay(keyOf(event));
+  if (obstacle || !event) return refusal(obstacle?.message ?? '');
+  const already = submitter.underWay(keyOf(event));
   if (already) return answerOf(await already, event);
   const wasApproved = isApproved(keyOf(event));
-  const intent = carryOut.intend(event, view.termsOf(event), byHand);
-  if (!intent) return refusal(`Nothing was approved: ${carryOut.noTrace()}`);
-  if (view.isFresh()) return answerOf(await carryOut.post(intent), event);
-  carryOut.withdraw(intent, 'the document became older than 5 s meanwhile', wasApproved);
+  const intent = submitter.intend(event, view.termsOf(event), byHand);
+  if (!intent) return refusal(`Nothing was approved: ${submitter.noTrace()}`);
+  if (view.isFresh()) return answerOf(await submitter.post(intent), event);
+  submitter.withdraw(intent, 'the document became older than 5 s meanwhile', wasApproved);
   return refusal(noDocument);
 }
 

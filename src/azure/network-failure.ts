@@ -45,7 +45,7 @@ const noRoute: Meaning = (to) =>
 
 const nothingListens = byProxy('transient', (proxy) => `Nothing listens at the proxy ${proxy}`, refused);
 const noAnswer = byProxy('transient', (proxy) => `The proxy ${proxy} does not answer`, timedOut);
-const noWay = byProxy('transient', (proxy) => `There is no route to the proxy ${proxy}`, noRoute);
+const noRouteFailure = byProxy('transient', (proxy) => `There is no route to the proxy ${proxy}`, noRoute);
 
 const meanings: Readonly<Partial<Record<string, Meaning>>> = {
   ECONNREFUSED: nothingListens,
@@ -56,12 +56,12 @@ const meanings: Readonly<Partial<Record<string, Meaning>>> = {
   UND_ERR_SOCKET: reset,
   ETIMEDOUT: noAnswer,
   UND_ERR_CONNECT_TIMEOUT: noAnswer,
-  ENETUNREACH: noWay,
-  EHOSTUNREACH: noWay,
-  ENETDOWN: noWay,
-  EHOSTDOWN: noWay,
-  ENETRESET: noWay,
-  EADDRNOTAVAIL: noWay,
+  ENETUNREACH: noRouteFailure,
+  EHOSTUNREACH: noRouteFailure,
+  ENETDOWN: noRouteFailure,
+  EHOSTDOWN: noRouteFailure,
+  ENETRESET: noRouteFailure,
+  EADDRNOTAVAIL: noRouteFailure,
   ENOTFOUND: byProxy(
     'configuration',
     (proxy) => `The name of the proxy ${proxy} does not resolve`,

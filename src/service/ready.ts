@@ -81,7 +81,7 @@ const why = (ended: string | undefined): string => (ended === undefined ? '' : `
  */
 export async function waitUntilReady(
   { clock, greet }: Pick<Machine, 'clock' | 'greet'>,
-  systemd: Pick<Systemd, 'unit' | 'lastWords'>,
+  systemd: Pick<Systemd, 'unit' | 'lastLogLines'>,
   { before, stateDirectory }: { readonly before: string | null; readonly stateDirectory: string },
 ): Promise<Readiness> {
   const probes: ReadinessProbe[] = [];
@@ -98,14 +98,14 @@ export async function waitUntilReady(
     const isOver = clock.monotonicMs() - (probes[0]?.atMs ?? 0) >= patienceMs;
     if (verdict.kind === 'not-ready' || (verdict.kind === 'steady' && isOver)) {
       const because = verdict.kind === 'not-ready' ? verdict.because : unproven;
-      return { ready: false, because, words: wordsIn(await systemd.lastWords(unit.invocation)) };
+      return { ready: false, because, words: logLinesIn(await systemd.lastLogLines(unit.invocation)) };
     }
     await clock.sleep(recheckMs);
   }
 }
 
 /** The sentences of a log: those of the bridge stand in JSON. */
-function wordsIn(lines: readonly string[]): string[] {
+function logLinesIn(lines: readonly string[]): string[] {
   return lines.map((line) => {
     try {
       const { msg } = JSON.parse(line) as { readonly msg?: unknown };

@@ -40,7 +40,7 @@ export interface Systemd {
   /** Forgets that it failed. */
   forget(): Promise<void>;
   /** The last lines of the log since this start; empty where there is no journal. */
-  lastWords(invocation: string | null): Promise<readonly string[]>;
+  lastLogLines(invocation: string | null): Promise<readonly string[]>;
 }
 
 const askMs = 30_000;
@@ -77,7 +77,7 @@ export function createSystemd(env: NodeJS.ProcessEnv): Systemd {
     stop: async () => void (await systemctl('stop', unitName)),
     // It fails where there is nothing to forget.
     forget: async () => void (await ask('systemctl', ['reset-failed', unitName])),
-    async lastWords(invocation) {
+    async lastLogLines(invocation) {
       const which = invocation === null ? [`--unit=${unitName}`] : [`_SYSTEMD_INVOCATION_ID=${invocation}`];
       const { out } = await ask('journalctl', ['--quiet', '--no-pager', '--output=cat', '--lines=5', ...which]);
       return out.split('\n').filter((line) => line.trim() !== '');

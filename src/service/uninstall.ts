@@ -26,7 +26,7 @@ export interface Uninstalled {
   /** Places that hold what the installer has not put there. */
   readonly left: readonly string[];
   /** What could not be removed, each a sentence. */
-  readonly troubles: readonly string[];
+  readonly problems: readonly string[];
 }
 
 /**
@@ -54,7 +54,7 @@ export async function uninstall(
     else removeFile(places.configuration);
     const emptied = [places.cache, ...(keepState ? [] : [places.state])].filter((folder) => !removeTree(folder));
     const isOwner = (keepState && hadState) || (keepConfiguration && hadConfiguration);
-    const troubles = isOwner ? [] : await removeAccount(places, env);
+    const problems = isOwner ? [] : await removeAccount(places, env);
     removeVersions(places);
     for (const file of [places.current, places.record, places.remover]) removeFile(file);
     const settings = keepConfiguration && hadConfiguration ? [] : [places.settings];
@@ -71,8 +71,8 @@ export async function uninstall(
       state: !hadState ? 'absent' : keepState ? 'kept' : 'removed',
       configuration: !hadConfiguration ? 'absent' : keepConfiguration ? 'kept' : 'removed',
       hasAccount: accountIn(places) !== null,
-      troubles: [
-        ...troubles,
+      problems: [
+        ...problems,
         ...emptied.map(
           (folder) =>
             `${folder} is empty and stays, since a file system is mounted there: unmount it, and remove the folder.`,

@@ -7,7 +7,7 @@ import type { ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
 import type { Outbox } from '../../src/outbox/outbox.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { settled } from '../support/fake-clock.ts';
-import { event, started } from '../support/story.ts';
+import { event, started } from '../support/observations.ts';
 import { type ApproverHarness, intending, openApprover, type RigOptions } from './harness.ts';
 
 /** The clock of the rig begins at New Year: fifteen minutes ahead of it. */

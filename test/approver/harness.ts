@@ -8,7 +8,7 @@ import { silentLog } from '../../src/log.ts';
 import { openOutbox } from '../../src/outbox/durable-outbox.ts';
 import type { Outbox } from '../../src/outbox/outbox.ts';
 import { createFakeClock, type FakeClock, settled } from '../support/fake-clock.ts';
-import { observerNamed } from '../support/story.ts';
+import { observerNamed } from '../support/observations.ts';
 
 /** A service that approves, on a real outbox: documents, the answers of Azure and the time are the test's. */
 export interface ApproverHarness {

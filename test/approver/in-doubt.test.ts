@@ -6,7 +6,7 @@ import type { ApprovalAnswer } from '../../src/imds/approve.ts';
 import type { ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { event, started } from '../support/story.ts';
+import { event, started } from '../support/observations.ts';
 import { type ApproverHarness, openApprover, type RigOptions, slow } from './harness.ts';
 
 /** The clock of the rig begins at New Year: fifteen minutes ahead of it. */

@@ -75,12 +75,12 @@ describe('a scenario, played', () => {
     );
   });
 
-  const felt: [minimumImpactSeconds: number, seconds: number][] = [
+  const impacts: [minimumImpactSeconds: number, seconds: number][] = [
     [0, 0.00007],
     [0.5, 0.5],
     [60, 7],
   ];
-  test.each(felt)('an impact of at least %d s is reported as %d s', async (minimumImpactSeconds, seconds) => {
+  test.each(impacts)('an impact of at least %d s is reported as %d s', async (minimumImpactSeconds, seconds) => {
     const impacts: Impact[] = [];
     await playScenario({ imds }, scenario('freeze'), {
       minimumImpactSeconds,

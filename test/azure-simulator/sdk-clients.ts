@@ -11,9 +11,9 @@ export function useSimulator({ ca, imds }: AzureSimulator): void {
 
 const retryOptions = { maxRetries: 0, timeoutInMs: 2_000 };
 
-export type Way = 'tls' | 'websockets' | 'connection string';
+export type Transport = 'tls' | 'websockets' | 'connection string';
 
-function addressOf({ eventHubs }: AzureSimulator, way: Way): object {
+function addressOf({ eventHubs }: AzureSimulator, way: Transport): object {
   if (way === 'tls') return { customEndpointAddress: eventHubs.customEndpoint };
   const customEndpointAddress = eventHubs.websocketEndpoint.replace('wss:', 'sb:');
   return { customEndpointAddress, webSocketOptions: { webSocket: globalThis.WebSocket } };
@@ -21,7 +21,7 @@ function addressOf({ eventHubs }: AzureSimulator, way: Way): object {
 
 export function producer(
   azure: AzureSimulator,
-  { way = 'tls' as Way, hub = azure.eventHubs.eventHubName } = {},
+  { way = 'tls' as Transport, hub = azure.eventHubs.eventHubName } = {},
 ): EventHubProducerClient {
   const { connectionString, fullyQualifiedNamespace } = azure.eventHubs;
   if (way === 'connection string') return new EventHubProducerClient(connectionString, hub, { retryOptions });
@@ -31,7 +31,7 @@ export function producer(
 
 export function consumer(
   azure: AzureSimulator,
-  { way = 'tls' as Way, group = '$Default' } = {},
+  { way = 'tls' as Transport, group = '$Default' } = {},
 ): EventHubConsumerClient {
   const { connectionString, fullyQualifiedNamespace, eventHubName } = azure.eventHubs;
   if (way === 'connection string')

@@ -76,8 +76,8 @@ test.for(cases)('how far the way to a sink is open: $name', async ({ way, verdic
   const seen = await probe(whole, 1_000, never);
   const findings = networkFindings('logAnalytics', { way: whole, seen, to, now: new Date() });
   expect(findings.map(({ verdict }) => verdict)).toEqual(verdicts);
-  const telling = findings.find(({ verdict }) => verdict === 'problem') ?? findings.at(-1);
-  expect(telling?.message).toMatch(message);
+  const decisive = findings.find(({ verdict }) => verdict === 'problem') ?? findings.at(-1);
+  expect(decisive?.message).toMatch(message);
 });
 
 test('a way through a proxy shows the proxy its credentials and the destination nothing of them', async () => {

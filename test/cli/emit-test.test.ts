@@ -8,7 +8,7 @@ import { createControlQueue } from '../../src/outbox/control/queue.ts';
 import { openOutbox } from '../../src/outbox/durable-outbox.ts';
 import { createEmitTest, emitTestRequest } from '../../src/requests/emit-test.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
-import { observerNamed } from '../support/story.ts';
+import { observerNamed } from '../support/observations.ts';
 
 function open(path: string, sinks: readonly string[] = ['event-hubs', 'log-analytics']) {
   const log = silentLog;

@@ -128,13 +128,13 @@ test('no help is wider than 80 columns', () => {
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
 });
 
-const toNobody = ['--endpoint', 'http://127.0.0.1:9'];
+const toClosedPort = ['--endpoint', 'http://127.0.0.1:9'];
 
 test('an uncaught exception ends the bridge with a stack and code unexpected', async () => {
   using directory = temporaryDirectory('program');
   const mistake = 'data:text/javascript,setTimeout(() => { throw new Error("boom"); }, 500)';
   const env = { NODE_OPTIONS: `--import=${encodeURI(mistake)}` };
-  const { err, code } = await run(['record', join(directory.path, 'recording'), ...toNobody], env);
+  const { err, code } = await run(['record', join(directory.path, 'recording'), ...toClosedPort], env);
   expect(err).toMatch(/^Something unexpected happened: Error: boom\n {4}at /);
   expect(code).toBe(exitCodes.unexpected.code);
 });
@@ -142,7 +142,7 @@ test('an uncaught exception ends the bridge with a stack and code unexpected', a
 test('the bridge continues when the reader of its stdout has closed, and exits with 0 when it is stopped', async () => {
   using directory = temporaryDirectory('program');
   const file = join(directory.path, 'recording');
-  const record = start(['record', file, ...toNobody]);
+  const record = start(['record', file, ...toClosedPort]);
   record.child.stdout.destroy();
   await until(() => existsSync(file) && readFileSync(file, 'utf8').split('\n').length > 2);
   record.child.kill('SIGTERM');

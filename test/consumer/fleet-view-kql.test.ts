@@ -5,7 +5,7 @@ import { columnOf, encodeRow } from '../../src/sinks/log-analytics/encode.ts';
 import { epochMs } from '../fleet-model/world.ts';
 import { kql } from '../kql/functions/query.ts';
 import { fleetOf } from '../kql/ground-truth/fleet.ts';
-import { knownIn } from '../kql/ground-truth/known.ts';
+import { reportedIn } from '../kql/ground-truth/known.ts';
 import { tablesOf } from '../kql/ground-truth/rows.ts';
 import { validatorOf } from '../support/published-schema.ts';
 import { runs } from '../support/runs.ts';
@@ -99,7 +99,7 @@ test.each([1, 2, 3])('the view of fleet %i holds open what truly is, as far as a
   /** The VM is removed and cannot report the end. */
   const isTaken = ({ type, notBefore }: (typeof fleet.events)[number]): boolean =>
     type === 'Preempt' && (notBefore ?? Number.POSITIVE_INFINITY) + 10 * 60_000 < fleet.now;
-  const expected = knownIn(fleet).map(({ event, vm, isOver }) => [
+  const expected = reportedIn(fleet).map(({ event, vm, isOver }) => [
     event.id.toLowerCase(),
     vm.resourceGroup,
     vm.name,
@@ -110,7 +110,7 @@ test.each([1, 2, 3])('the view of fleet %i holds open what truly is, as far as a
     if (state?.presumedOverAt != null && state.presumedOverAt.getTime() < fleet.now) return false;
     return state?.affected.some((vm) => vm.resourceGroup === resourceGroup && vm.name === name) ?? false;
   };
-  expect(knownIn(fleet).filter(({ event, isOver }) => isTaken(event) && !isOver).length).toBeGreaterThan(0);
+  expect(reportedIn(fleet).filter(({ event, isOver }) => isTaken(event) && !isOver).length).toBeGreaterThan(0);
   expect(expected.filter(([, , , open]) => open).length).toBeGreaterThan(5);
   for (const [eventId, resourceGroup, name, open] of expected as [string, string, string, boolean][])
     expect([eventId, name, isOpen(eventId, resourceGroup, name)]).toEqual([eventId, name, open]);

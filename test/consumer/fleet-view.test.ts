@@ -2,9 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { azureTime, type EventState, FleetView, type LifecycleRecord } from '../../src/consumer/index.ts';
 import { foldEvents } from '../../src/lifecycle/fold.ts';
-import { arrivals } from '../support/random-records.ts';
-import { runs } from '../support/runs.ts';
-import { sampleRecord } from '../support/sample-record.ts';
 import {
   at,
   event,
@@ -14,7 +11,10 @@ import {
   observerNamed,
   settled,
   started,
-} from '../support/story.ts';
+} from '../support/observations.ts';
+import { arrivals } from '../support/random-records.ts';
+import { runs } from '../support/runs.ts';
+import { sampleRecord } from '../support/sample-record.ts';
 import { historyOf, truthOf } from './worlds.ts';
 
 function viewOf(records: readonly LifecycleRecord[]): FleetView {

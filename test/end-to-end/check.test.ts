@@ -18,7 +18,7 @@ const dayMs = 86_400_000;
 
 test.override('simulator', { streams: { 'Custom-VmLifecycle_CL': columns, 'Custom-VmLifecycleBridge_CL': null } });
 
-interface Trouble {
+interface Fault {
   readonly name: string;
   /** Makes the trouble. What it gives back is laid over the configuration, or ends the trouble. */
   readonly make: (azure: AzureSimulator, directory: string) => Promise<Made> | Made;
@@ -71,7 +71,7 @@ async function startExpired(directory: string) {
   return { endpoint: `https://localhost:${(server.address() as AddressInfo).port}`, caFile, server };
 }
 
-const troubles: readonly Trouble[] = [
+const problems: readonly Fault[] = [
   {
     name: 'the hub has another name',
     make: (azure) => withHub(azure, { eventHubName: 'vm-lifecycel' }),
@@ -254,7 +254,7 @@ const troubles: readonly Trouble[] = [
 
 // They compute and hardly wait, so that several at a time would only be in each other's way.
 describe.concurrent('where something is wrong', () => {
-  test.for(troubles)(
+  test.for(problems)(
     'check names the cause and the remedy: $name',
     { concurrent: false },
     async ({ make, what, message, remedy, code, args }, { azure, directory }) => {

@@ -13,7 +13,7 @@ const situations: readonly Situation[] = [
     message: /^The configuration is wrong: .*sinks\.eventHub.*eventHubs/,
     status: 78,
     check: 78,
-    checkSays: /PROBLEM +read .*did you mean .*eventHubs/i,
+    checkPrints: /PROBLEM +read .*did you mean .*eventHubs/i,
     ready: null,
   },
   {

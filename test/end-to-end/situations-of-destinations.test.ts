@@ -19,7 +19,7 @@ interface Late {
   readonly message: RegExp;
   readonly page?: RegExp;
   readonly check: number;
-  readonly checkSays: RegExp;
+  readonly checkPrints: RegExp;
 }
 
 const hubAt = (azure: AzureSimulator, port: number, more: BridgeConfiguration = {}) => {
@@ -51,7 +51,7 @@ const late: readonly Late[] = [
       /^Event Hubs has taken nothing for \d+ (s|min), 1 record waits for it; next attempt (now|in \d+ (s|min)): .*outbox retry --now --sink event-hubs/,
     page: /^Event Hubs +retrying +1 +\d+ (s|min) +\d\d:\d\d UTC \((in )?\d+ (s|min)/m,
     check: 12,
-    checkSays: /PROBLEM +tcp /,
+    checkPrints: /PROBLEM +tcp /,
   },
   {
     name: 'the TLS handshake with the hub hangs',
@@ -59,7 +59,7 @@ const late: readonly Late[] = [
     message:
       /^Event Hubs has taken nothing for \d+ (s|min), 1 record waits for it(; next attempt|: the attempt under way)/,
     check: 12,
-    checkSays: /PROBLEM +tls /,
+    checkPrints: /PROBLEM +tls /,
   },
   {
     name: 'the proxy before the hub is down',
@@ -72,7 +72,7 @@ const late: readonly Late[] = [
     }),
     message: /^Event Hubs has taken nothing for \d+ (s|min), 1 record waits for it.*proxy/,
     check: 12,
-    checkSays: /PROBLEM +name .*proxy/,
+    checkPrints: /PROBLEM +name .*proxy/,
   },
   {
     name: 'the hub throttles and the table fails',
@@ -87,7 +87,7 @@ const late: readonly Late[] = [
     message: /^Event Hubs has taken nothing for .*\(1 more below\.\)$/,
     page: /^ {2}- Log Analytics has taken nothing for /m,
     check: 13,
-    checkSays: /PROBLEM +backlog .*Event Hubs has taken nothing for/,
+    checkPrints: /PROBLEM +backlog .*Event Hubs has taken nothing for/,
   },
   {
     name: 'the hub refuses what it is sent, though it can be reached',
@@ -98,7 +98,7 @@ const late: readonly Late[] = [
     },
     message: /^Event Hubs has taken nothing (for|since) /,
     check: 20,
-    checkSays: /ok +send [\s\S]*PROBLEM +backlog /,
+    checkPrints: /ok +send [\s\S]*PROBLEM +backlog /,
   },
 ];
 
@@ -127,7 +127,7 @@ describe('status and check two minutes after a failing destination', { concurren
 
   test.for(late.map((one, index) => ({ ...one, index })))(
     '$name',
-    async ({ index, message, page, check, checkSays, name }) => {
+    async ({ index, message, page, check, checkPrints, name }) => {
       const stage = stages[index]?.stage;
       if (!stage) throw new Error('no stage');
       if (index === 0) {
@@ -156,7 +156,7 @@ describe('status and check two minutes after a failing destination', { concurren
         ...(page && { page }),
         status: 20,
         check,
-        checkSays,
+        checkPrints,
         ready,
         health: 'warning',
       });

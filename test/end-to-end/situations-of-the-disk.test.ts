@@ -68,7 +68,7 @@ const unwritable = (disk: () => SmallDisk): readonly Situation[] => [
     page: /^Events +none open/m,
     status: 20,
     check: 14,
-    checkSays: /PROBLEM +memory .*do not restart the service/,
+    checkPrints: /PROBLEM +memory .*do not restart the service/,
     ready: 503,
     health: 'unready',
   },
@@ -123,7 +123,7 @@ const damaged = (): readonly Situation[] => [
     message: /^The outbox in .* is damaged \(.*\): start the bridge/,
     status: 21,
     check: 14,
-    checkSays: /PROBLEM +outbox .*is damaged/,
+    checkPrints: /PROBLEM +outbox .*is damaged/,
     ready: null,
   },
   {
@@ -136,7 +136,7 @@ const damaged = (): readonly Situation[] => [
     page: /A damaged outbox was replaced \d\d:\d\d UTC: .*; it is kept in .*corrupt-/,
     status: 0,
     check: 0,
-    checkSays: /WARNING +outbox .*corrupt-/,
+    checkPrints: /WARNING +outbox .*corrupt-/,
     ready: /^ready\n$/,
   },
   {

@@ -7,7 +7,7 @@ import { Relay } from '../../src/relay/relay.ts';
 import type { Sink } from '../../src/sinks/sink.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { event, nothing, observe } from '../support/story.ts';
+import { event, nothing, observe } from '../support/observations.ts';
 import { until } from '../support/until.ts';
 import { freePort } from './free-port.ts';
 

@@ -1,6 +1,6 @@
 import type { HeartbeatFacts } from '../../src/heartbeat/row.ts';
 import { noCounters } from '../../src/outbox/store/counters.ts';
-import { observerNamed } from '../support/story.ts';
+import { observerNamed } from '../support/observations.ts';
 
 /** Everything a heartbeat is made of; every column holds something. */
 export function sampleFacts(overrides: Partial<HeartbeatFacts> = {}): HeartbeatFacts {

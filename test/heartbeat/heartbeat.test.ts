@@ -10,8 +10,8 @@ import { heartbeatTargets } from '../../src/sinks/registry.ts';
 import { configurationFor, temporaryDirectory } from '../support/bridge-process.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { type LocalAzure, startLocalAzure } from '../support/local-azure.ts';
+import { event, nothing, type ObservationSpec, observe, observerNamed } from '../support/observations.ts';
 import { root } from '../support/source-tree.ts';
-import { event, nothing, type ObservationSpec, observe, observerNamed } from '../support/story.ts';
 import { until } from '../support/until.ts';
 
 const polls = { polls: 5, failedPolls: {}, eventsSeen: 0, eventsOurs: 0, clockOffsetSeconds: 0, lastDocument: null };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { nextEvent } from '../../src/heartbeat/next-event.ts';
 import type { ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
-import { at, event, nothing, observe, started } from '../support/story.ts';
+import { at, event, nothing, observe, started } from '../support/observations.ts';
 
 const [today, tomorrow, friday] = [900, 86_400, 4 * 86_400];
 const redeploy = (given: Partial<ScheduledEvent> = {}) =>

@@ -6,7 +6,7 @@ import type { Clock } from '../../src/clock.ts';
 import { createImds } from '../../src/imds/client.ts';
 import type { Outbox } from '../../src/outbox/outbox.ts';
 import { createHarness } from '../outbox/harness.ts';
-import { observerNamed } from '../support/story.ts';
+import { observerNamed } from '../support/observations.ts';
 import { http, type RawAnswer, startRawServer } from './raw-server.ts';
 
 const never = new AbortController().signal;

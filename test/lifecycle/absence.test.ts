@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isWorthStoring } from '../../src/outbox/store/state-store.ts';
 import { seconds } from '../support/cases.ts';
-import { at, event, nothing, type ObservationSpec, observe, phaseLines, started } from '../support/story.ts';
+import { at, event, nothing, type ObservationSpec, observe, phaseLines, started } from '../support/observations.ts';
 
 const scheduled = event();
 const redeploy = event({ eventType: 'Redeploy', resources: ['web_0', 'web_1'] });

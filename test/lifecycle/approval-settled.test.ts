@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { settledBy } from '../../src/lifecycle/approval-settled.ts';
 import type { LifecycleState } from '../../src/lifecycle/state.ts';
-import { at, event, nothing, type ObservationSpec, observe, started } from '../support/story.ts';
+import { at, event, nothing, type ObservationSpec, observe, started } from '../support/observations.ts';
 
 /** Noon, and a quarter of an hour until it may start. */
 const reboot = event({ eventType: 'Reboot', eventSource: 'User', notBefore: at(900) });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type ApprovalTerms, differenceBetween, readTerms, termsOf } from '../../src/lifecycle/approval-terms.ts';
-import { event } from '../support/story.ts';
+import { event } from '../support/observations.ts';
 
 const freeze = event({ resources: ['web_0', 'web_1'] });
 const { eventId } = freeze;

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ApprovalCircumstances, approvalInWords, evidenceIn, mayApprove } from '../../src/lifecycle/approval.ts';
 import type { ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
+import { event } from '../support/observations.ts';
 import { runs } from '../support/runs.ts';
-import { event } from '../support/story.ts';
 
 const policy = { userInitiated: true, freezeUpToSeconds: 9, onBehalfOf: ['web_1', 'Web_2'], onBehalfAfterSeconds: 60 };
 

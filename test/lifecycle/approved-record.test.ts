@@ -11,7 +11,7 @@ import {
   observerNamed,
   phaseLines,
   started,
-} from '../support/story.ts';
+} from '../support/observations.ts';
 
 const observer = observerNamed('web_0');
 const reboot = event({ eventType: 'Reboot', eventSource: 'User' });

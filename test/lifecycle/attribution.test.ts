@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import type { LifecycleState } from '../../src/lifecycle/state.ts';
 import { play, seconds } from '../support/cases.ts';
-import { at, event, nothing, type ObservationSpec, observe, phaseLines, started } from '../support/story.ts';
+import { at, event, nothing, type ObservationSpec, observe, phaseLines, started } from '../support/observations.ts';
 
 const freeze = event({ eventId: 'a-freeze' });
 const ahead = event({ eventId: 'b-redeploy', eventType: 'Redeploy', notBefore: at(86_400) });

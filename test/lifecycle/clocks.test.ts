@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { play, seconds } from '../support/cases.ts';
-import { at, event, nothing, type ObservationSpec, observe, phaseLines, started } from '../support/story.ts';
+import { at, event, nothing, type ObservationSpec, observe, phaseLines, started } from '../support/observations.ts';
 
 const scheduled = event();
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parseDocument } from '../../src/imds/document.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import { fixture } from '../imds/fixture.ts';
-import { type ObservationSpec, observe, observerNamed, phaseLines } from '../support/story.ts';
+import { type ObservationSpec, observe, observerNamed, phaseLines } from '../support/observations.ts';
 
 /** From the text of the answers to the records, without a network: the documents are kept as Azure, or its mock, gave them. */
 function read(

@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
 import { play, seconds } from '../support/cases.ts';
-import { at, event, nothing, type ObservationSpec, started } from '../support/story.ts';
+import { at, event, nothing, type ObservationSpec, started } from '../support/observations.ts';
 
 const scheduled = event();
 

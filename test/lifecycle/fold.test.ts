@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { foldCopies, foldEvents, foldObservers } from '../../src/lifecycle/fold.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
-import { at, event, nothing, type ObservationSpec, observe, observerNamed, started } from '../support/story.ts';
+import { at, event, nothing, type ObservationSpec, observe, observerNamed, started } from '../support/observations.ts';
 
 const scheduled = event({ resources: ['web_0', 'web_1', 'web_2'] });
 const seenBy = (vm: string, observations: readonly ObservationSpec[]): readonly LifecycleRecord[] =>

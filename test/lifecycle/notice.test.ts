@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LifecycleState } from '../../src/lifecycle/state.ts';
 import { isUrgent } from '../../src/lifecycle/urgency.ts';
-import { at, event, nothing, type ObservationSpec, observe, started } from '../support/story.ts';
+import { at, event, nothing, type ObservationSpec, observe, started } from '../support/observations.ts';
 
 const scheduled = event();
 const reboot = event({ eventType: 'Reboot' });

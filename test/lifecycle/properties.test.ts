@@ -5,7 +5,7 @@ import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import { stepOf } from '../../src/lifecycle/record-id.ts';
 import type { ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
 import type { LifecycleState } from '../../src/lifecycle/state.ts';
-import { at, event, type ObservationSpec, observe, observerNamed } from '../support/story.ts';
+import { at, event, type ObservationSpec, observe, observerNamed } from '../support/observations.ts';
 
 /** What a process that starts again finds in its file. */
 const restarted = (state: LifecycleState): LifecycleState => ({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { contentKey } from '../../src/lifecycle/content.ts';
 import { recordId, stepOf, transitionId } from '../../src/lifecycle/record-id.ts';
-import { at, event, nothing, observe, observerNamed, started } from '../support/story.ts';
+import { at, event, nothing, observe, observerNamed, started } from '../support/observations.ts';
 
 describe('ids', () => {
   test('never change: they are written down in the tables of every customer', () => {

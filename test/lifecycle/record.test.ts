@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { at, event, nothing, observe, observerNamed, started } from '../support/story.ts';
+import { at, event, nothing, observe, observerNamed, started } from '../support/observations.ts';
 
 const scheduled = event();
 const lives = (...observations: Parameters<typeof observe>[0][number][]) => observe([nothing, ...observations]).records;

@@ -10,7 +10,7 @@ import {
   observerNamed,
   phaseLines,
   started,
-} from '../support/story.ts';
+} from '../support/observations.ts';
 
 const scheduled = event();
 const ofOthers = (given = {}) => event({ resources: ['web_7'], ...given });

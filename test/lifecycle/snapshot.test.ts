@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { foldEvents, foldObservers } from '../../src/lifecycle/fold.ts';
 import { emptyState } from '../../src/lifecycle/state.ts';
 import { seconds } from '../support/cases.ts';
-import { at, event, noon, nothing, type ObservationSpec, observe, observerNamed } from '../support/story.ts';
+import { at, event, noon, nothing, type ObservationSpec, observe, observerNamed } from '../support/observations.ts';
 
 const lost = event({ eventId: 'Lost-1', notBefore: at(90_000), resources: ['web_0', 'web_1'] });
 const still = event({ eventId: 'Still-1', notBefore: at(90_000) });

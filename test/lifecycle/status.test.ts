@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { countedSteps } from '../../src/lifecycle/describe.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import { play } from '../support/cases.ts';
-import { at, event, nothing, type ObservationSpec, observe, observerNamed, started } from '../support/story.ts';
+import { at, event, nothing, type ObservationSpec, observe, observerNamed, started } from '../support/observations.ts';
 
 const scheduled = event();
 

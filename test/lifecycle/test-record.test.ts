@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { emptyState, type LifecycleState } from '../../src/lifecycle/state.ts';
 import { testRecord } from '../../src/lifecycle/test-record.ts';
 import { isUrgent } from '../../src/lifecycle/urgency.ts';
-import { event, observe, observerNamed, phaseLines, started } from '../support/story.ts';
+import { event, observe, observerNamed, phaseLines, started } from '../support/observations.ts';
 
 const given = {
   unique: '1',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { gapAfterMs } from '../../src/lifecycle/transition.ts';
 import { play, seconds } from '../support/cases.ts';
-import { at, event, nothing, type ObservationSpec, observe, phaseLines, started } from '../support/story.ts';
+import { at, event, nothing, type ObservationSpec, observe, phaseLines, started } from '../support/observations.ts';
 
 const scheduled = event();
 const reboot = event({ eventType: 'Reboot', durationSeconds: -1 });

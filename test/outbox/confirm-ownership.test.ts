@@ -5,7 +5,7 @@ import { silentLog } from '../../src/log.ts';
 import { confirmOwnership } from '../../src/outbox/confirm-ownership.ts';
 import { openOutbox } from '../../src/outbox/durable-outbox.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
-import { event, nothing, observe, observerNamed } from '../support/story.ts';
+import { event, nothing, observe, observerNamed } from '../support/observations.ts';
 
 const [web0, web1] = [observerNamed('web_0'), observerNamed('web_1')];
 

@@ -7,7 +7,7 @@ import { readOutbox } from '../../src/outbox/reader.ts';
 import { imbalance, noCounters } from '../../src/outbox/store/counters.ts';
 import { OutboxInUse } from '../../src/outbox/store/errors.ts';
 import { memoryBounds } from '../../src/outbox/store/retention.ts';
-import { observerNamed } from '../support/story.ts';
+import { observerNamed } from '../support/observations.ts';
 import { keepFileBusy } from './busy-file.ts';
 import { appendRecords, createHarness, deliverAll, type Harness, positions } from './harness.ts';
 

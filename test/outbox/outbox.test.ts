@@ -7,7 +7,7 @@ import type { Observation } from '../../src/lifecycle/observation.ts';
 import { listDeliveries } from '../../src/outbox/list-deliveries.ts';
 import { noProgress } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
-import { observerNamed } from '../support/story.ts';
+import { observerNamed } from '../support/observations.ts';
 import { until } from '../support/until.ts';
 import { after, appendRecords, createHarness, deliverAll, memoryOf, positions, recordAt } from './harness.ts';
 

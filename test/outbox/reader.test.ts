@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { listDeliveries } from '../../src/outbox/list-deliveries.ts';
 import { noProgress } from '../../src/outbox/outbox.ts';
 import { readOutbox } from '../../src/outbox/reader.ts';
-import { observerNamed } from '../support/story.ts';
+import { observerNamed } from '../support/observations.ts';
 import { appendRecords, createHarness, damage } from './harness.ts';
 
 test('where there is no outbox there is nothing to report', () => {

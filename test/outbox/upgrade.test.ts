@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { Outbox, OutboxOptions } from '../../src/outbox/outbox.ts';
-import { observe, observerNamed, phaseLines } from '../support/story.ts';
+import { observe, observerNamed, phaseLines } from '../support/observations.ts';
 import { appendRecords, createHarness, type Harness, positions, version } from './harness.ts';
 
 /** Beside each outbox of an earlier version: what it holds, written down by the process that wrote it. */

@@ -67,10 +67,10 @@ test('of a large answer that is not a document only the start is kept', async ()
 });
 
 test('a refused connection is recorded too', async () => {
-  const nobody = openEndpoint('http://127.0.0.1:1');
-  expect(await nobody.poll(10_000, never)).toMatchObject({ failure: { kind: 'broken' } });
-  expect(await nobody.vm(10_000, never)).toBeNull();
-  await nobody.close();
+  const closedEndpoint = openEndpoint('http://127.0.0.1:1');
+  expect(await closedEndpoint.poll(10_000, never)).toMatchObject({ failure: { kind: 'broken' } });
+  expect(await closedEndpoint.vm(10_000, never)).toBeNull();
+  await closedEndpoint.close();
 });
 
 test('the VM is requested in the newest version that its host supports', async () => {

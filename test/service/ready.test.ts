@@ -102,7 +102,7 @@ async function waited(proofs: readonly string[], unit: UnitState) {
         return message === '' ? { ok: true, reach: { kind: 'connected' } } : { ok: false, message };
       },
     },
-    { unit: async () => unit, lastWords: async () => ['{"msg":"No room."}', 'plain'] },
+    { unit: async () => unit, lastLogLines: async () => ['{"msg":"No room."}', 'plain'] },
     { before: 'old', stateDirectory: '/state' },
   );
   return { readiness, asked };

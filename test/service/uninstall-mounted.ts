@@ -13,9 +13,9 @@ for (const place of mounted) {
 await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
 const results = [];
 for (let time = 0; time < 2; time += 1) {
-  const { state, left, troubles } = await harness.uninstall();
+  const { state, left, problems } = await harness.uninstall();
   results.push({
-    emptied: troubles
+    emptied: problems
       .filter((trouble) => /is empty and stays/.test(trouble))
       .map((t) => basename(t.split(' ')[0] ?? '')),
     state,

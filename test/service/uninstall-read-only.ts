@@ -10,7 +10,7 @@ mkdirSync(harness.places.state, { recursive: true });
 spawnSync('mount', ['--bind', above, above]);
 spawnSync('mount', ['-o', 'remount,bind,ro', above]);
 const result = await harness.uninstall().then(
-  ({ troubles }) => troubles.join(' '),
+  ({ problems }) => problems.join(' '),
   (error: unknown) => (error instanceof Error ? error.message : String(error)),
 );
 spawnSync('umount', [above]);

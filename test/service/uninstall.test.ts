@@ -37,7 +37,7 @@ test('uninstalling keeps the state and its account on request, and nothing else'
     state: 'kept',
     configuration: 'removed',
     left: [],
-    troubles: [],
+    problems: [],
   });
   expect(harness.runs()).toBeNull();
   expect(existsSync(harness.places.state)).toBe(true);
@@ -66,7 +66,7 @@ test('uninstalling keeps, on request, the configuration and its account; the nex
     state: 'removed',
     configuration: 'kept',
     left: [],
-    troubles: [],
+    problems: [],
   });
   expect(readFileSync(harness.places.passwd, 'utf8')).toContain('scheduled-events-bridge');
   expect(lstatSync(harness.places.configuration).mode & 0o7777).toBe(0o640);
@@ -198,7 +198,7 @@ test('an installation that was cut off anywhere can be removed', async () => {
   rmSync(harness.places.record);
   mkdirSync(join(harness.places.versions, '.staging'));
   writeFileSync(join(harness.places.settings, '.config.json.new'), '{');
-  expect(await harness.uninstall()).toMatchObject({ left: [], troubles: [] });
+  expect(await harness.uninstall()).toMatchObject({ left: [], problems: [] });
   expect(existsSync(harness.places.home)).toBe(false);
 });
 

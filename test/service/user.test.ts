@@ -11,7 +11,7 @@ test('the group of the account is removed too, even when userdel keeps it, and a
   harness.mark('groups-stay');
   writeFileSync(harness.places.group, 'scheduled-events-bridge:x:977:\n', { flag: 'a' });
   expect(await harness.install(order)).toMatchObject({ outcome: 'becomes-ready' });
-  expect(await harness.uninstall()).toMatchObject({ troubles: [] });
+  expect(await harness.uninstall()).toMatchObject({ problems: [] });
   expect(groups(harness)).toBe('root:x:0:\n');
   expect(await harness.install(order)).toMatchObject({ outcome: 'becomes-ready' });
 });
@@ -38,7 +38,7 @@ test('a group that others are in stays, and is named with them', async () => {
   harness.mark('groups-stay');
   expect(await harness.uninstall()).toMatchObject({
     hasAccount: false,
-    troubles: ['The group scheduled-events-bridge stays, since others are in it: al, jo.'],
+    problems: ['The group scheduled-events-bridge stays, since others are in it: al, jo.'],
   });
   expect(groups(harness)).toMatch(/^scheduled-events-bridge:.*:al,jo$/m);
 });

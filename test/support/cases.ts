@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ObservationSpec, observe, phaseLines } from './story.ts';
+import { type ObservationSpec, observe, phaseLines } from './observations.ts';
 
 /** One row of the phase table: what was seen, look by look, and the records that it makes, in words. */
 export interface Case {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { endEvidence, type LifecycleRecord, type Phase, phases, stepEvidence } from '../../src/lifecycle/record.ts';
 import { recordId, stepOf, transitionId } from '../../src/lifecycle/record-id.ts';
+import { at } from './observations.ts';
 import { sampleRecord } from './sample-record.ts';
-import { at } from './story.ts';
 
 export const isEnd = (phase: Phase): boolean => stepOf(phase) === 'end';
 

@@ -19,7 +19,7 @@ export interface Situation {
   readonly status: number;
   readonly check: number;
   /** Somewhere in what `check` prints. */
-  readonly checkSays?: RegExp;
+  readonly checkPrints?: RegExp;
   /** `/readyz`: 200 with this in its body, 503, or nobody answers. */
   readonly ready: RegExp | 503 | null;
   /** `status` in `/healthz`. */
@@ -28,7 +28,7 @@ export interface Situation {
 
 /** Makes it, and asks everything that tells how the bridge is. */
 export async function play(stage: Stage, situation: Situation): Promise<void> {
-  const { make, message, page = /./, check, checkSays = /./, ready, health } = situation;
+  const { make, message, page = /./, check, checkPrints = /./, ready, health } = situation;
   await make(stage);
   const [status, readyz, healthz] = await Promise.all([
     stage.command(['status']),
@@ -41,7 +41,7 @@ export async function play(stage: Stage, situation: Situation): Promise<void> {
   expect({ first, code: status.code }).toEqual({ first: expect.stringMatching(message), code: situation.status });
   expect(status.out + status.err).toMatch(page);
   expect({ out: checked.out, code: checked.code }, checked.out).toEqual({
-    out: expect.stringMatching(checkSays),
+    out: expect.stringMatching(checkPrints),
     code: check,
   });
   if (ready === null) expect(readyz).toBeNull();
@@ -57,7 +57,7 @@ export const well = {
   message: /^Running; (both destinations are|Standard output is|Event Hubs is|Log Analytics is) up to date\.$/,
   status: 0,
   check: 0,
-  checkSays: /^No problem found: \d+ ok/m,
+  checkPrints: /^No problem found: \d+ ok/m,
   ready: /^ready\n$/,
   health: 'ok',
 } as const;

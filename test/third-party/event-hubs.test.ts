@@ -4,7 +4,7 @@ import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simula
 import { type Client, clients, run, whyNot } from './clients.ts';
 
 const ways = ['tls', 'connection string', 'websockets'] as const;
-type Way = (typeof ways)[number];
+type Transport = (typeof ways)[number];
 const hubOf = (language: string, way: string): string => `${language}-${way.replace(' ', '-')}`;
 
 interface Case {
@@ -13,7 +13,7 @@ interface Case {
   /** What its library says when another reader takes the partition. */
   readonly disconnected: unknown;
   /** What it checks besides, and what it stores besides. */
-  readonly also?: (way: Way) => { readonly saw: Record<string, unknown>; readonly bodies: readonly string[] };
+  readonly also?: (way: Transport) => { readonly saw: Record<string, unknown>; readonly bodies: readonly string[] };
 }
 
 const cases: Readonly<Record<string, Case>> = {

@@ -94,8 +94,8 @@ const zshText = (text: string): string => text.replace(/[[\]:\\]/g, (found) => `
 function zshOption({ long, short, description, value }: OptionEntry): string {
   const action = { file: '_files', folder: '_files -/', word: ' ' } as const;
   const takes = value === null ? '' : `:${zshText(value.name)}:${action[value.kind]}`;
-  const told = quoted(`[${zshText(description)}]${takes}`);
-  return short === null ? `${quoted(long)}${told}` : `'(${short} ${long})'{${short},${long}}${told}`;
+  const explanation = quoted(`[${zshText(description)}]${takes}`);
+  return short === null ? `${quoted(long)}${explanation}` : `'(${short} ${long})'{${short},${long}}${explanation}`;
 }
 
 /** For fish 3 and newer. */

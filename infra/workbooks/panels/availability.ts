@@ -1,5 +1,5 @@
-import { asked, askedOfGraph, eventFilters, type Look, type Tab, type Words } from '../panel.ts';
-import { eventType, hidden, resource, seconds, time } from './looks.ts';
+import { asked, askedOfGraph, type ColumnStyle, eventFilters, type Tab, type Words } from '../panel.ts';
+import { eventType, hidden, resource, seconds, time } from './column-styles.ts';
 import { bridges, where } from './sources.ts';
 
 /** https://learn.microsoft.com/azure/virtual-machines/resource-graph-availability */
@@ -31,7 +31,7 @@ const azureVms = (words: Words): string[] => [
 /** `/subscriptions/…/resourcegroups/…`: a list of groups is within the limit of 10,000 rows, a list of all VMs is not. */
 const groupOf = '| extend ResourceGroupId = tostring(split(ResourceId, "/providers/")[0])';
 
-const state: Look = { column: 'State', signs: { Unavailable: 'act', Unknown: 'watch', Degraded: 'watch' } };
+const state: ColumnStyle = { column: 'State', signs: { Unavailable: 'act', Unknown: 'watch', Degraded: 'watch' } };
 const since = time('Since', 'Since');
 const hour = 'yyyy-MM-dd HH';
 

@@ -1,6 +1,6 @@
 import { eventTypes } from '../colours.ts';
 import { asked, type Tab } from '../panel.ts';
-import { resource, scaleSet, seconds, vm } from './looks.ts';
+import { resource, scaleSet, seconds, vm } from './column-styles.ts';
 import { nameSets, ofSet } from './sets.ts';
 import { eventsInTime, fleet, kept } from './sources.ts';
 

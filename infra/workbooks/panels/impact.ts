@@ -1,6 +1,6 @@
 import { eventTypes } from '../colours.ts';
 import { asked, type Tab } from '../panel.ts';
-import { eventSource, eventType, milliseconds, seconds } from './looks.ts';
+import { eventSource, eventType, milliseconds, seconds } from './column-styles.ts';
 import { eventsInTime, fleet, indented } from './sources.ts';
 
 const hours = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '0'));

@@ -1,5 +1,5 @@
 import { asked, eventFilters, type Tab, type TileText, vmFilters, type Words } from '../panel.ts';
-import { eventId, eventSource, eventType, resource, scaleSet, seconds, time, vm } from './looks.ts';
+import { eventId, eventSource, eventType, resource, scaleSet, seconds, time, vm } from './column-styles.ts';
 import { kept, where } from './sources.ts';
 
 interface Tile extends TileText {

@@ -1,5 +1,5 @@
 import { asked, type Tab, vmFilters } from '../panel.ts';
-import { resource, scaleSet, seconds, time, vm } from './looks.ts';
+import { resource, scaleSet, seconds, time, vm } from './column-styles.ts';
 import { nameSets, ofSet } from './sets.ts';
 import { bridges, kept, where } from './sources.ts';
 

@@ -1,5 +1,5 @@
 import { asked, type Choice, type Panel } from '../panel.ts';
-import { seconds, time } from './looks.ts';
+import { seconds, time } from './column-styles.ts';
 
 /** The steps of the event that a click chose, to the second. */
 export const stepsOf = (choice: Choice, { name, title }: Pick<Panel, 'name' | 'title'>): Panel => ({

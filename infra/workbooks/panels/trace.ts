@@ -1,5 +1,5 @@
 import { asked, type Tab } from '../panel.ts';
-import { eventId, eventSource, eventType, milliseconds, scaleSet, seconds, time, vm } from './looks.ts';
+import { eventId, eventSource, eventType, milliseconds, scaleSet, seconds, time, vm } from './column-styles.ts';
 import { eventsInTime } from './sources.ts';
 import { stepsOf } from './steps.ts';
 

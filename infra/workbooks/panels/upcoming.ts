@@ -1,5 +1,5 @@
 import { asked, type Tab } from '../panel.ts';
-import { eventId, eventSource, eventType, resource, scaleSet, seconds, time, vm } from './looks.ts';
+import { eventId, eventSource, eventType, resource, scaleSet, seconds, time, vm } from './column-styles.ts';
 import { nameSets, ofSet } from './sets.ts';
 import { openEvents } from './sources.ts';
 import { stepsOf } from './steps.ts';

@@ -1,5 +1,5 @@
 import { type Asked, asked, eventFilters, type Tab, type Words } from '../panel.ts';
-import { eventType, hidden, seconds, time } from './looks.ts';
+import { eventType, hidden, seconds, time } from './column-styles.ts';
 import { atTheSameTime, nameSets, ofSet } from './sets.ts';
 import { fleet, kept, where } from './sources.ts';
 

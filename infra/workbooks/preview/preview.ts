@@ -46,9 +46,9 @@ export const clickedIn = (steps: readonly Step[]): Readonly<Record<string, strin
 
 /** A reboot of several VMs where there is one, a wave that is over, a resource group in which a bridge is missing, else the first row. */
 function exported(column: string, { rows }: Answer): string {
-  const isTelling = ({ EventType, Outcome, VMs, Bridges, DonePercent }: Answer['rows'][number]): boolean =>
+  const hasContent = ({ EventType, Outcome, VMs, Bridges, DonePercent }: Answer['rows'][number]): boolean =>
     (EventType === 'Reboot' && Outcome === 'Completed' && Number(VMs) > 1) ||
     (Bridges !== undefined && Number(Bridges) < Number(VMs)) ||
     DonePercent === 100;
-  return String((rows.find(isTelling) ?? rows[0])?.[column] ?? '');
+  return String((rows.find(hasContent) ?? rows[0])?.[column] ?? '');
 }

@@ -16,7 +16,7 @@ export function saslMechanisms(
   { name, key }: SharedAccessKey,
   signedIn: () => void,
 ): Readonly<Record<string, () => Mechanism>> {
-  const anybody = (): Mechanism => ({
+  const acceptAny = (): Mechanism => ({
     outcome: undefined,
     start() {
       this.outcome = true;
@@ -30,5 +30,5 @@ export function saslMechanisms(
       if (this.outcome) signedIn();
     },
   });
-  return { MSSBCBS: anybody, PLAIN: plain, ANONYMOUS: anybody, EXTERNAL: anybody };
+  return { MSSBCBS: acceptAny, PLAIN: plain, ANONYMOUS: acceptAny, EXTERNAL: acceptAny };
 }

@@ -1,9 +1,9 @@
+import { faultScenarios } from './faults.ts';
 import { groupScenarios } from './groups.ts';
 import { platformScenarios } from './platform.ts';
 import { requestedScenarios } from './requested.ts';
 import { rollingMaintenance } from './rolling.ts';
 import type { Scenario } from './scenario.ts';
-import { troubleScenarios } from './trouble.ts';
 
 /** All there are. To add one, add it to one of these lists: the player, `simulate` and its `--list` find it by name. */
 export const scenarios: readonly Scenario[] = [
@@ -11,7 +11,7 @@ export const scenarios: readonly Scenario[] = [
   ...requestedScenarios,
   ...groupScenarios,
   rollingMaintenance(10, 5),
-  ...troubleScenarios,
+  ...faultScenarios,
 ];
 
 /** @returns undefined when there is no scenario of that name. */

@@ -13,7 +13,7 @@ import { checkImds } from './imds.ts';
 import { checkInstallation } from './installation.ts';
 import { checkState } from './state.ts';
 
-/** One row of the table: proves everything of a class. */
+/** One row of the table: runs all checks of a class. */
 export interface Check {
   readonly class: Class;
   /** Left out by `--offline`. */

@@ -23,7 +23,7 @@ export interface CheckContext extends SinkCheckContext {
   readonly platform: NodeJS.Platform;
   readonly credential: BridgeCredential;
   /** Reports on a terminal why the check takes longer. */
-  tell(sentence: string): void;
+  report(sentence: string): void;
   /** What is in the state directory, read once. */
   state(): StateSeen;
   /** What `status` knows of the service and its outbox; else why it knows nothing. Asked once. */
@@ -48,10 +48,10 @@ const mostTries = 3;
 const patienceMs = 3_000;
 
 export interface CheckContextOptions
-  extends Pick<CheckContext, 'config' | 'clock' | 'platform' | 'write' | 'offline' | 'signal' | 'tell'> {}
+  extends Pick<CheckContext, 'config' | 'clock' | 'platform' | 'write' | 'offline' | 'signal' | 'report'> {}
 
 export function createCheckContext(options: CheckContextOptions): CheckContext {
-  const { config, clock, signal, tell } = options;
+  const { config, clock, signal, report } = options;
   const locate: Locate | null = config.imds.endpoint === 'auto' ? createDiscovery({ clock, log: silentLog }) : null;
   const credential = createCredential({
     source: managedIdentityTokens(config.identity.clientId),
@@ -118,7 +118,7 @@ export function createCheckContext(options: CheckContextOptions): CheckContext {
     const over = new AbortController();
     void clock.sleep(patienceMs, over.signal).then(() => {
       if (over.signal.aborted || signal.aborted) return;
-      tell(
+      report(
         isWarm()
           ? 'The metadata service takes its time for the document.'
           : 'The first answer about scheduled events may take two minutes: it turns the feature on for this VM.',

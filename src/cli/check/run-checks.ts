@@ -39,7 +39,7 @@ export async function runChecks(options: CheckOptions, { env, stop, print }: Com
       write: options.write === true,
       offline,
       signal: stop,
-      tell: (sentence) => {
+      report: (sentence) => {
         if (!options.json) print(waitingText(sentence, format));
       },
     });

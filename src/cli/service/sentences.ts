@@ -56,7 +56,7 @@ const offAfterMs = 24 * 3_600_000;
 
 /** The message of `uninstall`. `now`: when the service last polled Azure. */
 export function uninstalledSentences(
-  { wasThere, state, hasAccount, configuration, left, troubles }: Uninstalled,
+  { wasThere, state, hasAccount, configuration, left, problems }: Uninstalled,
   places: Places,
   now: Date,
 ): string[] {
@@ -77,6 +77,6 @@ export function uninstalledSentences(
       ? [`The configuration is kept in ${places.configuration}: the next installation runs with it.`]
       : []),
     ...left.map((folder) => `${folder} stays, since there is something in it that was not installed.`),
-    ...troubles,
+    ...problems,
   ];
 }

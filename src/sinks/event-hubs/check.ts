@@ -39,7 +39,7 @@ export async function checkEventHubs(
         config,
         to,
         verdict,
-        wayIsOpen: seen.failed === null,
+        isReachable: seen.failed === null,
         objectId: await objectIdFor(context, eventHubsScope),
         vm,
         write,
@@ -65,7 +65,7 @@ export interface SendSeen {
   readonly to: Destination;
   /** Of opening a sending link. */
   readonly verdict: CheckResult;
-  readonly wayIsOpen: boolean;
+  readonly isReachable: boolean;
   readonly objectId: string | null;
   readonly vm: Observer | KnownVm;
   readonly write: boolean;
@@ -74,11 +74,11 @@ export interface SendSeen {
 }
 
 export function sendFindings(seen: SendSeen): readonly EventHubsFinding[] {
-  const { to, verdict, wayIsOpen, write, probe } = seen;
+  const { to, verdict, isReachable, write, probe } = seen;
   const probed: readonly EventHubsFinding[] = write ? [testRecordFinding('eventHubs.probe', probe, seen)] : [];
   const sending = verdict.ok
     ? ok('eventHubs.send', `${sentence(to.sender)} may send to ${to.name}: a sending link was opened.`)
-    : (notAsked('eventHubs.send', verdict, wayIsOpen) ??
+    : (notAsked('eventHubs.send', verdict, isReachable) ??
       problem('eventHubs.send', verdict.detail, remedyFor(verdict.code, seen)));
   return [sending, ...probed];
 }

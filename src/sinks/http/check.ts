@@ -36,7 +36,7 @@ export async function checkHttp(config: HttpConfig, context: SinkCheckContext): 
     return [
       ...networkFindings('http', { way, seen, to, now: clock.now() }),
       ofCredential,
-      reachFinding({ to, verdict, wayIsOpen: seen.failed === null, probed }),
+      reachFinding({ to, verdict, isReachable: seen.failed === null, probed }),
       ...(write ? [probeFinding(to, probed)] : []),
     ];
   } finally {
@@ -88,12 +88,12 @@ const noCredential = /^(token|header)-/;
 export interface ReachSeen {
   readonly to: Destination;
   readonly verdict: CheckResult;
-  readonly wayIsOpen: boolean;
+  readonly isReachable: boolean;
   /** Null: no test record was sent. */
   readonly probed: SendResult | null;
 }
 
-export function reachFinding({ to, verdict, wayIsOpen, probed }: ReachSeen): HttpFinding {
+export function reachFinding({ to, verdict, isReachable, probed }: ReachSeen): HttpFinding {
   const what = 'http.reach';
   if (probed !== null) {
     return probed.kind === 'delivered'
@@ -107,7 +107,7 @@ export function reachFinding({ to, verdict, wayIsOpen, probed }: ReachSeen): Htt
     );
   }
   if (verdict.code.startsWith('header-')) return notProven(what, 'Not tried without the header: see http.credential.');
-  const untried = notAsked(what, verdict, wayIsOpen);
+  const untried = notAsked(what, verdict, isReachable);
   if (untried !== null) return untried;
   if (/^http-(3\d\d|401|403)$/.test(verdict.code))
     return warning(

@@ -79,7 +79,7 @@ export function createHttpSink({ config, credential, clock, waits = defaultWaits
         void answer.body.dump({ limit: longestAnswerBytes, signal: late }).catch(() => {}); // it was accepted all the same
         return { status, retryAfter, text: '' };
       }
-      return { status, retryAfter, text: withoutSecrets(await firstWords(answer.body), config.url, headers) };
+      return { status, retryAfter, text: withoutSecrets(await firstLine(answer.body), config.url, headers) };
     });
   }
 
@@ -165,7 +165,7 @@ function withoutSecrets(text: string, url: string, headers: Readonly<Record<stri
 }
 
 /** Enough to say why; the rest of a long answer is not read. */
-async function firstWords(body: AsyncIterable<Buffer>): Promise<string> {
+async function firstLine(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {

@@ -39,7 +39,7 @@ export async function checkLogAnalytics(
       config,
       to,
       verdict,
-      wayIsOpen: seen.failed === null,
+      isReachable: seen.failed === null,
       objectId: await objectIdFor(context, monitorScope(hostOf(config.endpoint))),
       vm,
       write,
@@ -53,7 +53,7 @@ export interface WriteSeen {
   readonly to: Destination;
   /** Of an empty request. */
   readonly verdict: CheckResult;
-  readonly wayIsOpen: boolean;
+  readonly isReachable: boolean;
   readonly objectId: string | null;
   readonly vm: KnownVm;
   readonly write: boolean;
@@ -69,7 +69,7 @@ export const writeFindings = (seen: WriteSeen): readonly LogAnalyticsFinding[] =
 
 function right(seen: WriteSeen): LogAnalyticsFinding {
   const what = 'logAnalytics.write';
-  const { verdict, wayIsOpen, probe, to } = seen;
+  const { verdict, isReachable, probe, to } = seen;
   if (probe?.result.kind === 'delivered') return ok(what, `${sentence(to.sender)} may write to ${to.name}.`);
   if (verdict.ok) {
     return notProven(
@@ -77,7 +77,7 @@ function right(seen: WriteSeen): LogAnalyticsFinding {
       `${sentence(to.sender)} probably may write to ${to.name}: an empty request was not refused. Only a row proves it: check --write.`,
     );
   }
-  return notAsked(what, verdict, wayIsOpen) ?? problem(what, verdict.detail, remedyFor(seen));
+  return notAsked(what, verdict, isReachable) ?? problem(what, verdict.detail, remedyFor(seen));
 }
 
 /** A rule answers 204 and drops a column that it does not declare: only the table shows that. */

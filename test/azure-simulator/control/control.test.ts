@@ -149,7 +149,7 @@ test('GET / lists every row with one line', async () => {
   expect(new Set(rows.map(({ method, path }) => `${method} ${path}`)).size).toBe(rows.length);
 });
 
-const nobody = '00000000-0000-4000-8000-000000000000';
+const unknownId = '00000000-0000-4000-8000-000000000000';
 const mistakes: readonly { call: string; body?: unknown; status: number; says: string }[] = [
   { call: 'GET /nothing', status: 404, says: 'Nothing is at /nothing; GET / lists all calls' },
   { call: 'GET /events', status: 405, says: '/events does not answer GET; use POST' },
@@ -169,9 +169,9 @@ const mistakes: readonly { call: string; body?: unknown; status: number; says: s
     status: 404,
     says: 'Event x is not in the document; GET /document lists its events',
   },
-  { call: `POST /events/${nobody}/start`, status: 404, says: `Event ${nobody} is not in the document` },
-  { call: `POST /events/${nobody}/approve`, status: 404, says: `Event ${nobody} is not in the document` },
-  { call: `DELETE /events/${nobody}`, status: 404, says: `Event ${nobody} is not in the document` },
+  { call: `POST /events/${unknownId}/start`, status: 404, says: `Event ${unknownId} is not in the document` },
+  { call: `POST /events/${unknownId}/approve`, status: 404, says: `Event ${unknownId} is not in the document` },
+  { call: `DELETE /events/${unknownId}`, status: 404, says: `Event ${unknownId} is not in the document` },
   { call: 'POST /scenarios/frezee', status: 404, says: 'There is no scenario "frezee"; GET /scenarios lists all' },
   {
     call: 'POST /scenarios/freeze?speed=fast',
@@ -224,7 +224,7 @@ test('an event is not scheduled, started or patched twice to no effect', async (
   expect(await ask(`POST /events/${id}/start`)).toMatchObject({ status: 409 });
   expect(await ask('POST /events', { eventType: 'Freeze', eventId: id })).toMatchObject({ status: 409 });
   expect(await ask(`PATCH /events/${id}`, {})).toMatchObject({ status: 400 });
-  expect(await ask(`PATCH /events/${id}`, { eventId: nobody })).toMatchObject({ status: 400 });
+  expect(await ask(`PATCH /events/${id}`, { eventId: unknownId })).toMatchObject({ status: 400 });
   expect(await ask(`POST /events/${id}/approve`, { vm: 'nobody' })).toMatchObject({ status: 404 });
 });
 

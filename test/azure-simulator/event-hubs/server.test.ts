@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { partitionOfKey } from '../../../src/azure-simulator/event-hubs/partition-key.ts';
 import { type AzureSimulator, startAzureSimulator } from '../../../src/azure-simulator/index.ts';
 import { until } from '../../support/until.ts';
-import { consumer, producer, receive, send, useSimulator, type Way } from '../sdk-clients.ts';
+import { consumer, producer, receive, send, type Transport, useSimulator } from '../sdk-clients.ts';
 
 let azure: AzureSimulator;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ const stored = (key: string): ReturnType<AzureSimulator['eventHubs']['events']> 
   azure.eventHubs.events().filter(({ partitionKey }) => partitionKey === key);
 
 describe('the simulated hub and the real SDK', () => {
-  test.each<Way>(['tls', 'websockets', 'connection string'])(
+  test.each<Transport>(['tls', 'websockets', 'connection string'])(
     'an event sent over %s is stored and read back',
     async (way) => {
       const key = randomUUID();

@@ -23,11 +23,11 @@ test('an unknown scenario is not found', () => {
 
 test('a freeze in real time is announced for 15 minutes, pauses for 7 seconds, and is listed for 10 minutes', () => {
   const freeze = findScenario('freeze');
-  const [announced, started, felt, removed] = freeze?.steps ?? [];
+  const [announced, started, paused, removed] = freeze?.steps ?? [];
   expect(announced).toMatchObject({ do: 'schedule', noticeSeconds: 900 });
   expect(started).toMatchObject({ do: 'start', afterSeconds: 900 });
-  expect(felt).toMatchObject({ do: 'impact', kind: 'freeze', seconds: 7 });
-  expect((felt?.afterSeconds ?? 0) + (removed?.afterSeconds ?? 0)).toBe(600);
+  expect(paused).toMatchObject({ do: 'impact', kind: 'freeze', seconds: 7 });
+  expect((paused?.afterSeconds ?? 0) + (removed?.afterSeconds ?? 0)).toBe(600);
 });
 
 /** https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events#event-scheduling */

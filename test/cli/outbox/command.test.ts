@@ -255,13 +255,13 @@ describe('outbox retry and purge', () => {
   test.skipIf(process.getuid?.() !== 0)('by root leave no file of root in the directory of the service', async () => {
     using harness = createHarness();
     filled(harness).close();
-    const nobody = 65_534;
-    for (const name of readdirSync(harness.directory)) chownSync(join(harness.directory, name), nobody, nobody);
-    chownSync(harness.directory, nobody, nobody);
+    const nobodyUid = 65_534;
+    for (const name of readdirSync(harness.directory)) chownSync(join(harness.directory, name), nobodyUid, nobodyUid);
+    chownSync(harness.directory, nobodyUid, nobodyUid);
     for (const args of [['list'], ['retry', '--all'], ['purge', '--state', 'pending', '--yes']]) {
       expect(await outboxVerb(harness, ...args)).toMatchObject({ reason: null });
       const owners = readdirSync(harness.directory).map((name) => statSync(join(harness.directory, name)).uid);
-      expect(new Set(owners)).toEqual(new Set([nobody]));
+      expect(new Set(owners)).toEqual(new Set([nobodyUid]));
     }
     expect(process.geteuid?.()).toBe(0);
   });

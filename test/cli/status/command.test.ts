@@ -7,8 +7,8 @@ import { addStatus } from '../../../src/cli/status/command.ts';
 import type { Status } from '../../../src/cli/status/status.ts';
 import { noProgress, type Outbox } from '../../../src/outbox/outbox.ts';
 import { appendRecords, createHarness, deliverAll, type Harness } from '../../outbox/harness.ts';
+import { observerNamed } from '../../support/observations.ts';
 import { serveStatusOf } from '../../support/served-status.ts';
-import { observerNamed } from '../../support/story.ts';
 import { runVerb } from '../outbox/command-line.ts';
 
 const status = (directory: string, ...more: readonly string[]) =>

@@ -10,10 +10,10 @@ import { appendRecords, createHarness, type Harness } from '../../outbox/harness
 import { serveStatusOf } from '../../support/served-status.ts';
 import { runVerb } from '../outbox/command-line.ts';
 
-const nobody = 65_534;
+const nobodyUid = 65_534;
 
-async function asNobody(verb: Verb, args: readonly string[], harness: Harness) {
-  process.seteuid?.(nobody);
+async function asOtherUser(verb: Verb, args: readonly string[], harness: Harness) {
+  process.seteuid?.(nobodyUid);
   try {
     return await runVerb(verb, [...args, '--state-directory', harness.directory]);
   } finally {
@@ -47,7 +47,7 @@ describe.skipIf(process.getuid?.() !== 0)('a user who may only read the state di
     using harness = createHarness();
     const outbox = filledBy(harness);
     const served = await serveStatusOf(outbox, harness.directory);
-    const asked = await asNobody(addStatus, ['status', '--json'], harness);
+    const asked = await asOtherUser(addStatus, ['status', '--json'], harness);
     const running = JSON.parse(asked.out);
     expect(running).toMatchObject({
       running: true,
@@ -58,7 +58,7 @@ describe.skipIf(process.getuid?.() !== 0)('a user who may only read the state di
     expect(asked.reason).toBe('actionRequired');
     await served.close();
     outbox.close();
-    const stopped = JSON.parse((await asNobody(addStatus, ['status', '--json'], harness)).out);
+    const stopped = JSON.parse((await asOtherUser(addStatus, ['status', '--json'], harness)).out);
     expect(stopped).toMatchObject({ running: false, sinks: [{ state: 'stopped', waiting: 1, deadLetters: 1 }] });
     expect(new Set(readdirSync(harness.directory).map((name) => statSync(join(harness.directory, name)).uid))).toEqual(
       new Set([0]),
@@ -68,12 +68,14 @@ describe.skipIf(process.getuid?.() !== 0)('a user who may only read the state di
   test('sees the dead letters, and may change nothing', async () => {
     using harness = createHarness();
     const outbox = filledBy(harness);
-    expect((await asNobody(addOutbox, ['outbox', 'list', '--state', 'dead'], harness)).out).toContain('http-400: no');
+    expect((await asOtherUser(addOutbox, ['outbox', 'list', '--state', 'dead'], harness)).out).toContain(
+      'http-400: no',
+    );
     const ask = ['outbox', 'retry', '--all'];
     const refusal = { reason: 'notDone', message: expect.stringMatching(/ as .* or as root\.$/) };
-    expect(await asNobody(addOutbox, ask, harness)).toMatchObject(refusal);
+    expect(await asOtherUser(addOutbox, ask, harness)).toMatchObject(refusal);
     outbox.close();
-    expect(await asNobody(addOutbox, ask, harness)).toMatchObject(refusal);
+    expect(await asOtherUser(addOutbox, ask, harness)).toMatchObject(refusal);
     expect(harness.open({ sinks: ['event-hubs'] }).counters()['event-hubs']).toMatchObject({ dead: 1 });
   });
 
@@ -85,7 +87,7 @@ describe.skipIf(process.getuid?.() !== 0)('a user who may only read the state di
       [addStatus, 'status'],
       [addEmitTest, 'emit-test'],
     ] as const) {
-      expect(await asNobody(verb, [name], harness)).toMatchObject({
+      expect(await asOtherUser(verb, [name], harness)).toMatchObject({
         reason: 'notDone',
         message: expect.stringMatching(/ may not do that in .*: do it as /),
       });

@@ -114,7 +114,7 @@ const announced: readonly Case[] = [
   },
   {
     name: 'a reboot of a VM without a bridge, seen by its neighbours',
-    scene: { plays: toEach('reboot', [3]), of: { 3: { leavesAt: -5 * hour } }, saysGoodbye: [3], witnessRate: 1 },
+    scene: { plays: toEach('reboot', [3]), of: { 3: { leavesAt: -5 * hour } }, reportsStop: [3], witnessRate: 1 },
     raises: [],
   },
   {
@@ -183,7 +183,7 @@ const pipeline: readonly Case[] = [
   { name: 'one bridge of twenty falls silent', scene: { of: gone([3]) }, raises: [] },
   { name: 'two bridges of twenty fall silent', scene: { of: gone([3, 4]) }, raises: ['A6 web'] },
   { name: 'two bridges of forty fall silent', scene: { vms: 40, of: gone([3, 4]) }, raises: [] },
-  { name: 'five bridges report their stop', scene: { of: gone(first(5)), saysGoodbye: first(5) }, raises: [] },
+  { name: 'five bridges report their stop', scene: { of: gone(first(5)), reportsStop: first(5) }, raises: [] },
   {
     name: 'three VMs outside of any set fall silent',
     scene: { traits: { scaleSet: null }, of: gone(first(3)) },

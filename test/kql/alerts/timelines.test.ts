@@ -100,7 +100,7 @@ const cases: readonly { name: string; scene: Scene; met: readonly string[] }[] =
         ...each(numbersFrom(20, 60), () => ({ leavesAt: -2 * hour })),
         ...each(first(8), (n) => ({ leavesAt: 45 + 30 * n })),
       },
-      saysGoodbye: numbersFrom(20, 60),
+      reportsStop: numbersFrom(20, 60),
       plays: first(8).map((n) => play(n, { eventType: 'Preempt', dueAt: 0.5 }, n / 2)),
     },
     // 35 % of twenty at 5, when seven have arrived; each counts for half an hour.
@@ -112,7 +112,7 @@ const cases: readonly { name: string; scene: Scene; met: readonly string[] }[] =
       vms: 60,
       traits: { priority: 'Spot' },
       of: { ...each(numbersFrom(20, 60), () => ({ leavesAt: -2 * hour })) },
-      saysGoodbye: numbersFrom(20, 60),
+      reportsStop: numbersFrom(20, 60),
       plays: first(3).map((n) => play(n, { eventType: 'Preempt', dueAt: 0.5 }, n / 2)),
     },
     met: [],

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type HeartbeatFacts, heartbeatRow } from '../../../src/heartbeat/row.ts';
 import type { Row } from '../../../src/sinks/log-analytics/encode.ts';
 import { sampleFacts } from '../../heartbeat/facts.ts';
-import { at, event, nothing, observerNamed, started } from '../../support/story.ts';
+import { at, event, nothing, observerNamed, started } from '../../support/observations.ts';
 import { ask, recordsBy, type Tables } from './query.ts';
 
 const minute = 60;

@@ -2,7 +2,15 @@ import { expect, test } from 'vitest';
 import { recordApproval } from '../../../src/lifecycle/approved-record.ts';
 import type { Row } from '../../../src/sinks/log-analytics/encode.ts';
 import { heartbeatRows } from '../../support/fleet-rows/heartbeats.ts';
-import { at, event, nothing, type ObservationSpec, observe, observerNamed, started } from '../../support/story.ts';
+import {
+  at,
+  event,
+  nothing,
+  type ObservationSpec,
+  observe,
+  observerNamed,
+  started,
+} from '../../support/observations.ts';
 import { ask, recordsBy, type Tables } from './query.ts';
 
 const minute = 60;

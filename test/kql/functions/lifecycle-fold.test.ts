@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { foldEvents } from '../../../src/lifecycle/fold.ts';
 import type { LifecycleRecord } from '../../../src/lifecycle/record.ts';
 import { encodeRow } from '../../../src/sinks/log-analytics/encode.ts';
+import { at } from '../../support/observations.ts';
 import { arrivals, isEnd } from '../../support/random-records.ts';
-import { at } from '../../support/story.ts';
 import { kql } from './query.ts';
 
 const ofEvent = (eventId: string, { phase, recordId: id, observedAt }: LifecycleRecord): string =>

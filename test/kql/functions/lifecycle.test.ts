@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { encodeRow, type Row } from '../../../src/sinks/log-analytics/encode.ts';
-import { event, nothing, started } from '../../support/story.ts';
+import { event, nothing, started } from '../../support/observations.ts';
 import { ask, recordsBy, type Tables } from './query.ts';
 
 const ofTwo = event({ resources: ['web_0', 'web_1'] });
@@ -168,8 +168,8 @@ test('a record observed later than two days ago is found by its observation time
 
 test('every VM keeps its own sight of a step', () => {
   const records = [...inOrder, ...recordsBy('web_1', [nothing, announced, begun, over]), ...inOrder];
-  const sights = 'VmLifecycleSights() | summarize count() by VmName, IsEnd | sort by VmName asc, IsEnd asc';
-  expect(ask(sights, { records })).toEqual([
+  const sightings = 'VmLifecycleSights() | summarize count() by VmName, IsEnd | sort by VmName asc, IsEnd asc';
+  expect(ask(sightings, { records })).toEqual([
     'web_0 | false | 2',
     'web_0 | true | 1',
     'web_1 | false | 2',

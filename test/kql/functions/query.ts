@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import type { LifecycleRecord } from '../../../src/lifecycle/record.ts';
 import type { Observer } from '../../../src/lifecycle/scheduled-event.ts';
 import { encodeRow, type Row } from '../../../src/sinks/log-analytics/encode.ts';
+import type { ObservationSpec, ObserveResult } from '../../support/observations.ts';
+import { at, observe, observerNamed } from '../../support/observations.ts';
 import { root } from '../../support/source-tree.ts';
-import type { ObservationSpec, ObserveResult } from '../../support/story.ts';
-import { at, observe, observerNamed } from '../../support/story.ts';
 import { type Cell, type ExecuteOptions, openKql } from '../../tools/kql/index.ts';
 
 export const functionsFolder = join(root, 'infra/kql/functions');

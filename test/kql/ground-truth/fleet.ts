@@ -40,7 +40,7 @@ const vm = (name: string, number: number, traits: Traits): Vm => ({
   stateLostAt: null,
   unwatched: [],
   cutOff: null,
-  saysGoodbye: false,
+  reportsStop: false,
   testedAt: null,
   hasAgent: false,
   ...traits,
@@ -76,14 +76,14 @@ const particular: Readonly<Record<string, Partial<Vm>>> = {
   // Deleted before an event takes three of its set, and before a reboot of the week before could be missed.
   'web-north web_7': { life: { from: begin, to: now - 10 * day } },
   'web-north web_8': { life: { from: now - 5 * day, to: Infinity } },
-  'web-north web_9': { life: { from: begin, to: now - day }, saysGoodbye: true },
+  'web-north web_9': { life: { from: begin, to: now - day }, reportsStop: true },
   'app app-2': { clockErrorMs: -240 * second },
   // Its bridge does not come back after a reboot, but the VM does.
   'app app-3': { hasAgent: true, unwatched: [{ from: ago(0, -5), to: Infinity }] },
   'app app-9': { isWitness: true },
   'sql-1 sql-1': { clockErrorMs: 40 * second },
   'sql-2 sql-2': {
-    saysGoodbye: true,
+    reportsStop: true,
     stateLostAt: ago(10, 0, 40),
     unwatched: [{ from: ago(10, 0, 5), to: ago(10, 0, 40) }],
   },
@@ -158,7 +158,7 @@ function freezesBetween(
       );
     if (isBusy) continue;
     const startedAt = announcedAt + 15 * minute;
-    const isFelt = random(4) > 0;
+    const hasImpact = random(4) > 0;
     const from = startedAt + 5 * second;
     freezes.push({
       id: guid(0xf0000000 + number, number),
@@ -170,9 +170,9 @@ function freezesBetween(
       notBefore: startedAt,
       startedAt,
       removedAt: startedAt + 5 * minute,
-      durationSeconds: isFelt ? 5 : 0,
+      durationSeconds: hasImpact ? 5 : 0,
       approval: null,
-      impacts: isFelt ? [{ vm: name, kind: 'pause', from, to: from + 2 * second + random(9000) }] : [],
+      impacts: hasImpact ? [{ vm: name, kind: 'pause', from, to: from + 2 * second + random(9000) }] : [],
     });
   }
   return freezes;

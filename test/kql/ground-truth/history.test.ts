@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { around, differences, openFleet, type Row } from './answers.ts';
-import { isOpen, type Known, knownIn, lastingOf, sum } from './known.ts';
+import { isOpen, type Known, lastingOf, reportedIn, sum } from './known.ts';
 import { ago, appearedAt, day, hour, impactOn, isCanceled, minute, now, type Span, second } from './truth.ts';
 
 const overlap = (a: Span, b: Span): Span => ({ from: Math.max(a.from, b.from), to: Math.min(a.to, b.to) });
@@ -8,7 +8,7 @@ const overlap = (a: Span, b: Span): Span => ({ from: Math.max(a.from, b.from), t
 /** What the pack says of what has been, against what truly happened. */
 describe.each([1, 2, 3])('the history of fleet %i', (seed) => {
   const { fleet, ask } = openFleet(seed);
-  const known = knownIn(fleet);
+  const known = reportedIn(fleet);
   const ofMonth = known.filter(({ event }) => event.removedAt > now - 30 * day);
   const setOf = ({ vm }: Known): string => `${vm.resourceGroup} ${vm.location}`;
 

@@ -1,4 +1,4 @@
-import { measured, type Sighting, sightsOf, watchOf } from './sights.ts';
+import { measured, type Sighting, sightingsOf, watchOf } from './sightings.ts';
 import {
   type AzureEvent,
   day,
@@ -32,28 +32,28 @@ export interface Known {
 }
 
 /** Everything that is known in a fleet, an entry for each event and VM. */
-export function knownIn(fleet: Fleet): readonly Known[] {
+export function reportedIn(fleet: Fleet): readonly Known[] {
   const watches = new Map(fleet.vms.map((vm) => [vm, watchOf(fleet, vm)]));
   return fleet.events.flatMap((event) => {
     const seen = fleet.vms.flatMap((vm) => {
       const watch = watches.get(vm) ?? watchOf(fleet, vm);
-      const sights = sightsOf(event, vm, watch, fleet.now);
-      return sights.length === 0 ? [] : [{ vm, watch, sights }];
+      const sightings = sightingsOf(event, vm, watch, fleet.now);
+      return sightings.length === 0 ? [] : [{ vm, watch, sightings }];
     });
-    const all = seen.flatMap(({ sights }) => sights);
-    const lastHeardAt = Math.max(...seen.map(({ watch }) => watch.previous(fleet.now)));
+    const all = seen.flatMap(({ sightings }) => sightings);
+    const lastReportAt = Math.max(...seen.map(({ watch }) => watch.previous(fleet.now)));
     const named = fleet.vms.filter(({ group, name }) => group === event.group && event.vms.includes(name));
     return (seen.length === 0 ? [] : named).map((vm): Known => {
       const own = seen.find((each) => each.vm === vm);
       const { outageMs, pauseMs } = own
-        ? measured(event, vm, own.watch, Math.max(...own.sights.map(({ at }) => at)))
+        ? measured(event, vm, own.watch, Math.max(...own.sightings.map(({ at }) => at)))
         : { outageMs: null, pauseMs: null };
       const isStartSeen = all.some(isStart);
       const isOver = all.some(({ phase }) => phase === 'Gone');
       return {
         event,
         vm,
-        firstSeenAt: own?.sights[0]?.at ?? null,
+        firstSeenAt: own?.sightings[0]?.at ?? null,
         beganAt: isStartSeen || outageMs !== null ? event.startedAt : null,
         isStartSeen,
         isStartReported: all.some(({ phase }) => phase === 'Started'),
@@ -61,7 +61,7 @@ export function knownIn(fleet: Fleet): readonly Known[] {
         awaySeconds: outageMs === null ? null : outageMs / second,
         pausedSeconds: pauseMs === null || pauseMs === 0 ? null : pauseMs / second,
         isPresumedEnded:
-          !isOver && (lastHeardAt < fleet.now - day || isForgotten(event, vm, fleet) || isTaken(event, fleet)),
+          !isOver && (lastReportAt < fleet.now - day || isForgotten(event, vm, fleet) || isTaken(event, fleet)),
       };
     });
   });

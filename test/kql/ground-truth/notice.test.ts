@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { around, differences, openFleet, type Row } from './answers.ts';
-import { type Known, knownIn, sum } from './known.ts';
+import { type Known, reportedIn, sum } from './known.ts';
 import { type AzureEvent, day, impactOn, minute, second } from './truth.ts';
 
 /** https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events#event-scheduling */
@@ -15,7 +15,7 @@ const documented: Readonly<Record<AzureEvent['type'], number>> = {
 describe.each([1, 2, 3])('the notice of the events of fleet %i', (seed) => {
   const { fleet, ask } = openFleet(seed);
   const { now } = fleet;
-  const began = knownIn(fleet).filter(({ beganAt, isStartReported }) => beganAt !== null || isStartReported);
+  const began = reportedIn(fleet).filter(({ beganAt, isStartReported }) => beganAt !== null || isStartReported);
   const inLast = (days: number): readonly Known[] => began.filter(({ event }) => event.removedAt > now - days * day);
   const isApproved = ({ approval }: AzureEvent): boolean => approval?.result === 'accepted';
   const isEarly = ({ event }: Known): boolean =>

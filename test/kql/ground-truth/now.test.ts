@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { around, differences, openFleet, type Row } from './answers.ts';
-import { isOpen, type Known, knownIn } from './known.ts';
-import { runningOf } from './sights.ts';
+import { isOpen, type Known, reportedIn } from './known.ts';
+import { runningOf } from './sightings.ts';
 import { day, hour, minute } from './truth.ts';
 
 /** What the pack says of what goes on and what is to come, against what truly happened. */
 describe.each([1, 2, 3])('the events in progress in fleet %i', (seed) => {
   const { fleet, ask } = openFleet(seed);
   const { now } = fleet;
-  const known = knownIn(fleet);
+  const known = reportedIn(fleet);
   const of = ({ event, vm }: Known): Row => ({ EventId: event.id, VmName: vm.name, Location: vm.location });
   const dueAt = ({ event, isStartReported }: Known): number =>
     (isStartReported ? event.startedAt : event.notBefore) ?? Infinity;

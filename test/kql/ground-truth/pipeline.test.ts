@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { around, differences, openFleet, type Row } from './answers.ts';
-import { knownIn, sum } from './known.ts';
+import { reportedIn, sum } from './known.ts';
 import { recordsOf } from './records.ts';
 import { usualDelay } from './rows.ts';
 import { appearedAt, day, type Fleet, hour, minute } from './truth.ts';
@@ -51,7 +51,7 @@ describe.each([1, 2, 3])('the way of records in fleet %i', (seed) => {
 
   test('daily-trend counts each event once, on the day on which it was seen first', () => {
     const from = Math.floor((fleet.now - 30 * day) / day) * day;
-    const seen = new Set(knownIn(fleet).map(({ event }) => event));
+    const seen = new Set(reportedIn(fleet).map(({ event }) => event));
     const young = [...seen].filter((event) => appearedAt(event) >= from);
     const byType = Map.groupBy(young, ({ type }) => type);
     const answer = ask('daily-trend');

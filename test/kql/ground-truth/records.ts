@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { GivenRow } from '../../tools/kql/index.ts';
-import { type Measured, measured, type Sighting, sightsOf, type Watch, watchOf } from './sights.ts';
+import { type Measured, measured, type Sighting, sightingsOf, type Watch, watchOf } from './sightings.ts';
 import { type AzureEvent, appearedAt, type Fleet, isCanceled, type Ms, minute, second, type Vm } from './truth.ts';
 
 /** A record as a bridge makes it, before anything happens to it on its way. */
@@ -54,9 +54,9 @@ interface RecordWithoutPosition {
 }
 
 function ofEvent(event: AzureEvent, vm: Vm, watch: Watch, now: Ms): RecordWithoutPosition[] {
-  const sights = sightsOf(event, vm, watch, now);
-  return sights.map((sighting, index) => {
-    const earlier = sights.slice(0, index + 1).filter(({ stream }) => stream === sighting.stream);
+  const sightings = sightingsOf(event, vm, watch, now);
+  return sightings.map((sighting, index) => {
+    const earlier = sightings.slice(0, index + 1).filter(({ stream }) => stream === sighting.stream);
     const first = earlier[0] as Sighting;
     const start = earlier.find(({ phase }) => phase === 'Started');
     const facts = measured(event, vm, watch, sighting.at);

@@ -1,6 +1,6 @@
 import type { GivenRow } from '../../tools/kql/index.ts';
 import { type BridgeRecord, localTime, recordsOf, resourceIdOf, streamOf, versionAt } from './records.ts';
-import { runningOf, watchOf } from './sights.ts';
+import { runningOf, watchOf } from './sightings.ts';
 import { day, type Fleet, hour, type Ms, minute, randomOf, type Span, second, type Vm } from './truth.ts';
 
 /** Every table that a query of the pack reads. */
@@ -86,7 +86,7 @@ function heartbeatsOf(vm: Vm, fleet: Fleet, records: readonly BridgeRecord[]): G
     const isLast = index === spans.length - 1 && Number.isFinite(to) && to <= fleet.now;
     const words = [
       ...runs,
-      ...(isLast && vm.saysGoodbye ? [{ at: to - 2 * second, state: 'stopping', up: to - from }] : []),
+      ...(isLast && vm.reportsStop ? [{ at: to - 2 * second, state: 'stopping', up: to - from }] : []),
     ];
     return words
       .filter(({ at }) => at <= fleet.now && !(vm.cutOff !== null && at >= vm.cutOff.from && at < vm.cutOff.to))

@@ -53,7 +53,7 @@ export interface Vm {
   /** Nothing leaves the VM; records wait on its disk. */
   readonly cutOff: Span | null;
   /** When it goes down for good its bridge has time to say so. */
-  readonly saysGoodbye: boolean;
+  readonly reportsStop: boolean;
   /** A command wrote a test record then. */
   readonly testedAt: Ms | null;
   /** It has the Azure Monitor agent. */

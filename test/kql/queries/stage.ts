@@ -16,7 +16,7 @@ export interface Stage {
   /** Default 60. */
   readonly heartbeatMinutes?: number;
 }
-type OfHeart = 'blind' | 'deadLetters' | 'expiredAt' | 'hubBehindMinutes' | 'pollFailureShare' | 'saysGoodbye';
+type OfHeart = 'blind' | 'deadLetters' | 'expiredAt' | 'hubBehindMinutes' | 'pollFailureShare' | 'reportsStop';
 
 /** Rows by table; every table that a query of the pack reads is there. */
 export type Tables = Readonly<Record<TableName, readonly GivenRow[]>>;
@@ -81,7 +81,7 @@ const resourceIdOf = (vm: GroupVm): string => {
 };
 
 /** A sign of life of the Azure Monitor agent of a VM. */
-export const agentSays = (vm: string, minutes: number): GivenRow => ({
+export const agentReports = (vm: string, minutes: number): GivenRow => ({
   TimeGenerated: clock(minutes),
   Computer: vm.replaceAll('_', '-'),
   ResourceProvider: 'Microsoft.Compute',
@@ -89,7 +89,7 @@ export const agentSays = (vm: string, minutes: number): GivenRow => ({
 });
 
 /** What Resource Health tells of a VM. `nested`: its properties one level deeper, as some activity logs have them. */
-export const healthSays = (
+export const healthReports = (
   vm: string,
   minutes: number,
   given: { readonly status?: string; readonly cause?: string; readonly nested?: boolean } = {},

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { noProgress } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
 import { imbalance, noCounters } from '../../../src/outbox/store/counters.ts';
-import { observerNamed } from '../../support/story.ts';
+import { observerNamed } from '../../support/observations.ts';
 import { appendRecords, createHarness, deliverAll, type Harness, positions } from '../harness.ts';
 
 /** A rig whose directory holds an outbox of so many records of several events; `hub` has the first ten. */

@@ -5,7 +5,7 @@ import { noProgress, type Outbox } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
 import { imbalance } from '../../../src/outbox/store/counters.ts';
 import { OutboxInUse } from '../../../src/outbox/store/errors.ts';
-import { observerNamed } from '../../support/story.ts';
+import { observerNamed } from '../../support/observations.ts';
 import { appendRecords, createHarness, deliverAll, type Harness, positions } from '../harness.ts';
 
 /** Five records, of which `hub` has the first two. The state directory lies one deeper, so that it can be removed whole. */

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { OutboxDamaged } from '../../../src/outbox/store/errors.ts';
 import { loadObserver, loadState } from '../../../src/outbox/store/state-store.ts';
-import { observerNamed } from '../../support/story.ts';
+import { observerNamed } from '../../support/observations.ts';
 import { appendRecords, createHarness, damage, type Harness } from '../harness.ts';
 
 /** A closed outbox in which one event is remembered. */

@@ -51,7 +51,7 @@ function found(code: string, more: Partial<SendSeen> & { settings?: Partial<Even
     config: whole,
     to: destinationOf(whole),
     verdict,
-    wayIsOpen: true,
+    isReachable: true,
     objectId: 'oid',
     vm: null,
     write: false,
@@ -69,7 +69,7 @@ test.for([
   {
     name: 'the way is closed',
     code: 'connection-refused',
-    more: { wayIsOpen: false },
+    more: { isReachable: false },
     verdict: 'not-proven',
     remedy: undefined,
   },

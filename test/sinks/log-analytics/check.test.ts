@@ -10,7 +10,7 @@ const ruleResource = '/subscriptions/s/resourceGroups/rg/providers/Microsoft.Ins
 
 function found(what: string, more: Partial<WriteSeen> = {}) {
   const verdict = { ok: true, code: 'ok', detail: 'x' };
-  const whole = { config, to: destinationOf(config), verdict, wayIsOpen: true, objectId: 'oid', vm: null };
+  const whole = { config, to: destinationOf(config), verdict, isReachable: true, objectId: 'oid', vm: null };
   return writeFindings({ ...whole, write: false, probe: null, ...more }).find((one) => one.what === what);
 }
 const refusal = (code: string, said = '') => ({ verdict: { ok: false, code, detail: 'Why.', said } });
@@ -35,7 +35,7 @@ test.for([
   },
   {
     name: 'the way is closed',
-    more: { ...refusal('x'), wayIsOpen: false },
+    more: { ...refusal('x'), isReachable: false },
     verdict: 'not-proven',
     message: /without a connection/,
     remedy: undefined,

@@ -13,7 +13,7 @@ export interface Around {
 const limits = { ruleBytes: 64 * 1024, rulesOfOneMinute: 100, dimensions: 6, queryRangeMinutes: 2 * 1440 } as const;
 
 /** These do not look at what has just happened to a VM; why, says on-call.md. */
-const looksFurtherBack: readonly string[] = ['A1-due', 'A2', 'A3', 'A6', 'A7', 'A7-waiting', 'A8', 'A20', 'A21', 'A22'];
+const hasLongerRange: readonly string[] = ['A1-due', 'A2', 'A3', 'A6', 'A7', 'A7-waiting', 'A8', 'A20', 'A21', 'A22'];
 const counts = /\b(AzureAt|LastRecordAt) > ago\(30m\)/;
 
 /**
@@ -69,7 +69,7 @@ function ofEvery(alert: Alerts[keyof Alerts][number], { queries }: Around): stri
 function ofText(name: string, query: string, { kql }: Around): string[] {
   const { diagnostics } = kql.bind(query);
   const isCanonical = kql.format(query).replaceAll('\r', '').trimEnd() === query.trimEnd();
-  const isFresh = looksFurtherBack.includes(name) || counts.test(query);
+  const isFresh = hasLongerRange.includes(name) || counts.test(query);
   return [
     ...diagnostics.map(({ code, message }) => `${code} ${message}`),
     ...(isCanonical ? [] : ['the query is not formatted as Microsoft formats it']),

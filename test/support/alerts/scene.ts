@@ -28,7 +28,7 @@ export interface Scene {
   readonly plays?: readonly Play[];
   readonly witnessRate?: number;
   /** VMs, by number, that say that they stop when they leave. */
-  readonly saysGoodbye?: readonly number[];
+  readonly reportsStop?: readonly number[];
   /** How far the event hub is behind for these VMs, in minutes. */
   readonly hubBehind?: Readonly<Record<number, number>>;
   readonly heartbeatMinutes?: number;
@@ -86,7 +86,7 @@ export function rowsOfScene(scene: Scene): Arriving {
       from: new Date(from.getTime() + (60_000 * heartbeatMinutes * number) / vms),
       to: new Date(from.getTime() + 1000 * Math.min(vm.leavesAt ?? lasts, lasts)),
       everyMinutes: heartbeatMinutes,
-      saysGoodbye: scene.saysGoodbye?.includes(number) ?? false,
+      reportsStop: scene.reportsStop?.includes(number) ?? false,
       hubBehindMinutes: scene.hubBehind?.[number] ?? 0,
       expiredAt: (scene.discards?.[number] ?? []).map(sceneAt),
       ...blindIn(scene.blind?.[number]),

@@ -86,7 +86,7 @@ function heartbeatsOf({ vm, observer, records, streams }: VmStory, everyMinutes:
       from: timeAt(began + drawn(`heartbeat of ${vm.name}`, 60 * everyMinutes)),
       to: timeAt(streams[index + 1]?.from ?? end),
       everyMinutes,
-      saysGoodbye: said(vm.name),
+      reportsStop: said(vm.name),
       configuration: vm.tags?.ring ?? '',
       ...(vm.clockOffsetSeconds === undefined ? {} : { clockOffsetSeconds: vm.clockOffsetSeconds }),
       ...(vm.name === 'web_9' ? { deadLetters: 1 } : {}),

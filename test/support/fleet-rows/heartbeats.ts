@@ -17,7 +17,7 @@ export interface Heart {
   readonly to: Date;
   readonly everyMinutes: number;
   /** Its last word is that it stops. Default: it says no last word. */
-  readonly saysGoodbye?: boolean;
+  readonly reportsStop?: boolean;
   /** Share of its looks that fail. Default 0. */
   readonly pollFailureShare?: number;
   /** Records that some sink will never take. */
@@ -48,11 +48,11 @@ const isEnd = ({ phase }: LifecycleRecord): boolean => ['Completed', 'Canceled',
 
 /** The rows of a bridge in the table of heartbeats: at its start, every so many minutes, and perhaps a last one. By the real encoder. */
 export function heartbeatRows(heart: Heart): Row[] {
-  const { from, to, everyMinutes, saysGoodbye = false } = heart;
+  const { from, to, everyMinutes, reportsStop = false } = heart;
   const moments: Date[] = [];
   for (let at = from.getTime(); at <= to.getTime(); at += 60_000 * everyMinutes) moments.push(new Date(at));
   const rows = moments.map((at, index) => heartbeatRow(factsOf(heart, at, index === 0 ? 'starting' : 'running')));
-  return saysGoodbye ? [...rows, heartbeatRow(factsOf(heart, to, 'stopping'))] : rows;
+  return reportsStop ? [...rows, heartbeatRow(factsOf(heart, to, 'stopping'))] : rows;
 }
 
 function factsOf(heart: Heart, at: Date, state: HeartbeatFacts['state']): HeartbeatFacts {

@@ -1,4 +1,4 @@
-import { agentSays, clock, made, play, seconds } from '../stage.ts';
+import { agentReports, clock, made, play, seconds } from '../stage.ts';
 import { adding, type QueryCase } from './case.ts';
 
 const minute = 60;
@@ -167,7 +167,7 @@ export const nowCases: readonly QueryCase[] = [
     query: 'not-back',
     of: 'a VM that went down five seconds before it could observe the start, and one that was stopped by request then',
     stage: {
-      vms: { web_0: { leavesAt: seconds(15) - 5 }, web_1: { leavesAt: seconds(15) - 5, saysGoodbye: true } },
+      vms: { web_0: { leavesAt: seconds(15) - 5 }, web_1: { leavesAt: seconds(15) - 5, reportsStop: true } },
       plays: [play('reboot', 0, 'web_0'), play('reboot', 0, 'web_1')],
       askedAt: 135,
     },
@@ -181,7 +181,7 @@ export const nowCases: readonly QueryCase[] = [
     query: 'not-back',
     of: 'a VM that is silent days before its announced day, and one that a user stopped',
     stage: {
-      vms: { web_0: { leavesAt: seconds(30) }, web_1: { leavesAt: seconds(30), saysGoodbye: true } },
+      vms: { web_0: { leavesAt: seconds(30) }, web_1: { leavesAt: seconds(30), reportsStop: true } },
       plays: [play('degraded-host', 0, 'web_0'), play('degraded-host', 0, 'web_1')],
       askedAt: 300,
     },
@@ -210,7 +210,7 @@ export const nowCases: readonly QueryCase[] = [
       plays: [play('reboot', 0, 'web_0')],
       askedAt: 40,
     },
-    change: adding({ Heartbeat: [agentSays('web_0', 14), agentSays('web_0', 30)] }),
+    change: adding({ Heartbeat: [agentReports('web_0', 14), agentReports('web_0', 30)] }),
     show: ['VmName'],
     rows: [],
   },

@@ -1,4 +1,4 @@
-import { healthSays, play, requested, seconds } from '../stage.ts';
+import { healthReports, play, requested, seconds } from '../stage.ts';
 import { adding, type QueryCase } from './case.ts';
 
 const two = { web_0: {}, web_1: {} };
@@ -10,7 +10,10 @@ export const outageCases: readonly QueryCase[] = [
     of: 'a VM that was rebooted as announced, and one that went down with no word',
     stage: { vms: two, plays: [play('reboot', 0, 'web_0')], askedAt: 60 },
     change: adding({
-      AzureActivity: [healthSays('web_0', 15.5), healthSays('web_1', 30, { cause: 'UserInitiated', nested: true })],
+      AzureActivity: [
+        healthReports('web_0', 15.5),
+        healthReports('web_1', 30, { cause: 'UserInitiated', nested: true }),
+      ],
     }),
     show: ['OutageAt', 'VmName', 'Cause', 'HadWarning', 'EventType', 'WarnedMinutesBefore'],
     rows: [
@@ -22,7 +25,7 @@ export const outageCases: readonly QueryCase[] = [
     query: 'outages-with-warning',
     of: 'a host that failed hours after its migration had been called off',
     stage: { vms: two, plays: [play('canceled', 0, 'web_0')], askedAt: 240 },
-    change: adding({ AzureActivity: [healthSays('web_0', 180)] }),
+    change: adding({ AzureActivity: [healthReports('web_0', 180)] }),
     show: ['OutageAt', 'HadWarning'],
     rows: ['15:00:00 | false'],
   },
@@ -35,7 +38,7 @@ export const outageCases: readonly QueryCase[] = [
       askedAt: 14460,
       heartbeatMinutes: 1440,
     },
-    change: adding({ AzureActivity: [healthSays('web_0', 14390)] }),
+    change: adding({ AzureActivity: [healthReports('web_0', 14390)] }),
     show: ['OutageAt', 'HadWarning'],
     rows: ['03-11 11:50:00 | false'],
   },
@@ -43,7 +46,7 @@ export const outageCases: readonly QueryCase[] = [
     query: 'outages-with-warning',
     of: 'a VM that is well again',
     stage: { vms: two, plays: [play('reboot', 0, 'web_0')], askedAt: 60 },
-    change: adding({ AzureActivity: [healthSays('web_0', 20, { status: 'Available' })] }),
+    change: adding({ AzureActivity: [healthReports('web_0', 20, { status: 'Available' })] }),
     show: ['OutageAt'],
     rows: [],
   },
@@ -53,9 +56,9 @@ export const outageCases: readonly QueryCase[] = [
     stage: { vms: two, plays: [play('reboot', 0, 'web_0')], askedAt: 120 },
     change: adding({
       AzureActivity: [
-        healthSays('web_0', 15.5),
-        healthSays('web_1', 90),
-        healthSays('web_1', 30, { cause: 'UserInitiated', nested: true }),
+        healthReports('web_0', 15.5),
+        healthReports('web_1', 90),
+        healthReports('web_1', 30, { cause: 'UserInitiated', nested: true }),
       ],
     }),
     show: ['Cause', 'Outages', 'Warned', 'WarnedPercent'],

@@ -1,5 +1,5 @@
 import type { GivenRow } from '../../../tools/kql/index.ts';
-import { agentSays, clock, play, seconds } from '../stage.ts';
+import { agentReports, clock, play, seconds } from '../stage.ts';
 import { adding, type QueryCase } from './case.ts';
 
 type Change = NonNullable<QueryCase['change']>;
@@ -41,7 +41,7 @@ export const pipelineCases: readonly QueryCase[] = [
         web_0: {},
         web_2: { leavesAt: seconds(-30) },
         web_3: { leavesAt: seconds(-30) },
-        web_4: { leavesAt: seconds(-30), saysGoodbye: true },
+        web_4: { leavesAt: seconds(-30), reportsStop: true },
         web_5: { hubBehindMinutes: 300 },
         web_6: { pollFailureShare: 0.2 },
         web_7: { deadLetters: 1 },
@@ -52,7 +52,12 @@ export const pipelineCases: readonly QueryCase[] = [
       askedAt: 180,
     },
     change: adding({
-      Heartbeat: [agentSays('web_0', 179), agentSays('web_1', 179), agentSays('web_2', 179), agentSays('web_3', -29)],
+      Heartbeat: [
+        agentReports('web_0', 179),
+        agentReports('web_1', 179),
+        agentReports('web_2', 179),
+        agentReports('web_3', -29),
+      ],
     }),
     show: ['Problem', 'VmName', 'LastHeartbeatAt', 'AgentAt'],
     rows: [
@@ -85,7 +90,7 @@ export const pipelineCases: readonly QueryCase[] = [
     query: 'coverage',
     of: 'a VM that is well',
     stage: { vms: one, plays: freeze, askedAt: 60 },
-    change: adding({ Heartbeat: [agentSays('web_0', 59)] }),
+    change: adding({ Heartbeat: [agentReports('web_0', 59)] }),
     show: ['Problem'],
     rows: [],
   },
@@ -224,7 +229,7 @@ export const pipelineCases: readonly QueryCase[] = [
   {
     query: 'versions-by-ring',
     of: 'a bridge that was stopped',
-    stage: { vms: { web_0: { leavesAt: seconds(30), saysGoodbye: true } }, askedAt: 60 },
+    stage: { vms: { web_0: { leavesAt: seconds(30), reportsStop: true } }, askedAt: 60 },
     show: ['Ring'],
     rows: [],
   },

@@ -29,7 +29,7 @@ export function union(node: SyntaxNode, scope: Scope): Table {
   if (source && parameters.has('isfuzzy')) return unsupported('union withsource= and isfuzzy=');
   if (source && before) return unsupported('union withsource= after a bar');
   const isFuzzy = parameters.has('isfuzzy') && tokensOf(part(node, 'Parameters')).includes('isfuzzy=true');
-  const present = listOf(node, 'Expressions').filter((each) => !isFuzzy || !isOfNobody(each));
+  const present = listOf(node, 'Expressions').filter((each) => !isFuzzy || !isUnknownTable(each));
   const legs = present.map(
     (each, index): Leg => ({
       table: scope.engine.table(each, outside),
@@ -54,10 +54,10 @@ function nameOfLeg(node: SyntaxNode, index: number, scope: Scope): string {
 }
 
 /** With `isfuzzy=true` a leg that names a table nobody knows is left out. */
-function isOfNobody(node: SyntaxNode): boolean {
+function isUnknownTable(node: SyntaxNode): boolean {
   const first = partIfAny(node, 'Expression');
   return first && simpleName(node) === undefined
-    ? isOfNobody(first)
+    ? isUnknownTable(first)
     : simpleName(node) !== undefined && !node.ReferencedSymbol;
 }
 

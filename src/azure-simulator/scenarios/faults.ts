@@ -1,7 +1,7 @@
 import { minute, type Scenario } from './scenario.ts';
 
 /** What goes wrong around events. */
-export const troubleScenarios: readonly Scenario[] = [
+export const faultScenarios: readonly Scenario[] = [
   {
     name: 'warm-up',
     description: 'No poll for a day: the first answer takes two minutes and already lists a freeze.',

@@ -64,10 +64,10 @@ export function watchOf(fleet: Fleet, vm: Vm): Watch {
   };
 }
 
-const mostBetweenLooks: Ms = 10 * second;
+const mostBetweenPolls: Ms = 10 * second;
 
 /** What the bridge of a VM saw of an event, in order. Nothing where it is shown none of it, or keeps it to itself. */
-export function sightsOf(event: AzureEvent, vm: Vm, watch: Watch, now: Ms): readonly Sighting[] {
+export function sightingsOf(event: AzureEvent, vm: Vm, watch: Watch, now: Ms): readonly Sighting[] {
   if (event.group !== vm.group || !(vm.isWitness || event.vms.includes(vm.name))) return [];
   const streams: readonly Span[] = [
     { from: -Infinity, to: vm.stateLostAt ?? Infinity },
@@ -84,7 +84,7 @@ function seenIn(stream: Span, number: 0 | 1, event: AzureEvent, watch: Watch): S
   const { startedAt, removedAt } = event;
   const sighting = (phase: Sighting['phase'], at: Ms): Sighting => {
     const before = watch.previous(at);
-    return { phase, at, isAfterGap: before < stream.from || at - before > mostBetweenLooks, stream: number };
+    return { phase, at, isAfterGap: before < stream.from || at - before > mostBetweenPolls, stream: number };
   };
   const first = watch.next(Math.max(appearedAt(event), stream.from));
   if (first >= Math.min(stream.to, removedAt)) return [];

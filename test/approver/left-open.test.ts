@@ -6,7 +6,7 @@ import { disablingFile } from '../../src/approver/disabled.ts';
 import type { ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { createFakeClock, settled } from '../support/fake-clock.ts';
-import { event, started } from '../support/story.ts';
+import { event, started } from '../support/observations.ts';
 import { type ApproverHarness, type ObserveOptions, openApprover, type RigOptions } from './harness.ts';
 
 /** The clock of the rig begins at New Year. */

@@ -5,7 +5,7 @@ import { findScenario, type Scenario, scenarios } from '../../../src/azure-simul
 import { createTokenIssuer, type TokenIssuer } from '../../../src/azure-simulator/token-issuer.ts';
 import type { LifecycleRecord } from '../../../src/lifecycle/record.ts';
 import { openFleetVm, watchScenario } from '../../support/fleet.ts';
-import { phaseLines } from '../../support/story.ts';
+import { phaseLines } from '../../support/observations.ts';
 
 const log = createErrorLog();
 let issuer: TokenIssuer;
