@@ -255,7 +255,7 @@ export class Disk {
   }
 
   #drop(): void {
-    this.#file?.close();
+    this.#file?.db.close();
     this.#file = null;
   }
 

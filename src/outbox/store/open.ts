@@ -19,18 +19,14 @@ import { nothingSalvaged, salvage } from './salvage.ts';
 import { closedOnError, transaction } from './sql.ts';
 import { loadObserver, loadState, newState, readMeta, writeMeta } from './state-store.ts';
 
-export interface Opened extends OpenedFile {
-  /** Its recovery happened now. */
-  readonly isRecovered: boolean;
-}
-
 /**
  * Opens the outbox of this directory, whatever is found there: what is damaged is moved away, its sound rows are copied, and
  * an empty or foreign file is replaced. Only the holder of the lock may call this.
+ * Its recovery happened now where `isRecovered`.
  * @param damage what is known to be wrong with the file, in words.
  * @throws OutboxTooNew; the error of the disk where it takes no writes.
  */
-export function openSound(layout: Layout, options: CreateOptions, damage: string | null = null): Opened {
+export function openSound(layout: Layout, options: CreateOptions, damage: string | null = null) {
   let isRecovered = damage === null ? makePresent(layout, options) : replace(layout, options, damage);
   // Before SQLite opens it for writing: it would drop what is behind a bad frame.
   const lost = lostInLog(layout);
@@ -72,14 +68,12 @@ const opened = (db: DatabaseSync, path: string): OpenedFile => ({
 
 /** In words, what shows that commits are lost with the log; null where nothing does. Reads only: nothing is played back. */
 function lostInLog(layout: Layout): string | null {
-  if (hasLostCommits(logOf(layout))) return 'its log is damaged, so that commits behind the damage are lost';
+  if (hasLostCommits(`${layout.outbox}-wal`)) return 'its log is damaged, so that commits behind the damage are lost';
   const found = attempt(() => readIn(layout.directory, loadState));
   const committed = found ? readPositionMark(layout.mark, found.streamId).committed : 0;
   if (!found || committed <= found.position) return null;
   return `its newest record has position ${found.position}, but ${committed} was committed: its log is damaged or was removed`;
 }
-
-const logOf = ({ outbox }: Layout): string => `${outbox}-wal`;
 
 /**
  * Afterwards there is a file of some size under the name of the outbox, and no log of another.
@@ -130,7 +124,7 @@ function saved(layout: Layout, into: DatabaseSync, isLogDamaged: boolean): Retur
   remove();
   try {
     if (!isDone(() => linkSync(outbox, sound))) copyFileSync(outbox, sound);
-    copySoundFrames(logOf(layout), `${sound}-wal`);
+    copySoundFrames(`${outbox}-wal`, `${sound}-wal`);
     into.exec('SAVEPOINT salvage');
     try {
       return salvage(sound, into, isLogDamaged);

@@ -151,10 +151,6 @@ export class OutboxFile {
     return this.#within(this.#sizes.pages + roomPages, () => this.change(work));
   }
 
-  close(): void {
-    this.db.close();
-  }
-
   get #sizes(): { readonly pages: number; readonly free: number; readonly pageBytes: number } {
     const sql = `SELECT page_count AS pages, freelist_count AS free, page_size AS pageBytes
       FROM pragma_page_count, pragma_freelist_count, pragma_page_size`;

@@ -14,9 +14,8 @@ export interface SinkRow {
 
 type Columns = { name: string; configured: number } & Record<keyof SinkCounters, number> & SinkProgress;
 
-export function loadSinks(db: DatabaseSync): ReadonlyMap<string, SinkRow> {
-  return new Map(all<Columns>(db, 'SELECT * FROM sinks ORDER BY name').map((row) => [row.name, toSink(row)]));
-}
+export const loadSinks = (db: DatabaseSync): ReadonlyMap<string, SinkRow> =>
+  new Map(all<Columns>(db, 'SELECT * FROM sinks ORDER BY name').map((row) => [row.name, toSink(row)]));
 
 const toSink = ({ name, configured, ...row }: Columns): SinkRow => ({
   name,
