@@ -96,8 +96,8 @@ class Actor implements Actions {
 
   onRecords(records: readonly LifecycleRecord[]): void {
     const changed = new Set(records.flatMap((record) => this.fleet.add(record)));
-    const vms = new Set([...changed].flatMap((eventId) => this.#look(eventId)));
     if (!this.#isHistoryRead) return;
+    const vms = new Set([...changed].flatMap((eventId) => this.#look(eventId)));
     const now = Date.now();
     const due = [...this.#failed].filter(([, { retryAt }]) => retryAt <= now).map(([key]) => key);
     for (const key of [...vms, ...due]) this.#work(key);
@@ -106,6 +106,7 @@ class Actor implements Actions {
 
   onHistoryRead(): void {
     this.#isHistoryRead = true;
+    for (const { eventId } of this.fleet.events()) this.#look(eventId);
     for (const key of [...this.#affecting.keys(), ...this.#drained.keys()]) this.#work(key);
   }
 

@@ -73,7 +73,10 @@ export function foldEvent(
   records: readonly LifecycleRecord[],
   snapshotsOf: (vmId: string) => readonly LifecycleRecord[],
 ): EventState {
-  const sorted = [...records].sort(byTime);
+  const sorted = records
+    .map((record) => ({ record, at: azureTime(record) }))
+    .sort((a, b) => a.at - b.at || byTime(a.record, b.record))
+    .map(({ record }) => record);
   const returns = sorted.filter(({ evidence }) => evidence.includes('reappeared'));
   const end = bestEnd(sorted.filter((record) => isEnd(record) && !returns.some((one) => withdraws(one, record))));
   const presumedEnd = end ? null : presumedEndOf(eventId, sorted, snapshotsOf);
@@ -157,17 +160,23 @@ function presumedOverAt(latest: LifecycleRecord): Date | null {
 function namedVms(listings: readonly LifecycleRecord[]): readonly { readonly vm: VmId; readonly isLeft: boolean }[] {
   const vms = new Map<string, { vm: VmId; namedAt: number }>();
   const denied = new Map<string, number>();
+  const lists = new Map<string, LifecycleRecord>();
   let completeAt = Number.NEGATIVE_INFINITY;
+  const name = (vm: VmId, at: number): void => {
+    const known = vms.get(vm.key);
+    vms.set(vm.key, { vm: known?.vm ?? vm, namedAt: Math.max(at, known?.namedAt ?? at) });
+  };
   for (const record of listings) {
     const { affectedResources, affectedResourceCount, observerAffected, vmName } = record;
     const at = azureTime(record);
-    for (const name of observerAffected ? [...affectedResources, vmName] : affectedResources) {
-      const vm = vmOf(record, name);
-      vms.set(vm.key, { vm: vms.get(vm.key)?.vm ?? vm, namedAt: at });
-    }
+    if (observerAffected) name(vmOf(record, vmName), at);
+    // VMs of one group report the same list: its last report counts.
+    lists.set(JSON.stringify([vmOf(record, ''), affectedResources]), record);
     if (!observerAffected) denied.set(vmOf(record, vmName).key, at);
     if (affectedResourceCount === affectedResources.length) completeAt = at;
   }
+  for (const record of lists.values())
+    for (const one of record.affectedResources) name(vmOf(record, one), azureTime(record));
   return [...vms.values()].map(({ vm, namedAt }) => ({
     vm,
     isLeft: Math.max(completeAt, denied.get(vm.key) ?? Number.NEGATIVE_INFINITY) > namedAt,

@@ -1,7 +1,10 @@
 import heartbeatSchema from '../../infra/schema/heartbeat.v1.json' with { type: 'json' };
 import recordSchema from '../../infra/schema/lifecycle-record.v1.json' with { type: 'json' };
 import type { Heartbeat, LifecycleRecord } from './record.ts';
-import { problemsOf, type Schema, show } from './validate.ts';
+import { patternsIn, problemsOf, type Schema, show } from './validate.ts';
+
+const heartbeatPatterns = patternsIn(heartbeatSchema as Schema);
+const recordPatterns = patternsIn(recordSchema as Schema);
 
 /** What a message is. Parsing never throws: one bad message must not take the batch that it is in with it. */
 export type Message =
@@ -127,7 +130,7 @@ function parseData({ type, specversion, data, where, path = '' }: Data): Message
   if (specversion !== undefined && specversion !== '1.0')
     return { kind: 'ignored', reason: `${where}: CloudEvents of version ${show(specversion)} are not read` };
   if (kind === 'heartbeat') {
-    const problems = problemsOf(data, heartbeatSchema as Schema, path);
+    const problems = problemsOf(data, heartbeatSchema as Schema, path, heartbeatPatterns);
     return problems.length > 0
       ? invalid(where, problems.join('; '))
       : { kind, heartbeat: data as unknown as Heartbeat };
@@ -135,7 +138,7 @@ function parseData({ type, specversion, data, where, path = '' }: Data): Message
   const version = isObject(data) ? data.schemaVersion : undefined;
   if (typeof version === 'string' && /^\d+\.\d+$/.test(version) && !version.startsWith('1.'))
     return { kind: 'ignored', reason: `${where}: schemaVersion is ${version}, and 1.x is read` };
-  const problems = problemsOf(data, recordSchema as Schema, path);
+  const problems = problemsOf(data, recordSchema as Schema, path, recordPatterns);
   return problems.length > 0
     ? invalid(where, problems.join('; '))
     : { kind, record: data as unknown as LifecycleRecord };
