@@ -97,7 +97,7 @@ test('service uninstall reports that Scheduled Events stays on for a day, until 
   const { code, said } = await service(harness, 'uninstall', '--keep-state');
   expect(code).toBe(0);
   expect(said).toMatch(/after 24 h without a request, at about 2026-01-02 12:0\d UTC/);
-  expect(said).toMatch(/state is kept in .*scheduled-events-bridge, .*: the next installation goes on with it\./);
+  expect(said).toMatch(/state is kept in .*scheduled-events-bridge, .*: the next installation continues with it\./);
   const again = await service(harness, 'uninstall');
   expect([again.code, again.said]).toEqual([
     0,
