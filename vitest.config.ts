@@ -11,7 +11,9 @@ if (!isForCoverage) process.env.NODE_COMPILE_CACHE = join(import.meta.dirname, '
 const alone = [
   'test/azure/token-source.test.ts',
   'test/azure-simulator/event-hubs/{expiry,faults,server}.test.ts',
+  'test/azure-simulator/logs-ingestion/server.test.ts',
   'test/heartbeat/heartbeat.test.ts',
+  'test/infra/examples/subscriber.test.ts',
   'test/process/process-wide.test.ts',
   'test/run-bridge.test.ts',
   'test/sender/**/*.test.ts',
