@@ -107,21 +107,32 @@ function inserter(into: DatabaseSync, table: string): (row: Row) => void {
   return (row) => put.run(...known.map((name) => row[name] ?? null));
 }
 
-/** So many row ids in a row are tried where none can be read: an inner page of `records` covers some 12,000. 0.4 s. */
-const mostGuesses = 20_000;
+/** So many row ids in a row are tried where none can be read: an inner page of `records` covers some 12,000. 1 s. */
+const mostGuesses = 50_000;
 
-/** Every row that can be read, in the order of row ids: behind a bad page, the next one that can be reached by its id. */
+/**
+ * Every row that can be read: behind a bad page those from the next row id that can be reached, and where none is found by
+ * guessing, because the first page is bad or several are, those that can be read from the end.
+ */
 function* soundRows<Found = Row>(from: DatabaseSync, table: string): Generator<Found & { readonly rowid: number }> {
-  const sql = `SELECT rowid AS rowid, * FROM ${table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid`;
-  const behind = attempt(() => from.prepare(sql));
-  let guesses = 0;
-  for (let next = 0; behind && guesses < mostGuesses; next += 1, guesses += 1) {
+  type Numbered = Found & { readonly rowid: number };
+  const select = (where: string) => `SELECT rowid AS rowid, * FROM ${table} NOT INDEXED WHERE rowid ${where}`;
+  const forwards = attempt(() => from.prepare(select('>= ? ORDER BY rowid')));
+  let next = Number.NEGATIVE_INFINITY;
+  for (let guesses = 0; forwards && guesses < mostGuesses; guesses += 1) {
     try {
-      for (const row of behind.iterate(next)) {
-        [next, guesses] = [Number(row.rowid), 0];
-        yield row as Found & { readonly rowid: number };
+      for (const row of forwards.iterate(next)) {
+        [next, guesses] = [Number(row.rowid) + 1, 0];
+        yield row as Numbered;
       }
       return;
-    } catch {}
+    } catch {
+      next = Math.max(next + 1, 1);
+    }
   }
+  const rest: Numbered[] = [];
+  attempt(() => {
+    for (const row of from.prepare(select('>= ? ORDER BY rowid DESC')).iterate(next)) rest.push(row as Numbered);
+  });
+  yield* rest.reverse();
 }

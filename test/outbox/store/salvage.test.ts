@@ -67,3 +67,20 @@ test.each([
   expect(positions(outbox, 'hub').at(-1)).toBe(200);
   expect(outbox.counters().hub).toMatchObject({ accepted: 200, pending: records, expired: 200 - records });
 });
+
+test('a ruined first page costs the rows on it and no others, however high their positions are', () => {
+  using harness = createHarness();
+  const first = harness.open();
+  first.append({ ...first.state, position: 5_000_000 }, []);
+  for (let n = 0; n < 200; n += 1) appendRecords(first, { eventId: `EVENT-${n % 5}` });
+  first.close();
+  const file = join(harness.directory, 'outbox.sqlite');
+  ruin(file, leavesOf(file, 'records')[0] ?? 0);
+
+  const outbox = harness.open();
+  const kept = positions(outbox, 'hub');
+  expect(kept.length).toBeGreaterThan(100);
+  expect(kept.length).toBeLessThan(200);
+  expect(kept).toEqual(kept.map((_, n) => 5_000_201 - kept.length + n));
+  expect(outbox.recovery?.salvaged).toMatchObject({ stream: true, events: 5, records: kept.length });
+});
