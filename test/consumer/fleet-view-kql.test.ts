@@ -41,7 +41,7 @@ const statesByView = (records: readonly LifecycleRecord[]): string[] =>
     .sort();
 
 test('the view and VmEventStates say the same of what each VM of a random fleet reported last', {
-  timeout: 300_000,
+  timeout: 600_000,
 }, () => {
   const last = runs('histories in both', { quick: 40, full: 300 });
   let states = 0;

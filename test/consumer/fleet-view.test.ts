@@ -285,7 +285,7 @@ test('any records are folded as the bridge folds them, whatever their order', ()
   );
 });
 
-test('what the view says of random fleets is what truly happened', { timeout: 300_000 }, () => {
+test('what the view says of random fleets is what truly happened', { timeout: 600_000 }, () => {
   const count = { events: 0, openUnwatched: 0 };
   const wrong: string[] = [];
   const last = runs('histories', { quick: 60, full: 400 });
