@@ -1,7 +1,7 @@
 import type { ReplaceableCredential } from '../azure/credential.ts';
 import type { Clock } from '../clock.ts';
 import type { Observer } from '../lifecycle/scheduled-event.ts';
-import type { CheckResult, Entry } from '../sinks/sink.ts';
+import type { CheckResult, ParsedEntry } from '../sinks/sink.ts';
 import type { TokenClaims } from './claims.ts';
 
 /** What the check of a sink stands on. What several of them need is fetched once, when the first of them asks. */
@@ -18,7 +18,7 @@ export interface SinkCheckContext {
   /** As the service knows it; null where neither the metadata service nor the outbox names it. */
   vm(): Promise<Observer | null>;
   /** A record to send with `--write`; null where the VM does not know its name. */
-  testEntry(): Promise<Entry | null>;
+  testEntry(): Promise<ParsedEntry | null>;
   /** One for each scope that the sinks need; the credential has them from then on. Never rejects. */
   tokens(): Promise<readonly TokenSeen[]>;
 }

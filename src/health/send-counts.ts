@@ -1,6 +1,6 @@
 import type { DeadlineCounts } from '../azure/deadline.ts';
 import type { Clock } from '../clock.ts';
-import type { Entry, SendResult, Sink } from '../sinks/sink.ts';
+import { type Entry, parsed, type SendResult, type Sink } from '../sinks/sink.ts';
 
 /** The answers of a sink, since the process began. */
 export interface SendCounts {
@@ -53,8 +53,8 @@ export function createSendWatch(clock: Clock): SendWatch {
     if (result.kind === 'delivered') {
       // Parsing a record is deferred until a listener needs it.
       if (listeners.size === 0) return;
-      for (const { record } of batch) {
-        const { observedAt } = record;
+      for (const entry of batch) {
+        const { observedAt } = parsed(entry).record;
         const seconds = Math.max(0, (clock.now().getTime() - Date.parse(observedAt)) / 1000);
         for (const listener of listeners) listener(sink, seconds);
       }

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Outbox, SinkProgress } from '../outbox/outbox.ts';
-import type { Entry, SendResult, Sink } from '../sinks/sink.ts';
+import type { ParsedEntry, SendResult, Sink } from '../sinks/sink.ts';
 import { createBacklog } from './backlog.ts';
 import { type Batch, type BatchRequest, nextBatches } from './batch.ts';
 import { createCommitThrottle } from './commit-throttle.ts';
@@ -33,7 +33,7 @@ export interface RelayOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Whether a record may not wait until the pause of a sink is over. */
-  readonly isUrgent: (record: Entry['record']) => boolean;
+  readonly isUrgent: (record: ParsedEntry['record']) => boolean;
   /** Gives [0, 1), for the jitter. */
   readonly random?: () => number;
   /** Called at each pass of the loop: it is not stuck. */
@@ -331,7 +331,7 @@ export class Relay {
     return { state: 'waiting', waitMs: Number.isFinite(waitMs) ? waitMs : compareEveryMs };
   }
 
-  #appended(records: readonly Entry['record'][]): void {
+  #appended(records: readonly ParsedEntry['record'][]): void {
     for (const record of records) {
       const eventKey = record.eventId.toLowerCase();
       this.#backlog.appended(eventKey);

@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import type { PendingDelivery } from '../outbox/outbox.ts';
-import { type Entry, entryOf, type SendResult, type Sink } from '../sinks/sink.ts';
+import { type Entry, type ParsedEntry, parsed, type SendResult, type Sink } from '../sinks/sink.ts';
 import type { Batch } from './batch.ts';
 
 /** After an abort a sink gets this long to return the result of the batch. */
@@ -19,9 +18,9 @@ interface Target {
 }
 
 /** Null where the stored bytes are no JSON. */
-export function recordOf({ json }: Pick<PendingDelivery, 'json'>): Entry['record'] | null {
+export function recordOf(entry: Entry): ParsedEntry['record'] | null {
   try {
-    return JSON.parse(json.toString()) as Entry['record'];
+    return parsed(entry).record;
   } catch {
     return null;
   }
@@ -58,13 +57,10 @@ export async function send(batch: Batch, target: Target, signal: AbortSignal): P
 
 async function answer(batch: Batch, { sink, log }: Target, signal: AbortSignal): Promise<SendResult> {
   try {
-    return await sink.send(
-      batch.map(({ json }) => entryOf(json)),
-      signal,
-    );
+    return await sink.send(batch, signal);
   } catch (error) {
     if (signal.aborted) return stopped;
-    if (batch.some((entry) => recordOf(entry) === null)) {
+    if (batch.some((delivery) => recordOf(delivery) === null)) {
       return { kind: 'rejected', cause: 'poison', code: 'unreadable', reason: 'the stored record is no JSON' };
     }
     log.error({ error, records: batch.length }, `the sink ${sink.name} threw, which it never should: please report it`);

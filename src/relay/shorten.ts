@@ -1,6 +1,6 @@
-import type { Entry } from '../sinks/sink.ts';
+import type { ParsedEntry } from '../sinks/sink.ts';
 
-type LifecycleRecord = Entry['record'];
+type LifecycleRecord = ParsedEntry['record'];
 
 /** Marks where something was left out, so that no reader takes the rest for the whole. */
 export const marker = '[shortened: the destination refused the record as too large]';

@@ -2,7 +2,7 @@ import type { ReplaceableCredential } from '../azure/credential.ts';
 import { systemClock } from '../clock.ts';
 import type { HeartbeatSender } from '../heartbeat/sender.ts';
 import { configuredSinks, heartbeatTargets } from '../sinks/registry.ts';
-import { entryOf, type Sink } from '../sinks/sink.ts';
+import type { Sink } from '../sinks/sink.ts';
 import { type Calls, createCalls, type Handlers } from './calls.ts';
 import type { Port } from './channel.ts';
 import {
@@ -54,7 +54,7 @@ export function serveSender(
     },
     send: async (batch, signal) =>
       part(await begun(), 'sink').send(
-        batch.map((bytes) => entryOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))),
+        batch.map((bytes) => ({ json: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) })),
         signal,
       ),
     check: async (_, signal) => part(await begun(), 'sink').check(signal),

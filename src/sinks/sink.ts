@@ -2,21 +2,16 @@ import type { LifecycleRecord } from '../lifecycle/record.ts';
 
 /** One record on its way to a sink. `json` is written once, when the record is appended: every retry sends the same bytes. */
 export interface Entry {
-  readonly record: LifecycleRecord;
   readonly json: Buffer;
 }
 
-/** The record is parsed when a sink first reads it: one that sends the bytes as they are never pays for that. */
-export function entryOf(json: Buffer): Entry {
-  let record: LifecycleRecord | null = null;
-  return {
-    json,
-    get record() {
-      record ??= JSON.parse(json.toString()) as LifecycleRecord;
-      return record;
-    },
-  };
+/** An entry for those that read the record: a sink that sends the bytes as they are never pays for that. */
+export interface ParsedEntry extends Entry {
+  readonly record: LifecycleRecord;
 }
+
+/** @throws SyntaxError */
+export const parsed = ({ json }: Entry): ParsedEntry => ({ json, record: JSON.parse(json.toString()) });
 
 /**
  * A destination. The relay owns order, retries and durability; a sink only sends.

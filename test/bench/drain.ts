@@ -15,7 +15,7 @@ import { Relay } from '../../src/relay/relay.ts';
 import { partitionKey } from '../../src/sinks/cloud-event.ts';
 import { encodeEvent } from '../../src/sinks/event-hubs/encode.ts';
 import { createEventHubsSink } from '../../src/sinks/event-hubs/sink.ts';
-import type { Entry, Sink } from '../../src/sinks/sink.ts';
+import { type Entry, parsed, type Sink } from '../../src/sinks/sink.ts';
 import { sampleRecord } from '../support/sample-record.ts';
 import { type Addresses, startSimulate } from '../support/simulate-process.ts';
 import { until } from '../support/until.ts';
@@ -111,7 +111,8 @@ async function sendBare({ addresses, credential }: Hub, batches: readonly Batch[
   const waiting = batches.values();
   const began = performance.now();
   const send = async (): Promise<void> => {
-    for (const entries of waiting) {
+    for (const stored of waiting) {
+      const entries = stored.map(parsed);
       const key = entries[0] ? partitionKey(entries[0].record) : '';
       const batch = await client.createBatch({ partitionKey: key });
       for (const entry of entries) batch.tryAdd(encodeEvent(entry));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Entry, SendResult } from '../../src/sinks/sink.ts';
+import { type ParsedEntry, parsed, type SendResult } from '../../src/sinks/sink.ts';
 import { runs } from '../support/runs.ts';
 import { type Harness, openHarness } from './harness.ts';
 import { delivered, poison, tooLarge, unavailable } from './scripted-sink.ts';
@@ -63,7 +63,7 @@ function destination(fateOf: (position: number) => Fate) {
     arrived,
     /** A process that died has nothing in flight. */
     forgetFlying: () => flying.clear(),
-    take(batch: readonly Entry[], batchBy: 'event' | 'any') {
+    take(batch: readonly ParsedEntry[], batchBy: 'event' | 'any') {
       const events = new Set(batch.map(({ record }) => record.eventId));
       if (batchBy === 'event') expect(events.size).toBe(1);
       for (const event of events) expect(flying.has(event), `${event} is in two batches at once`).toBe(false);
@@ -94,7 +94,7 @@ test('whatever a sink answers, every record is delivered in order per event, or 
         harness.sink.send = async (batch, signal) => {
           sends += 1;
           try {
-            const finish = hub.take(batch, batchBy);
+            const finish = hub.take(batch.map(parsed), batchBy);
             await harness.clock.sleep(at(answerMs, sends), signal);
             return signal.aborted ? unavailable : finish();
           } catch (error) {

@@ -1,5 +1,5 @@
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
-import type { Entry, SendResult, Sink } from '../../src/sinks/sink.ts';
+import { type ParsedEntry, parsed, type SendResult, type Sink } from '../../src/sinks/sink.ts';
 
 /** One `send` as the sink got it. */
 export interface Sent {
@@ -34,7 +34,7 @@ export const poison: SendResult = {
 };
 
 /** What a sink does with a batch. `later`: the test answers with `Sent.answer`. */
-export type Script = (batch: readonly Entry[], attempt: number) => SendResult | 'later';
+export type Script = (batch: readonly ParsedEntry[], attempt: number) => SendResult | 'later';
 
 /** A sink whose answers a test writes, and which notes what it was given. */
 export interface ScriptedSink extends Sink {
@@ -63,15 +63,16 @@ export function scriptedSink(
       script = next;
     },
     send(batch, signal) {
-      const positions = batch.map(({ record }) => record.position);
+      const entries = batch.map(parsed);
+      const records = entries.map(({ record }) => record);
+      const positions = records.map(({ position }) => position);
       const { promise, resolve } = Promise.withResolvers<SendResult>();
       const answer = (result: SendResult): void => {
         if (result.kind === 'delivered') arrived.push(...positions);
         resolve(result);
       };
-      const records = batch.map(({ record }) => record);
       sent.push({ positions, records, at: options.monotonicMs?.() ?? 0, signal, answer });
-      const now = script(batch, sent.length);
+      const now = script(entries, sent.length);
       if (now !== 'later') answer(now);
       return promise;
     },

@@ -1,5 +1,5 @@
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
-import type { Entry } from '../../src/sinks/sink.ts';
+import type { ParsedEntry } from '../../src/sinks/sink.ts';
 
 const resourceId =
   '/subscriptions/11111111-2222-3333-4444-555555555555/resourcegroups/web/providers/microsoft.compute/virtualmachines/web_3';
@@ -85,7 +85,7 @@ export function sampleRecord(overrides: Partial<LifecycleRecord> = {}): Lifecycl
 }
 
 /** A record as the relay hands it to a sink. */
-export function sampleEntry(overrides: Partial<LifecycleRecord> = {}): Entry {
+export function sampleEntry(overrides: Partial<LifecycleRecord> = {}): ParsedEntry {
   const record = sampleRecord(overrides);
   return { record, json: Buffer.from(JSON.stringify(record)) };
 }

@@ -11,7 +11,7 @@ import { observerFrom, observerWithoutMetadata, parseInstance, parseTags } from 
 import type { Observer, PollResult } from '../../lifecycle/scheduled-event.ts';
 import { silentLog } from '../../log.ts';
 import { tokenScopes } from '../../sinks/registry.ts';
-import type { Entry } from '../../sinks/sink.ts';
+import type { ParsedEntry } from '../../sinks/sink.ts';
 import { Failure } from '../exit-codes.ts';
 import { readStatus, type Status } from '../status/status.ts';
 import { probeEntry } from './probe-record.ts';
@@ -109,7 +109,7 @@ export function createCheckContext(options: CheckContextOptions): CheckContext {
       : observerWithoutMetadata({ stored: state().report?.observer ?? null, computer }, overrides, tags);
   });
 
-  async function testEntry(): Promise<Entry | null> {
+  async function testEntry(): Promise<ParsedEntry | null> {
     const observer = await vm();
     return observer && probeEntry(observer, clock.now(), config.imds.apiVersion);
   }

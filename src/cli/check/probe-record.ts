@@ -4,13 +4,13 @@ import type { Observer } from '../../lifecycle/scheduled-event.ts';
 import { emptyState } from '../../lifecycle/state.ts';
 import { testRecord } from '../../lifecycle/test-record.ts';
 import { version } from '../../process/version.ts';
-import type { Entry } from '../../sinks/sink.ts';
+import type { ParsedEntry } from '../../sinks/sink.ts';
 
 /**
  * What `check --write` sends: a test record in a stream of its own, since that of the outbox is the service's, with a value
  * wherever a record can have one: a column that is null fits every type.
  */
-export function probeEntry(observer: Observer, at: Date, imdsApiVersion: string): Entry {
+export function probeEntry(observer: Observer, at: Date, imdsApiVersion: string): ParsedEntry {
   const now = at.toISOString();
   const given = { unique: randomUUID(), observer, at, imdsApiVersion, bridgeVersion: version };
   const record: LifecycleRecord = {

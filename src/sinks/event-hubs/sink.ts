@@ -6,7 +6,7 @@ import { failedCheck, KnownFailure, rejected, retry } from '../../azure/failure.
 import { fetchToken, retryWithNewToken } from '../../azure/token.ts';
 import type { Clock } from '../../clock.ts';
 import { partitionKey } from '../cloud-event.ts';
-import type { CheckResult, Entry, SendResult, Sink } from '../sink.ts';
+import { type CheckResult, type ParsedEntry, parsed, type SendResult, type Sink } from '../sink.ts';
 import { type AmqpClient, type AmqpClientOptions, createAmqpClient } from './amqp-client.ts';
 import { destinationOf, type EventHubsConfig, eventHubsScope, eventHubsShape } from './config.ts';
 import { createConnection } from './connection.ts';
@@ -95,7 +95,7 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
   }
 
   /** A fleet that sees one event must not connect in one second: what can wait waits a little for a cold connection. */
-  async function waitForConnection(entries: readonly Entry[], signal: AbortSignal): Promise<void> {
+  async function waitForConnection(entries: readonly ParsedEntry[], signal: AbortSignal): Promise<void> {
     const records = entries.map(({ record }) => record);
     if (config.connectJitterSeconds <= 0 || connection.isOpen || !mayWait(records, clock.now())) return;
     const until = clock.monotonicMs() + jitterMs(config.connectJitterSeconds, random);
@@ -105,7 +105,7 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
     }
   }
 
-  async function sendOn(amqp: AmqpClient, entries: readonly Entry[], signal: AbortSignal): Promise<SendResult> {
+  async function sendOn(amqp: AmqpClient, entries: readonly ParsedEntry[], signal: AbortSignal): Promise<SendResult> {
     const signals = [signal, closed.signal, amqp.broken];
     const [first] = entries;
     if (!first) return { kind: 'delivered' };
@@ -160,8 +160,9 @@ export function createEventHubsSink(options: EventHubsSinkOptions): EventHubsSin
   return {
     ...eventHubsShape,
     async send(batch, signal) {
-      await waitForConnection(batch, signal);
-      return attempt(signal, (amqp) => sendOn(amqp, batch, signal));
+      const entries = batch.map(parsed);
+      await waitForConnection(entries, signal);
+      return attempt(signal, (amqp) => sendOn(amqp, entries, signal));
     },
     async check(signal): Promise<CheckResult> {
       // Attaching a sending link takes the same right as sending.

@@ -1,12 +1,12 @@
 import { cloudEventAttributes } from '../cloud-event.ts';
-import type { Entry } from '../sink.ts';
+import { type Entry, type ParsedEntry, parsed } from '../sink.ts';
 import type { HttpConfig } from './config.ts';
 
 /**
  * A record as a CloudEvent in the JSON format; `data` is its JSON as it was stored, byte for byte.
  * https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md
  */
-function encodeEvent({ record, json }: Entry): Buffer {
+function encodeEvent({ record, json }: ParsedEntry): Buffer {
   const attributes = JSON.stringify({ ...cloudEventAttributes(record), datacontenttype: 'application/json' });
   return Buffer.concat([Buffer.from(`${attributes.slice(0, -1)},"data":`), json, Buffer.from('}')]);
 }
@@ -19,7 +19,7 @@ export interface EncodedRequest {
 
 /** https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/bindings/http-protocol-binding.md#32-structured-content-mode */
 export function encodeRequests(batch: readonly Entry[], mode: HttpConfig['mode']): readonly EncodedRequest[] {
-  const events = batch.map(encodeEvent);
+  const events = batch.map((entry) => encodeEvent(parsed(entry)));
   if (mode === 'structured') {
     return events.map((body) => ({ contentType: 'application/cloudevents+json; charset=utf-8', body }));
   }

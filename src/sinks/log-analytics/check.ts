@@ -4,7 +4,7 @@ import { networkMs, objectIdFor, type SinkCheckContext, tokenMs, withTokens } fr
 import { type Finding, notProven, ok, problem } from '../../check/finding.ts';
 import { networkFindings, notAsked, testRecordFinding } from '../../check/network.ts';
 import type { KnownVm } from '../../check/remedy.ts';
-import type { CheckResult, Entry, SendResult } from '../sink.ts';
+import type { CheckResult, ParsedEntry, SendResult } from '../sink.ts';
 import { monitorScope } from './clouds.ts';
 import { destinationOf, hostOf, type LogAnalyticsConfig } from './config.ts';
 import { columnOf } from './encode.ts';
@@ -58,7 +58,7 @@ export interface WriteSeen {
   readonly vm: KnownVm;
   readonly write: boolean;
   /** Null: not tried. */
-  readonly probe: { readonly entry: Entry; readonly result: SendResult } | null;
+  readonly probe: { readonly entry: ParsedEntry; readonly result: SendResult } | null;
 }
 
 export const writeFindings = (seen: WriteSeen): readonly LogAnalyticsFinding[] => [

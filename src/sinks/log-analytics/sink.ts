@@ -8,7 +8,7 @@ import { statusFailure } from '../../azure/status-failure.ts';
 import { fetchToken, retryWithNewToken } from '../../azure/token.ts';
 import type { Clock } from '../../clock.ts';
 import { oneLine } from '../../http/one-line.ts';
-import type { CheckResult, Entry, SendResult, Sink } from '../sink.ts';
+import { type CheckResult, type Entry, parsed, type SendResult, type Sink } from '../sink.ts';
 import { createIngestionClient } from './client.ts';
 import { monitorScope } from './clouds.ts';
 import { destinationOf, hostOf, type LogAnalyticsConfig, logAnalyticsShape, mostBytes, mostRows } from './config.ts';
@@ -66,7 +66,7 @@ export function createLogAnalyticsSink(options: LogAnalyticsSinkOptions): LogAna
   }
 
   async function upload(batch: readonly Entry[], signal: AbortSignal): Promise<SendResult> {
-    const rows = batch.map(({ record }) => encodeRow(record));
+    const rows = batch.map((entry) => encodeRow(parsed(entry).record));
     const bytes = Buffer.byteLength(JSON.stringify(rows));
     if (rows.length > mostRows || (bytes > mostBytes && rows.length > 0)) {
       const reason = `A batch of ${rows.length} rows and ${bytes} bytes is over the ${mostRows} rows and ${mostBytes} bytes that one call takes; retrying in smaller batches.`;
