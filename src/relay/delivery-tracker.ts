@@ -101,7 +101,7 @@ export function createDeliveryTracker(parts: {
     progress = { ...progress, lastSuccessAt: wallTime(), step: pace.step, retryAt };
   };
 
-  const onKept = (sentBatch: InFlightBatch, decision: Extract<BatchDecision, { kind: 'kept' }>): void => {
+  const onRetry = (sentBatch: InFlightBatch, decision: Extract<BatchDecision, { kind: 'retry' }>): void => {
     noteError(decision, sentBatch.batch, 'pending');
     noteFailure(sentBatch, decision.cause, decision.retryAfterMs);
     if (sentBatch.outOfTurn) return;
@@ -152,7 +152,7 @@ export function createDeliveryTracker(parts: {
       };
       const decision = settle(attempt, result);
       if (decision.kind === 'delivered') onDelivered(sentBatch);
-      else if (decision.kind === 'kept') onKept(sentBatch, decision);
+      else if (decision.kind === 'retry') onRetry(sentBatch, decision);
       else if (decision.kind === 'halved') halve(batch);
       else if (decision.kind === 'suspected') onSuspected(sentBatch, delivery, decision);
       else if (decision.kind === 'dead') onDead(delivery, decision);

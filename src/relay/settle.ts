@@ -1,5 +1,4 @@
 import type { SendResult } from '../sinks/sink.ts';
-import type { Cause } from './backoff.ts';
 
 /** A batch that was sent, as far as its outcome depends on it. */
 export interface Attempt {
@@ -17,16 +16,8 @@ export interface Attempt {
 
 /** What the relay does with a batch after its {@link SendResult}. */
 export type BatchDecision =
-  /** They are done. */
-  | { readonly kind: 'delivered' }
-  /** They stay, and the sink is paused for a while. */
-  | {
-      readonly kind: 'kept';
-      readonly cause: Cause;
-      readonly code: string;
-      readonly reason: string;
-      readonly retryAfterMs?: number;
-    }
+  /** `delivered`: they are done. `retry`: they stay, and the sink is paused for a while. */
+  | Extract<SendResult, { kind: 'delivered' | 'retry' }>
   /** One of them spoils the batch, or it is too large: each half goes by itself. */
   | { readonly kind: 'halved' }
   /** The one record goes again with less in it. */
@@ -41,18 +32,9 @@ export type BatchDecision =
 
 /** The policy of the relay in one place: pure, and exhaustive over {@link SendResult}. */
 export function settle(attempt: Attempt, result: SendResult): BatchDecision {
-  switch (result.kind) {
-    case 'delivered':
-      return { kind: 'delivered' };
-    case 'retry': {
-      const { cause, code, reason, retryAfterMs } = result;
-      return { kind: 'kept', cause, code, reason, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-    }
-    case 'rejected': {
-      const { cause, code, reason } = result;
-      if (attempt.records > 1) return { kind: 'halved' };
-      if (cause === 'too-large' && attempt.canShorten) return { kind: 'shortened' };
-      return { kind: attempt.refusedBefore || attempt.isHopeless ? 'dead' : 'suspected', code, reason };
-    }
-  }
+  if (result.kind !== 'rejected') return result;
+  const { cause, code, reason } = result;
+  if (attempt.records > 1) return { kind: 'halved' };
+  if (cause === 'too-large' && attempt.canShorten) return { kind: 'shortened' };
+  return { kind: attempt.refusedBefore || attempt.isHopeless ? 'dead' : 'suspected', code, reason };
 }

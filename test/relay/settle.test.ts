@@ -22,17 +22,17 @@ const cases: readonly { name: string; attempt?: Partial<Attempt>; result: SendRe
   {
     name: 'a fault that passes loses nothing',
     result: transient,
-    means: { kind: 'kept', cause: 'transient', ...why },
+    means: { kind: 'retry', cause: 'transient', ...why },
   },
   {
     name: 'throttling loses nothing and keeps its Retry-After',
     result: throttled,
-    means: { kind: 'kept', cause: 'throttled', ...why, retryAfterMs: 5_000 },
+    means: { kind: 'retry', cause: 'throttled', ...why, retryAfterMs: 5_000 },
   },
   {
     name: 'a wrong role loses nothing',
     result: configuration,
-    means: { kind: 'kept', cause: 'configuration', ...why },
+    means: { kind: 'retry', cause: 'configuration', ...why },
   },
   { name: 'a batch with a bad record is halved', attempt: { records: 2 }, result: poison, means: { kind: 'halved' } },
   {
