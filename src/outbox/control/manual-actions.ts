@@ -4,14 +4,15 @@ import type { OutboxFile } from '../store/outbox-file.ts';
 import { all } from '../store/sql.ts';
 import { writeTombstones } from '../store/tombstones.ts';
 
-/** Configured sinks that are selected, and the first and last position. */
-function selected({ sinks }: OutboxFile, { sink, position }: Selection) {
-  const names = [...sinks.values()].filter(({ configured }) => configured).map(({ name }) => name);
-  return {
-    names: names.filter((name) => sink === undefined || name === sink),
-    from: position ?? 0,
-    to: position ?? Number.MAX_SAFE_INTEGER,
-  };
+/** Of every selected sink the work on its deliveries from one position to another. @returns how many it changed. */
+function ofSelected(
+  { sinks }: OutboxFile,
+  { sink, position }: Selection,
+  work: (sink: string, from: number, to: number, before: number) => number,
+): number {
+  const selected = [...sinks.values()].filter(({ name, configured }) => configured && name === (sink ?? name));
+  const [from, to] = [position ?? 0, position ?? Number.MAX_SAFE_INTEGER];
+  return selected.reduce((sum, { name }) => sum + work(name, from, to, sum), 0);
 }
 
 /**
@@ -20,43 +21,34 @@ function selected({ sinks }: OutboxFile, { sink, position }: Selection) {
  */
 export const retryDeadLetters = (file: OutboxFile, selection: Selection): number =>
   file.change((changes) => {
-    const { names, from, to } = selected(file, selection);
     const retry = file.db.prepare(`UPDATE deliveries SET state = 'pending', settledAt = NULL
       WHERE sink = ? AND position BETWEEN ? AND ? AND state = 'dead'`);
-    return names.reduce((sum, name) => {
-      const retried = Number(retry.run(name, from, to).changes);
-      changes.move(name, 'dead', 'pending', retried);
-      return sum + retried;
-    }, 0);
+    return ofSelected(file, selection, (sink, from, to) => {
+      const retried = Number(retry.run(sink, from, to).changes);
+      changes.move(sink, 'dead', 'pending', retried);
+      return retried;
+    });
   });
 
 /**
  * Discards deliveries. The record stays for the other sinks; each leaves a tombstone, and counts as expired.
  * @returns how many.
  */
-export const purge = (
-  file: OutboxFile,
-  { state, limit = Number.MAX_SAFE_INTEGER, ...rest }: PurgeSelection,
-  at: Date,
-) =>
-  file.change((changes): number => {
-    const { names, from, to } = selected(file, rest);
-    const discard = file.db.prepare(`UPDATE deliveries SET state = 'abandoned', settledAt = ?, code = '${purgedCode}',
-      reason = 'Discarded by an operator.' WHERE sink = ? AND position IN (SELECT value FROM json_each(?))`);
-    return names.reduce((sum, name) => {
-      const rows = all<{ position: number }>(
-        file.db,
-        `SELECT position FROM deliveries INDEXED BY deliveries_unsettled WHERE state IN ('pending', 'dead')
-          AND sink = ? AND position BETWEEN ? AND ? AND state = ? ORDER BY position LIMIT ?`,
-        ...[name, from, to, state, limit - sum],
-      );
+export const purge = (file: OutboxFile, { state, limit, ...rest }: PurgeSelection, at: Date): number =>
+  file.change((changes) =>
+    ofSelected(file, rest, (sink, from, to, before) => {
       const expiredAt = at.toISOString();
-      discard.run(expiredAt, name, JSON.stringify(rows.map(({ position }) => position)));
-      writeTombstones(
+      const discarded = all<{ position: number }>(
         file.db,
-        rows.map((record) => ({ record, sinks: [name], expiredAt })),
+        `UPDATE deliveries SET state = 'abandoned', settledAt = ?, code = '${purgedCode}',
+          reason = 'Discarded by an operator.' WHERE sink = ? AND position IN (
+            SELECT position FROM deliveries INDEXED BY deliveries_unsettled WHERE state IN ('pending', 'dead')
+              AND sink = ? AND position BETWEEN ? AND ? AND state = ? ORDER BY position LIMIT ?) RETURNING position`,
+        ...[expiredAt, sink, sink, from, to, state, (limit ?? Number.MAX_SAFE_INTEGER) - before],
       );
-      changes.move(name, state, 'expired', rows.length);
-      return sum + rows.length;
-    }, 0);
-  });
+      const tombstones = discarded.map((record) => ({ record, sinks: [sink], expiredAt }));
+      writeTombstones(file.db, tombstones);
+      changes.move(sink, state, 'expired', discarded.length);
+      return discarded.length;
+    }),
+  );

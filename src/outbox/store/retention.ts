@@ -125,20 +125,18 @@ export function recordsToDiscard(
   oldestFirst: readonly MemoryRecord[],
   isOpen: (eventKey: string) => boolean,
 ): readonly number[] {
-  let records = oldestFirst.length;
-  let bytes = oldestFirst.reduce((sum, record) => sum + record.bytes, 0);
-  const discarded = new Set<number>();
-  const discard = (record: MemoryRecord): void => {
-    const fits = records <= memoryBounds.records && bytes <= memoryBounds.bytes;
-    if (fits || discarded.has(record.position)) return;
-    discarded.add(record.position);
-    records -= 1;
-    bytes -= record.bytes;
-  };
-  oldestFirst.filter(({ isDone }) => isDone).forEach(discard);
+  const done = oldestFirst.filter(({ isDone }) => isDone);
   const ends = new Map(oldestFirst.map(({ eventKey, position }) => [eventKey, position]));
   const ended = [...ends].filter(([eventKey]) => !isOpen(eventKey)).toSorted(([, a], [, b]) => a - b);
-  for (const [eventKey] of ended) oldestFirst.filter((record) => record.eventKey === eventKey).forEach(discard);
-  oldestFirst.forEach(discard);
-  return [...discarded];
+  const ofEnded = ended.flatMap(([eventKey]) => oldestFirst.filter((record) => record.eventKey === eventKey));
+  let records = oldestFirst.length;
+  let bytes = oldestFirst.reduce((sum, record) => sum + record.bytes, 0);
+  const discarded: number[] = [];
+  for (const record of new Set([...done, ...ofEnded, ...oldestFirst])) {
+    if (records <= memoryBounds.records && bytes <= memoryBounds.bytes) break;
+    discarded.push(record.position);
+    records -= 1;
+    bytes -= record.bytes;
+  }
+  return discarded;
 }
