@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Observer, ScheduledEvent } from '../lifecycle/scheduled-event.ts';
+import type { Observer } from '../lifecycle/scheduled-event.ts';
 import type { EventMemory, LifecycleState } from '../lifecycle/state.ts';
 import { openIntents } from './control/approvals.ts';
 import type { ApprovalIntent, Recovery } from './outbox.ts';
@@ -12,7 +12,7 @@ import { one } from './store/sql.ts';
 import { loadObserver, loadState } from './store/state-store.ts';
 
 /** What an outbox holds, as of one moment: read from its file, or answered by the process that has it open. */
-export interface OutboxReport extends ReportedState {
+export interface OutboxReport extends ReturnType<typeof reportedState> {
   readonly observer: Observer | null;
   /** Approvals that were begun and have no outcome yet. */
   readonly openApprovals: readonly (Pick<ApprovalIntent, 'eventId' | 'cause'> & { readonly at: Date | string })[];
@@ -22,19 +22,6 @@ export interface OutboxReport extends ReportedState {
   readonly bytes: number;
   readonly recovery: Recovery | null;
 }
-
-/** `lastDocumentAt` is up to a minute old in the file while the service runs. */
-interface ReportedState
-  extends Pick<LifecycleState, 'streamId' | 'position' | 'lastDocumentAt' | 'incarnation' | 'clockOffsetSeconds'> {
-  /** The open ones, those that are not published included; oldest first. */
-  readonly events: readonly OpenEvent[];
-  /** Documents that wait for the observer to be known. */
-  readonly undecided: { readonly documents: number };
-}
-
-/** The memory of an event that Azure still lists. */
-type OpenEvent = Pick<ScheduledEvent, 'eventType' | 'eventSource' | 'notBefore'> &
-  Pick<EventMemory, 'eventId' | 'phase' | 'firstSeenAt' | 'startedAt' | 'affectsUs' | 'inScope'>;
 
 interface SinkReport extends SinkRow {
   /** When the oldest record that it has yet to get was appended. */
@@ -58,7 +45,8 @@ const report = (db: DatabaseSync, path: string): OutboxReport => ({
   recovery: loadRecovery(db),
 });
 
-export function reportedState(state: LifecycleState): ReportedState {
+/** `lastDocumentAt` is up to a minute old in the file while the service runs. */
+export function reportedState(state: LifecycleState) {
   const { streamId, position, lastDocumentAt, incarnation, clockOffsetSeconds, events, undecided } = state;
   const open = [...events.values()].filter((memory) => memory.open).map(openEvent);
   return {
@@ -67,12 +55,15 @@ export function reportedState(state: LifecycleState): ReportedState {
     lastDocumentAt,
     incarnation,
     clockOffsetSeconds,
+    /** Those that are not published included; oldest first. */
     events: open.toSorted((a, b) => a.firstSeenAt.localeCompare(b.firstSeenAt)),
+    /** Documents that wait for the observer to be known. */
     undecided: { documents: undecided.length },
   };
 }
 
-function openEvent({ eventId, last, phase, firstSeenAt, startedAt, affectsUs, inScope }: EventMemory): OpenEvent {
+/** The memory of an event that Azure still lists. */
+function openEvent({ eventId, last, phase, firstSeenAt, startedAt, affectsUs, inScope }: EventMemory) {
   const { eventType, eventSource, notBefore } = last;
   return { eventId, eventType, eventSource, phase, notBefore, firstSeenAt, startedAt, affectsUs, inScope };
 }
