@@ -42,12 +42,13 @@ export function compileCall(node: SyntaxNode, scope: Scope): Evaluate {
   if (!called) return unsupported(`the function ${name}()`);
   const nodes = argumentsOf(node);
   const args = nodes.map((each) => scope.engine.compile(each, scope));
+  const { clock } = scope.engine;
   const call: Call = {
     name,
     types: nodes.map(typeOf),
     type: typeOf(node),
     get now() {
-      return scope.engine.now;
+      return clock.now;
     },
   };
   return (frame) => {
@@ -59,11 +60,10 @@ export function compileCall(node: SyntaxNode, scope: Scope): Evaluate {
 }
 
 const choices: ReadonlySet<string> = new Set(['iff', 'iif', 'case', 'coalesce', 'isnull', 'isnotnull', 'notnull']);
-const ofTheClock: ReadonlySet<string> = new Set(['now', 'ago']);
 
-/** Whether a function of Kusto's own reads nothing but its arguments. */
+/** Whether a function of Kusto's own reads nothing but its arguments and the clock. */
 export const isOfArgumentsAlone = (name: string): boolean =>
-  choices.has(name) || (Object.hasOwn(scalarFunctions, name) && !ofTheClock.has(name) && !isAggregate(name));
+  choices.has(name) || (Object.hasOwn(scalarFunctions, name) && !isAggregate(name));
 
 /** Names come from queries, and `constructor` is one. */
 const own = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>

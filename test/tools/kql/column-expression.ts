@@ -7,7 +7,7 @@ import { unsupported } from './unsupported.ts';
 
 const known = new WeakMap<SyntaxNode, boolean>();
 
-/** Whether an expression reads nothing but columns of its row: no clock, no other rows, no name of the query, no table. */
+/** Whether an expression reads nothing but columns of its row and the clock: no other rows, no name of the query, no table. */
 export function isOfColumnsAlone(node: SyntaxNode, kinds: KindNames): boolean {
   const found = known.get(node);
   if (found !== undefined) return found;
@@ -44,7 +44,7 @@ function operandsOf(node: SyntaxNode, kind: string): readonly SyntaxNode[] | und
 }
 
 /** The scope of an expression of columns alone: it holds on to no rows, and to read more is refused. */
-export const scopeOfColumns = ({ columns, engine: { kinds, compile } }: Scope): Scope => ({
+export const scopeOfColumns = ({ columns, engine: { kinds, compile, clock } }: Scope): Scope => ({
   columns,
   serialized: false,
   names: { find: () => undefined },
@@ -52,9 +52,7 @@ export const scopeOfColumns = ({ columns, engine: { kinds, compile } }: Scope): 
     kinds,
     compile,
     table: () => unsupported('a table in an expression of columns'),
-    get now() {
-      return unsupported('the time in an expression of columns');
-    },
+    clock,
     rowsOf: () => undefined,
     named: new Map(),
     answered: new Map(),

@@ -35,8 +35,22 @@ function compileNode(node: SyntaxNode, scope: Scope): Evaluate {
   const kind = scope.engine.kinds.syntax(node);
   const type = typeOf(node);
   const evaluate = compileKind(kind, node, scope);
-  return /^(unknown|dynamic|tuple)$/.test(type) ? evaluate : (frame) => cellOf(evaluate(frame), type);
+  if (/^(unknown|dynamic|tuple)$/.test(type)) return evaluate;
+  const primitive = primitives[type];
+  return (frame) => {
+    const value = evaluate(frame);
+    return typeof value === primitive ? value : cellOf(value, type);
+  };
 }
+
+/** What `typeof` says of the values of a type. */
+const primitives: Readonly<Record<string, string>> = {
+  bool: 'boolean',
+  int: 'bigint',
+  long: 'bigint',
+  real: 'number',
+  string: 'string',
+};
 
 function compileKind(kind: string, node: SyntaxNode, scope: Scope): Evaluate {
   const operation = operations[kind];

@@ -2,7 +2,7 @@ import { type Cell, cellAsJson } from './cells.ts';
 import { type Diagnostic, diagnosticOf, diagnosticsOf, isAnsweredAllTheSame } from './diagnostics.ts';
 import { compile } from './expression.ts';
 import { type Globals, itemsOf, type KustoCode, loadLanguageService } from './language-service.ts';
-import { type Engine, type Table, withoutArrival } from './scope.ts';
+import { type Clock, type Engine, type Table, withoutArrival } from './scope.ts';
 import { simpleAlertProblems } from './simple-alert.ts';
 import { declare } from './statements.ts';
 import { readStoredFunctions, type StoredFunction } from './stored-functions.ts';
@@ -11,6 +11,7 @@ import { evaluateTable } from './table.ts';
 import { parseDatetime } from './time-text.ts';
 import { transformProblems } from './transform.ts';
 import { Unsupported, unsupported } from './unsupported.ts';
+import { datetime } from './values.ts';
 import { type GivenRow, globalsOf, readWorkspaceTables, tableOfRows } from './workspace.ts';
 
 export type { Cell } from './cells.ts';
@@ -75,7 +76,9 @@ export function openKql(options: KqlOptions = {}): Kql {
   const { kusto, kinds } = service;
   const tables = readWorkspaceTables();
   const functions = [...(options.functionsFrom ?? []).flatMap(readStoredFunctions), ...(options.functions ?? [])];
-  const { globals, known, found } = workspaceOf(JSON.stringify(functions), () => globalsOf(service, tables, functions));
+  const { globals, known, found, clock } = workspaceOf(JSON.stringify(functions), () =>
+    globalsOf(service, tables, functions),
+  );
   const codeOf = (query: string): KustoCode => {
     const code = known.get(query) ?? kusto.Language.KustoCode.ParseAndAnalyze(query, globals);
     known.set(query, code);
@@ -129,9 +132,10 @@ export function openKql(options: KqlOptions = {}): Kql {
       );
       if (fault) return unsupported(`${fault.code}: ${fault.message}`);
       const { loaded } = isLoaded(given) ? given : load(given);
+      clock.now = parseDatetime(now) ?? unsupported(`the time ${now}`);
       const engine: Engine = {
         kinds,
-        now: parseDatetime(now) ?? unsupported(`the time ${now}`),
+        clock,
         compile,
         table: evaluateTable,
         named: new Map(),
@@ -152,11 +156,17 @@ type Workspace = {
   readonly globals: Globals;
   readonly known: Map<string, KustoCode>;
   readonly found: WeakMap<KustoCode, readonly Diagnostic[]>;
+  readonly clock: Clock;
 };
 const workspaces = new Map<string, Workspace>();
 
 function workspaceOf(functions: string, globals: () => Globals): Workspace {
-  const workspace = workspaces.get(functions) ?? { globals: globals(), known: new Map(), found: new WeakMap() };
+  const workspace = workspaces.get(functions) ?? {
+    globals: globals(),
+    known: new Map(),
+    found: new WeakMap(),
+    clock: { now: datetime(0n) },
+  };
   workspaces.set(functions, workspace);
   return workspace;
 }

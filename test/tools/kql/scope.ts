@@ -70,10 +70,13 @@ export type Scope = {
   readonly input?: Table;
 };
 
+/** The time that `now()` gives. Each query of a workspace sets it, and compiled expressions read it when they are evaluated. */
+export type Clock = { now: Datetime };
+
 /** The two halves of the interpreter, each of which needs the other, and what is fixed for one query. */
 export type Engine = {
   readonly kinds: KindNames;
-  readonly now: Datetime;
+  readonly clock: Clock;
   table(node: SyntaxNode, scope: Scope): Table;
   compile(node: SyntaxNode, scope: Scope): Evaluate;
   /** Rows of a table of the workspace. */

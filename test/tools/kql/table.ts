@@ -2,6 +2,7 @@ import type { SyntaxNode } from './language-service.ts';
 import { type Scope, type Table, withoutArrival } from './scope.ts';
 import { calledBody, nameOf, part } from './syntax.ts';
 import { operators } from './tabular/index.ts';
+import { ofNoRows } from './tabular/no-rows.ts';
 import { datatable, print, range } from './tabular/sources.ts';
 import { union } from './tabular/union.ts';
 import { unsupported } from './unsupported.ts';
@@ -15,7 +16,8 @@ export function evaluateTable(node: SyntaxNode, scope: Scope): Table {
   const operator = operators[kind];
   if (!operator) return unsupported(kind);
   const input = scope.input ?? unsupported(`${kind} without rows before it`);
-  return operator(node, keepingArrival.has(kind) ? input : withoutArrival(input), scope);
+  const given = keepingArrival.has(kind) ? input : withoutArrival(input);
+  return (given.rows.length === 0 ? ofNoRows(node, kind, given) : undefined) ?? operator(node, given, scope);
 }
 
 /** After these a row is still the row of its table. */
