@@ -16,7 +16,7 @@ const examples = readTree('infra/examples/*.json');
 const optionsPage = 'infra/configuration.md';
 const optionsTable = /(<!-- config-table -->\n)([\s\S]*?)(\n<!-- \/config-table -->)/;
 
-/** `UPDATE=1 npm run test:unit -- test/docs.test.ts` writes the table anew. */
+/** `UPDATE=1 npm run test:unit -- test/docs.test.ts` regenerates the table. */
 test('the table of options is the one of the code', () => {
   const file = join(root, optionsPage);
   const page = readFileSync(file, 'utf8');
@@ -122,7 +122,7 @@ test('every link between documents leads to a file, and to a heading where it na
 /** Folders that a path in a document may be relative to, beside that of the document. */
 const bases = ['', 'src', 'src/sinks', 'infra', 'bicep', 'test'];
 
-test('every file of the project that a document names by its path is there', () => {
+test('every project file that a document names by its path exists', () => {
   const path = /`([\w.@-]+(?:\/[\w.@-]+)+\.(?:ts|md|json|yaml|bicep|bicepparam|kql|sh|svg))`/g;
   const named = [...documents].flatMap(([from, text]) =>
     [...text.replace(/^ *```[\s\S]*?^ *```$/gm, '').matchAll(path)].map(([, to = '']) => ({ from, to })),

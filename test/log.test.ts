@@ -95,7 +95,7 @@ test('lines written to a file are all in it', () => {
 });
 
 /**
- * Runs a child that logs 3 MB and says on stdout when it is through and still turning, while nobody reads its stderr; then it is told
+ * Runs a child that logs 3 MB and says on stdout when it has finished and its event loop still runs, while its stderr is not read; then it is asked
  * on stdin to log one more line and to end. `through` connects its stderr.
  */
 function startLogger(through: 'socket' | 'pipe') {

@@ -294,7 +294,7 @@ describe('an approval that a process left open', () => {
     }),
   );
 
-  test('that an operator requested is sent again whatever the policy', () =>
+  test('that an operator requested is retried regardless of the policy', () =>
     inDirectory({ answer: null }, async (before) => {
       const preempt = event({ eventType: 'Preempt', notBefore });
       await before.observe([preempt]);

@@ -42,7 +42,7 @@ export interface RigOptions {
   /** What Azure answers; null: nothing, ever. */
   readonly answer: ApprovalAnswer | null | ((eventId: string) => Promise<ApprovalAnswer>);
   readonly fresh: () => boolean;
-  /** The metadata service has told the name of this VM, or configuration does. Default: it has. */
+  /** Whether the name of this VM is known, from the metadata service or the configuration. Default: true. */
   readonly name: 'read' | 'configured' | 'stored';
   readonly outbox: (outbox: Outbox) => ApproverOptions['outbox'];
   readonly clock: FakeClock;

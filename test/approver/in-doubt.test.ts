@@ -43,7 +43,7 @@ describe('the policy approves nothing when in doubt', () => {
     ['reboot', reboot],
     ['longer freeze', event({ notBefore, durationSeconds: 9 })],
     ['freeze of more VMs', event({ notBefore, resources: ['web_0', 'web_1'] })],
-  ])('an EventId that was approved and comes back as a %s is not approved once more', (_, back) =>
+  ])('an approved EventId that reappears as a %s is not approved again', (_, back) =>
     inDirectory({}, async ({ observe, posts, killed }) => {
       await observe([]);
       await observe([freeze]);

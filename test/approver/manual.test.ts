@@ -49,7 +49,7 @@ describe('manual approval', () => {
     });
   });
 
-  test('finds the event in whatever letters, and while it names the VMs that were shown', async () => {
+  test('finds the event case-insensitively, while it names the VMs that were shown', async () => {
     const asked = { eventId: eventId.toLowerCase(), terms: { ...shown, resources: ['WEB_0'] } };
     expect(await whenRequested([preempt], asked)).toMatchObject({ ok: true });
   });

@@ -14,7 +14,7 @@ const place = join(
 );
 const python = join(place, 'bin/python');
 
-/** Null where the Azure CLI is there; else why not. */
+/** Null when the Azure CLI is installed; otherwise the reason why not. */
 export function whyNoAzureCli(): string | null {
   const { error, status, stderr } = spawnSync(python, ['-c', 'import azure.cli.core'], { encoding: 'utf8' });
   return error?.message ?? (status === 0 ? null : stderr.trim());

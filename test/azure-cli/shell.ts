@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 const subscription = '/subscriptions/11111111-2222-4333-8444-555555555555';
-/** What `az` answers here, whatever it is asked for. */
+/** What `az` prints here for every call. */
 export const virtualMachine = `${subscription}/resourceGroups/rg/providers/Microsoft.Compute/virtualMachines/web_3`;
 const scaleSet = `${subscription}/resourceGroups/rg/providers/Microsoft.Compute/virtualMachineScaleSets/web`;
 

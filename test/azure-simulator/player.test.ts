@@ -29,7 +29,7 @@ function scenario(name: string): Scenario {
 const stepsOf = (eventIds: readonly string[]): string[] =>
   imds.issued.filter(({ eventId }) => eventIds.includes(eventId)).map(({ step }) => step);
 
-/** So many steps each scenario issues for its events, in which order. */
+/** The steps that each scenario issues for its events, in order. */
 const plays: [name: string, steps: string[]][] = [
   ['freeze', ['scheduled', 'started', 'removed']],
   ['canceled', ['scheduled', 'removed']],

@@ -156,7 +156,7 @@ test('a token that is valid only for minutes is not fetched in a loop', async ()
   expect(asked.length).toBeLessThan(70);
 });
 
-test('without a token the endpoint is tried every 20 s whatever its Retry-After, and waiting callers get the token when it arrives', async () => {
+test('without a token the endpoint is tried every 20 s regardless of its Retry-After, and waiting callers get the token when it arrives', async () => {
   const source = setUp();
   const works = source.answer;
   source.answer = () => Promise.reject(new KnownFailure(retry('throttled', 'token-throttled', 'later', hour)));

@@ -25,7 +25,7 @@ const events = 2_000;
 const recordsPerEvent = 5;
 const inFlight = 16;
 
-/** In which order the records were told; batches hold one event each, so it decides how large they are. */
+/** The order in which the records were announced; batches hold one event each, so it decides how large they are. */
 const orders = {
   'one event after the other': (index: number) => Math.floor(index / recordsPerEvent),
   'all events side by side': (index: number) => index % events,
@@ -72,7 +72,7 @@ export async function drain({ starts }: { readonly starts: number }): Promise<vo
   report(rows);
 }
 
-/** Fills an outbox, then times from the first look at it to the last settled record. In s. */
+/** Fills an outbox, then measures the time from the first read to the last settled record. In s. */
 async function drainByBridge({ addresses, credential }: Hub, round: number, order: Order) {
   const directory = mkdtempSync(join(tmpdir(), 'drain-'));
   const sent: Batch[] = [];

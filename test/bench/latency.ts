@@ -60,7 +60,7 @@ async function measure(
   const child = spawn(process.execPath, flags, { stdio: ['ignore', 'ignore', 'inherit'], env });
   const polls = (): number => azure.imds.requests('scheduledevents', vm);
   await until(() => polls() > 2, { timeoutMs: 30_000 });
-  // Long enough for whatever a start still does.
+  // Long enough for startup work to finish.
   await sleep(4000);
   const latencies = [await preempt(azure, vm, polls), await preempt(azure, vm, polls)];
   child.kill();

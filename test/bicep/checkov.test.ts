@@ -126,7 +126,7 @@ describe.skipIf(missing !== null)('checkov', () => {
     expect(failed.map((one) => `${one.file_path} ${one.resource}: ${one.check_id} ${one.check_name}`)).toEqual([]);
   });
 
-  test('nothing is held against what is deployed, but for the exceptions, each of which is needed', () => {
+  test('Checkov reports nothing except the listed exceptions, each of which is needed', () => {
     const { unread, passed, failed } = of('arm', 'deployed');
     const excepts = (one: Judgement) =>
       exceptions.filter(({ check, resource }) => check === one.check_id && resource.test(one.resource));

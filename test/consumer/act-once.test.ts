@@ -19,7 +19,7 @@ import { historyOf, truthOf } from './worlds.ts';
 
 const begun = Date.now() - 600_000;
 
-/** The record of a step as one VM reports it, so many seconds after the first. */
+/** The record of a step as one VM reports it, this many seconds after the first. */
 const recordAt = (second: number, given: Partial<LifecycleRecord> = {}): LifecycleRecord =>
   ({
     ...sampleRecord({
@@ -234,7 +234,7 @@ describe('actOnce', () => {
     expect(errors).toContainEqual(new Error('no space left'));
   });
 
-  test('reports which message is invalid, and goes on with the others', async () => {
+  test('reports which message is invalid, and continues with the others', async () => {
     const { actions, acts, errors } = await subscriber(memoryStore());
     const messages = [
       { body: '{', properties: { 'cloudEvents:type': 'com.scheduledeventsbridge.heartbeat.v1' } },

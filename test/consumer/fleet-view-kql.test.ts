@@ -86,7 +86,7 @@ test.each([1, 2, 3])('the view of fleet %i holds open what truly is, as far as a
   const problemsOf = validatorOf('lifecycle-record.v1.json');
   expect(records.flatMap(problemsOf)).toEqual([]);
   const view = viewOf(records);
-  /** One that lost its state, and looked again, when the event was over. */
+  /** One that lost its state and polled again after the event had ended. */
   const isForgotten = ({ removedAt, vms, group }: (typeof fleet.events)[number]): boolean =>
     fleet.vms.some(
       (vm) =>

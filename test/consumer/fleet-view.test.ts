@@ -48,7 +48,7 @@ describe('the state of an event', () => {
     ]);
   });
 
-  test('of which only the end is known is over and affects no VM', () => {
+  test('of which only the end is known has ended and affects no VM', () => {
     expect(only(viewOf(seenBy('web_0', life).slice(-1)))).toMatchObject({
       isOpen: false,
       latest: null,
@@ -268,7 +268,7 @@ const inIds = (state: Pick<EventState, 'eventId' | 'end' | 'presumedEnd' | 'step
   state.presumedEnd && `${state.presumedEnd.recordId} ${state.presumedEnd.observedAt}`,
 ];
 
-test('any records are folded as the bridge folds them, whatever their order', () => {
+test('any records are folded as the bridge folds them, regardless of their order', () => {
   fc.assert(
     fc.property(arrivals, (sent) => {
       // Two records of one id and time that differ: a bridge never writes them.

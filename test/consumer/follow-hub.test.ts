@@ -95,7 +95,7 @@ describe('reading a hub', () => {
     ]);
   });
 
-  test('reports what a reader throws, and goes on reading without taking the batch for read', async () => {
+  test('reports what a reader throws, and continues reading without counting the batch as read', async () => {
     let isBroken = true;
     const { events, deliver } = await follow(
       { 0: holding(1) },

@@ -45,7 +45,7 @@ function arrivalsOf(accounts: readonly Account[], random: Random): readonly Life
     .map(({ record }) => record);
 }
 
-/** What truly is at the end: whether Azure lists the event still, and whether a VM that reported it has looked since it left. */
+/** The true state at the end: whether Azure still lists the event, and whether a VM that reported it has polled since it left. */
 export function truthOf({ world, accounts }: History, event: PlatformEvent) {
   const leftMs = leftForGoodMs(event);
   const key = event.id.toLowerCase();

@@ -41,7 +41,7 @@ const ours = [
 ];
 const isProgram = (word: string): boolean => [...ours, ...Object.keys(manuals), 'sudo'].includes(word);
 
-/** Code spans that begin with a program and go on: commands within a sentence. Paths on a machine are held in test/infra. */
+/** Code spans that begin with a program and have arguments: commands within a sentence. Paths on a machine are held in test/infra. */
 const spans: readonly Block[] = [...documents].flatMap(([path, text]) =>
   [...text.replace(/^ *```[\s\S]*?^ *```$/gm, '').matchAll(/`([^`\n]+)`/g)]
     .map(([, span = '']) => span)
@@ -112,7 +112,7 @@ function refusalOf(words: readonly string[]): string | null {
   }
 }
 
-/** The arguments of the bridge in a call of it, however it is started; null where the call is of something else. */
+/** The arguments in a call of the bridge, however it is started; null for a call of another program. */
 function argumentsOfBridge([program, ...words]: readonly string[]): readonly string[] | null {
   if (program === product || program === 'scheduled-events-simulator') return words;
   if (program === 'node' && /\.cjs$/.test(words[0] ?? '')) return words.slice(1);
@@ -202,7 +202,7 @@ test('the help of every other program names the verbs and options that are shown
   expect(faults).toEqual([]);
 });
 
-test('help that lacks an option or a verb is noticed', () => {
+test('help without an option or a verb is noticed', () => {
   expect(missingInHelp(['tar', '--extarct'])).toEqual(['--extarct']);
   expect(missingInHelp(['tar', '-xzf', 'a.tar.gz'])).toEqual([]);
 });

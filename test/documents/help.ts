@@ -15,7 +15,7 @@ interface Manual {
 
 const withHelp: Manual['help'] = (program, verbs) => [[program, ...verbs, '--help']];
 
-/** Programs of others. Their verbs and options are looked up in their own help, where they are installed. */
+/** Programs of others. Their verbs and options are looked up in their own help, when they are installed. */
 export const manuals: Readonly<Record<string, Manual>> = {
   'apt-get': {
     verbs: 1,
@@ -118,7 +118,7 @@ function helpPrintedBy(command: readonly string[]): string | null {
   const known = printed.get(command.join(' '));
   if (known !== undefined) return known;
   const [name = '', ...args] = command;
-  // As far away from node_modules/.bin as possible: a program of that name there would be another one.
+  // As far from node_modules/.bin as possible: a program of that name there would be another one.
   const path = (process.env.PATH ?? '').split(delimiter).filter((one) => !one.includes('node_modules'));
   const env = { ...process.env, PATH: path.join(delimiter) };
   const { error, stdout, stderr } = spawnSync(name, args, { encoding: 'utf8', timeout: 20_000, env });
@@ -127,7 +127,7 @@ function helpPrintedBy(command: readonly string[]): string | null {
   return help;
 }
 
-/** What the help of a program lacks of a call; null where the program is not installed. */
+/** The parts of a call that the help of a program does not have; null when the program is not installed. */
 export function missingInHelp(call: readonly string[]): readonly string[] | null {
   const [program = ''] = call;
   const verbs = verbsOf(call);

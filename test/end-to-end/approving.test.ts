@@ -38,7 +38,7 @@ const recordsOf = (azure: AzureSimulator): LifecycleRecord[] =>
 const phaseLines = (azure: AzureSimulator): string[] =>
   recordsOf(azure).map(({ phase, evidence }) => `${phase}: ${evidence.join(' ')}`);
 
-/** The records once there are so many, here and in the table, each at its place. */
+/** The records once there are `count` of them, here and in the table, each at its position. */
 async function phaseLinesOf(azure: AzureSimulator, count: number): Promise<string[]> {
   await until(() => recordsOf(azure).length >= count, { what: `${count} records`, timeoutMs: 60_000 });
   await until(() => tableRows(azure).length >= count, { what: 'rows' });
@@ -102,7 +102,7 @@ describe('a bridge that may approve what users ask for', { concurrent: true }, (
     ]);
   });
 
-  test('approves nothing while the file approve.disabled is there', async ({ azure, directory, start }) => {
+  test('approves nothing while the file approve.disabled exists', async ({ azure, directory, start }) => {
     start({ approve });
     await polled(azure, 2);
     const file = join(directory, 'approve.disabled');

@@ -20,7 +20,7 @@ test.override('simulator', { streams: { 'Custom-VmLifecycle_CL': columns, 'Custo
 
 interface Fault {
   readonly name: string;
-  /** Makes the trouble. What it gives back is laid over the configuration, or ends the trouble. */
+  /** Creates the problem. The result overrides the configuration, or ends the problem. */
   readonly make: (azure: AzureSimulator, directory: string) => Promise<Made> | Made;
   readonly what: string;
   readonly message: RegExp;

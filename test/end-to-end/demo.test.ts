@@ -67,7 +67,7 @@ describe.concurrent('the demo', () => {
     expect(processesOf(directory.path)).toEqual([]);
   });
 
-  test('names the missing step and the destination that lacks it, and fails', async ({ expect }) => {
+  test('names the missing step and the destination without it, and fails', async ({ expect }) => {
     using directory = temporaryDirectory('demo-loss');
     let printed = '';
     const losing = (azure: AzureSimulator): AzureSimulator => ({

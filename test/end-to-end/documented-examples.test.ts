@@ -47,7 +47,7 @@ test('the record in the README comes out of the commands above it', async () => 
   }
 });
 
-/** As for somebody whose own Node.js is older, where there is one: what the document shows works with it. */
+/** As for a user with an older Node.js, when one is installed: what the document shows works with it. */
 function strangersPath(): string {
   const { node, whyNot } = olderNode();
   if (whyNot) console.log(`  with the Node.js of the project on the PATH, not an older one:${whyNot}`);

@@ -13,8 +13,8 @@ const vms = ['web_0', 'web_1'];
 
 /**
  * SIGKILL at random moments, while events come and go and both sinks are slow. Each step stays listed until it is in the
- * outboxes: from then on it must arrive, whatever dies. What Azure takes back before any process has written it, nobody
- * can tell; that is not what is asked here.
+ * outboxes: from then on it must arrive, whichever process dies. What Azure removes before any process has written it cannot
+ * be known and is not tested here.
  */
 describe('a bridge that is killed again and again', () => {
   let azure: AzureSimulator;

@@ -66,7 +66,7 @@ describe('records pending during an outage of Azure arrive afterwards', { concur
     { name: 'the endpoint does not answer', fault: 'hang' },
     { name: 'it requests an hour of patience', fault: { status: 429, headers: { 'retry-after': '3600' } } },
   ])(
-    'no token is to be had, since $name: polling goes on, and everything arrives once there is one',
+    'no token is available, since $name: polling continues, and everything arrives once there is one',
     async ({ fault }, { azure, start }) => {
       azure.imds.fault('token', fault);
       start();

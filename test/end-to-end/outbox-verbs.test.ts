@@ -26,7 +26,7 @@ describe('an operator at a bridge that runs, and at one that stopped', { concurr
     await bridge.exited;
   }
 
-  /** Two events, of which the table refuses the rows of the first for ever. @returns that one. */
+  /** Two events; the table always refuses the rows of the first. @returns that one. */
   async function oneDeadLetter(azure: AzureSimulator, directory: string): Promise<string> {
     const refused = schedule(azure, 'Freeze');
     azure.logAnalytics.fault({ refuseRows: ({ EventId }) => EventId === refused });

@@ -6,7 +6,7 @@ import { configurationFor, startBridge, temporaryDirectory } from '../support/br
 import { firstCopies, hubRecords, tableRows } from '../support/delivered.ts';
 import { until } from '../support/until.ts';
 
-/** A bridge looks once a second. */
+/** A bridge polls once a second. */
 const minimumStepSeconds = 2;
 
 /** Plays it in front of a real bridge, and waits until both destinations hold an end of each of its events. */

@@ -42,7 +42,7 @@ async function mutePort(): Promise<number> {
   return (server.address() as { port: number }).port;
 }
 
-/** Each with a bridge and an Azure of its own, all begun at once: after two minutes somebody has to look. */
+/** Each with its own bridge and Azure, all started at once: an operator has to look after two minutes. */
 const late: readonly Late[] = [
   {
     name: 'the hub is down',

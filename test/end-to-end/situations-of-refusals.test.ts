@@ -39,7 +39,7 @@ const withoutRoles: readonly Situation[] = [
       stage.azure.eventHubs.fault(null);
       const { code, out } = await stage.command(['outbox', 'retry', '--now']);
       expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^Trying now: 1 for Event Hubs\./) });
-      // Far sooner than the next attempt by itself, which is minutes away after some failures.
+      // Far sooner than the next scheduled attempt, which is minutes later after several failures.
       await stage.untilStatus('the delivery', ({ sinks }) => sinks[0]?.waiting === 0, 10_000);
       for (const { EventId } of stage.azure.imds.document.Events) stage.azure.imds.remove(EventId);
       await stage.untilStatus(

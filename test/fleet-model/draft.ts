@@ -33,7 +33,7 @@ export const quietVm = (name: string): DraftVm => ({
   },
 });
 
-/** Whether the VM is there, up and not paused in all of this time: two impacts never overlap on one VM. */
+/** Whether the VM exists, is up and is not paused for all of this time: two impacts never overlap on one VM. */
 export function isFree(vm: DraftVm, fromMs: number, toMs: number): boolean {
   const span = { fromMs: fromMs - 2000, toMs: toMs + 2000 };
   if (vm.removedMs !== null && span.toMs >= vm.removedMs) return false;
@@ -116,10 +116,10 @@ export class DraftEvent {
   }
 }
 
-/** Where the clocks stood still as long as the machine did, time synchronisation sets them right 5 s later. */
+/** When the clocks stopped as long as the machine did, time synchronisation corrects them 5 s later. */
 function clocksThatStood({ clock, pauses }: DraftVm): ClockChange[] {
   const stood = pauses.filter(({ clocks }) => clocks !== 'run');
-  // Nobody sets a clock while the machine stands still.
+  // No clock is set while the machine is paused.
   const set = clock.map((change) => {
     const pause = stood.find((span) => contains(span, change.atMs));
     return pause ? { ...change, atMs: pause.toMs + 1 } : change;
@@ -133,7 +133,7 @@ function clocksThatStood({ clock, pauses }: DraftVm): ClockChange[] {
   return [...set, ...late].sort((a, b) => a.atMs - b.atMs);
 }
 
-/** Everything in the order of time, as whoever reads a VM expects it. */
+/** Everything in chronological order, as readers of a VM expect it. */
 export function finishVm(vm: DraftVm): Vm {
   const byStart = (a: { fromMs: number }, b: { fromMs: number }): number => a.fromMs - b.fromMs;
   vm.outages.sort(byStart);

@@ -8,7 +8,7 @@ export interface View {
   /** By event id. */
   readonly entries: ReadonlyMap<string, Entry>;
   readonly hasUnreadable: boolean;
-  /** The list is empty or short because the endpoint has just begun anew. */
+  /** The list is empty or incomplete because the endpoint has just restarted. */
   readonly isEmptyAfterReset: boolean;
   readonly body: string;
 }

@@ -221,7 +221,7 @@ const removal =
     const source = type === 'Terminate' ? 'User' : 'Platform';
     const event = draft(id, fromMs, { type, source, resources: [vm.name], noticeSeconds });
     const readyMs = noticeUntil(fromMs, noticeSeconds);
-    // The others need a VM to live on, and a removed one can suffer nothing more.
+    // The others need a VM that remains; nothing can happen to a removed one.
     if (random.chance(0.5)) return event.cancel(fromMs + random.int(3, noticeSeconds - 5) * second);
     const isStarted = random.chance(0.6);
     if (isStarted) start(event, readyMs, random);

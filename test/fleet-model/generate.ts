@@ -150,7 +150,7 @@ function restartProcess(vm: DraftVm, fromMs: number, random: Random): void {
   vm.processOutages.push({ fromMs, toMs, isClean: random.chance(0.5), losesState: random.chance(0.12) });
 }
 
-/** An endpoint on another host begins to count anew, and may know nothing for up to a minute. */
+/** An endpoint on another host restarts its counter, and may know nothing for up to a minute. */
 function resetAfterMoves(vm: DraftVm, random: Random): void {
   for (const atMs of vm.movesMs) {
     if (!random.chance(0.6)) continue;
@@ -171,7 +171,7 @@ function enableAnew(vm: DraftVm, random: Random): void {
   for (const { fromMs, toMs } of vm.processOutages) if (toMs - fromMs > 24 * 60 * minute) begin(toMs);
 }
 
-/** For one poll or two the document lacks an event that Azure means to be there. */
+/** For one or two polls the document omits an event that Azure still has. */
 function mistake(vm: DraftVm, { random, events }: Trouble): void {
   const event = random.pick(events);
   const first = event.listings[0]?.atMs ?? 0;

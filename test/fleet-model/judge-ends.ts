@@ -30,7 +30,7 @@ export function knowledgeOf(event: PlatformEvent, { vm }: Account, departure: De
   const { before, after, notBeforeMs, wasStarted, isOdd } = departure;
   const isApproved = event.approved?.vm === vm.name && event.approved.atMs <= after.fromMs;
   const isOneMore = after.view.incarnation - before.view.incarnation === 1;
-  // After a kill the last look is known from what was stored, up to a minute before.
+  // After a kill the last observation is known from storage, up to a minute before.
   const isGap = after.isAfterGap || (before.run !== after.run && !before.run.endsClean);
   const isAhead = notBeforeMs !== null && notBeforeMs - after.fromMs > aheadMs + noiseMs;
   const isPassed = notBeforeMs === null || notBeforeMs <= after.fromMs + noiseMs;
@@ -41,7 +41,7 @@ export function knowledgeOf(event: PlatformEvent, { vm }: Account, departure: De
   };
 }
 
-/** Ends that were said, too early, too late or not at all, and what they claim. */
+/** Ends that were reported, too early, too late or not at all, and what they claim. */
 export function judgeEnds(
   event: PlatformEvent,
   account: Account,
@@ -127,7 +127,7 @@ function wrongVerdicts(event: PlatformEvent, account: Account, departure: Depart
 export const restarts = new Set(['Reboot', 'Redeploy', 'Preempt', 'Terminate']);
 const impactEvidence = new Set(['boot-id-changed', 'physical-host-changed', 'pause-observed']);
 
-/** Words of evidence that are not so. Words that the model does not know are nobody's claim here. */
+/** Evidence that is false. Evidence that the model does not know counts as no claim. */
 export function untrueEvidence(
   event: PlatformEvent,
   { vm, observations }: Account,
@@ -147,7 +147,7 @@ export function untrueEvidence(
     'left-after-started': () => wasStarted,
     'left-before-not-before': () =>
       !wasStarted && notBeforeMs !== null && notBeforeMs - after.fromMs > aheadMs - noiseMs && !after.isAfterGap,
-    // Nothing could be told of an absence behind an unreadable entry.
+    // Behind an unreadable entry an absence cannot be determined.
     'observation-gap': () =>
       after.isAfterGap || after.missedMs > 9000 || before.run !== after.run || after.view.hasUnreadable,
     'not-before-passed': () => notBeforeMs !== null && notBeforeMs <= atMs + noiseMs,

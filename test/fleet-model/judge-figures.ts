@@ -114,7 +114,7 @@ function judgeNotice(
   if (judged) {
     const statedMs = 1000 * (judged.record.noticeSeconds ?? 0);
     const overMs = statedMs - trueMs;
-    // Where it was not seen to start, a pause that was measured tells when the impact came, or the poll after it does.
+    // When its start was not observed, a measured pause shows when the impact came, or else the poll after it.
     const pause = vm.pauses.find(({ cause, fromMs }) => cause === event.id && fromMs < shownMs);
     const isUntilPause = pause !== undefined && statedMs - (pause.fromMs - first.atMs) <= noiseMs;
     const measuredMs =
@@ -157,13 +157,13 @@ function judgeNotice(
   }
 }
 
-/** The list may be that of another host, which begins anew. */
+/** The list may be that of another host, which starts empty. */
 function isSoonAfterBoot({ observations }: Account, { atMs, stretch }: Step): boolean {
   const since = observations.find(({ run }) => run.boot === stretch.boot)?.atMs ?? 0;
   return stretch.boot > 1 && atMs - since <= 62_000;
 }
 
-/** After a kill the last look is known from what was stored, up to a minute before it. */
+/** After a kill the last observation is known from storage, up to a minute before it. */
 const wasKilledBefore = ({ observations }: Account, { stretch }: Step): boolean =>
   observations.some(({ run, atMs }) => atMs === stretch.previousMs && run !== stretch.run && !run.endsClean);
 
@@ -204,7 +204,7 @@ function judgeStarted(
   );
   const isUnseen = backs.length > life.steps.filter(({ kind }) => kind === 'back').length;
   const isStood = offMs < 0 && -offMs <= noiseMs + lengthOf(stood);
-  // Where no answer tells Azure's time, it is off by what the clocks stood before.
+  // When no answer carries Azure's time, it is off by the time that the clocks stopped before.
   const stoodBefore = vm.pauses.filter(({ clocks, toMs }) => clocks === 'stop' && toMs <= end.atMs);
   const isOffByStood = vm.endpoint.withoutDate.length > 0 && Math.abs(offMs) <= noiseMs + lengthOf(stoodBefore);
   const isFromReset = start !== undefined && isResetUnrecognized(account, start.atMs);
@@ -300,7 +300,7 @@ function judgeOutages(
   if (!before || !after || before.stream !== stream || after.stream !== stream) return;
   const trueMs = after.atMs - before.atMs;
   const text = `${booked}, true ${seconds(trueMs)}`;
-  // Without Date nobody knows what became of the clock while the machine was off.
+  // Without Date it is unknown what happened to the clock while the machine was off.
   const isClockKnown =
     clockErrorMs(vm, before.atMs) === clockErrorMs(vm, after.atMs) ||
     !vm.endpoint.withoutDate.some((span) => contains(span, after.atMs));
@@ -310,7 +310,7 @@ function judgeOutages(
       add('absent-by-mistake', end.atMs, text);
       return;
     }
-    // Else it looks like a restart of the guest for its own reasons.
+    // Otherwise it looks like a restart that the guest made itself.
     const isDue = life.steps.some(({ notBeforeMs }) => notBeforeMs !== null && notBeforeMs <= only.toMs);
     const isReboot = restarts.has(life.steps.at(-1)?.entry.type ?? '');
     const isReportPossible =
@@ -327,14 +327,14 @@ function judgeOutages(
     if (isOnly && isShown && isReported && names(first.entry.resources, vm.name)) add('outage-silent', end.atMs, text);
     return;
   }
-  // After a power cut the last look is known from what was stored: 5 s old near an impact, else up to a minute.
+  // After a power cut the last observation is known from storage: 5 s old near an impact, otherwise up to a minute.
   const storedMs = before.run.endsClean ? 0 : 62_000;
   const noiseMs = twoPollsMs + slowMs(account, before.atMs) + slowMs(account, after.atMs);
   if (1000 * booked - trueMs > noiseMs + storedMs || trueMs - 1000 * booked > noiseMs)
     add('outage-off', end.atMs, text);
 }
 
-/** All that one VM's last records say it stood still, next to how long it did. */
+/** The total pause that one VM's last records report, next to the true one. */
 export function judgePauseSum({ vm, records }: Account): Finding[] {
   const ends = new Map<string, Recorded>();
   for (const recorded of records) {

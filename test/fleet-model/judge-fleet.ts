@@ -31,7 +31,7 @@ export function judgeFleet(world: World, accounts: readonly Account[]): Finding[
   return [...presumed, ...ofEvents];
 }
 
-/** A lost state ends no event: whenever a stream begins anew, nothing that Azure lists may be taken to be over. */
+/** A lost state ends no event: when a stream restarts, nothing that Azure lists may be counted as ended. */
 function judgePresumed(world: World, all: readonly Recorded[]): Finding[] {
   const known = new Set(world.events.map(({ id }) => id.toLowerCase()));
   const isOther = ({ record, stream }: Recorded): boolean => stream > 0 && !known.has(record.eventId.toLowerCase());
@@ -81,7 +81,7 @@ function judgeFold(
   return findings;
 }
 
-/** The fleet is told to recover while somebody's impact is still to come. */
+/** The fleet is reported as recovering while the impact of a VM is still to come. */
 function judgeEarly(event: PlatformEvent, ofEvent: readonly Recorded[]): Finding[] {
   for (const recorded of ofEvent) {
     const { atMs } = recorded;
@@ -151,7 +151,7 @@ export function judgeIds(world: World, accounts: readonly Account[]): Finding[] 
   return findings;
 }
 
-/** The look showed more than one change: the one before it was over by then. */
+/** The observation showed more than one change: the one before it had ended by then. */
 function isMerged(event: PlatformEvent, { record, shownMs }: Recorded, accounts: readonly Account[]): boolean {
   const [before, last] = event.listings.filter(({ atMs }) => shownMs !== null && atMs <= shownMs).slice(-2);
   const observations = accounts.find(({ vm }) => vm.name === record.vmName)?.observations ?? [];
@@ -159,7 +159,7 @@ function isMerged(event: PlatformEvent, { record, shownMs }: Recorded, accounts:
   return !observations.some(({ view, atMs }) => view !== null && before.atMs < atMs && atMs <= last.atMs);
 }
 
-/** Names the step by what Azure did, whoever saw it. */
+/** Names the step by what Azure did, regardless of who observed it. */
 function stepOf(event: PlatformEvent, recorded: Recorded, shownMs: number): string {
   const { record } = recorded;
   if (isEnd(recorded)) return 'end';

@@ -3,7 +3,7 @@ import type { Account, Recorded } from './observer.ts';
 import type { Entry, PlatformEvent } from './world.ts';
 import { clockErrorMs, epochMs, names, statusIs } from './world.ts';
 
-/** Valid looks at one document without a gap, by one process. */
+/** Valid observations of one document without a gap, by one process. */
 export interface Stretch {
   readonly view: View;
   readonly stream: number;
@@ -13,9 +13,9 @@ export interface Stretch {
   readonly toMs: number;
   /** When the first of these answers was made. */
   readonly servedMs: number;
-  /** The valid look before it, in the same stream. */
+  /** The valid observation before it, in the same stream. */
   readonly previousMs: number | null;
-  /** Between the answers of that look and of this one. */
+  /** Between the answers of that observation and of this one. */
   readonly missedMs: number;
   /** Polls were missed before it for longer than a slow answer takes, or the machine was off. */
   readonly isAfterGap: boolean;
@@ -30,7 +30,7 @@ const offAfterMs = 24 * 3_600_000;
 /** Between two polls in a quiet time; see `polls.ts`. */
 const playedEveryMs = 9000;
 
-/** All valid looks of a VM, with those at the same document joined. */
+/** All valid observations of a VM, with those of the same document joined. */
 export function stretchesOf({ observations, views }: Account): readonly Stretch[] {
   const stretches: { -readonly [Key in keyof Stretch]: Stretch[Key] }[] = [];
   let [windowEndsMs, lastServedMs] = [0, 0];
@@ -68,7 +68,7 @@ export function stretchesOf({ observations, views }: Account): readonly Stretch[
   return stretches;
 }
 
-/** Less than five minutes before, the endpoint began anew without showing it: its counter was no lower than before. */
+/** Less than five minutes before, the endpoint restarted unnoticed: its counter was no lower than before. */
 export function isResetUnrecognized({ vm, observations, views }: Account, atMs: number): boolean {
   const incarnationOf = (observation: Account['observations'][number] | undefined): number | null =>
     observation?.view == null ? null : ((views[observation.view] as View).incarnation ?? null);
@@ -101,14 +101,14 @@ export interface Departure {
   readonly entry: Entry;
   /** The last one that was listed. */
   readonly notBeforeMs: number | null;
-  /** The look that showed it first. */
+  /** The observation that showed it first. */
   readonly firstMs: number;
   /** Ever seen as Started since it appeared. */
   readonly wasStarted: boolean;
   readonly isOdd: boolean;
-  /** First look at which it is listed again. */
+  /** First observation that lists it again. */
   readonly backMs: number | null;
-  /** Last valid look of the stream at which it was still absent. */
+  /** Last valid observation of the stream without it. */
   readonly watchedUntilMs: number;
   /** By then it has to be said. */
   readonly dueMs: number;
@@ -245,7 +245,7 @@ function dueOf({ after }: { readonly after: Stretch }, stretches: readonly Stret
   let dueMs = Math.max(after.fromMs, identityMs) + plainMs;
   for (const { view, fromMs, toMs, previousMs, isInWindow } of stretches) {
     if (toMs < after.fromMs) continue;
-    // What is due between two looks is said at the next one.
+    // What is due between two observations is reported at the next one.
     if (previousMs !== null && previousMs < dueMs && dueMs <= fromMs) dueMs = fromMs + plainMs;
     if (fromMs > dueMs) break;
     // A window that opens before it is decided is waited out from the first absence.

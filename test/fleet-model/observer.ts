@@ -18,11 +18,11 @@ import { clockErrorMs, epochMs, type Vm, type World } from './world.ts';
 
 export type { LifecycleRecord };
 
-/** A poll with what came of it. */
+/** A poll and its result. */
 export interface Observation {
   /** True time at which the answer was there. */
   readonly atMs: number;
-  /** True time at which the endpoint made it, which its `Date` tells. */
+  /** True time at which the endpoint made it, as in its `Date`. */
   readonly servedMs: number;
   /** Index of the view that was served; null: no valid answer. */
   readonly view: number | null;
@@ -56,7 +56,7 @@ export interface FoldedEnd {
   readonly eventId: string;
   readonly vmId: string | null;
   readonly end: LifecycleRecord | null;
-  /** Nobody recorded an end, and it is taken to be over because a VM that lost its state does not see it. */
+  /** No VM recorded an end; it counts as ended because a VM that lost its state does not observe it. */
   readonly isPresumed: boolean;
 }
 

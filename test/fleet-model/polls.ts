@@ -12,7 +12,7 @@ export interface Run extends Span {
   readonly losesState: boolean;
 }
 
-/** One request and its answer, before anybody looks into it. */
+/** One request and its answer, before it is parsed. */
 export interface Poll {
   readonly sentMs: number;
   /** When the endpoint made the answer. */
@@ -25,7 +25,7 @@ export interface Poll {
   readonly tickMs: { readonly longest: number; readonly total: number };
   /** How far wall time ran ahead of monotonic time since the poll before. */
   readonly wallStepMs: number;
-  /** Since the machine was started, on the guest's clock that nobody sets. */
+  /** Since the machine was started, on the guest's monotonic clock. */
   readonly monotonicMs: number;
 }
 
@@ -92,7 +92,7 @@ function pollAt(vm: Vm, sentMs: number, run: Run): Omit<Poll, 'tickMs' | 'wallSt
   const failure = failures.find((span) => contains(span, sentMs))?.code ?? null;
   const slowness = slow.find((span) => contains(span, sentMs));
   const tookMs = failure === 'timeout' ? 10_000 : (slowness?.answerMs ?? roundTripMs);
-  // An answer that comes while the machine stands still is read when it goes on.
+  // An answer that arrives while the machine is paused is read when it resumes.
   let arrivedMs = sentMs + tookMs;
   for (const pause of vm.pauses) if (contains(pause, arrivedMs)) arrivedMs = pause.toMs + 2;
   const servedMs = Math.min(arrivedMs, Math.round(sentMs + tookMs * (slowness?.servedAfter ?? 0.5)));
@@ -107,7 +107,7 @@ const caughtPoll = (pause: Pause, sentMs: number): Pick<Poll, 'sentMs' | 'served
   failure: pause.pollInFlight === 'failed' ? 'connection-reset' : null,
 });
 
-/** How long the monotonic clock stood still in this time. */
+/** How long the monotonic clock stopped in this time. */
 function stoodStillMs({ pauses }: Vm, fromMs: number, toMs: number): number {
   let sumMs = 0;
   for (const pause of pauses) {

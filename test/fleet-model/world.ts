@@ -1,5 +1,5 @@
 /**
- * What truly happens in one group of VMs, made before any VM looks at it. All times are milliseconds since the beginning of
+ * What truly happens in one group of VMs, generated before any VM observes it. All times are milliseconds since the beginning of
  * the world, on a clock that is right; `epochMs` is when that was.
  */
 export interface World {
@@ -63,7 +63,7 @@ export interface Outage extends Span {
   readonly isClean: boolean;
 }
 
-/** The machine stands still and goes on. */
+/** The machine is paused and resumes. */
 export interface Pause extends Span {
   /** Id of the event that caused it; null: a stall that has nothing to do with Azure. */
   readonly cause: string | null;
@@ -77,7 +77,7 @@ export interface Pause extends Span {
 export interface ClockChange {
   readonly atMs: number;
   readonly errorMs: number;
-  /** Somebody set the clock, which shows as a step of wall against monotonic time. */
+  /** The clock was set, which shows as a step of wall against monotonic time. */
   readonly isStep: boolean;
 }
 
@@ -86,7 +86,7 @@ export interface ProcessOutage extends Span {
   readonly losesState: boolean;
 }
 
-/** The counter of the endpoint begins anew; the list is empty for a while. */
+/** The counter of the endpoint restarts; the list is empty for a while. */
 export interface EndpointReset {
   readonly atMs: number;
   readonly emptyMs: number;

@@ -26,7 +26,7 @@ const sink: Sink = {
   close: async () => {},
 };
 
-/** An outbox with one record, a relay that cannot deliver it, and what tells of both. */
+/** An outbox with one record, a relay that cannot deliver it, and what reports both. */
 async function bridge() {
   const directory = temporaryDirectory('health-parts');
   onTestFinished(() => directory[Symbol.dispose]());

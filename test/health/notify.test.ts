@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../support/bridge-process.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { until } from '../support/until.ts';
 
-/** A `systemd-notify` that writes down what it is told, one line each time. */
+/** A `systemd-notify` that writes its arguments to a file, one line for each call. */
 function fakeSystemd() {
   const directory = temporaryDirectory('notify');
   onTestFinished(() => directory[Symbol.dispose]());

@@ -156,7 +156,7 @@ describe.skipIf(process.platform === 'win32')('the status socket', () => {
   });
 });
 
-test('on Windows it is a pipe named after the directory, whatever the case of its letters', () => {
+test('on Windows it is a pipe named after the directory, regardless of letter case', () => {
   const [pipe, ...others] = statusPaths('/State', 'win32');
   expect(pipe).toMatch(/^\\\\\.\\pipe\\scheduled-events-bridge-[0-9a-f]{16}$/);
   expect(others).toEqual([]);

@@ -19,7 +19,7 @@ const hub = (key: string) => ({
 });
 const proxy = (url: string) => ({ sinks: { stdout: {} }, proxy: { url } });
 
-test('the same configuration has the same hash in whatever order it is written, another one has another', () => {
+test('a configuration has the same hash in any key order, another one has another', () => {
   const one = configOf({ sinks: { stdout: {} }, imds: { timeoutSeconds: 5, pollIntervalSeconds: 2 } });
   const same = configOf({ imds: { pollIntervalSeconds: 2, timeoutSeconds: 5 }, sinks: { stdout: {} } });
   expect(configHash(one)).toMatch(/^[0-9a-f]{16}$/);

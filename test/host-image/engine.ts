@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 /** What `prepare` fetches. */
 const unpacked = join(cache, 'engine-1');
 export const baseArchive = (suite: string): string => join(cache, `base-${suite}-1.tar`);
-/** Tools of an administrator are not on everybody's path. */
+/** Administrator tools are not on the PATH of every user. */
 const path = [join(unpacked, 'usr/bin'), join(unpacked, 'usr/sbin'), process.env.PATH, '/usr/sbin', '/sbin'].join(':');
 const dockerd = join(unpacked, 'usr/sbin/dockerd');
 

@@ -43,7 +43,7 @@ describe.skipIf(why)(`the container image${why}`, () => {
     folder?.[Symbol.dispose]();
   }, fiveMinutes);
 
-  /** Options that put a configuration in its place; `more` wins. */
+  /** Options that mount a configuration; `more` takes precedence. */
   function configured(more: BridgeConfiguration = {}): readonly string[] {
     const tls = { caFile: '/etc/scheduled-events-bridge/authorities.pem' };
     const value = { ...configurationFor(azure, 'web_0', state), tls, ...more };

@@ -59,7 +59,7 @@ test.skipIf(whyNoMachine)(
     const said: string[] = [];
     for (const [number, module] of scriptModules.entries()) {
       const folder = `/var/lib/waagent/custom-script/download/${number}`;
-      // What is fetched, only root may read, and nobody write.
+      // What is fetched is readable by root only, and writable by no user.
       await machine.ok(`install -D -m 0500 /srv/${versions.first}.tar.gz ${folder}/${packageFile}`);
       const { line } = scriptCommand(module, { packageFile, configuration: settings });
       await machine.ok('cat >/run/command', { input: line });

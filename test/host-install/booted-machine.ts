@@ -35,7 +35,7 @@ export interface BootedMachine {
   ok(line: string, options?: Given): Promise<string>;
   /** Returns when everything has stopped. */
   powerOff(): Promise<void>;
-  /** Everything ends at once, and nothing hears of it. What was written is there at the next boot, synced or not. */
+  /** Everything ends at once, without a signal. What was written is there at the next boot, synced or not. */
   cutPower(): Promise<void>;
   /** On the same disk, with another boot id. */
   boot(): Promise<void>;

@@ -11,7 +11,7 @@ function mountsOf(...types: readonly string[]): string[] {
     .map((line) => line.split(' ')[4] ?? '');
 }
 
-/** In the hierarchy of version 2, wherever it is mounted. @throws Error where there is none, or none that can be written. */
+/** In the hierarchy of version 2, wherever it is mounted. @throws Error when none exists or none is writable. */
 export function makeControlGroup(name: string): string {
   const [root] = mountsOf('cgroup2');
   if (root === undefined) throw new Error('no control groups of version 2 are mounted');

@@ -38,7 +38,7 @@ test.skipIf(whyNoMachine)(
     const record = await site.arrives(site.announce());
     expect(record).toMatchObject({ bootId: machine.bootId, computer: 'deb', bridgeVersion: versions.first });
 
-    // What it compiled is run again, and what is pending is nobody else's.
+    // What it compiled runs again, and its pending records are its own.
     const files = await machine.ok(
       `set -o pipefail; find /var/lib/${command} /var/cache/${command} -printf '%u:%g %m %y\\n' | sort -u`,
     );

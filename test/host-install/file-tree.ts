@@ -13,7 +13,7 @@ const restless = [
 ];
 
 /**
- * Every file, folder and link on the disk of a machine: rights, owner, target, and the content of what is in /etc, but for the
+ * Every file, folder and link on the disk of a machine: rights, owner, target, and the content of what is in /etc, except for the
  * copies of the accounts before that `useradd` leaves, as `passwd-`. Sorted.
  */
 export async function treeOf({ ok }: BootedMachine): Promise<string[]> {

@@ -16,7 +16,7 @@ declare module 'vitest' {
 
 /** A folder for all that is temporary in this run, and in it the packages, made once for all test files. */
 export default async function setup({ provide }: TestProject): Promise<() => void> {
-  // Others than root read what is put into machines and images, whatever the umask of who runs this.
+  // Users other than root read what is put into machines and images, regardless of the caller's umask.
   process.umask(0o022);
   removeLeftovers();
   const folder = mkdtempSync(join(tmpdir(), ownName('')));

@@ -8,7 +8,7 @@ import { ownName } from './own-name.ts';
 /** What is kept from run to run. */
 export const cache = process.env.HOST_TESTS_CACHE ?? '/var/cache/scheduled-events-bridge-tests';
 
-/** Systems that nobody has booted, made by `prepare`; those but the first by `prepare all`. */
+/** Systems that were never booted, made by `prepare`; all but the first by `prepare all`. */
 export const images = {
   'Debian 13': join(cache, 'trixie-1'),
   'Debian 12': join(cache, 'bookworm-1'),

@@ -14,7 +14,7 @@ export function removeLeftovers(): void {
   for (const group of left(...hierarchies())) isGone(group);
 }
 
-/** What is in these folders of runs that are over. */
+/** What finished runs left in these folders. */
 const left = (...folders: readonly string[]): string[] =>
   folders
     .filter((folder) => existsSync(folder))
@@ -31,7 +31,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // Somebody else's is alive as well.
+    // A process of another user is alive as well.
     return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
   }
 }

@@ -35,7 +35,7 @@ const [major, minor] = version.split('.').map(Number);
 /** What is installed, one after the other. The names are those of files without their ending, and of the folder. */
 export const versions = {
   first: version,
-  /** It starts and goes on running, and never says that it is ready. */
+  /** It starts and keeps running, and never reports ready. */
   hangs: `${major}.${Number(minor) + 1}.0`,
   /** It ends as soon as it is started. */
   dies: `${major}.${Number(minor) + 1}.1`,
@@ -52,7 +52,7 @@ const faults: Readonly<Record<VersionName, string>> = {
 
 /**
  * Puts into `folder`, for every version, the folder that its archive unpacks to; for some also `<version>.tar.gz` and `<version>.deb`. The
- * first .deb is the one that is handed out; what else is there is packed in a hurry.
+ * first .deb is the one that is distributed; the others are packed with fast compression.
  */
 export async function makeVersions(folder: string, cache: string): Promise<void> {
   const { program, runtimeOf } = await sourcesHere();
@@ -72,7 +72,7 @@ export async function makeVersions(folder: string, cache: string): Promise<void>
   for (const name of packed) repack(deb, folder, versions[name]);
 }
 
-/** What is made of which version beside its folder, so that no time goes into what nobody installs. */
+/** What is made of which version beside its folder, so that only what is installed takes time. */
 const archived: readonly VersionName[] = ['first', 'next'];
 const packed: readonly VersionName[] = ['dies', 'next'];
 

@@ -69,7 +69,7 @@ export async function openSite(name: string, system?: System): Promise<Site> {
   };
 }
 
-/** Installs the first version from its folder, as by hand, and returns when it is ready. */
+/** Installs the first version from its folder, as an administrator would, and returns when it is ready. */
 export async function installed({ machine }: Pick<Site, 'machine'>): Promise<string> {
   return machine.ok(`/srv/${versions.first}/install.sh ${configuration}`);
 }

@@ -6,7 +6,7 @@ import { until } from '../support/until.ts';
 import { whyNoMachine } from './image.ts';
 import { command, installed, openSite } from './site.ts';
 
-/** A network, ordered as those of distributions are, that tells when it goes, with what systemd says then of the bridge, and waits until it is heard. */
+/** A network, ordered as those of distributions are, that reports when it stops, with what systemd says of the bridge at that time, and waits for an acknowledgement. */
 const network = (port: number): string => `
 [Unit]
 DefaultDependencies=no
@@ -63,7 +63,7 @@ test.skipIf(whyNoMachine)(
   },
 );
 
-/** Hears what one caller says, and answers. */
+/** Receives what one caller sends, and answers. */
 async function listen() {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -21,7 +21,7 @@ test.skipIf(whyNoMachine)(
     expect([planted.code, planted.err]).toEqual([126, expect.stringContaining('Permission denied')]);
     await machine.ok(`rm /var/lib/${command}/planted`);
 
-    // A masked unit keeps no package from being installed, and is not started behind anybody's back.
+    // A masked unit prevents no installation, and is not started.
     await machine.ok(`systemctl mask --now ${unit}`);
     expect(await machine.ok(`dpkg -i /srv/${versions.next}.deb`)).toContain('The unit is masked');
     expect(await site.status()).toMatchObject({ version: versions.next, service: { active: 'inactive' } });
@@ -41,7 +41,7 @@ test.skipIf(whyNoMachine)(
     await machine.ok(`systemctl revert ${unit}`);
     expect(await property('CPUQuotaPerSecUSec')).toBe(quota);
 
-    // By hand, past the installer: it is tried once, and is failed until somebody has corrected it.
+    // Written directly, without the installer: it is tried once, and stays failed until it is corrected.
     await machine.ok(`cp /etc/${command}/config.json /run/right.json && echo '{}' >/etc/${command}/config.json`);
     await machine.run(`systemctl restart ${unit}`);
     await until(async () => (await property('ActiveState')) === 'failed', { what: 'a failed service' });

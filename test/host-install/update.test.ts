@@ -35,7 +35,7 @@ test.skipIf(whyNoMachine)(
       active: 'active',
       refused: { version: versions.dies },
     });
-    // It does not stand in the way of other packages, and nothing is tried again behind anybody's back.
+    // It does not block other packages, and nothing is retried automatically.
     await machine.ok('apt-get --assume-yes --fix-broken install && dpkg --configure -a');
     expect((await site.status()).service?.pid).toBe(service?.pid);
     expect(await machine.run(`${command} service status`)).toMatchObject({

@@ -3,7 +3,7 @@ import type { Clock } from '../../src/clock.ts';
 import { createPauses } from '../../src/host/pauses.ts';
 import { settled } from '../support/fake-clock.ts';
 
-/** A clock whose time passes without anybody being woken: as for a process that is stopped, or busy. */
+/** A clock that advances without firing timers: as for a process that is stopped, or busy. */
 function createStallingClock() {
   let nowMs = 5000;
   let sleeper: { readonly at: number; readonly wake: () => void } | null = null;

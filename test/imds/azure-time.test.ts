@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readAzureTime } from '../../src/imds/azure-time.ts';
 
 const date = 'Sun, 01 Mar 2026 12:00:00 GMT';
-/** Our clock, so many milliseconds after the second that the answer names. */
+/** The local clock, `ms` after the second that the answer names. */
 const arriving = (ms: number, roundTripMs = 0) => ({
   arrivedAt: new Date(Date.parse(date) + ms),
   roundTripMs,

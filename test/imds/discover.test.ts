@@ -38,7 +38,7 @@ function discoveryIn(reachable: Set<string>, root = machine) {
 }
 
 describe('the endpoint "auto"', () => {
-  test('is the link-local address when that is reachable, whatever the lease files contain', async () => {
+  test('is the link-local address when that is reachable, regardless of the lease files', async () => {
     const { locate, tried, said } = discoveryIn(new Set([linkLocal, '168.63.129.16']));
     expect(await locate(never)).toEqual({ kind: 'found', endpoint: 'http://169.254.169.254' });
     expect(tried).toEqual([linkLocal]);

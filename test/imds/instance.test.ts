@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { observerFrom, parseInstance, parseTags } from '../../src/imds/instance.ts';
 
-/** A VM of a uniform scale set, as 2023-11-15 tells it. */
+/** A VM of a uniform scale set, as version 2023-11-15 returns it. */
 const compute = {
   azEnvironment: 'AzurePublicCloud',
   location: 'westeurope',
@@ -156,7 +156,7 @@ describe('configured fields', () => {
 });
 
 describe('tags', () => {
-  test('only those that are named, whatever their letter case', () => {
+  test('only those that are named, regardless of letter case', () => {
     expect(parseTags({ compute }, ['owner', 'environment'])).toEqual({ owner: 'web-team' });
     expect(parseTags({ compute }, ['note'])).toEqual({ note: 'a:b;c' });
     expect(parseTags({ compute }, [])).toEqual({});

@@ -43,7 +43,7 @@ const stored = (vmName: string, rest: Partial<Observer> = {}): Observer => ({
   ...rest,
 });
 
-/** A watch on a service that gives these answers one after the other, the last one for ever. */
+/** A watch on a service that gives these answers in order, and repeats the last. */
 function watchOn(answers: readonly InstanceAnswer[], options: Partial<ObserverWatchOptions> = {}) {
   const clock = createFakeClock();
   const askedAt: number[] = [];

@@ -9,7 +9,7 @@ import { root } from '../support/source-tree.ts';
 
 const tablesInReadme = /(<!-- costs -->\n)([\s\S]*?)(\n<!-- \/costs -->)/;
 
-/** `UPDATE=1 npm run test:unit -- test/infra/costs.test.ts` writes the tables anew. */
+/** `UPDATE=1 npm run test:unit -- test/infra/costs.test.ts` regenerates the tables. */
 test('the costs in infra/costs.md are those that the script computes now', () => {
   const file = join(root, 'infra/costs.md');
   const readme = readFileSync(file, 'utf8');
@@ -44,7 +44,7 @@ test('sizes are measured with the encoders: a message holds more than a row, and
   expect(record.message).toBeLessThan(64 * 1024);
 });
 
-/** Round figures, so that what comes out can be reckoned by heart. */
+/** Round figures, so that the results can be calculated mentally. */
 const sizes: Sizes = {
   record: { message: 3000, row: 2000, billed: 1000 },
   heartbeat: { row: 1000, billed: 1000 },

@@ -36,7 +36,7 @@ const packed = contentsOf({
   key: null,
 }).map(({ path }) => path);
 
-test('every file that a document of infra/ names is there', () => {
+test('every file that a document of infra/ names exists', () => {
   const named = inBackticks(withoutBlocks).filter((name) =>
     // What begins with a slash is on a machine.
     /^[\w.][\w./-]*(\.(bicep|bicepparam|ts|json|yaml|md|sh)|\/)$/.test(name),

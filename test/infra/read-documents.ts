@@ -9,7 +9,7 @@ export function textOfDocument(name: string): string {
   if (text === undefined) throw new Error(`There is no infra/${name}`);
   return text;
 }
-/** All documents of `infra/`, but for the table of costs, which is generated. */
+/** All documents of `infra/`, except the table of costs, which is generated. */
 export const allDocuments = [...documents.values()]
   .map((text) => text.replace(/<!-- costs -->[\s\S]*<!-- \/costs -->/, ''))
   .join('\n');

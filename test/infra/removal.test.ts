@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { section } from './read-documents.ts';
 
-/** What is there before the removal, and what has to be gone before Azure deletes it. */
+/** What exists before the removal, and what must be removed before Azure deletes it. */
 const needsGone: Readonly<Record<string, readonly string[]>> = {
   assignment: [],
   rights: ['assignment'],
@@ -19,7 +19,7 @@ const needsGone: Readonly<Record<string, readonly string[]>> = {
   platform: ['identity on VMs', 'rights on the identity', 'gallery', 'locks'],
 };
 
-/** What a command takes away. */
+/** What a command removes. */
 const takesAway: readonly (readonly [command: RegExp, what: string])[] = [
   [/^az policy assignment delete /, 'assignment'],
   [/^az role assignment delete .* --scope \/providers\/Microsoft.Management/, 'rights'],

@@ -25,7 +25,7 @@ const given = [...readTree('bicep/**/*.bicep', 'infra/*.bicep')].flatMap(([path,
 );
 
 const readme = readTree('infra/security.md').get('infra/security.md') ?? '';
-/** The same as the table tells it: role in the second column, file in the last one. */
+/** The same from the table: role in the second column, file in the last one. */
 const documented = [...readme.matchAll(/^\|[^|]+\| \*([^*|]+)\* \|[^\n]*\| `([\w.-]+\.bicep)` \|$/gm)].map(
   ([, role, file]) => `${role} · ${file}`,
 );

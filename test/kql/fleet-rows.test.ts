@@ -48,7 +48,7 @@ describe('the demo fleet', () => {
 
 /**
  * Without times and ids, without the order within one document, which is that of ids, and without the record that a new
- * stream makes after five minutes: only the counted time goes on for so long.
+ * stream makes after five minutes: only simulated time advances that far.
  */
 const inCommon = (rows: readonly Row[]): string[] =>
   rows

@@ -5,7 +5,7 @@ import { at, event, nothing, type ObservationSpec, observe, phaseLines, started 
 
 const scheduled = event();
 const redeploy = event({ eventType: 'Redeploy', resources: ['web_0', 'web_1'] });
-/** Nobody confirms an absence but what is listed here. */
+/** Only what is listed here confirms an absence. */
 const waiting = (observations: readonly ObservationSpec[], enablingMs = 0) =>
   observe(observations, { confirms: false, enablingMs });
 const words = (observations: readonly ObservationSpec[], enablingMs = 0) =>
@@ -14,14 +14,14 @@ const announced = 'Scheduled: said-by-azure';
 const canceled = 'Canceled: left-before-not-before';
 
 describe('an end needs more than one observation', () => {
-  test('a document that lacks the event by mistake does not end it', () => {
+  test('a document without the event, by mistake, does not end it', () => {
     expect(words([nothing, { events: [scheduled] }, nothing, { events: [scheduled] }])).toEqual([announced]);
     expect(words([nothing, { events: [started(scheduled)] }, nothing, { events: [started(scheduled)] }])).toHaveLength(
       1,
     );
   });
 
-  test('a second document that lacks it ends it, with the time of the first', () => {
+  test('a second document without it ends it, with the time of the first', () => {
     const other = { events: [event({ eventId: 'other', resources: ['web_7'] })] };
     const { records } = waiting([nothing, { events: [scheduled] }, nothing, other]);
     expect(phaseLines(records)).toEqual([announced, canceled]);

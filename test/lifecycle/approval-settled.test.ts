@@ -13,7 +13,7 @@ const intended = (state: LifecycleState): LifecycleState => ({
 });
 const timeless = event({ ...reboot, notBefore: null });
 
-/** What the last look tells, seconds after noon by Azure's clock. */
+/** What the last observation reports, seconds after noon by Azure's clock. */
 function outcomeAfter(observations: readonly ObservationSpec[], seconds: number): string {
   const earlier = observe(observations.slice(0, -1));
   const { state, records } = observe(observations);

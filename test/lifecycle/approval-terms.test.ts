@@ -46,7 +46,7 @@ describe('the terms of an approval', () => {
     agreed,
     { eventType: null, eventSource: null, durationSeconds: null, resources: null, listedTwice: true },
     { ...agreed, durationSeconds: -1, resources: [] },
-  ])('come back from JSON: %j', (terms) => expect(readTerms(JSON.parse(JSON.stringify(terms)))).toEqual(terms));
+  ])('round-trip through JSON: %j', (terms) => expect(readTerms(JSON.parse(JSON.stringify(terms)))).toEqual(terms));
 
   const { eventType: _, ...withoutType } = agreed;
   test.each<unknown>([

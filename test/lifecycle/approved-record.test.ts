@@ -21,7 +21,7 @@ const ofOthers = event({ ...reboot, resources: ['web_1'] });
 const approvalOf = (state: LifecycleState, outcome: 'accepted' | 'refused' | 'outcome-unknown', cause = 'by-hand') =>
   recordApproval(state, { eventId, outcome, cause, at: new Date(at(10)), observer, bridgeVersion: '1.2.3' });
 
-/** Just before this look it is approved. */
+/** It is approved just before this observation. */
 const approvedBefore = (
   observation: ObservationSpec,
   outcome: 'accepted' | 'refused' = 'accepted',
@@ -67,7 +67,7 @@ describe('the record of an approval', () => {
     expect(other.record.transitionId).not.toBe(record.transitionId);
   });
 
-  test('whatever the outcome, the step is the same and the outcome is its evidence', () => {
+  test('for every outcome, the step is the same and the outcome is its evidence', () => {
     const records = (['accepted', 'refused', 'outcome-unknown'] as const).map(
       (outcome) => approvalOf(seen.state, outcome).record,
     );

@@ -35,7 +35,7 @@ describe('the documents of others', () => {
     ]);
   });
 
-  /** `UPDATE=1 npm run test:unit -- test/lifecycle/documents.test.ts` writes them anew: a change of them is a change of the contract. */
+  /** `UPDATE=1 npm run test:unit -- test/lifecycle/documents.test.ts` regenerates them: a change of them is a change of the contract. */
   test('its records are, to the letter, those that subscribers are promised', () => {
     const file = join(import.meta.dirname, '../fixtures/records/live-migration.json');
     const records = read('WestNO_1', inApril, liveMigration);

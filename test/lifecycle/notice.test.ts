@@ -14,7 +14,7 @@ const ahead = 3600;
 interface Case {
   readonly name: string;
   readonly seen: readonly ObservationSpec[];
-  /** Of the last record: the time between the first sight and the true beginning of the impact. */
+  /** Of the last record: the time between the first sighting and the true beginning of the impact. */
   readonly notice: number | null;
   readonly startSeen: boolean | null;
   readonly word?: string;
@@ -109,7 +109,7 @@ test.each(cases)('the notice of an event $name', ({ seen, notice, startSeen, wor
   if (word) expect(record?.evidence).toContain(word);
 });
 
-test("a record is urgent by Azure's time, whatever our clock shows", () => {
+test("a record is urgent by Azure's time, regardless of the local clock", () => {
   const observations = (clockAheadSeconds: number, notBefore: string): ObservationSpec[] =>
     [nothing, { events: [event({ notBefore })] }].map((observation) => ({ ...observation, clockAheadSeconds }));
   const [fast] = observe(observations(ahead, at(900))).records;

@@ -13,7 +13,7 @@ const restarted = (state: LifecycleState): LifecycleState => ({
   ...(JSON.parse(JSON.stringify({ undecided: state.undecided })) as Pick<LifecycleState, 'undecided'>),
 });
 
-/** The same, a minute's worth of looks forgotten: `lastDocumentAt` is stored once a minute. */
+/** The same, without the observations of the last minute: `lastDocumentAt` is stored once a minute. */
 const crashed = (state: LifecycleState): LifecycleState => ({
   ...restarted(state),
   lastDocumentAt: state.lastDocumentAt && new Date(Date.parse(state.lastDocumentAt) - 59_000).toISOString(),
@@ -160,7 +160,7 @@ const inWhole = (seconds: number | null): number | null => (seconds === null ? n
 
 const unknownMachine = { bootId: null, physicalHost: null, previousPhysicalHost: null };
 
-/** A repeat is a millisecond nearer to the next look: that much shorter is an outage after it, and longer a notice. */
+/** A repeat is a millisecond nearer to the next observation: an outage after it is shorter by that, and a notice longer. */
 const inWholeSeconds = (records: readonly LifecycleRecord[]): readonly LifecycleRecord[] =>
   records.map((record) => ({
     ...record,
@@ -175,7 +175,7 @@ function expectNotStronger(after: LifecycleRecord, before: LifecycleRecord | und
   for (const field of ['noticeSeconds', 'startedSeconds'] as const) {
     expect([before[field], null]).toContain(after[field]);
   }
-  // After a power cut the last look on disk may be a minute older than the last look: an upper bound.
+  // After a power cut the last observation on disk may be a minute older than the last one made: an upper bound.
   const outage = { before: before.observedOutageSeconds, after: after.observedOutageSeconds };
   if (outage.before === null) expect(outage.after).toBeNull();
   else {

@@ -5,7 +5,7 @@ const scheduled = event();
 const lives = (...observations: Parameters<typeof observe>[0][number][]) => observe([nothing, ...observations]).records;
 
 describe('the fields of a record besides its phase', () => {
-  test('notice is the time from first sight to the start', () => {
+  test('notice is the time from the first sighting to the start', () => {
     const [first, second] = lives({ events: [scheduled] }, { events: [started(scheduled)], after: 8 });
     expect(first).toMatchObject({ firstSeenAt: at(2), startedAt: null, noticeSeconds: 898 });
     expect(second).toMatchObject({ firstSeenAt: at(2), startedAt: at(10), noticeSeconds: 8 });
@@ -19,7 +19,7 @@ describe('the fields of a record besides its phase', () => {
     expect(observe([{ events: [scheduled] }]).records[0]?.noticeSeconds).toBeNull();
   });
 
-  test('a notBefore that had passed at first sight gave no notice, not a negative one', () => {
+  test('a notBefore that had passed at the first sighting gave no notice, not a negative one', () => {
     expect(lives({ events: [event({ notBefore: at(-60) })] })[0]?.noticeSeconds).toBe(0);
   });
 
@@ -215,7 +215,7 @@ describe('a record stays small', () => {
     expect(record?.description).toMatch(/^(é€😀)+(é|é€)?…$/u);
   });
 
-  test('a record stays below 64 KB, whatever Azure answers', () => {
+  test('a record stays below 64 KB for any answer of Azure', () => {
     const huge = event({
       resources: [...names, 'web_0'],
       description: '"\u0001\n'.repeat(50_000),

@@ -125,7 +125,7 @@ describe('a notBefore that slides for hours', () => {
     expect(Object.keys([...state.events.values()][0]?.recorded ?? {}).length).toBeLessThanOrEqual(countedSteps);
   });
 
-  test('gives no id twice, also when it comes back to where it was', () => {
+  test('gives no id twice, also when it returns to an earlier status', () => {
     const { records } = observe([nothing, ...slides, ...slides, nothing]);
     const ids = records.map(({ recordId }) => recordId);
     expect(new Set(ids).size).toBe(ids.length);

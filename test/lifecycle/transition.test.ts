@@ -125,7 +125,7 @@ describe('until the observer is known', () => {
     ]);
   });
 
-  test('an event that left for two documents and came back has ended and come back', () => {
+  test('an event that is absent from two documents and reappears has ended and reappeared', () => {
     const away: ObservationSpec = { events: [], incarnation: 2, after: 2 };
     const observations: readonly ObservationSpec[] = [
       { events: [scheduled], incarnation: 1 },

@@ -14,7 +14,7 @@ describe('whose outbox it is', () => {
     readonly name: string;
     readonly stored: readonly [observer: Observer, bootId: string | null] | null;
     readonly bootId: string | null;
-    /** What the metadata service tells; null: it does not answer. */
+    /** What the metadata service returns; null: it does not answer. */
     readonly reported: Observer | null;
     /** Whether sending may begin, and whether what was stored is still there. */
     readonly confirmed: boolean;

@@ -11,7 +11,7 @@ import { createHarness } from './harness.ts';
 /** Each is the start of a process, which takes seconds on a busy machine. */
 const kills = 20;
 
-/** Runs the writer on this directory, ends it a random moment after so many lines, and returns the lines. */
+/** Runs the writer on this directory, kills it a random time after this many lines, and returns the lines. */
 async function runAndEnd(
   directory: string,
   lines: number,
@@ -63,7 +63,7 @@ describe(`a writer that is killed ${kills} times`, () => {
       pending: pending.length,
       delivered: position - pending.length,
     });
-    // State and records are of one transaction: the newest record of each event is the one that its memory knows of.
+    // State and records are of one transaction: the newest record of each event is the last one in its memory.
     const newest = new Map(all.map((entry) => [entry.eventKey, entry.position]));
     for (const [key, memory] of events) expect(newest.get(key)).toBe(memory.sequence);
     console.log(`  ${kills} kills, ${position} records, ${delivered.size} deliveries known, none lost`);

@@ -161,7 +161,7 @@ describe('a commit that fails', () => {
     appendRecords(outbox, { eventId: 'ENDED', count: 300, open: false });
     outbox.settle('hub', [{ position: 301, state: 'delivered' }], noProgress);
     appendRecords(outbox, { eventId: 'OPEN', count: 600 });
-    // 200 too many: of those 300 that everybody has.
+    // 200 too many: those 300 are settled for every sink.
     expect(outbox.storage.undurable).toBe(memoryBounds.records);
     expect(outbox.counters().hub).toMatchObject({
       accepted: 1200,

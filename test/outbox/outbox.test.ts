@@ -96,7 +96,7 @@ describe('append', () => {
     ]);
     outbox.append({ ...outbox.state, events, incarnation: 1 }, []);
     const db = new DatabaseSync(join(harness.directory, 'outbox.sqlite'));
-    // A mark that only a write of this row takes away.
+    // A mark that only a write of this row removes.
     db.exec(`UPDATE events SET json = json || ' '`);
     outbox.append({ ...outbox.state, events: new Map([...events, ['two', { ...two, open: false }]]) }, []);
     const rows = db.prepare(`SELECT eventKey, json LIKE '% ' AS untouched, open FROM events ORDER BY eventKey`).all();

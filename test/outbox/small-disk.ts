@@ -6,7 +6,7 @@ import { join } from 'node:path';
 /** A real file system of a few megabytes, which can be filled and made read-only. */
 export interface SmallDisk extends Disposable {
   readonly path: string;
-  /** Leaves so many bytes free. */
+  /** Leaves this many bytes free. */
   fill(free?: number): void;
   empty(): void;
   mount(how: 'ro' | 'rw'): void;

@@ -40,7 +40,7 @@ function place(harness: Harness, release: string): void {
   writeFileSync(join(harness.directory, 'outbox.sqlite'), unzipped(`${release}.sqlite.gz`));
 }
 
-/** Everything that was written is there: stream, events, records with their ids, deliveries, approvals, the VM's name. */
+/** Everything that was written is kept: stream, events, records with their ids, deliveries, approvals, the VM's name. */
 function expectAll(outbox: Outbox, written: Written): void {
   expect(outbox.recovery).toBeNull();
   expect(outbox.state).toMatchObject({ streamId: written.streamId, position: written.position });
@@ -188,7 +188,7 @@ interface Stored {
   readonly events: Readonly<Record<string, { readonly open: boolean }>>;
 }
 
-/** What a build before moments, snapshots and bookings wrote: rows of the state as they stood in its file. */
+/** What a build before moments, snapshots and bookings wrote: rows of the state as in its file. */
 const stored: Stored = JSON.parse(
   readFileSync(join(import.meta.dirname, '../fixtures/state/before-moments.json'), 'utf8'),
 );
@@ -211,7 +211,7 @@ test('an event that 0.1.0 found absent around a reset ends', () => {
   expect(outbox.state.position).toBe(stored.lifecycle.position);
   expect([...outbox.state.events.keys()].sort()).toEqual(Object.keys(stored.events).sort());
   expect(outbox.state.snapshotDue).toBe(false);
-  // It goes on from there: what was open ends, what had been absent around a reset too.
+  // It continues from there: what was open ends, and so does what had been absent around a reset.
   const { records } = observe(
     [
       { events: [], incarnation: 4, after: 400 },

@@ -1,6 +1,6 @@
 /**
  * A process that appends and settles until it is killed: `node writer-process.ts <directory>`. Writes a line for what it
- * was told is durable: `a <position>` of the newest record, `d <position>` of one that was settled.
+ * was reported durable: `a <position>` of the newest record, `d <position>` of one that was settled.
  */
 import { writeSync } from 'node:fs';
 import { systemClock } from '../../src/clock.ts';

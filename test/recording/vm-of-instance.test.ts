@@ -3,7 +3,7 @@ import { instanceMetadata } from '../../src/azure-simulator/imds/instance.ts';
 import { createVm } from '../../src/azure-simulator/imds/vm.ts';
 import { vmOfInstance } from '../../src/recording/vm-of-instance.ts';
 
-test('a VM made of the instance metadata of another is that VM, but for its tags', () => {
+test('a VM made of the instance metadata of another is that VM, except for its tags', () => {
   const vm = createVm({
     name: 'db_7',
     vmId: '2a1c1b1e-0000-4000-a000-000000000007',

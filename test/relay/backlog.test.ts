@@ -95,7 +95,7 @@ describe('the loaded part of the backlog', () => {
 });
 
 describe('an urgent record', () => {
-  test('is loaded whatever is pending before it', async () => {
+  test('is loaded regardless of what is pending before it', async () => {
     await harness.appendMany(times(500, 'a'));
     append('b');
     backlog.load();

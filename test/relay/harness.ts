@@ -24,7 +24,7 @@ export interface Harness {
   readonly lines: string[];
   /** Aborts what `drain` started. */
   readonly stop: AbortController;
-  /** Appends records, one for each: positions go on from the last. */
+  /** Appends records, one for each: positions continue from the last. */
   append(...records: readonly RecordSpec[]): void;
   /** The same for thousands: the outbox takes several turns of the event loop to write them. */
   appendMany(records: readonly RecordSpec[]): Promise<void>;

@@ -24,7 +24,7 @@ const stories = fc.record({
     minLength: 1,
     maxLength: 25,
   }),
-  /** After how many records the process dies and comes back. */
+  /** After how many records the process dies and restarts. */
   restartAfter: fc.option(fc.nat(25), { nil: null }),
   batchBy: fc.constantFrom('event' as const, 'any' as const),
   inFlight: fc.integer({ min: 1, max: 4 }),
@@ -81,7 +81,7 @@ function destination(fateOf: (position: number) => Fate) {
   };
 }
 
-test('whatever a sink answers, every record is delivered in order per event, or becomes a dead letter if it alone is refused', async () => {
+test('for any answers of a sink, every record is delivered in order per event, or becomes a dead letter if it alone is refused', async () => {
   await fc.assert(
     fc.asyncProperty(stories, async (story) => {
       const { records, batchBy, inFlight, most, answerMs, appendMs, random } = story;

@@ -7,7 +7,7 @@ const appeared = { seen: 0, ours: 0 };
 const seen = { kind: 'unchanged', azureTime: null, clockOffsetSeconds: 0 } as const;
 const failed = (code: string) => ({ kind: 'unavailable', code, reason: `It is ${code}.`, retryAfterMs: null }) as const;
 
-/** What the service answers after these looks, one after the other, each so many seconds after the one before. */
+/** What the service answers after these polls, in order, each this many seconds after the one before. */
 async function answered(polls: readonly (typeof seen | ReturnType<typeof failed>)[], everySeconds = 1) {
   const clock = createFakeClock();
   const { record: onPoll, counts } = createPollCounts(clock);

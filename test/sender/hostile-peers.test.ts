@@ -44,7 +44,7 @@ test('an event hub that closes the connection during authorization is retried, a
     cause: 'throttled',
     code: 'quota-exceeded',
   });
-  // Told by the connection, not by the time-out of 10 s whose timer throws.
+  // Reported by the connection, not by the time-out of 10 s whose timer throws.
   expect(performance.now() - began).toBeLessThan(9000);
   expect(await send(senders, 'log-analytics')).toEqual({ kind: 'delivered' });
   // The timer of the SDK would have thrown by then.
@@ -53,7 +53,7 @@ test('an event hub that closes the connection during authorization is retried, a
   expect(senders.facts().map(({ deaths }) => deaths)).toEqual([{}, {}, {}]);
 }, 90_000);
 
-/** A peer that answers the first bytes of a client with these, then whatever `goOn` writes. */
+/** A peer that answers the first bytes of a client with these, then with what `goOn` writes. */
 async function startAmqpPeer(answer: Buffer, goOn: (socket: Socket) => void = () => {}): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => {});

@@ -168,7 +168,7 @@ function refusingToBegin(): Child {
   };
 }
 
-describe('how long a process is there', () => {
+describe('how long a process runs', () => {
   test('no process starts before the first call, and it ends after a while without calls', async () => {
     const { sender, warnings } = open({ idleMs: 300 });
     expect(sender.facts).toMatchObject({ pid: null, starts: 0 });

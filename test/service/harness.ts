@@ -27,7 +27,7 @@ export type Behaviour = 'becomes-ready' | 'dies' | 'hangs' | 'dies-when-up' | 'i
 
 interface RigOptions {
   readonly facts?: Partial<Facts>;
-  /** How the service stands to the metadata service, so many ms after the rig was made. */
+  /** The readiness of the service, this many ms after the harness was made. */
   readonly reach?: (ms: number) => Reach;
 }
 
@@ -77,7 +77,7 @@ export function createHarness({ facts = {}, reach = () => ({ kind: 'connected' }
     /** When the service was asked. */
     greetings,
     clock,
-    /** The verbs that the service manager was asked for, without those that only look. */
+    /** The verbs that the service manager was asked for, without those that only read. */
     calls: () =>
       calls()
         .map((call) => call.split(' ')[0] ?? '')
@@ -153,7 +153,7 @@ export interface PackageOptions {
   readonly message?: string;
 }
 
-/** Small files stand for the runtime and the program; the manifest is as in a real one. */
+/** Small files stand in for the runtime and the program; the manifest is as in a real one. */
 function makePackage(folder: string, version: string, options: PackageOptions): string {
   const {
     behaviour = 'becomes-ready',

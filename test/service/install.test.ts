@@ -22,7 +22,7 @@ import { install } from '../../src/service/install.ts';
 import { createHarness, refusalOf, treeOf } from './harness.ts';
 import { inMountNamespace, noMounting } from './mounting.ts';
 
-test('a first installation puts everything in its place and starts it', async () => {
+test('a first installation installs every file and starts the service', async () => {
   using harness = createHarness();
   const { places } = harness;
   const done = await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
@@ -44,7 +44,7 @@ test('a first installation puts everything in its place and starts it', async ()
 test.each([
   { name: 'is made', before: () => {} },
   { name: 'was left by an older installation', before: (home: string) => mkdirSync(home, { mode: 0o700 }) },
-])('whatever the umask of root, the account of the service gets to what $name', async ({ before }) => {
+])('regardless of root's umask, the account of the service can use what $name', async ({ before }) => {
   using harness = createHarness();
   const { home, versions } = harness.places;
   const umask = process.umask(0o077);
@@ -344,7 +344,7 @@ test('files of a package that a package manager keeps are linked, all others are
   await harness.install({ from, configuration: harness.configuration() });
   expect(statSync(join(harness.places.versions, '1.0.0/node')).nlink).toBe(1);
   await harness.uninstall();
-  // Somebody could change them afterwards.
+  // They could be changed afterwards.
   if (isRoot) chownSync(join(packaged, 'LICENSE'), 4711, 4711);
   chmodSync(join(packaged, 'install.sh'), 0o777);
   await harness.install({ from: packaged, configuration: harness.configuration() });

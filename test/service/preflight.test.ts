@@ -88,7 +88,7 @@ test('a machine that has everything is fit, and so is an image where nothing is 
   expect(preflight({ ...fitFacts, isLive: false }, { ...need, starts: false })).toBeNull();
 });
 
-test('a version that is there already needs no room', () => {
+test('a version that is already installed needs no space', () => {
   expect(preflight({ ...fitFacts, freeForVersions: 0 }, { ...need, bytes: 0 })).toBeNull();
 });
 

@@ -66,7 +66,7 @@ test('another installer does not wait while the service polls the metadata servi
     },
   });
   await harness.install({ from: harness.package('1.0.0'), configuration: harness.configuration() });
-  // The first question is for readiness, on which it depends what is there at the end.
+  // The first request is for readiness, which decides the final state.
   expect(isLocked).toEqual([true, ...Array.from({ length: 16 }, () => false)]);
 });
 

@@ -28,7 +28,7 @@ const again = (restarts: number, exitStatus: number): UnitState => ({
   exitStatus,
 });
 
-/** A look a second. */
+/** One poll a second. */
 const probes = (...units: readonly UnitState[]): ReadinessProbe[] => units.map((unit, n) => ({ atMs: 1000 * n, unit }));
 const times = (count: number, unit: UnitState): UnitState[] => Array.from({ length: count }, () => unit);
 

@@ -6,7 +6,7 @@ import { createHarness, type Harness } from './harness.ts';
 const inodeOf = ({ places }: Harness, version: string, file: string): number =>
   statSync(join(places.versions, version, file)).ino;
 
-/** Files of anybody but root may be changed by somebody. */
+/** Files of any user but root may be changed. */
 const whyNot = process.geteuid?.() === 0 ? '' : ' (skipped: only files of root are shared; run it as root)';
 
 test.skipIf(whyNot)(`a version shares with the one before it what is the same, as the runtime${whyNot}`, async () => {

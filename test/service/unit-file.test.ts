@@ -17,7 +17,7 @@ import { serviceStatus } from '../../src/service/status.ts';
 import { createHarness, type Harness, refusalOf } from './harness.ts';
 import { inMountNamespace, noMounting } from './mounting.ts';
 
-/** As dpkg and rpm place a package: its folder, and its unit where systemd looks for those of packages. */
+/** As dpkg and rpm place a package: its folder, and its unit in systemd's folder for packages. */
 function packagedUnit(harness: Harness, from: string): void {
   mkdirSync(dirname(harness.places.packagedUnit), { recursive: true });
   writeFileSync(harness.places.packagedUnit, readFileSync(join(from, unitName)));

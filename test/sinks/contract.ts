@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Entry, SendResult, Sink } from '../../src/sinks/sink.ts';
 import { sampleEntry } from '../support/sample-record.ts';
 
-/** How a destination can be made to misbehave, until it is told otherwise. */
+/** How a destination can be made to misbehave, until it is reset. */
 export type Misbehaviour =
   /** It asks for less. */
   | 'throttled'

@@ -80,7 +80,7 @@ const mayName: readonly (readonly [path: RegExp, reason: string])[] = [
   [/^src\/sinks\/descriptor\.ts$/, 'the same key, as a setting that sinks are given'],
 ];
 
-test('nothing outside of the folder of a sink names it, but for the one line of sinks/index.ts', () => {
+test('nothing outside the folder of a sink names it, except one line of sinks/index.ts', () => {
   const code = [...readTree('src/**/*.ts')].map(([path, text]) => [path, withoutComments(text)] as const);
   const named = sinks.flatMap(({ key, label, name }) => {
     // A plain word (stdout, http) is also the name of other things: only its section and its folder are searched for.

@@ -13,7 +13,7 @@ import {
   temporaryDirectory,
 } from './bridge-process.ts';
 
-/** Starts a bridge on the Azure and in the directory of its test, for `web_0` unless it is told otherwise. */
+/** Starts a bridge on the Azure and in the directory of its test, for `web_0` by default. */
 export type StartBridge = (
   more?: BridgeConfiguration,
   options?: StartOptions & { readonly vm?: string },

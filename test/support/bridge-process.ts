@@ -55,7 +55,7 @@ export function configurationFor(
 
 export interface StartOptions {
   readonly env?: NodeJS.ProcessEnv;
-  /** Stands for the boot id of the machine. */
+  /** Stands in for the boot id of the machine. */
   readonly bootIdFile?: string;
 }
 
@@ -97,7 +97,7 @@ export function startBridge(
 
 const bootIdPath = '/proc/sys/kernel/random/boot_id';
 
-/** The same command where this file stands for the machine's boot id: as after a reboot, or on a copy of the machine. */
+/** The same command with this file in place of the machine's boot id: as after a reboot, or on a copy of the machine. */
 const inAnotherBoot = (bootIdFile: string, command: readonly string[]): string[] => [
   'unshare',
   '--mount',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type ObservationSpec, observe, phaseLines } from './observations.ts';
 
-/** One row of the phase table: what was seen, look by look, and the records that it makes, in words. */
+/** One row of the phase table: what was observed, poll by poll, and the records that it makes, in words. */
 export interface Case {
   readonly name: string;
   readonly seen: readonly ObservationSpec[];
@@ -17,6 +17,6 @@ export function play(cases: readonly Case[]): void {
   });
 }
 
-/** The same look so many times, a second apart. */
+/** The same observation this many times, a second apart. */
 export const seconds = (n: number, observation: ObservationSpec): ObservationSpec[] =>
   Array.from({ length: n }, () => observation);

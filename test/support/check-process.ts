@@ -8,11 +8,11 @@ import { type Ended, runCommand } from './program.ts';
 export interface Checked extends Ended {
   /** Of `--json`. */
   readonly report: Report;
-  /** One line of it. @throws where there is none. */
+  /** One line of it. @throws when it has none. */
   line(what: string): Report['findings'][number];
 }
 
-/** Runs `check`, with `--json` unless told otherwise. */
+/** Runs `check`, with `--json` by default. */
 export async function runCheck(
   configuration: BridgeConfiguration,
   { args = ['--json'], env = {} }: { readonly args?: readonly string[]; readonly env?: NodeJS.ProcessEnv } = {},

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
-/** A forward proxy that tunnels (`CONNECT`) and remembers for whom. Plain requests are remembered and refused. */
+/** A forward proxy that tunnels (`CONNECT`) and records the hosts. Plain requests are recorded and refused. */
 export interface ConnectProxy {
   readonly url: string;
   /** `host:port` of each tunnel and the URL of each plain request, in order. */

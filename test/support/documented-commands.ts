@@ -35,7 +35,7 @@ export function blocksOf(path: string): { readonly language: string; readonly te
 export const inDirectory = (command: string, directory: string): string =>
   command.replaceAll('local-azure', directory).replace(/^npm start -- simulate\b.*$/m, (line) => `${line} --port 0`);
 
-/** Until it says that it waits for whoever looks. */
+/** Until it says that it waits for the viewer. */
 export const ready = (simulate: Running) =>
   until(() => /first poll|No scenario/.test(simulate.out()), { timeoutMs: 30_000, what: `it; ${simulate.err()}` });
 

@@ -9,13 +9,13 @@ import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import { emptyState } from '../../src/lifecycle/state.ts';
 import { gapAfterMs, transition } from '../../src/lifecycle/transition.ts';
 
-/** A VM that looks at the simulated metadata service and decides as the bridge does; what it tells stays in memory. */
+/** A VM that polls the simulated metadata service and decides as the bridge does; what it reports stays in memory. */
 export interface FleetVm {
   readonly name: string;
   readonly records: readonly LifecycleRecord[];
-  /** One look over a real socket; none while it restarts. */
+  /** One poll over a real socket; none while it restarts. */
   observe(): Promise<void>;
-  /** Frozen: the next look tells of the pause. Restarting: it has another boot id when it is back. */
+  /** Frozen: the next poll reports the pause. Restarting: it has another boot id when it is back. */
   applyImpact(impact: Impact): void;
   close(): Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface FleetVmOptions {
   readonly witnessRate?: number;
   /** How far its clock is wrong: ahead when positive. */
   readonly clockErrorSeconds?: number;
-  /** It does not look before so many seconds have passed. */
+  /** It does not poll before this many seconds have passed. */
   readonly joinsAfterSeconds?: number;
 }
 
@@ -82,8 +82,8 @@ export async function openFleetVm({ imds }: Stage, name: string, options: FleetV
 }
 
 /**
- * Plays a scenario at its real timing in a time of its own, in which everybody looks one second before each step and right after it.
- * Whatever waits for that time needs `vi.useFakeTimers` with `Date` and the timeouts.
+ * Plays a scenario at its real timing in simulated time, in which every VM polls one second before each step and right after it.
+ * Code that waits for that time needs `vi.useFakeTimers` with `Date` and the timeouts.
  */
 export async function watchScenario(stage: Stage, scenario: Scenario, fleet: readonly FleetVm[]): Promise<void> {
   const observeAll = async (): Promise<void> => {
@@ -105,7 +105,7 @@ export async function watchScenario(stage: Stage, scenario: Scenario, fleet: rea
     await vi.advanceTimersByTimeAsync(1000 * Math.min(1, afterSeconds));
     await observeAll();
   }
-  // An end rests on more than one look.
+  // An end needs more than one observation.
   await vi.advanceTimersByTimeAsync(2000);
   await observeAll();
   await play;

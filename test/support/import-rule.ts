@@ -14,7 +14,7 @@ const stages = ['imds', 'lifecycle', 'outbox', 'relay', 'sinks'];
 
 /**
  * Who may import what: areas, or single files, under src/. An area is a folder, or a file directly under src/ without its ending;
- * the command line of the simulator and the demo are areas of their own. Everybody may import from the own area.
+ * the command line of the simulator and the demo are areas of their own. Every area may import from itself.
  */
 const mayImport: Readonly<Record<string, readonly string[] | typeof everything>> = {
   main: ['cli', 'process', 'sender'],
@@ -40,7 +40,7 @@ const mayImport: Readonly<Record<string, readonly string[] | typeof everything>>
   recording: [],
   // The file format of recordings is all that it has in common with what it stands in for.
   'azure-simulator': ['recording/format.ts'],
-  // What every program needs of a command line: its process, its help, exit codes, and how text looks at a terminal.
+  // What every program needs of a command line: its process, its help, exit codes, and terminal styles.
   'azure-simulator/cli': [
     'azure-simulator',
     'azure-simulator/demo',

@@ -5,7 +5,7 @@ import { emptyState } from '../../src/lifecycle/state.ts';
 import { gapAfterMs, transition } from '../../src/lifecycle/transition.ts';
 import { valid } from './published-schema.ts';
 
-/** The life of scheduled events as one VM sees it, told look by look. Times are seconds after noon. */
+/** The lifecycle of scheduled events as one VM observes it, poll by poll. Times are seconds after noon. */
 export const noon = Date.parse('2026-03-01T12:00:00.000Z');
 
 /** `at(90)` is 12:01:30. */
@@ -56,7 +56,7 @@ export function event(given: Partial<Omit<ScheduledEvent, 'raw'>> = {}): Schedul
 export const started = (scheduled: ScheduledEvent, given: Partial<Omit<ScheduledEvent, 'raw'>> = {}): ScheduledEvent =>
   event({ ...scheduled, eventStatus: 'Started', notBefore: null, ...given });
 
-/** One look. Everything but the events has a default: one second later, the next incarnation when the events differ. */
+/** One observation. Everything but the events has a default: one second later, the next incarnation when the events differ. */
 export interface ObservationSpec {
   readonly events: readonly ScheduledEvent[];
   readonly after?: number;
@@ -72,16 +72,16 @@ export interface ObservationSpec {
   readonly clockAheadSeconds?: number;
   /** The answer has no `Date`. */
   readonly dateless?: boolean;
-  /** The answer was made so long before it arrived: it tells no offset. */
+  /** The answer was made this long before it arrived: it gives no offset. */
   readonly underWaySeconds?: number;
   readonly kind?: 'document' | 'unchanged' | 'unavailable';
-  /** The observer is not known yet at this look. */
+  /** The observer is not known yet at this observation. */
   readonly unknownObserver?: boolean;
-  /** Applied to the state just before the look: a crash, an approval. */
+  /** Applied to the state just before the observation: a crash, an approval. */
   readonly meanwhile?: (state: LifecycleState) => LifecycleState;
 }
 
-/** An empty array, as the first look usually finds it. */
+/** An empty array, as the first poll usually returns. */
 export const nothing: ObservationSpec = { events: [] };
 
 export interface ObserveResult {
@@ -90,10 +90,10 @@ export interface ObserveResult {
   readonly appeared: { readonly seen: number; readonly ours: number };
 }
 
-/** A stream that owes nobody a snapshot. */
+/** A stream with no snapshot due. */
 export const settled: LifecycleState = { ...emptyState('stream-of-the-test'), snapshotDue: false };
 
-/** Looks, decides and remembers, one look after the other, without disk or network. */
+/** Observes, decides and remembers, one observation after the other, without disk or network. */
 export function observe(
   observations: readonly ObservationSpec[],
   {
@@ -115,7 +115,7 @@ export function observe(
 ): ObserveResult {
   let state = before;
   let time = from;
-  // The clock that nobody sets stands still where the other one ran ahead of it.
+  // The monotonic clock stops where the other one ran ahead of it.
   let stoodMs = 0;
   let incarnation = before.incarnation ?? 0;
   let listed = '';

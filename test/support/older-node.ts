@@ -7,7 +7,7 @@ export interface OlderNode {
   readonly version: string;
 }
 
-/** The first one on the PATH, or the reason why there is none, to be printed with what is skipped. */
+/** The first one on the PATH, or the reason why none was found, to be printed with what is skipped. */
 export function olderNode(): { readonly node: OlderNode | null; readonly whyNot: string } {
   const directories = [...(process.env.PATH ?? '').split(delimiter), '/usr/local/bin', '/usr/bin'];
   for (const directory of directories.filter((one) => !one.includes('node_modules'))) {

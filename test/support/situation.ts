@@ -6,7 +6,7 @@ import {
 } from '../../src/azure-simulator/index.ts';
 import { openStage, type Stage } from './stage.ts';
 
-/** What an operator has to be told in a situation. Written down before, from what they need; never copied from what was printed. */
+/** What an operator has to know in a situation. Written down beforehand, from what they need; never copied from output. */
 export interface Situation {
   readonly name: string;
   /** Brings it about, with a real fault, and waits until it is so. */
@@ -20,13 +20,13 @@ export interface Situation {
   readonly check: number;
   /** Somewhere in what `check` prints. */
   readonly checkPrints?: RegExp;
-  /** `/readyz`: 200 with this in its body, 503, or nobody answers. */
+  /** `/readyz`: 200 with this in its body, 503, or no answer. */
   readonly ready: RegExp | 503 | null;
   /** `status` in `/healthz`. */
   readonly health?: 'ok' | 'warning' | 'unready';
 }
 
-/** Makes it, and asks everything that tells how the bridge is. */
+/** Creates it, and runs everything that shows health. */
 export async function play(stage: Stage, situation: Situation): Promise<void> {
   const { make, message, page = /./, check, checkPrints = /./, ready, health } = situation;
   await make(stage);

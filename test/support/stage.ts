@@ -29,11 +29,11 @@ export interface Stage extends AsyncDisposable {
   status(): Promise<Status>;
   /** Waits until it says so. */
   untilStatus(what: string, is: (status: Status) => boolean, timeoutMs?: number): Promise<void>;
-  /** Null where nobody answers within four seconds. */
+  /** Null when there is no answer within four seconds. */
   http(path: string): Promise<{ readonly status: number; readonly body: string } | null>;
 }
 
-/** The metadata service is given up soon, so that a situation comes about soon. */
+/** Short deadlines for the metadata service, so that a situation is established soon. */
 export const quickImds = { timeoutSeconds: 4, firstTimeoutSeconds: 4 };
 
 /** It polls, and has seen a document. */

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A wire to a local port that can go dead: connections stay, nothing passes any more, nobody is told. */
+/** A relay to a local port that can go dead: connections stay open, nothing passes, and no error is raised. */
 export interface TcpRelay {
   readonly port: number;
   /** Connections that the client has not ended. */

@@ -13,7 +13,7 @@ const reason = existsSync(agent)
   ? ''
   : ' (skipped: resource-agents of Debian is not here; see test/third-party/prepare)';
 
-test.skipIf(reason)(`ClusterLabs' agent drains its node, approves the event and comes back${reason}`, async () => {
+test.skipIf(reason)(`ClusterLabs' agent drains its node, approves the event and rejoins${reason}`, async () => {
   using attributes = temporaryDirectory('attributes');
   const azure = await startAzureSimulator();
   const env = {

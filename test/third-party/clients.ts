@@ -40,7 +40,7 @@ export function whyNot({ language, needs }: Client): string {
   return ` (skipped: ${reason}; see test/third-party/prepare)`;
 }
 
-/** Runs a client on the simulator, as a program that is only told where it is. @returns what it saw at each of its checks. */
+/** Runs a client on the simulator, as a program that is given only its address. @returns what it saw at each of its checks. */
 export async function run(
   azure: AzureSimulator,
   { language, command }: Pick<Client, 'language' | 'command'>,

@@ -10,7 +10,7 @@ const { status, error, stderr } = ip('add', probe);
 const noNetwork = status === 0 ? '' : ` (skipped: ${error?.message ?? stderr.trim()})`;
 if (status === 0) ip('delete', probe);
 
-/** With what each calls fields of the VM that the other does not tell. */
+/** With each one's names of the VM fields that the other does not report. */
 const cases = [
   ['Go', clients.go, 'detect', { 'cloud.account.id': 'subscriptionId' }],
   ['Python', clients.python, 'test/third-party/python/detector.py', { 'service.instance.id': 'vmId' }],

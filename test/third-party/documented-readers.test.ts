@@ -18,7 +18,7 @@ for (const [language, client, shown, real, record] of cases) {
     `the reader in ${language} of the page of clients reads a record${reason}`,
     {
       timeout: 120_000,
-      // See far-away.ts: here is nothing between the client and the simulator.
+      // See far-away.ts: here nothing stands between the client and the simulator.
       retry: language === 'Rust' ? 2 : 0,
     },
     async () => {

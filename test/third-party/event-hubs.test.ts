@@ -38,7 +38,7 @@ let azure: AzureSimulator;
 beforeAll(async () => {
   const hubs = Object.values(cases).flatMap(({ client }) => ways.map((way) => hubOf(client.language, way)));
   azure = await startAzureSimulator({ hubs: hubs.map((name) => ({ name })) });
-  // The client for Python tries a batch twice before it tells that it was refused.
+  // The client for Python tries a batch twice before it reports that it was refused.
   const left = new Map(ways.map((way) => [`throttled ${hubOf('python', way)}`, 2]));
   const when = (body: Buffer): boolean => {
     const times = left.get(body.toString()) ?? 0;

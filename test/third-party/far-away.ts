@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 
 /**
  * The same endpoint, with answers that take some milliseconds as those of Azure do. Microsoft's client for Rust needs that: its AMQP library
- * (fe2o3-amqp 0.16) notes a delivery only after it has sent it, and waits for ever for an answer that came before.
+ * (fe2o3-amqp 0.16) notes a delivery only after it has sent it, and waits indefinitely for an answer that came before.
  */
 export async function farAway(endpoint: string): Promise<{ endpoint: string; close(): void }> {
   const port = Number(new URL(endpoint.replace(/^\w+:/, 'https:')).port);

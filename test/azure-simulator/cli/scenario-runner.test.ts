@@ -20,7 +20,7 @@ beforeEach(() => {
 afterAll(() => azure.close());
 
 const never = new AbortController().signal;
-/** Stops a process that is there, or is gone by then. */
+/** Stops a process that may have exited already. */
 const freezerOf = (isThere: boolean): Freezer => ({
   pid: 4711,
   freeze(seconds) {

@@ -17,7 +17,7 @@ export interface Namespace {
   readonly ca: string;
   readonly errors: readonly Error[];
   now(): number;
-  /** Lets time pass and the namespace look for what has had its time. */
+  /** Advances the time and lets the namespace expire what is due. */
   advance(ms: number): void;
   close(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export function open(
   who: { readonly username: string; readonly password?: string } = { username: 'anybody' },
 ): Connection {
   const container = rhea.create_container();
-  // Without listeners of its own the client would make exceptions of what it is told.
+  // Without listeners the client would throw the errors that the peer reports.
   for (const event of ['disconnected', 'sender_close', 'receiver_close', 'connection_close']) {
     container.on(event, () => {});
   }
@@ -179,12 +179,12 @@ export function outcome(sender: Sender, payload: Buffer, format = 0): Promise<st
   });
 }
 
-/** An encoded event with a body of so many bytes. */
+/** An encoded event with a body of `bytes` bytes. */
 export function event(bytes: number): Buffer {
   return rhea.message.encode({ body: rhea.message.data_section(Buffer.alloc(bytes, 'x')) });
 }
 
-/** An encoded batch of so many events. */
+/** An encoded batch of `count` events. */
 export function batch(count: number, bytes = 10): Buffer {
   return Buffer.concat(
     Array.from({ length: count }, () => rhea.message.encode({ body: rhea.message.data_section(event(bytes)) })),

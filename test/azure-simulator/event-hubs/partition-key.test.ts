@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { partitionOfKey } from '../../../src/azure-simulator/event-hubs/partition-key.ts';
 
-// The SDK keeps its own port of the hash for the buffered producer; the package does not export it, hence the path.
+// The SDK keeps its own port of the hash for the buffered producer; the package does not export it, so it is imported by its path.
 const require = createRequire(import.meta.url);
 const sdk = require(join(dirname(require.resolve('@azure/event-hubs')), 'impl', 'partitionKeyToIdMapper.js')) as {
   mapPartitionKeyToId(partitionKey: string, partitions: number): number;

@@ -63,7 +63,7 @@ const cases: [fault: Fault, result: string][] = [
 ];
 
 describe('a fault of the simulated metadata service', () => {
-  test.each(cases)('%j looks to a client like: %s; and ends after one request', async (fault, result) => {
+  test.each(cases)('%j appears to a client as: %s; and ends after one request', async (fault, result) => {
     imds.fault('scheduledevents', fault, 1);
     expect(await poll(fault === 'huge' ? 5_000 : 400)).toBe(result);
     expect(await poll(5_000)).toBe(good);

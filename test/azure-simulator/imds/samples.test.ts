@@ -18,7 +18,7 @@ const approve = async (eventIds: readonly string[]): Promise<number> => {
   return (await fetch(url(), { method: 'POST', headers, body })).status;
 };
 
-/** What the sample decides for itself: users have decided already, and a short freeze hurts nobody. */
+/** What the sample decides for itself: approve what users started themselves, and short freezes. */
 const mayStartNow = ({ EventStatus, EventType, EventSource, DurationInSeconds }: WireEvent): boolean =>
   EventStatus === 'Scheduled' &&
   (EventSource === 'User' || (EventType === 'Freeze' && DurationInSeconds >= 0 && DurationInSeconds < 9));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { findScenario, type Scenario, type Step, scenarios } from '../../../src/azure-simulator/scenarios/index.ts';
 
-/** So that a bridge that looks once a second sees every step. */
+/** So that a bridge that polls once a second sees every step. */
 const minimumStepSeconds = 2;
 const secondsOf = ({ steps }: Scenario, speed: number, least = 0): number =>
   steps.reduce((sum, { afterSeconds }) => sum + (afterSeconds === 0 ? 0 : Math.max(afterSeconds / speed, least)), 0);

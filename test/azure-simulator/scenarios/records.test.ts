@@ -33,7 +33,7 @@ async function recordsOf(name: string): Promise<readonly LifecycleRecord[]> {
   return vm.records.filter(isAboutAnEvent);
 }
 
-/** A new stream also says once which events are in sight. */
+/** A new stream also reports once which events it observes. */
 const isAboutAnEvent = ({ phase }: LifecycleRecord): boolean => phase !== 'Snapshot';
 
 const announced = 'Scheduled: said-by-azure';
@@ -41,7 +41,7 @@ const begun = 'Started: said-by-azure';
 const overInTime = 'Completed: left-after-started not-before-passed';
 const plain = [announced, begun, overInTime];
 
-/** What the first VM tells of each scenario when it looks once a second and all goes at its real pace. */
+/** What the first VM reports of each scenario when it polls once a second and the scenario runs at real speed. */
 const cases: readonly (readonly [name: string, expected: readonly string[]])[] = [
   ['freeze', plain],
   ['reboot', plain],
@@ -104,7 +104,7 @@ describe('the records of the first VM of a scenario', () => {
   });
 });
 
-/** Every event of the scenario, as VMs number 0 and 1 are told of it. */
+/** Every event of the scenario, as VMs 0 and 1 observe it. */
 async function observedPhases(name: string): Promise<readonly (readonly string[])[]> {
   const fleet = await Promise.all(['web_0', 'web_1'].map((vm) => openFleetVm({ imds }, vm, { witnessRate: 1 })));
   await watchScenario({ imds }, scenario(name), fleet);

@@ -186,7 +186,7 @@ test('service status has a page and JSON, and fails when an enabled service does
   expect(stopped.out).toContain('This is not what became ready last');
 });
 
-test('programs of the system are found whatever PATH is set, those in PATH first', () => {
+test('system programs are found regardless of PATH, those in PATH first', () => {
   const paths = (env: NodeJS.ProcessEnv) =>
     thisMachine({ env, print: () => {}, stop: new AbortController().signal }).env.PATH;
   expect(paths({ PATH: '/mine:/usr/bin' })).toBe('/mine:/usr/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin:/bin');

@@ -138,7 +138,7 @@ test('the JSON has a stable shape, while the service runs and after it stopped',
   expect(after.verdict.message).toMatch(/^Not running: /);
 });
 
-test('the page starts with the verdict, and the exit code tells whether an operator is needed', async () => {
+test('the page starts with the verdict, and the exit code shows whether operator action is required', async () => {
   using harness = createHarness();
   const outbox = busy(harness);
   await using _ = closing(await serveStatusOf(outbox, harness.directory));

@@ -4,7 +4,7 @@ import { noCounters } from '../../../src/outbox/store/counters.ts';
 
 export const at = '2026-03-14T09:30:00.000Z';
 
-/** A destination that has everything, but for what is said. */
+/** A destination that has everything, except for the overrides. */
 export const sink = (name: string, rest: Partial<StatusSink> = {}): StatusSink => ({
   name,
   state: 'idle',
@@ -20,7 +20,7 @@ export const sink = (name: string, rest: Partial<StatusSink> = {}): StatusSink =
   ...rest,
 });
 
-/** Polls that come and bring documents, but for what is said. */
+/** Successful polls, except for the overrides. */
 export const poll = (rest: Partial<PollFigures> = {}): PollFigures => ({
   intervalSeconds: 1,
   answerSeconds: 10,
@@ -32,7 +32,7 @@ export const poll = (rest: Partial<PollFigures> = {}): PollFigures => ({
   ...rest,
 });
 
-/** What a service that is well answers, but for what is said. */
+/** What a healthy service answers, except for the overrides. */
 export const service = (rest: Partial<ServiceFacts> = {}): ServiceFacts => ({
   version: '1.2.3',
   pid: 4711,
@@ -49,7 +49,7 @@ export const service = (rest: Partial<ServiceFacts> = {}): ServiceFacts => ({
 /** What is known of a service that does not answer. */
 export const unanswered = (answer: Facts['answer'], running: boolean | null) => ({ running, service: null, answer });
 
-/** A bridge that is well, but for what is said. */
+/** A healthy bridge, except for the overrides. */
 export const facts = ({ document, outbox, ...rest }: Overrides = {}): Facts => ({
   at,
   running: true,

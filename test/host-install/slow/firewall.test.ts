@@ -3,7 +3,7 @@ import { whyNoMachine } from '../image.ts';
 import { versions } from '../packages.ts';
 import { command, configuration, openSite } from '../site.ts';
 
-/** Lets root through to the metadata service and not the account of the service, as a firewall does that tells users apart. */
+/** Lets root reach the metadata service and not the account of the service, as a per-user firewall does. */
 const forbidding = `/run/systemd/system/${command}.service.d/forbidding.conf`;
 
 test.skipIf(whyNoMachine)(

@@ -25,7 +25,7 @@ test.skipIf(whyNot)(
     writeFileSync(join(machine.media, 'bridge.rpm'), rpm ?? '');
     const before = await treeOf(machine);
 
-    // A Debian has told rpm of none of its libraries.
+    // On Debian rpm knows none of the installed libraries.
     const flags = '--nodeps';
     expect(await machine.ok(`rpm --install ${flags} /media/bridge.rpm`)).toContain('waits for its configuration');
     await machine.ok(`${command} service configure --config ${configuration}`);

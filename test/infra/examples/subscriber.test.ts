@@ -94,7 +94,7 @@ test('the example subscriber acts once on the records of two bridges, and again 
   for (const folder of folders) folder[Symbol.dispose]();
 });
 
-/** The record of a step as one VM tells it, so many seconds after the first. */
+/** The record of a step as one VM reports it, this many seconds after the first. */
 function message(second: number, given: Partial<LifecycleRecord> = {}): Buffer {
   const { affectedResources = ['web_0'], vmName = 'web_0' } = given;
   return sampleEntry({
@@ -119,7 +119,7 @@ test('the example subscriber does nothing twice and misses nothing when it is ki
       const copy = message(second + n, { eventId, phase, vmName, affectedResources: vms });
       return [copy, copy];
     });
-  /** What one life of it does that begins with what the hub holds and goes on with `bodies`. */
+  /** What one run of it does that starts with the hub's content and continues with `bodies`. */
   const live = async (...bodies: Buffer[]): Promise<readonly string[]> => {
     const subscriber = start('restarts');
     if (bodies.length > 0) await sendRestart(...bodies);
@@ -168,8 +168,8 @@ const another = { eventId: 'E2' };
 const drains = 'drain web_0';
 const restores = 'restore web_0';
 
-/** What is told, message by message, and what comes of it. */
-/** Of a VM that no other story is about, since what it sees holds for all events that it told of. */
+/** The messages in order, and the result of each. */
+/** Of a VM that no other case uses, since what it observes holds for all events that it reported. */
 const ofNewVm = (number: number) => ({ ...one, vmId: `vm ${number}`, streamId: `lost stream ${number}` });
 const inSight = (number: number, eventsInSight: string[]) =>
   ({

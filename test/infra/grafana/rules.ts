@@ -1,4 +1,4 @@
-/** What the rules look at of a dashboard of Grafana. */
+/** The parts of a Grafana dashboard that the rules check. */
 export interface Target {
   readonly refId: string;
   readonly queryType: string;

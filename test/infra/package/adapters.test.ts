@@ -14,7 +14,7 @@ const commands = applicationCommands();
 const printingScript = (name: string, code = 0): string =>
   `#!/bin/sh\necho "${name} $*"; cat "$1" 2>/dev/null\nexit ${code}\n`;
 
-/** The package as it comes to a machine: its scripts only tell how they are called. */
+/** The package as it arrives on a machine: its scripts only print how they are called. */
 async function packageFile(into: string, name: string, code = 0): Promise<void> {
   const scripts = ['install.sh', 'update.sh'].map((path) => ({
     path,
@@ -176,6 +176,6 @@ test('other extensions of a scale set may wait for the one of the bridge', () =>
   const given = { scaleSetName: 's', packageUri: 'https://x/y', identityClientId: 'id', configuration: '{}' };
   const path = 'bicep/modules/scale-set-extension.bicep';
   const [extension] = evaluateFile(createProject(textOf, null), path, given).bodies('extension');
-  // Azure makes nobody wait for an extension without settings.
+  // Azure does not wait for an extension without settings.
   expect(extension?.properties).toMatchObject({ settings: {}, provisionAfterExtensions: [] });
 });

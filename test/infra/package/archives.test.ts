@@ -57,7 +57,7 @@ for (const { kind, needs, make, unpack } of kinds) {
   });
 }
 
-test('a tar archive contains no user name, whoever creates it', async ({ skip }) => {
+test('a tar archive contains no user name, regardless of who creates it', async ({ skip }) => {
   const missing = lacking('tar');
   skip(missing !== null, missing ?? '');
   const archive = join(newFolder(), 'archive.tar');

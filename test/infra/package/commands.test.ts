@@ -113,7 +113,7 @@ test.for(cases)('fish completes "$line"', (one, { skip }) => {
   );
 });
 
-/** A zsh at a terminal of its own, in which somebody types the line and asks what there is. */
+/** A zsh in a pseudo-terminal, in which the line is typed and completions are requested. */
 const typeInto = `
 zmodload zsh/zpty
 zpty shell zsh -f -i

@@ -178,7 +178,7 @@ test.each(maintained)('$name, with dpkg', ({ script, args, there, calls, status 
   expect({ status: done.status, calls: done.calls }).toEqual({ status, calls });
 });
 
-/** Tells how it was called, and then what there is. */
+/** Prints how it was called, and then what exists. */
 const getent = (members = ''): string => `#!/bin/sh\necho "getent $*" >> "$ROOT/calls"\necho "$2:x:977:${members}"\n`;
 
 const removed = {

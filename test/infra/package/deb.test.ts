@@ -104,7 +104,7 @@ test('a .deb is the same, byte for byte, whenever it is made', async () => {
   expect((await debFor('linux-x64')).equals(await debFor('linux-arm64'))).toBe(false);
 });
 
-test('a .deb is an archive whose members start at the offsets of ar, whatever their lengths', async () => {
+test('a .deb is an archive whose members start at the offsets of ar, regardless of their lengths', async () => {
   const lengths: number[] = [];
   for (const version of ['3.2.0', '3.2.1', '3.2.2', '3.2.3', '3.20.0', '3.200.0']) {
     const deb = await debFor('linux-x64', version);
@@ -160,7 +160,7 @@ test('changes by an administrator to the sample and the variables are kept, sinc
 test('lintian finds no error and nothing to warn of in the .deb', async ({ skip }) => {
   const missing = lacking('lintian');
   skip(missing !== null, `${missing}: apt-get install lintian`);
-  // It says "I:" of what nobody has to do anything about: an override of the runtime that this small one does not need.
+  // It prints "I:" for what needs no action: an override for the runtime that this small one does not need.
   const { stdout } = spawnSync('lintian', ['--allow-root', await written()], { encoding: 'utf8' });
   expect(stdout.split('\n').filter((line) => /^[EW]:/.test(line))).toEqual([]);
 }, 180_000);

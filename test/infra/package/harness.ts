@@ -27,7 +27,7 @@ export const smallProgram: Program = {
   },
 };
 
-/** Stands for Node: tells what it was started with. */
+/** Stands in for Node: prints its arguments. */
 export const printingNode = '#!/bin/sh\nfor one in "$@"; do printf "%s\\n" "$one"; done\n';
 
 export const smallRuntime: Runtime = {

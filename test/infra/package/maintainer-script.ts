@@ -8,7 +8,7 @@ export type Script = 'deb/postinst' | 'deb/prerm' | 'deb/postrm' | 'rpm/post' | 
 /** Programs of this machine that a script may run, since they reach nothing but what is named to them. */
 const harmless = ['basename', 'cat', 'rm', 'rmdir'];
 
-/** Runs a script of a package with every path of it under `root`, and programs that only tell how they were called. */
+/** Runs a script of a package with every path of it under `root`, and programs that only print how they were called. */
 export function maintainerScript(name: Script, args: readonly string[], there: Readonly<Record<string, string>>) {
   const root = newFolder();
   const calls = join(root, 'calls');

@@ -69,7 +69,7 @@ test('bundled twice, the program has the same bytes and the same parts', async (
   expect(first.bundle.includes(root)).toBe(false);
 });
 
-test('the checksums are of what was made, and signed', async ({ skip }) => {
+test('the checksums match what was made, and are signed', async ({ skip }) => {
   const missing = lacking('sha256sum');
   skip(missing !== null, missing ?? '');
   const { out, files } = await made(small, privateKey);

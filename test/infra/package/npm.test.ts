@@ -16,7 +16,7 @@ import { until } from '../../support/until.ts';
 
 const directory = temporaryDirectory('npm-package');
 const made = join(directory.path, 'made');
-/** Somebody else's project. */
+/** Another user's project. */
 const project = join(directory.path, 'project');
 const installed = join(project, 'node_modules', npmPackageName);
 const readme = readFileSync(join(root, 'infra/npm/README.md'), 'utf8');

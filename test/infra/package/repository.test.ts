@@ -210,7 +210,7 @@ describe.skipIf(whyNot)('a repository', () => {
     expect(await dnf('dnf-ours')).toMatchObject({ code: 0 });
     expect(readPackage(at('dnf-ours/root/usr/lib', product)).version).toBe('3.3.0');
 
-    // Its list names it as it is, and whoever made the list has not signed the package.
+    // The list has its true checksum, but the author of the list has not signed the package.
     const rpm = join(folder, 'rpm', `${product}-3.3.0-1.x86_64.rpm`);
     writeFileSync(rpm, readFileSync(at('second', `${product}-3.3.0-1.x86_64.rpm`)));
     printed('createrepo_c', ['--quiet', '--no-database', '--general-compress-type', 'gz', join(folder, 'rpm')]);
@@ -233,7 +233,7 @@ describe.skipIf(whyNot)('a repository', () => {
     expect(stdout.split('\n').filter((line) => /: E: (?!unknown-key)/.test(line))).toEqual([]);
   });
 
-  test('a key that gpg lacks, and a folder without packages, are reported in one line', async () => {
+  test('a key that gpg does not have, and a folder without packages, are reported in one line', async () => {
     const before = key;
     key = 'F'.repeat(40);
     const unknown = await make(at('first'));

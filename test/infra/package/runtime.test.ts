@@ -99,7 +99,7 @@ test.for(['linux-x64', 'linux-arm64'] as const)(
   },
 );
 
-/** As installed, else as fetched for a package; null where neither is there. */
+/** As installed, otherwise as fetched for a package; null when neither exists. */
 async function runtimeHere(platform: 'linux-x64' | 'linux-arm64'): Promise<string | null> {
   const installed = join(root, 'node_modules', platforms[platform].runtime, platforms[platform].binary);
   if (existsSync(installed)) return installed;

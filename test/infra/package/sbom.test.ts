@@ -58,7 +58,7 @@ test('every component has a unique name and its own dependencies', () => {
   expect(dependencies.map(({ ref }) => ref).toSorted()).toEqual(refs.toSorted());
   const needed = dependencies.flatMap(({ dependsOn }) => dependsOn);
   expect(needed.filter((ref) => !refs.includes(ref))).toEqual([]);
-  // Else nobody could say why it is there.
+  // Otherwise its purpose would be unknown.
   expect(components.map((one) => one['bom-ref']).filter((ref) => !needed.includes(ref))).toEqual([]);
 });
 

@@ -9,7 +9,7 @@ const scripts = join(import.meta.dirname, '../../../infra/package/scripts');
 const all = readdirSync(scripts, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
   .map((entry) => join(entry.parentPath, entry.name));
-/** As on a machine that the package for linux-x64 is for, whatever this one is. */
+/** As on a linux-x64 machine, regardless of this one. */
 const uname = '#!/bin/sh\ncase $1 in -s) echo Linux ;; *) echo x86_64 ;; esac\n';
 
 interface Around {

@@ -30,7 +30,7 @@ test('the folder has no other page, and its README names each', () => {
   for (const name of pages.keys()) expect(readme).toContain(`](${name})`);
 });
 
-/** Words like `link-detached` in quotes, in the files where failures are told apart. */
+/** Words like `link-detached` in quotes, in the files that distinguish failures. */
 function codesIn(...patterns: readonly string[]): string[] {
   const text = [...readTree(...patterns).values()].map(withoutComments).join('\n');
   const calls =

@@ -15,7 +15,7 @@ import { readTree, root } from '../../support/source-tree.ts';
 const file = join(root, 'infra/schema/configuration.v1.json');
 const published = (): object => JSON.parse(readFileSync(file, 'utf8'));
 
-/** `UPDATE=1 npm run test:unit -- test/infra/schema` and `npm run fix` write it anew. */
+/** `UPDATE=1 npm run test:unit -- test/infra/schema` and `npm run fix` regenerate it. */
 test('the published JSON Schema is the one that the declaration makes', () => {
   const made = configurationSchema();
   if (process.env.UPDATE) writeFileSync(file, `${JSON.stringify(made, null, 2)}\n`);

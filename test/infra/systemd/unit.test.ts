@@ -19,7 +19,7 @@ const valuesOf = (name: string): string[] =>
 const { error } = spawnSync('systemd-analyze', ['--version']);
 const whyNot = error ? ` (skipped: no systemd-analyze here, ${error.message})` : '';
 
-/** With a program that is there: an installation has put its own in place before it is started. */
+/** With a program that exists: an installation has placed its own before it is started. */
 function analyze(...args: readonly string[]): { readonly status: number | null; readonly output: string } {
   using directory = temporaryDirectory('unit');
   const copy = join(directory.path, `${serviceName}.service`);

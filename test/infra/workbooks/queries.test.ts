@@ -80,7 +80,7 @@ test('on the demo fleet the workbook shows what went wrong', () => {
   ]);
 });
 
-// Both are asked again every few minutes where somebody has set the workbook to refresh, and by Grafana.
+// Both run every few minutes in a workbook that is set to refresh, and in Grafana.
 test('the overview reads heartbeats of one day and records of two', () => {
   const overview = asking.filter(({ tab }) => tab === 'Overview');
   const calls = overview.flatMap(({ content }) => content.query.match(/Vm\w+\(.*\)/g) ?? []);

@@ -51,7 +51,7 @@ const namesakes: Timeline = {
 };
 const ofGroup = 'web (shop, westeurope)';
 
-/** Panels in which scale sets are told apart, and waves through them. */
+/** Panels that distinguish scale sets, and waves through them. */
 export const setCases: readonly Case[] = [
   {
     name: 'a start at 09:59, one at 10:00:30 and one at 10:04 in two zones are three within 15 minutes',

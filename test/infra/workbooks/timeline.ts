@@ -1,6 +1,6 @@
 import type { GivenRow } from '../../tools/kql/index.ts';
 
-/** What happened to VMs, written by hand, and the rows of the two tables that their bridges make of it. It shares nothing with `src`. */
+/** What happened to VMs, written manually, and the rows of the two tables that their bridges make of it. It shares nothing with `src`. */
 export interface Timeline {
   readonly vms: readonly Vm[];
   readonly events?: readonly Happening[];
@@ -33,7 +33,7 @@ export interface Happening {
   readonly said?: number;
   /** When the VM saw it start; left out where it went down before it could see that. */
   readonly started?: string;
-  /** When the VM was away. It reports that when it is back. */
+  /** When the VM was down. It reports that when it is back. */
   readonly away?: readonly [from: string, until: string];
   readonly pausedMs?: number;
   readonly noticeSeconds?: number;
@@ -55,7 +55,7 @@ const timeOf = (text: string): string => `2026-03-${text.replace(' ', 'T')}.000Z
 const secondsBetween = (from: string, until: string): number =>
   (Date.parse(timeOf(until)) - Date.parse(timeOf(from))) / 1000;
 
-/** The moment at which a timeline is looked at. */
+/** The time at which a timeline is queried. */
 export const moment = (text: string): Date => new Date(timeOf(text));
 
 const traits = ({
@@ -198,7 +198,7 @@ const heartbeatOf = ({ vm: _, at, lastPosition = 0, next }: Beat, vm: Vm): Given
       }),
 });
 
-/** So many VMs of a scale set: `web_0`, `web_1` … */
+/** `count` VMs of a scale set: `web_0`, `web_1` … */
 export const web = (count: number, given: Partial<Vm> = {}): Vm[] =>
   Array.from({ length: count }, (_, number) => ({ name: `web_${number}`, ...given }));
 /** A heartbeat of a VM at each of the hours of a day. */

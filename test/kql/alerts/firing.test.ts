@@ -50,7 +50,7 @@ const broughtForward = made('brought forward', [
   { afterSeconds: 10 * minute, do: 'remove', event: 'one' },
 ]);
 
-/** The VMs look whenever something is told. */
+/** The VMs poll at every report. */
 const farAhead = made('far ahead', [
   { afterSeconds: 0, do: 'schedule', event: 'one', eventType: 'Freeze', noticeSeconds: 48 * hour },
   { afterSeconds: 6 * minute, do: 'change', event: 'one', noticeSeconds: 47 * hour },

@@ -10,7 +10,7 @@ import { type GivenRow, openKql } from '../../tools/kql/index.ts';
 
 const file = join(root, 'infra/alerts/on-call.md');
 
-/** Holds a generated part of a document against what the code makes, or writes it anew. */
+/** Compares a generated part of a document with what the code makes, or regenerates it. */
 function holdsOrWrites(path: string, mark: string, made: string): void {
   const text = readFileSync(join(root, path), 'utf8');
   const part = new RegExp(`(<!-- ${mark} -->\\n\\n)([\\s\\S]*?)(\\n\\n<!-- /${mark} -->)`);
@@ -61,7 +61,7 @@ test('no alert, and no function, reads the columns that the count of alerts leav
   }
 });
 
-/** `UPDATE=1 npm run test:unit -- test/kql/alerts/on-call.test.ts` writes cards and table anew. */
+/** `UPDATE=1 npm run test:unit -- test/kql/alerts/on-call.test.ts` regenerates cards and table. */
 test('the cards in infra/alerts/on-call.md are those of the alerts', () => {
   holdsOrWrites('infra/alerts/on-call.md', 'cards', cardsOf(alerts));
 });

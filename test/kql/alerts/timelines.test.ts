@@ -7,7 +7,7 @@ import { type GivenRow, openKql } from '../../tools/kql/index.ts';
 
 /**
  * What happens to each VM, minute by minute, and between which evaluations of each rule its condition has to be met. The expectations are
- * calculated by hand from what happens and from what on-call.md says, so beside each stands the sum. Minutes count from 06:00; a row can be
+ * calculated manually from what happens and from what on-call.md says; the sum is beside each. Minutes count from 06:00; a row can be
  * queried 90 s after it is made. Heartbeats come every hour, spread over the VMs of the set: of 20 VMs, web_3 sends its own at :09.
  */
 const kql = openKql({ functionsFrom: ['infra/kql/functions'] });
@@ -121,7 +121,7 @@ const cases: readonly { name: string; scene: Scene; met: readonly string[] }[] =
     name: 'all eight bridges of a set that fall silent at minute 5',
     // Of eight VMs the heartbeats are 7.5 minutes apart: the last ones are those of 0 and of -52.5 to -7.5.
     scene: { vms: 8, of: each(first(8), () => ({ leavesAt: 5 * minute })) },
-    // Missing for two and a half hours at 97.5, 105, 112.5, … and 150: three at 120, the other five at 180, and nobody new from then on.
+    // Missing for two and a half hours at 97.5, 105, 112.5, … and 150: three at 120, the other five at 180, and no other from then on.
     met: ['A6 web 120-180'],
   },
   {
@@ -157,7 +157,7 @@ test('a host that fails before its announced day, one whose day comes, one that 
     vms: 5,
     hours: 80,
     plays: [
-      // Announced for the fourth day; it begins on the third, and nobody has approved that.
+      // Announced for the fourth day; it begins on the third, without an approval.
       play(0, { eventType: 'Redeploy', dueAt: 4320, startsAt: 2880, endsAt: 2900 }),
       play(1, { eventType: 'Redeploy', dueAt: 4320, startsAt: 4322, endsAt: 4332 }),
       play(2, { eventType: 'Redeploy', dueAt: 4320, startsAt: 1440, endsAt: 1450 }),
@@ -186,9 +186,9 @@ test('a host that fails before its announced day, one whose day comes, one that 
       'A1-due web_1 4260-4320',
       // Within the hour from 3940 on; half an hour past 4000 it is no longer about to happen.
       'A1-due web_4 3945-4020',
-      // Heard of last at 1956, silent 150 minutes later, until that heartbeat is six hours old, at 2316.
+      // Last heartbeat at 1956, silent 150 minutes later, until that heartbeat is six hours old, at 2316.
       'A2 web_3 2115-2310',
-      // Not heard of since 3948, until that heartbeat is six hours old, at 4308.
+      // No heartbeat since 3948, until that heartbeat is six hours old, at 4308.
       'A2 web_4 4035-4305',
     ].sort(),
   );

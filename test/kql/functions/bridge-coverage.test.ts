@@ -8,7 +8,7 @@ import { ask, recordsBy, type Tables } from './query.ts';
 const minute = 60;
 const hour = 60 * minute;
 
-/** A heartbeat of a running bridge of web_0, so many minutes after noon. */
+/** A heartbeat of a running bridge of web_0, this many minutes after noon. */
 const beat = (minutes: number, given: Partial<HeartbeatFacts> & { readonly vm?: string } = {}): Row => {
   const { vm = 'web_0', ...rest } = given;
   return heartbeatRow(

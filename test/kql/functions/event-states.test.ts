@@ -44,7 +44,7 @@ const beat = (minutes: number, given: Partial<HeartbeatFacts> = {}): Row =>
     }),
   );
 
-/** A new stream that says, so many minutes after noon, which events are in sight. */
+/** A new stream that reports, this many minutes after noon, which events it observes. */
 const snapshot = (minutes: number, ...inSight: readonly string[]): Row => {
   const [record] = announced;
   if (record === undefined) throw new Error('there is no record');

@@ -53,7 +53,7 @@ describe.each(names)('the function %s', (name) => {
   });
 });
 
-test('records, sights and steps have every column of a record', () => {
+test('records, sightings and steps have every column of a record', () => {
   const added = (name: string): string[] => columnsOf(name).filter((column) => !recordColumns.includes(column));
   for (const name of ['VmLifecycleRecords', 'VmLifecycleSights', 'VmLifecycle']) {
     expect(columnsOf(name), name).toEqual(expect.arrayContaining(recordColumns));

@@ -166,7 +166,7 @@ test('a record observed later than two days ago is found by its observation time
   expect(ask('VmLifecycleRecords(4d) | summarize count()', { rows, now: 3 * day + 2 * 3600 })).toEqual(['3']);
 });
 
-test('every VM keeps its own sight of a step', () => {
+test('every VM keeps its own sighting of a step', () => {
   const records = [...inOrder, ...recordsBy('web_1', [nothing, announced, begun, over]), ...inOrder];
   const sightings = 'VmLifecycleSights() | summarize count() by VmName, IsEnd | sort by VmName asc, IsEnd asc';
   expect(ask(sightings, { records })).toEqual([

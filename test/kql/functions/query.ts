@@ -38,8 +38,8 @@ function cellText(cell: Cell): string {
 }
 
 /**
- * What a VM of the scale set `web` tells of what it looks at. Before each look it has looked a second ago and found nothing new, but before
- * one that says its incarnation: then it had not looked since the look before.
+ * What a VM of the scale set `web` reports of what it observes. It polled a second before each observation and found nothing new, except before
+ * one with an incarnation: then it had not polled since the observation before.
  */
 export function recordsBy(
   vmName: string,

@@ -21,7 +21,7 @@ interface Near {
   readonly within: number;
 }
 
-/** A time of Azure's: bridges look once a second, and clocks that are wrong are known to the second. */
+/** A time by Azure's clock: bridges poll once a second, and clock errors are known to the second. */
 export const around = (near: Ms, within: Ms = 4 * second): Near => ({ near, within });
 
 export type Row = Readonly<Record<string, Wanted>>;
@@ -47,7 +47,7 @@ function writtenFleet(seed: number): WrittenFleet {
   return made;
 }
 
-/** A fleet with its tables, in which queries are asked; `isLost` takes rows of records away. */
+/** A fleet with its tables, on which queries run; `isLost` removes rows of records. */
 export function openFleet(seed: number, isLost?: (row: GivenRow) => boolean) {
   const { fleet, written, loaded } = writtenFleet(seed);
   const isKept = (table: string, place: number): boolean =>
@@ -67,7 +67,7 @@ export function openFleet(seed: number, isLost?: (row: GivenRow) => boolean) {
   return { fleet, ask };
 }
 
-/** What differs, as sentences: each row wanted has to be in the answer once, and nothing else. Order is not looked at. */
+/** The differences, as sentences: each expected row has to be in the answer once, and nothing else. Order is ignored. */
 export function differences(answer: readonly Readonly<Record<string, unknown>>[], wanted: readonly Row[]): string[] {
   const left = [...answer];
   const missing = wanted.filter((row) => {

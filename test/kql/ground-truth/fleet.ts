@@ -14,7 +14,7 @@ import {
   type Vm,
 } from './truth.ts';
 
-/** The fleet is watched from then on: longer than queries look back. */
+/** The fleet is observed from then on: longer than the lookback of queries. */
 const begin: Ms = now - 34 * day;
 
 const production = '11111111-aaaa-4bbb-8ccc-000000000001';
@@ -78,7 +78,7 @@ const particular: Readonly<Record<string, Partial<Vm>>> = {
   'web-north web_8': { life: { from: now - 5 * day, to: Infinity } },
   'web-north web_9': { life: { from: begin, to: now - day }, reportsStop: true },
   'app app-2': { clockErrorMs: -240 * second },
-  // Its bridge does not come back after a reboot, but the VM does.
+  // Its bridge does not start again after a reboot, but the VM does.
   'app app-3': { hasAgent: true, unwatched: [{ from: ago(0, -5), to: Infinity }] },
   'app app-9': { isWitness: true },
   'sql-1 sql-1': { clockErrorMs: 40 * second },

@@ -98,7 +98,7 @@ describe.each([1, 2, 3])('the history of fleet %i', (seed) => {
           other.resourceGroup === vm.resourceGroup && other.scaleSet === vm.scaleSet && other.life.to > month.from,
       );
       const existed = sum(members.map(({ life }) => overlap(life, month).to - overlap(life, month).from));
-      // What truly happened, not what was measured: looks are a second apart on both sides.
+      // What truly happened, not what was measured: polls are a second apart on both sides.
       const downMs = sum(
         group.map((each) => {
           const impact = each.event.impacts.find(({ vm: name }) => name === each.vm.name);
@@ -178,7 +178,7 @@ describe.each([1, 2, 3])('the history of fleet %i', (seed) => {
     expect(differences(ask('approvals'), rows)).toEqual([]);
   });
 
-  test('support-case shows every sight of an event, by Azure’s clock', () => {
+  test('support-case shows every sighting of an event, by Azure’s clock', () => {
     const [event] = fleet.events.filter(({ vms }) => vms.includes('app-2'));
     const steps = ask('support-case', ['let Event = ""', `let Event = "${event?.id}"`]);
     const skewed = steps.filter(({ VmName }) => VmName === 'app-2');

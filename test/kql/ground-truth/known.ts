@@ -12,13 +12,13 @@ import {
   type Vm,
 } from './truth.ts';
 
-/** An event and a VM that it names, as far as any bridge could tell of it: what nobody saw no query can know. */
+/** An event and a VM that it names, as far as any bridge could know of it: no query can know what no bridge observed. */
 export interface Known {
   readonly event: AzureEvent;
   readonly vm: Vm;
-  /** Where its own bridge saw the event first; null: another VM told. */
+  /** When its own bridge first observed the event; null: another VM reported it. */
   readonly firstSeenAt: Ms | null;
-  /** When it began, where a bridge looked on, or the VM measured it afterwards. */
+  /** When it began, if a bridge observed it, or the VM measured it afterwards. */
   readonly beganAt: Ms | null;
   readonly isStartSeen: boolean;
   /** A bridge saw it begin or found it begun. */
@@ -27,7 +27,7 @@ export interface Known {
   /** What the VM measured, in seconds. */
   readonly awaySeconds: number | null;
   readonly pausedSeconds: number | null;
-  /** None of the bridges that saw it was heard of for a day, or one that had lost its state saw it no more. */
+  /** None of the bridges that observed it reported for a day, or one that had lost its state no longer observed it. */
   readonly isPresumedEnded: boolean;
 }
 
@@ -69,17 +69,17 @@ export function reportedIn(fleet: Fleet): readonly Known[] {
 
 const isStart = ({ phase, isAfterGap }: Sighting): boolean => phase === 'Started' && !isAfterGap;
 
-/** It was over before the bridge, without what it remembered, looked again. */
+/** It ended before the bridge, without its state, polled again. */
 const isForgotten = ({ removedAt }: AzureEvent, { stateLostAt }: Vm, { now }: Fleet): boolean =>
   stateLostAt !== null && removedAt < stateLostAt && stateLostAt < now;
 
-/** Nobody tells that a VM is gone: ten minutes after it was due it is. */
+/** No bridge reports that a VM is deleted: ten minutes after it was due it counts as deleted. */
 const isTaken = ({ type, notBefore }: AzureEvent, { now }: Fleet): boolean =>
   type === 'Preempt' && (notBefore ?? Infinity) < now - 10 * minute;
 
 export const isOpen = ({ isOver, isPresumedEnded }: Known): boolean => !isOver && !isPresumedEnded;
 
-/** From its beginning, or when it was due, to its end: an hour where nobody saw the end, and it is not listed still. */
+/** From its beginning, or when it was due, to its end: an hour if no bridge observed the end and it is no longer listed. */
 export function lastingOf(known: Known, now: Ms): Span | null {
   const { event, beganAt, isOver } = known;
   const from = beganAt ?? event.notBefore;

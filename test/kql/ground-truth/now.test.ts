@@ -4,7 +4,7 @@ import { isOpen, type Known, reportedIn } from './known.ts';
 import { runningOf } from './sightings.ts';
 import { day, hour, minute } from './truth.ts';
 
-/** What the pack says of what goes on and what is to come, against what truly happened. */
+/** What the pack says of current and coming events, against what truly happened. */
 describe.each([1, 2, 3])('the events in progress in fleet %i', (seed) => {
   const { fleet, ask } = openFleet(seed);
   const { now } = fleet;
@@ -13,7 +13,7 @@ describe.each([1, 2, 3])('the events in progress in fleet %i', (seed) => {
   const dueAt = ({ event, isStartReported }: Known): number =>
     (isStartReported ? event.startedAt : event.notBefore) ?? Infinity;
 
-  test('not-back finds the VMs that Azure took down and that are not back, whoever observed it, and no other', () => {
+  test('not-back finds the VMs that Azure took down and that are not back, regardless of the observer, and no other', () => {
     const gone = known.filter(({ event, vm }) =>
       event.impacts.some(
         ({ vm: name, kind, from, to }) =>

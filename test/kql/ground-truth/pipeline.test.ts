@@ -33,7 +33,7 @@ describe.each([1, 2, 3])('the way of records in fleet %i', (seed) => {
     for (const gap of gaps) expect(gap).toMatchObject({ VmName: 'web_6', Location: 'westeurope', Missing: 1 });
   });
 
-  test('pipeline-latency is the time until records could be queried, whatever their clocks and copies', () => {
+  test('pipeline-latency is the time until records could be queried, regardless of clocks and copies', () => {
     const records = Map.groupBy(
       recordsSince(fleet, 1).filter(({ at, row }) => at > fleet.now - day + hour && row.IsTest === false),
       ({ vm }) => vm.location,

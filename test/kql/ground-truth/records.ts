@@ -156,7 +156,7 @@ function noticeOf(
   return isAfterGap ? null : since(Math.min(notBefore ?? Infinity, at - second));
 }
 
-/** Five minutes after a stream began anew the bridge says which events it has in sight. */
+/** Five minutes after a new stream began the bridge reports which events it observes. */
 function snapshotOf(fleet: Fleet, vm: Vm, watch: Watch): RecordWithoutPosition[] {
   const { stateLostAt } = vm;
   if (stateLostAt === null || stateLostAt > fleet.now) return [];

@@ -11,7 +11,7 @@ export interface Tables extends Readonly<Record<string, readonly GivenRow[]>> {
   readonly AzureActivity: readonly GivenRow[];
 }
 
-/** Ingestion of a region stood still: what arrived in between stands in the table afterwards. */
+/** Ingestion of a region stopped: what arrived in between is in the table afterwards. */
 const ingestionOutage = (now: Ms): Span & { readonly location: string } => ({
   location: 'westeurope',
   from: now - 14 * day,
@@ -20,7 +20,7 @@ const ingestionOutage = (now: Ms): Span & { readonly location: string } => ({
 
 /**
  * The tables as they stand when queries are asked: records late and out of order, one in eight twice, some of them tests, clocks wrong, a VM
- * cut off from the network for days, and what never left a VM that did not come back.
+ * without network for days, and what never left a VM that did not return.
  */
 export function tablesOf(fleet: Fleet, seed: number): Tables {
   const random = randomOf(seed);
@@ -37,7 +37,7 @@ export function tablesOf(fleet: Fleet, seed: number): Tables {
   };
 }
 
-/** Seconds from a sight until it can be queried, as a rule. */
+/** Seconds from a sighting until it can be queried, as a rule. */
 export const usualDelay = { least: 2, most: 8 } as const;
 
 function arrivals({ at, vm, row }: BridgeRecord, fleet: Fleet, random: (bound: number) => number): GivenRow[] {

@@ -11,27 +11,27 @@ import {
   without,
 } from './truth.ts';
 
-/** Which bridge saw what, and when: part of what truly happened. A bridge looks once a second while it and its VM run. */
+/** Which bridge observed what, and when: part of what truly happened. A bridge polls once a second while it and its VM run. */
 
 /** One thing that a bridge saw of an event. */
 export interface Sighting {
   readonly phase: 'Scheduled' | 'Started' | 'Gone' | 'Approved';
   readonly at: Ms;
-  /** Nobody looked for ten seconds or more before. */
+  /** No poll for ten seconds or more before. */
   readonly isAfterGap: boolean;
   /** 0; 1 after its state was lost. */
   readonly stream: 0 | 1;
 }
 
-/** When a VM's bridge looks. */
+/** When a VM's bridge polls. */
 export interface Watch {
   readonly spans: readonly Span[];
   next(at: Ms): Ms;
-  /** -Infinity: it had not looked yet. */
+  /** -Infinity: it had not polled yet. */
   previous(at: Ms): Ms;
 }
 
-/** When the VM is away, by the events that concern it. */
+/** When the VM is down, by the events that affect it. */
 export const outagesOf = (fleet: Fleet, vm: Vm): readonly Impact[] =>
   fleet.events
     .filter(({ group }) => group === vm.group)

@@ -16,7 +16,7 @@ interface Plan {
   /** Default: eight minutes after it starts. */
   readonly removedAt?: Ms;
   readonly approval?: AzureEvent['approval'];
-  /** How long each VM is away; Infinity: it does not come back. */
+  /** How long each VM is down; Infinity: it does not return. */
   readonly awayMs?: Ms;
   /** The VMs go down so long after it starts; less than nothing: before. Default 5 s. */
   readonly downAfterMs?: Ms;
@@ -24,7 +24,7 @@ interface Plan {
   readonly spared?: readonly string[];
 }
 
-/** The events that the fleet is there for, each with what is particular to it. */
+/** The events for which the fleet was made, each with its particulars. */
 export function storyOf(
   random: (bound: number) => number,
   taken: readonly { readonly name: string; readonly at: Ms }[],

@@ -1,5 +1,5 @@
 /**
- * What truly happened in a fleet, written down before any bridge looks at it. Rows of the tables are made from it (`rows.ts`), and the answers
+ * What truly happened in a fleet, written down before any bridge observes it. Rows of the tables are made from it (`rows.ts`), and the answers
  * that queries have to give are read from it, never from rows. It shares nothing with the product nor with the other generator of rows.
  */
 
@@ -60,7 +60,7 @@ export interface Vm {
   readonly hasAgent: boolean;
 }
 
-/** What a VM suffers. `removal`: it is deleted. */
+/** What happens to a VM. `removal`: it is deleted. */
 export interface Impact extends Span {
   readonly vm: string;
   readonly kind: 'pause' | 'outage' | 'removal';

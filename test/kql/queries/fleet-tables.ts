@@ -5,7 +5,7 @@ import type { Tables } from './stage.ts';
 
 const fleet = fleetRows();
 
-/** When the fleet is looked at. */
+/** When the fleet is queried. */
 export const fleetNow = fleet.now.toISOString();
 
 const idOf = (vm: string): string => {
@@ -51,7 +51,7 @@ const request = (vm: string, at: string, operation: string): GivenRow => ({
   _ResourceId: idOf(vm),
 });
 
-/** The demo fleet, with what Azure's own tables tell of a few of its VMs. */
+/** The demo fleet, with what Azure's own tables contain of a few of its VMs. */
 export const fleetTables: Tables = {
   VmLifecycle_CL: fleet.VmLifecycle_CL.map(arriving),
   VmLifecycleBridge_CL: fleet.VmLifecycleBridge_CL,

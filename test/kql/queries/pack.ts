@@ -43,7 +43,7 @@ export function linesOf({ columns, rows }: Answer, show: readonly string[]): str
   return rows.map((row) => places.map((place) => cellText(row[place] ?? null)).join(' | '));
 }
 
-/** Of these a golden shows so many characters: the rest is the same everywhere, or a random number. */
+/** A golden shows this many characters of these: the rest is the same everywhere, or random. */
 const shown: Readonly<Record<string, number>> = {
   EventId: 8,
   StreamId: 8,

@@ -8,7 +8,7 @@ import { problemsOf } from './rules.ts';
 
 const fleet = kql.load(fleetTables);
 const goldens = join(import.meta.dirname, 'fleet');
-/** Nobody approves anything in the demo fleet, and nothing in it is due tomorrow. */
+/** Nothing is approved in the demo fleet, and nothing in it is due tomorrow. */
 const foundNothing: readonly string[] = ['approvals', 'due-in-order'];
 const nothing = { VmLifecycle_CL: [], VmLifecycleBridge_CL: [], Heartbeat: [], AzureActivity: [] };
 

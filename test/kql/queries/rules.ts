@@ -58,7 +58,7 @@ function lookback(name: string, back: string): string[] {
   return [`${name} is asked to look back ${back}: write a span of time, as 14d`];
 }
 
-/** The portal sees how far back a query looks only where the query itself says it of TimeGenerated; else its own range, a day at first, cuts. */
+/** The portal knows the lookback of a query only from a filter on TimeGenerated; otherwise its own range applies, by default a day. */
 function timeRange(text: string, code: string): string[] {
   if (/\bTimeGenerated\b/.test(code)) return [];
   const days = Math.max(...[...code.matchAll(/\bVm\w+\((\d+)d\)/g)].map(([, back]) => Number(back)));

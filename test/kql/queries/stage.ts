@@ -18,7 +18,7 @@ export interface Stage {
 }
 type OfHeart = 'blind' | 'deadLetters' | 'expiredAt' | 'hubBehindMinutes' | 'pollFailureShare' | 'reportsStop';
 
-/** Rows by table; every table that a query of the pack reads is there. */
+/** Rows by table, with every table that a query of the pack reads. */
 export type Tables = Readonly<Record<TableName, readonly GivenRow[]>>;
 export type TableName = 'VmLifecycle_CL' | 'VmLifecycleBridge_CL' | 'Heartbeat' | 'AzureActivity';
 
@@ -31,7 +31,7 @@ export const seconds = (minutes: number): number => 60 * (60 + minutes);
 /** ISO 8601. */
 export const clock = (minutes: number): string => timeAt(seconds(minutes)).toISOString();
 
-/** A scenario that begins so many minutes after noon. */
+/** A scenario that begins this many minutes after noon. */
 export function play(scenario: string | Scenario, minutes: number, ...on: readonly string[]): Play {
   const found = typeof scenario === 'string' ? findScenario(scenario) : scenario;
   if (found === undefined) throw new Error(`there is no scenario ${scenario}`);
@@ -88,7 +88,7 @@ export const agentReports = (vm: string, minutes: number): GivenRow => ({
   _ResourceId: resourceIdOf({ name: vm }),
 });
 
-/** What Resource Health tells of a VM. `nested`: its properties one level deeper, as some activity logs have them. */
+/** What Resource Health reports of a VM. `nested`: its properties one level deeper, as some activity logs have them. */
 export const healthReports = (
   vm: string,
   minutes: number,
@@ -106,7 +106,7 @@ export const healthReports = (
   };
 };
 
-/** A request that the activity log tells of: for a VM, or for the scale set of one. */
+/** A request in the activity log: for a VM, or for the scale set of one. */
 export const requested = (
   operation: string,
   minutes: number,

@@ -111,7 +111,7 @@ describe('purged deliveries', () => {
     ]);
   });
 
-  test('does not come back when its sink leaves the configuration and returns', () => {
+  test('does not reappear when its sink leaves the configuration and returns', () => {
     using harness = createHarness();
     const outbox = withDeadLetters(harness);
     outbox.purge({ state: 'dead', sink: 'hub' });

@@ -44,7 +44,7 @@ describe('the control queue', () => {
     expect(queue.answers.get(2)).toMatchObject({ ok: true, message: '2' });
   });
 
-  test.each([-6 * 60_000, 6 * 60_000])('does not execute a request whose time is %i ms away', async (ms) => {
+  test.each([-6 * 60_000, 6 * 60_000])('does not execute a request whose time is %i ms off', async (ms) => {
     const queue = openQueue({ wish: () => ({ ok: true, message: 'done' }) });
     queue.file('wish', null, new Date(queue.clock.now().getTime() + ms).toISOString());
     await queue.clock.advance(5_000);

@@ -109,7 +109,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 );
 
-test.skipIf(reason !== null)('records go on in memory when the host folder of a bind mount is removed', async () => {
+test.skipIf(reason !== null)('records continue in memory when the host folder of a bind mount is removed', async () => {
   const host = mkdtempSync(join(tmpdir(), 'host-'));
   const mounted = mkdtempSync(join(tmpdir(), 'mounted-'));
   execFileSync('mount', ['--bind', host, mounted]);

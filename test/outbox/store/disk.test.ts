@@ -103,7 +103,7 @@ describe.skipIf(reason !== null)('on a full disk', () => {
     deliverAll(outbox, 'hub');
     outbox.maintain();
     for (let n = 0; n < 20; n += 1) {
-      // Whoever fills the disk takes what the reserve gave back, too.
+      // The process that fills the disk takes what the reserve freed, too.
       disk.fill();
       appendRecords(outbox, { eventId: 'AFTER', bytes: 20_000 });
     }

@@ -24,7 +24,7 @@ function remains({ lastIs }: { readonly lastIs: 'record' | 'delivery' }): Remain
   const harness = createHarness();
   const outbox = harness.open();
   for (let n = 0; n < 10; n += 1) appendRecords(outbox, { eventId: `OLD-${n}` });
-  // Played back into the file, and the log begins anew over these frames.
+  // Checkpointed into the file, and the log restarts over these frames.
   outbox.maintain();
   for (let n = 0; n < 20; n += 1) {
     appendRecords(outbox, { eventId: `EVENT-${n % 5}` });

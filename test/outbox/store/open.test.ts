@@ -9,7 +9,7 @@ import { imbalance, noCounters } from '../../../src/outbox/store/counters.ts';
 import { observerNamed } from '../../support/observations.ts';
 import { appendRecords, createHarness, deliverAll, type Harness, positions } from '../harness.ts';
 
-/** A rig whose directory holds an outbox of so many records of several events; `hub` has the first ten. */
+/** A harness whose directory holds an outbox of this many records of several events; `hub` has the first ten. */
 function usedHarness(records = 40, close = true): Harness & { readonly file: string; readonly streamId: string } {
   const harness = createHarness();
   const outbox = harness.open();

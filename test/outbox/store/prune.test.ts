@@ -126,7 +126,7 @@ describe('an outbox that is full', () => {
   });
 });
 
-describe('whatever comes and goes in an outbox that is too small', () => {
+describe('under any sequence of writes in an outbox that is too small', () => {
   const sinks = ['hub', 'table'] as const;
   const steps = fc.oneof(
     {

@@ -118,7 +118,7 @@ describe.runIf(canRemove)('files that were removed and cannot be recreated', () 
     expect(positions(harness.outbox, 'hub')).toEqual([4, 5, 6]);
   });
 
-  test('while another instance is there are left to it, and its outbox is moved aside when it has ended', async () => {
+  test('while another instance runs are left to it, and its outbox is moved aside when it has ended', async () => {
     using harness = runningHarness();
     rmSync(harness.directory, { recursive: true });
     const other = harness.open();

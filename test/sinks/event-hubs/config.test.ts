@@ -31,7 +31,7 @@ test.for([
     with: { transport: 'amqp-ws' as const, customEndpoint: 'sb://direct:1' },
     to: { proxy: null },
   },
-])('whom failures of the event hub speak of: $name', ({ with: settings, to }) => {
+])('the name that failures of the event hub report: $name', ({ with: settings, to }) => {
   vi.stubEnv('HTTPS_PROXY', 'http://ada:s3cret@proxy:3128');
   vi.stubEnv('NO_PROXY', 'direct');
   const destination = destinationOf({ ...config, ...settings });

@@ -23,7 +23,7 @@ interface Internals {
 
 const internalsOf = (client: EventHubProducerClient): Internals => client as unknown as Internals;
 
-test('the private members of the Event Hubs SDK are where sdk-internals.ts looks for them', async () => {
+test('the private members of the Event Hubs SDK are where sdk-internals.ts expects them', async () => {
   const amqp = createAmqpClient({
     config: local.eventHubs(),
     credential: local.credential,

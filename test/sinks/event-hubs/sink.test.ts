@@ -153,7 +153,7 @@ describe('a connection that breaks', () => {
         expect(await sink.send([sampleEntry()], never)).toMatchObject({ kind: 'retry', cause: 'transient', code });
         expect(await sink.send([sampleEntry()], never)).toEqual({ kind: 'delivered' });
         expect(hub().events().length - before).toBe(stored + 1);
-        // Told by the connection, not by a deadline.
+        // Reported by the connection, not by a deadline.
         expect(sink.deadlines.missed).toEqual({});
       });
     });

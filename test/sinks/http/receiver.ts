@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { type CloudEvent, type CloudEventV1, HTTP } from 'cloudevents';
 
-/** How the receiver behaves until it is told otherwise. */
+/** How the receiver behaves until it is changed. */
 export type Behaviour =
   | {
       readonly status: number;

@@ -16,7 +16,7 @@ test('the columns of the lifecycle table are those that the encoder fills, in it
   expect(lifecycle.map(({ name }) => name)).toEqual(Object.keys(encodeRow(sampleRecord())));
 });
 
-test('every field of a record has a column: its name in PascalCase, but for the duration', () => {
+test('every field of a record has a column: its name in PascalCase, except the duration', () => {
   const fields = Object.keys(sampleRecord());
   expect(Object.keys(columnOf).sort()).toEqual([...fields].sort());
   for (const [field, column] of Object.entries(columnOf)) {

@@ -4,7 +4,7 @@ import { createStdoutSink } from '../../../src/sinks/stdout/sink.ts';
 import { sampleEntry } from '../../support/sample-record.ts';
 import { passesTheContract, type SinkUnderTest } from '../contract.ts';
 
-/** A pipe whose reader can stop reading, or go away. */
+/** A pipe whose reader can stop reading, or close. */
 function openPipe(): SinkUnderTest {
   let text = '';
   let unread: (() => void)[] | null = null;

@@ -12,7 +12,7 @@ export interface Around {
 /** https://learn.microsoft.com/azure/azure-monitor/fundamentals/service-limits#alerts */
 const limits = { ruleBytes: 64 * 1024, rulesOfOneMinute: 100, dimensions: 6, queryRangeMinutes: 2 * 1440 } as const;
 
-/** These do not look at what has just happened to a VM; why, says on-call.md. */
+/** These do not query what has just happened to a VM; on-call.md says why. */
 const hasLongerRange: readonly string[] = ['A1-due', 'A2', 'A3', 'A6', 'A7', 'A7-waiting', 'A8', 'A20', 'A21', 'A22'];
 const counts = /\b(AzureAt|LastRecordAt) > ago\(30m\)/;
 
@@ -40,7 +40,7 @@ const refused: readonly string[] = [
 
 const numbers: readonly string[] = ['int', 'long', 'real', 'decimal'];
 
-/** Everything that Azure would refuse of the alerts, or that would keep them from telling the right people. Each a sentence. */
+/** Everything in the alerts that Azure would refuse, or that would keep them from notifying the right people. Each a sentence. */
 export function problemsOf(alerts: Alerts, around: Around): string[] {
   const { rowAlerts, logAlerts } = alerts;
   const all = allAlerts(alerts);

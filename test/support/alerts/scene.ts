@@ -8,9 +8,9 @@ const minute = 60;
 
 /** What happens begins here: six hours before, the fleet is quiet. */
 export const sceneStarts = new Date('2026-03-02T06:00:00Z');
-/** When what happens is over, or has lasted for seven hours. */
+/** When the situation has ended, or has lasted for seven hours. */
 export const sceneEnds = sceneAt(7 * 60);
-/** So many minutes after the start. */
+/** This many minutes after the start. */
 export function sceneAt(minutes: number): Date {
   return new Date(sceneStarts.getTime() + 1000 * minute * minutes);
 }

@@ -4,10 +4,10 @@ import { type Alerts, type LogAlert, minutesOf, type Operator, type RowAlert } f
 /** An alert that was raised. */
 export interface Raised {
   readonly name: string;
-  /** The VM, scale set or region: the first of its dimensions that tells. */
+  /** The VM, scale set or region: the first of its dimensions that has a value. */
   readonly on: string;
   readonly at: string;
-  /** What its routes look for; empty where it has none. */
+  /** What its routes match; empty when it has none. */
   readonly route: string;
 }
 
@@ -17,7 +17,7 @@ export type Arriving = Readonly<Record<string, readonly GivenRow[]>>;
 const arrival = 'ingestion_time()';
 const minuteMs = 60_000;
 
-/** Rows that can be queried so many seconds after they were made. A row that has a moment keeps it. */
+/** Rows that can be queried this many seconds after they were made. A row with a moment keeps it. */
 export const arrivingAfter = (seconds: number, rows: readonly GivenRow[]): GivenRow[] =>
   rows.map((row) => ({
     [arrival]: new Date(Date.parse(String(row.TimeGenerated)) + 1000 * seconds).toISOString(),
@@ -50,7 +50,7 @@ const aggregate: Readonly<Record<NonNullable<LogAlert['timeAggregation']>, (valu
 
 const text = (cell: Cell | undefined): string => (cell === null || cell === undefined ? '' : String(cell));
 
-/** Times read once: a watch looks at them thousands of times. */
+/** Times parsed once: a watch reads them thousands of times. */
 interface Timed {
   readonly row: GivenRow;
   readonly arrivedMs: number;
@@ -73,7 +73,7 @@ const timed = (tables: Arriving): Timetable =>
 /** What can be queried at a moment, as far back as a query is shown it. */
 type View = (now: number, backMs: number) => LoadedTables;
 
-/** Of the moment that was asked for last every view is kept: many queries look at the same. */
+/** Every view of the last requested moment is kept: many queries read the same. */
 function viewsOf(kql: Kql, table: Timetable): View {
   const all = kql.load(
     Object.fromEntries(Object.entries(table).map(([name, rows]) => [name, rows.map(({ row }) => row)])),
@@ -94,7 +94,7 @@ function viewsOf(kql: Kql, table: Timetable): View {
 
 type State = Omit<Raised, 'at'>;
 
-/** Their last dimension tells more than the first, the subscription. */
+/** Their last dimension is more specific than the first, the subscription. */
 const bySet: readonly string[] = ['A6', 'A21'];
 
 /** What a query over rows at intervals finds at a moment: one entry for each set of values of resource and dimensions over the threshold. */
@@ -133,14 +133,14 @@ function rowsMatched(kql: Kql, alert: RowAlert, tables: Arriving, now: number): 
 
 /** As long as what happened to a VM counts; what lasts longer than that is an alert of its own. */
 const countsMs = 30 * minuteMs;
-/** A watch of more than `seldom` looks once every `coarse`, where something happens. */
+/** A watch of more than `seldom` evaluates once every `coarse`, when something happens. */
 const coarseMs = 15 * minuteMs;
 const seldomMs = 360 * minuteMs;
 
 /**
- * Moments at which a query looks: at its interval, or in a long watch after each arrival, half an hour after something has begun, shortly before
+ * Times at which a query runs: at its interval, or in a long watch after each arrival, half an hour after something has begun, shortly before
  * what is announced, and every six hours for what comes of silence, since in between it would find little else. A rule that
- * keeps no state tells of its last interval only, so each of its looks counts.
+ * keeps no state covers its last interval only, so each of its runs counts.
  */
 function moments(table: Timetable, alert: LogAlert, from: number, to: number): number[] {
   const intervalMs = minuteMs * minutesOf(alert.evaluationFrequency);
@@ -224,7 +224,7 @@ export function watch(
       const met = conditionsMet(kql, alert, view, now);
       const old = before.get(alert) ?? [];
       before.set(alert, met);
-      // One that keeps no state is raised at each look that finds its condition met.
+      // One that keeps no state is raised at each evaluation that meets its condition.
       const isNews = ({ on, route }: State): boolean => !old.some((one) => one.on === on && one.route === route);
       return (alert.autoMitigate ? met.filter(isNews) : met).map(stamped(now));
     });

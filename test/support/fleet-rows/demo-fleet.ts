@@ -4,7 +4,7 @@ import { day, demoGroups, fleetSeconds } from './demo-groups.ts';
 import { drawn, playGroup, type VmStory } from './group-play.ts';
 import { heartbeatRows } from './heartbeats.ts';
 
-/** When the demo fleet is looked at. */
+/** When the demo fleet is queried. */
 export const fleetNow = new Date('2026-03-15T12:00:00Z');
 
 const from = new Date(fleetNow.getTime() - 1000 * fleetSeconds);
@@ -18,7 +18,7 @@ const cutOff: Readonly<Record<string, { readonly from: number; readonly to: numb
 };
 const testedOn: readonly string[] = ['web_0', 'build-1'];
 
-/** Nobody may change them: all tests of a process are given the same rows. */
+/** Read-only: all tests of a process are given the same rows. */
 interface FleetRows {
   readonly VmLifecycle_CL: readonly Readonly<Row>[];
   readonly VmLifecycleBridge_CL: readonly Readonly<Row>[];

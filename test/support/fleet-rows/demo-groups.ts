@@ -172,7 +172,7 @@ function batch(): Group {
         vmSize: number % 3 === 0 ? 'Standard_E16s_v5' : 'Standard_D8s_v5',
         priority: 'Spot',
         tags: { owner: 'data-team', environment: 'test' },
-        // Evicted while its event is listed as Started: nobody but a witness sees the end.
+        // Evicted while its event is listed as Started: only a witness observes the end.
         ...(gone === undefined ? {} : { leavesAt: gone.at + 45 }),
       };
     }),
@@ -198,7 +198,7 @@ const gpu = (): Group => ({
     play('degraded-host', ago(20 * hour), 'train_6'),
     play('hardware-failure', 7 * day + 3 * hour, 'train_4'),
     play('freeze', 9 * day, 'train_0'),
-    // It has not been heard of since shortly after this.
+    // Its last report is shortly after this.
     { scenario: stuck, at: ago(31 * hour), on: ['train_5'] },
   ],
 });
@@ -230,7 +230,7 @@ const shop = (): Group => ({
   ],
 });
 
-/** VMs outside of any set are told of themselves only. */
+/** VMs outside any set are notified of their own events only. */
 const single = (name: string, traits: Partial<VmDefinition>, ...plays: readonly Play[]): Group => ({
   name,
   hosts: hostsNamed('AMS23-C11', 4),

@@ -14,14 +14,14 @@ import { gapAfterMs, transition } from '../../../src/lifecycle/transition.ts';
 
 /** A VM of a group, with what a fleet differs in. Times are seconds after the beginning of the play. */
 export interface GroupVm extends VmDefinition {
-  /** When its bridge looks for the first time. Default 0. */
+  /** When its bridge polls for the first time. Default 0. */
   readonly joinsAt?: number;
-  /** Its bridge does not look from then on. Default never. */
+  /** Its bridge does not poll from then on. Default never. */
   readonly leavesAt?: number;
   /** Its bridge stands still meanwhile: polls are missed. */
   readonly awayFrom?: number;
   readonly awayTo?: number;
-  /** Its state is lost then: it goes on with another stream. */
+  /** Its state is lost then: it continues with another stream. */
   readonly losesStateAt?: number;
   readonly bridgeVersion?: string;
 }
@@ -39,11 +39,11 @@ export interface Group {
   readonly vms: readonly GroupVm[];
   readonly plays: readonly Play[];
   readonly witnessRate?: number;
-  /** Physical hosts: a Freeze or Redeploy that is felt moves the VM to the next one. Default: not told. */
+  /** Physical hosts: a Freeze or Redeploy that takes effect moves the VM to the next one. Default: not reported. */
   readonly hosts?: readonly string[];
 }
 
-/** What a VM told, in order. */
+/** What a VM reported, in order. */
 export interface VmStory {
   readonly vm: GroupVm;
   readonly observer: Observer;
@@ -73,9 +73,9 @@ export const observerOf = (definition: VmDefinition): Observer => {
 };
 
 /**
- * Plays scenarios upon a group in a time that is only counted: no clock, no network, the same in every run. Each VM looks one second before
- * each step and right after it, when it joins and when it is back from a restart; a document that does not change tells nothing, so
- * the looks between are left out. Documents are the simulator's, decisions are the bridge's own.
+ * Plays scenarios on a group in simulated time: no clock, no network, the same in every run. Each VM polls one second before
+ * each step and right after it, when it joins and when it is back from a restart; a document that does not change reports nothing, so
+ * the polls between are left out. Documents are the simulator's, decisions are the bridge's own.
  *
  * @param from second 0 of the play.
  * @param seconds what is after that is not played: an event may be left open.
@@ -91,7 +91,7 @@ export function playGroup(group: Group, from: Date, seconds: number): readonly V
       if (second !== undefined) observations.add(second);
   }
   for (const { backAt } of acts) if (backAt !== undefined) observations.add(backAt);
-  // An end rests on more than one look.
+  // An end needs more than one observation.
   for (const second of [...new Set([...observations].flatMap((one) => [one, one + 2]))].sort((a, b) => a - b)) {
     if (second < 0 || second > seconds) continue;
     for (const { run } of bySecond.get(second) ?? []) run(watchers);
@@ -173,7 +173,7 @@ function openWatcher(vm: GroupVm, group: Group, document: GroupDocument, from: D
   const view = openView(document, createVm(vm));
   const records: LifecycleRecord[] = [];
   const streams = [{ streamId: guidOf(`stream of ${group.name} ${name}`), from: joinsAt }];
-  // Its first stream is older than the play, and owes nobody a snapshot.
+  // Its first stream is older than the play, and no snapshot is due.
   let state: LifecycleState = { ...emptyState(streams[0]?.streamId ?? ''), snapshotDue: false };
   let host = drawn(`host of ${name}`, Math.max(1, hosts.length));
   let boots = 1;

@@ -13,12 +13,12 @@ export interface Heart {
   readonly bridgeVersion: string;
   /** When it starts. */
   readonly from: Date;
-  /** Nothing is heard after this: it was stopped, or the VM is gone, or it is now. */
+  /** No heartbeat after this: it was stopped, or the VM was deleted, or this is now. */
   readonly to: Date;
   readonly everyMinutes: number;
   /** Its last word is that it stops. Default: it says no last word. */
   readonly reportsStop?: boolean;
-  /** Share of its looks that fail. Default 0. */
+  /** Share of its polls that fail. Default 0. */
   readonly pollFailureShare?: number;
   /** Records that some sink will never take. */
   readonly deadLetters?: number;
@@ -33,7 +33,7 @@ export interface Heart {
   readonly configuration?: string;
 }
 
-/** Of what was told, the earliest planned impact on this VM that has not begun. */
+/** The earliest reported planned impact on this VM that has not begun. */
 function nextOf(sent: readonly LifecycleRecord[]): HeartbeatFacts['next'] {
   const last = new Map(sent.filter(({ phase }) => !outside.includes(phase)).map((record) => [record.eventId, record]));
   const planned = [...last.values()].filter((one) => one.observerAffected && one.startedAt === null && !isEnd(one));
@@ -41,12 +41,12 @@ function nextOf(sent: readonly LifecycleRecord[]): HeartbeatFacts['next'] {
   return next?.notBefore ? { ...next, notBefore: next.notBefore } : null;
 }
 
-/** Phases that tell nothing of how an event goes. */
+/** Phases that say nothing about the progress of an event. */
 const outside: readonly string[] = ['Approved', 'Snapshot'];
 
 const isEnd = ({ phase }: LifecycleRecord): boolean => ['Completed', 'Canceled', 'Ended'].includes(phase);
 
-/** The rows of a bridge in the table of heartbeats: at its start, every so many minutes, and perhaps a last one. By the real encoder. */
+/** The rows of a bridge in the table of heartbeats: at its start, at a fixed interval, and perhaps a last one. By the real encoder. */
 export function heartbeatRows(heart: Heart): Row[] {
   const { from, to, everyMinutes, reportsStop = false } = heart;
   const moments: Date[] = [];

@@ -8,7 +8,7 @@ import { type FleetVmOptions, openFleetVm, watchScenario } from '../fleet.ts';
 import { observerOf } from './group-play.ts';
 import { heartbeatRows } from './heartbeats.ts';
 
-/** The tables, as far as anything was sent to them, and the moment at which they are looked at. */
+/** The tables to which anything was sent, and the time at which they are queried. */
 export interface FleetRows {
   readonly VmLifecycle_CL: Row[];
   readonly VmLifecycleBridge_CL: Row[];

@@ -33,7 +33,7 @@ interface Node {
 
 /** The resources that Azure describes. */
 export interface AzureShapes {
-  /** The body of `type@version`, in whatever case it is written; null when it is not described. */
+  /** The body of `type@version`, case-insensitive; null when it is not described. */
   body(type: string, version: string): Shape | null;
   /** Where `type@version` can be deployed to, a bit for each scope; null where it is not described. */
   scopes(type: string, version: string): number | null;
@@ -42,7 +42,7 @@ export interface AzureShapes {
   readonly typeNames: readonly string[];
 }
 
-/** Where the descriptions are looked for: the folder that `BICEP_TYPES` names, else beside the repository. */
+/** The folder of the descriptions: the one that `BICEP_TYPES` names, otherwise beside the repository. */
 export const describedIn = join(process.env.BICEP_TYPES ?? join(root, '../shared/bicep-types'), 'types.json');
 
 /** @returns null where there are no descriptions. */

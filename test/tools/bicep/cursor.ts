@@ -7,7 +7,7 @@ export interface Cursor {
   next(): Token;
   /** Whether the next token is this sign or word. */
   at(is: string, ahead?: number): boolean;
-  /** Goes over it when it is there. */
+  /** Skips it when it is next. */
   skip(is: string): boolean;
   /** Goes over it. @throws NotBicep when something else stands there. */
   expect(is: string): void;

@@ -13,7 +13,7 @@ export interface StartPosition {
   readonly of: string;
 }
 
-/** Of a resource or module, what can be told before it is deployed. */
+/** What is known of a resource or module before it is deployed. */
 const knownBefore: ReadonlySet<string> = new Set(['id', 'name', 'type', 'apiVersion']);
 
 /** What says which resource it is, and where. */
@@ -51,7 +51,7 @@ function symbolOf(expression: Expression): string | null {
   return expression.kind === 'member' && expression.by === '::' ? symbolOf(expression.of) : null;
 }
 
-/** The part of an expression that only the deployment knows, as text; null when there is none. */
+/** The part of an expression that only the deployment knows, as text; null without one. */
 export function onlyDeploymentKnows(
   expression: Expression,
   scope: Scope,

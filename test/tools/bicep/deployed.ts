@@ -58,7 +58,7 @@ function bodiesOf(
 ): Deployed[] {
   const { type, version } = typeAndVersion(resource.typeName);
   const bodies = evaluation.bodiesOf(resource.body);
-  // What is nested is there when what is around it is.
+  // A nested resource exists when its parent does.
   const nested = bodies.length === 0 ? [] : (objectOf(resource.body)?.nested ?? []);
   const inside = nested.flatMap((inner) => {
     const own = typeAndVersion(inner.typeName);
@@ -81,7 +81,7 @@ function bodiesOf(
   ];
 }
 
-/** A value as it would be written in Bicep; what only Azure knows is a name, which may stand for anything. */
+/** A value as it would be written in Bicep; what only Azure knows is a name, which may be any value. */
 export function expressionOf(value: unknown, line = 1): Expression {
   if (value === null || value === undefined) return { line, kind: 'null' };
   if (typeof value === 'boolean') return { line, kind: 'boolean', value };

@@ -21,7 +21,7 @@ export interface Evaluation {
 
 /**
  * `strict`: as in a deployment; a parameter without value is an error. `lenient`: such a parameter is known only to Azure, and
- * conditions hold, so that every resource can be looked at.
+ * conditions hold, so that every resource can be checked.
  */
 export type EvaluationMode = 'strict' | 'lenient';
 
@@ -129,7 +129,7 @@ function evaluationOf(
 
   function turns({ names: [item = '', turn = ''], over }: Of<'loop'>, locals: Locals): Locals[] {
     const known = evaluate(over, locals);
-    // Of a list that only Azure knows, one turn stands for all.
+    // Of a list that only Azure knows, one iteration represents all.
     const items = isOpaque(known) ? [onlyAzureKnows(`${known.slice(1, -1)}[]`)] : known;
     if (!Array.isArray(items)) throw new Error(`${path} loops over ${JSON.stringify(items)}`);
     return items.map((one, n) => new Map([...locals, [item, one], [turn, n]]));

@@ -9,7 +9,7 @@ const reader = await createSecondReader();
 const azure = azureShapes();
 const diagnostics = 'https://learn.microsoft.com/azure/azure-resource-manager/bicep/bicep-core-diagnostics';
 
-/** Faults that documents and issues tell of, written down before any of them was put to the checker. */
+/** Faults that documents and issues describe, written down before the checker was run on any of them. */
 const faults: readonly {
   readonly name: string;
   readonly source: string;
@@ -18,7 +18,7 @@ const faults: readonly {
   readonly to: string;
   readonly says: string;
   readonly in?: string;
-  /** Only Azure's own descriptions tell it. */
+  /** Only Azure's own descriptions say it. */
   readonly isInDescriptions?: true;
 }[] = [
   {

@@ -6,7 +6,7 @@ import { createSecondReader } from './second-reader.ts';
 
 const reader = await createSecondReader();
 
-/** One thing changed in a file of ours: the checks that guard it look where they should. */
+/** One change in one of our files: the checks that guard it find it. */
 const faults: readonly {
   readonly name: string;
   readonly file: string;

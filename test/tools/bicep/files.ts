@@ -6,7 +6,7 @@ import { readTree, root } from '../../support/source-tree.ts';
 export const bicepFiles = (): string[] =>
   [...readTree('bicep/**/*.bicep', 'infra/**/*.bicep', 'infra/**/*.bicepparam').keys()].sort();
 
-/** The text of a file in the repository; null where there is none. */
+/** The text of a file in the repository; null when it does not exist. */
 export function textOf(path: string): string | null {
   try {
     return readFileSync(join(root, path), 'utf8');

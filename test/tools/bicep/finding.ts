@@ -11,7 +11,7 @@ export interface Finding {
   readonly what: string;
 }
 
-/** What a check looks at: one file, its names, and the files around it. */
+/** The input of a check: one file, its names, and the files around it. */
 export interface Checked {
   readonly file: BicepFile;
   readonly scope: Scope;

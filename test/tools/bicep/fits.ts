@@ -136,7 +136,7 @@ const beyondLists = /^(Direct|Custom-.*|Standard_[A-Z]+\d.*)$/;
 const isListed = (value: string, literals: readonly string[]): boolean =>
   literals.includes(value) || beyondLists.test(value);
 
-/** Types may hold themselves; nothing that is written by hand is deeper. */
+/** Types may contain themselves; nothing handwritten is deeper. */
 const deepest = 20;
 
 /** Why no value of the one shape can be one of the other; null when some can. */

@@ -27,7 +27,7 @@ const one = (least: number, most = least): BicepFunction => ({
   gives: ([first]) => (first?.kind === 'array' ? first.of : any),
 });
 
-/** An object of which these properties are known, all text but where told. */
+/** An object of which these properties are known, all text unless stated. */
 function record(name: string, keys: readonly string[], others: Readonly<Record<string, Shape>> = {}): Shape {
   const shapes = [...keys.map((key) => [key, string] as const), ...Object.entries(others)];
   const properties = shapes.map(([key, shape]) => [key, { shape, required: true, readOnly: false }] as const);

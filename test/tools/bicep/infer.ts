@@ -64,7 +64,7 @@ export function infer(expression: Expression, scope: Scope): Shape {
   }
 }
 
-/** The shape of a property, whatever the cases of the object; what has none gives `any`. */
+/** The shape of a property in all cases of the object; `any` without one. */
 export function propertyOf(shape: Shape, name: string): Shape {
   const of = membersOf(withoutNull(shape)).map((member): Shape => {
     if (member.kind === 'object') {

@@ -15,7 +15,7 @@ export interface Project {
   scope(path: string): Scope | null;
 }
 
-/** @param text the text of a file, null where there is none. */
+/** @param text the text of a file, null when it does not exist. */
 export function createProject(text: (path: string) => string | null, azure: AzureShapes | null): Project {
   const texts = new Map<string, string | null>();
   const files = new Map<string, BicepFile | null>();

@@ -9,11 +9,11 @@ import { shapeOfType } from './type-shape.ts';
 export interface Scope {
   readonly file: BicepFile;
   readonly project: Project;
-  /** What a name stands for; null when nothing has it. */
+  /** What a name refers to; null when it is not declared. */
   value(name: string): Shape | null;
   type(name: string): Shape | null;
   func(name: string): { readonly takes: readonly Shape[]; readonly gives: Shape } | null;
-  /** The declaration of a name in this file; null for names of loops, and where there is none. */
+  /** The declaration of a name in this file; null for names of loops and undeclared ones. */
   declaration(name: string): Statement | null;
   /** Every name there is, for hints. */
   names(): readonly string[];
@@ -45,7 +45,7 @@ export function createScope(file: BicepFile, project: Project): Scope {
   const once = (made: Map<string, Shape>, name: string, make: () => Shape | null): Shape | null => {
     const known = made.get(name);
     if (known !== undefined) return known;
-    // What is defined by itself is anything while it is being looked at.
+    // What is defined by itself is `any` while it is being resolved.
     made.set(name, any);
     const shape = make();
     if (shape === null) made.delete(name);

@@ -8,7 +8,7 @@ export interface SecondReader {
 }
 
 /**
- * The grammar of tree-sitter, which many editors use. It tells syntax errors; its tree is not used, since it binds
+ * The grammar of tree-sitter, which many editors use. It reports syntax errors; its tree is not used, since it binds
  * operators otherwise than Bicep does (`a => b && c.d` is to it the member `d` of a lambda).
  */
 export async function createSecondReader(): Promise<SecondReader> {

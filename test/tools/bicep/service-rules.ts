@@ -1,4 +1,4 @@
-/** What a value must be. Where only Azure knows the value, nothing can be said, but for `is`: that is written out. */
+/** What a value must be. Where only Azure knows the value, nothing can be said, except for `is`: that is written out. */
 export type Must =
   /** Exactly this value. */
   | { readonly is: string | boolean | number }
@@ -21,7 +21,7 @@ export type Must =
 
 /** When a rule applies: always, or where a value of the same resource or of its parent, its target scope or the resource in `scope` is this. */
 export interface When {
-  /** A path and its value; `given` where it is there at all. */
+  /** A path and its value; `given` when it is present. */
   readonly path?: readonly [path: string, is: string | boolean];
   readonly parent?: readonly [path: string, is: string | boolean];
   readonly targetScope?: 'managementGroup' | 'subscription' | 'resourceGroup';

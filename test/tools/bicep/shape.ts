@@ -1,4 +1,4 @@
-/** What a value may be. Azure's types, the project's own types and what an expression gives are all told in these words. */
+/** What a value may be. Azure's types, the project's own types and the results of expressions are all described by these shapes. */
 export type Shape =
   | { readonly kind: 'any' | 'bool' | 'null' }
   | ({ readonly kind: 'string' } & TextLimits)

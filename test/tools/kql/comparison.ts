@@ -1,7 +1,7 @@
 import { unsupported } from './unsupported.ts';
 import { isArray, isBag, isDatetime, isGuid, isNumeric, isTimespan, type Value } from './values.ts';
 
-/** The order of two values of one kind that are not null; -1, 0 or 1. NaN is put nowhere: callers look for it first. */
+/** The order of two values of one kind that are not null; -1, 0 or 1. NaN has no order: callers check for it first. */
 export function order(a: Value, b: Value): number {
   if (isNumeric(a) && isNumeric(b)) return a < b ? -1 : a > b ? 1 : 0;
   if (typeof a === 'string' && typeof b === 'string') return a < b ? -1 : a > b ? 1 : 0;

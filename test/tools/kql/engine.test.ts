@@ -292,7 +292,7 @@ test.each([
     rows: [[1]],
   },
   { name: 'a bag has no length as an array', query: 'print array_length(dynamic({}))', rows: [[null]] },
-])('$name, whatever the language service reports', ({ query, rows }) => {
+])('$name, regardless of the language service', ({ query, rows }) => {
   expect(kql.bind(query).diagnostics).toHaveLength(1);
   expect(rowsOf(query)).toEqual(rows);
 });

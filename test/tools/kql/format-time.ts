@@ -23,7 +23,7 @@ function filled(format: string, specifier: RegExp, separators: RegExp, fill: (ru
   return text;
 }
 
-/** The fraction of a second in so many digits; `F` leaves trailing zeros out. */
+/** The fraction of a second in this many digits; `F` leaves trailing zeros out. */
 function fraction(ticks: bigint, run: string): string {
   const digits = padded(ticks % ticksPerSecond, 7).slice(0, run.length);
   return run.startsWith('f') ? digits : digits.replace(/0+$/, '');

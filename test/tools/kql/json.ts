@@ -16,7 +16,7 @@ export function jsonText(value: Value): string {
 
 const quoted = (text: string): string => JSON.stringify(text);
 
-/** The dynamic value that JSON text tells, or `undefined` where it is no JSON. Keeps order and whole numbers. */
+/** The dynamic value of JSON text, or `undefined` for invalid JSON. Keeps order and whole numbers. */
 export function parseJson(text: string): Value | undefined {
   let at = 0;
   const space = () => {

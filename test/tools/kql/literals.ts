@@ -4,7 +4,7 @@ import { momentOf, parseDatetime, parseTimespan } from './time-text.ts';
 import { unsupported } from './unsupported.ts';
 import { guid, isInt, isLong, type Value } from './values.ts';
 
-/** What a literal stands for, or `undefined` where the node is no literal. */
+/** The value of a literal, or `undefined` when the node is no literal. */
 export function literalOf(node: SyntaxNode, kinds: KindNames): Value | undefined {
   const kind = kinds.syntax(node);
   const read = literals[kind];

@@ -13,7 +13,7 @@ export type Table = {
 
 /**
  * The name under which a table of the workspace carries the moment its row arrived, as long as nothing but filters and
- * added columns stand between: `ingestion_time()` reads it, nobody else sees it.
+ * added columns stand between: only `ingestion_time()` reads it.
  */
 export const arrival = 'ingestion_time()';
 
@@ -47,13 +47,13 @@ export type Frame = { readonly row: Row; readonly rows: readonly Row[]; readonly
 
 export type Evaluate = (frame: Frame) => Value;
 
-/** What a name stands for that is no column. */
+/** What a name refers to that is no column. */
 export type Binding =
   | { readonly kind: 'scalar'; readonly value: () => Value }
   | { readonly kind: 'table'; readonly value: () => Table }
   | { readonly kind: 'function'; readonly declared: Names };
 
-/** The names in sight, the innermost first. */
+/** The visible names, the innermost first. */
 export type Names = { find(name: string): Binding | undefined };
 
 /** An aggregate found while an expression of `summarize` is compiled; its result is read from the row's `slot`. */
@@ -81,7 +81,7 @@ export type Engine = {
   compile(node: SyntaxNode, scope: Scope): Evaluate;
   /** Rows of a table of the workspace. */
   rowsOf(table: string): Table | undefined;
-  /** What `as` has named so far; a name stands for what comes after it in the query. */
+  /** What `as` has named so far; a name is visible after its `as` in the query. */
   readonly named: Map<string, Table>;
   /** What functions of the workspace have answered, by name and arguments: of the same rows at the same time they answer the same. */
   readonly answered: Map<string, Table>;
@@ -121,5 +121,5 @@ export function withNames(names: Names, more: ReadonlyMap<string, Binding>): Nam
   return { find: (name) => more.get(name) ?? names.find(name) };
 }
 
-/** Evaluates each row with its neighbours in sight. */
+/** Evaluates each row with access to its neighbours. */
 export const frames = (rows: readonly Row[]): Frame[] => rows.map((row, index) => ({ row, rows, index }));

@@ -11,7 +11,7 @@ const notInAlerts: Readonly<Record<string, string>> = {
 
 /**
  * What a rule of kind `SimpleLogAlert` would refuse of its query: it knows the transformations' subset without `print`,
- * `datatable` and `let`, and looks at one table.
+ * `datatable` and `let`, and reads one table.
  * https://learn.microsoft.com/azure/azure-monitor/alerts/alerts-create-simple-alert
  */
 export function simpleAlertProblems(code: KustoCode, kinds: KindNames): string[] {

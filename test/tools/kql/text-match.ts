@@ -24,7 +24,7 @@ export type Matcher = (text: string, pattern: string) => boolean;
 
 const whole: Matcher = (text, pattern) => hasTerm(text, pattern, { before: true, after: true });
 
-/** The string operators that tell upper from lower case, by the name of their syntax without case and negation. */
+/** The case-sensitive string operators, by the name of their syntax without case and negation. */
 const matchers: Readonly<Record<string, Matcher>> = {
   Has: whole,
   HasPrefix: (text, pattern) => hasTerm(text, pattern, { before: true, after: false }),

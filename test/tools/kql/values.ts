@@ -8,7 +8,7 @@ export type Guid = { readonly kind: 'guid'; readonly text: string };
 export type Bag = ReadonlyMap<string, Value>;
 
 /**
- * One cell. `int` and `long` are bigints, `real` is a number, so a value always tells its type, inside `dynamic` too.
+ * One cell. `int` and `long` are bigints, `real` is a number, so a value always shows its type, inside `dynamic` too.
  * Null is the null of every type but `string`, which has none: there it is the empty string.
  */
 export type Value = null | boolean | bigint | number | string | Datetime | Timespan | Guid | readonly Value[] | Bag;

@@ -13,7 +13,7 @@ export interface Subject {
 
 interface Scope extends Subject {
   readonly parameters: JsonObject;
-  /** Element of a list under its alias, and values under their name, while a count looks at them. */
+  /** Element of a list under its alias, and values under their name, while a count evaluates them. */
   readonly elements: Readonly<Record<string, Json>>;
   readonly values: Readonly<Record<string, Json>>;
 }

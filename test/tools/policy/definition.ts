@@ -74,7 +74,7 @@ export function outcome(definition: Definition, subject: Subject, given: JsonObj
 }
 
 /**
- * What a modify effect leaves. An operation whose condition does not hold is skipped, and the request goes on as it was:
+ * What a modify effect leaves. An operation whose condition does not hold is skipped, and the request continues unchanged:
  * https://learn.microsoft.com/azure/governance/policy/concepts/effect-modify#skipped-modification
  */
 function modified(details: JsonObject, subject: Subject, parameters: JsonObject): Outcome {
@@ -84,7 +84,7 @@ function modified(details: JsonObject, subject: Subject, parameters: JsonObject)
   return { kind: 'change', resources: [added(operation, subject, parameters)] };
 }
 
-/** The list of applications: what is added comes behind what is there. */
+/** The list of applications: additions are appended. */
 function added(operation: JsonObject, subject: Subject, parameters: JsonObject): JsonObject {
   const path = /\/((?:virtualMachineProfile\.)?applicationProfile)\.galleryApplications$/.exec(
     String(operation.field),

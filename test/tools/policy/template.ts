@@ -11,7 +11,7 @@ export function written(template: Json, parameters: JsonObject, resource: JsonOb
   return writes;
 }
 
-/** `existing` is null where a template may not look at resources: in a nested template that writes. */
+/** `existing` is null where a template may not read resources: in a nested template that writes. */
 function run(template: JsonObject, given: JsonObject, existing: JsonObject | null, writes: JsonObject[]): void {
   sameKeys(object(template.parameters), given);
   const outputs = new Map<string, Json>();

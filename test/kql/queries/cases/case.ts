@@ -10,13 +10,13 @@ export interface QueryCase {
   readonly change?: (tables: Tables) => Tables;
   /** A text of the query that a person replaces by another. */
   readonly edit?: readonly [string, string];
-  /** Columns of which `rows` tells. */
+  /** The columns of `rows`. */
   readonly show: readonly string[];
   /** Empty: the query must find nothing. */
   readonly rows: readonly string[];
 }
 
-/** The bridge of a VM approved its event so many minutes after noon: as its first record of the event, in the phase that says so. */
+/** The bridge of a VM approved its event this many minutes after noon: as its first record of the event, in the phase that says so. */
 export const approvedBy =
   (vm: string, minutes: number, answer = 'accepted'): NonNullable<QueryCase['change']> =>
   (tables) => {

@@ -19,7 +19,7 @@ export const cases: readonly QueryCase[] = [
   ...pipelineCases,
 ];
 
-/** What the query of a case, or another text in its place, answers. */
+/** The result of the query of a case, or of another query text. */
 export function answerOf(
   { query, stage, change = (tables) => tables, edit, show }: QueryCase,
   text = textOf(query),

@@ -11,7 +11,7 @@ const without =
   (isLost: (row: GivenRow) => boolean): Change =>
   (tables) => ({ ...tables, VmLifecycle_CL: tables.VmLifecycle_CL.filter((row) => !isLost(row)) });
 
-/** The records of a stage arrive after so many seconds, the first one first. */
+/** The records of a stage arrive after these delays in seconds, in order. */
 const arrivingAfter =
   (...delays: readonly number[]): Change =>
   (tables) => ({

@@ -3,7 +3,7 @@ import { misfits } from '../fits.ts';
 import { any } from '../shape.ts';
 import { shapeOfType } from '../type-shape.ts';
 
-/** Outputs, defaults and results of functions are of the type that they claim. */
+/** Outputs, defaults and results of functions have the type that they claim. */
 export const claims: Check = ({ file, scope }) =>
   file.statements.flatMap((statement): Finding[] => {
     if (statement.kind === 'output' || (statement.kind === 'param' && statement.value !== null)) {

@@ -75,7 +75,7 @@ function members(type: TypeSyntax): Finding[] {
   ]);
 }
 
-/** @param required whether it must be given; null where nobody gives it */
+/** @param required whether it must be given; null when it is never given */
 function described(
   { name, line, decorators: used }: { name: string; line: number; decorators: readonly Decorator[] },
   required: boolean | null,

@@ -11,7 +11,7 @@ interface Uses {
   readonly names: readonly string[];
 }
 
-/** Nothing needs itself, by whatever others: https://learn.microsoft.com/azure/azure-resource-manager/bicep/bicep-core-diagnostics#BCP080 */
+/** Nothing depends on itself, not even indirectly: https://learn.microsoft.com/azure/azure-resource-manager/bicep/bicep-core-diagnostics#BCP080 */
 export const cycles: Check = ({ file, scope }) => {
   const uses = usesIn(file, scope);
   const byName = new Map(uses.map((one) => [one.name, one]));

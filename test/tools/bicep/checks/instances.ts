@@ -6,7 +6,7 @@ import { declared, type Expression, type Resource } from '../syntax.ts';
 import { walk } from '../walk.ts';
 import { scopedTo, targetOf } from './services.ts';
 
-/** Each resource is of a type that its scope takes, and each turn of a loop makes another one. */
+/** Each resource has a type that its scope allows, and each iteration of a loop makes another one. */
 export const instances: Check = ({ file, scope }) =>
   declared(file, 'resource').flatMap((resource) => [...sameName(resource, scope), ...wrongScope(resource, scope)]);
 

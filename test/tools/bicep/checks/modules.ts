@@ -48,7 +48,7 @@ function checkModule(module: Module, scope: Scope): Finding[] {
   ];
 }
 
-/** Whether a file is a path's, or deploys it by whatever modules. */
+/** Whether a file is the one at a path, or deploys it through modules. */
 function leadsTo(from: BicepFile, path: string, scope: Scope, above: readonly string[] = []): boolean {
   if (from.path === path) return true;
   if (above.includes(from.path)) return false;

@@ -67,7 +67,7 @@ function missingMember({ of, name, line, by }: Of<'member'>, scope: Scope): Find
   return [finding(line, 'BCP318', `${name} is read of something that may not be deployed: use .? or !`)];
 }
 
-/** What can be told of a resource whether or not it is deployed. */
+/** What is known of a resource whether or not it is deployed. */
 const knownBefore: readonly string[] = ['id', 'name', 'type', 'apiVersion'];
 
 function isConditional(of: Expression, scope: Scope): boolean {

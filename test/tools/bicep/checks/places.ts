@@ -9,7 +9,7 @@ import { expressionsOf, walk } from '../walk.ts';
 const host =
   /\b(?!schema\.management\.azure\.com)([a-z0-9*-]+\.)*((windows|usgovcloudapi|chinacloudapi)\.(net|cn)|(azure|microsoftonline|microsoftazure)\.(com|cn|us|net))\b/i;
 
-/** Whatever else a location may be, it is not written out: `westeurope`, `eastus2`. Only what is everywhere is. */
+/** A location is never a literal (`westeurope`, `eastus2`), except for one that exists everywhere. */
 const isRegion = (location: string): boolean => /^[a-z]+[0-9]?$/i.test(location) && location.toLowerCase() !== 'global';
 
 /** A file says neither in which region nor in which cloud it is deployed. Parameter files do. */
@@ -17,7 +17,7 @@ export const places: Check = ({ file, scope }) => {
   if (file.path.endsWith('.bicepparam')) return [];
   const found: Finding[] = [];
   for (const statement of file.statements) {
-    // What metadata tells people is deployed nowhere.
+    // Metadata for readers is not deployed.
     if (statement.kind === 'metadata') continue;
     for (const expression of expressionsOf(statement)) {
       walk(expression, scope, (part) => found.push(...cloudOf(part), ...regionOf(part)));

@@ -35,13 +35,13 @@ function checkResource(resource: Resource, scope: Scope, parent: string | null):
 /** What Bicep itself reads of a body; Azure never sees it. */
 const bicepOwn: ReadonlySet<string> = new Set(['parent', 'scope', 'dependsOn']);
 
-/** A nested resource is of a type below its parent's, at the same version unless it says another. */
+/** A nested resource has a type below its parent's, at the same version unless it names another. */
 function nestedIn(parent: string, typeName: string): string {
   const [above, own] = [typeAndVersion(parent), typeAndVersion(typeName)];
   return `${above.type}/${own.type}@${own.version || above.version}`;
 }
 
-/** Of a resource that is there already only its name is given. */
+/** Of an existing resource only its name is given. */
 function ofExisting(shape: Shape): Shape {
   const known = shape.kind === 'object' ? shape.properties.get('name') : undefined;
   const name: Property = known ?? { shape: any, required: true, readOnly: false };
@@ -66,7 +66,7 @@ function versionOf(type: string, version: string, line: number): Finding[] {
   return [finding(line, 'use-recent-api-versions', `${type} ${what}`)];
 }
 
-/** A child names its parent; the parent is of the type before the last part. */
+/** A child names its parent; the parent has the type before the last part. */
 function parentOf(
   type: string,
   line: number,

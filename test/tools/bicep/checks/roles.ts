@@ -86,7 +86,7 @@ function tooWide(resource: Resource, scope: Scope): Finding[] {
   return [finding(resource.line, 'least-privilege', what)];
 }
 
-/** The role that an id comes from: a constant, or an existing definition, by whatever variables. */
+/** The role that an id comes from: a constant, or an existing definition, also through variables. */
 function roleIn(id: Expression, scope: Scope): Role | null {
   let role: Role | null = null;
   walk(id, scope, (part) => {

@@ -20,7 +20,7 @@ export const services: Check = ({ file, scope }) => {
     const [path = ''] = one.at.split(':');
     const theirs = scope.project.scope(path);
     if (theirs === null) return [];
-    // What is wrong whatever the parameters are is said of the file itself.
+    // What is wrong for all parameters is reported for the file itself.
     const own = known.get(path) ?? breachesIn(theirs).map(({ what }) => what);
     known.set(path, own);
     return breaches(one, theirs)
@@ -29,7 +29,7 @@ export const services: Check = ({ file, scope }) => {
   });
 };
 
-/** What is refused of the resources of a file, whatever its parameters are. */
+/** What is refused of the resources of a file, for all parameters. */
 function breachesIn(scope: Scope) {
   const evaluation = evaluateFile(scope.project, scope.file.path, {}, 'lenient');
   const resources = orNone(() => declaredIn(scope.file, evaluation));
@@ -73,7 +73,7 @@ function isThere(wanted: When['path'], body: unknown): boolean {
 
 export const targetOf = (file: BicepFile): string => declared(file, 'targetScope')[0]?.scope ?? 'resourceGroup';
 
-/** Type of the resource that `scope` names, in lower case; null where there is none. */
+/** Type of the resource that `scope` names, in lower case; null without one. */
 export function scopedTo(resource: Resource, scope: Scope): string | null {
   const on = objectOf(resource.body)?.entries.find(({ key }) => key === 'scope')?.value;
   return on === undefined ? null : typeOfSymbol(on, scope);

@@ -33,7 +33,7 @@ export const tableFirst: Check = ({ file, scope, project }) => {
 
 const makersIn = (file: BicepFile): Maker[] => [...declared(file, 'resource'), ...declared(file, 'module')];
 
-/** Whether a resource is of this type, or a module has one of it in it. */
+/** Whether a resource has this type, or a module contains one that has. */
 function makes(maker: Maker, type: string, project: Project, file: BicepFile, above: readonly string[] = []): boolean {
   if (maker.kind === 'resource') return !maker.existing && typeAndVersion(maker.typeName).type.toLowerCase() === type;
   const inside = project.file(resolvePath(file, maker.path));

@@ -81,7 +81,7 @@ const distinctCount: Aggregate = (group, call) => BigInt(new Set(presentValues(g
 const [min, max] = [extreme((by) => by < 0), extreme((by) => by > 0)];
 
 export const numberAggregates: Aggregates = {
-  /** `count(x)` counts rows, whatever x is. */
+  /** `count(x)` counts rows, regardless of x. */
   count,
   countif: where(count, 0),
   dcount: distinctCount,

@@ -22,7 +22,7 @@ function inOrder(value: Value): Value {
 
 const isEmpty = (value: Value): boolean => value === null || value === '';
 
-/** `gettype` tells of a dynamic value what JSON would call it; of another the static type. */
+/** `gettype` gives the JSON type of a dynamic value; of another the static type. */
 function typeName(value: Value, type: string): string {
   if (type !== 'dynamic') return type;
   const own = typeOfValue(value);

@@ -7,7 +7,7 @@ import { compileIsNull } from './conversions.ts';
 
 type Form = (node: SyntaxNode, scope: Scope) => Evaluate;
 
-/** Calls that do not evaluate every argument, or that look at more than their values. */
+/** Calls that do not evaluate every argument, or that use more than their values. */
 export const specialForms: Readonly<Record<string, Form>> = {
   iff: choose,
   iif: choose,

@@ -5,7 +5,7 @@ import { unsupported } from '../unsupported.ts';
 import type { Value } from '../values.ts';
 import { type Expansion, expandRow, readExpansions } from './mv-expand.ts';
 
-/** `mv-apply`: each row is expanded, a query is run over what came of it, and its rows stand beside the row's columns. */
+/** `mv-apply`: each row is expanded, a query is run over the result, and its rows are joined with the row's columns. */
 export function mvApply(node: SyntaxNode, input: Table, scope: Scope): Table {
   if (partIfAny(node, 'ContextIdClause')) return unsupported('mv-apply with an id');
   const columns = tableColumns(node);

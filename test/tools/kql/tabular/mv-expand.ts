@@ -98,7 +98,7 @@ export function expandRow(frame: Frame, expansions: readonly Expansion[], isBagA
   const held = expansions.map(({ value }) => value(frame));
   const items = held.map((value) => itemsOf(value, isBagArray));
   const length = Math.max(...items.map((each) => each.length));
-  // Whether a single value is repeated beside an array, nobody has looked.
+  // Whether a single value is repeated beside an array is not verified.
   const isSingle = (value: Value) => value !== null && !isArray(value) && !isBag(value);
   if (length > 1 && held.some(isSingle)) return unsupported('an array expanded beside a single value');
   return Array.from({ length }, (_, index) => ({

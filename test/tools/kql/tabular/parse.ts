@@ -10,7 +10,7 @@ type Target = { readonly name: string; readonly type: TypeName };
 
 type Pattern = {
   readonly regex: RegExp;
-  /** Finds the pattern anywhere: whether the service wants the whole text there, nobody has looked. */
+  /** Finds the pattern anywhere: whether the service requires the whole text is not verified. */
   readonly loose: RegExp;
   readonly targets: readonly Target[];
   readonly mode: string;

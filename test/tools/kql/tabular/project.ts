@@ -72,7 +72,7 @@ export function selectColumns(node: SyntaxNode, input: Table): Table {
   return { ...input, columns, rows: input.rows.map((row) => sources.map((source) => row[source] ?? null)) };
 }
 
-/** `project-rename`: every column stays in its place. */
+/** `project-rename`: every column keeps its position. */
 export function renameColumns(node: SyntaxNode, input: Table): Table {
   const columns = tableColumns(node);
   const isSame = columns.every((column, index) => column.type === input.columns[index]?.type);

@@ -53,7 +53,7 @@ function nameOfLeg(node: SyntaxNode, index: number, scope: Scope): string {
   return scope.names.find(nameOf(node)) ? numbered : nameOf(node);
 }
 
-/** With `isfuzzy=true` a leg that names a table nobody knows is left out. */
+/** With `isfuzzy=true` a leg that names an unknown table is left out. */
 function isUnknownTable(node: SyntaxNode): boolean {
   const first = partIfAny(node, 'Expression');
   return first && simpleName(node) === undefined
