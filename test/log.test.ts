@@ -127,7 +127,7 @@ test.for(['socket', 'pipe'] as const)(
     let out = '';
     let logged = '';
     child.stdout?.on('data', (data) => (out += data));
-    await until(() => out.includes('turning'), { what: 'the process to go on while nobody reads' });
+    await until(() => out.includes('turning'), { what: 'the process to continue while stderr is not read' });
 
     child.stderr?.on('data', (data) => (logged += data));
     child.gate.write('go\n');
@@ -156,7 +156,7 @@ test.for(['socket', 'pipe'] as const)(
     const child = startLogger(through);
     let out = '';
     child.stdout?.on('data', (data) => (out += data));
-    await until(() => out.includes('turning'), { what: 'the process to go on while nobody reads' });
+    await until(() => out.includes('turning'), { what: 'the process to continue while stderr is not read' });
     child.stdin?.end('end\n');
     await until(() => out.includes('ended') || child.exitCode !== null, { what: 'the process to end' });
     child.kill();

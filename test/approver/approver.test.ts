@@ -10,7 +10,7 @@ import { settled } from '../support/fake-clock.ts';
 import { event, started } from '../support/observations.ts';
 import { type ApproverHarness, intending, openApprover, type RigOptions } from './harness.ts';
 
-/** The clock of the rig begins at New Year: fifteen minutes ahead of it. */
+/** The clock of the harness starts at New Year: fifteen minutes ahead of it. */
 const notBefore = '2026-01-01T00:15:00.000Z';
 const reboot = event({ eventType: 'Reboot', eventSource: 'User', durationSeconds: -1, notBefore });
 const ofNeighbour = event({ ...reboot, resources: ['web_1'] });
@@ -153,7 +153,7 @@ describe('approving by policy', () => {
     }),
   );
 
-  test('a POST that takes its time holds up no turn, and nothing is sent twice', async () => {
+  test('a slow POST delays no poll, and nothing is sent twice', async () => {
     let answer: (answer: ApprovalAnswer) => void = () => {};
     const slow = (): Promise<ApprovalAnswer> => new Promise((resolve) => (answer = resolve));
     await inDirectory({ ...userInitiated, answer: slow }, async ({ observe, posts, approvals, records }) => {
@@ -279,7 +279,7 @@ describe('an approval that a process left open', () => {
     ['the file stops it', (path) => writeFileSync(join(path, disablingFile), ''), reboot, {}],
     ['the policy allows it no more', () => {}, reboot, { policy: {} }],
     ['the event is another one by now', () => {}, event({ ...reboot, resources: ['web_7', 'web_0'] }), {}],
-    ['nobody knows for certain which VM this is', () => {}, reboot, { fresh: () => false }],
+    ['it is uncertain which VM this is', () => {}, reboot, { fresh: () => false }],
   ])('is not sent again while %s, and settled by the document in the end', (_, prepare, listed, options) =>
     inDirectory(silent, async (before, directory) => {
       await before.observe([]);

@@ -9,7 +9,7 @@ import { createFakeClock } from '../support/fake-clock.ts';
 import { event, started } from '../support/observations.ts';
 import { type ApproverHarness, openApprover, type RigOptions, slow } from './harness.ts';
 
-/** The clock of the rig begins at New Year: fifteen minutes ahead of it. */
+/** The clock of the harness starts at New Year: fifteen minutes ahead of it. */
 const notBefore = '2026-01-01T00:15:00.000Z';
 const reboot = event({ eventType: 'Reboot', eventSource: 'User', durationSeconds: -1, notBefore });
 const freeze = event({ notBefore });

@@ -9,12 +9,12 @@ import { createFakeClock, settled } from '../support/fake-clock.ts';
 import { event, started } from '../support/observations.ts';
 import { type ApproverHarness, type ObserveOptions, openApprover, type RigOptions } from './harness.ts';
 
-/** The clock of the rig begins at New Year. */
+/** The clock of the harness starts at New Year. */
 const freeze = event({ durationSeconds: 5, notBefore: '2026-01-01T02:00:00.000Z' });
 const { eventId } = freeze;
 const answers: Partial<RigOptions> = { answer: { outcome: 'accepted', reason: null } };
 
-/** A person approves a freeze, and the service dies before Azure has answered; `story` is the next one's. */
+/** An operator approves a freeze, and the service dies before Azure has answered; `story` is for the next service. */
 async function afterDeath(
   story: (harness: ApproverHarness, directory: string) => Promise<void>,
   inBetween: (file: string) => void = () => {},
@@ -50,7 +50,7 @@ describe('a manual approval that a process left open', () => {
     ['has no duration any more', event({ ...freeze, durationSeconds: -1 }), 'the duration -1', {}],
     ['names another VM by now', event({ ...freeze, resources: ['web_0', 'db_7'] }), 'other VMs: web_0, db_7', {}],
     ['is that of another VM by now', event({ ...freeze, resources: ['db_7'] }), 'other VMs: db_7', {}],
-    ['names nobody any more', event({ ...freeze, resources: null }), 'other VMs: none', {}],
+    ['no longer names a VM', event({ ...freeze, resources: null }), 'other VMs: none', {}],
     ['is listed twice by now', freeze, 'listed more than once', { more: { listedTwice: [eventId.toLowerCase()] } }],
     ['was asked for long ago', freeze, 'may no longer be wanted', { wallMs: 6 * 60_000 }],
     ['was asked for by a clock that was set back since', freeze, 'may no longer be wanted', { wallMs: -6 * 60_000 }],

@@ -13,7 +13,7 @@ const preempt = event({ eventType: 'Preempt' });
 const { eventId } = preempt;
 const shown = termsOf(preempt, undefined);
 
-/** One document, then a person asks. */
+/** One document, then an operator's request. */
 async function whenRequested(
   events: readonly ScheduledEvent[] | undefined,
   argument: unknown,
@@ -36,7 +36,7 @@ describe('manual approval', () => {
     ['a reboot by the platform', event({ eventType: 'Reboot', durationSeconds: -1 })],
     ['a long freeze', event({ durationSeconds: 600 })],
     ['an event of other VMs', event({ resources: ['db_7'] })],
-    ['an event of a type that nobody knows', event({ eventType: 'Melt' })],
+    ['an event of an unknown type', event({ eventType: 'Melt' })],
   ])('takes %s, in the first document too', async (_, listed) => {
     const answer = await whenRequested([listed], { eventId }, {}, ({ posts, approvals, records }) => {
       expect([posts, approvals()]).toEqual([[eventId], ['Approved: accepted']]);
@@ -90,7 +90,7 @@ describe('manual approval', () => {
     ],
     ['a request that names VMs in another way', [preempt], { eventId, resources: ['web_0'] }, 'another version'],
     ['a request whose terms cannot be read', [preempt], { eventId, terms: { ...shown, listedTwice: 1 } }, 'version'],
-    ['an event while the metadata service tells nothing', undefined, { eventId }, 'what is scheduled now is unknown'],
+    ['an event while the metadata service does not answer', undefined, { eventId }, 'what is scheduled now is unknown'],
     ['nothing in particular', [preempt], null, 'no EventId'],
     ['what is no text', [preempt], { eventId: 5 }, 'no EventId'],
     ['nothing at all', [preempt], { eventId: ' ' }, 'no EventId'],

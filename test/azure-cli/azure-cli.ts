@@ -77,11 +77,11 @@ export const extensionCommands: readonly ExtensionCommand[] = [
 /** https://learn.microsoft.com/cli/azure/reference-index#global-parameters */
 const everywhere = ['--debug', '--only-show-errors', '--output', '--query', '--subscription', '--verbose'];
 
-/** The extension that a call needs; null where it needs none. */
+/** The extension that a call needs; null without one. */
 export const extensionOf = (call: readonly string[]): ExtensionCommand | null =>
   extensionCommands.find(({ command }) => call.join(' ').startsWith(`${command} `)) ?? null;
 
-/** What the list of options says against a call of an extension; null where nothing. */
+/** What the list of options rejects in a call of an extension; null when it is valid. */
 export function refusalOfExtension(call: readonly string[], { required, optional }: ExtensionCommand): string | null {
   const given = call.filter((word) => word.startsWith('--'));
   const missing = required.filter((option) => !given.includes(option));

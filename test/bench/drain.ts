@@ -176,7 +176,7 @@ function report(rows: readonly Row[]): void {
     [
       `Median of ${rows.length / lines.length} rounds (lowest to highest), ${events * recordsPerEvent} records of ${events} events; Node ${process.versions.node}`,
       '',
-      '| records were told | records a batch | bridge, records/s | bare SDK, records/s | bridge in % of it; budget 80 |',
+      '| records were announced | records a batch | bridge, records/s | bare SDK, records/s | bridge in % of it; budget 80 |',
       '|---|---|---|---|---|',
       ...lines,
       '',

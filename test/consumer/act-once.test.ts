@@ -101,7 +101,7 @@ const stories: readonly [name: string, records: readonly LifecycleRecord[], acts
     [drains, restores],
   ],
   [
-    'a start reported late, by a VM whose hub was away',
+    'a start reported late, by a VM whose hub was down',
     [recordAt(0), recordAt(9, end), recordAt(5, { phase: 'Started', vmId: 'other' })],
     [drains, restores],
   ],
@@ -199,7 +199,7 @@ describe('actOnce', () => {
     const acts: string[] = [];
     const drain = ({ name }: { name: string }): void => {
       acts.push(name);
-      if (name === 'web_0' && failures-- > 0) throw new Error('the load balancer is away');
+      if (name === 'web_0' && failures-- > 0) throw new Error('the load balancer is down');
     };
     const both = recordAt(0, { affectedResources: ['web_0', 'web_1'], affectedResourceCount: 2 });
     const { receive, errors } = await subscriber(memoryStore(), { drain });

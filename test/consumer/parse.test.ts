@@ -31,7 +31,7 @@ describe('a message of an event hub', () => {
     ['as bytes of another kind', { ...sent, body: new Uint8Array(entry.json) }],
     ['with the prefix cloudEvents_', { ...sent, properties: withPrefix('cloudEvents_') }],
     ['without properties', { body: entry.json }],
-    ['with properties of somebody else', { body: record, properties: { 'x-opt': 1 } }],
+    ['with foreign properties', { body: record, properties: { 'x-opt': 1 } }],
     [
       'in structured mode',
       {
@@ -73,12 +73,12 @@ describe('a message of an event hub', () => {
       'message: CloudEvents of version "2.0" are not read',
     ],
     [
-      'of somebody else',
+      'foreign',
       { body: { temperature: 3 } },
       'message: it has neither the type of a CloudEvent nor the fields of a record',
     ],
     [
-      'of somebody else that is not JSON',
+      'foreign and not JSON',
       { body: 'hello', sequenceNumber: 7 },
       'message with sequence number 7: the body is not JSON: Unexpected token \'h\', "hello" is not valid JSON',
     ],

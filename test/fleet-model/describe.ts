@@ -63,7 +63,7 @@ function linesOfVm(vm: Vm): Line[] {
       ),
     ),
     ...endpoint.resets.map(({ atMs, emptyMs, incarnation }) =>
-      line(atMs, `endpoint begins anew at incarnation ${incarnation}, empty for ${seconds(emptyMs)}`),
+      line(atMs, `endpoint restarts at incarnation ${incarnation}, empty for ${seconds(emptyMs)}`),
     ),
     ...endpoint.mistakes.map((span) => line(span.fromMs, `${span.eventId} missing by mistake ${lasts(span)}`)),
     ...endpoint.unreadable.map((span) => line(span.fromMs, `unreadable entry ${lasts(span)}`)),

@@ -67,15 +67,15 @@ function equip(vm: DraftVm, random: Random): void {
   if (random.chance(0.05)) vm.identityMs = random.int(20, 400) * second;
 }
 
-interface Trouble {
+interface Disturbances {
   readonly random: Random;
   readonly lastMs: number;
   readonly events: readonly PlatformEvent[];
 }
 
 /** What goes wrong beside the events. */
-function disturb(vm: DraftVm, trouble: Trouble): void {
-  const { random, lastMs, events } = trouble;
+function disturb(vm: DraftVm, given: Disturbances): void {
+  const { random, lastMs, events } = given;
   const sometime = (): number => random.int(0, Math.floor(lastMs / second)) * second + random.int(0, 999);
   const nearChange = (): number => {
     const { atMs } = random.pick(random.pick(events).listings);
@@ -91,7 +91,7 @@ function disturb(vm: DraftVm, trouble: Trouble): void {
   resetAfterMoves(vm, random);
   enableAnew(vm, random);
   const { endpoint } = vm;
-  if (random.chance(0.12)) mistake(vm, trouble);
+  if (random.chance(0.12)) mistake(vm, given);
   if (random.chance(0.08)) {
     const fromMs = when();
     // The entry that cannot be read may be that of an event: it is missing until it can be read.
@@ -172,7 +172,7 @@ function enableAnew(vm: DraftVm, random: Random): void {
 }
 
 /** For one or two polls the document omits an event that Azure still has. */
-function mistake(vm: DraftVm, { random, events }: Trouble): void {
+function mistake(vm: DraftVm, { random, events }: Disturbances): void {
   const event = random.pick(events);
   const first = event.listings[0]?.atMs ?? 0;
   const last = event.listings.at(-1)?.atMs ?? first;

@@ -28,7 +28,7 @@ export const kinds = {
   'beginning-invented': { zero: true, reason: 'said to begin now, though Azure had listed it long before' },
   'reset-not-recognized': {
     zero: false,
-    reason: 'the endpoint began anew at no lower incarnation, so its short list looks like any other',
+    reason: 'the endpoint restarted at no lower incarnation, so its short list looks like any other',
   },
   // The fleet.
   'fold-open-for-ever': { zero: true, reason: 'a VM recorded the true end' },
@@ -38,7 +38,7 @@ export const kinds = {
   'fold-canceled-of-completed': { zero: true, reason: 'Azure carried it out' },
   'fold-unseen-return': {
     zero: false,
-    reason: 'it left, came back and was carried out while no VM that tells of it looked',
+    reason: 'it left, reappeared and was carried out while no VM that reports it polled',
   },
   'fold-completed-over-canceled': { zero: true, reason: 'a VM that watched without a gap said Canceled' },
   'fold-completed-of-canceled': { zero: false, reason: 'no VM watched without a gap' },

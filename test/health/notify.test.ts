@@ -12,7 +12,7 @@ function fakeSystemd() {
   const directory = temporaryDirectory('notify');
   onTestFinished(() => directory[Symbol.dispose]());
   const program = join(directory.path, 'systemd-notify');
-  const file = join(directory.path, 'told');
+  const file = join(directory.path, 'notified');
   writeFileSync(program, `#!/bin/sh\nline=$1\nshift\nfor news; do line="$line|$news"; done\necho "$line" >> ${file}\n`);
   chmodSync(program, 0o755);
   const env = { PATH: `${directory.path}:${process.env.PATH}`, NOTIFY_SOCKET: '/run/none', WATCHDOG_USEC: '60000000' };

@@ -40,7 +40,7 @@ test.skipIf(whyNoMachine)(
     expect(await call('update', versions.next)).toContain('nothing was changed');
     expect(await site.arrives(site.announce())).toMatchObject({ bridgeVersion: versions.next });
 
-    // The platform may have taken the folder of the version away before.
+    // The platform may have removed the folder of the version before.
     await machine.ok('rm -r /var/lib/waagent/*');
     expect(await machine.ok(`/bin/bash -c '${commands.remove}'`)).toContain('The service is stopped and removed.');
     expect(await machine.ok(`/bin/bash -c '${commands.remove}'`)).toBe('');

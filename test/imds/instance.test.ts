@@ -119,7 +119,7 @@ describe('images', () => {
     { image: 'of a publisher', fields: { publisher: 'p', offer: 'o', sku: 's', version: 'v' }, expected: 'p:o:s:v' },
     { image: 'without a version', fields: { publisher: 'p', offer: 'o', sku: 's' }, expected: 'p:o:s:' },
     {
-      image: 'that only the disk tells',
+      image: 'that only the disk shows',
       fields: {
         publisher: '',
         storageProfile: { imageReference: { publisher: 'p', offer: 'o', sku: 's', version: 'v' } },

@@ -55,7 +55,7 @@ describe('the document settles an approval without an outcome', () => {
       'outcome-unknown',
     ],
     [
-      'the event is Started, and nobody ever told its time',
+      'the event is Started, and its time was never reported',
       [nothing, { events: [timeless] }, { events: [started(timeless)] }],
       3,
       'outcome-unknown',

@@ -25,14 +25,14 @@ describe('the terms of an approval', () => {
     ['the order and the letters of names', { resources: ['WEB_1', 'web_0'] }, null],
     ['the type', { eventType: 'Reboot' }, 'is of the type Reboot'],
     ['the letters of the type', { eventType: 'freeze' }, 'is of the type freeze'],
-    ['the type, which is not told any more', { eventType: null }, 'is of the type unknown'],
+    ['the type, which is no longer reported', { eventType: null }, 'is of the type unknown'],
     ['the source', { eventSource: 'User' }, 'has the source User'],
     ['the duration', { durationSeconds: 0 }, 'has the duration 0'],
-    ['the duration, which is not told any more', { durationSeconds: null }, 'has the duration unknown'],
+    ['the duration, which is no longer reported', { durationSeconds: null }, 'has the duration unknown'],
     ['a name more', { resources: ['web_0', 'web_1', 'db_7'] }, 'names other VMs: web_0, web_1, db_7'],
     ['a name less', { resources: ['web_0'] }, 'names other VMs: web_0'],
     ['a name twice', { resources: ['web_0', 'web_0', 'web_1'] }, 'names other VMs: web_0, web_0, web_1'],
-    ['the names, which are not told any more', { resources: null }, 'names other VMs: none'],
+    ['the names, which are no longer reported', { resources: null }, 'names other VMs: none'],
     ['that it is listed twice', { listedTwice: true }, 'is listed more than once'],
   ])('are broken by another type, source, duration, name or entry: %s', (_, change, message) => {
     expect(differenceBetween(agreed, { ...agreed, ...change })).toBe(message);

@@ -96,14 +96,14 @@ describe('one condition fails, and it is not approved', () => {
   });
   test.each<[string, ScheduledEvent, ApprovalCircumstances, string]>([
     ['approving is switched off by a file', reboot, given({ disabled: true }), 'approve.disabled'],
-    ['nobody knows for certain which VM this is', reboot, given({ vmName: null }), 'which VM this is'],
+    ['it is uncertain which VM this is', reboot, given({ vmName: null }), 'which VM this is'],
     ['the first document after a start', reboot, given({ isFirstDocument: true }), 'first document'],
     ['a document of more than 5 s ago', reboot, given({ documentAgeMs: 5001 }), 'older than 5 s'],
     ['no document', reboot, given({ documentAgeMs: null }), 'older than 5 s'],
-    ['a document of which nobody knows the age', reboot, given({ documentAgeMs: Number.NaN }), 'older than 5 s'],
+    ['a document of unknown age', reboot, given({ documentAgeMs: Number.NaN }), 'older than 5 s'],
     ['a document from the future', reboot, given({ documentAgeMs: -1 }), 'older than 5 s'],
     ['already Started', event({ ...reboot, eventStatus: 'Started' }), circumstances, 'not Scheduled'],
-    ['a status that nobody knows', event({ ...reboot, eventStatus: 'scheduled' }), circumstances, 'not Scheduled'],
+    ['an unknown status', event({ ...reboot, eventStatus: 'scheduled' }), circumstances, 'not Scheduled'],
     ['no status', event({ ...reboot, eventStatus: null }), circumstances, 'not Scheduled'],
     ['Scheduled again after it was Started', reboot, given({ phase: 'Started' }), 'not held as Scheduled'],
     ['an event that the lifecycle does not hold', reboot, given({ phase: null }), 'not held as Scheduled'],
@@ -118,7 +118,7 @@ describe('one condition fails, and it is not approved', () => {
       circumstances,
       'no user',
     ],
-    ['a source that nobody knows', event({ ...reboot, eventSource: null }), circumstances, 'no user'],
+    ['an unknown source', event({ ...reboot, eventSource: null }), circumstances, 'no user'],
     [
       'an eviction, whoever asked for it',
       event({ ...reboot, eventType: 'Preempt' }),
@@ -175,7 +175,7 @@ describe('one condition fails, and it is not approved', () => {
       'another VM',
     ],
     ['a neighbour that still has time', neighbours, given({ scheduledForMs: 59_999 }), 'still have time'],
-    ['a neighbour of whose time nobody knows', neighbours, given({ scheduledForMs: Number.NaN }), 'still have time'],
+    ['a neighbour at an unknown time', neighbours, given({ scheduledForMs: Number.NaN }), 'still have time'],
     ['a freeze of a neighbour by the platform', event({ resources: ['web_1'] }), longEnough, 'on behalf'],
   ])('not approved: %s', (_, listed, around, why) => {
     expect(mayApprove(listed, around)).toEqual({ approve: false, why: expect.stringContaining(why) });

@@ -137,7 +137,7 @@ describe('after an approval', () => {
       ['Scheduled: said-by-azure', 'Completed: boot-id-changed observation-gap approved'],
     ],
     [
-      'the steps of an event of others are told from there on',
+      'the steps of an event of others are reported from then on',
       [nothing, { events: [ofOthers] }, approvedBefore({ events: [started(ofOthers)] }), nothing],
       ['Started: said-by-azure', 'Completed: left-after-started approved'],
     ],

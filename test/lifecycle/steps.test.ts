@@ -97,7 +97,7 @@ describe('an event changes while it is listed', () => {
       ],
     },
     {
-      name: 'an unknown status at first sight',
+      name: 'an unknown status at the first sighting',
       seen: [nothing, { events: [event({ eventStatus: 'Paused' })] }, { events: [started(scheduled)] }],
       records: ['Updated: status-unknown', 'Started: said-by-azure'],
     },

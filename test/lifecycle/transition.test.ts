@@ -126,11 +126,11 @@ describe('until the observer is known', () => {
   });
 
   test('an event that is absent from two documents and reappears has ended and reappeared', () => {
-    const away: ObservationSpec = { events: [], incarnation: 2, after: 2 };
+    const absent: ObservationSpec = { events: [], incarnation: 2, after: 2 };
     const observations: readonly ObservationSpec[] = [
       { events: [scheduled], incarnation: 1 },
-      away,
-      away,
+      absent,
+      absent,
       { events: [scheduled], incarnation: 3 },
     ];
     const late = observe([...observations.map((observation) => ({ ...observation, unknownObserver: true })), nothing], {

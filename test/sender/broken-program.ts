@@ -13,7 +13,7 @@ const deeds: Readonly<Record<string, () => unknown>> = {
     return never();
   },
   'rejects unheard': () => {
-    void Promise.reject(new Error('nobody listens'));
+    void Promise.reject(new Error('no listener'));
     return never();
   },
   'fills its heap': () => {

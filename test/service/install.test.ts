@@ -44,7 +44,7 @@ test('a first installation installs every file and starts the service', async ()
 test.each([
   { name: 'is made', before: () => {} },
   { name: 'was left by an older installation', before: (home: string) => mkdirSync(home, { mode: 0o700 }) },
-])('regardless of root's umask, the account of the service can use what $name', async ({ before }) => {
+])('regardless of the umask of root, the account of the service can use what $name', async ({ before }) => {
   using harness = createHarness();
   const { home, versions } = harness.places;
   const umask = process.umask(0o077);

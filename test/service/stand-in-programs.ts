@@ -54,9 +54,9 @@ is_stale() {
 }
 # What the process does, by the worse of its program and its configuration.
 behaviour() {
-  told=$(cat "$home/current/scheduled-events-bridge.cjs" "$config")
+  texts=$(cat "$home/current/scheduled-events-bridge.cjs" "$config")
   for one in dies-when-up dies hangs is-deaf exits-78 exits-203; do
-    case $told in *$one*) echo $one; return ;; esac
+    case $texts in *$one*) echo $one; return ;; esac
   done
   echo becomes-ready
 }
@@ -77,7 +77,7 @@ begin() {
     dies-when-up) echo 'active running 4713 0' > active ;;
   esac
 }
-# Each look is half a second later: who dies is started again meanwhile.
+# Each poll is half a second later: a process that dies is restarted meanwhile.
 again() {
   read -r behaves < behaves
   case $behaves in

@@ -16,7 +16,7 @@ for (let time = 0; time < 2; time += 1) {
   const { state, left, problems } = await harness.uninstall();
   results.push({
     emptied: problems
-      .filter((trouble) => /is empty and stays/.test(trouble))
+      .filter((problem) => /is empty and stays/.test(problem))
       .map((t) => basename(t.split(' ')[0] ?? '')),
     state,
     left,

@@ -42,7 +42,7 @@ export async function openFleetVm({ imds }: Stage, name: string, options: FleetV
   const { signal } = new AbortController();
   const answer = await client.instance(signal);
   const observer = answer.kind === 'metadata' ? observerFrom(parseInstance(answer.metadata), {}, {}) : null;
-  if (observer === null) throw new Error(`the simulator does not tell who ${name} is`);
+  if (observer === null) throw new Error(`the simulator does not report who ${name} is`);
   const records: LifecycleRecord[] = [];
   let state = emptyState(`stream of ${name}`);
   let boots = 1;

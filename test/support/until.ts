@@ -15,7 +15,7 @@ export async function until<T>(
     const asked = condition();
     const answer = await asked;
     if (answer) return answer;
-    if (performance.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain for: ${what}`);
+    if (performance.now() > deadline) throw new Error(`waited ${timeoutMs} ms for: ${what}`);
     const pauseMs = everyMs ?? (asked instanceof Promise ? 100 : 10);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }

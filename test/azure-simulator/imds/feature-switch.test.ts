@@ -4,7 +4,7 @@ import { createFeatureSwitch } from '../../../src/azure-simulator/imds/feature-s
 const hour = 3_600_000;
 
 test('the first answer, and every one until then, waits until the feature is on', () => {
-  const feature = createFeatureSwitch(() => expect.unreachable('nobody turned it off'));
+  const feature = createFeatureSwitch(() => expect.unreachable('it was not turned off'));
   feature.firstCallDelay(120_000);
   expect([0, 50_000, 120_000, 121_000].map((now) => feature.asked(now))).toEqual([120_000, 70_000, 0, 0]);
 });

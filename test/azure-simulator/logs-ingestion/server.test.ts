@@ -92,7 +92,7 @@ describe('a raw call to the simulated Logs Ingestion API', () => {
     ['compressed', path, { headers: compressed, body: new Uint8Array(gzipSync('[]')) }, 204],
     ['in the clear', path, {}, 204],
     ['without a token', path, { headers: { authorization: '' } }, 401],
-    ['with a token of nobody', path, { headers: { authorization: 'Bearer x.y.z' } }, 401],
+    ['with an invalid token', path, { headers: { authorization: 'Bearer x.y.z' } }, 401],
     ['without api-version', path.replace(/\?.*/, ''), {}, 400],
     ['somewhere else', '/metrics', {}, 404],
     ['by GET', path, { method: 'GET' }, 405],

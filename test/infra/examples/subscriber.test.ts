@@ -181,7 +181,7 @@ const stories: [name: string, messages: Buffer[], acts: string[]][] = [
   ['a start without notice', [message(0, started)], [drains]],
   ['a copy of the announcement after the end', [message(0, one), message(9, end), message(1, one)], [drains, restores]],
   [
-    'a start told late, by a VM whose hub was away',
+    'a start reported late, by a VM whose hub was down',
     [message(0, one), message(9, end), message(5, started)],
     [drains, restores],
   ],

@@ -120,12 +120,12 @@ const planted: readonly { readonly name: string; readonly rule: keyof typeof rul
   },
   {
     name: 'tiles have no thresholds',
-    rule: 'every tile has a colour for what it counts, and only what needs somebody is red',
+    rule: 'every tile has a colour for what it counts, and only what needs an operator is red',
     made: withPanel(first, (panel) => ({ ...panel, fieldConfig: { defaults: {}, overrides: [] } })),
   },
   {
     name: 'many bridges are red',
-    rule: 'every tile has a colour for what it counts, and only what needs somebody is red',
+    rule: 'every tile has a colour for what it counts, and only what needs an operator is red',
     made: JSON.parse(JSON.stringify(dashboard).replaceAll('"color":"green","value":1', '"color":"red","value":1')),
   },
   {

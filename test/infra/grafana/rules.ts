@@ -89,7 +89,7 @@ export const rules = {
   },
   'no panel lies over another': (dashboard) =>
     dashboard.panels.flatMap(({ panels }) => overlapping(panels ?? [])).concat(overlapping(dashboard.panels)),
-  'every tile has a colour for what it counts, and only what needs somebody is red': (dashboard) =>
+  'every tile has a colour for what it counts, and only what needs an operator is red': (dashboard) =>
     asking(dashboard)
       .filter(({ type }) => type === 'stat')
       .flatMap(({ title, fieldConfig }) => {

@@ -104,7 +104,7 @@ const facts: readonly {
     is: '500m',
   },
   {
-    fact: 'who owns the state may only be given away',
+    fact: 'only the owner of the state may transfer it',
     of: own,
     path: ['securityContext', 'capabilities'],
     is: { drop: ['ALL'], add: ['CHOWN'] },

@@ -192,7 +192,7 @@ const removed = {
 test('a purge after a removal takes state, configuration and account, and nothing beside them', () => {
   const { status, calls, root } = maintainerScript('deb/postrm', ['purge'], {
     ...removed,
-    '/var/lib/other/file': 'of somebody else',
+    '/var/lib/other/file': 'of another program',
   });
   expect({ status, calls }).toEqual({
     status: 0,

@@ -43,13 +43,13 @@ test.skipIf(whyNot)(`the exposure of the unit is 1.6 at most${whyNot}`, () => {
 
 const traps = [
   { trap: 'V8 makes code at run time', name: 'MemoryDenyWriteExecute', values: [] },
-  { trap: 'without the boot id no reboot is told from an interruption', name: 'ProcSubset', values: [] },
+  { trap: 'without the boot id a reboot and an interruption look the same', name: 'ProcSubset', values: [] },
   { trap: 'the account does not change with a start', name: 'DynamicUser', values: [] },
   { trap: 'systemd-notify is a process of its own', name: 'NotifyAccess', values: ['all'] },
-  { trap: 'readiness is told', name: 'Type', values: ['notify'] },
+  { trap: 'readiness is reported', name: 'Type', values: ['notify'] },
   { trap: 'a loop that hangs is ended', name: 'WatchdogSec', values: ['60'] },
   { trap: 'it is started again', name: 'Restart', values: ['always'] },
-  { trap: 'for ever', name: 'StartLimitIntervalSec', values: ['0'] },
+  { trap: 'restarts without limit', name: 'StartLimitIntervalSec', values: ['0'] },
   {
     trap: 'neither an older Node.js nor a state of a newer version nor a wrong configuration mends itself',
     name: 'RestartPreventExitStatus',

@@ -27,13 +27,13 @@ const asked = (name: string, query: string, queryType: number = queryTypes.logs)
 });
 
 const vms = asked('vms', 'datatable(Id:string, State:string) ["a", "up", "b", "down", "c", "down"]');
-const reported = asked('told', 'datatable(Id:string, Event:string) ["b", "Reboot"]');
+const reported = asked('reported', 'datatable(Id:string, Event:string) ["b", "Reboot"]');
 const merge = (mergeType: 'leftouter' | 'leftanti'): Merge => ({
   version: 'Merge/1.0',
-  merges: [{ id: 'm', mergeType, leftTable: 'vms', rightTable: 'told', leftColumn: 'Id', rightColumn: 'Id' }],
+  merges: [{ id: 'm', mergeType, leftTable: 'vms', rightTable: 'reported', leftColumn: 'Id', rightColumn: 'Id' }],
   projectRename: [
     { originalName: '[vms].Id', mergedName: 'Vm', fromId: 'm' },
-    { originalName: '[told].Event', mergedName: 'Event', fromId: 'm' },
+    { originalName: '[reported].Event', mergedName: 'Event', fromId: 'm' },
   ],
 });
 

@@ -71,7 +71,7 @@ export const rules = {
     stepsOf(workbook)
       .filter(({ content }) => /^(print|datatable)\b|^\{\w+\}$/.test(opening(content.query)))
       .map(({ name }) => name),
-  'a query names no parameter that nobody gives': ({ workbook }) => {
+  'a query names no parameter without a value': ({ workbook }) => {
     const known = parametersOf(workbook);
     return stepsOf(workbook).flatMap(({ name, content }) => {
       if (content.queryType === queryTypes.merge) return [];

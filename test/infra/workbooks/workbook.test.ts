@@ -103,12 +103,12 @@ const planted: readonly { readonly name: string; readonly rule: Rule; readonly m
   },
   {
     name: 'a query reads a parameter that does not exist',
-    rule: 'a query names no parameter that nobody gives',
+    rule: 'a query names no parameter without a value',
     made: withParameters((parameters) => parameters.slice(0, -1)),
   },
   {
     name: 'a query reads the event that no table lets choose',
-    rule: 'a query names no parameter that nobody gives',
+    rule: 'a query names no parameter without a value',
     made: withStep('events', (item) => ({ ...item, type: 1 })),
   },
   {

@@ -101,7 +101,7 @@ test.for<readonly [string, Alerts, string]>([
     'A10: without AzureAt > ago(30m) a backlog pages people days later',
   ],
   [
-    'a look back beyond what Azure shows the query',
+    'a lookback beyond what Azure shows the query',
     changed('A3', { overrideQueryTimeRange: 'P1D' }),
     'A3: looks back 2880 minutes, but Azure shows it only 1440',
   ],
@@ -121,7 +121,7 @@ test.for<readonly [string, Alerts, string]>([
     'A1: the first five columns, which people see, are not VmName, EventType, NotBefore, EventId, Route',
   ],
   [
-    'a query that nobody formatted',
+    'a query that was not formatted',
     changed('A8', replaced('\n| where', ' | where')),
     'A8: the query is not formatted as Microsoft formats it',
   ],

@@ -84,7 +84,7 @@ const reported: readonly Case[] = [
     ],
   },
   {
-    of: 'a VM that joined late: by its own sight',
+    of: 'a VM that joined late: by its own sighting',
     tables: {
       records: [
         ...recordsBy('web_0', whole),

@@ -32,7 +32,7 @@ export function storyOf(
   const aWhile = (): Ms => 80 * second + random(60_000);
   const plans: Plan[] = [
     {
-      what: 'announced before the month that queries look at',
+      what: 'announced before the month that queries cover',
       group: 'sql-0',
       vms: ['sql-0'],
       type: 'Redeploy',
@@ -110,7 +110,7 @@ export function storyOf(
       removedAt: ago(3, 2, 1.2),
     },
     {
-      what: 'the same, seen by nobody',
+      what: 'the same, observed by no bridge',
       group: 'web-north',
       vms: ['web_1'],
       type: 'Redeploy',
@@ -162,7 +162,7 @@ export function storyOf(
       awayMs: 3 * second,
     },
     {
-      what: 'hardware failure that nobody watched',
+      what: 'hardware failure that no bridge observed',
       group: 'web-north',
       vms: ['web_2'],
       announcedAt: null,
@@ -246,7 +246,7 @@ export function storyOf(
       removedAt: Infinity,
     },
     {
-      what: 'dies before its announced day and stays away',
+      what: 'dies before its announced day and stays down',
       group: 'web-north',
       vms: ['web_0'],
       type: 'Redeploy',
@@ -290,7 +290,7 @@ export function storyOf(
     },
     { what: 'wave today, over', group: 'api', vms: ['api_0', 'api_1'], startedAt: ago(0, -1), spared: ['api_1'] },
     {
-      what: 'wave today, VM away',
+      what: 'wave today, VM down',
       group: 'api',
       vms: ['api_2'],
       startedAt: ago(0, 0, -3),

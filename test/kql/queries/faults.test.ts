@@ -83,7 +83,7 @@ const faults: readonly Fault[] = [
     says: 'VmEventTimeline without how far it looks back',
   },
   {
-    fault: 'a look back that the time range of the portal would cut without a word',
+    fault: 'a lookback that the time range of the portal would cut silently',
     query: 'upcoming',
     from: 'VmEventTimeline(14d)',
     to: 'VmEventTimeline(21d)',
@@ -94,7 +94,7 @@ const faults: readonly Fault[] = [
     query: 'upcoming',
     from: 'VmEventTimeline(14d)',
     to: 'VmEventTimeline("14d")',
-    says: 'VmEventTimeline is asked to look back "14d": write a span of time, as 14d',
+    says: 'VmEventTimeline has the lookback "14d": write a span of time, as 14d',
   },
   {
     fault: 'two blanks where there is one',

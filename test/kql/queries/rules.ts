@@ -55,7 +55,7 @@ export function problemsOf(text: string, kql: Kql): string[] {
 function lookback(name: string, back: string): string[] {
   if (/^\d+[dhm](, |$)/.test(back)) return [];
   if (back === '') return [`${name} without how far it looks back`];
-  return [`${name} is asked to look back ${back}: write a span of time, as 14d`];
+  return [`${name} has the lookback ${back}: write a span of time, as 14d`];
 }
 
 /** The portal knows the lookback of a query only from a filter on TimeGenerated; otherwise its own range applies, by default a day. */

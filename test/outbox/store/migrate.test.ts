@@ -83,7 +83,7 @@ describe('an upgrade', () => {
   const later = [
     ...migrations,
     { userVersion: 1900, sql: 'ALTER TABLE records ADD COLUMN later TEXT' },
-    { userVersion: 2000, sql: 'CREATE TABLE anew (a TEXT)' },
+    { userVersion: 2000, sql: 'CREATE TABLE added (a TEXT)' },
   ];
 
   test('to a new major writes a copy first', () => {

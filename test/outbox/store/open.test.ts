@@ -39,11 +39,11 @@ describe('a file that is not a valid outbox', () => {
       reason: /not a database/,
     },
     {
-      what: 'is somebody else’s text',
+      what: 'is a foreign text',
       harm: (file) => writeFileSync(file, 'hello '.repeat(2000)),
       reason: /not a database/,
     },
-    { what: 'is somebody else’s database', harm: (file) => foreign(file), reason: /another program/ },
+    { what: 'is a foreign database', harm: (file) => foreign(file), reason: /another program/ },
     { what: 'has lost its first rows', harm: (file) => sql(file, 'DELETE FROM meta'), reason: /first rows/ },
   ];
 

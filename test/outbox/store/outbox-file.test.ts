@@ -10,7 +10,7 @@ test.each([
   { case: 'nothing is one chunk', count: 0, bytes: 0, sinks: 2, chunk: 0, isLast: true },
   { case: 'rows of deliveries count', count: 1000, bytes: 0, sinks: 4, chunk: chunkBounds.rows / 5, isLast: false },
   { case: 'without sinks only bytes count', count: 10, bytes: 0, sinks: 0, chunk: 10, isLast: true },
-  { case: 'a chunk has so many bytes at most', count: 10, bytes: 100 * 1024, sinks: 1, chunk: 2, isLast: false },
+  { case: 'a chunk has a limit of bytes', count: 10, bytes: 100 * 1024, sinks: 1, chunk: 2, isLast: false },
   { case: 'one that is larger goes alone', count: 2, bytes: 300 * 1024, sinks: 1, chunk: 1, isLast: false },
 ])('of a large append $case', ({ count, bytes, sinks, chunk, isLast }) => {
   const first = firstChunk(records(count, bytes), sinks);

@@ -14,7 +14,7 @@ export type Behaviour =
     }
   /** It takes the request and says nothing. */
   | 'silent'
-  /** It begins an answer, and sends a byte of it each 50 ms for ever. */
+  /** It begins an answer, and sends a byte of it every 50 ms without end. */
   | 'trickle'
   /** It refuses, with an answer that has no end. */
   | 'endless'

@@ -68,7 +68,7 @@ export const observerOf = (definition: VmDefinition): Observer => {
   const instance = { ...parseInstance(metadata), computer: definition.name.replaceAll('_', '-') };
   const tags = parseTags(metadata, ['owner', 'environment', 'ring']);
   const observer = observerFrom(instance, {}, tags);
-  if (observer === null) throw new Error(`the simulator does not tell who ${definition.name} is`);
+  if (observer === null) throw new Error(`the simulator does not report who ${definition.name} is`);
   return observer;
 };
 

@@ -12,7 +12,7 @@ export type Shape =
     }
   | ObjectShape
   | { readonly kind: 'union'; readonly of: readonly Shape[] }
-  /** An object whose property `by` tells which of the cases it is. */
+  /** An object whose property `by` selects the case. */
   | { readonly kind: 'tagged'; readonly by: string; readonly cases: ReadonlyMap<string, Shape> };
 
 export interface TextLimits {

@@ -14,7 +14,7 @@ export type Argument = {
 
 /** The arguments of a call of a declared function with the names of its parameters, defaults filled in. */
 export const argumentsByName = cached((node): readonly Argument[] => {
-  const symbol = node.ReferencedSymbol ?? unsupported('a call of nobody');
+  const symbol = node.ReferencedSymbol ?? unsupported('a call without a symbol');
   const signature = itemsOf(symbol.Signatures)[0] ?? unsupported(`the function ${symbol.Name}, which has no signature`);
   const given = partIfAny(node, 'ArgumentList') ? argumentsOf(node) : [];
   const byName = new Map(

@@ -160,7 +160,7 @@ function compileName(node: SyntaxNode, scope: Scope): Evaluate {
   if (!symbol) return unsupported(`the name ${name}, which means nothing here`);
   if (scope.engine.kinds.symbol(symbol) === 'Column') {
     const index = scope.columns.findIndex((column) => column.name === symbol.Name);
-    if (index < 0) return unsupported(`the column ${name} where its row is out of sight`);
+    if (index < 0) return unsupported(`the column ${name} where its row is out of scope`);
     return ({ row }) => row[index] ?? null;
   }
   const bound = scope.names.find(name);

@@ -23,7 +23,7 @@ function bindArguments(node: SyntaxNode, scope: Scope): { names: Map<string, Bin
       const cell: Cell = { value: undefined, evaluate: scope.engine.compile(argument, scope) };
       cells.push(cell);
       const read = () =>
-        cell.value === undefined ? unsupported(`the parameter ${name} where its row is out of sight`) : cell.value;
+        cell.value === undefined ? unsupported(`the parameter ${name} where its row is out of scope`) : cell.value;
       names.set(name, { kind: 'scalar', value: read });
     }
   }

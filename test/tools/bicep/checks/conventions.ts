@@ -85,8 +85,7 @@ function described(
   if (typeof text !== 'string' || text.trim() === '') return wrong('@description is missing');
   if (!text.endsWith('.')) return wrong('its description ends with a dot');
   const word = /^(Required|Optional|Conditional)\. \S/.exec(text)?.[1];
-  if (required === null)
-    return word === undefined ? [] : wrong('nobody gives it: its description says only what it is');
+  if (required === null) return word === undefined ? [] : wrong('never given: its description says only what it is');
   if (word === undefined) return wrong("its description begins with 'Required. ', 'Optional. ' or 'Conditional. '");
   if (required === (word === 'Required')) return [];
   return wrong(required ? 'it has no default: it is required' : 'it may be left out: it is not required');

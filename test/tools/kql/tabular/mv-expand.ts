@@ -90,7 +90,7 @@ function namesOf(
 ): string[] {
   const known = new Set([...before.map(({ name }) => name), ...expansions.map(({ name }) => name), indexName]);
   const invented = columns.filter(({ name }) => !known.has(name)).map(({ name }) => name);
-  return expansions.map(({ name }) => name ?? invented.shift() ?? unsupported('an expansion that nobody names'));
+  return expansions.map(({ name }) => name ?? invented.shift() ?? unsupported('an expansion without a name'));
 }
 
 /** The rows of one row. An empty array alone gives none, a null gives one. */

@@ -61,7 +61,7 @@ function targetsOf(
   const said = expressions.map((each) => (unnamed(each) === each ? simpleName(each) : nameOf(part(each, 'Name'))));
   const known = new Set([...before.map((column) => column.name), ...said]);
   const invented = columns.filter((column) => !known.has(column.name)).map((column) => column.name);
-  return said.map((name) => name ?? invented.shift() ?? unsupported('an expression whose column nobody names'));
+  return said.map((name) => name ?? invented.shift() ?? unsupported('an expression whose column has no name'));
 }
 
 /** `project-away`, `-keep`, `-reorder`: the binder says which columns are left, in which order. */
