@@ -48,7 +48,7 @@ export function createLog(options: {
   );
 }
 
-/** The message of whatever was thrown. */
+/** The message of any thrown value. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /**
@@ -98,7 +98,7 @@ export interface StatusMessages {
 export type StatusLogger = (code: string | null, lines: StatusMessages) => void;
 
 /**
- * One line when a trouble begins or becomes another, one every ten minutes while it lasts, one when it is over. However it
+ * One line when a problem begins or changes, one every ten minutes while it lasts, one when it has ended. However it
  * flickers, each code is said at most once a minute, and only what was said to begin is said to be over: so the log stays
  * short, and a minute later at the latest its last word is true. To be called again and again, news or not.
  */

@@ -1,4 +1,4 @@
-/** A part of a URL, decoded; null where a percent sign stands for nothing. */
+/** A part of a URL, decoded; null when a percent sign encodes nothing. */
 export function decodePart(part: string): string | null {
   try {
     return decodeURIComponent(part);

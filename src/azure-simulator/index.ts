@@ -28,7 +28,7 @@ export interface AzureSimulatorOptions {
   readonly ruleId?: string;
   /** Columns per stream, null keeping whatever is sent. Default: `Custom-VmLifecycle_CL` and `Custom-VmLifecycleBridge_CL`, undeclared. */
   readonly streams?: Readonly<Record<string, readonly Column[] | null>>;
-  /** Whom tokens for Logs Ingestion must be for. Default `https://monitor.azure.com`. */
+  /** The audience of tokens for Logs Ingestion. Default `https://monitor.azure.com`. */
   readonly monitorAudience?: string;
   /** Not under 120: the Event Hubs SDK would spin. Default a day. */
   readonly tokenLifetimeSeconds?: number;
@@ -49,7 +49,7 @@ export interface AzureSimulator {
   readonly imds: ImdsSimulator;
   readonly eventHubs: EventHubsSimulator;
   readonly logAnalytics: LogsIngestionSimulator;
-  /** Every token given so far is refused from now on, as when an identity is made anew. */
+  /** Every token issued so far is refused from now on, as when an identity is recreated. */
   revokeTokens(): void;
   /** PEM of the authority that signed the server certificates, as a file and as text. */
   readonly caFile: string;

@@ -116,7 +116,7 @@ function cast(imds: ImdsSimulator, { vms: roles = [{}] }: Scenario, names?: read
   return all;
 }
 
-/** Until `ms` are over, the document changed so that `ended` holds, or the signal. */
+/** Until `ms` have passed, the document changed so that `ended` holds, or the signal aborts. */
 function wait(imds: ImdsSimulator, ms: number, ended: () => boolean, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted || ended()) return resolve();

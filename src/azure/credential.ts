@@ -49,7 +49,7 @@ const clockSkewMs = 30_000;
 /** Between two attempts to replace a token that is still valid. */
 const refreshPauseMs = 60_000;
 /**
- * Between two requests while there is no token, whatever the endpoint's Retry-After: the records of an event have seconds, and one
+ * Between two requests while there is no token, regardless of the endpoint's Retry-After: the records of an event have seconds, and one
  * request in 20 s is no burden to an endpoint on this host.
  */
 const longestPauseMs = 20_000;
@@ -73,7 +73,7 @@ export function tokenDestination(): Destination {
 
 interface Held {
   token: AccessToken | null;
-  /** When half of its life is over; wall clock, ms. */
+  /** When half of its lifetime has passed; wall clock, ms. */
   refreshAt: number;
   /** When a refused token was last replaced; monotonic, ms. */
   replacedAt: number;

@@ -5,7 +5,7 @@ export type Operation = 'token' | 'connect' | 'send' | 'upload' | 'check' | 'clo
 
 /**
  * Runs SDK calls that may never return. `upload()` has no time-out of its own, `getToken()` ignores its AbortSignal, an AMQP
- * connection to a silent peer takes 60 s whatever the options are (all measured): so the signal given to the call is aborted *and*
+ * connection to a silent peer takes 60 s regardless of the options (all measured): so the signal given to the call is aborted *and*
  * the wait for it ends.
  */
 export interface Deadlines extends DeadlineCounts {

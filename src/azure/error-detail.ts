@@ -7,7 +7,7 @@ export interface ErrorDetail {
   readonly error: unknown;
   /** `MessagingError`, `RestError`, `AbortError`, … */
   readonly name: string;
-  /** `UnauthorizedError`, `ECONNREFUSED`, `CERT_HAS_EXPIRED`, …; empty where there is none. */
+  /** `UnauthorizedError`, `ECONNREFUSED`, `CERT_HAS_EXPIRED`, …; empty without a code. */
   readonly code: string;
   /** HTTP status, where there was an answer. */
   readonly status: number | null;

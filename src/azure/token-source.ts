@@ -13,7 +13,7 @@ import { type TokenAnswer, tokenEndpoint, tokenFailure } from './token-failure.t
  * `ManagedIdentityCredential` and nothing else: the default chain tries eight sources and half of them start programs.
  * Its own retries are off, since they sleep for up to 74 s inside the call. What it cannot do comes from the HTTP client
  * under it: a time-out that ends the request (the credential has none and ignores its AbortSignal: a silent endpoint
- * held it for ever, measured), no proxy whatever the environment says, and the endpoint's answer (the credential turns
+ * held it indefinitely, measured), no proxy regardless of the environment, and the endpoint's answer (the credential turns
  * a 410, a 500 and a reset all into "network_error").
  *
  * @param requestTimeoutMs the endpoint is on this host's own hardware: after 10 s it hangs.

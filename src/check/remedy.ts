@@ -8,7 +8,7 @@ export type KnownVm = Pick<
 
 /**
  * Commands that fix a problem, ready to be pasted into bash or PowerShell where `az` is signed in. What cannot be known from inside the VM
- * stands as `<placeholder>`; what Azure can be asked for is asked for in the command.
+ * is shown as `<placeholder>`; the command queries what Azure knows.
  */
 
 /** As one word of bash: the name of a resource group may have parentheses in it. */

@@ -17,7 +17,7 @@ const identityMs = 15_000;
 const nothingElse = { userInitiated: false, freezeUpToSeconds: null, onBehalfOf: [], onBehalfAfterSeconds: 0 };
 
 /**
- * Approves while no service runs: polls once in its place. Has to run as the owner of the state directory. The next start of
+ * Approves while no service runs: polls once on its behalf. Has to run as the owner of the state directory. The next start of
  * the service sends what it records.
  * @throws OutboxInUse, OutboxTooNew, or a system error.
  */

@@ -32,7 +32,7 @@ const ownCodes = {
   // Of `service`: 51 to 56 are shown by Azure's guest agents in the deployment.
   ...refusals,
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
-/** A sink that brings no code of its own ends with `configuration`. */
+/** A sink without its own code ends with `configuration`. */
 export type ExitReason = keyof typeof ownCodes | `${SinkKey}Failed`;
 
 /** The exit codes, for units, scripts and operators. Documented by `--help` of every command. */

@@ -10,7 +10,7 @@ export function closest(word: string, candidates: Iterable<string>): string | un
   return best?.candidate;
 }
 
-/** An abbreviation is close, whatever its length. */
+/** An abbreviation is close, regardless of its length. */
 function distanceTo(word: string, candidate: string): number {
   return candidate.startsWith(word) ? Math.min(1, candidate.length - word.length) : editDistance(word, candidate);
 }

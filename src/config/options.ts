@@ -78,7 +78,7 @@ export function accept({ kind }: Option, value: unknown): unknown {
   return success ? output : undefined;
 }
 
-/** The JSON value that the text of an environment variable stands for. */
+/** The JSON value of the text of an environment variable. */
 export function fromText({ kind }: Option, text: string): unknown {
   const { type }: Known = kind as never;
   if (type === 'string' || type === 'picklist') return text;

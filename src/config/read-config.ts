@@ -97,7 +97,7 @@ function wrongAnnotation(path: string, value: unknown, source: string): readonly
   return [`${path} is ${describeKind(value)} in ${source}: expected ${expected}.`];
 }
 
-/** Its value may be a secret, whatever its name. */
+/** Its value may be a secret, regardless of its name. */
 function unknownKey(path: string, source: string): string {
   const section = path.split('.').slice(0, -1).join('.');
   const siblings = (sectionAt.get(section)?.keys ?? []).map((key) => (section ? `${section}.${key}` : key));

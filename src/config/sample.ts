@@ -14,7 +14,7 @@ export interface Sample {
   readonly holdsSecret: boolean;
 }
 
-/** Where the JSON Schema is looked for, so that editors complete the file. */
+/** The location of the JSON Schema, so that editors complete the file. */
 export const schemaFile = 'configuration.v1.json';
 
 /** The ways to authenticate that a sink knows, the usual one first; empty where it needs none. */
@@ -33,7 +33,7 @@ export function sampleConfiguration(sinks: readonly ConfigurableSink[], authenti
   });
   const isByIdentity = chosen.some(({ name }) => name === 'managed-identity');
   const sections = chosen.map(({ key, values }) => [key, { ...commentOn(`sinks.${key}`, values), ...values }]);
-  // A sink without keys of its own has no room for a comment.
+  // A sink without keys has no line for a comment.
   const leaves = chosen.flatMap(({ key }) => {
     const option = optionAt(`sinks.${key}`);
     return option ? [`${key}: ${option.meaning}`] : [];

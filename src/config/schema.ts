@@ -91,7 +91,7 @@ export interface About {
   readonly isSecret?: (value: unknown) => boolean;
   /** Of sections only. */
   readonly rules?: readonly Rule[];
-  /** Of sinks only: what `config init` writes for each way to authenticate, the usual one first. Capital letters stand for what the user has. */
+  /** Of sinks only: what `config init` writes for each way to authenticate, the usual one first. Capital letters are placeholders for the user's values. */
   readonly samples?: Samples;
 }
 export type Samples = Readonly<Record<string, object>>;

@@ -1,4 +1,4 @@
-/** What an unknown key, or the name of an unknown variable, probably stands for. */
+/** The key or variable that an unknown name probably means. */
 
 import { options, sections } from '../config.ts';
 import { closest } from './did-you-mean.ts';

@@ -3,7 +3,7 @@ import type { MetricFamily, Readings } from './metric-family.ts';
 import type { OnDelivered } from './send-counts.ts';
 import { deliveryLatency } from './sink-metrics.ts';
 
-/** The metrics of one bridge, in a registry of its own. */
+/** The metrics of one bridge, in its own registry. */
 export interface Metrics {
   readonly contentType: string;
   /** As Prometheus reads it. */

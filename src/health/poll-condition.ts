@@ -1,6 +1,6 @@
 import { formatDuration } from '../clock.ts';
 
-/** The figures by which polling is judged. Ages are of the monotonic clock. */
+/** The figures by which polling is judged. Ages are measured with the monotonic clock. */
 export interface PollFigures {
   readonly intervalSeconds: number;
   /** How long an answer may take now: the one that enables Scheduled Events may take two minutes. */
@@ -24,7 +24,7 @@ export interface Remark {
 
 /** The metadata service answers within milliseconds: without a document for longer no event is seen. */
 export const documentLimitSeconds = 10;
-/** A poll is late after so many intervals. */
+/** A poll is late after this many intervals. */
 const lateIntervals = 3;
 /** What a request may take beyond its deadline. */
 const leewaySeconds = 5;

@@ -31,7 +31,7 @@ const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
 const judged = (messages: readonly string[]): HealthVerdict => ({ ok: messages.length === 0, messages });
 
-/** Whether the process should go on living: all its loops progress. */
+/** Liveness: whether all loops of the process make progress. */
 export const liveness = ({ loops }: Pick<Condition, 'loops'>): HealthVerdict =>
   judged(
     loops

@@ -5,7 +5,7 @@ const isSecret = (path: string, value: string): boolean =>
   options.find((option) => option.path === path)?.isSecret?.(value) ?? false;
 
 /**
- * 16 hexadecimal digits that are equal where two bridges have the same configuration, whatever the order of its keys: so a
+ * 16 hexadecimal digits that are equal where two bridges have the same configuration, regardless of the order of its keys: so a
  * fleet shows who has not got the new one yet. Of a secret only whether it is set goes in.
  */
 export const configHash = (config: Config): string =>

@@ -13,7 +13,7 @@ const prefetchParameters =
 
 export interface BootIdOptions {
   readonly platform: NodeJS.Platform;
-  /** Stands for `/`. */
+  /** Replaces `/`. */
   readonly root: string;
   readonly clock: Clock;
   /** As a process before this one read it. */

@@ -6,7 +6,7 @@ export const isInCluster = (env: NodeJS.ProcessEnv): boolean => Boolean(env.KUBE
 
 /**
  * Why nothing is approved there, automatically or manually. AKS cordons and drains a node before it is redeployed, preempted or deleted
- * (https://learn.microsoft.com/azure/aks/node-auto-drain); an approval would take the node away at once.
+ * (https://learn.microsoft.com/azure/aks/node-auto-drain); an approval would remove the node at once.
  */
 export const notInCluster =
   'This is a pod of Kubernetes (KUBERNETES_SERVICE_HOST is set), where nothing is approved: the node would go before the cluster has drained it.';

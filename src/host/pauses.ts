@@ -17,7 +17,7 @@ export interface Pauses {
 }
 
 /**
- * Measures how long this VM stood still, on itself: a timer that should come every 100 ms comes late by as much. It sees a
+ * Measures from inside how long this VM was paused: a timer that is due every 100 ms fires late by as much. It sees a
  * stopped process as well as a frozen machine whose monotonic clock went on; a machine whose clocks stopped too shows up
  * only in `wallStepMs`.
  */
@@ -28,7 +28,7 @@ export function createPauses(clock: Clock): Pauses {
   let longestMs = 0;
   let totalMs = 0;
 
-  /** Counts the time since the last tick and begins anew. */
+  /** Counts the time since the last tick and restarts. */
   const count = (): void => {
     const nowMs = clock.monotonicMs();
     const lateMs = nowMs - lastMs - tickMs - ownWorkMs;

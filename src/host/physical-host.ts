@@ -9,12 +9,12 @@ import { valueIn } from './registry.ts';
 const hostKey = 'PhysicalHostNameFullyQualified';
 const guestParameters = 'HKLM\\SOFTWARE\\Microsoft\\Virtual Machine\\Guest\\Parameters';
 
-/** How old a reading of the registry may become: each takes a process of its own. */
+/** How old a reading of the registry may become: each takes a separate process. */
 const registryEveryMs = 5000;
 
 export interface PhysicalHostOptions {
   readonly platform: NodeJS.Platform;
-  /** Stands for `/`. */
+  /** Replaces `/`. */
   readonly root: string;
   readonly clock: Clock;
   /** Output of `reg query KEY /v VALUE`, null when it cannot be had. */

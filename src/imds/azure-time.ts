@@ -9,7 +9,7 @@ export interface AzureTime {
 
 /**
  * An answer with a longer round trip is ignored: it may have been dated at any time in between, and the error of the offset
- * would look like a clock that stood still.
+ * would look like a clock that had stopped.
  */
 const longestRoundTripMs = 1000;
 

@@ -90,7 +90,7 @@ export function createImds(options: ImdsOptions): Imds {
       last = null;
     },
 
-    // On a connection of its own: an answer that hangs here must not hold up a poll.
+    // On its own connection: an answer that hangs here must not delay a poll.
     async instance(signal) {
       const located = await locate(signal);
       if (located.kind === 'not-found') return unavailable('unreachable', located.reason);
@@ -115,7 +115,7 @@ export function createImds(options: ImdsOptions): Imds {
       }
     },
 
-    // On a connection of its own too: approving and polling do not wait for each other.
+    // On its own connection too: approving and polling do not wait for each other.
     async approve(eventIds, signal) {
       const located = await locate(signal);
       if (located.kind === 'not-found') return { outcome: 'outcome-unknown', reason: located.reason };
@@ -135,7 +135,7 @@ export function createImds(options: ImdsOptions): Imds {
   };
 }
 
-/** Without it every path of the service answers 400; it also keeps requests away that a server was tricked into making. */
+/** Without it every path of the service answers 400; it also blocks requests that a server was tricked into making. */
 const metadataHeader = { Metadata: 'true' };
 
 const fixed =

@@ -20,7 +20,7 @@ const places: readonly (readonly [directory: string, name: RegExp])[] = [
 
 /**
  * The addresses in lease files, one per file, in the order of `places`, the newest file of a place first. What cannot be
- * read is left out. `root`: the directory that stands for `/`.
+ * read is left out. `root`: the directory that replaces `/`.
  */
 export function readLeasedAddresses(root = '/'): LeasedAddress[] {
   return places.flatMap(([directory, name]) =>

@@ -73,7 +73,7 @@ const longestEventId = 128;
 function readEvent(entry: unknown, apiVersion: string): ScheduledEvent | null {
   if (!isObject(entry)) return null;
   const eventId = readText(entry.EventId);
-  // Half of a surrogate pair cannot be stored: it would come back as another id.
+  // Half of a surrogate pair cannot be stored: it would be read back as another id.
   if (eventId === null || eventId.length > longestEventId || !eventId.isWellFormed()) return null;
   return {
     eventId,
@@ -104,7 +104,7 @@ const clampToSafe = (value: number): number =>
   Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, value));
 
 /**
- * At most one entry per EventId, whatever the order in which a document lists two: names are united, Started wins over
+ * At most one entry per EventId, regardless of the order in which a document lists two: names are united, Started wins over
  * Scheduled, else the entry first in lexical order of its JSON.
  */
 function uniteSameIds(events: readonly ScheduledEvent[]): ScheduledEvent[] {
@@ -150,7 +150,7 @@ function parseJson(body: string): ParsedJson {
   }
 }
 
-/** What keeps this text from being parsed at all: what it would take is known from its brackets. */
+/** Why this text is not parsed, or null: its brackets show how much memory that would take. */
 export function excessOf(body: string): 'too-deep' | 'too-many-events' | null {
   let depth = 0;
   let events = 0;

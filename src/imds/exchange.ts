@@ -39,7 +39,7 @@ export interface HttpConnection {
 /**
  * One keep-alive connection to one server, with limits on time and size. It is made directly: no variable of the
  * environment puts a proxy in between, which the metadata service refuses. Redirects are answers like others.
- * After a missed deadline or an abort the connection is thrown away, so that a late answer never meets the next request;
+ * After a missed deadline or an abort the connection is discarded, so that a late answer never meets the next request;
  * after a longer pause too, because the server may be another one by then.
  */
 export function openConnection(
@@ -123,7 +123,7 @@ function exchangeOn(
 
     const settle = (outcome: HttpAnswer | HttpFailure, isSettledByUs: boolean): void => {
       if (over.signal.aborted) return;
-      // With a reason of its own: making one, with a stack, would be a twentieth of what a poll costs.
+      // A constant reason: creating an error with a stack would be a twentieth of what a poll costs.
       over.abort('settled');
       signal.removeEventListener('abort', abort);
       resolve({ outcome, isSettledByUs });

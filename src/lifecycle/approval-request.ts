@@ -4,7 +4,7 @@ import { type ApprovalTerms, readTerms } from './approval-terms.ts';
 export interface ApproveRequest {
   /** As the document spells it; letter case is nothing. */
   readonly eventId: string;
-  /** Null: whatever it is. */
+  /** Null: any. */
   readonly terms: ApprovalTerms | null;
 }
 

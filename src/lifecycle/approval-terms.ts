@@ -2,7 +2,7 @@ import type { EventsDocument, ScheduledEvent } from './scheduled-event.ts';
 
 /**
  * What the operator was shown of an event. A manual approval holds for these terms only: by the time it
- * is sent, the EventId may stand for something that reboots, lasts longer, or hits other VMs.
+ * is sent, the event of this EventId may reboot, last longer, or affect other VMs.
  */
 export interface ApprovalTerms {
   readonly eventType: string | null;

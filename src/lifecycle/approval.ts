@@ -63,7 +63,7 @@ export function mayApprove(event: ScheduledEvent, circumstances: ApprovalCircums
 
 const no = (why: string): MayApprove => ({ approve: false, why });
 
-/** What keeps any event, whatever its type, from being approved by this process at this moment; null: nothing. */
+/** Why this process may approve no event, of any type, at this time; null when it may. */
 export function whyNotNow(event: ScheduledEvent, given: ApprovalCircumstances): string | null {
   const { documentAgeMs: ageMs } = given;
   if (given.disabled) return 'a file named approve.disabled is in the state directory';

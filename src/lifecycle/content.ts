@@ -26,7 +26,7 @@ function contentOf(event: ScheduledEvent, phase: 'Scheduled' | 'Started'): Conte
 /**
  * One string for one content: equal on every VM that sees it. Part of the transition id of an `Updated`. The duration
  * counts only where nothing else changed: api-versions before 2020-07-01 do not have it. A status that went back is a
- * step of its own, even where the content is that of an earlier step.
+ * separate step, even when the content is that of an earlier step.
  * https://learn.microsoft.com/azure/virtual-machines/linux/scheduled-events#version-and-region-availability
  */
 export function contentKey(
@@ -92,6 +92,6 @@ export function merge(before: ScheduledEvent | undefined, now: ScheduledEvent): 
 
 const knownStatuses = ['Scheduled', 'Started', 'Completed', 'Canceled'];
 
-/** Known statuses as Azure documents them, whatever their letter case; others as they are. */
+/** Known statuses as Azure documents them, regardless of letter case; others as they are. */
 const spelled = (status: string | null): string | null =>
   knownStatuses.find((known) => known.toLowerCase() === status?.toLowerCase()) ?? status;

@@ -149,8 +149,8 @@ function decideUnlisted(memory: EventMemory, present: Events, context: DecisionC
 }
 
 /**
- * An absent event is ended once another document lacks it too, or three polls of the same; around a reset, once five
- * minutes have passed and a valid document still lacks it.
+ * An absent event is ended once it is absent from another document too, or from three polls of the same; around a reset, once five
+ * minutes have passed and it is absent from a valid document.
  */
 function decideWaiting(memory: EventMemory, { document, moment }: DecisionContext): Outcome {
   const { absent } = memory;

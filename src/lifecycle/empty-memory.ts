@@ -4,7 +4,7 @@ import type { ScheduledEvent } from './scheduled-event.ts';
 import type { AbsenceFacts, EventMemory, Sighting } from './state.ts';
 
 /**
- * What a memory begins with, and what stands in for the keys that a stored one lacks: values that claim nothing. A new key gets
+ * The initial values of a memory, and the defaults of keys that a stored one does not have: values that claim nothing. A new key gets
  * its value here, and outboxes of every earlier version stay valid.
  */
 export const emptyMemory = (eventId: string, moment: Moment): EventMemory => ({

@@ -83,7 +83,7 @@ export function endOf(
 }
 
 /**
- * Around a reset the array may be empty for a while (the service is off after 24 h without a request and begins anew), and
+ * Around a reset the array may be empty for a while (the service is off after 24 h without a request and restarts), and
  * one document may lack an event by mistake, so an absence is not believed at once. Only a reboot that fits the event is
  * proof enough, and only of an event of this VM alone: for others its impact may be to come.
  */

@@ -7,13 +7,13 @@ import type { AbsenceFacts, EventMemory, LifecycleState, Sighting } from './stat
 /** For this long after the incarnation went backwards an absence is not believed at once. */
 export const resetWindowMs = 5 * 60_000;
 
-/** An absence is believed once another document lacks the event too, or after this long: three polls of one document. */
+/** An absence is confirmed by another document without the event, or after this long: three polls of one document. */
 export const confirmAfterMs = 1500;
 
 /** For this long an entry that cannot be read hides an event that left when it came. */
 export const hideMs = 5 * 60_000;
 
-/** `notBefore` further away than this was certainly not reached. */
+/** A `notBefore` further ahead than this was certainly not reached. */
 const aheadMs = 60_000;
 
 /** Another boot, host, …: true only where both sides are known. */

@@ -70,7 +70,7 @@ const bestEnd = <R extends Foldable>(ends: readonly R[]): R | null =>
 
 /**
  * The ends that no return withdraws. A `reappeared` record proves wrong every end of its event with an earlier
- * `observedAt`, whoever saw it, and those before it in its own VM's sequence whatever the clock of that VM said.
+ * `observedAt`, from any VM, and those before it in its own VM's sequence regardless of that VM's clock.
  */
 function standingEnds<R extends Foldable>(records: readonly R[]): readonly R[] {
   const returns = records.filter(({ evidence }) => evidence.includes('reappeared'));

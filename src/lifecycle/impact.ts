@@ -93,9 +93,9 @@ export function bookImpact(candidates: readonly Candidate[], impact: HostImpact)
   const rebooting = explaining(candidates, reboots);
   const failing = candidates.filter(({ started }) => started);
   if (rebooting.length > 0) book(rebooting, { booted, outageSeconds, impactAt: previousAt });
-  // What had started may fail and take the machine down, whatever its type; that proves nothing.
+  // What had started may fail and stop the machine, regardless of its type; that proves nothing.
   else if (failing.length > 0) book(failing, { outageSeconds, impactAt: previousAt });
-  // A machine that is down sees no document, so here unseen means little: it may have booted for reasons of its own.
+  // A machine that is down sees no document, so here unseen means little: it may have booted for its own reasons.
   else book(unseen(candidates, reboots), { outageSeconds, ambiguous: true });
   return bookings;
 }

@@ -116,7 +116,7 @@ export interface LifecycleRecord extends Observer {
   readonly streamId: string;
   /** 1, 2, 3 … over all records of a stream: a gap is a loss or a dead letter. */
   readonly position: number;
-  /** How often this observer had already recorded this very step: 0 but for oddities. */
+  /** How often this observer had already recorded this same step: usually 0. */
   readonly repeat: number;
   /** When this VM saw the step, or decided it. */
   readonly observedAt: IsoTime;

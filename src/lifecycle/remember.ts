@@ -92,7 +92,7 @@ export const stillListed = (memory: EventMemory): EventMemory =>
   isTouched(memory) ? { ...memory, ...untouched } : memory;
 
 /**
- * Of an event that has ended and is listed again. Its records continue in sequence; its measurements begin anew, since readers
+ * Of an event that has ended and is listed again. Its records continue in sequence; its measurements restart, since readers
  * have recovered at its end. It stays in scope, because the published end has to be withdrawn.
  */
 const keptWhenReopened = ({ sequence, recorded, recordedFloor }: EventMemory): Partial<EventMemory> => ({

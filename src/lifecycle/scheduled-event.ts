@@ -9,9 +9,9 @@ import type { Pause } from './pause.ts';
 export interface ScheduledEvent {
   /** As Azure spelled it; compared in lower case. */
   readonly eventId: string;
-  /** `Scheduled`, `Started`, or whatever else Azure said. */
+  /** `Scheduled`, `Started`, or any other text from Azure. */
   readonly eventStatus: string | null;
-  /** `Freeze` `Reboot` `Redeploy` `Preempt` `Terminate`, or whatever else Azure said. */
+  /** `Freeze` `Reboot` `Redeploy` `Preempt` `Terminate`, or any other text from Azure. */
   readonly eventType: string | null;
   readonly resourceType: string | null;
   /** VM names, without the `_` that api-version 2017-03-01 put in front. */
@@ -23,7 +23,7 @@ export interface ScheduledEvent {
   readonly eventSource: string | null;
   /** Expected interruption in seconds; 0 = no impact, -1 = unknown or not applicable. */
   readonly durationSeconds: number | null;
-  /** The entry as it stood in the answer, unknown fields included. */
+  /** The entry as it was in the answer, unknown fields included. */
   readonly raw: Readonly<Record<string, unknown>>;
 }
 

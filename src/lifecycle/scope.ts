@@ -16,7 +16,7 @@ export function affects(resources: readonly string[] | null, vmName: string): bo
   return (resources ?? []).some((resource) => resource.toLowerCase() === name);
 }
 
-/** Does this VM bear witness for an event of others? The same answer each time, and evenly spread over VMs and events. */
+/** Is this VM sampled to report an event of others? The same answer each time, and evenly spread over VMs and events. */
 export function isSampled(scope: Scope, vmId: string, eventId: string): boolean {
   if (scope.witnessRate <= 0) return false;
   const digest = createHash('sha256').update(`${vmId.toLowerCase()} ${eventId.toLowerCase()}`).digest();
@@ -24,7 +24,7 @@ export function isSampled(scope: Scope, vmId: string, eventId: string): boolean 
 }
 
 /**
- * Is an impact on this VM happening or less than `withinMs` away? An open event that affects us and is Started, or
+ * Is an impact on this VM happening or due within `withinMs`? An open event that affects us and is Started, or
  * whose notBefore is that near, passed or unknown.
  */
 export function impactWithin(state: LifecycleState, at: Date, withinMs: number): boolean {

@@ -225,7 +225,7 @@ function smallestStep({ incarnation: before, incarnationStep }: LifecycleState, 
 }
 
 /**
- * After a boot the VM may be on a host whose service begins anew. A lower incarnation shows that; the same one, as both may
+ * After a boot the VM may be on a host whose service restarts its counter. A lower incarnation shows that; the same one, as both may
  * have just begun, does not. If the host is known to be another one, no incarnation proves that the list is complete.
  */
 function mayBeElsewhere(before: LifecycleState, { bootId, physicalHost }: HostEvidence, incarnation: number): boolean {

@@ -4,7 +4,7 @@ import type { Observation } from './observation.ts';
 import { type Absence, type EventMemory, emptyState, type LifecycleState } from './state.ts';
 
 /**
- * What an earlier version stored lacks the keys that came later. They get the value of an empty state or memory, unless the keys
+ * State stored by an earlier version does not have later keys. They get the value of an empty state or memory, unless the keys
  * that are there say more. Keys that only a later version knows are kept.
  */
 type Scalars = Omit<LifecycleState, 'events' | 'undecided' | 'approved'>;

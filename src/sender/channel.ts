@@ -32,7 +32,7 @@ export interface Child extends Port {
 /** A program that Node runs. */
 export interface Program {
   readonly path: string;
-  /** An open handle on the file, which is run in place of whatever the path leads to later; null: the path is run. */
+  /** An open handle on the file, which is run even if the path leads elsewhere later; null: the path is run. */
   readonly fd: number | null;
 }
 
@@ -84,7 +84,7 @@ export function forkChild({ program, args, env, heapMegabytes, onStderr }: ForkO
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...(fd === null ? [] : [fd])],
       windowsHide: true,
-      // A process group of its own: Ctrl+C, or an init that signals the whole group, would end a sender that is starting, and with
+      // Its own process group: Ctrl+C, or an init that signals the whole group, would end a sender that is starting, and with
       // it the delivery of what is pending at the end. On Windows a hidden process has no console to be signalled by.
       detached: process.platform !== 'win32',
     });

@@ -24,7 +24,7 @@ export interface SenderProcess {
   /** Deadlines missed in all its lives. */
   readonly deadlines: { readonly missed: Readonly<Partial<Record<Operation, number>>>; readonly lateSettles: number };
   readonly facts: SenderFacts;
-  /** Ends it, within 3 s whatever it does. Never rejects. */
+  /** Ends it within 3 s, even when it hangs. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export interface SenderProcessOptions {
 }
 
 export interface SenderLimits {
-  /** Without a message for so long it is ended. Time in which this process stood still does not count. */
+  /** After this long without a message it is ended. Time in which this process was paused does not count. */
   readonly hungMs: number;
   readonly heapMegabytes: number;
   /** Of memory that no file backs: heap, buffers, stacks. */
@@ -72,7 +72,7 @@ export interface SenderLimits {
 const defaultLimits: SenderLimits = { hungMs: 15_000, heapMegabytes: 96, memoryMegabytes: 128 };
 const checkEveryMs = 250;
 const pingEveryMs = 1000;
-/** How often it is looked whether something is near. */
+/** How often to check whether an impact is near. */
 const nearEveryMs = 1000;
 /** After a death nothing but a call starts it for so long. */
 const restPauseMs = 30_000;

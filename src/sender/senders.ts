@@ -36,7 +36,7 @@ export type OpenSenders = (options: SendersOptions) => Promise<Senders>;
 const sinkIdleMs = 60_000;
 
 /**
- * Each destination in a process of its own, and one that fetches tokens: what goes wrong in a library of Azure, and be it the
+ * Each destination in its own process, and one that fetches tokens: what goes wrong in a library of Azure, and be it the
  * end of a process, ends neither polling nor the other destination.
  *
  * @param path the file that a sender runs: this very program.

@@ -23,7 +23,7 @@ interface Work {
 }
 
 /**
- * The inside of a sender process: executes the requests that come over the channel, with the libraries of its own role alone.
+ * The inside of a sender process: executes the requests from the channel, with only the libraries of its role.
  *
  * @param setProcessWide sets what the configuration says of the whole process, before any library is loaded.
  */

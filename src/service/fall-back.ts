@@ -8,7 +8,7 @@ export interface FallBack {
 }
 
 /**
- * From a version that does not become ready back to the one that was. `found` is inspected again: whatever of the way there was
+ * Returns from a version that does not become ready to the previous one. `found` is inspected again: whatever of the way there was
  * gone before, also by an installation that was killed, is gone back.
  */
 export function planFallBack(observed: Observed, to: Running): FallBack {

@@ -39,7 +39,7 @@ export function inspect(places: Places, unit: UnitState | null): Observed {
 /** Root's to write, its group's to read. */
 export const configurationRights = { folder: 0o750, file: 0o640 } as const;
 
-/** A configuration may have been put there before us, by whoever configures the machine. */
+/** A configuration may exist already, placed there by the configuration management of the machine. */
 function isGuarded(places: Places): boolean {
   const gid = accountIn(places)?.gid;
   const has = (path: string, mode: number): boolean => {
@@ -79,7 +79,7 @@ function foldersIn(versions: string): string[] {
     .toSorted();
 }
 
-/** Null also for who may not read it: only root is asked to change anything. */
+/** Null also when this user may not read it: only root is asked to change anything. */
 function contentOf(path: string): Buffer | null {
   try {
     return lstatSync(path).isFile() ? readFileSync(path) : null;

@@ -16,7 +16,7 @@ export type PingResult =
 
 /**
  * Whether the running service reaches the metadata service, as it reports itself: a firewall may admit root and not its account.
- * `waiting`: the first call, of up to two minutes, has not ended. `unreported`: it is of a version without this report.
+ * `waiting`: the first call, of up to two minutes, has not ended. `unreported`: its version has no such report.
  */
 export type Reach =
   | { readonly kind: 'connected' | 'waiting' | 'unreported' }

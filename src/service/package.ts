@@ -156,7 +156,7 @@ export function isPlaced(folder: string, desired: Package): boolean {
 
 /**
  * The name of the folder for a build: its version. A folder of that name that holds another build, or a damaged one, may be what
- * runs: it is left alone, and the build gets a name of its own.
+ * runs: it is left unchanged, and the build gets another name.
  */
 export function folderFor(
   { version, manifestSha256 }: Package,

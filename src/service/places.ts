@@ -9,7 +9,7 @@ export const staging = '.staging';
 /** Where everything of an installation is. */
 export type Places = ReturnType<typeof placesIn>;
 
-/** `root` stands for `/`: a test and an image have another. */
+/** `root` replaces `/`: tests and images use another. */
 export function placesIn(root = '/') {
   const at = (...parts: readonly string[]): string => join(root, ...parts);
   const home = at('opt', serviceName);
@@ -59,5 +59,5 @@ export function placesIn(root = '/') {
   } as const;
 }
 
-/** As others on the machine have to name a place, whatever stands for `/` here. */
+/** The path as seen on the machine, without the `root` that replaces `/` here. */
 export const fromRoot = ({ root }: Places, place: string): string => join('/', place.slice(join(root, '/').length - 1));

@@ -158,7 +158,7 @@ const isSame = (a: Running, b: Running): boolean =>
   a.folder === b.folder && a.unit === b.unit && a.configuration === b.configuration;
 
 /**
- * At the end of the way: what is ready is written down, and versions go but for this one and the one before. Where nothing was
+ * The last step: the ready version is recorded, and all versions but this one and the previous one are removed. Where nothing was
  * started, nothing is known, and what was ready last is kept as well.
  */
 export function planSettling(observed: Observed, desired: Desired, { outcome, fallBackTo }: Plan): readonly Step[] {

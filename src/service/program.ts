@@ -25,7 +25,7 @@ export function runProgram(
     let failed: string | null = null;
     const child = spawn(name, args, {
       env,
-      // In a session of its own: Ctrl-C at a terminal must not end `useradd` half-way.
+      // In its own session: Ctrl-C at a terminal must not end `useradd` half-way.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: timeoutMs,

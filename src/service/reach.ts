@@ -7,7 +7,7 @@ const firstProbeMs = 15_000;
 const askAgainMs = 5_000;
 
 /**
- * Why the service that runs gets no connection to the metadata service, one sentence; null where it has one, whatever comes over
+ * Why the service that runs gets no connection to the metadata service, one sentence; null when it has one, whatever the answer on
  * it: a slow or bad answer is not a problem of the machine. No reason for a rollback: it keeps polling, and another version would not
  * get through either.
  */

@@ -24,7 +24,7 @@ export interface Rights {
 /** The one name of what is not finished, so that a second try meets the leftover of the first. */
 const unfinished = (path: string): string => join(dirname(path), `.${basename(path)}.new`);
 
-/** The file is there with the old content or with the new one, whatever happens: written beside it, synced, renamed over it. */
+/** The file always has either the old or the new content, also after a crash: written beside it, synced, renamed over it. */
 export function replaceFile(path: string, content: string | Buffer, { mode, uid, gid }: Rights): void {
   const beside = unfinished(path);
   rmSync(beside, { force: true, recursive: true });
@@ -51,7 +51,7 @@ export function removeFile(path: string): void {
 /** What a replacement of the file that was cut off has left. */
 export const removeUnfinished = (path: string): void => rmSync(unfinished(path), { force: true });
 
-/** With its parent folders; those created may be entered by all users, whatever the umask. */
+/** With its parent folders; those created may be entered by all users, regardless of the umask. */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));

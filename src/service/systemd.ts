@@ -85,7 +85,7 @@ export function createSystemd(env: NodeJS.ProcessEnv): Systemd {
   };
 }
 
-/** What `systemctl show` prints: `Name=value` lines in an order of its own. */
+/** What `systemctl show` prints: `Name=value` lines in systemd's order. */
 export function stateIn(shown: string): UnitState {
   const properties = new Map(
     shown.split('\n').map((line) => {

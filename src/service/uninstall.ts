@@ -30,7 +30,7 @@ export interface Uninstalled {
 }
 
 /**
- * Stops the service and removes everything that was installed, but for what is to be kept and the account that it belongs to. What
+ * Stops the service and removes everything that was installed, except what is to be kept and the account that owns it. What
  * others have put into the folders stays. If interrupted, it can be repeated.
  */
 export async function uninstall(

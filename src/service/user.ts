@@ -32,11 +32,11 @@ function fieldsIn(file: string): string[] | null {
 
 const timeoutMs = 30_000;
 
-/** In English, which is what its words are looked at in, and what the sentences around them are written in. */
+/** In English: its output is parsed, and quoted in English sentences. */
 const run = (program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Ended> =>
   runProgram(program, args, { env: { ...env, LC_ALL: 'C' }, timeoutMs });
 
-/** A system account without a password, a shell or a home of its own. Its group may have outlived the account before. */
+/** A system account without a password, a shell or a home directory. Its group may have outlived the account before. */
 export async function makeAccount(places: Places, env: NodeJS.ProcessEnv): Promise<void> {
   const group = fieldsIn(places.group) === null ? ['--user-group'] : ['--gid', serviceName];
   const ended = await run(

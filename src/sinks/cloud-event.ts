@@ -4,7 +4,7 @@ import type { LifecycleRecord } from '../lifecycle/record.ts';
 export const partitionKey = (record: LifecycleRecord): string => record.eventId.toLowerCase();
 
 /**
- * The attributes of a record as a CloudEvent 1.0, but for those of its data. All of them strings: Kafka readers of Event Hubs get any other
+ * The attributes of a record as a CloudEvent 1.0, except those of its data. All of them strings: Kafka readers of Event Hubs get any other
  * type AMQP-encoded. https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md#context-attributes
  */
 export const cloudEventAttributes = (record: LifecycleRecord): Readonly<Record<string, string>> => ({

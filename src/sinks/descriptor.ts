@@ -13,7 +13,7 @@ export type SinkShape = Pick<Sink, 'name' | 'batchBy' | 'inFlight' | 'limits'>;
 export interface SinkOptions {
   readonly credential: ReplaceableCredential;
   readonly clock: Clock;
-  /** An event that affects this VM is Started or less than 20 min away: connections are opened and kept. */
+  /** An event that affects this VM is Started or due in less than 20 min: connections are opened and kept. */
   readonly near: () => boolean;
 }
 
@@ -28,7 +28,7 @@ export interface SinkDescriptor<Key extends string = string, Section = unknown> 
   /** For sentences. */
   readonly label: string;
   shape(section: Section): SinkShape;
-  /** It has libraries that may hang, throw out of turn or take gigabytes: it gets a process of its own. */
+  /** Its libraries may hang, throw asynchronously or take gigabytes: it gets a separate process. */
   readonly isIsolated: boolean;
   /** What it sends to, for sentences. Names no secret. */
   destination(section: Section): string;

@@ -12,7 +12,7 @@ const deeds: Readonly<Record<string, () => unknown>> = {
     });
     return never();
   },
-  'rejects unheard': () => {
+  'rejects unhandled': () => {
     void Promise.reject(new Error('no listener'));
     return never();
   },

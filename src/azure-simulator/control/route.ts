@@ -12,7 +12,7 @@ export interface Call {
 /** One row of the API. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Parts in braces stand for anything: `/events/{id}`. */
+  /** Parts in braces match anything: `/events/{id}`. */
   readonly path: string;
   /** One line for the list of calls. */
   readonly description: string;

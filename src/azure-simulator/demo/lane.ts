@@ -2,7 +2,7 @@ import type { Phase } from '../../lifecycle/record.ts';
 import type { BridgeState, Destination, Show, ShownEvent } from './model.ts';
 import { join, type Row, type Span, type Style, span } from './styled-text.ts';
 
-/** The time line: its columns, and the seconds that they stand for. */
+/** The time line: its columns, and the seconds that they represent. */
 export interface Scale {
   readonly columns: number;
   readonly seconds: number;

@@ -81,7 +81,7 @@ async function freezeFor({ bridge, report }: VmScene, seconds: number): Promise<
   report({ kind: 'bridge', state: 'running' });
 }
 
-/** While a record is pending for the event hub, which is down. The hub comes back after the bridge. */
+/** While a record is pending for the event hub, which is down. The hub returns after the bridge. */
 async function killAndRestart(scene: VmScene, seconds: number): Promise<void> {
   const { azure, bridge, report, need, pause, show } = scene;
   await need('a record pending in the outbox', () => show().pending > 0);

@@ -1,4 +1,4 @@
-/** What a piece of text means; how it looks is decided where it is shown. */
+/** What a piece of text means; the renderer decides its style. */
 export type Style = 'plain' | 'strong' | 'quiet' | 'scheduled' | 'started' | 'ended' | 'canceled' | 'frozen' | 'broken';
 
 export interface Span {

@@ -143,7 +143,7 @@ function entityOf({ hub, consumerGroup, partition }: PartitionAddress): string {
   return `${hub}/ConsumerGroups/${consumerGroup}/Partitions/${partition}`;
 }
 
-/** A higher or equal epoch takes a partition over; a lower one or none is turned away, and so is a sixth reader. */
+/** A higher or equal epoch takes a partition over; a lower one or none is rejected, and so is a sixth reader. */
 function outranked({ epoch, partition }: Consumer, rivals: readonly Consumer[]): Refusal | null {
   const owner = rivals.find((one) => one.epoch !== null)?.epoch ?? null;
   if (owner !== null && (epoch === null || epoch < owner)) return stolen(partition, owner);

@@ -58,7 +58,7 @@ function partitionProperties(hub: Hub, id: string): Record<string, unknown> | nu
     partition: id,
     begin_sequence_number: rhea.types.wrap_long(last === undefined ? -1 : 0),
     last_enqueued_sequence_number: rhea.types.wrap_long(last?.sequenceNumber ?? -1),
-    // Rises when a partition starts anew, which none does here.
+    // Increases when a partition restarts, which none does here.
     last_enqueued_sequence_number_epoch: rhea.types.wrap_long(0),
     last_enqueued_offset: last?.offset ?? '-1',
     last_enqueued_time_utc: rhea.types.wrap_timestamp(last?.enqueuedAt.getTime() ?? 0),

@@ -13,7 +13,7 @@ const credit = 300;
 /** The links on which one connection sends events. */
 export interface Producers {
   open(receiver: Receiver, address: HubAddress): void;
-  /** `format` is of the message; rhea's typings leave it out. */
+  /** `format` is the format of the message; rhea's typings omit it. */
   receive(context: EventContext & { readonly format?: number }, address: HubAddress): Promise<void>;
 }
 

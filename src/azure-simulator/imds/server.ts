@@ -20,7 +20,7 @@ import type { Vm, VmDefinition } from './vm.ts';
 import { createVms, type KnownVm } from './vms.ts';
 import type { WireDocument } from './wire.ts';
 
-/** The endpoints that are stood in for; `instance` includes all that is below it. */
+/** The simulated endpoints; `instance` includes everything below it. */
 export type ImdsTarget = 'scheduledevents' | 'instance' | 'token' | 'versions';
 
 /** The metadata service of a whole placement group: each VM under its own path prefix, all with one document. */
@@ -70,7 +70,7 @@ export interface ImdsOptions {
   readonly log: ErrorLog;
   /** Default: one, `web_0`. */
   readonly vms?: readonly VmDefinition[];
-  /** Milliseconds, for whatever is counted in time. Default: this machine's clock. */
+  /** Milliseconds, for every measured time. Default: this machine's clock. */
   readonly now?: () => number;
 }
 

@@ -18,7 +18,7 @@ const since: Readonly<Record<string, string>> = {
   DurationInSeconds: '2020-07-01',
 };
 
-/** Types that a version lacks are not in its document. */
+/** Types that a version does not have are not in its document. */
 const typeSince: Readonly<Record<string, string>> = { Preempt: '2017-11-01', Terminate: '2019-01-01' };
 
 /** The document in one version. Unknown fields are kept. */

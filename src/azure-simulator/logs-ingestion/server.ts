@@ -38,7 +38,7 @@ export interface LogsRequest {
   readonly status: number;
   /** On the wire. */
   readonly bytes: number;
-  /** Of a call that was good, whatever a fault then made of it; else 0. */
+  /** Of a valid call, even if a fault then changed its result; otherwise 0. */
   readonly rows: number;
 }
 
@@ -56,7 +56,7 @@ export interface LogsIngestionSimulator {
   readonly requests: readonly LogsRequest[];
   /** Until cleared with `null`, or `times` times. */
   fault(fault: LogsFault | null, times?: number): void;
-  /** Declares a stream, or its columns anew: from now on undeclared columns are dropped and wrong types refused. */
+  /** Declares a stream, or redeclares its columns: from now on undeclared columns are dropped and wrong types refused. */
   declare(stream: string, columns: readonly Column[] | null): void;
   /** From now on the rule takes in no more than this; what is too much is a 429. `null`, as in the beginning: anything. */
   limit(limit: RuleLimit | null): void;
@@ -71,7 +71,7 @@ export interface LogsIngestionOptions {
   readonly ruleId?: string;
   /** Columns per stream; null keeps whatever is sent. */
   readonly streams?: Readonly<Record<string, readonly Column[] | null>>;
-  /** Whom tokens must be for. Default `https://monitor.azure.com`. */
+  /** The audience of tokens. Default `https://monitor.azure.com`. */
   readonly audience?: string;
   /** Milliseconds since the epoch, for limits and times of arrival. Default: the clock of this machine. */
   readonly now?: () => number;

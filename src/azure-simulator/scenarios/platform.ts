@@ -50,7 +50,7 @@ export const platformScenarios: readonly Scenario[] = [
   {
     name: 'canceled',
     description: 'A live migration is announced a day ahead and withdrawn after 8 minutes, judged too risky.',
-    // Slow enough that NotBefore is still minutes away when the event leaves: only then does it count as canceled.
+    // Slow enough that NotBefore is still minutes ahead when the event leaves: only then does it count as canceled.
     demoSpeed: 160,
     steps: [
       { afterSeconds: 0, do: 'schedule', event: 'migration', eventType: 'Freeze', noticeSeconds: day },

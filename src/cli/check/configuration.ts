@@ -11,7 +11,7 @@ import type { Finding } from './finding.ts';
 /** Who may do what with the file of the configuration. */
 export interface FileSeen {
   readonly path: string;
-  /** Permission bits; null on Windows, whose rights are not looked at. */
+  /** Permission bits; null on Windows, whose permissions are not checked. */
   readonly mode: number | null;
   readonly owner: string;
 }

@@ -17,7 +17,7 @@ import { readStatus, type Status } from '../status/status.ts';
 import { probeEntry } from './probe-record.ts';
 import { type StateSeen, seeState } from './see-state.ts';
 
-/** What the checks stand on. What several of them need is asked for once, when the first of them asks. */
+/** The input of the checks. What several of them need is fetched once, when the first of them needs it. */
 export interface CheckContext extends SinkCheckContext {
   readonly config: Config;
   readonly platform: NodeJS.Platform;
@@ -26,7 +26,7 @@ export interface CheckContext extends SinkCheckContext {
   report(sentence: string): void;
   /** What is in the state directory, read once. */
   state(): StateSeen;
-  /** What `status` knows of the service and its outbox; else why it knows nothing. Asked once. */
+  /** What `status` knows of the service and its outbox; otherwise why it knows nothing. Fetched once. */
   status(): Promise<Status | Failure>;
   instance(): Promise<InstanceAnswer>;
   document(): Promise<PollResult>;

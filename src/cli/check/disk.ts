@@ -91,7 +91,7 @@ const networkNames: Readonly<Record<number, string>> = {
   4266872130: 'SMB',
 };
 
-/** Writes a file of its own where the directory is there, and removes it again; makes nothing that is missing. */
+/** Writes a temporary file when the directory exists, and removes it; creates nothing that is missing. */
 function tryToWrite(directory: string, exists: boolean): DiskSeen['trouble'] {
   const trial = join(directory, `check-${process.pid}`);
   try {

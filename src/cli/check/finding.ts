@@ -20,7 +20,7 @@ const after = {
 } as const satisfies Record<string, ExitReason>;
 export type Class = keyof typeof before | SinkKey | keyof typeof after;
 
-/** Classes of failure, in the order in which they are looked at: what comes first is often the cause of what follows. */
+/** Classes of failure, in the order in which they are checked: what comes first is often the cause of what follows. */
 export const classes = {
   ...before,
   ...Object.fromEntries(sinks.map(({ key, check }) => [key, check.exit ? `${key}Failed` : 'configuration'])),

@@ -10,7 +10,7 @@ export async function checkIdentity(context: CheckContext): Promise<readonly Fin
   return identityFindings(context.config.identity, tokens, vm);
 }
 
-/** One failure speaks for all: what keeps one token away keeps the others away. */
+/** One failure stands for all: its cause affects every token. */
 export function identityFindings(
   { clientId }: Config['identity'],
   tokens: readonly TokenSeen[],

@@ -7,7 +7,7 @@ import { version } from '../../process/version.ts';
 import type { ParsedEntry } from '../../sinks/sink.ts';
 
 /**
- * What `check --write` sends: a test record in a stream of its own, since that of the outbox is the service's, with a value
+ * What `check --write` sends: a test record in a separate stream, since that of the outbox belongs to the service, with a value
  * wherever a record can have one: a column that is null fits every type.
  */
 export function probeEntry(observer: Observer, at: Date, imdsApiVersion: string): ParsedEntry {

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Failure } from '../exit-codes.ts';
 
-/** Where a confirmation is asked for. */
+/** The terminal on which confirmation is requested. */
 export interface Terminal {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly output: NodeJS.WritableStream;

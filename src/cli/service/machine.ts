@@ -35,7 +35,7 @@ export function thisMachine({ env: given, print }: CommandContext): Machine {
 
 /**
  * Reads a configuration as the service will: without the environment of this command, and from a file that others cannot read,
- * whatever the rights of the one that it is copied from.
+ * regardless of the permissions of its source.
  */
 export function checkConfiguration(file: string): CheckedConfiguration {
   const read = readConfigFile(file, 'linux');

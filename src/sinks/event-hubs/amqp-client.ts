@@ -14,9 +14,9 @@ export interface AmqpClient {
   readonly broken: AbortSignal;
   /** To be called when the connection is open: from now on its end is watched. */
   opened(): void;
-  /** The error that the SDK gave, with what this line knows of it besides. */
+  /** The error of the SDK, with what this client knows of it. */
   explain(error: unknown): unknown;
-  /** Ends everything about it, within 3 s and whatever the SDK does. Never rejects. */
+  /** Closes everything within 3 s, even when the SDK hangs. Never rejects. */
   close(): Promise<void>;
 }
 

@@ -5,7 +5,7 @@ const minute = 60_000;
 const sdkMarginMs = 2 * minute;
 
 /**
- * Shows the SDK an expiry at which it does the right thing. It renews an AMQP connection's authorisation for ever in the
+ * Shows the SDK an expiry at which it does the right thing. It renews an AMQP connection's authorisation endlessly in the
  * interval that it computed from the *first* token: with one of a day, renewed by us at half its life, the second
  * interval would end 12 hours after the token; with one that has less than two minutes left the interval is negative and
  * it spins (49 calls in 2 s, measured). So: half the time left, at most 30 min, at least one.
@@ -16,7 +16,7 @@ export function amqpExpiry(expiresOnTimestamp: number, now: number): number {
 }
 
 export interface AmqpCredential extends TokenCredential {
-  /** No token any more: a discarded client cannot come back to life in one of its timers. */
+  /** No token any more: no timer can reconnect a discarded client. */
   revoke(): void;
 }
 

@@ -1,7 +1,7 @@
 import type { LifecycleRecord } from '../../lifecycle/record.ts';
 import { isUrgent } from '../../lifecycle/urgency.ts';
 
-/** A record about something further away than this can wait for a connection. */
+/** A record of an event further ahead than this can wait for a connection. */
 const farAwayMs = 10 * 60_000;
 /** After an attempt to connect ahead of need that failed. */
 const reopenPauseMs = 30_000;
@@ -32,7 +32,7 @@ export function nextMove({
   return connected && idleMs >= idleCloseMs ? 'close' : 'stay';
 }
 
-/** May this batch wait for a cold connection? Only where each of its records is about something known to be far away. */
+/** May this batch wait for a cold connection? Only when the event of each of its records is known to be far ahead. */
 export function mayWait(records: readonly LifecycleRecord[], at: Date): boolean {
   return records.every((record) => !isUrgent(record) && Date.parse(record.notBefore ?? '') - at.getTime() > farAwayMs);
 }

@@ -6,11 +6,11 @@ import { nextMove } from './connection-policy.ts';
 export interface Connection {
   /** A send on it would not have to connect first. */
   readonly isOpen: boolean;
-  /** Runs `work` on the present line, on a new one if there is none. Rejects with what `work` rejects with. */
+  /** Runs `work` on the current client, creating one if necessary. Rejects with what `work` rejects with. */
   use<T>(work: (amqp: AmqpClient) => Promise<T>): Promise<T>;
   /** To be called when `work` has the connection open. */
   opened(amqp: AmqpClient): void;
-  /** No new send gets this line; it is closed when the last send on it is over. */
+  /** No new send gets this client; it is closed when its last send has ended. */
   discard(amqp: AmqpClient): void;
   /** Never rejects; at most 3 s. Sends still under way fail. */
   close(): Promise<void>;
@@ -27,7 +27,7 @@ export interface ConnectionOptions {
   readonly open: (signal: AbortSignal) => Promise<void>;
 }
 
-/** How often the connection is looked at between sends. */
+/** How often the connection is checked between sends. */
 const watchEveryMs = 1000;
 
 export function createConnection({ makeLine, idleCloseSeconds, clock, near, open }: ConnectionOptions): Connection {

@@ -37,7 +37,7 @@ export function encodeHeartbeat(facts: HeartbeatFacts, id: string): EventData {
 }
 
 /**
- * On a connection of its own, opened for this and closed at once: a namespace takes only so many of them, and a heartbeat is
+ * On its own connection, opened for this and closed at once: a namespace limits connections, and a heartbeat is
  * no reason to keep one. Rejected: to share the sink's, whose failures would then be each other's.
  */
 export function createHubSender({

@@ -21,7 +21,7 @@ export const listEventHubs = (namespace: string, vm: KnownVm): string =>
 
 /**
  * Shows access policies with their rights: those of the hub, or those of the namespace for its default policy. None is changed: that
- * would take away the rights that other programs use it for.
+ * would remove the rights that other programs use.
  */
 export function listPolicies(
   to: { readonly namespace: string; readonly eventHub: string; readonly policy: string | null },

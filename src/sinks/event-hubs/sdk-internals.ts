@@ -12,9 +12,9 @@ interface Socket {
 }
 
 /**
- * The TCP or TLS socket under a client; null where there is none, or where it is a WebSocket. Wanted for two reasons:
+ * The TCP or TLS socket under a client; null without one, or when it is a WebSocket. Wanted for two reasons:
  * a send in flight does not learn that the connection broke (it waits for its time-out, 10 s of a notice that may be 30 s),
- * and a peer that accepts and says nothing keeps its socket for ever, `close()` or not.
+ * and a peer that accepts and says nothing keeps its socket open, even after `close()`.
  */
 export function socketOf(client: EventHubProducerClient): Socket | null {
   const socket = follow(client, ['_context', 'connection', '_connection', 'socket']);
@@ -46,7 +46,7 @@ interface Link {
  * (`RequestResponseLink.sendRequest` of core-amqp 4.5.1). Returns a function that does it at once.
  *
  * @param onClosed called with the reason when the service closes the connection. The client is unusable then: where that happened
- * before it was authorised, it goes on sending its requests on the link that is gone.
+ * before it was authorised, it keeps sending its requests on the closed link.
  */
 export function rejectRequestsWhenEnded(
   client: EventHubProducerClient,

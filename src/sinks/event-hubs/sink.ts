@@ -18,7 +18,7 @@ export interface EventHubsSinkOptions {
   /** Not asked where a connection string is configured. */
   readonly credential: ReplaceableCredential;
   readonly clock: Clock;
-  /** An event that affects this VM is Started or less than 20 min away: the connection is opened and kept. Default: never. */
+  /** An event that affects this VM is Started or due in less than 20 min: the connection is opened and kept. Default: never. */
   readonly near?: () => boolean;
   readonly random?: () => number;
   readonly waits?: Partial<EventHubsWaits>;
@@ -41,9 +41,9 @@ export interface EventHubsWaits {
 }
 
 const defaultWaits: EventHubsWaits = { tokenMs: 20_000, connectMs: 20_000, sendMs: 15_000, exchangeMs: 10_000 };
-/** The code of a refused token, and of a missing role: the service does not tell them apart. */
+/** The code of a refused token, and of a missing role: the service does not distinguish them. */
 const unauthorized = 'unauthorized';
-/** A shorter look while a batch waits: for the connection that another batch opened, and for an event that came near. */
+/** A shorter interval while a batch waits: for the connection that another batch opened, and for an event that came near. */
 const jitterStepMs = 1000;
 
 /**

@@ -29,7 +29,7 @@ export async function checkHttp(config: HttpConfig, context: SinkCheckContext): 
       config.tokenScope === null ? check() : withTokens(context, check),
       credentialFinding(config, to, context),
     ]);
-    // Whatever OPTIONS was answered: only a POST decides.
+    // Any answer to OPTIONS is accepted: only a POST decides.
     const canPost = seen.failed === null && !noCredential.test(verdict.code);
     const entry = write && canPost ? await context.testEntry() : null;
     const probed = entry && (await sink.send([entry], signal));
@@ -76,7 +76,7 @@ async function credentialFinding(
 
 type Rights = Pick<Stats, 'uid' | 'gid' | 'mode'>;
 
-/** By owner and mode: access lists and further groups are not looked at. */
+/** By owner and mode: access lists and further groups are not checked. */
 export function canRead({ uid, gid, mode }: Rights, account: Omit<Rights, 'mode'>): boolean {
   if (account.uid === 0) return true;
   return (mode & (uid === account.uid ? 0o400 : gid === account.gid ? 0o040 : 0o004)) !== 0;

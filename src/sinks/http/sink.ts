@@ -152,7 +152,7 @@ export function createHttpSink({ config, credential, clock, waits = defaultWaits
 
 const isAccepted = (status: number): boolean => status >= 200 && status < 300;
 
-/** Answers to OPTIONS of endpoints that take a POST: many have no handler for it, or look for a body first. */
+/** Answers to OPTIONS of endpoints that take a POST: many have no handler for it, or expect a body first. */
 const refusalsOfOptions: ReadonlySet<number> = new Set([400, 404, 405, 410, 413, 415, 422, 501]);
 
 /** An endpoint may repeat what it was sent. */

@@ -6,7 +6,7 @@
 interface Cloud {
   readonly name: 'public' | 'US Government' | 'China';
   readonly hosts: RegExp;
-  /** For whom a Logs Ingestion token is made out. https://learn.microsoft.com/azure/azure-monitor/logs/logs-ingestion-api-overview */
+  /** The audience of a Logs Ingestion token. https://learn.microsoft.com/azure/azure-monitor/logs/logs-ingestion-api-overview */
   readonly monitorAudience: string;
 }
 

@@ -5,7 +5,7 @@ import { truncateText, truncateValue } from '../../lifecycle/truncate.ts';
 export type Row = Record<string, unknown>;
 
 /**
- * The column of each field of a record: its name in PascalCase, but for the duration, which Azure's own tables call
+ * The column of each field of a record: its name in PascalCase, except the duration, which Azure's own tables call
  * `DurationInSeconds`. A field without a column does not compile.
  */
 export const columnOf = {

@@ -76,7 +76,7 @@ export function createLogAnalyticsSink(options: LogAnalyticsSinkOptions): LogAna
     await deadlines.run('upload', waits.uploadMs, [signal], (abortSignal) =>
       client.upload(ruleId, streamName, rows, { maxConcurrency: 1, abortSignal }),
     );
-    // Aborted while nothing was failing, `upload()` resolves all the same, whatever it had sent.
+    // Aborted while nothing was failing, `upload()` resolves anyway, whatever it had sent.
     return signal.aborted ? aborted : { kind: 'delivered' };
   }
 

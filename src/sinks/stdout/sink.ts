@@ -22,12 +22,12 @@ export interface StdoutOptions {
  *
  * 1. It has a name and says what a batch may be: here events may mix, and order is kept by one batch at a time.
  * 2. `send` sends `entry.json`, the bytes as they were stored, and answers every outcome as a {@link SendResult}.
- * 3. It ends when the signal says so or its own deadline is over, whatever the destination does.
+ * 3. It ends on the signal or at its own deadline, even when the destination hangs.
  */
 export function createStdoutSink({ stream = process.stdout, sendMs = 15_000 }: StdoutOptions = {}): Sink {
   const deadlines = createDeadlines('the reader of standard output');
   const ignore = (): void => {};
-  // A reader that went away is an answer, not a reason to end the process: without a listener it would be one.
+  // A closed reader is a failed send, not a reason to end the process: without a listener it would be one.
   stream.on('error', ignore);
 
   return {
