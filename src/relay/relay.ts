@@ -3,19 +3,13 @@ import type { Log } from '../log.ts';
 import type { Outbox, SinkProgress } from '../outbox/outbox.ts';
 import type { ParsedEntry, SendResult, Sink } from '../sinks/sink.ts';
 import { createBacklog } from './backlog.ts';
-import { type Batch, type BatchRequest, nextBatches } from './batch.ts';
+import { type BatchRequest, nextBatches } from './batch.ts';
 import { createCommitThrottle } from './commit-throttle.ts';
 import { createDeliveryTracker, type InFlightBatch } from './delivery-tracker.ts';
 import { createNotifier } from './notifier.ts';
 import { recordOf, send } from './send.ts';
 import { createStatusLog } from './status-log.ts';
 import { createUrgency } from './urgency.ts';
-
-/** How a drain ended. `waitMs`: after so long it is worth draining again; infinite when nothing is left. */
-export interface Drained {
-  readonly state: 'empty' | 'waiting';
-  readonly waitMs: number;
-}
 
 export interface RelayHealth extends Pick<SinkProgress, 'step' | 'retryAt' | 'lastErrorCode' | 'lastErrorReason'> {
   readonly sink: string;
@@ -63,7 +57,7 @@ export class Relay {
   readonly #inFlight = new Set<InFlightBatch>();
   readonly #busy = new Set<string>();
   readonly #finished: { readonly sentBatch: InFlightBatch; readonly result: SendResult }[] = [];
-  #draining: Promise<Drained> | null = null;
+  #draining: Promise<number> | null = null;
   /** Of which stream everything in memory is; null before the first drain. */
   #streamId: string | null = null;
   #comparedAt = 0;
@@ -92,14 +86,17 @@ export class Relay {
   /** Drains until `signal` is aborted. Never rejects for what a sink or a disk does. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const { waitMs } = await this.drainOnce(signal);
+      const waitMs = await this.drainOnce(signal);
       await this.#notifier.wait(Math.min(waitMs, compareEveryMs), signal);
       if (this.#options.clock.monotonicMs() - this.#comparedAt >= compareEveryMs) this.#compare();
     }
   }
 
-  /** Sends what can be sent now and settles it. Joins a drain that is under way. */
-  drainOnce(signal: AbortSignal): Promise<Drained> {
+  /**
+   * Sends what can be sent now and settles it. Joins a drain that is under way.
+   * @returns after how many milliseconds it is worth draining again; infinite when nothing is left.
+   */
+  drainOnce(signal: AbortSignal): Promise<number> {
     this.#draining ??= this.#drain(signal).finally(() => {
       this.#draining = null;
     });
@@ -143,8 +140,8 @@ export class Relay {
 
   async #drainToEnd(signal: AbortSignal): Promise<boolean> {
     while (!signal.aborted) {
-      const { state, waitMs } = await this.drainOnce(signal);
-      if (state === 'empty') return true;
+      const waitMs = await this.drainOnce(signal);
+      if (waitMs === Number.POSITIVE_INFINITY) return true;
       if (this.#failing()) return false;
       await this.#options.clock.sleep(waitMs, signal);
     }
@@ -156,7 +153,7 @@ export class Relay {
    * updates: one transaction for all that arrived meanwhile, with a rest between two while a batch is in flight. 4. Wait for
    * something to happen.
    */
-  async #drain(signal: AbortSignal): Promise<Drained> {
+  async #drain(signal: AbortSignal): Promise<number> {
     for (;;) {
       this.#options.onPass();
       this.#handleResults(signal.aborted);
@@ -244,22 +241,20 @@ export class Relay {
       probing: this.#tracker.pace().step > 0,
       ...allowed,
     });
-    for (const batch of batches) this.#start(batch, now, outOfTurn, signal);
-  }
-
-  #start(batch: Batch, now: number, outOfTurn: boolean, signal: AbortSignal): void {
     const { generation, concurrencyLimit } = this.#tracker.pace();
     const { streamId } = this.#options.outbox.state;
     const delivered = this.#tracker.delivered();
-    const sentBatch = { batch, streamId, delivered, generation, concurrencyLimit, outOfTurn };
-    const eventKeys = new Set(batch.map(({ eventKey }) => eventKey));
-    for (const eventKey of eventKeys) this.#busy.add(eventKey);
-    this.#inFlight.add(sentBatch);
-    this.#urgency.tried(eventKeys, now, outOfTurn);
-    void send(batch, this.#options, signal).then((result) => {
-      this.#finished.push({ sentBatch, result });
-      this.#notifier.notify();
-    });
+    for (const batch of batches) {
+      const sentBatch = { batch, streamId, delivered, generation, concurrencyLimit, outOfTurn };
+      const eventKeys = new Set(batch.map(({ eventKey }) => eventKey));
+      for (const eventKey of eventKeys) this.#busy.add(eventKey);
+      this.#inFlight.add(sentBatch);
+      this.#urgency.tried(eventKeys, now, outOfTurn);
+      void send(batch, this.#options, signal).then((result) => {
+        this.#finished.push({ sentBatch, result });
+        this.#notifier.notify();
+      });
+    }
   }
 
   /** How many batches the pace lets start now. */
@@ -322,13 +317,13 @@ export class Relay {
     return this.#lastFailing;
   }
 
-  #rest(): Drained {
+  #rest(): number {
     if (this.#backlog.queues.size === 0 && !this.#backlog.hasMore()) {
       this.#tracker.allDone();
-      return { state: 'empty', waitMs: Number.POSITIVE_INFINITY };
+      return Number.POSITIVE_INFINITY;
     }
     const waitMs = this.#tracker.nextDueMs(this.#options.clock.monotonicMs());
-    return { state: 'waiting', waitMs: Number.isFinite(waitMs) ? waitMs : compareEveryMs };
+    return Number.isFinite(waitMs) ? waitMs : compareEveryMs;
   }
 
   #appended(records: readonly ParsedEntry['record'][]): void {

@@ -116,7 +116,7 @@ describe('a record that a sink refuses', () => {
       await settled();
       if (refusal > 0) expect(harness.relay.health().state).toBe('failing');
       harness.sink.sent.at(-1)?.answer(poison);
-      await harness.clock.advance((await drained).waitMs);
+      await harness.clock.advance(await drained);
     }
     expect(harness.sink.sent.length).toBeGreaterThan(5);
     expect(harness.lines.filter((line) => line.includes('is back'))).toEqual([]);
@@ -282,7 +282,7 @@ describe('a stored pause', () => {
     const harness = harnessWith();
     harness.sink.does(() => unavailable);
     harness.append('a');
-    const { waitMs } = await harness.drain();
+    const waitMs = await harness.drain();
     expect(waitMs).toBe(2_000);
     harness.clock.stepWall(stepped);
     const again = harness.restart();
@@ -302,6 +302,6 @@ describe('a stored pause', () => {
     await harness.drain();
     const again = harness.restart();
     harnesses.push(again);
-    expect(await again.drain()).toMatchObject({ waitMs: 600_000 });
+    expect(await again.drain()).toBe(600_000);
   });
 });

@@ -108,9 +108,9 @@ function assemble(parts: {
     async drainFor(forMs) {
       const end = clock.monotonicMs() + forMs;
       for (;;) {
-        const { state, waitMs } = await drain();
+        const waitMs = await drain();
         const left = end - clock.monotonicMs();
-        if (state === 'empty' || left <= 0) return;
+        if (waitMs === Number.POSITIVE_INFINITY || left <= 0) return;
         await clock.advance(Math.min(waitMs, left));
       }
     },
