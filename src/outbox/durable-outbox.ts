@@ -329,7 +329,7 @@ class DurableOutbox implements Outbox {
   #reattach(file: OutboxFile): void {
     if (!isNewStream(file.state)) {
       const { sinks } = this.#options;
-      if (sinks.some((sink) => this.#buffer.pending(sink, { limit: 1 }).length > 0)) throw new StillSending();
+      if (sinks.some((sink) => this.#buffer.pending(sink, { limit: 1 }).length > 0)) throw stillSending;
       this.#buffer.discard([...this.#buffer.records.keys()], this.#now());
       this.#replaceState(resumed(file.state, this.#options));
       if (!this.#buffer.rows.has('observer')) this.#observer = file.observer;
@@ -348,12 +348,10 @@ class DurableOutbox implements Outbox {
 const isNewStream = ({ position, events, lastDocumentAt }: LifecycleState): boolean =>
   position === 0 && events.size === 0 && lastDocumentAt === null;
 
-class StillSending extends Error {
-  readonly code = 'earlier-outbox';
-  constructor() {
-    super('the outbox of an earlier run appeared; it is taken over when what is in memory is sent');
-  }
-}
+const stillSending = Object.assign(
+  new Error('the outbox of an earlier run appeared; it is taken over when what is in memory is sent'),
+  { code: 'earlier-outbox' },
+);
 
 const asDeadLetter = ({ position }: FoundDelivery): DeliveryUpdate => ({
   position,

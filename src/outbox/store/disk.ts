@@ -101,7 +101,7 @@ export class Disk {
     return this.#remedied(mostRemedies, (remedies) => {
       const file = this.#openedForWriting();
       const result = work(file);
-      this.#mark?.committed(file.state);
+      this.#mark?.write(file.state, true);
       if (this.#trouble || remedies > 0) this.#markHealthy();
       return result;
     });
@@ -114,7 +114,7 @@ export class Disk {
 
   /** Remembers that records up to this position are sent from memory, as far as the disk takes even that. */
   handOut(state: LifecycleState): void {
-    this.#mark?.handedOut(state);
+    this.#mark?.write(state, false);
   }
 
   /** Moves the file away, now or as soon as the disk allows, and begins a new one. */
@@ -226,7 +226,7 @@ export class Disk {
       this.#archiveDue && existsSync(this.#layout.outbox) ? quarantine(this.#layout, 'archived', at) : null;
     const opened = openSound(this.#layout, { at, version }, damage);
     this.#file = closedOnError(opened.db, () => new OutboxFile(opened, sinks));
-    this.#mark?.committed(opened.state);
+    this.#mark?.write(opened.state, true);
     this.#isRemovalReported = false;
     if (this.#archiveDue) this.#outboxLog.archived({ ...this.#archiveDue, movedTo: archivedTo });
     this.#archiveDue = null;

@@ -10,15 +10,12 @@ export interface Archived {
   readonly pending: Readonly<Record<string, number>> | null;
 }
 
-const advice: Readonly<Record<StorageTrouble['kind'], string>> = {
+/** By its code, where that says more than its kind. */
+const advice: Readonly<Record<StorageTrouble['kind'], string>> & Readonly<Record<string, string>> = {
   full: 'Free some space on that disk.',
   damaged: 'The file system may be damaged: check the kernel log.',
   busy: 'Another program keeps the file locked: end it.',
   unavailable: 'Check the permissions of that directory, whether its disk is mounted read-only, and the kernel log.',
-};
-
-/** Where the code says more than the kind. */
-const adviceByCode: Readonly<Record<string, string>> = {
   EROFS: 'Mount that disk writable, or name another stateDirectory; if it was writable before, check the kernel log.',
   EACCES: 'Grant the account of the bridge write permission there, or name another stateDirectory.',
   EPERM: 'Grant the account of the bridge write permission there, or name another stateDirectory.',
@@ -63,7 +60,7 @@ export function createOutboxLog({ log, directory, clock }: Pick<OutboxOptions, '
       since = trouble?.since ?? since;
       const { code = null, kind = 'unavailable', reason = '' } = trouble ?? {};
       const fields = { part, ...trouble, undurable };
-      const remedy = adviceByCode[code ?? ''] ?? advice[kind];
+      const remedy = advice[code ?? kind] ?? advice[kind];
       storageStatus(code, {
         begins: () =>
           log.error(

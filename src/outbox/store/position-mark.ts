@@ -31,30 +31,23 @@ export class PositionMark {
     this.#fd = attempt(() => openSync(path, flags, 0o600));
   }
 
-  /** Records up to this position are in the file. */
-  committed({ streamId, position }: Pick<LifecycleState, 'streamId' | 'position'>): void {
-    this.#write(streamId, ({ handedOut }) => ({ committed: position, handedOut: Math.max(position, handedOut) }));
-  }
-
-  /** Records up to this position may be sent, whether the file holds them or not. */
-  handedOut({ streamId, position }: Pick<LifecycleState, 'streamId' | 'position'>): void {
-    this.#write(streamId, ({ committed, handedOut }) => ({ committed, handedOut: Math.max(position, handedOut) }));
+  /** Records up to this position may be sent; `isCommitted`: and are in the file. */
+  write({ streamId, position }: Pick<LifecycleState, 'streamId' | 'position'>, isCommitted: boolean): void {
+    const fd = this.#fd;
+    if (fd === undefined) return;
+    attempt(() => {
+      const before = read(fd);
+      const { committed, handedOut } = decode(before, streamId);
+      const next = { committed: isCommitted ? position : committed, handedOut: Math.max(position, handedOut) };
+      const after = encode(streamId, next);
+      if (after !== before) writeSync(fd, after, 0);
+    });
   }
 
   close(): void {
     const fd = this.#fd;
     this.#fd = undefined; // Its number may be another file's from now on.
     if (fd !== undefined) attempt(() => closeSync(fd));
-  }
-
-  #write(streamId: string, change: (before: Marked) => Marked): void {
-    const fd = this.#fd;
-    if (fd === undefined) return;
-    attempt(() => {
-      const before = read(fd);
-      const after = encode(streamId, change(decode(before, streamId)));
-      if (after !== before) writeSync(fd, after, 0);
-    });
   }
 }
 
