@@ -49,7 +49,7 @@ export function createDeliveryTracker(parts: {
   let updates: DeliveryUpdate[] = [];
   const pauseMs = storedPauseMs(stored, clock);
   const wallTime = (inMs = 0): string => new Date(clock.now().getTime() + inMs).toISOString();
-  let progress = pauseMs > 0 ? { ...stored, retryAt: wallTime(pauseMs) } : stored;
+  let progress: SinkProgress = { ...stored, retryAt: pauseMs > 0 ? wallTime(pauseMs) : null };
   let pace = startingPace(stored.step, clock.monotonicMs() + pauseMs);
   let delivered = 0;
   let refusals = 0;
@@ -81,6 +81,15 @@ export function createDeliveryTracker(parts: {
     pace = afterFailure(pace, now + pauseMs, isNew);
     const leftMs = pace.pausedUntil - now;
     progress = { ...progress, step: pace.step, retryAt: leftMs > 0 ? wallTime(leftMs) : null };
+  };
+
+  /** With the next attempt: also where the sink is not paused, but every event that failed is held. */
+  const reportedProgress = (): SinkProgress => {
+    const now = clock.monotonicMs();
+    const next = Math.min(...[...backoffs.values()].map(({ heldUntil }) => heldUntil).filter((time) => time > now));
+    return progress.retryAt === null && Number.isFinite(next)
+      ? { ...progress, retryAt: wallTime(next - now) }
+      : progress;
   };
 
   const suspects = (): EventBackoff[] => [...backoffs.values()].filter(({ suspect }) => suspect !== null);
@@ -166,7 +175,7 @@ export function createDeliveryTracker(parts: {
     isolatedOrReady,
     /** Null: nothing is wrong. */
     failing: (now: number): SinkProgress | null =>
-      pace.step === 0 && pace.pausedUntil <= now && refusals === 0 ? null : progress,
+      pace.step === 0 && pace.pausedUntil <= now && refusals === 0 ? null : reportedProgress(),
     /** How long until something may be sent that may not be sent now; infinite when nothing waits for time. */
     nextDueMs(now: number): number {
       const times = [pace.pausedUntil, urgency.dueAt() ?? now];
@@ -182,7 +191,7 @@ export function createDeliveryTracker(parts: {
       updates = [];
       return taken;
     },
-    progress: () => progress,
+    progress: reportedProgress,
     /** Records that were refused for ever, by code. */
     deadLetterCounts: (): Readonly<Record<string, number>> => ({ ...deadLetterCounts }),
     /** The sink may be tried at once, if its last failure is over. */

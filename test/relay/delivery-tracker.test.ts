@@ -107,6 +107,21 @@ describe('a record that a sink refuses', () => {
     expect(harness.sink.sent.length).toBeLessThan(20);
   });
 
+  test('has the time of its next attempt in the progress, until it was accepted', async () => {
+    const harness = harnessWith();
+    harness.sink.does(refusing('bad'));
+    harness.append('bad');
+    const waitMs = await harness.drain();
+    expect(waitMs).toBeGreaterThan(1_000);
+    const retryAt = new Date(harness.clock.now().getTime() + waitMs).toISOString();
+    expect(harness.relay.health()).toMatchObject({ state: 'failing', step: 0, retryAt });
+    expect(harness.outbox.progress('scripted')).toMatchObject({ step: 0, retryAt });
+    harness.sink.does(() => delivered);
+    await harness.drainFor(waitMs + 1);
+    expect(harness.relay.health().retryAt).toBeNull();
+    expect(harness.outbox.progress('scripted').retryAt).toBeNull();
+  });
+
   test('repeatedly counts as failing all the time: no recovery is logged before a delivery', async () => {
     const harness = harnessWith();
     harness.sink.does(() => 'later');

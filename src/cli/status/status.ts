@@ -161,20 +161,21 @@ function reported(figures: OutboxReport, around: Around): Reported {
 
 function statusOf(sink: OutboxReport['sinks'][number], { now, running, snapshot }: Around): StatusSink {
   const { name, configured, counters, progress, oldestPendingAt } = sink;
-  const { lastSuccessAt, lastErrorAt, lastErrorCode: code, lastErrorReason: reason, step, retryAt } = progress;
+  const { lastSuccessAt, lastErrorAt, lastErrorCode: code, lastErrorReason: reason, retryAt } = progress;
   const figures = { configured, waiting: counters.pending, oldestWaitingAt: oldestPendingAt, progress };
   // A service before `holdSeconds` reports one figure for all its sinks.
   const holdSeconds = snapshot?.holdSeconds ? snapshot.holdSeconds[name] : snapshot?.connectJitterSeconds;
   const late = lateSeconds(figures, now, holdSeconds);
+  const state = sinkState(figures, running !== false);
   return {
     name,
-    state: sinkState(figures, running !== false),
+    state,
     waiting: counters.pending,
     oldestWaitingAt: oldestPendingAt,
     oldestAgeSeconds: ageOf(oldestPendingAt, now),
     lateSeconds: late === null ? null : Math.round(late),
     deadLetters: counters.dead,
-    retryAt: step > 0 && running !== false ? retryAt : null,
+    retryAt: (state === 'retrying' || state === 'refused') && running !== false ? retryAt : null,
     lastSuccessAt,
     lastError: code === null ? null : { at: lastErrorAt, code, reason: reason ?? 'no reason is known' },
     counters,

@@ -140,7 +140,8 @@ function late(sink: StatusSink, { at, running }: Pick<Facts, 'at' | 'running'>):
   if (lateSeconds === null || state === 'refused' || running === false) return null;
   const head = `${sinkName(sink.name)} has taken nothing for ${formatDuration(lateSeconds)}, ${counted(sink.waiting)} for it`;
   if (state === 'delivering') return `${head}: the attempt under way has had no answer. Run check, and read the log.`;
-  return `${head}; next attempt ${attempt(retryAt, at)}: ${reasonOf(sink)} (check shows where it fails; ${tryNow(sink)})`;
+  const next = retryAt === null ? '' : `; next attempt ${attempt(retryAt, at)}`;
+  return `${head}${next}: ${reasonOf(sink)} (check shows where it fails; ${tryNow(sink)})`;
 }
 
 const tryNow = ({ name }: StatusSink): string => `outbox retry --now --sink ${name} tries at once.`;
@@ -167,8 +168,8 @@ const reasonOf = ({ lastError }: StatusSink): string => plain(lastError?.reason 
 const counted = (n: number): string => (n === 1 ? '1 record waits' : `${n} records wait`);
 
 /** `in 34 s`, `now`. */
-function attempt(retryAt: string | null, at: string): string {
-  const seconds = (Date.parse(retryAt ?? at) - Date.parse(at)) / 1000;
+function attempt(retryAt: string, at: string): string {
+  const seconds = (Date.parse(retryAt) - Date.parse(at)) / 1000;
   return seconds > 0 ? `in ${formatDuration(seconds)}` : 'now';
 }
 
@@ -206,7 +207,8 @@ function noProblem({ service, sinks, events, at }: Facts): string {
   if (remark !== null) return `Running; ${plain(remark.message)}`.replace(/[^.]$/, '$&.');
   const retrying = sinks.find(({ state }) => state === 'retrying');
   if (retrying) {
-    return `Running; ${sinkName(retrying.name)} failed, retrying ${attempt(retrying.retryAt, at)}; no action needed yet: ${reasonOf(retrying)}`;
+    const next = retrying.retryAt === null ? 'will be retried' : `next attempt ${attempt(retrying.retryAt, at)}`;
+    return `Running; ${sinkName(retrying.name)} failed, ${next}; no action needed yet: ${reasonOf(retrying)}`;
   }
   return `Running; ${waitingWords(sinks)}.${impact(events, new Date(at))}`;
 }

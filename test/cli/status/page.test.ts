@@ -99,7 +99,7 @@ test('a destination that is retried later shows when, and its last error', () =>
   const text = page({
     sinks: [sink('event-hubs', failing), sink('log-analytics', { ...failing, lastError: other })],
   });
-  expect(text).toMatch(/^Running; Event Hubs failed, retrying in 60 s; no action needed yet: It is busy\.\n/);
+  expect(text).toMatch(/^Running; Event Hubs failed, next attempt in 60 s; no action needed yet: It is busy\.\n/);
   expect(text).toMatch(/^Log Analytics +retrying +1 +- +09:31 UTC \(in 60 s\)/m);
   expect(text).toContain('Last errors:\n  - Log Analytics 09:27 UTC, server-busy: The line broke.\n');
 });

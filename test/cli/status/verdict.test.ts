@@ -71,7 +71,12 @@ const cases: readonly Case[] = [
         }),
       ],
     }),
-    message: /^Running; Event Hubs failed, retrying in 60 s; no action needed yet: The connection broke\.$/,
+    message: /^Running; Event Hubs failed, next attempt in 60 s; no action needed yet: The connection broke\.$/,
+  },
+  {
+    name: 'a destination whose next attempt is not known',
+    given: facts({ sinks: [sink('event-hubs', { state: 'retrying', waiting: 1, lastError: unreachable })] }),
+    message: /^Running; Event Hubs failed, will be retried; no action needed yet: The connection broke\.$/,
   },
   {
     name: 'one that has failed for more than two minutes',
