@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { emptyMemory } from '../../src/lifecycle/empty-memory.ts';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
@@ -9,6 +7,7 @@ import { openOutbox } from '../../src/outbox/durable-outbox.ts';
 import { noProgress, type Outbox, type OutboxOptions } from '../../src/outbox/outbox.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { sampleRecord } from '../support/sample-record.ts';
+import { createStateDirectory } from '../support/state-directory.ts';
 
 export const version = '1.2.3';
 
@@ -27,7 +26,7 @@ export interface Harness extends Disposable {
 }
 
 /** A state directory of its own, a clock, and a log that is remembered. Everything opened is closed at the end. */
-export function createHarness(directory = mkdtempSync(join(tmpdir(), 'outbox-'))): Harness {
+export function createHarness(directory = createStateDirectory('outbox')): Harness {
   const clock = createFakeClock();
   const lines: Line[] = [];
   const opened: Outbox[] = [];

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import type { LifecycleRecord } from '../../src/lifecycle/record.ts';
 import { isUrgent } from '../../src/lifecycle/urgency.ts';
 import { type Log, silentLog } from '../../src/log.ts';
@@ -9,6 +7,7 @@ import type { Outbox } from '../../src/outbox/outbox.ts';
 import { Relay, type RelayOptions } from '../../src/relay/relay.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { sampleRecord } from '../support/sample-record.ts';
+import { createStateDirectory } from '../support/state-directory.ts';
 import { until } from '../support/until.ts';
 import { type ScriptedSink, scriptedSink } from './scripted-sink.ts';
 
@@ -43,7 +42,7 @@ export function openHarness(
 ): Harness {
   const clock = createFakeClock('2026-03-14T09:00:00.000Z');
   const sink = scriptedSink({ ...sinkOptions, monotonicMs: clock.monotonicMs });
-  const directory = mkdtempSync(join(tmpdir(), 'relay-'));
+  const directory = createStateDirectory('relay');
   return assemble({ clock, sink, directory, relayOptions: { random: () => 1, ...relayOptions } });
 }
 

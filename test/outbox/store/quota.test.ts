@@ -5,6 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { noProgress, type Outbox } from '../../../src/outbox/outbox.ts';
 import { readOutbox } from '../../../src/outbox/reader.ts';
 import { imbalance } from '../../../src/outbox/store/counters.ts';
+import { runs } from '../../support/runs.ts';
 import { after, appendRecords, createHarness, deliverAll, type Harness, positions, recordAt } from '../harness.ts';
 
 /** What the disk has free, as the outbox sees it. */
@@ -233,7 +234,7 @@ test('restarts, kills, broken sinks and a disk that others fill cost no record a
       seen.lost += world.isOverfull ? 0 : lost;
       seen.stuck += world.timesStuck;
     }),
-    { numRuns: Number(process.env.OUTBOX_ROOM_HISTORIES ?? 15), endOnFailure: true },
+    { numRuns: runs('histories of a full disk', { quick: 8, full: 15 }), endOnFailure: true },
   );
   const { histories, overfull } = seen;
   console.log(`  ${histories} histories, ${overfull} of them with more than fits, ${seen.lost} records lost`);
