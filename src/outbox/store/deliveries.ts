@@ -4,19 +4,11 @@ import type { LifecycleRecord } from '../../lifecycle/record.ts';
 import type { PendingDelivery, PendingQuery } from '../outbox.ts';
 
 /** One record with the bytes that every sink gets, on its way into the file. */
-export interface BufferedRecord {
-  readonly position: number;
-  /** Lower-case EventId. */
-  readonly eventKey: string;
-  readonly recordId: string;
-  readonly phase: string;
-  readonly observedAt: string;
-  readonly appendedAt: string;
-  readonly json: Buffer;
-}
+export type BufferedRecord = Readonly<ReturnType<typeof bufferedRecord>>;
 
-export const bufferedRecord = (record: LifecycleRecord, appendedAt: string): BufferedRecord => ({
+export const bufferedRecord = (record: LifecycleRecord, appendedAt: string) => ({
   position: record.position,
+  /** Lower-case EventId. */
   eventKey: record.eventId.toLowerCase(),
   recordId: record.recordId,
   phase: record.phase,

@@ -267,7 +267,7 @@ export class Disk {
       const isFreed = freeReserve(this.#layout.reserve);
       const file = this.#file;
       // The log begins anew at its front: on a full disk it cannot grow.
-      if (file?.isWritable) return attempt(() => this.#quota.makeRoom(file, remedies)) || isFreed;
+      if (file?.isWritable) return (attempt(() => this.#quota.prune(file, remedies)) ?? 0) > 0 || isFreed;
       this.#openedAt = Number.NEGATIVE_INFINITY;
       return isFreed;
     }

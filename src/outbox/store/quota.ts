@@ -78,6 +78,8 @@ export class Quota {
    * @returns how many records went. Each that a sink never got leaves a tombstone and is counted.
    */
   prune(file: OutboxFile, failures: number | null = null): number {
+    // First what every sink has, where a transaction found no room.
+    if (failures !== null) this.#memory.writeUpdates(file);
     // The alarm comes before anything is discarded, however fast the outbox filled.
     this.measure(file);
     const needed = failures === null ? 0 : failures === 0 ? usualWriteBytes : largestWriteBytes;
@@ -92,12 +94,6 @@ export class Quota {
     if (still === 0) return removed;
     const events = eventsToExpire(retainedEvents(file, this.#memory.isOpen), still);
     return removed + this.#remove(file, positionsOf(file, events));
-  }
-
-  /** The same for a transaction that found no room. First what every sink has. @returns whether there is more room now. */
-  makeRoom(file: OutboxFile, failures: number): boolean {
-    this.#memory.writeUpdates(file);
-    return this.prune(file, failures) > 0;
   }
 
   /** Deletes what is kept for a time, gives free pages back to the disk, and plays the log back as far as no reader is in the way. */
