@@ -203,7 +203,9 @@ export class Relay {
     if (this.#tracker.pace().pausedUntil > now) return;
     // A probe is to find any record that gets through: not only among those that fill the memory.
     if (this.#loose() < lowWater || this.#tracker.pace().step > 0) this.#loadMore(now);
-    do this.#launchInTurn(now, signal);
+    const status = (eventKey: string) => this.#tracker.status(eventKey, now);
+    const records = Math.min(this.#options.sink.limits.records, this.#tracker.pace().concurrencyLimit);
+    do this.#startBatches({ status, slots: this.#slots(), records }, now, false, signal);
     while (this.#slots() > 0 && this.#loadMore(now));
   }
 
@@ -217,12 +219,6 @@ export class Relay {
     const status = (eventKey: string) => (due.has(eventKey) ? this.#tracker.isolatedOrReady(eventKey) : 'held');
     const slots = Math.min(1, sink.inFlight - this.#inFlight.size);
     this.#startBatches({ status, slots, records: sink.limits.records }, now, true, signal);
-  }
-
-  #launchInTurn(now: number, signal: AbortSignal): void {
-    const status = (eventKey: string) => this.#tracker.status(eventKey, now);
-    const records = Math.min(this.#options.sink.limits.records, this.#tracker.pace().concurrencyLimit);
-    this.#startBatches({ status, slots: this.#slots(), records }, now, false, signal);
   }
 
   #startBatches(
