@@ -12,32 +12,32 @@ export interface ActOnceOptions {
   /** Brings work back: no event for which the VM was drained affects it any more. Must be idempotent. */
   restore(vm: VmId, event: EventState): Promise<void> | void;
   /**
-   * For the log: an act threw, and is repeated; the state could not be saved, and acts go on; a message is invalid, and is skipped; reading
-   * from the hub failed, and goes on if it can.
+   * For the log: an action failed and will be retried; the state could not be saved, and actions continue; a message is invalid and was
+   * skipped; reading from the hub failed and continues if it can.
    */
   onError(error: unknown): void;
-  /** Other messages of the hub: heartbeats, and what is not meant for this version. Default: they are skipped. */
+  /** Other messages of the hub: heartbeats, and messages that this version does not read. Default: they are skipped. */
   onOther?(message: Extract<Message, { kind: 'heartbeat' | 'ignored' }>): void;
-  /** An act that threw is repeated no earlier. Default: 5. */
+  /** Seconds before a failed action is retried. Default: 5. */
   readonly retrySeconds?: number;
-  /** How long an event that is over is kept in memory. Default: 24. */
+  /** How long an event that is over is kept in memory, in hours. Default: 24. */
   readonly rememberHours?: number;
 }
 
-/** Acts on what it is given. Hand it to `followHub`, or call its methods with what another transport delivers. */
+/** Applies incoming records. Pass it to `followHub`, or call its methods with what another transport delivers. */
 export interface Actions extends HubReader {
   /** What is known of the fleet. */
   readonly fleet: FleetView;
-  /** Learns from records. Before `onHistoryRead` nothing is done: what history announces, it mostly ends, too. */
+  /** Adds records. Acts only after `onHistoryRead`, because most events announced in the history have already ended. */
   onRecords(records: readonly LifecycleRecord[]): void;
   onMessages(messages: readonly Message[]): void;
   onHistoryRead(): void;
-  /** Resolved once nothing is left to be done by what is known now, or what is left has failed. */
+  /** Resolves when every action that is due has succeeded or failed. */
   settled(): Promise<void>;
   onError(error: unknown): void;
 }
 
-/** `draining` is saved before the act, so that a process that dies in it knows that the VM has to be restored. */
+/** `draining` is saved before the action, so that a process that dies during it knows that the VM has to be restored. */
 type Progress = 'draining' | 'drained';
 interface Drained {
   readonly vm: VmId;
@@ -46,19 +46,22 @@ interface Drained {
 }
 
 /**
- * Drains a VM for each event that affects it, and restores it once, after the last of them: however often records are sent again, in
+ * Drains a VM for each event that affects it, and restores it once, after the last of them: however often records are resent, in
  * which order they arrive, how many VMs report an event, and whenever the process is killed.
  *
- * Each act is called once. It is repeated only if it threw, or if the process died between the act and saving its outcome, because the
- * two cannot be one step: so acts must be idempotent. A VM whose drain was interrupted is restored after the event.
+ * Each action is called once. It is repeated only if it threw, or if the process died between the action and saving its outcome, because
+ * the two cannot be one step: so actions must be idempotent. A VM whose drain was interrupted is restored after the event.
  *
- * @throws where the state in the store cannot be read, or is not that of `actOnce`.
+ * @throws if `drain`, `restore` or `onError` is not a function, or the state in the store cannot be read or is not that of `actOnce`.
  *
  * @example
  * const actions = await actOnce(fileStore('state.json'), { drain, restore, onError: console.error });
  * await followHub(client, actions);
  */
 export async function actOnce(store: StateStore, options: ActOnceOptions): Promise<Actions> {
+  for (const name of ['drain', 'restore', 'onError'] as const)
+    if (typeof options?.[name] !== 'function')
+      throw new TypeError(`actOnce: ${name} must be a function, but is ${typeof options?.[name]}`);
   return new Actor(store, options, readState(await store.load()));
 }
 
@@ -73,7 +76,7 @@ class Actor implements Actions {
   /** VMs by the event that affected them when it was looked at last. */
   readonly #affectedBy = new Map<string, readonly VmId[]>();
   readonly #vms = new Map<string, VmId>();
-  /** VMs that are being worked on, one act after the other; and those of which an act failed. */
+  /** VMs with an action in progress, one at a time each; and those of which an action failed. */
   readonly #busy = new Map<string, Promise<void>>();
   readonly #failed = new Map<string, { readonly retryAt: number }>();
   #isHistoryRead = false;
@@ -139,7 +142,7 @@ class Actor implements Actions {
     this.#busy.set(key, work);
   }
 
-  /** One act after the other, until what is drained for a VM is what is known of it. What fails is left for the next batch. */
+  /** One action after the other, until the saved state of the VM matches its events. A failed action is left for the next batch. */
   async #bringInLine(key: string): Promise<void> {
     this.#failed.delete(key);
     const failed = new Set<string>();
@@ -196,7 +199,7 @@ class Actor implements Actions {
     await this.#save();
   }
 
-  /** One after the other. Where it fails acts go on: a VM with half a minute of notice cannot wait for a disk. */
+  /** Saves one state after the other. If it fails, actions continue: a VM with half a minute of notice cannot wait for a disk. */
   #save(): Promise<void> {
     this.#saving = this.#saving.then(async () => {
       try {

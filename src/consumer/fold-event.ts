@@ -17,7 +17,7 @@ export interface EventView {
   readonly vm: VmId;
   /** Lower case. */
   readonly vmId: string;
-  /** By its last record, this VM is affected; else it is a witness, or the event has left it. */
+  /** By its last record, this VM is affected; otherwise it is a witness, or the event no longer names it. */
   readonly isAffected: boolean;
   /** It has reported no end, and has not lost the state in which the event was. */
   readonly isOpen: boolean;
@@ -27,17 +27,17 @@ export interface EventView {
   readonly missing: readonly NumberRange[];
 }
 
-/** What became of one event, by what all VMs reported. */
+/** The outcome of one event, by what all VMs reported. */
 export interface EventState {
   /** Lower case. */
   readonly eventId: string;
-  /** No VM reported an end that stands, and none is presumed. */
+  /** No VM reported an end that was not revoked, and none is presumed. */
   readonly isOpen: boolean;
   /** Azure has begun, since the event was last listed anew. */
   readonly hasStarted: boolean;
   /** The end that is known best: reported by Azure, then Completed after Started, Canceled, any other Completed, Ended. */
   readonly end: LifecycleRecord | null;
-  /** The `Snapshot` of a VM that had reported the event, lost its state and does not see it: no end will come. */
+  /** The `Snapshot` of a VM that had reported the event, lost its state and no longer lists it: no end will come. */
   readonly presumedEnd: LifecycleRecord | null;
   /**
    * Of an open Preempt or Terminate: from this time on, presume that it is over. The VM is gone and reports no end; ten minutes are
@@ -46,7 +46,7 @@ export interface EventState {
   readonly presumedOverAt: Date | null;
   /** As it was listed last: type, notBefore, description. Null where only an end is known. */
   readonly latest: LifecycleRecord | null;
-  /** The VMs that it affects now, by the last complete list and by their own word. Empty once it is over. */
+  /** The VMs that it affects now, by the last complete list and by their own reports. Empty once it is over. */
   readonly affected: readonly VmId[];
   /** The VMs that it named at any time. */
   readonly named: readonly VmId[];
@@ -128,7 +128,7 @@ const bestEnd = (ends: readonly LifecycleRecord[]): LifecycleRecord | null =>
 const lacks = ({ eventsInSight }: LifecycleRecord, eventId: string): boolean =>
   eventsInSight?.every((id) => !isSame(id, eventId)) ?? false;
 
-/** The first snapshot, later than every record of the event, of a VM that reported it in another stream and does not see it. */
+/** The first snapshot, later than every record of the event, of a VM that reported it in another stream and no longer lists it. */
 function presumedEndOf(
   eventId: string,
   sorted: readonly LifecycleRecord[],

@@ -1,6 +1,6 @@
 import { type Message, parseEventData } from './parse.ts';
 
-/** What is used of a message that `EventHubConsumerClient` receives. */
+/** The fields used of a message that `EventHubConsumerClient` receives. */
 export interface ReceivedMessage {
   readonly body: unknown;
   readonly properties?: Readonly<Record<string, unknown>> | undefined;
@@ -8,7 +8,7 @@ export interface ReceivedMessage {
   readonly sequenceNumber: number;
 }
 
-/** What is used of an `EventHubConsumerClient` of `@azure/event-hubs`. */
+/** The methods used of an `EventHubConsumerClient` of `@azure/event-hubs`. */
 export interface HubClient {
   getPartitionIds(): Promise<readonly string[]>;
   getPartitionProperties(partitionId: string): Promise<{
@@ -31,7 +31,7 @@ interface StartPosition {
   readonly enqueuedOn?: Date;
 }
 
-/** Takes what is read from a hub: an application's own, or what `actOnce` returns. */
+/** Receives what is read from a hub: an application's own, or what `actOnce` returns. */
 export interface HubReader {
   /** Messages of one partition, in their order. With none, every few seconds while nothing arrives. */
   onMessages(messages: readonly Message[], partitionId: string): void | Promise<void>;
@@ -42,16 +42,16 @@ export interface HubReader {
 }
 
 export interface FollowHubOptions {
-  /** Read what the hub took in after this time. Default: all that it still holds. */
+  /** Read only messages that the hub received after this time. Default: all that it still holds. */
   readonly since?: Date;
 }
 
 /**
- * Reads every partition of an event hub, first what is in it, then what arrives, and notifies the reader when the first part is done.
- * It takes all partitions of its consumer group: give each process a consumer group of its own.
+ * Reads every partition of an event hub: first what it holds, then what arrives, and notifies the reader between the two.
+ * It reads all partitions, so give each process a consumer group of its own.
  *
- * @throws where the hub cannot be reached at first.
- * @returns what ends it.
+ * @throws if the hub cannot be reached at the start.
+ * @returns a function that stops reading.
  */
 export async function followHub(
   client: HubClient,

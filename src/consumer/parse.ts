@@ -6,18 +6,18 @@ import { patternsIn, problemsOf, type Schema, show } from './validate.ts';
 const heartbeatPatterns = patternsIn(heartbeatSchema as Schema);
 const recordPatterns = patternsIn(recordSchema as Schema);
 
-/** What a message is. Parsing never throws: one bad message must not take the batch that it is in with it. */
+/** The outcome of parsing. It never throws, so that one invalid message does not stop the batch that contains it. */
 export type Message =
   | { readonly kind: 'record'; readonly record: LifecycleRecord }
   | { readonly kind: 'heartbeat'; readonly heartbeat: Heartbeat }
   /** Not meant for this version: another type of CloudEvent, or another major version. */
   | { readonly kind: 'ignored'; readonly reason: string }
-  /** It claims to be a record or a heartbeat, and is not: log the problem, which says what is wrong and where. */
+  /** It claims to be a record or a heartbeat and is neither, or is no message at all: log the problem. */
   | { readonly kind: 'invalid'; readonly problem: string };
 
-/** What is read of an `EventData` or `ReceivedEventData` of `@azure/event-hubs`. */
+/** The fields used of an `EventData` or `ReceivedEventData` of `@azure/event-hubs`. */
 export interface EventDataLike {
-  /** An object, JSON as text or bytes, however the client hands it over. */
+  /** JSON as text or bytes, or the object parsed from it. */
   readonly body: unknown;
   /** Attributes of the CloudEvent, with the prefix `cloudEvents:` or `cloudEvents_`. */
   readonly properties?: Readonly<Record<string, unknown>> | undefined;
@@ -25,12 +25,12 @@ export interface EventDataLike {
   readonly sequenceNumber?: number | undefined;
 }
 
-/** An HTTP request with CloudEvents, as frameworks hand it over: headers by lower-case name, or as `Headers`. */
+/** An HTTP request with CloudEvents. Headers: an object, whatever the case of its keys, or `Headers`. */
 export interface HttpRequestLike {
   readonly headers:
     | Readonly<Record<string, string | readonly string[] | undefined>>
     | { get(name: string): string | null };
-  /** Text, bytes, or what a framework has already made of the JSON. */
+  /** JSON as text or bytes, or what a framework parsed from it. */
   readonly body: unknown;
 }
 
@@ -42,7 +42,11 @@ export interface HttpRequestLike {
  * if (message.kind === 'record') fleet.add(message.record);
  * if (message.kind === 'invalid') console.error(message.problem);
  */
-export function parseEventData({ body, properties = {}, contentType = '', sequenceNumber }: EventDataLike): Message {
+export function parseEventData(message: EventDataLike): Message {
+  if (!isObject(message)) return invalid('message', `expected an object with a body, found ${show(message)}`);
+  const { body, sequenceNumber } = message;
+  const properties = message.properties ?? {};
+  const contentType = headerText(message.contentType) ?? '';
   const where = sequenceNumber === undefined ? 'message' : `message with sequence number ${sequenceNumber}`;
   const attribute = (name: string): unknown => properties[`cloudEvents:${name}`] ?? properties[`cloudEvents_${name}`];
   const type = attribute('type');
@@ -54,7 +58,10 @@ export function parseEventData({ body, properties = {}, contentType = '', sequen
 }
 
 /** Reads the CloudEvents of an HTTP request in structured, batched or binary content mode. */
-export function parseHttp({ headers, body }: HttpRequestLike): readonly Message[] {
+export function parseHttp(request: HttpRequestLike): readonly Message[] {
+  if (!isObject(request) || !isObject(request.headers))
+    return [invalid('request', `expected an object with headers and a body, found ${show(request)}`)];
+  const { headers, body } = request;
   const header = (name: string): string | undefined => headerOf(headers, name);
   const contentType = header('content-type') ?? '';
   const json = readJson(body);
@@ -79,8 +86,10 @@ export function parseHttp({ headers, body }: HttpRequestLike): readonly Message[
 function headerOf(headers: HttpRequestLike['headers'], name: string): string | undefined {
   if (typeof headers.get === 'function') return (headers as Headers).get(name) ?? undefined;
   const value = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
-  return Array.isArray(value) ? value.join(', ') : (value as string | undefined);
+  return Array.isArray(value) ? value.join(', ') : headerText(value);
 }
+
+const headerText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 const isMediaType = (contentType: string, wanted: string): boolean =>
   contentType.split(';')[0]?.trim().toLowerCase() === wanted;
@@ -99,7 +108,7 @@ function parseStructured(event: unknown, where: string): Message {
   if (!isObject(event)) return invalid(where, `expected a CloudEvent, found ${show(event)}`);
   const { type, specversion, data, data_base64: bytes } = event;
   if (bytes === undefined) return parseData({ type, specversion, data, where, path: 'data' });
-  const json = readJson(Uint8Array.from(Buffer.from(String(bytes), 'base64')));
+  const json = readJson(Uint8Array.from(Buffer.from(typeof bytes === 'string' ? bytes : '', 'base64')));
   return 'problem' in json
     ? unreadable(where, `data_base64: ${json.problem}`, type)
     : parseData({ type, specversion, data: json.value, where, path: 'data' });

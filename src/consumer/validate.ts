@@ -123,6 +123,15 @@ const isTime = (value: string): boolean => !Number.isNaN(Date.parse(value)) && n
 
 /** Enough of a value to recognize it. */
 export function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
+  const text = textOf(value);
   return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+}
+
+/** JSON cannot express a cycle or a bigint. */
+function textOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
 }

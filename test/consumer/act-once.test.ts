@@ -145,6 +145,14 @@ const stories: readonly [name: string, records: readonly LifecycleRecord[], acts
   ['a test', [recordAt(0, { isTest: true })], []],
 ];
 
+test.each(['drain', 'restore', 'onError'])('actOnce without the function %s is refused at once', async (name) => {
+  const handlers: Record<string, unknown> = { drain: () => {}, restore: () => {}, onError: () => {} };
+  const options = { ...handlers, [name]: undefined } as unknown as ActOnceOptions;
+  await expect(actOnce(memoryStore(), options)).rejects.toThrow(
+    new TypeError(`actOnce: ${name} must be a function, but is undefined`),
+  );
+});
+
 describe('actOnce', () => {
   test.each(stories)('acts once on %s', async (_, records, acts) => {
     const { receive, errors } = await subscriber(memoryStore());

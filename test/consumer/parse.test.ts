@@ -1,7 +1,7 @@
 import { CloudEvent, HTTP } from 'cloudevents';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { EventDataLike, Message } from '../../src/consumer/parse.ts';
+import type { EventDataLike, HttpRequestLike, Message } from '../../src/consumer/parse.ts';
 import { parseEventData, parseHttp } from '../../src/consumer/parse.ts';
 import { problemsOf, type Schema } from '../../src/consumer/validate.ts';
 import { heartbeat } from '../../src/heartbeat/row.ts';
@@ -130,7 +130,38 @@ describe('a message of an event hub', () => {
   });
 });
 
+test.each<[what: string, message: unknown, problem: string]>([
+  ['undefined', undefined, 'message: expected an object with a body, found undefined'],
+  ['null', null, 'message: expected an object with a body, found null'],
+  ['a bigint', 7n, 'message: expected an object with a body, found [object BigInt]'],
+])('a message that is %s is invalid', (_, message, problem) => {
+  expect(parseEventData(message as EventDataLike)).toEqual({ kind: 'invalid', problem });
+});
+
+test('properties and content type of another kind than documented are ignored', () => {
+  const message = { body: record, properties: null, contentType: Symbol('x') };
+  expect(parseEventData(message as unknown as EventDataLike)).toEqual(isRecord);
+});
+
+test('a body that JSON cannot express is invalid', () => {
+  const cycle: unknown[] = [];
+  cycle.push(cycle);
+  expect(parseEventData({ ...sent, body: cycle })).toEqual({
+    kind: 'invalid',
+    problem: 'message: the body: expected an object, found [object Array]',
+  });
+});
+
 describe('an HTTP request', () => {
+  test.each<[what: string, request: unknown, found: string]>([
+    ['undefined', undefined, 'undefined'],
+    ['null', null, 'null'],
+    ['without headers', { body: 'x' }, '{"body":"x"}'],
+  ])('that is %s is invalid', (_, request, found) => {
+    const problem = `request: expected an object with headers and a body, found ${found}`;
+    expect(parseHttp(request as HttpRequestLike)).toEqual([{ kind: 'invalid', problem }]);
+  });
+
   const requestOf = (mode: 'structured' | 'batch', ...records: (typeof entry)[]) => {
     const [request] = encodeRequests(records, mode);
     return { headers: { 'Content-Type': request?.contentType }, body: request?.body };
