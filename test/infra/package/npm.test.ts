@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -120,7 +120,14 @@ describe('the subscriber of the README', () => {
   function start() {
     const child = spawn(process.execPath, ['subscriber.mjs'], {
       cwd: project,
-      env: { PATH: process.env.PATH, EVENT_HUBS_CONNECTION_STRING: azure.eventHubs.connectionString },
+      // The variables for it in variables.sh, which the simulator writes.
+      env: {
+        PATH: process.env.PATH,
+        AZURE_POD_IDENTITY_AUTHORITY_HOST: azure.imds.url,
+        NODE_EXTRA_CA_CERTS: azure.caFile,
+        EVENT_HUBS_NAMESPACE: azure.eventHubs.fullyQualifiedNamespace,
+        EVENT_HUBS_CUSTOM_ENDPOINT: azure.eventHubs.customEndpoint,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const out = { acts: '', errors: '' };
@@ -140,6 +147,22 @@ describe('the subscriber of the README', () => {
       },
     };
   }
+
+  test.each<[when: string, env: Record<string, string>, expected: { status: number; stderr: string }]>([
+    ['no variable is set', {}, { status: 2, stderr: 'Set EVENT_HUBS_NAMESPACE or EVENT_HUBS_CONNECTION_STRING.\n' }],
+    [
+      'the event hub cannot be reached',
+      {
+        EVENT_HUBS_CONNECTION_STRING:
+          'Endpoint=sb://127.0.0.1:1;SharedAccessKeyName=a;SharedAccessKey=b;UseDevelopmentEmulator=true',
+      },
+      { status: 1, stderr: expect.stringMatching(/^Cannot read the event hub vm-lifecycle: .*ECONNREFUSED.*\n$/) },
+    ],
+  ])('exits with one line if %s', { timeout: 60_000 }, (_, env, expected) => {
+    const options = { cwd: project, env: { PATH: process.env.PATH, ...env }, encoding: 'utf8' } as const;
+    const { status, stderr } = spawnSync(process.execPath, ['subscriber.mjs'], options);
+    expect({ status, stderr }).toEqual(expected);
+  });
 
   test('misses nothing and repeats nothing in effect though it is killed over and over', {
     timeout: 120_000,
