@@ -22,7 +22,7 @@ interface CommandContext {
   readonly say: (text: string) => void;
   /** What packages are made of, which takes a while to gather. */
   readonly sources: () => Promise<Sources>;
-  /** Makes the package of npm for consumers; returns its folder. */
+  /** Builds the npm package for consumers; returns its folder. */
   readonly consumer: () => Promise<string>;
 }
 
@@ -79,6 +79,11 @@ export async function main(
       print(`${await consumer()} holds the package for consumers.\n`);
       problems = overBudget(sizes);
     });
+  program
+    .command('consumer')
+    .description('build only the npm package for consumers, in dist/npm')
+    .copyInheritedSettings(program)
+    .action(async () => print(`${await consumer()} holds the package for consumers.\n`));
   program
     .command('verify <folder>')
     .description('verify the files of an unpacked package')

@@ -166,6 +166,10 @@ test('the command line has help', async () => {
   expect(await run('--help')).toMatchObject({ code: 0, printed: expect.stringContaining('--platform <names>') });
 });
 
+test('the command line builds only the package for consumers on request', async () => {
+  expect(await run('consumer')).toEqual({ code: 0, printed: 'dist/npm holds the package for consumers.\n', said: '' });
+});
+
 test('the command line creates packages for the requested platforms, and prints their sizes', async () => {
   const out = newFolder();
   const { code, printed: table } = await run('--platform', 'win-x64', '--out', out);
