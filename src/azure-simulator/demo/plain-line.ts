@@ -48,7 +48,7 @@ function ofVm(moment: Moment, { hub, table, events }: Show): Line | null {
 }
 
 const copyMark = ({ recordIds }: Destination, recordId: string): string =>
-  recordIds.includes(recordId) ? ' (a copy)' : '';
+  recordIds.includes(recordId) ? ' (duplicate)' : '';
 
 const bridgeWords = {
   starting: 'starts',

@@ -83,17 +83,13 @@ function agreement({ events, hub, table }: Verdict, show: Show): readonly Row[] 
       ),
     ],
     [span(`   ${result}`)],
-    ...(copies === 0
-      ? []
-      : [
-          [
-            span(
-              `   ${copies} arrived again with the same recordId${wasKilled ? ': kill -9 came before the answer' : ''}.`,
-              'quiet',
-            ),
-          ],
-        ]),
+    ...(copies === 0 ? [] : duplicates(copies, wasKilled).map((line): Row => [span(line, 'quiet')])),
   ];
+}
+
+function duplicates(copies: number, wasKilled: boolean): readonly string[] {
+  const again = `   ${copies} arrived again with the same recordId`;
+  return wasKilled ? [`${again}: the bridge was killed before it`, '   received the acknowledgement.'] : [`${again}.`];
 }
 
 /** What to do next, within 80 columns. `entry`: the file that this program was started with. */

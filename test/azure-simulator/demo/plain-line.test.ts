@@ -35,7 +35,7 @@ test('without a terminal the show is a line for each moment', () => {
     '  18.0 s  bridge     is killed (kill -9)',
     '  20.0 s  bridge     starts',
     '  20.5 s  bridge     runs',
-    '  20.5 s  table      Reboot Started (a copy)',
+    '  20.5 s  table      Reboot Started (duplicate)',
     '  21.0 s  event hub  accepts connections again',
     '  21.5 s  event hub  Reboot Started: said-by-azure',
     null,

@@ -41,7 +41,8 @@ test('the summary shows for each event what was issued, what arrived and what wa
     '',
     '   They agree: 7 steps, 7 records on the event hub and 7 in the table;',
     '   none is missing.',
-    '   1 arrived again with the same recordId: kill -9 came before the answer.',
+    '   1 arrived again with the same recordId: the bridge was killed before it',
+    '   received the acknowledgement.',
     '',
   ]);
 });
