@@ -89,7 +89,7 @@ export const schema = section({
     endpoint: withDefault(
       'http://169.254.169.254',
       url('"auto" or an http:// URL, optionally with a path prefix', 'http', { path: true, also: 'auto' }),
-      'Base URL of the Instance Metadata Service. An explicit one also moves the token host. `auto`: link-local, and where that cannot be reached the address of DHCP option 245',
+      'Base URL of the Instance Metadata Service. Setting it also redirects token requests. `auto`: the link-local address, or, if unreachable, the address of DHCP option 245',
     ),
     apiVersion: withDefault('2020-07-01', oneOf(...imdsApiVersions), 'Version of the Scheduled Events API'),
     pollIntervalSeconds: withDefault(1, number(1, 5, seconds), 'Time between two polls'),
@@ -97,7 +97,7 @@ export const schema = section({
     firstTimeoutSeconds: withDefault(
       130,
       number(1, 600, seconds),
-      'Time limit while no document was seen for 24 h: the first request turns the feature on and may take two minutes',
+      'Time limit of a request when none has succeeded in 24 h: the first request enables the feature and may take two minutes',
     ),
   }),
   observer: section({
@@ -108,7 +108,7 @@ export const schema = section({
     witnessRate: withDefault(
       0,
       number(0, 1),
-      "Share of the other VMs' events to publish too: a VM that is down cannot report its own failure, its neighbours can",
+      "Share of the other VMs' events to publish too: a VM that is down cannot report its own failure, other VMs can",
     ),
   }),
   stateDirectory: withDefault(

@@ -131,7 +131,7 @@ export const sinkMetrics: readonly MetricFamily[] = [
     kind: 'counter',
     labels: ['sink'],
     help: 'Records of batches without an answer: the sink may have them twice.',
-    toDo: 'Readers fold copies by recordId.',
+    toDo: 'Readers remove duplicates by streamId and recordId.',
     read: perSink(({ duplicatesPossible }) => duplicatesPossible),
   },
   {

@@ -84,7 +84,7 @@ export const eventHubsSection = withSamples(
       idleCloseSeconds: withDefault(
         60,
         number(0, 86_400, ' (seconds)'),
-        'The connection is closed after this long without a record and without an event under way',
+        'The connection is closed after this long without a record and with no event open',
       ),
       connectJitterSeconds: withDefault(
         0,

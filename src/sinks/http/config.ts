@@ -61,7 +61,7 @@ export const httpSection = withSamples(
     {
       url: required(
         urlOf('an https:// URL without user and fragment', 'https?', { path: true, query: true }),
-        'Webhook, Event Grid topic (`https://…/api/events?api-version=2018-01-01`) or Logic Apps trigger that takes CloudEvents 1.0. With any other query than `api-version` it is a secret: only from a file that others cannot read or from a variable. One whose path is a secret, as that of many chat webhooks, is not recognized: keep it in such a file, too',
+        'Webhook, Event Grid topic (`https://…/api/events?api-version=2018-01-01`) or Logic Apps trigger that takes CloudEvents 1.0. With any other query than `api-version` it is a secret: only from a file that others cannot read or from a variable. The bridge cannot recognize a secret in the path, as in many chat webhooks: keep such a URL in such a file, too',
         { isSecret: hasSecret },
       ),
       mode: withDefault(
