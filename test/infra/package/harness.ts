@@ -4,8 +4,16 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Program } from '../../../infra/package/contents.ts';
+import { sourcesHere } from '../../../infra/package/make-packages.ts';
 import type { PackedFile } from '../../../infra/package/packed-file.ts';
 import type { Runtime } from '../../../infra/package/runtime.ts';
+
+let here: ReturnType<typeof sourcesHere> | undefined;
+/** The program as it is in the sources, bundled once for all test files of a process. */
+export async function programHere(): Promise<Program> {
+  here ??= sourcesHere();
+  return (await here).program;
+}
 
 /** A program of another version than the sources', and one library. */
 export const smallProgram: Program = {

@@ -4,13 +4,12 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Bundled, BundledPackage } from '../../../infra/package/bundled.ts';
 import { root } from '../../../infra/package/contents.ts';
 import { textBeside, thirdPartyLicences } from '../../../infra/package/licences.ts';
-import { sourcesHere } from '../../../infra/package/make-packages.ts';
-import { newFolder } from './harness.ts';
+import { newFolder, programHere } from './harness.ts';
 
 const node = { version: '24.0.1', licence: 'The text of Node' };
 let bundled: Bundled;
 beforeAll(async () => {
-  ({ bundled } = (await sourcesHere()).program);
+  ({ bundled } = await programHere());
 });
 
 /** Packages in a folder of their own, each with these files. */

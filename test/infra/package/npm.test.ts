@@ -71,8 +71,8 @@ client.subscribe({ processEvents: async (events) => { for (const event of events
 const phases: readonly string[] = parseHttp({ headers: new Headers(), body: '' }).flatMap((message) => message.kind === 'record' ? [message.record.phase] : []);
 const count = (record: LifecycleRecord): number => record.affectedResources.length + (record.eventsInSight?.length ?? 0);
 console.log(schema.$id, phases, count, close);\n`;
-  const compile = (text: string): string => {
-    writeFileSync(join(project, 'strict.ts'), text);
+  const compile = (files: Readonly<Record<string, string>>): string => {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(project, name), text);
     const options = {
       strict: true,
       target: 'es2022',
@@ -83,7 +83,10 @@ console.log(schema.$id, phases, count, close);\n`;
       skipLibCheck: false,
       types: ['node'],
     };
-    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['strict.ts'] }));
+    writeFileSync(
+      join(project, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions: options, files: Object.keys(files) }),
+    );
     try {
       execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', project, '--pretty', 'false'], { encoding: 'utf8' });
       return '';
@@ -93,9 +96,12 @@ console.log(schema.$id, phases, count, close);\n`;
   };
   // Declarations of other packages are their makers' concern.
   const ours = (output: string): string[] =>
-    output.split('\n').filter((line) => /(^|\/)strict\.ts\(|scheduled-events-bridge-consumer\//.test(line));
-  expect(ours(compile(source))).toEqual([]);
-  expect(ours(compile(source.replace('record.phase]', 'record.phases]')))).toHaveLength(1);
+    output.split('\n').filter((line) => /(^|\/)(strict|wrong)\.ts\(|scheduled-events-bridge-consumer\//.test(line));
+  // In one run: most of the time is for the declarations of the Azure clients.
+  const wrong = source.replace('record.phase]', 'record.phases]');
+  expect(ours(compile({ 'strict.ts': source, 'wrong.ts': wrong }))).toEqual([
+    expect.stringMatching(/^(.*\/)?wrong\.ts\(.*'phases'/),
+  ]);
 });
 
 const { node, whyNot } = olderNode();

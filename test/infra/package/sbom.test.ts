@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import type { Bundled } from '../../../infra/package/bundled.ts';
-import { sourcesHere } from '../../../infra/package/make-packages.ts';
 import { sbom } from '../../../infra/package/sbom.ts';
-import { moment, smallProgram, smallRuntime } from './harness.ts';
+import { moment, programHere, smallProgram, smallRuntime } from './harness.ts';
 
 interface Component {
   readonly 'bom-ref': string;
@@ -33,7 +32,7 @@ interface Bom {
 
 let bundled: Bundled;
 beforeAll(async () => {
-  ({ bundled } = (await sourcesHere()).program);
+  ({ bundled } = await programHere());
 });
 
 const bomOf = (of: Bundled): Bom =>
