@@ -301,7 +301,7 @@ test('over random histories with kills every VM ends as it should be, and no act
     silences: 0,
     openUnwatched: 0,
   };
-  const last = runs('histories with kills', { quick: 60, full: 500 });
+  const last = runs('histories with kills', { quick: 30, full: 500 });
   const wrong: string[] = [];
   for (let seed = 1; seed <= last; seed += 1) {
     const history = historyOf(5_000 + seed);
