@@ -3,8 +3,8 @@
  *
  *   EVENT_HUBS_NAMESPACE=contoso.servicebus.windows.net EVENT_HUB_NAME=vm-lifecycle node subscriber.ts
  *
- * At each start it reads what the event hub holds, and then does what STATE_FILE does not call done: it misses nothing, however long it
- * was down, unless the hub has dropped it. An act is repeated only if it failed, or if the process died before saving its outcome.
+ * At each start it reads everything that the event hub holds, and then does what STATE_FILE does not list as done: it misses nothing, however
+ * long it was down, unless the hub has dropped it. An action is repeated only if it failed, or if the process died before saving its outcome.
  */
 import { EventHubConsumerClient } from '@azure/event-hubs';
 import { DefaultAzureCredential } from '@azure/identity';
@@ -34,7 +34,7 @@ function fail(message: string, exitCode = 2): never {
 }
 
 function createClient(): EventHubConsumerClient {
-  const retryOptions = { retryDelayInMs: 1_000 }; // else 30 s: all the notice that a Spot VM gets
+  const retryOptions = { retryDelayInMs: 1_000 }; // the default, 30 s, is all the notice a Spot VM gets
   const options = { ...(customEndpointAddress && { customEndpointAddress }), retryOptions };
   if (!connectionString)
     return new EventHubConsumerClient(group, namespace, hub, new DefaultAzureCredential(), options);

@@ -46,7 +46,7 @@ export function parseEventData(message: EventDataLike): Message {
   if (!isObject(message)) return invalid('message', `expected an object with a body, found ${show(message)}`);
   const { body, sequenceNumber } = message;
   const properties = message.properties ?? {};
-  const contentType = headerText(message.contentType) ?? '';
+  const contentType = asText(message.contentType) ?? '';
   const where = sequenceNumber === undefined ? 'message' : `message with sequence number ${sequenceNumber}`;
   const attribute = (name: string): unknown => properties[`cloudEvents:${name}`] ?? properties[`cloudEvents_${name}`];
   const type = attribute('type');
@@ -86,10 +86,10 @@ export function parseHttp(request: HttpRequestLike): readonly Message[] {
 function headerOf(headers: HttpRequestLike['headers'], name: string): string | undefined {
   if (typeof headers.get === 'function') return (headers as Headers).get(name) ?? undefined;
   const value = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
-  return Array.isArray(value) ? value.join(', ') : headerText(value);
+  return Array.isArray(value) ? value.join(', ') : asText(value);
 }
 
-const headerText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+const asText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 const isMediaType = (contentType: string, wanted: string): boolean =>
   contentType.split(';')[0]?.trim().toLowerCase() === wanted;
