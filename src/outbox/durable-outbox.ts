@@ -30,7 +30,7 @@ import type { OutboxFile } from './store/outbox-file.ts';
 import { resumed } from './store/position-mark.ts';
 import type { StoredObserver } from './store/state-store.ts';
 import { isWorthStoring, newState, writeChecked } from './store/state-store.ts';
-import { WriteBuffer } from './write-buffer.ts';
+import { observerRow, WriteBuffer } from './write-buffer.ts';
 
 /** While nothing can be written, deliveries alone do not try the disk more often than this. */
 const retryEveryMs = 1_000;
@@ -121,7 +121,7 @@ class DurableOutbox implements Outbox {
 
   rememberObserver(observer: Observer, bootId: string | null): void {
     this.#observer = { observer, bootId };
-    this.#buffer.writeLater('observer', (db) => writeChecked(db, 'observer', JSON.stringify({ observer, bootId })));
+    this.#buffer.writeLater(observerRow, (db) => writeChecked(db, 'observer', JSON.stringify({ observer, bootId })));
     this.#write();
   }
 

@@ -9,6 +9,8 @@ import type { Tombstone } from './store/tombstones.ts';
 const mostTombstones = 1_000;
 /** An outcome of an approval has a record, and a hundred requests are answered at a time. */
 const mostRows = 1_000;
+/** The one that is never dropped: without it the next start would take this VM for another. */
+export const observerRow = 'observer';
 
 /**
  * All that happened since the last commit. Usually empty: it fills for the moment of a commit, and for as long as the disk
@@ -40,8 +42,9 @@ export class WriteBuffer {
   writeLater(about: string, write: (db: DatabaseSync) => void): void {
     this.rows.delete(about);
     this.rows.set(about, write);
-    const [oldest = about] = this.rows.keys();
-    if (this.rows.size > mostRows) this.rows.delete(oldest);
+    if (this.rows.size <= mostRows) return;
+    const oldest = this.rows.keys().find((key) => key !== observerRow);
+    this.rows.delete(oldest ?? about);
   }
 
   settle(sink: string, updates: readonly DeliveryUpdate[], at: string): void {

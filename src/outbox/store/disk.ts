@@ -241,7 +241,8 @@ export class Disk {
   /** On a disk that takes no writes: what the file holds is known and sent, and updates of it stay in memory. @throws OutboxTooNew */
   #openReadOnly(): void {
     try {
-      this.#file = new OutboxFile(openReadable(this.#layout), null);
+      const opened = openReadable(this.#layout);
+      this.#file = closedOnError(opened.db, () => new OutboxFile(opened, null));
     } catch (error) {
       if (error instanceof OutboxTooNew) throw error;
     }

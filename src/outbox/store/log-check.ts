@@ -1,5 +1,5 @@
-import { constants, readFileSync, writeFileSync } from 'node:fs';
-import { attempt, withFile } from './files.ts';
+import { constants, existsSync, readSync, writeSync } from 'node:fs';
+import { withFile } from './files.ts';
 
 /**
  * SQLite's write-ahead log, read beside SQLite: https://www.sqlite.org/fileformat2.html#the_write_ahead_log
@@ -12,7 +12,8 @@ interface Log {
   readonly pageBytes: number;
   /** Without a sound header SQLite reads nothing of the log. */
   readonly isHeaderSound: boolean;
-  readonly frames: readonly Frame[];
+  /** Read one after the other: a reader that blocks SQLite may have let the log grow to the size of the outbox. */
+  readonly frames: Iterable<Frame>;
 }
 
 interface Frame {
@@ -36,64 +37,84 @@ const formatVersion = 3_007_000;
  * after that the beginning of another one, which SQLite writes only when the first is on disk. No kill and no power cut
  * leaves that. Damage in the last transaction looks like one that was cut off: only `position-mark.ts` distinguishes them.
  */
-export function hasLostCommits(path: string): boolean {
-  const log = readLog(path);
-  let isBroken = log?.isHeaderSound === false;
-  let isCommitLost = false;
-  for (const { isSound, bytes } of log?.frames ?? []) {
-    if (isCommitLost) return true;
-    isBroken ||= !isSound;
-    isCommitLost = isBroken && pagesAfterCommit(bytes) > 0;
-  }
-  return false;
-}
+export const hasLostCommits = (path: string): boolean =>
+  readLog(path, ({ isHeaderSound, frames }) => {
+    let isBroken = !isHeaderSound;
+    let isCommitLost = false;
+    for (const { isSound, bytes } of frames) {
+      if (isCommitLost) return true;
+      isBroken ||= !isSound;
+      isCommitLost = isBroken && pagesAfterCommit(bytes) > 0;
+    }
+    return false;
+  }) ?? false;
 
 /** Writes a log with the sound frames of this one, so that only the pages in the others are of an earlier commit. */
 export function copySoundFrames(path: string, to: string): void {
-  const log = readLog(path);
-  if (!log) return;
-  const header = Buffer.alloc(headerBytes);
-  for (const [n, word] of [littleEndian, formatVersion, log.pageBytes].entries()) header.writeUInt32BE(word, 4 * n);
-  let sum = checksum(header.subarray(0, 24), false);
-  sum.copy(header, 24);
-  const sound: Buffer[] = [];
-  for (const { isSound, bytes } of log.frames) {
-    if (isSound) sound.push(bytes);
-    // The transaction ends all the same, with the frame before.
-    else if (pagesAfterCommit(bytes) > 0) sound.at(-1)?.writeUInt32BE(pagesAfterCommit(bytes), 4);
-  }
-  for (const frame of sound) {
-    frame.fill(0, 8, 16); // Its salts, which are those of the header.
-    sum = frameSum(frame, false, sum);
-    sum.copy(frame, 16);
-  }
-  writeFileSync(to, Buffer.concat([header, ...sound]), { flag: 'wx', mode: 0o600 });
+  readLog(path, ({ pageBytes, frames }) =>
+    withFile(to, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, (fd) => {
+      const header = Buffer.alloc(headerBytes);
+      for (const [n, word] of [littleEndian, formatVersion, pageBytes].entries()) header.writeUInt32BE(word, 4 * n);
+      let sum = checksum(header.subarray(0, 24), false);
+      sum.copy(header, 24);
+      writeSync(fd, header);
+      const write = (frame: Buffer): void => {
+        frame.fill(0, 8, 16); // Its salts, which are those of the header.
+        sum = frameSum(frame, false, sum);
+        sum.copy(frame, 16);
+        writeSync(fd, frame);
+      };
+      let held: Buffer | null = null;
+      for (const { isSound, bytes } of frames) {
+        if (isSound) {
+          if (held) write(held);
+          held = bytes;
+          // The transaction ends all the same, with the frame before.
+        } else if (pagesAfterCommit(bytes) > 0) held?.writeUInt32BE(pagesAfterCommit(bytes), 4);
+      }
+      if (held) write(held);
+    }),
+  );
 }
 
-/** Null where there is no log, or none that ever had a beginning. SQLite keeps it at a few MB; 4 MB take 15 ms. */
-function readLog(path: string): Log | null {
-  const log = attempt(() => withFile(path, constants.O_RDONLY, (fd) => readFileSync(fd)));
-  if (!log || log.length < headerBytes + frameHeaderBytes) return null;
-  if (log.subarray(0, headerBytes).every((byte) => byte === 0)) return null;
-  const isBigEndian = log.readUInt32BE(0) === bigEndian;
-  let sum = checksum(log.subarray(0, 24), isBigEndian);
-  const isHeaderSound = sum.equals(log.subarray(24, 32));
-  // Of a header that is not sound nothing is believed: the first frame has the salts, and every outbox has these pages.
-  const saltsAt = isHeaderSound ? 16 : headerBytes + 8;
-  const pageBytes = isHeaderSound ? log.readUInt32BE(8) : 4096;
-  const frames: Frame[] = [];
-  for (let at = headerBytes; at + frameHeaderBytes + pageBytes <= log.length; at += frameHeaderBytes + pageBytes) {
-    const bytes = log.subarray(at, at + frameHeaderBytes + pageBytes);
-    // Frames that an earlier log left behind this one have other salts; one bad bit changes one salt only.
-    const areSame = [0, 4].map((n) => log.readUInt32BE(saltsAt + n) === bytes.readUInt32BE(8 + n));
-    if (!areSame.includes(true)) break;
-    // Where the header is bad nothing proves the first frame, and it is taken as it is.
-    const stored = bytes.subarray(16, frameHeaderBytes);
-    const isProven = (!isHeaderSound && at === headerBytes) || frameSum(bytes, isBigEndian, sum).equals(stored);
-    frames.push({ isSound: isProven && !areSame.includes(false), bytes });
+/** Null where there is no log, or none that ever had a beginning. 4 MB take 15 ms. @throws the error of a disk that cannot be read. */
+function readLog<T>(path: string, work: (log: Log) => T): T | null {
+  if (!existsSync(path)) return null;
+  return withFile(path, constants.O_RDONLY, (fd) => {
+    const start = Buffer.alloc(headerBytes + frameHeaderBytes);
+    if (readSync(fd, start, 0, start.length, 0) < start.length) return null;
+    const header = start.subarray(0, headerBytes);
+    if (header.every((byte) => byte === 0)) return null;
+    const isHeaderSound = checksum(header.subarray(0, 24), isBigEndian(header)).equals(header.subarray(24));
+    // Of a header that is not sound nothing is believed: the first frame has the salts, and every outbox has these pages.
+    const saltsAt = isHeaderSound ? 16 : headerBytes + 8;
+    const pageBytes = isHeaderSound ? header.readUInt32BE(8) : 4096;
+    const salts = start.subarray(saltsAt, saltsAt + 8);
+    return work({ pageBytes, isHeaderSound, frames: framesOf(fd, header, { pageBytes, isHeaderSound, salts }) });
+  });
+}
+
+const isBigEndian = (header: Buffer): boolean => header.readUInt32BE(0) === bigEndian;
+
+/** Frames that an earlier log left behind this one have other salts; one bad bit changes one salt only. */
+function* framesOf(
+  fd: number,
+  header: Buffer,
+  { pageBytes, isHeaderSound, salts }: { pageBytes: number; isHeaderSound: boolean; salts: Buffer },
+): Generator<Frame> {
+  const length = frameHeaderBytes + pageBytes;
+  let sum = checksum(header.subarray(0, 24), isBigEndian(header));
+  for (let at = headerBytes; ; at += length) {
+    const bytes = Buffer.alloc(length);
+    if (readSync(fd, bytes, 0, length, at) < length) return;
+    const areSame = [0, 4].map((n) => salts.readUInt32BE(n) === bytes.readUInt32BE(8 + n));
+    if (!areSame.includes(true)) return;
+    // Where the header is bad nothing proves the first frame, and it is taken as it is. A copy: the caller may change the frame.
+    const stored = Buffer.from(bytes.subarray(16, frameHeaderBytes));
+    const isProven = (!isHeaderSound && at === headerBytes) || frameSum(bytes, isBigEndian(header), sum).equals(stored);
+    yield { isSound: isProven && !areSame.includes(false), bytes };
     sum = stored;
   }
-  return { pageBytes, isHeaderSound, frames };
 }
 
 /** Of a frame: the first words of its header, and its page; it continues that of the frame before. */

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, linkSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, linkSync, rmSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Recovery } from '../outbox.ts';
 import { connect, connectReadOnly, readIn } from './connection.ts';
@@ -80,9 +80,11 @@ function lostInLog(layout: Layout): string | null {
  * @returns whether it replaced one that was lost.
  */
 function makePresent(layout: Layout, options: CreateOptions): boolean {
-  if (existsSync(layout.outbox)) {
+  // An error other than its absence is thrown: nothing may replace a file that a disk does not show for a moment.
+  const found = statSync(layout.outbox, { throwIfNoEntry: false });
+  if (found) {
     rmSync(layout.replacement, { force: true });
-    return sizeOf(layout.outbox) === 0 && replace(layout, options, 'it has a length of zero');
+    return found.size === 0 && replace(layout, options, 'it has a length of zero');
   }
   const isReplaced = existsSync(layout.replacement);
   const orphans = withCompanions(layout.outbox).some((path) => existsSync(path));

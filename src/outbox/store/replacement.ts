@@ -1,4 +1,14 @@
-import { constants, existsSync, fsyncSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { emptyState, type LifecycleState } from '../../lifecycle/state.ts';
@@ -40,7 +50,7 @@ export function createReplacement(
 /** The one step that makes a replacement the outbox. */
 export function installReplacement(layout: Layout): void {
   renameSync(layout.replacement, layout.outbox);
-  sync(layout.directory);
+  syncDirectory(layout.directory);
 }
 
 /**
@@ -63,9 +73,9 @@ function build(layout: Layout, write: (path: string) => void): void {
   const building = `${layout.replacement}.unfinished`;
   for (const path of withCompanions(building)) rmSync(path, { force: true });
   write(building);
-  sync(building, constants.O_RDWR); // Windows flushes only what is open for writing.
+  withFile(building, constants.O_RDWR, fsyncSync); // Windows flushes only what is open for writing.
   renameSync(building, layout.replacement);
-  sync(layout.directory);
+  syncDirectory(layout.directory);
 }
 
 /** `corrupt`: it could not be read. `archived`: it belongs to another VM. */
@@ -95,7 +105,7 @@ export function quarantine(layout: Layout, kind: QuarantineKind, at: Date): stri
   for (const path of withCompanions(layout.outbox)) {
     if (existsSync(path)) renameSync(path, join(folder, basename(path)));
   }
-  sync(layout.directory);
+  syncDirectory(layout.directory);
   const folders = readdirSync(layout.directory).filter((name) => name.startsWith(`${kind}-`));
   for (const name of folders.sort().slice(0, -keptFolders)) {
     rmSync(join(layout.directory, name), { recursive: true, force: true });
@@ -103,7 +113,16 @@ export function quarantine(layout: Layout, kind: QuarantineKind, at: Date): stri
   return folder;
 }
 
-/** Of a directory: makes renames survive a power cut. Windows cannot do that, and journals them by itself. */
-function sync(path: string, flags: number = constants.O_RDONLY): void {
-  if (process.platform !== 'win32' || flags !== constants.O_RDONLY) withFile(path, flags, (fd) => fsyncSync(fd));
+/**
+ * Makes renames in a directory survive a power cut. Its own name may be a symbolic link. Windows cannot do that, and journals them by
+ * itself.
+ */
+function syncDirectory(directory: string): void {
+  if (process.platform === 'win32') return;
+  const fd = openSync(directory, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
 }

@@ -2,7 +2,7 @@ import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import type { LifecycleState } from '../../lifecycle/state.ts';
 import type { Salvaged } from '../outbox.ts';
-import { attempt } from './files.ts';
+import { attempt, isDone } from './files.ts';
 import { reconcileCounters } from './sink-store.ts';
 import { all, one } from './sql.ts';
 import {
@@ -111,28 +111,37 @@ function inserter(into: DatabaseSync, table: string): (row: Row) => void {
 const mostGuesses = 50_000;
 
 /**
- * Every row that can be read: behind a bad page those from the next row id that can be reached, and where none is found by
- * guessing, because the first page is bad or several are, those that can be read from the end.
+ * Every row that can be read, once: from the front to the first bad page, from the end to the last one, and between them from each
+ * row id that can be reached. A bad page may also give a wrong row id: what is found first counts, and the search never turns back.
  */
-function* soundRows<Found = Row>(from: DatabaseSync, table: string): Generator<Found & { readonly rowid: number }> {
-  type Numbered = Found & { readonly rowid: number };
-  const select = (where: string) => `SELECT rowid AS rowid, * FROM ${table} NOT INDEXED WHERE rowid ${where}`;
-  const forwards = attempt(() => from.prepare(select('>= ? ORDER BY rowid')));
-  let next = Number.NEGATIVE_INFINITY;
-  for (let guesses = 0; forwards && guesses < mostGuesses; guesses += 1) {
-    try {
-      for (const row of forwards.iterate(next)) {
-        [next, guesses] = [Number(row.rowid) + 1, 0];
-        yield row as Numbered;
-      }
-      return;
-    } catch {
-      next = Math.max(next + 1, 1);
+function soundRows<Found = Row>(from: DatabaseSync, table: string): readonly (Found & { readonly rowid: number })[] {
+  const rows = new Map<number, Found & { readonly rowid: number }>();
+  /** Reads from this row id on. Returns the last row id that could be read, and whether there is no further one. */
+  const reader = (order: 'ASC' | 'DESC') => {
+    const sql = `SELECT rowid AS rowid, * FROM ${table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid ${order}`;
+    const query = attempt(() => from.prepare(sql));
+    return (first: number): { last: number | null; isComplete: boolean } => {
+      const read: { last: number | null; isComplete: boolean } = { last: null, isComplete: false };
+      read.isComplete = isDone(() => {
+        for (const row of query?.iterate(first) ?? []) {
+          read.last = Number(row.rowid);
+          if (!rows.has(read.last)) rows.set(read.last, row as Found & { readonly rowid: number });
+        }
+      });
+      return read;
+    };
+  };
+  const readFrom = reader('ASC');
+  const front = readFrom(Number.MIN_SAFE_INTEGER);
+  if (!front.isComplete) {
+    const end = reader('DESC')(Number.MIN_SAFE_INTEGER).last ?? 0;
+    let guesses = 0;
+    for (let next = Math.max(front.last ?? 0, 0) + 1; next < end && guesses < mostGuesses; next += 1) {
+      const { last, isComplete } = readFrom(next);
+      if (isComplete) break;
+      guesses = last === null ? guesses + 1 : 0;
+      next = Math.max(next, last ?? 0);
     }
   }
-  const rest: Numbered[] = [];
-  attempt(() => {
-    for (const row of from.prepare(select('>= ? ORDER BY rowid DESC')).iterate(next)) rest.push(row as Numbered);
-  });
-  yield* rest.reverse();
+  return [...rows.values()].sort((a, b) => a.rowid - b.rowid);
 }

@@ -171,3 +171,28 @@ describe.skipIf(process.platform === 'win32')('a directory that others may write
     expect(statSync(join(harness.directory, 'reserve.bin')).size).toBe(4 * 2 ** 20);
   });
 });
+
+test('a state directory given by a symbolic link is created, recovered and recreated as any other', () => {
+  using harness = createHarness();
+  const link = `${harness.directory}.link`;
+  symlinkSync(harness.directory, link, 'junction');
+  try {
+    const first = harness.open({ directory: link });
+    appendRecords(first);
+    expect(first.storage.trouble).toBeNull();
+    rmSync(join(harness.directory, 'outbox.sqlite'));
+    appendRecords(first);
+    first.maintain();
+    first.close();
+    writeFileSync(join(harness.directory, 'outbox.sqlite'), 'no database');
+    const second = harness.open({ directory: link });
+    appendRecords(second);
+    expect(second.recovery).not.toBeNull();
+    const errors = harness.lines.filter(({ level }) => level === 'error');
+    expect(errors.map(({ fields }) => fields.code)).toEqual(['removed', 'recovered']);
+    second.close();
+    expect(harness.open({ directory: link }).counters().hub).toMatchObject({ accepted: 1 });
+  } finally {
+    rmSync(link, { force: true });
+  }
+});

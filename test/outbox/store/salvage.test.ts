@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
@@ -15,9 +15,26 @@ function leavesOf(file: string, table: string): number[] {
   return found;
 }
 
-function ruin(file: string, page: number): void {
+function ruin(file: string, page: number, byte = 0xee): void {
   const fd = openSync(file, 'r+');
-  writeSync(fd, Buffer.alloc(4096, 0xee), 0, 4096, (page - 1) * 4096);
+  writeSync(fd, Buffer.alloc(4096, byte), 0, 4096, (page - 1) * 4096);
+  closeSync(fd);
+}
+
+/** Flips a bit in the row id of the last cell of a leaf: https://www.sqlite.org/fileformat2.html#b_tree_pages */
+function flipLastRowId(file: string, page: number, bit: number): void {
+  const fd = openSync(file, 'r+');
+  const leaf = Buffer.alloc(4096);
+  readSync(fd, leaf, 0, 4096, (page - 1) * 4096);
+  let at = leaf.readUInt16BE(8 + 2 * (leaf.readUInt16BE(3) - 1));
+  const skipVarint = (): void => {
+    while (leaf.readUInt8(at) >= 0x80) at += 1;
+  };
+  skipVarint(); // The size of its payload.
+  at += 1;
+  skipVarint();
+  leaf.writeUInt8(leaf.readUInt8(at) ^ bit, at);
+  writeSync(fd, leaf, 0, 4096, (page - 1) * 4096);
   closeSync(fd);
 }
 
@@ -84,3 +101,51 @@ test('a ruined first page costs the rows on it and no others, however high their
   expect(kept).toEqual(kept.map((_, n) => 5_000_201 - kept.length + n));
   expect(outbox.recovery?.salvaged).toMatchObject({ stream: true, events: 5, records: kept.length });
 });
+
+test('a ruined page costs the rows on it and no others where positions are far apart', () => {
+  using harness = createHarness();
+  const first = harness.open();
+  for (let n = 0; n < 200; n += 1) {
+    first.append({ ...first.state, position: first.state.position + 1_999 }, []);
+    appendRecords(first, { eventId: `EVENT-${n % 5}` });
+  }
+  first.close();
+  const file = join(harness.directory, 'outbox.sqlite');
+  const leaves = leavesOf(file, 'records');
+  ruin(file, leaves[Math.floor(leaves.length / 2)] ?? 0);
+
+  const outbox = harness.open();
+  const kept = positions(outbox, 'hub');
+  expect(kept.length).toBeGreaterThan(200 - (1.5 * 200) / leaves.length);
+  expect(kept.length).toBeLessThan(200);
+  expect(kept.at(0)).toBe(2_000);
+  expect(kept.at(-1)).toBe(400_000);
+});
+
+test.each([
+  ...[0x08, 0x10, 0x20].map((bit) => ({ table: 'events', bit })),
+  ...[0x08, 0x10, 0x20].map((bit) => ({ table: 'records', bit })),
+])(
+  'salvage ends and keeps the other rows when a row id of $table lost bit $bit before a ruined page',
+  ({ table, bit }) => {
+    using harness = createHarness();
+    const first = harness.open();
+    for (let n = 0; n < 60; n += 1) appendRecords(first, { eventId: `EVENT-${n}`, count: 5 });
+    first.close();
+    const file = join(harness.directory, 'outbox.sqlite');
+    const leaves = leavesOf(file, table);
+    flipLastRowId(file, leaves[1] ?? 0, bit);
+    ruin(file, leaves[2] ?? 0, 0xff);
+
+    const outbox = harness.open();
+    const { stream, events = 0, records = 0 } = outbox.recovery?.salvaged ?? {};
+    const lost = Math.ceil((table === 'events' ? 60 : 300) / (leaves.length - 1)) + 3;
+    expect({ stream, events, records }).toEqual({
+      stream: true,
+      events: expect.any(Number),
+      records: expect.any(Number),
+    });
+    expect(events).toBeGreaterThanOrEqual(table === 'events' ? 60 - lost : 60);
+    expect(records).toBeGreaterThanOrEqual(table === 'records' ? 300 - lost : 300);
+  },
+);
