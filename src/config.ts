@@ -61,6 +61,7 @@ export const imdsApiVersions = [
 const seconds = ' (seconds)';
 const guid = text('a GUID', /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/);
 const nonEmpty = text('text that is not empty', /\S/);
+const absolutePath = text('an absolute path', /^([/\\]|[A-Za-z]:[\\/])/);
 
 const override = (field: string) => orAbsent(nonEmpty, `Overrides \`${field}\` of the instance metadata`);
 const overrides = Object.fromEntries(observerFields.map((field) => [field, override(field)])) as Record<
@@ -113,8 +114,8 @@ export const schema = section({
   }),
   stateDirectory: withDefault(
     '/var/lib/scheduled-events-bridge',
-    nonEmpty,
-    'Directory of the outbox. Default on Windows: `%ProgramData%\\scheduled-events-bridge\\state`',
+    absolutePath,
+    'Directory of the outbox. The packaged service accepts only its default; to use another disk, mount it there. Set it for containers and runs without installation. Default on Windows: `%ProgramData%\\scheduled-events-bridge\\state`',
   ),
   outbox: section({
     maxMegabytes: withDefault(256, wholeNumber(16, 65_536), 'Maximum size of the outbox on disk'),

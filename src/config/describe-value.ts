@@ -13,7 +13,7 @@ export function describeValue(value: unknown): string {
   return json.length > 80 ? `${json.slice(0, 80)}…` : json;
 }
 
-export const notShown = 'a value that is not shown';
+export const notShown = 'invalid (value hidden)';
 
 /** What kind of value it is: all that is said of one that stands where no option is. */
 export function describeKind(value: unknown): string {

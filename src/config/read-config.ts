@@ -61,7 +61,9 @@ export function readConfig(input: {
     if (wrong.has(option)) problems.push(wrongValue(option, settings));
     else problems.push(...readableSecret(option, settings), ...unedited(option, settings));
   }
-  problems.push(...brokenRules(parsed.output));
+  // A sink under a misspelt key is there.
+  const misspelt = problems.some((problem) => /did you mean sinks\b/.test(problem)) ? 'sinks' : null;
+  problems.push(...brokenRules(parsed.output, misspelt));
   if (isInCluster(input.env)) problems.push(...approvals(settings));
   if (!parsed.success || problems.length > 0) return { problems };
   return { config: parsed.output, sourceOf: (path) => settings.values.get(path)?.source ?? null };
@@ -119,9 +121,11 @@ export const ownVariables = (env: NodeJS.ProcessEnv): readonly string[] =>
       name.startsWith(environmentPrefix) && name !== configFileVariable && env[name] && !ofKubernetes.test(name),
   );
 
+const fromVariable = 'the environment variable';
+
 function readVariables(env: NodeJS.ProcessEnv, settings: Settings, problems: string[]): void {
   for (const name of ownVariables(env)) {
-    const source = `the environment variable ${name}`;
+    const source = `${fromVariable} ${name}`;
     const option = optionOfVariable.get(name);
     if (option) {
       settings.values.set(option.path, { value: fromText(option, env[name] ?? ''), source, keepsSecrets: true });
@@ -143,8 +147,16 @@ function optionOf(path: string): Option | undefined {
 function wrongValue(option: Option, { values }: Settings): string {
   const setting = values.get(option.path);
   if (!setting) return `${option.path} is missing: expected ${option.expects}.`;
-  const value = option.isSecret?.(setting.value) ? notShown : describeValue(setting.value);
-  return `${option.path} is ${value} in ${setting.source}: expected ${option.expects}.`;
+  const { value, source } = setting;
+  // A sink that is an option, not a section, has no keys.
+  if (/^sinks\.\w+$/.test(option.path) && isSection(value) && !Array.isArray(value))
+    return `${option.path}.${Object.keys(value)[0]} is not an option (in ${source}); ${option.path} has none.`;
+  const shown = option.isSecret?.(value) ? notShown : describeValue(value);
+  const isListVariable = option.kind.type === 'array' && source.startsWith(fromVariable);
+  const expected = `${option.expects}${isListVariable ? ', separated by commas or as a JSON list' : ''}`;
+  return shown === notShown
+    ? `${option.path} in ${source} is ${notShown}: expected ${expected}.`
+    : `${option.path} is ${shown} in ${source}: expected ${expected}.`;
 }
 
 function readableSecret({ path, isSecret }: Option, { values }: Settings): readonly string[] {
@@ -162,16 +174,18 @@ function unedited({ path }: Option, { values }: Settings): readonly string[] {
   const section = sectionAt.get(path.slice(0, Math.max(path.lastIndexOf('.'), 0)));
   if (!setting || !section) return [];
   const key = path.slice(path.lastIndexOf('.') + 1);
-  return placeholdersLeft(key, setting.value, Object.values(section.samples)).map(
-    (word) => `${path} still has the placeholder ${word} in ${setting.source}: replace it.`,
-  );
+  const words = placeholdersLeft(key, setting.value, Object.values(section.samples));
+  const [what, them] = words.length === 1 ? ['placeholder', 'it'] : ['placeholders', 'them'];
+  return words.length === 0
+    ? []
+    : [`${path} still has the ${what} ${words.join(', ')} in ${setting.source}: replace ${them}.`];
 }
 
 /** Rules between options; checked even when single values are wrong. */
-function brokenRules(config: unknown): readonly string[] {
+function brokenRules(config: unknown, except: string | null): readonly string[] {
   return sections.flatMap(({ path, rules }) => {
     const section = valueAt(config, path);
-    if (!isSection(section) || !isSection(config)) return [];
+    if (path === except || !isSection(section) || !isSection(config)) return [];
     return rules.map(({ problem }) => problem(section, config)).filter((problem) => problem !== null);
   });
 }

@@ -43,7 +43,7 @@ export function sampleConfiguration(sinks: readonly ConfigurableSink[], authenti
       $schema: `./${schemaFile}`,
       $comment: [
         ...(chosen.some(({ values }) => Object.keys(values).length > 0) ? [replace] : []),
-        'Keys that are left out have their defaults.',
+        'Omitted keys use their defaults.',
         'scheduled-events-bridge check --config <this file> reports its problems and how to fix them.',
       ],
       sinks: { ...(leaves.length > 0 && { $comment: leaves }), ...Object.fromEntries(sections) },
@@ -55,7 +55,7 @@ export function sampleConfiguration(sinks: readonly ConfigurableSink[], authenti
   };
 }
 
-const replace = 'Replace what stands in capital letters, and the id dcr-ffff…: the bridge does not start before.';
+const replace = 'Replace the words in capitals and the id dcr-ffff…; the bridge does not start until you do.';
 
 const optionAt = (path: string) => options.find((option) => option.path === path);
 

@@ -47,7 +47,7 @@ const isEmptyObject = (value: unknown): boolean =>
 export const presence = v.pipe(
   v.union([v.boolean(), v.custom<object>(isEmptyObject)]),
   v.transform((value) => (value === false ? null : {})),
-  expects('an empty object, {}'),
+  expects('{} or true'),
 ) as Schema<Readonly<Record<string, never>> | null>;
 
 /** A pattern for `word` in any letter case. */

@@ -15,6 +15,9 @@ export function suggestKey(path: string): string | undefined {
     siblings.map((known) => split(known).key),
   );
   if (near !== undefined) return section === '' ? near : `${section}.${near}`;
+  const sinks = paths.filter((known) => split(known).section === 'sinks').map((known) => split(known).key);
+  const sink = section === '' ? closest(key, sinks) : undefined;
+  if (sink !== undefined) return `sinks.${sink}`;
   return only((known) => known.endsWith(`.${path}`)) ?? only((known) => split(known).key === key);
 }
 

@@ -60,10 +60,10 @@ export const eventHubsSection = withSamples(
     {
       fullyQualifiedNamespace: orNull(
         text(
-          'the full host name of the namespace, as myns.servicebus.windows.net, optionally with a port',
+          'the full host name of the namespace, such as myns.servicebus.windows.net, optionally with a port',
           /^(?=localhost|.*[.:])[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:\d{1,5})?$/,
         ),
-        'Event Hubs namespace, as `x.servicebus.windows.net`. Either this or `connectionString`',
+        'Event Hubs namespace, such as `x.servicebus.windows.net`. Either this or `connectionString`',
       ),
       connectionString: orNull(
         text(

@@ -71,11 +71,11 @@ export const httpSection = withSamples(
       ),
       headerFile: orNull(
         text('text that is not empty', /\S/),
-        'File with one header as `Name: value` to authenticate with, as `Authorization: …` or `aeg-sas-key: …`. Read for each request, so that it can be replaced. Refused where others can read it',
+        'File with one header as `Name: value` to authenticate with, such as `Authorization: …` or `aeg-sas-key: …`. Read for each request, so that it can be replaced. Refused where others can read it',
       ),
       tokenScope: orNull(
         text('a scope that ends with /.default', /^[a-z][a-z0-9+.-]*:\/\/[^\s]+\/\.default$/),
-        'Instead of a header: scope of a token of the managed identity, as `https://eventgrid.azure.net/.default`',
+        'Instead of a header: scope of a token of the managed identity, such as `https://eventgrid.azure.net/.default`',
       ),
       allowInsecure: withDefault(false, flag, 'Allow an http:// URL of another machine'),
     },
