@@ -30,7 +30,7 @@ export const addApproveWith =
     const command = program
       .command(approveRequest)
       .description('let Azure start an event now, for every VM that it names, whatever its type')
-      .argument('<event-id>', 'EventId, as records, status and the log give it')
+      .argument('<event-id>', 'EventId, as shown in records, status and the log')
       .option(...configFileOption)
       .option('-y, --yes', 'do not ask');
     describeVerb(command, 'imdsFailed', 'noOutbox', 'notDone', 'alreadyRunning', 'newerOutbox', 'configuration').action(
@@ -117,7 +117,7 @@ function notListed(eventId: string, events: readonly ScheduledEvent[]): string {
     const { eventType, eventStatus, resources } = event;
     return `  ${event.eventId}  ${eventType ?? 'unknown type'}  ${eventStatus ?? ''}  ${resources?.join(', ') ?? ''}`;
   });
-  const listed = lines.length === 0 ? 'Nothing is listed.' : `Listed:\n${lines.map(plainLine).join('\n')}`;
+  const listed = lines.length === 0 ? 'No events are listed.' : `Listed:\n${lines.map(plainLine).join('\n')}`;
   return `Azure lists no event ${plain(eventId)}. ${listed}`;
 }
 
@@ -125,7 +125,7 @@ const plainLine = (line: string): string => `  ${plain(line)}`;
 
 const effects: Readonly<Record<string, string>> = {
   Freeze: 'the VM stands still for some seconds; memory and open files are kept',
-  Reboot: 'the VM is restarted; what is only in memory is lost',
+  Reboot: 'the VM is restarted; anything held only in memory is lost',
   Redeploy: 'the VM moves to another host; what is on temporary disks is lost',
   Preempt: 'the Spot VM is deleted; what is on temporary disks is lost',
   Terminate: 'the VM is deleted',
@@ -153,7 +153,7 @@ function pageOf(event: ScheduledEvent, vmName: string | null, now: Date): string
   const whom = names.length === 1 ? `for ${names[0]}` : `for all ${names.length} VMs`;
   const others = vmName === null || names.some(isUs) ? '' : ' This VM is not among them.';
   const table = rows.map(([title, text]) => `  ${title.padEnd(12)} ${plain(text)}\n`).join('');
-  return `${table}Approving lets Azure start it at once, ${plain(whom)}, and cannot be taken back.${others}\n`;
+  return `${table}Approving lets Azure start it at once, ${plain(whom)}, and cannot be undone.${others}\n`;
 }
 
 function distanceOf(notBefore: string, now: Date): string {

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { platformPaths } from '../config/config-file.ts';
 import { describeExitCodes, type ExitReason } from './exit-codes.ts';
 
@@ -15,7 +15,14 @@ export interface CommandContext {
 export const configFileOption = [
   '-c, --config <file>',
   `configuration file (default: SCHEDULED_EVENTS_BRIDGE_CONFIG, else ${platformPaths(process.platform, process.env).configFile})`,
+  fileName,
 ] as const;
+
+/** An empty variable of a shell must not stand for the default. */
+export function fileName(text: string): string {
+  if (text === '') throw new InvalidArgumentError('--config needs a file name.');
+  return text;
+}
 
 /** Adds one verb to the program. Its file imports what is heavy only when the verb is run. */
 export type Verb = (program: Command, commandContext: CommandContext) => void;

@@ -23,6 +23,13 @@ export function createCommandLine(
     .configureOutput({ writeOut: commandContext.print, outputError: () => {} })
     .exitOverride();
   describeVerb(program, ...exitReasons);
+  // Help is printed before an unknown command would be refused.
+  program.addHelpText('beforeAll', ({ command }) => {
+    const [name] = command.args;
+    if (command.commands.length > 0 && name !== undefined && !name.startsWith('-'))
+      command.error(`error: unknown command '${name}'`, { code: 'commander.unknownCommand' });
+    return '';
+  });
   for (const add of verbs) add(program, commandContext);
   for (const command of program.commands) command.copyInheritedSettings(program);
   return program;

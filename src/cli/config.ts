@@ -40,7 +40,7 @@ export const addConfig: Verb = (program, context) => {
         helpText(`
 By destination, the default first: ${sinks.map((sink) => `${sink.name}: ${authenticationsOf(sink).join(', ') || 'none needed'}`).join('; ')}.
 
-A file that a secret belongs in gets mode 0600. An existing file is not changed.`),
+A file meant for a secret is created with mode 0600. An existing file is not changed.`),
       ),
   ).action((chosen: InitOptions) => init(chosen, context));
   describeVerb(
@@ -57,6 +57,8 @@ A file that a secret belongs in gets mode 0600. An existing file is not changed.
 };
 
 function known(name: string, names: readonly string[]): string {
+  const ofKey = sinks.find(({ key }) => key === name)?.name;
+  if (ofKey !== undefined) return ofKey;
   if (names.includes(name)) return name;
   const near = closest(name, names);
   throw new InvalidArgumentError(near ? `did you mean ${near}?` : `expected one of ${names.join(', ')}.`);
@@ -76,7 +78,9 @@ function init({ sink: names, auth, output: file }: InitOptions, context: Command
   const chosen: readonly SinkDescriptor[] = sinks.filter(({ name }) => names.includes(name));
   if (auth !== undefined && !chosen.some((sink) => authenticationsOf(sink).includes(auth))) {
     const able = sinks.filter((sink) => authenticationsOf(sink).includes(auth)).map(({ name }) => name);
-    throw new Failure('usage', `--auth ${auth} is for ${able.join(' and ')}: add --sink ${able[0]}, or leave it out.`);
+    const needsNone = chosen.every((sink) => authenticationsOf(sink).length === 0);
+    const leave = needsNone ? `${names.join(', ')} needs no --auth` : `add --sink ${able[0]}, or leave it out`;
+    throw new Failure('usage', `--auth ${auth} is for ${able.join(', ')}: ${leave}.`);
   }
   const { document, holdsSecret } = sampleConfiguration(chosen, auth ?? null);
   write(document, file, holdsSecret ? 0o600 : 0o644, context);

@@ -27,7 +27,8 @@ async function emitTest(
   const { directory } = stateDirectoryOf(options, env);
   const answer = await ask(directory, stop);
   if (!answer.ok) throw new Failure('notDone', answer.message);
-  print(options.json ? `${JSON.stringify(answer)}\n` : whereToFind(answer));
+  // The service repeats the sentence as `says`, for a command of 0.1.0.
+  print(options.json ? `${JSON.stringify({ ...answer, says: undefined })}\n` : whereToFind(answer));
 }
 
 async function ask(directory: string, signal: AbortSignal): Promise<EmitTestAnswer> {

@@ -4,7 +4,7 @@ import { twoColumns } from './wrap.ts';
 
 const ownCodes = {
   ok: { code: 0, meaning: 'done, or stopped by SIGTERM or SIGINT' },
-  unexpected: { code: 1, meaning: 'something unexpected; a service manager should start it again' },
+  unexpected: { code: 1, meaning: 'unexpected error' },
   usage: { code: 2, meaning: 'the command line is wrong' },
   // EX_UNAVAILABLE of sysexits.h. Of the bundle only, which says it before anything else of this program runs.
   nodeTooOld: { code: 69, meaning: 'Node.js is too old; starting again will not help' },
@@ -57,10 +57,18 @@ export class Failure extends Error {
 
 /** For the end of a command's help. */
 export function describeExitCodes(...reasons: readonly ExitReason[]): string {
+  // Those of the service, and of the whole program.
+  const isRun = reasons.includes('nodeTooOld');
+  const again = isRun ? '; of `run`: a service manager should start it again' : '';
   const rows = reasons
-    .map((reason) => [exitCodes[reason].code, exitCodes[reason].meaning] as const)
+    .map(
+      (reason) => [exitCodes[reason].code, exitCodes[reason].meaning + (reason === 'unexpected' ? again : '')] as const,
+    )
     .toSorted(([a], [b]) => a - b);
-  const bySignal = ['130, 143', 'ended at once: by a second SIGINT or SIGTERM, or by one before it was ready'] as const;
+  const bySignal = [
+    '130, 143',
+    `ended at once: by a second SIGINT or SIGTERM${isRun ? ', or by one before it was ready' : ''}`,
+  ] as const;
   const lines = [...rows, bySignal].map(([code, meaning]) => twoColumns(`  ${code}`, meaning, 12));
   return `\nExit codes:\n${lines.join('\n')}\n`;
 }

@@ -31,7 +31,7 @@ export const createProgram = (commandContext: CommandContext): Command =>
     {
       name: 'scheduled-events-bridge',
       description:
-        'Watches the Scheduled Events of the Azure VM it runs on and delivers what happened to the configured sinks.',
+        'Watches the Scheduled Events of the Azure VM it runs on and sends a record of each step to the configured sinks.',
       verbs,
       exitReasons: ['nodeTooOld', 'alreadyRunning', 'newerOutbox', 'configuration'],
     },

@@ -10,7 +10,9 @@ const metadataService = 'http://169.254.169.254';
 export const addRecord: Verb = (program, commandContext) => {
   const command = program
     .command('record')
-    .description('record what the metadata service answers until stopped, for simulate --replay')
+    .description(
+      'record what the metadata service answers until stopped, for scheduled-events-simulator simulate --replay',
+    )
     .argument('<file>', 'a new file, for one line of JSON per change')
     .addOption(
       new Option('--endpoint <url>', 'poll this URL, once a second').default(metadataService).argParser(endpointUrl),
@@ -46,7 +48,9 @@ async function recordTo(file: string, url: string, { print, stop }: CommandConte
       onHeader: ({ vm }) => log(vm ? `VM ${vm.name}` : 'The endpoint does not name its VM.'),
       onChange: ({ seen }) => log(describePoll(seen)),
     });
-    print(`\n${changes} ${changes === 1 ? 'change' : 'changes'} recorded; replay with: simulate --replay ${file}\n`);
+    print(
+      `\n${changes} ${changes === 1 ? 'change' : 'changes'} recorded; replay with: scheduled-events-simulator simulate --replay ${file}\n`,
+    );
   } finally {
     await endpoint.close();
     closeSync(fd);

@@ -9,7 +9,7 @@ import { start } from './start.ts';
 export const addRun: Verb = (program, commandContext) => {
   const command = program
     .command('run')
-    .description('watch Scheduled Events and deliver what happened, until stopped')
+    .description('watch Scheduled Events and send a record of each step to the configured sinks, until stopped')
     .option(...configFileOption);
   describeVerb(command, 'nodeTooOld', 'alreadyRunning', 'newerOutbox', 'configuration').action(
     (options: { readonly config?: string }) => run(options, commandContext),

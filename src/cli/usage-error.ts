@@ -2,5 +2,6 @@
 export function describeUsageError(message: string): string {
   const line = message.replaceAll('\n', ' ').replace(/(?<= is invalid\. )[a-z]/, (letter) => letter.toUpperCase());
   const [, start = line, suggestion = ''] = /^(.*) \((Did you mean [^)]*\?)\)$/.exec(line) ?? [];
-  return `${start} (${suggestion === '' ? '' : `${suggestion} `}--help shows all options)`;
+  const hint = start.endsWith("unknown command 'validate'") ? ': use check --offline' : '';
+  return `${start}${hint} (${suggestion === '' ? '' : `${suggestion} `}--help shows all options)`;
 }

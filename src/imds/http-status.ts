@@ -42,7 +42,7 @@ const between: Advice = (status) =>
   `Something between this VM and the metadata service refuses the request (${status}): it must not go through a proxy.`;
 /** https://learn.microsoft.com/azure/virtual-machines/metadata-security-protocol/overview */
 const guarded: Advice = (status) =>
-  `The metadata service refuses this process (${status}): where the proxy agent on this VM enforces the Metadata Security Protocol, its rules must allow this program; through any other proxy the request must not go.`;
+  `The metadata service refuses this process (${status}): where the proxy agent on this VM enforces the Metadata Security Protocol, its rules must allow this program; the request must not go through any other proxy.`;
 
 const advices: Readonly<Partial<Record<number, Advice>>> = {
   301: redirected,

@@ -47,11 +47,24 @@ export function createPollLog(log: Log, clock: Clock): PollLog {
           ),
         );
       }
-      for (const { eventId, eventType, phase, evidence, notBefore, observerAffected, position } of records) {
+      for (const {
+        eventId,
+        eventType,
+        phase,
+        evidence,
+        notBefore,
+        observerAffected,
+        position,
+        eventsInSight,
+      } of records) {
         const whose = observerAffected ? 'this VM' : 'other VMs';
+        const what =
+          phase === 'Snapshot'
+            ? `Snapshot of the open events: ${eventsInSight?.length ?? 0}`
+            : `${eventType ?? 'An event'} of ${whose}: ${phase}`;
         log.info(
           { eventId, eventType, phase, evidence, notBefore, observerAffected, position },
-          `${eventType ?? 'An event'} of ${whose}: ${phase} (${evidence.join(', ')})`,
+          `${what} (${evidence.join(', ')})`,
         );
       }
     },

@@ -19,5 +19,5 @@ export const createTryNow =
     const held = waiting.filter(({ pending }) => pending > 0);
     if (held.length === 0) return { ok: true, message: 'Nothing is waiting for delivery.' };
     const names = held.map(({ sink: name, pending }) => `${pending} for ${labelOf(name)}`).join(', ');
-    return { ok: true, message: `Trying now: ${names}. status shows what comes of it.` };
+    return { ok: true, message: `Trying now: ${names}. Run status to see the result.` };
   };

@@ -162,7 +162,7 @@ describe('the command approve', () => {
       'Platform',
       '(in 15 min)',
       'web_0 (this VM), web_1',
-      'Approving lets Azure start it at once, for all 2 VMs, and cannot be taken back.',
+      'Approving lets Azure start it at once, for all 2 VMs, and cannot be undone.',
       'Azure accepted it: the Redeploy starts now for web_0, web_1.',
     ]) {
       expect(printed).toContain(shown);

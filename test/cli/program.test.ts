@@ -41,6 +41,20 @@ const mistakes: readonly { args: readonly string[]; env?: NodeJS.ProcessEnv; mes
     message: /^error: unknown command 'runn' \(Did you mean run\? --help shows all options\)\n$/,
     ends: 'usage',
   },
+  { args: ['bogus', '--help'], message: /^error: unknown command 'bogus' /, ends: 'usage' },
+  {
+    args: ['config', 'validate'],
+    message: /^error: unknown command 'validate': use check --offline \(--help shows all options\)\n$/,
+    ends: 'usage',
+  },
+  { args: ['config', 'validate', '--help'], message: /^error: unknown command 'validate': use check /, ends: 'usage' },
+  { args: ['run', '--config', ''], message: /--config needs a file name\./, ends: 'usage' },
+  { args: ['status', '--config', ''], message: /--config needs a file name\./, ends: 'usage' },
+  {
+    args: ['config', 'init', '--sink', 'stdout', '--auth', 'managed-identity'],
+    message: /^--auth managed-identity is for event-hubs, http, log-analytics: stdout needs no --auth\.\n$/,
+    ends: 'usage',
+  },
   {
     args: ['outbox', 'list', '--limit', '0'],
     message: /is invalid\. Expected a whole number from 1 on\. \(--help shows all options\)\n$/,

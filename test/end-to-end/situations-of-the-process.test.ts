@@ -74,7 +74,7 @@ const anEvent: readonly Situation[] = [
       stage.bridge.kill('SIGTERM');
       expect(await stage.bridge.exited).toMatchObject({ code: 0 });
     },
-    message: /^Not running: nothing has been watched since \d\d:\d\d UTC\. Start the service .*systemctl start/,
+    message: /^Not running: no events polled since \d\d:\d\d UTC\. Start the service .*systemctl start/,
     status: 20,
     check: 0,
     checkPrints: /WARNING +service .*No service runs/,
@@ -88,7 +88,7 @@ const anEvent: readonly Situation[] = [
       await stage.bridge.exited;
       expect(readdirSync(stage.directory)).toContain('status.sock');
     },
-    message: /^Not running: nothing has been watched since /,
+    message: /^Not running: no events polled since /,
     page: /^Last document +\d+ s ago \(.*, as stored\)/m,
     status: 20,
     check: 0,

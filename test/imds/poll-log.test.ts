@@ -71,6 +71,19 @@ describe('the log of a poll cycle', () => {
     expect(lines).toEqual(['info Freeze of this VM: Started (said-by-azure)']);
   });
 
+  test('the list of open events in a new stream is of no VM', () => {
+    const { lines, pollLog } = listen();
+    const record = sampleRecord({
+      eventType: null,
+      phase: 'Snapshot',
+      evidence: ['new-stream'],
+      observerAffected: false,
+      eventsInSight: ['event-1', 'event-2'],
+    });
+    pollLog.polled({ pollResult: unchanged, records: [record] }, pace);
+    expect(lines).toEqual(['info Snapshot of the open events: 2 (new-stream)']);
+  });
+
   test('a Retry-After that is not followed is logged', () => {
     const { lines, pollLog } = listen();
     pollLog.polled({ pollResult: unchanged, records: [] }, { waitMs: 5000, cappedMs: 600_000 });

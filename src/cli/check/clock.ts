@@ -19,7 +19,7 @@ export function clockFinding(offset: number | null, platform: NodeJS.Platform): 
   if (offset === null) return notProven(what, 'The answer of the metadata service had no date.');
   const seconds = Math.abs(offset);
   const off = `The clock of this VM is ${formatDuration(seconds)} ${offset > 0 ? 'behind' : 'ahead of'} that of Azure`;
-  if (seconds <= noticeableSeconds) return ok(what, 'The clock of this VM is that of Azure, to within two seconds.');
+  if (seconds <= noticeableSeconds) return ok(what, "The VM clock is within 2 s of Azure's.");
   if (seconds <= refusedSeconds) {
     return warning(what, `${off}: times in records are wrong by that much.`, setClock(platform));
   }

@@ -6,8 +6,8 @@ import type { CheckOptions } from './run-checks.ts';
 const form = `
 A line is "ok" (verified), "WARNING" (works, review it), "PROBLEM" (does not work until fixed) or "not proven", with its
 reason; below it, after $, the command that fixes it or shows more, for bash or PowerShell. The exit code is that of the first
-problem; warnings and what is not proven end with 0. It runs beside the service and changes nothing, except that asking the
-metadata service for events turns them on for this VM, as the service does.
+problem; warnings and what is not proven end with 0. It runs beside the service and changes nothing, except that polling
+Scheduled Events turns them on for this VM and its whole scale set or availability set, as the service does.
 
 --json prints one object: reportVersion (2), bridgeVersion, at, offline, verdict (ok, warning, problem), exitCode, counts, and
 findings: a list of what, verdict (ok, warning, problem, not-proven), message, and remedy (a command or null).
@@ -22,7 +22,7 @@ export const addCheck: Verb = (program, commandContext) => {
     )
     .option(...configFileOption)
     .option('--json', 'print one JSON object instead of lines')
-    .option('--offline', 'only what needs no network')
+    .option('--offline', 'skip checks that need the network')
     .option('--write', 'also send a test record to each sink, marked isTest')
     .addHelpText('after', helpText(form));
   describeVerb(

@@ -155,7 +155,9 @@ function directory(seen: DiskSeen, { nameOf }: On): Finding {
     const remedy = isDenied && exists ? `chmod u+rwx ${path}` : `ls -ld ${path} ${dirname(path)}`;
     return problem(what, `Nothing can be written in the state directory: ${trouble.reason}.`, remedy);
   }
-  if (!exists) return ok(what, `${path} is not there yet: the service makes it at its first start.`);
+  if (!exists && seen.freeBytes < leastFreeBytes)
+    return notProven(what, `${path} does not exist, and its file system has no room for it: see disk.space.`);
+  if (!exists) return ok(what, `${path} does not exist yet; the service creates it at its first start.`);
   if (account !== null && uid !== 0 && (mode & 0o300) !== 0o300) {
     const message = `${path} may not be written by ${nameOf(uid)}, to whom it belongs (mode ${mode.toString(8)}).`;
     return problem(what, message, `sudo chmod u+rwx ${path}`);
@@ -188,7 +190,7 @@ function space({ directory: path, freeBytes, ownBytes }: DiskSeen, { maxMegabyte
   if (freeBytes < leastFreeBytes) {
     return problem(
       what,
-      `${message}: too little to work with. Free some, or set stateDirectory to another disk.`,
+      `${message}: too little to work with. Free some, or mount a larger disk there.`,
       `df -h ${path}`,
     );
   }

@@ -27,7 +27,7 @@ export function identityFindings(
       notProven('identity.which', 'Known only once there is a token.'),
     ];
   }
-  return [ok('identity.token', `Tokens for ${audiences} are given.`), which(tokens, clientId)];
+  return [ok('identity.token', `Tokens were issued for ${audiences}.`), which(tokens, clientId)];
 }
 
 function which(tokens: readonly TokenSeen[], configured: string | null): Finding {

@@ -97,9 +97,9 @@ export function verdictText(
     .join(', ');
   const verdict =
     problems.length > 0
-      ? `${many(problems.length, 'problem')}: ${problems.join(', ')} (exit ${exitCode}); ${others}.`
+      ? `${many(problems.length, 'problem')}: ${[...new Set(problems)].join(', ')} (exit ${exitCode}); ${others}.`
       : `No problem found: ${others}.`;
-  const left = offline ? ' What needs the network was left out (--offline).' : '';
+  const left = offline ? ' Network checks skipped (--offline).' : '';
   return `${wrapped(`${verdict}${left}`, 0, format)}\n`;
 }
 

@@ -98,7 +98,7 @@ function polling(
   }
   if (remark === null) {
     const age = formatDuration(poll.documentAgeSeconds ?? 0);
-    return ok(what, `${runs}; its last document is ${age} old. A second one would be refused (exit code 75).`);
+    return ok(what, `${runs}; its last document is ${age} old. Starting a second one fails (exit code 75).`);
   }
   if (!remark.isProblem) return warning(what, `${runs}; ${remark.message}.`);
   if (!isAnswered) return warning(what, `${runs}. ${remark.message} See imds.document.`);
@@ -126,7 +126,7 @@ function outbox({ report, error, running }: StateSeen, { directory }: StateConte
   if (error instanceof OutboxTooNew) return { ...finding(what, 'problem', error.message), exit: 'newerOutbox' };
   if (error !== null) return unreadable(error, path, running);
   if (report === null && running) return problem(what, noOutboxOfService(directory));
-  if (report === null) return ok(what, `There is no outbox yet: the service makes ${path} at its first start.`);
+  if (report === null) return ok(what, `${path} does not exist yet; the service creates it at its first start.`);
   const { position, bytes, recovery } = report;
   const message = `${path} is sound: ${position === 1 ? '1 record' : `${position} records`} in its stream, ${(bytes / 2 ** 20).toFixed(1)} MB on disk.`;
   if (recovery === null) return ok(what, message);

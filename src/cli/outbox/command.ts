@@ -28,8 +28,9 @@ function addSub(outbox: Command, name: string, description: string): Command {
 const sinkNames = sinks.map(({ name }): string => name);
 
 const sinkOption = () =>
-  new Option('--sink <name>', `only of this destination: ${sinkNames.join(', ')}`).argParser((name) => {
-    if (sinkNames.includes(name)) return name;
+  new Option('--sink <name>', `only this destination: ${sinkNames.join(', ')}`).argParser((name) => {
+    const sink = sinks.find((known) => known.name === name || known.key === name);
+    if (sink) return sink.name;
     throw new InvalidArgumentError(`expected one of ${sinkNames.join(', ')}.`);
   });
 
@@ -103,7 +104,7 @@ async function entryAt(directory: string, position: number): Promise<RecordDetai
 }
 
 function addRetry(outbox: Command, { env, print, stop }: CommandContext): void {
-  addSub(outbox, 'retry', 'send dead letters again with the ids that they have, or pending records at once')
+  addSub(outbox, 'retry', 'resend dead letters with unchanged ids, or send pending records now')
     .addArgument(outbox.createArgument('[position]', 'dead letter of one record').argParser(positionArgument))
     .option('--all', 'all dead letters')
     .option('--now', 'send pending records now instead of at the next attempt')
@@ -165,7 +166,7 @@ interface Purging {
 }
 
 function addExport(outbox: Command, { env, print, stop }: CommandContext): void {
-  addRecordOptions(addSub(outbox, 'export', 'print records, oldest first, one JSON document a line'))
+  addRecordOptions(addSub(outbox, 'export', 'print records, oldest first, one JSON document per line'))
     .addOption(sinkOption())
     .addOption(stateOption())
     .action(async ({ sink, state, ...where }: Chosen) => {

@@ -10,13 +10,16 @@ export interface RecordOptions extends Pick<RecordFilter, 'vm' | 'since' | 'unti
 /** Adds {@link RecordOptions}. */
 export function addRecordOptions(command: Command): Command {
   return command
-    .option('--event <id>', 'only of this event')
-    .option('--type <type>', 'only of events of this type, as Freeze or Reboot')
-    .option('--vm <name>', 'only of events that affect this VM')
+    .option('--event <id>', 'only this event')
+    .option('--type <type>', 'only events of this type, such as Freeze or Reboot')
+    .option('--vm <name>', 'only events that affect this VM')
     .addOption(
-      timeOption('--since <time>', 'only observed then or later: 2026-01-31T09:00Z, or a time ago as 90m, 12h, 7d'),
+      timeOption(
+        '--since <time>',
+        'only records observed at or after this time: 2026-01-31T09:00Z, or how long ago, such as 90m, 12h, 7d',
+      ),
     )
-    .addOption(timeOption('--until <time>', 'only observed then or before'));
+    .addOption(timeOption('--until <time>', 'only records observed at or before this time'));
 }
 
 export const recordFilterOf = ({ event, type, vm, since, until }: RecordOptions): RecordFilter => ({

@@ -19,7 +19,7 @@ const listVersion = 1;
 export const listJson = ({ rows, total }: DeliveryList, at: Date): string =>
   `${JSON.stringify({ listVersion, bridgeVersion: version, at: at.toISOString(), total, entries: rows })}\n`;
 
-const head = ['POSITION', 'SINK', 'STATE', 'PHASE', 'OBSERVED AT', 'EVENT', 'TRIES', 'WHY'];
+const head = ['POSITION', 'SINK', 'STATE', 'PHASE', 'OBSERVED AT', 'EVENT', 'FAILED TRIES', 'WHY'];
 
 const cells = ({
   position,

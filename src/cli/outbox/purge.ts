@@ -17,7 +17,9 @@ export async function purgeOutbox(
   const { state, sink, position } = argument;
   const counts = foundIn(directory, () => countDeliveries(directory, { states: [state], sink, position }));
   if (counts.size === 0) {
-    print(`No ${state === 'dead' ? 'dead letters' : 'pending records'} to discard.\n`);
+    const none = state === 'dead' ? 'dead letters' : 'pending records';
+    const noneThere = state === 'dead' ? 'dead letter' : 'pending delivery';
+    print(position === undefined ? `No ${none} to discard.\n` : `No ${noneThere} at position ${position}.\n`);
     return;
   }
   if (!yes && !(await confirmed(whatIsLost(counts, argument), terminal, stop))) {

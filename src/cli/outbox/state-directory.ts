@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { loadConfig } from '../../config/load-config.ts';
+import { fileName } from '../command-context.ts';
 import { Failure } from '../exit-codes.ts';
 
 /** Options that name the state directory of a command. */
@@ -18,10 +19,9 @@ export interface StateDirectory {
 export function addStateDirOptions(command: Command): Command {
   return command
     .addOption(
-      new Option(
-        '-c, --config <file>',
-        'configuration file that names the state directory (default: as for run)',
-      ).conflicts('stateDirectory'),
+      new Option('-c, --config <file>', 'configuration file that names the state directory (default: as for run)')
+        .argParser(fileName)
+        .conflicts('stateDirectory'),
     )
     .option('--state-directory <directory>', 'the state directory itself; no configuration is read then');
 }

@@ -3,6 +3,9 @@ import { describeVerb, type Verb } from '../command-context.ts';
 import { Failure } from '../exit-codes.ts';
 import { addStateDirOptions, type StateDirOptions, stateDirectoryOf } from '../outbox/state-directory.ts';
 
+/** The version of the JSON; it grows when a field is removed. */
+const statusVersion = 1;
+
 /** `status`: the problems of the bridge and how to fix them, from the service itself, else from its state directory. */
 export const addStatus: Verb = (program, { env, print }) => {
   const command = addStateDirOptions(
@@ -17,7 +20,7 @@ export const addStatus: Verb = (program, { env, print }) => {
       const { directory, maxMegabytes } = stateDirectoryOf(options, env);
       const { readStatus } = await import('./status.ts');
       const status = await readStatus(directory, { clock: systemClock, maxMegabytes });
-      if (options.json) print(`${JSON.stringify(status, null, 2)}\n`);
+      if (options.json) print(`${JSON.stringify({ statusVersion, ...status }, null, 2)}\n`);
       else {
         const { statusPage } = await import('./page.ts');
         print(statusPage(status));

@@ -19,7 +19,7 @@ export function statusPage(status: Status): string {
       'Last errors:',
       sinks.flatMap((sink) => (isSaid(sink, verdict) ? [] : errorLine(sink, now))),
     ),
-    list('Worth knowing:', verdict.notes),
+    list('Notes:', verdict.notes),
   ]
     .filter((part) => part !== '')
     .join('\n');
@@ -35,7 +35,12 @@ function headRows(status: Status): string[][] {
     ['Service', serviceWords(status)],
     ['VM', observer ? plain(`${observer.vmName}${where ? ` (${where})` : ''}`) : 'not known yet'],
     ['Last document', documentWords(status)],
-    ['Events', events.length === 0 ? 'none open' : `${events.length} open, ${affecting} of them about this VM`],
+    [
+      'Events',
+      events.length === 0
+        ? 'none open'
+        : `${events.length} open; ${affecting} ${affecting === 1 ? 'affects' : 'affect'} this VM`,
+    ],
     ['Outbox', `${newest}, ${size(outbox.bytes)}${limit}, in ${plain(stateDirectory)}`],
   ];
 }

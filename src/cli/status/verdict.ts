@@ -55,7 +55,7 @@ type Question = (facts: Facts) => string | null;
 const stopped: Question = ({ running, document, at }) => {
   if (running !== false) return null;
   const since = document.lastSeenAt === null ? '' : ` since ${clockTime(document.lastSeenAt, new Date(at))}`;
-  return `Not running: nothing has been watched${since}. Start the service (Linux: systemctl start scheduled-events-bridge) and read its log if it ends again.`;
+  return `Not running: no events polled${since}. Start the service (Linux: systemctl start scheduled-events-bridge) and read its log if it ends again.`;
 };
 
 const hung: Question = ({ answer, stateDirectory, document, at }) => {
@@ -179,7 +179,7 @@ function notesOf({ sinks, approvals, outbox, document, at }: Facts): readonly st
   return [
     ...given.map(
       ({ name, counters: { expired } }) =>
-        `${expired} ${expired === 1 ? 'record was' : 'records were'} discarded before ${sinkName(name)} had ${expired === 1 ? 'it' : 'them'}.`,
+        `${expired} ${expired === 1 ? 'record was' : 'records were'} discarded undelivered (${sinkName(name)}).`,
     ),
     ...(outbox.recovery
       ? [

@@ -39,7 +39,14 @@ const rows: readonly {
     with: { exists: false },
     what: 'disk.directory',
     verdict: 'ok',
-    message: /makes it/,
+    message: /the service creates it/,
+  },
+  {
+    name: 'it does not exist yet, and there is no room for it',
+    with: { exists: false, freeBytes: 0 },
+    what: 'disk.directory',
+    verdict: 'not-proven',
+    message: /^\/state does not exist, and its file system has no room/,
   },
   {
     name: 'the disk is full',

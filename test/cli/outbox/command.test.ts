@@ -55,14 +55,17 @@ describe('outbox list, show and export', () => {
     filled(harness);
     expect((await outboxVerb(harness, 'list')).out).toBe(
       [
-        'POSITION  SINK           STATE    PHASE      OBSERVED AT               EVENT    TRIES  WHY',
-        '       2  log-analytics  dead     Scheduled  2026-03-14T09:26:53.123Z  event-1      1  http-400: no column "Oops"',
-        '       3  event-hubs     pending  Scheduled  2026-03-14T09:26:53.123Z  event-2      0  -',
-        '       3  log-analytics  pending  Scheduled  2026-03-14T09:26:53.123Z  event-2      0  -',
+        'POSITION  SINK           STATE    PHASE      OBSERVED AT               EVENT    FAILED TRIES  WHY',
+        '       2  log-analytics  dead     Scheduled  2026-03-14T09:26:53.123Z  event-1             1  http-400: no column "Oops"',
+        '       3  event-hubs     pending  Scheduled  2026-03-14T09:26:53.123Z  event-2             0  -',
+        '       3  log-analytics  pending  Scheduled  2026-03-14T09:26:53.123Z  event-2             0  -',
         '',
       ].join('\n'),
     );
     expect((await outboxVerb(harness, 'list', '--state', 'dead', '--sink', 'event-hubs')).out).toBe('No records.\n');
+    expect((await outboxVerb(harness, 'list', '--state', 'dead', '--sink', 'logAnalytics')).out).toMatch(
+      /\n +2 {2}log-ana/,
+    );
     expect((await outboxVerb(harness, 'list', '--limit', '1')).out).toMatch(
       /\n2 older ones are not shown: --limit shows more\.\n$/,
     );
@@ -183,7 +186,7 @@ const changes = [
   },
   {
     args: ['purge', '2', '--state', 'pending'],
-    message: 'No pending records to discard.',
+    message: 'No pending delivery at position 2.',
     hub: [3],
     table: [3],
     dead: 1,

@@ -43,6 +43,7 @@ test('the JSON has a stable shape, while the service runs and after it stopped',
   const served = await serveStatusOf(outbox, harness.directory);
   const running = await json(harness.directory);
   expect(running).toEqual({
+    statusVersion: 1,
     verdict: {
       actionRequired: true,
       message: expect.stringMatching(/^Log Analytics has taken nothing since .*: Grant the role\./),

@@ -67,7 +67,7 @@ test('an unhealthy service shows its problems first, then the facts', () => {
         sink('stdout', { state: 'not-configured', lastSuccessAt: null }),
       ],
     }),
-  ).toBe(`Not running: nothing has been watched since 09:29 UTC. Start the service (Linux: systemctl start scheduled-events-bridge) and read its log if it ends again. (1 more below.)
+  ).toBe(`Not running: no events polled since 09:29 UTC. Start the service (Linux: systemctl start scheduled-events-bridge) and read its log if it ends again. (1 more below.)
 
 Operator action required too:
   - Log Analytics has taken nothing since 09:26 UTC: The identity may not write: grant the role. (check prints the command that fixes it; outbox retry --now --sink log-analytics tries at once.)
@@ -75,7 +75,7 @@ Operator action required too:
 Service        not running
 VM             not known yet
 Last document  34 s ago (2026-03-14T09:29:26.000Z, as stored), incarnation 2
-Events         2 open, 1 of them about this VM
+Events         2 open; 1 affects this VM
 Outbox         newest record 17, 36 KB of 256 MB, in /var/lib/scheduled-events-bridge
 
 EVENT          PHASE      WHEN                              ABOUT             EVENT ID

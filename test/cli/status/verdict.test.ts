@@ -148,7 +148,7 @@ const cases: readonly Case[] = [
     name: 'a service that does not run, and more',
     given: facts({ ...unanswered('nobody', false), sinks: [sink('event-hubs', { deadLetters: 1 })] }),
     message:
-      /^Not running: nothing has been watched since 09:29 UTC\. Start the service .*systemctl start scheduled-events-bridge.* \(1 more below\.\)$/,
+      /^Not running: no events polled since 09:29 UTC\. Start the service .*systemctl start scheduled-events-bridge.* \(1 more below\.\)$/,
     problems: 2,
   },
   {
@@ -322,7 +322,7 @@ test('a remark needs no operator', () => {
   );
   expect(actionRequired).toBe(false);
   expect(notes).toEqual([
-    '2 records were discarded before Event Hubs had them.',
+    '2 records were discarded undelivered (Event Hubs).',
     'A damaged outbox was replaced 2026-03-13 08:00 UTC: a page was damaged; it is kept in /state/corrupt-1.',
     'The approval of E-1, begun 09:29 UTC, has no outcome yet.',
     '4 documents wait for the identity of this VM, which could not be read from the metadata service yet.',
