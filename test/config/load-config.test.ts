@@ -164,45 +164,6 @@ const wrong: readonly {
     ],
   },
   {
-    name: 'a misspelt sink is not also a missing one',
-    content: { sink: { stdout: {} } },
-    problems: ['sink is not an option (in FILE); did you mean sinks?'],
-  },
-  {
-    name: 'a sink outside of its section is reported with its place',
-    content: { eventHubs: {} },
-    problems: ['eventHubs is not an option (in FILE); did you mean sinks.eventHubs?'],
-  },
-  {
-    name: 'a key of a sink that has none is not an option',
-    content: { sinks: { stdout: { pretty: true } } },
-    problems: ['sinks.stdout.pretty is not an option (in FILE); sinks.stdout has none.'],
-  },
-  {
-    name: 'a secret that is wrong is not shown',
-    content: { sinks: { eventHubs: { connectionString: 'SharedAccessKey=abc', eventHubName: 'hub' } } },
-    problems: [
-      'sinks.eventHubs.connectionString in FILE is invalid (value hidden): expected Endpoint=sb://…;SharedAccessKeyName=…;SharedAccessKey=….',
-    ],
-  },
-  {
-    name: 'a state directory that depends on the working directory is refused',
-    content: { ...stdout, stateDirectory: './state' },
-    problems: ['stateDirectory is "./state" in FILE: expected an absolute path.'],
-  },
-  {
-    name: 'all placeholders of a key are one problem',
-    content: {
-      sinks: {
-        logAnalytics: {
-          endpoint: 'https://NAME.REGION-1.ingest.monitor.azure.com',
-          ruleId: 'dcr-0123456789abcdef0123456789abcdef',
-        },
-      },
-    },
-    problems: ['sinks.logAnalytics.endpoint still has the placeholders NAME, REGION-1 in FILE: replace them.'],
-  },
-  {
     name: 'an unknown variable is reported with the closest one of its section',
     content: stdout,
     env: {
