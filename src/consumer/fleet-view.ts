@@ -13,7 +13,7 @@ export interface StreamState {
   readonly lastPosition: number;
   /** Positions that never arrived between two that did. Fresh ones may still be on their way, in another partition. */
   readonly missing: readonly NumberRange[];
-  /** When the VM was last heard of in it, by Azure's clock. */
+  /** When the VM last reported in it, by Azure's clock. */
   readonly lastAt: Date;
 }
 
@@ -118,7 +118,7 @@ export class FleetView {
     return [...vms.values()];
   }
 
-  /** Every stream, the one that was last heard of longest ago first. */
+  /** Every stream, the one with the oldest last report first. */
   streams(): readonly StreamState[] {
     return [...this.#streams.values()]
       .map(
@@ -136,7 +136,7 @@ export class FleetView {
   }
 
   /**
-   * Forgets events that are over or presumed to be, and streams, of which every record is older, so that memory does not grow for ever. What remains is
+   * Forgets ended and presumably ended events, and streams, of which every record is older, so that memory does not grow without limit. What remains is
    * the id of the event: a record of it that arrives later than that changes nothing, unless its step is a later one.
    * @param isKept events that are not forgotten yet.
    */
