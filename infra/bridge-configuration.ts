@@ -1,4 +1,4 @@
-/** What `main.bicep` put out -> the configuration of a bridge on standard output. `--help` tells the rest. */
+/** Outputs of `main.bicep` -> the configuration of a bridge on standard output. See `--help`. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import { exitCodes } from '../src/cli/exit-codes.ts';

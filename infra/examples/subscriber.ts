@@ -1,5 +1,5 @@
 /**
- * Moves work off a VM when Azure announces an event that affects it, and back when the event is over.
+ * Moves work off a VM when Azure announces an event that affects it, and back when the event has ended.
  *
  *   EVENT_HUBS_NAMESPACE=contoso.servicebus.windows.net EVENT_HUB_NAME=vm-lifecycle node subscriber.ts
  *

@@ -24,7 +24,7 @@ interface PackageContext {
   readonly program: Program;
   readonly runtime: Runtime;
   readonly at: Date;
-  /** Signs the manifest; null: nobody does. */
+  /** Signs the manifest; null: unsigned. */
   readonly key: KeyObject | null;
 }
 

@@ -15,7 +15,7 @@ import { makeRepository } from './repository.ts';
 import { overBudget, sizeTable } from './sizes.ts';
 import { faultsOfPackage } from './verify.ts';
 
-/** What the command does to the world but for the files that it makes. */
+/** The side effects of the command, except the files that it makes. */
 interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
   readonly print: (text: string) => void;

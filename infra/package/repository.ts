@@ -8,7 +8,7 @@ import { platforms } from './platforms.ts';
 
 /** What a repository is made of. */
 export interface RepositoryOrder {
-  /** The folder of the repository: what is in it already stays, and is listed anew. */
+  /** The folder of the repository: what is in it already stays, and is listed again. */
   readonly folder: string;
   /** Where `.deb` and `.rpm` are, as `npm run package` has made them. */
   readonly packages: string;

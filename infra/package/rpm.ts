@@ -63,7 +63,7 @@ export async function rpmOf(files: readonly PackedFile[], contents: Contents): P
       `_rpmdir ${out}`,
     ];
     const epoch = String(Math.floor(contents.at.getTime() / 1000));
-    // Nobody's own macros.
+    // Without the user's macros.
     await run('rpmbuild', asked, {
       env: { PATH: process.env.PATH, HOME: folder, LC_ALL: 'C', SOURCE_DATE_EPOCH: epoch },
     });

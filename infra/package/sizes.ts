@@ -22,7 +22,7 @@ export function sizeTable(sizes: readonly Sizes[]): string {
   return `${all.map(line).join('\n')}\n`;
 }
 
-/** What is over the budget, each a sentence. */
+/** What exceeds the budget, each a sentence. */
 export const overBudget = (sizes: readonly Sizes[]): string[] =>
   sizes.flatMap((one) =>
     (['app', 'package'] as const)

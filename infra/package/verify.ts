@@ -14,7 +14,7 @@ interface ListedFile {
 
 /**
  * What is wrong with a package that was unpacked to `folder`, each a phrase; none where every file is as the manifest says, nothing
- * else is there, and, with a `key`, the manifest is by who has the private one. Without it whoever changed a file may have changed the
+ * else is there, and, with a `key`, the manifest is by who has the private one. Without it the author of a changed file may have changed the
  * manifest too.
  */
 export function faultsOfPackage(folder: string, key: KeyObject | null): string[] {

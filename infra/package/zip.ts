@@ -57,7 +57,7 @@ export async function zip(
   return Buffer.concat([...locals, ...directory, end]);
 }
 
-/** Little-endian, each of so many bytes. @throws RangeError where one does not fit. */
+/** Little-endian, each of this many bytes. @throws RangeError when one does not fit. */
 function numbers(bytes: 2 | 4, ...values: readonly number[]): Buffer {
   const buffer = Buffer.alloc(bytes * values.length);
   for (const [n, value] of values.entries()) buffer.writeUIntLE(value, n * bytes, bytes);

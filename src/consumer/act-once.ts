@@ -238,5 +238,5 @@ function readState(text: string | null): Map<string, Drained> {
   } catch {
     // The message is the same.
   }
-  throw new Error(`The store holds no state of actOnce (expected the format ${format}): move it away to begin anew.`);
+  throw new Error(`The store holds no state of actOnce (expected the format ${format}): move it aside to start with an empty state.`);
 }

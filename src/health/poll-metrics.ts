@@ -87,7 +87,7 @@ export const pollMetrics: readonly MetricFamily[] = [
     name: 'bridge_records_accepted_total',
     kind: 'counter',
     labels: [],
-    help: 'Records in the stream of this bridge, restarts included; begins anew with a new stream.',
+    help: 'Records in the stream of this bridge, restarts included; resets with a new stream.',
     toDo: 'A drop to near 0 means that state was lost; the log says why.',
     read: ({ records }) => one(records),
   },

@@ -37,7 +37,7 @@ export function lostBetween(from: Moment, to: Moment): number {
 const clockNoiseMs = 2000;
 
 /**
- * The same for how long something lasted: the monotonic clock of a machine that is frozen may stand still, and then Azure's
+ * The same for how long something lasted: the monotonic clock of a machine that is frozen may stop, and then Azure's
  * time is that much ahead.
  */
 export function longestBetween(from: Moment, to: Moment): number {

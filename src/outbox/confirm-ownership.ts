@@ -5,7 +5,7 @@ import type { Outbox } from './outbox.ts';
  * Confirms that the outbox belongs to this VM. A copied disk, or an image made of a VM in use, contains the records and
  * the identity of another VM: none of them may be sent a second time in that VM's name.
  *
- * Resolves true at once if the boot that stored the identity still lasts (a copy has booted anew), else when the metadata
+ * Resolves true at once if the boot that stored the identity still lasts (a copy has booted since), else when the metadata
  * service has returned a vmId; an outbox of another VM is archived first. Resolves false if `stop` is aborted before that.
  */
 export function confirmOwnership(

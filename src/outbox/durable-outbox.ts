@@ -36,13 +36,13 @@ import { observerRow, WriteBuffer } from './write-buffer.ts';
 const retryEveryMs = 1_000;
 
 /**
- * Opens the outbox of a state directory, whatever is found there; where nothing can be written it works in memory.
+ * Opens the outbox of a state directory in any state; when nothing can be written it works in memory.
  * @throws OutboxInUse, OutboxTooNew: each with a sentence for the operator.
  */
 export const openOutbox = (options: OutboxOptions): Outbox => new DurableOutbox(options);
 
 /**
- * Memory first, then disk: whatever happens is put into the {@link WriteBuffer} and then written by `#write`, the only way to
+ * Memory first, then disk: every change is put into the {@link WriteBuffer} and then written by `#write`, the only way to
  * the disk: append → buffer → one transaction of {@link OutboxFile.write}. There is one path for the plain case and
  * for a disk that fails; they differ in how long it takes.
  */
@@ -258,7 +258,7 @@ class DurableOutbox implements Outbox {
     return this.#state?.events.get(eventKey)?.open === true;
   }
 
-  /** Reads the file of this stream; null where there is none that can be read. */
+  /** Reads the file of this stream; null without a readable one. */
   #read<T>(ask: (file: OutboxFile) => T): T | null {
     return this.#isDetached ? null : this.#disk.read(ask);
   }

@@ -104,7 +104,7 @@ export const readRecord = (directory: string, position: number) =>
     };
   });
 
-/** So many bodies are in memory at once. */
+/** The number of bodies in memory at once. */
 const page = 200;
 
 /**

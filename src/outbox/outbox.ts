@@ -54,7 +54,7 @@ export interface Outbox {
    */
   append(state: LifecycleState, records: readonly LifecycleRecord[], concluded?: readonly ConcludedApproval[]): void;
   rememberObserver(observer: Observer, bootId: string | null): void;
-  /** The file belongs to another VM: it is moved away unsent, and a new stream begins. `reason` is for the log. */
+  /** The file belongs to another VM: it is moved aside unsent, and a new stream begins. `reason` is for the log. */
   archive(reason: string): void;
   /** After COMMIT, or after falling back to memory. @returns a function that removes the listener. */
   onAppended(listener: (records: readonly LifecycleRecord[]) => void): () => void;
@@ -93,7 +93,7 @@ export interface Outbox {
   /** Of every configured sink, in that order. Reads no disk. */
   backlog(): SinkBacklog[];
   /**
-   * Tries to write what is only in memory, checks that the files are still where they were opened, and logs a trouble
+   * Tries to write what is only in memory, checks that the files are still where they were opened, and logs a problem
    * that lasts. Costs a few µs when all is well: meant for every poll.
    */
   retry(): void;
@@ -174,7 +174,7 @@ export interface PendingQuery {
   readonly onlyEvents?: ReadonlySet<string>;
 }
 
-/** `dead`: refused for ever, kept with its reason. `abandoned`: its sink left the configuration, or an operator discarded it. */
+/** `dead`: refused permanently, kept with its reason. `abandoned`: its sink left the configuration, or an operator discarded it. */
 export type DeliveryState = 'pending' | 'delivered' | 'dead' | 'abandoned';
 
 /** The state of a delivery after an attempt. `pending`: it failed and is attempted again. */
@@ -210,7 +210,7 @@ export const noProgress: SinkProgress = {
 
 /** Deliveries of one sink by their state. At every moment `accepted = delivered + pending + dead + expired + abandoned`. */
 export interface SinkCounters {
-  /** Records that were to go to this sink; again those that it gets anew after it had left the configuration. */
+  /** Records for this sink, counted again when it returns to the configuration. */
   readonly accepted: number;
   readonly delivered: number;
   /** Not settled now. */
@@ -246,7 +246,7 @@ export interface Selection {
 /** Deliveries to discard. */
 export interface PurgeSelection extends Selection {
   readonly state: 'dead' | 'pending';
-  /** At most so many, oldest first, so that polling does not wait for a large backlog. Default: all. */
+  /** At most this many, oldest first, so that polling does not wait for a large backlog. Default: all. */
   readonly limit?: number | undefined;
 }
 

@@ -13,7 +13,7 @@ export const longestRetryAfterMs = 15 * 60_000;
 const shortestPauseMs: Readonly<Record<Cause, number>> = { transient: 1_000, throttled: 10_000, configuration: 30_000 };
 
 /**
- * How long to leave a sink alone after so many failures in a row. Full jitter: any time between the shortest pause of the
+ * How long to pause a sink after this many failures in a row. Full jitter: any time between the shortest pause of the
  * cause and a ceiling that doubles with each failure, 2 s to 5 min. `random` gives [0, 1). A longer `retryAfterMs` is
  * honoured up to 15 minutes.
  */

@@ -11,7 +11,7 @@ export interface BatchRequest {
   readonly busy: ReadonlySet<string>;
   /** Events that go before all others. */
   readonly urgent: ReadonlySet<string>;
-  /** `held`: not now. `isolated`: in a batch of its own. */
+  /** `held`: not now. `isolated`: in a separate batch. */
   readonly status: (eventKey: string) => 'ready' | 'isolated' | 'held';
   readonly batchBy: 'event' | 'any';
   /** How many batches may start now. */
@@ -80,7 +80,7 @@ function prefix(queue: readonly PendingDelivery[], group: number | undefined): r
   return end === -1 ? queue : queue.slice(0, end);
 }
 
-/** A list of its own: the queue may grow while the batch is in flight. */
+/** A copy: the queue may grow while the batch is in flight. */
 function fitting(deliveries: readonly PendingDelivery[], { records, bytes }: BatchRequest): Batch {
   let size = 0;
   const end = deliveries.findIndex(({ json }, n) => {

@@ -19,7 +19,7 @@ import { shorten } from './shorten.ts';
 import type { StatusLog } from './status-log.ts';
 import type { Urgency } from './urgency.ts';
 
-/** So many refusals of records one after the other, none accepted: the sink is paused for a while. */
+/** After this many consecutive refusals of records, none accepted, the sink is paused for a while. */
 const refusalsOfAFailingSink = 3;
 
 /** A batch in flight, and what was so when it was sent. */
@@ -33,7 +33,7 @@ export interface InFlightBatch extends Sent {
 
 type Refusal = Pick<Extract<BatchDecision, { kind: 'dead' }>, 'code' | 'reason'>;
 
-/** What the relay knows of its sink and of the events on their way to it, updated by the result of each batch. */
+/** What the relay knows about its sink and about the events on their way to it, updated by the result of each batch. */
 export function createDeliveryTracker(parts: {
   readonly backlog: Backlog;
   readonly urgency: Urgency;
@@ -192,9 +192,9 @@ export function createDeliveryTracker(parts: {
       return taken;
     },
     progress: reportedProgress,
-    /** Records that were refused for ever, by code. */
+    /** Records that were refused permanently, by code. */
     deadLetterCounts: (): Readonly<Record<string, number>> => ({ ...deadLetterCounts }),
-    /** The sink may be tried at once, if its last failure is over. */
+    /** The sink may be tried at once, if its last failure has ended. */
     resume(isOver: (code: string) => boolean): void {
       if (!isOver(progress.lastErrorCode ?? '')) return;
       const now = clock.monotonicMs();

@@ -2,7 +2,7 @@ import { backoffMs } from './backoff.ts';
 
 /**
  * The failures of single events. A sink that is down fails for all of them and is paused as a whole (`Pace`);
- * an event that fails again while others get through is held for a while of its own and sent by itself, so that it
+ * an event that fails again while others get through is held for its own delay and sent by itself, so that it
  * takes neither its neighbours' batches nor their time.
  */
 export interface EventBackoff {
@@ -48,7 +48,7 @@ export function afterRefusal(before = noFailure, position: number, { at, deliver
 export const released = (backoff: EventBackoff): EventBackoff =>
   backoff.suspect === null ? backoff : { ...backoff, heldUntil: Number.NEGATIVE_INFINITY };
 
-/** Sent in batches of its own: it failed more than once while others did not. */
+/** Sent in separate batches: it failed more than once while others did not. */
 export const isIsolated = ({ failures, suspect } = noFailure): boolean => failures > 1 || suspect !== null;
 
 /** Whether `position` was refused alone and another record has got through since, `delivered` batches having done so. */

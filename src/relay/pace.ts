@@ -8,7 +8,7 @@ export interface Pace {
   readonly step: number;
   /** Monotonic milliseconds until which nothing is sent, except what is urgent. */
   readonly pausedUntil: number;
-  /** At most so many batches in flight, of at most so many records each. */
+  /** At most this many batches are in flight, with at most this many records each. */
   readonly concurrencyLimit: number;
   /**
    * Grows with each failure. Sixteen batches in flight when a destination goes down are one failure, not sixteen: what

@@ -17,7 +17,7 @@ export interface RelayHealth extends Pick<SinkProgress, 'step' | 'retryAt' | 'la
   readonly state: 'idle' | 'sending' | 'waiting' | 'failing';
   /** Batches on their way. */
   readonly inFlight: number;
-  /** Records that the sink refused for ever since the process began, by code. */
+  /** Records that the sink refused permanently since the process began, by code. */
   readonly deadLetterCounts: Readonly<Record<string, number>>;
 }
 
@@ -26,7 +26,7 @@ export interface RelayOptions {
   readonly outbox: Pick<Outbox, 'state' | 'pending' | 'settle' | 'progress' | 'counters' | 'onAppended'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether a record may not wait until the pause of a sink is over. */
+  /** Whether a record may not wait until the pause of a sink has ended. */
   readonly isUrgent: (record: ParsedEntry['record']) => boolean;
   /** Gives [0, 1), for the jitter. */
   readonly random?: () => number;

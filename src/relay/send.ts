@@ -27,8 +27,8 @@ export function recordOf(entry: Entry): ParsedEntry['record'] | null {
 }
 
 /**
- * One send, with a result whatever the sink does. A sink keeps its own deadlines; this one is for the day it does not:
- * one `send` that hangs for ever would hold its event back for ever. A late result is not waited for: the batch goes
+ * One send that always has a result. A sink keeps its own deadlines; this one is for the day it does not:
+ * one `send` that never returns would block its event permanently. A late result is not waited for: the batch goes
  * again, and readers fold copies. A sink that throws has a bug, which must not cost a record either.
  */
 export async function send(batch: Batch, target: Target, signal: AbortSignal): Promise<SendResult> {

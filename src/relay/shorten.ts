@@ -11,7 +11,7 @@ const kept = { names: 10, characters: 200 } as const;
 const shortenText = (text: string): string =>
   text.length > kept.characters + marker.length ? `${text.slice(0, kept.characters)} ${marker}` : text;
 
-/** `first` is kept whatever its place: the VM that this record is about. */
+/** `first` is kept regardless of its position: the VM that this record is about. */
 function shortenNames(names: readonly unknown[], first: string): unknown[] {
   if (names.length <= kept.names + 1) return [...names];
   const isFirst = (name: unknown): boolean => typeof name === 'string' && name.toLowerCase() === first.toLowerCase();

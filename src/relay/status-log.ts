@@ -5,7 +5,7 @@ import { noProgress, type SinkProgress } from '../outbox/outbox.ts';
 export type StatusLog = ReturnType<typeof createStatusLog>;
 
 /**
- * One line when a sink begins to fail or fails for another reason, one now and then while it does, one when it is over:
+ * One line when a sink begins to fail or fails for another reason, one now and then while it does, one when it has ended:
  * that it recovered only after it took something.
  */
 export function createStatusLog(options: { readonly log: Log; readonly clock: Clock; readonly sink: string }) {

@@ -138,7 +138,7 @@ function restartGuest(vm: DraftVm, fromMs: number, random: Random): void {
   vm.outages.push({ fromMs, toMs: fromMs + lengthMs, cause: null, isClean: random.chance(0.8) });
 }
 
-/** The CPU stands still for reasons of its own, as on an overcommitted host. */
+/** The CPU stalls, as on an overcommitted host. */
 function stall(vm: DraftVm, fromMs: number, random: Random): void {
   const lengthMs = random.int(1100, 4000);
   if (!isFree(vm, fromMs, fromMs + lengthMs)) return;

@@ -69,7 +69,7 @@ export interface Pause extends Span {
   readonly cause: string | null;
   /** What becomes of a poll that is under way when it begins; null: none is. */
   readonly pollInFlight: 'answered' | 'failed' | null;
-  /** Which clocks of the guest stand still with it. Without the monotonic one (`stop`) the 100 ms tick notices nothing. */
+  /** Which clocks of the guest stop with it. Without the monotonic one (`stop`) the 100 ms tick notices nothing. */
   readonly clocks: 'run' | 'wall-stops' | 'stop';
 }
 

@@ -3,7 +3,7 @@ import { eventType, hidden, seconds, time } from './column-styles.ts';
 import { atTheSameTime, nameSets, ofSet } from './sets.ts';
 import { fleet, kept, where } from './sources.ts';
 
-/** A wave is over when Azure has started with no further VM of the scale set for this time. */
+/** A wave has ended when Azure has started with no further VM of the scale set for this time. */
 const pause = '3h';
 
 /** Table `Touched`: what Azure does to VMs of scale sets, with the number of the wave. Freezes are left out, because they do not move VMs. */

@@ -1,4 +1,4 @@
-/** What somebody has chosen at the top of the workbook. */
+/** What the user has chosen at the top of the workbook. */
 export interface Chosen {
   /** As long until now as the time range goes. */
   readonly days: number;

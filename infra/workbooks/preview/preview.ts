@@ -23,7 +23,7 @@ export function openDemoFleet(): DemoFleet {
 
 const days = 14;
 
-/** What every step shows of the demo fleet, where somebody clicks a row of each step that lets choose one. */
+/** What every step shows of the demo fleet, when the user clicks a row of each step with a selection. */
 export function answerAll(steps: readonly Step[], { kql, tables, now }: DemoFleet): Answered[] {
   const chosen = { days, now, clicked: clickedIn(steps) };
   const before = answering(steps, kql, chosen, tables);
@@ -44,7 +44,7 @@ export const clickedIn = (steps: readonly Step[]): Readonly<Record<string, strin
     ),
   );
 
-/** A reboot of several VMs where there is one, a wave that is over, a resource group in which a bridge is missing, else the first row. */
+/** A reboot of several VMs where there is one, a wave that has ended, a resource group in which a bridge is missing, otherwise the first row. */
 function exported(column: string, { rows }: Answer): string {
   const hasContent = ({ EventType, Outcome, VMs, Bridges, DonePercent }: Answer['rows'][number]): boolean =>
     (EventType === 'Reboot' && Outcome === 'Completed' && Number(VMs) > 1) ||

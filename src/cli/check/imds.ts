@@ -112,10 +112,10 @@ function names({ seen, vm }: ImdsSeen): Finding {
 }
 
 const describeEvent = ({ eventType, eventStatus, resources }: ScheduledEvent, vmName: string): string =>
-  `${eventType ?? 'an event'} ${eventStatus ?? 'of unknown status'} of ${resources?.slice(0, 5).join(', ') || 'nobody'}${affects(resources, vmName) ? ' (this VM)' : ''}`;
+  `${eventType ?? 'an event'} ${eventStatus ?? 'of unknown status'} of ${resources?.slice(0, 5).join(', ') || 'no VM'}${affects(resources, vmName) ? ' (this VM)' : ''}`;
 
 const named = (events: readonly ScheduledEvent[]): string =>
-  [...new Set(events.flatMap(({ resources }) => resources ?? []))].slice(0, 10).join(', ') || 'nobody';
+  [...new Set(events.flatMap(({ resources }) => resources ?? []))].slice(0, 10).join(', ') || 'no VM';
 
 const isMisnamed = ({ events }: EventsDocument, vm: Observer): boolean =>
   isAlone(vm) && !events.some(({ resources }) => resources === null || affects(resources, vm.vmName));

@@ -7,7 +7,7 @@ interface OutboxAnswer extends Answer {
   readonly deliveries: number;
 }
 
-/** So many in one transaction, so that polling goes on in between. */
+/** The batch size of a transaction, so that polling continues in between. */
 const atOnce = 2_000;
 
 /**

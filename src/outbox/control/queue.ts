@@ -70,7 +70,7 @@ export function createControlQueue({
   };
 
   return {
-    /** Begins to execute new requests. For after each poll: a timer of its own once a second would cost a third of a poll. */
+    /** Begins to execute new requests. For after each poll: a separate timer once a second would cost a third of a poll. */
     executeNew,
     /** Executes new requests also while polls take long, until `stop` is aborted; then waits a moment for those in progress. Never rejects. */
     async run(stop: AbortSignal): Promise<void> {

@@ -3,7 +3,7 @@ import type { FiledRequest } from '../outbox.ts';
 import { attempt } from '../store/files.ts';
 import { all } from '../store/sql.ts';
 
-/** So many are executed per poll; the others wait. */
+/** The number that is executed per poll; the others wait. */
 const mostAtOnce = 100;
 
 /** A command waits for its answer for seconds. */

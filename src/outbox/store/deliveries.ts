@@ -37,7 +37,7 @@ export interface FoundDelivery extends PendingDelivery {
   readonly damaged: boolean;
 }
 
-// Left joins: a row that lost its bytes is found, and becomes a dead letter, instead of being pending for ever.
+// Left joins: a row that lost its bytes is found, and becomes a dead letter, instead of staying pending.
 const body = `FROM found JOIN deliveries AS d ON d.sink = :sink AND d.position = found.position
   LEFT JOIN records AS r ON r.position = found.position LEFT JOIN bodies AS b ON b.position = found.position
   ORDER BY found.position`;

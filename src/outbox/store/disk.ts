@@ -15,7 +15,7 @@ import { quarantine, restore } from './replacement.ts';
 import { ensureReserve, freeReserve } from './reserve.ts';
 import { closedOnError } from './sql.ts';
 
-/** After an error that is not about room the file is opened anew, or recreated, but not more often than this. */
+/** After an error that is not about space the file is reopened or recreated, but not more often than this. */
 const reopenEveryMs = 5_000;
 
 /** Opening the file failed a moment ago. */
@@ -24,7 +24,7 @@ const notOpen = new Error('the outbox is not open');
 /** For one thing that could not be done: the reserve, room, and once more. */
 const mostRemedies = 3;
 
-/** The file as far as it can be had: written, only read, or not there at all. Only {@link Disk.openFirst} throws. */
+/** The file in its current state: writable, read-only, or missing. Only {@link Disk.openFirst} throws. */
 export class Disk {
   readonly #options: OutboxOptions;
   readonly #memory: Memory;
@@ -77,7 +77,7 @@ export class Disk {
     return this.#file === null && this.#trouble?.code === 'in-use';
   }
 
-  /** Logs a trouble that began, lasts or ended. */
+  /** Logs a problem that began, lasts or ended. */
   report(): void {
     this.#outboxLog.storage(this.#trouble, this.#memory.buffer.records.size);
   }
@@ -107,7 +107,7 @@ export class Disk {
     });
   }
 
-  /** Reads the file. Null where there is none that can be read. */
+  /** Reads the file. Null without a readable one. */
   read<T>(ask: (file: OutboxFile) => T): T | null {
     return this.#remedied(this.#file?.isWritable ? 1 : 0, () => this.#file && ask(this.#file));
   }
@@ -117,7 +117,7 @@ export class Disk {
     this.#mark?.write(state, false);
   }
 
-  /** Moves the file away, now or as soon as the disk allows, and begins a new one. */
+  /** Moves the file aside, now or as soon as the disk allows, and begins a new one. */
   archive(reason: string): void {
     this.#archiveDue ??= { reason, pending: this.#file?.pendingBySink ?? null };
     this.#drop();
@@ -267,7 +267,7 @@ export class Disk {
       // Both at once: with free pages in the file, the next write needs no more of the disk than its log has already.
       const isFreed = freeReserve(this.#layout.reserve);
       const file = this.#file;
-      // The log begins anew at its front: on a full disk it cannot grow.
+      // The log restarts at its front: on a full disk it cannot grow.
       if (file?.isWritable) return (attempt(() => this.#quota.prune(file, remedies)) ?? 0) > 0 || isFreed;
       this.#openedAt = Number.NEGATIVE_INFINITY;
       return isFreed;

@@ -17,7 +17,7 @@ export class OutboxTooNew extends Error {
   constructor(path: string, theirs: number, ours: number, wrote: string | null) {
     const install = wrote === null ? `a version that reads format ${theirs}` : `version ${wrote} or newer`;
     super(
-      `The outbox ${path} has format ${theirs}; this version reads format ${ours} and has not touched it. Install ${install}, or move the file away to begin anew without what it holds.`,
+      `The outbox ${path} has format ${theirs}; this version reads format ${ours} and has not touched it. Install ${install}, or move the file aside to start with an empty outbox.`,
     );
   }
 }
@@ -36,7 +36,7 @@ const kinds: Readonly<Record<number, StorageTrouble['kind']>> = {
   26: 'damaged',
 };
 
-/** What keeps the outbox from being written, from whatever was thrown. */
+/** Why the outbox cannot be written, from any thrown value. */
 export function troubleOf(error: unknown): StorageTrouble {
   if (error instanceof OutboxDamaged) return { kind: 'damaged', code: 'damaged', reason: error.message };
   if (error instanceof OutboxInUse) return { kind: 'unavailable', code: 'in-use', reason: error.message };

@@ -11,10 +11,10 @@ export function withFile<T>(path: string, flags: number, work: (fd: number) => T
   }
 }
 
-/** In bytes; 0 where there is none. */
+/** In bytes; 0 when it does not exist. */
 export const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** Undefined where it fails, for whatever reason. */
+/** Undefined when it fails, for any reason. */
 export function attempt<T>(work: () => T): T | undefined {
   try {
     return work();
@@ -23,7 +23,7 @@ export function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** False where it fails, for whatever reason. */
+/** False when it fails, for any reason. */
 export const isDone = (work: () => void): boolean =>
   attempt(() => {
     work();
@@ -48,7 +48,7 @@ export function displacementOf(path: string): Displacement {
   };
 }
 
-/** Null where there is none, also where a file is in the place of its directory; undefined where that cannot be read. */
+/** Null when it does not exist, also when a file has the name of its directory; undefined when that cannot be read. */
 const identity = (path: string): string | null | undefined =>
   attempt(() => {
     const found = statSync(path, { bigint: true, throwIfNoEntry: false });

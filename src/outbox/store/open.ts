@@ -20,7 +20,7 @@ import { closedOnError, transaction } from './sql.ts';
 import { loadObserver, loadState, newState, readMeta, writeMeta } from './state-store.ts';
 
 /**
- * Opens the outbox of this directory, whatever is found there: what is damaged is moved away, its sound rows are copied, and
+ * Opens the outbox of this directory in any state: what is damaged is moved aside, its sound rows are copied, and
  * an empty or foreign file is replaced. Only the holder of the lock may call this.
  * Its recovery happened now where `isRecovered`.
  * @param damage what is known to be wrong with the file, in words.
@@ -96,7 +96,7 @@ function makePresent(layout: Layout, options: CreateOptions): boolean {
 }
 
 /**
- * Makes a new outbox with what can be saved of the present one, complete before that one is moved away. Where its log is damaged a
+ * Makes a new outbox with what can be saved of the present one, complete before that one is moved aside. Where its log is damaged a
  * new stream begins: the highest position that was handed out is not certain, and none is given twice.
  */
 function replace(layout: Layout, options: CreateOptions, reason: string, isLogDamaged = false): true {
@@ -115,7 +115,7 @@ function replace(layout: Layout, options: CreateOptions, reason: string, isLogDa
   return true;
 }
 
-/** Read under another name, with the sound part of its log, so that the file and its log are moved away as they were found. */
+/** Read under another name, with the sound part of its log, so that the file and its log are moved aside as they were found. */
 function saved(layout: Layout, into: DatabaseSync, isLogDamaged: boolean): ReturnType<typeof salvage> {
   const { outbox, sound } = layout;
   const nothing = { state: newState(), salvaged: nothingSalvaged };

@@ -87,7 +87,7 @@ export class OutboxFile {
 
   /**
    * One transaction; what it counts, and `progress`, is written to the rows of the sinks with it. After a failure an append
-   * begins anew: some of what it held may be discarded before it is tried again.
+   * restarts: some of what it held may be discarded before the retry.
    */
   change<T>(work: (changes: CounterChanges) => T, progress: ReadonlyMap<string, SinkProgress> = new Map()): T {
     const sinks = new Map(this.#sinks);
@@ -137,7 +137,7 @@ export class OutboxFile {
     return { used: (pages - free) * pageBytes, log: sizeOf(`${this.path}-wal`) };
   }
 
-  /** Sets what SQLite itself keeps within so many bytes: an append beyond them fails as on a full disk, whatever filled it. */
+  /** Sets a size limit in bytes that SQLite itself enforces: an append beyond it fails as on a full disk, whatever filled it. */
   bound(limit: number): void {
     const { pageBytes } = this.#sizes;
     const [file, log] = [limit - logBytes(limit), logBytes(limit)];
@@ -146,7 +146,7 @@ export class OutboxFile {
       PRAGMA journal_size_limit = ${log}; PRAGMA max_page_count = ${this.#pages.rest}`);
   }
 
-  /** One transaction that makes room: it may use pages whatever the bound, since even deleting needs some. */
+  /** One transaction that frees space: it may use pages beyond the limit, since even deleting needs some. */
   makeRoom<T>(work: (changes: CounterChanges) => T): T {
     return this.#within(this.#sizes.pages + roomPages, () => this.change(work));
   }
@@ -197,7 +197,7 @@ export class OutboxFile {
   }
 }
 
-/** Rows behind the state's position are of an append that was never finished: no relay has got them. */
+/** Rows behind the state's position are from an unfinished append: no relay has got them. */
 export function dropBehind(db: DatabaseSync, position: number): void {
   const last = one<{ last: number | null }>(db, 'SELECT max(position) AS last FROM records')?.last ?? 0;
   if (last > position) deleteRecords(db, '> ?', position);

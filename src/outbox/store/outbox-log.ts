@@ -1,7 +1,7 @@
 import { createRateLimit, createStatusLogger } from '../../log.ts';
 import type { Fill, OutboxOptions, Recovery, Storage, StorageTrouble } from '../outbox.ts';
 
-/** An outbox that was moved away. */
+/** An outbox that was moved aside. */
 export interface Archived {
   readonly reason: string;
   /** Null where there was no file. */
@@ -54,7 +54,7 @@ export function createOutboxLog({ log, directory, clock }: Pick<OutboxOptions, '
   };
 
   return {
-    /** To be called again and again, so that a trouble that lasts is logged again, and its end. */
+    /** To be called repeatedly, so that a lasting problem is logged again, and its end. */
     storage(trouble: Storage['trouble'], undurable: number): void {
       reportExpired();
       since = trouble?.since ?? since;

@@ -21,10 +21,10 @@ import {
 import { all } from './sql.ts';
 import { writeTombstones } from './tombstones.ts';
 
-/** What a transaction may need: most are of one record; the largest is `chunkBounds`, with its indexes. */
+/** What a transaction may need: most have one record; the largest is `chunkBounds`, with its indexes. */
 const [usualWriteBytes, largestWriteBytes] = [2 ** 16, 2 ** 19];
 
-/** Deletes go in transactions of so many records, and so many transactions at a time: polling waits for them. */
+/** Deletes have this many records in a transaction, and this many transactions at a time: polling waits for them. */
 const bounds = { records: 500, transactions: 20 } as const;
 
 /** Delivered records that go where something could not be written: ample, since no sink waits for them. */
@@ -73,7 +73,7 @@ export class Quota {
 
   /**
    * Retention: drops what is delivered and old, and discards ended events when there is no more room. `failures`: how often the
-   * transaction that needs room found none before; so many bytes of delivered records go even below the bound, since their
+   * transaction found no space before; this many bytes of delivered records are removed even below the bound, since their
    * pages can be used again.
    * @returns how many records went. Each that a sink never got leaves a tombstone and is counted.
    */

@@ -55,7 +55,7 @@ export function installReplacement(layout: Layout): void {
 
 /**
  * Copies an open outbox, whose file was removed, to where it belongs: all of it can still be read through the connection.
- * Another outbox that is there by now is moved away. Only the holder of the lock may call this.
+ * Another outbox that exists by now is moved aside. Only the holder of the lock may call this.
  * @returns the folder of the other one; null where there was none.
  * @throws the error of the disk; the open outbox is as good as before then.
  */

@@ -45,7 +45,7 @@ export function limitBytes({
 /** Of the bound, what the log may take before it is played back into the file. */
 export const logBytes = (limit: number): number => Math.min(4 * 2 ** 20, Math.floor(limit / 8));
 
-/** The bound whose file, without the log, may take so many bytes. */
+/** The bound for which the file, without the log, may take this many bytes. */
 const withLog = (fileBytes: number): number => fileBytes + Math.min(4 * 2 ** 20, Math.ceil(fileBytes / 7));
 
 /**

@@ -48,14 +48,14 @@ export function salvage(
   for (const table of ['tombstones', 'approvals', 'requests']) copyRows(from, into, table);
   const observer = attempt(() => readChecked(from, 'observer'));
   if (observer && observerOf(observer)) writeChecked(into, 'observer', observer.json);
-  // Where the stream is lost positions go on all the same: the rows that were saved keep theirs.
+  // When the stream is lost positions continue anyway: the rows that were saved keep theirs.
   const highest = one<{ position: number }>(into, 'SELECT coalesce(max(position), 0) AS position FROM records');
   const position = Math.max(highest?.position ?? 0, stored.position ?? 0);
   const salvaged = { stream: stored.streamId !== undefined, events: stored.events.size, records, lost };
   return { state: { ...newState(), ...stored, position }, salvaged };
 }
 
-/** Rows behind `upTo` are of an append that was never finished. */
+/** Rows behind `upTo` are from an unfinished append. */
 function copyRecords(from: DatabaseSync, into: DatabaseSync, upTo: number): number {
   const body = from.prepare('SELECT json FROM bodies WHERE position = ?');
   const put = inserter(into, 'records');
@@ -107,7 +107,7 @@ function inserter(into: DatabaseSync, table: string): (row: Row) => void {
   return (row) => put.run(...known.map((name) => row[name] ?? null));
 }
 
-/** So many row ids in a row are tried where none can be read: an inner page of `records` covers some 12,000. 1 s. */
+/** The number of consecutive row ids that are tried when none can be read: an inner page of `records` covers some 12,000. 1 s. */
 const mostGuesses = 50_000;
 
 /**

@@ -67,9 +67,9 @@ export const reconcileSinks = (db: DatabaseSync, configured: readonly string[]):
 function begin(db: DatabaseSync, sink: string): number {
   const again = db.prepare(`UPDATE deliveries SET state = 'pending', settledAt = NULL
     WHERE sink = ? AND state = 'abandoned' AND code IS NOT '${purgedCode}'`);
-  const anew = db.prepare(`INSERT OR IGNORE INTO deliveries (sink, position, eventKey, state)
+  const added = db.prepare(`INSERT OR IGNORE INTO deliveries (sink, position, eventKey, state)
     SELECT ?, position, eventKey, 'pending' FROM records ORDER BY position`);
-  return Number(again.run(sink).changes) + Number(anew.run(sink).changes);
+  return Number(again.run(sink).changes) + Number(added.run(sink).changes);
 }
 
 const states = 'delivered + pending + dead + expired + abandoned';

@@ -122,7 +122,7 @@ const lastDocumentAtEveryMs = 60_000;
 const lastDocumentAtNearImpactEveryMs = 5000;
 const nearImpactMs = 5 * 60_000;
 
-/** Whether this state is worth a transaction of its own. */
+/** Whether this state is worth a separate transaction. */
 export function isWorthStoring(stored: LifecycleState, next: LifecycleState): boolean {
   if (changedScalars(stored, next) || undecidedIsDue(stored, next) || lastDocumentAtIsDue(stored, next)) return true;
   const isSame = (key: string): boolean => next.events.get(key) === stored.events.get(key);

@@ -9,7 +9,7 @@ export interface Tombstone {
   readonly expiredAt: string;
 }
 
-/** The newest so many take under 2 MB; the counters count all. */
+/** How many are kept, the newest: under 2 MB; the counters count all. */
 const mostTombstones = 10_000;
 
 /** Within the caller's transaction, before the records go. A record that has a tombstone already keeps the sinks named in it. */

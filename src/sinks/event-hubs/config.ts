@@ -105,7 +105,7 @@ export const eventHubsSection = withSamples(
   },
 );
 
-/** Where records go on Event Hubs. `connectionString` is a secret: in no log, no error, no status. */
+/** The event hub and its credentials. `connectionString` is a secret: in no log, no error, no status. */
 export type EventHubsConfig = Readonly<NonNullable<v.InferOutput<typeof eventHubsSection>>>;
 
 /** Scope of a token for Event Hubs. The same in every cloud, and fixed in the SDK (double slash included). */

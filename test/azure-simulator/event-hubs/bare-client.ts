@@ -10,7 +10,7 @@ import {
 } from '../../../src/azure-simulator/event-hubs/server.ts';
 import { createTokenIssuer, type TokenIssuer } from '../../../src/azure-simulator/token-issuer.ts';
 
-/** A namespace whose time stands still until the test lets it pass. */
+/** A namespace whose clock advances only when the test advances it. */
 export interface Namespace {
   readonly eventHubs: EventHubsSimulator;
   readonly issuer: TokenIssuer;

@@ -162,7 +162,7 @@ const rows: readonly {
     with: { vm: alone, seen: seen([event(null)]) },
     what: 'imds.names',
     verdict: 'ok',
-    message: /of nobody/,
+    message: /of no VM/,
   },
   {
     name: 'we do not know our name',

@@ -18,7 +18,7 @@ export interface GroupVm extends VmDefinition {
   readonly joinsAt?: number;
   /** Its bridge does not poll from then on. Default never. */
   readonly leavesAt?: number;
-  /** Its bridge stands still meanwhile: polls are missed. */
+  /** Its bridge is paused meanwhile: polls are missed. */
   readonly awayFrom?: number;
   readonly awayTo?: number;
   /** Its state is lost then: it continues with another stream. */
