@@ -238,5 +238,7 @@ function readState(text: string | null): Map<string, Drained> {
   } catch {
     // The message is the same.
   }
-  throw new Error(`The store holds no state of actOnce (expected the format ${format}): move it aside to start with an empty state.`);
+  throw new Error(
+    `The store holds no state of actOnce (expected the format ${format}): move it aside to start with an empty state.`,
+  );
 }
