@@ -20,7 +20,7 @@ export interface ActOnceOptions {
   onOther?(message: Extract<Message, { kind: 'heartbeat' | 'ignored' }>): void;
   /** Seconds before a failed action is retried. Default: 5. */
   readonly retrySeconds?: number;
-  /** How long an event that is over is kept in memory, in hours. Default: 24. */
+  /** How long an ended event is kept in memory, in hours. Default: 24. */
   readonly rememberHours?: number;
 }
 
@@ -73,7 +73,7 @@ class Actor implements Actions {
   readonly #drained: Map<string, Drained>;
   /** Open events by the key of the VM that they affect. */
   readonly #affecting = new Map<string, Set<string>>();
-  /** VMs by the event that affected them when it was looked at last. */
+  /** VMs by the event that affected them when it was last evaluated. */
   readonly #affectedBy = new Map<string, readonly VmId[]>();
   readonly #vms = new Map<string, VmId>();
   /** VMs with an action in progress, one at a time each; and those of which an action failed. */

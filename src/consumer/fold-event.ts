@@ -33,14 +33,14 @@ export interface EventState {
   readonly eventId: string;
   /** No VM reported an end that was not revoked, and none is presumed. */
   readonly isOpen: boolean;
-  /** Azure has begun, since the event was last listed anew. */
+  /** Azure has begun, since the event was last listed again. */
   readonly hasStarted: boolean;
   /** The end that is known best: reported by Azure, then Completed after Started, Canceled, any other Completed, Ended. */
   readonly end: LifecycleRecord | null;
   /** The `Snapshot` of a VM that had reported the event, lost its state and no longer lists it: no end will come. */
   readonly presumedEnd: LifecycleRecord | null;
   /**
-   * Of an open Preempt or Terminate: from this time on, presume that it is over. The VM is gone and reports no end; ten minutes are
+   * Of an open Preempt or Terminate: from this time on, presume that it has ended. The VM is deleted and reports no end; ten minutes are
    * allowed for it. Null for other types, which leave the VM there to report.
    */
   readonly presumedOverAt: Date | null;
@@ -112,7 +112,7 @@ const byTime = (a: LifecycleRecord, b: LifecycleRecord): number =>
 const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 const streamOf = ({ vmId, streamId }: LifecycleRecord): string => `${vmId.toLowerCase()} ${streamId}`;
 
-/** An event that is listed again had not ended, whoever said so before. A VM's own count outranks its clock. */
+/** An event that is listed again had not ended, even if a VM said so before. A VM's sequence outranks its clock. */
 const withdraws = (back: LifecycleRecord, end: LifecycleRecord): boolean =>
   azureTime(end) < azureTime(back) || (streamOf(end) === streamOf(back) && end.sequence < back.sequence);
 
@@ -150,7 +150,7 @@ function presumedEndOf(
 function presumedOverAt(latest: LifecycleRecord): Date | null {
   const { eventType, notBefore, startedAt, firstSeenAt, observedAt } = latest;
   if (eventType !== 'Preempt' && eventType !== 'Terminate') return null;
-  // `notBefore` is Azure's; the others are of the VM's clock.
+  // `notBefore` is Azure's; the others are by the VM's clock.
   const correction = azureTime(latest) - Date.parse(observedAt);
   const ownMs = Date.parse(startedAt ?? firstSeenAt ?? observedAt) + correction;
   return new Date((notBefore === null ? ownMs : Date.parse(notBefore)) + 10 * 60_000);

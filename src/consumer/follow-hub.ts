@@ -37,7 +37,7 @@ export interface HubReader {
   onMessages(messages: readonly Message[], partitionId: string): void | Promise<void>;
   /** Once: everything that was in any partition when reading began has been handed to `onMessages`. */
   onHistoryRead?(): void | Promise<void>;
-  /** Reading a partition failed, and goes on if it can; or this reader threw. */
+  /** Reading a partition failed, and continues if it can; or this reader threw. */
   onError(error: unknown, partitionId: string): void;
 }
 

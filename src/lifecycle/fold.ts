@@ -4,7 +4,7 @@ import { stepOf } from './record-id.ts';
 /**
  * Folding: from the records of any number of observers to what happened. The KQL functions follow the same rule.
  *
- * - Same `recordId`: the same record resent, or an equal step that a VM without its state reported anew. The earliest `observedAt` is kept.
+ * - Same `recordId`: the same record resent, or an equal step that a VM without its state reported again. The earliest `observedAt` is kept.
  * - Same `transitionId`, other observer: another VM observed the same step.
  * - Questions about VMs keep every observer; questions about events keep the earliest observation of each transition.
  * - Times are compared by Azure's clock: `observedAt` put right by `clockOffsetSeconds`.
