@@ -46,7 +46,7 @@ export interface EventState {
   readonly presumedOverAt: Date | null;
   /** As it was listed last: type, notBefore, description. Null where only an end is known. */
   readonly latest: LifecycleRecord | null;
-  /** The VMs that it affects now, by the last complete list and by their own reports. Empty once it is over. */
+  /** The VMs that it affects now, by the last complete list and by their own reports. Empty once it has ended. */
   readonly affected: readonly VmId[];
   /** The VMs that it named at any time. */
   readonly named: readonly VmId[];
