@@ -124,7 +124,7 @@ function notListed(eventId: string, events: readonly ScheduledEvent[]): string {
 const plainLine = (line: string): string => `  ${plain(line)}`;
 
 const effects: Readonly<Record<string, string>> = {
-  Freeze: 'the VM stands still for some seconds; memory and open files are kept',
+  Freeze: 'the VM is paused for some seconds; memory and open files are kept',
   Reboot: 'the VM is restarted; anything held only in memory is lost',
   Redeploy: 'the VM moves to another host; what is on temporary disks is lost',
   Preempt: 'the Spot VM is deleted; what is on temporary disks is lost',
