@@ -45,7 +45,7 @@ async function recordTo(file: string, url: string, { print, stop }: CommandConte
       url,
       write: (line) => append(fd, line, file),
       signal: stop,
-      onHeader: ({ vm }) => log(vm ? `VM ${vm.name}` : 'The endpoint does not name its VM.'),
+      onHeader: ({ vm }) => log(vm ? `VM ${vm.name}` : "The VM's metadata cannot be read."),
       onChange: ({ seen }) => log(describePoll(seen)),
     });
     print(
