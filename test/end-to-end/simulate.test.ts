@@ -276,7 +276,9 @@ describe.concurrent('a recording', () => {
     const recorder = startRecord(file, '--endpoint', imds);
     await until(() => recorder.out().includes('incarnation 1: no events\n'), { timeoutMs: 20_000 });
     expect(await recorder.end('SIGINT')).toBe(0);
-    expect(recorder.out()).toMatch(/\n1 change recorded; replay with: simulate --replay .*recording\.jsonl\n$/);
+    expect(recorder.out()).toMatch(
+      /\n1 change recorded; replay with: scheduled-events-simulator simulate --replay .*recording\.jsonl\n$/,
+    );
     const before = readFileSync(file, 'utf8');
     const another = startRecord(file, '--endpoint', imds);
     await new Promise((resolve) => another.child.once('close', resolve));
