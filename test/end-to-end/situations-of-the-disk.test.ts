@@ -1,10 +1,10 @@
-import { appendFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { AzureSimulator } from '../../src/azure-simulator/index.ts';
 import { mountSmallDisk, type SmallDisk, whyNoMount } from '../outbox/small-disk.ts';
 import { playInTurn, type Situation, well } from '../support/situation.ts';
-import { openStage, type Stage, seesDocuments } from '../support/stage.ts';
+import { openStage, quickImds, type Stage, seesDocuments } from '../support/stage.ts';
 import { until } from '../support/until.ts';
 
 const minutes = (n: number): Date => new Date(Date.now() + n * 60_000);
@@ -39,6 +39,11 @@ const unwritable = (disk: () => SmallDisk): readonly Situation[] => [
       await stage.start();
       await seesDocuments(stage);
       await isIdle(stage);
+      // An event that is absent while Azure may still be enabling the feature ends after five minutes only.
+      const { firstTimeoutSeconds } = quickImds;
+      await stage.untilStatus('the first seconds are over', ({ service }) => {
+        return (service?.poll.upSeconds ?? 0) > firstTimeoutSeconds + 2;
+      });
     },
     ...well,
   },
@@ -140,11 +145,13 @@ const damaged = (): readonly Situation[] => [
     ready: /^ready\n$/,
   },
   {
-    name: 'the files were removed under the service, which makes them again',
+    name: 'the service recreated files that were removed',
     make: async (stage) => {
       for (const file of ['outbox.sqlite', 'outbox.sqlite-wal', 'outbox.sqlite-shm'])
         rmSync(join(stage.directory, file), { force: true });
-      await stage.untilStatus('files again', ({ service }) => service?.storageTrouble === null);
+      // The service looks once a second whether its files are still there.
+      await until(() => existsSync(join(stage.directory, 'outbox.sqlite')), { what: 'files again' });
+      await stage.untilStatus('no trouble', ({ service }) => service?.storageTrouble === null);
       expect((await stage.status()).answer).toBe('answered');
     },
     message: /^Running; both destinations are up to date\.$/,

@@ -9,6 +9,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -193,6 +194,6 @@ test('a state directory given by a symbolic link is created, recovered and recre
     second.close();
     expect(harness.open({ directory: link }).counters().hub).toMatchObject({ accepted: 1 });
   } finally {
-    rmSync(link, { force: true });
+    unlinkSync(link);
   }
 });
