@@ -62,6 +62,10 @@ async function actsOf(subscriber: SubscriberProcess, hub: string, eventId: strin
   return subscriber.acts.filter((line) => !line.includes('fence-')).map((line) => line.replace(/[:,].*/, ''));
 }
 
+/** VMs do not wait for each other: only the order of one VM's acts is certain. */
+const byVm = (acts: readonly string[]): readonly string[] =>
+  acts.toSorted((a, b) => (a.split(' ')[1] ?? '').localeCompare(b.split(' ')[1] ?? ''));
+
 test('the example subscriber acts once on the records of two bridges, and again when an event returns', async () => {
   const folders = vms.map((vm) => temporaryDirectory(vm));
   const bridges = vms.map((vm, n) => startBridge(configurationFor(azure, vm, folders[n]?.path ?? '')));
@@ -76,20 +80,23 @@ test('the example subscriber acts once on the records of two bridges, and again 
       what: `${count} records on the hub`,
     });
   await onHub(2);
-  expect(await actsOf(subscriber, 'bridges', eventId)).toEqual(['drain web_0', 'drain web_1']);
+  expect(byVm(await actsOf(subscriber, 'bridges', eventId))).toEqual(['drain web_0', 'drain web_1']);
   azure.imds.start(eventId);
   await onHub(4);
   azure.imds.remove(eventId);
   await onHub(6);
-  const first = ['drain web_0', 'drain web_1', 'restore web_0', 'restore web_1'];
-  expect(await actsOf(subscriber, 'bridges', eventId)).toEqual(first);
+  const first = ['drain web_0', 'restore web_0', 'drain web_1', 'restore web_1'];
+  expect(byVm(await actsOf(subscriber, 'bridges', eventId))).toEqual(first);
   const everything = azure.eventHubs.events('bridges').map(({ body }) => body);
   await send('bridges', eventId, everything);
-  expect(await actsOf(subscriber, 'bridges', eventId)).toEqual(first);
+  expect(byVm(await actsOf(subscriber, 'bridges', eventId))).toEqual(first);
 
   azure.imds.schedule({ ...freeze, eventId });
   await onHub(8);
-  expect(await actsOf(subscriber, 'bridges', eventId)).toEqual([...first, 'drain web_0', 'drain web_1']);
+  expect(byVm(await actsOf(subscriber, 'bridges', eventId))).toEqual([
+    ...['drain web_0', 'restore web_0', 'drain web_0'],
+    ...['drain web_1', 'restore web_1', 'drain web_1'],
+  ]);
   expect(subscriber.complaints()).toBe('');
   for (const folder of folders) folder[Symbol.dispose]();
 });

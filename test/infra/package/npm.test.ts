@@ -233,8 +233,11 @@ describe('the subscriber of the README', () => {
     const isNoted = (): boolean => {
       const { drained: noted } = JSON.parse(readFileSync(stateFile, 'utf8'));
       const all = Object.values(noted) as { vm: { name: string }; events: Record<string, string> }[];
-      const names = all.map(({ vm }) => vm.name).sort();
-      return JSON.stringify(names) === JSON.stringify(wanted(shifted)) && !JSON.stringify(all).includes('draining');
+      const pairs = all.flatMap(({ vm, events }) => Object.keys(events).map((eventId) => `${vm.name} ${eventId}`));
+      const view = new FleetView();
+      for (const record of shifted) view.add(record);
+      const due = view.events().flatMap(({ eventId, affected }) => affected.map(({ name }) => `${name} ${eventId}`));
+      return JSON.stringify(pairs.sort()) === JSON.stringify(due.sort()) && !JSON.stringify(all).includes('draining');
     };
     await until(isNoted, { what: `a note of every act; ${noting.errors()}`, timeoutMs: 40_000 });
     await noting.kill();
