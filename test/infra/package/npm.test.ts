@@ -199,11 +199,13 @@ describe('the subscriber of the README', () => {
       }
       return [...vms].sort();
     };
-    const wanted = (records: typeof shifted): string[] => {
+    const openEvents = (records: typeof shifted) => {
       const view = new FleetView();
       for (const record of records) view.add(record);
-      return [...new Set(view.events().flatMap(({ affected }) => affected.map(({ name }) => name)))].sort();
+      return view.events().flatMap(({ eventId, affected }) => affected.map(({ name }) => ({ name, eventId })));
     };
+    const wanted = (records: typeof shifted): string[] =>
+      [...new Set(openEvents(records).map(({ name }) => name))].sort();
     const parts = 3;
     const size = Math.ceil(shifted.length / parts);
     for (let part = 1; part <= parts; part += 1) {
@@ -234,9 +236,7 @@ describe('the subscriber of the README', () => {
       const { drained: noted } = JSON.parse(readFileSync(stateFile, 'utf8'));
       const all = Object.values(noted) as { vm: { name: string }; events: Record<string, string> }[];
       const pairs = all.flatMap(({ vm, events }) => Object.keys(events).map((eventId) => `${vm.name} ${eventId}`));
-      const view = new FleetView();
-      for (const record of shifted) view.add(record);
-      const due = view.events().flatMap(({ eventId, affected }) => affected.map(({ name }) => `${name} ${eventId}`));
+      const due = openEvents(shifted).map(({ name, eventId }) => `${name} ${eventId}`);
       return JSON.stringify(pairs.sort()) === JSON.stringify(due.sort()) && !JSON.stringify(all).includes('draining');
     };
     await until(isNoted, { what: `a note of every act; ${noting.errors()}`, timeoutMs: 40_000 });
