@@ -90,11 +90,11 @@ const tiles = ({ title, value, tiles: texts }: Tiles): View => ({
   ],
 });
 
-const table = ({ looks, chooses }: Table, linkTo: (chooses: Chooses) => string): View => {
+const table = ({ styles, chooses }: Table, linkTo: (chooses: Chooses) => string): View => {
   const clicked = chooses?.clickOn ?? chooses?.column;
   const links = chooses === undefined ? [] : [{ title: 'Show it', url: linkTo(chooses) }];
-  const isNamed = clicked === undefined || looks.some(({ column }) => column === clicked);
-  const all = isNamed ? looks : [...looks, { column: clicked }];
+  const isNamed = clicked === undefined || styles.some(({ column }) => column === clicked);
+  const all = isNamed ? styles : [...styles, { column: clicked }];
   return {
     type: 'table',
     options: { showHeader: true },

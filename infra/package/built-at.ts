@@ -4,8 +4,8 @@ import { execFileSync } from 'node:child_process';
  * When everything in a package was made: SOURCE_DATE_EPOCH (https://reproducible-builds.org/specs/source-date-epoch/), else when the
  * sources in `folder` were committed. Never the clock: two builds of one commit are the same.
  */
-export function builtAt(folder: string, { SOURCE_DATE_EPOCH: told, ...env }: NodeJS.ProcessEnv): Date {
-  const seconds = told ?? committedAt(folder, env);
+export function builtAt(folder: string, { SOURCE_DATE_EPOCH: given, ...env }: NodeJS.ProcessEnv): Date {
+  const seconds = given ?? committedAt(folder, env);
   // The format of .zip knows no time before 1980, and two seconds of those that there are.
   if (!/^\d{1,10}$/.test(seconds) || Number(seconds) < 315_532_800) {
     throw new Error(

@@ -47,11 +47,11 @@ export const tiles = ({ title, value, meaning, urgency }: Extract<Show, { as: 't
   showBorder: true,
 });
 
-/** A table with the looks of its columns. */
-export const grid = (looks: readonly ColumnStyle[]): GridSettings => ({
-  formatters: looks.flatMap(formatter),
+/** A table with the styles of its columns. */
+export const grid = (styles: readonly ColumnStyle[]): GridSettings => ({
+  formatters: styles.flatMap(formatter),
   filter: true,
-  labelSettings: looks.flatMap(({ column, label }) => (label === undefined ? [] : [{ columnId: column, label }])),
+  labelSettings: styles.flatMap(({ column, label }) => (label === undefined ? [] : [{ columnId: column, label }])),
 });
 
 const eventTypeColours = eventTypes.map((type) => ({

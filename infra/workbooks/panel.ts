@@ -106,7 +106,7 @@ export type Show =
   | { readonly as: 'pie'; readonly x: string; readonly y: readonly [string]; readonly names: readonly string[] }
   | {
       readonly as: 'table';
-      readonly looks: readonly ColumnStyle[];
+      readonly styles: readonly ColumnStyle[];
       readonly chooses?: Chooses;
       /** States of a lane over time, where a dashboard can draw them: text by number. The query is `overTime`. */
       readonly lanes?: Readonly<Record<number, string>>;

@@ -125,7 +125,7 @@ function shown(show: Show): Omit<QueryContent, 'version' | 'query' | 'size' | 't
         showExportToExcel: true,
         exportToExcelOptions: 'all',
         visualization: 'table',
-        gridSettings: grid(show.looks),
+        gridSettings: grid(show.styles),
       };
     case 'pie':
       return {

@@ -63,7 +63,7 @@ export const availabilityTab: Tab = {
         '| project ResourceId, State, Since, Location = location, Outage',
         '| order by Since asc',
       ]),
-      show: { as: 'table', looks: [resource, state, since, hidden('Outage')] },
+      show: { as: 'table', styles: [resource, state, since, hidden('Outage')] },
     },
     {
       name: 'was-it-announced',
@@ -90,7 +90,7 @@ export const availabilityTab: Tab = {
       },
       show: {
         as: 'table',
-        looks: [
+        styles: [
           resource,
           state,
           since,
@@ -124,7 +124,7 @@ export const availabilityTab: Tab = {
       show: {
         as: 'table',
         chooses: { column: 'ResourceGroupId', as: 'ResourceGroupId', shownBy: 'without-bridge' },
-        looks: [
+        styles: [
           { column: 'ResourceGroupId', label: 'Resource group', as: 'resource' },
           { column: 'VMs', label: 'VMs' },
           { column: 'Bridges', label: 'With a bridge' },
@@ -150,7 +150,7 @@ export const availabilityTab: Tab = {
           { from: 'left', column: 'Size' },
         ],
       },
-      show: { as: 'table', looks: [resource] },
+      show: { as: 'table', styles: [resource] },
     },
     {
       name: 'events-by-hour',
@@ -183,7 +183,7 @@ export const availabilityTab: Tab = {
       ]),
       show: {
         as: 'table',
-        looks: [
+        styles: [
           { column: 'Outage', label: 'VM and hour' },
           eventType,
           time('AnnouncedAt', 'Announced'),
@@ -204,7 +204,7 @@ export const availabilityTab: Tab = {
         '| summarize VMs = count() by ResourceGroupId',
         '| order by VMs desc',
       ]),
-      show: { as: 'table', looks: [] },
+      show: { as: 'table', styles: [] },
     },
     {
       name: 'bridge-groups',
@@ -218,7 +218,7 @@ export const availabilityTab: Tab = {
         '| summarize Bridges = count() by ResourceGroupId',
         '| order by Bridges desc',
       ]),
-      show: { as: 'table', looks: [] },
+      show: { as: 'table', styles: [] },
     },
     {
       name: 'azure-vms',
@@ -232,7 +232,7 @@ export const availabilityTab: Tab = {
         '| project ResourceId, Location = location, Size',
         '| order by ResourceId asc',
       ]),
-      show: { as: 'table', looks: [resource] },
+      show: { as: 'table', styles: [resource] },
     },
     {
       name: 'bridges-of-group',
@@ -248,7 +248,7 @@ export const availabilityTab: Tab = {
         '| project ResourceId, HeardAt = coalesce(LastHeartbeatAt, LastRecordAt)',
         '| order by ResourceId asc',
       ]),
-      show: { as: 'table', looks: [resource, time('HeardAt', 'Last heard')] },
+      show: { as: 'table', styles: [resource, time('HeardAt', 'Last heard')] },
     },
   ],
 };

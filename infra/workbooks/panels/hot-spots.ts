@@ -48,7 +48,7 @@ export const hotSpots: Tab = {
       ]),
       show: {
         as: 'table',
-        looks: [
+        styles: [
           { column: 'VMs' },
           { column: 'Touched', label: 'Interruptions' },
           { column: 'PerHundred', label: 'Per 100 VMs', as: 'heat' },
@@ -106,7 +106,7 @@ export const hotSpots: Tab = {
       ]),
       show: {
         as: 'table',
-        looks: [
+        styles: [
           { column: 'Events', as: 'bar' },
           vm,
           scaleSet,

@@ -6,7 +6,7 @@ import { eventsInTime, fleet, indented } from './sources.ts';
 const hours = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, '0'));
 
 /** Events that a VM measured, with the seconds for which it was paused or down. */
-const felt = [
+const impacted = [
   '| where SeenFrom == "itself"',
   '| extend Seconds = coalesce(ObservedOutageSeconds, 0.0) + coalesce(ObservedPauseTotalMs, 0) / 1000.0',
   '| where Seconds > 0',
@@ -74,7 +74,7 @@ export const impact: Tab = {
         `let Known = ${fleet(words).join('\n    ')}`,
         '    | summarize VMs = count() by Location;',
         ...eventsInTime(words),
-        ...felt,
+        ...impacted,
         '| lookup kind = leftouter Known on Location',
         '| extend',
         '    Seconds = 100 * Seconds / coalesce(VMs, 1),',
@@ -86,7 +86,7 @@ export const impact: Tab = {
         '    by Location',
         '| order by Location asc',
       ]),
-      show: { as: 'table', looks: [{ column: '00', andColumns: hours.slice(1), as: 'heat' }] },
+      show: { as: 'table', styles: [{ column: '00', andColumns: hours.slice(1), as: 'heat' }] },
     },
     {
       name: 'vms-by-day',
@@ -119,7 +119,7 @@ export const impact: Tab = {
       ]),
       show: {
         as: 'table',
-        looks: [
+        styles: [
           eventType,
           eventSource,
           { column: 'VMs', as: 'bar' },
@@ -150,7 +150,7 @@ export const impact: Tab = {
       ]),
       show: {
         as: 'table',
-        looks: [
+        styles: [
           eventType,
           { column: 'Said', label: 'Announced' },
           { column: 'VMs', as: 'bar' },
@@ -184,7 +184,7 @@ export const impact: Tab = {
       ]),
       show: {
         as: 'table',
-        looks: [
+        styles: [
           eventType,
           eventSource,
           seconds('Documented', 'Documented'),

@@ -149,7 +149,7 @@ export const overview: Tab = {
       ]),
       show: {
         as: 'table',
-        looks: [
+        styles: [
           { column: 'State', signs: { stuck: 'act', due: 'act', 'within the hour': 'watch', 'in progress': 'watch' } },
           time('DueAt', 'Started or due'),
           seconds('Since', 'Since'),

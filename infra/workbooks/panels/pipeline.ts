@@ -61,7 +61,7 @@ export const pipeline: Tab = {
       ]),
       show: {
         as: 'table',
-        looks: [
+        styles: [
           {
             column: 'Problem',
             signs: {
@@ -134,7 +134,7 @@ export const pipeline: Tab = {
       ]),
       show: {
         as: 'table',
-        looks: [
+        styles: [
           { column: 'Missing', as: 'heat' },
           vm,
           { column: 'FromPosition', label: 'From position' },

@@ -26,7 +26,7 @@ export const stepsOf = (choice: Choice, { name, title }: Pick<Panel, 'name' | 't
   ]),
   show: {
     as: 'table',
-    looks: [
+    styles: [
       { column: 'SeenAt', label: 'Seen (UTC)' },
       seconds('After', 'After the step before'),
       { column: 'Phase', signs: { Started: 'watch', Completed: 'fine', Canceled: 'fine' } },

@@ -35,7 +35,7 @@ export const trace: Tab = {
       show: {
         as: 'table',
         chooses: { column: 'EventId', as: 'EventId', shownBy: 'steps' },
-        looks: [
+        styles: [
           time('FirstSeenAt', 'First seen'),
           eventType,
           eventSource,
@@ -73,7 +73,7 @@ export const trace: Tab = {
       ]),
       show: {
         as: 'table',
-        looks: [
+        styles: [
           vm,
           scaleSet,
           { column: 'FirstSeenAt', label: 'First seen (UTC)' },

@@ -41,7 +41,7 @@ export const upcoming: Tab = {
       show: {
         as: 'table',
         chooses: { column: 'EventId', as: 'UpcomingEventId', shownBy: 'steps-of-upcoming' },
-        looks: [
+        styles: [
           {
             column: 'State',
             signs: { stuck: 'act', due: 'act', 'at any moment': 'act', 'within the hour': 'act', announced: 'watch' },
@@ -89,7 +89,7 @@ export const upcoming: Tab = {
       ]),
       show: {
         as: 'table',
-        looks: [
+        styles: [
           seconds('For', 'For'),
           { column: 'State', signs: { stuck: 'act', 'in progress': 'watch' } },
           time('StartedAt', 'Started'),
@@ -133,7 +133,7 @@ export const upcoming: Tab = {
       ]),
       show: {
         as: 'table',
-        looks: [
+        styles: [
           { column: 'Name', label: 'Scale set or VM' },
           {
             column: 'Due',

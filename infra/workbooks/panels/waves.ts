@@ -54,8 +54,8 @@ const lanes = (words: Words): string[] => [
     '| extend Until = coalesce(EndedAt, now())',
     '| extend WorkFrom = min_of(coalesce(StartedAt, Until), coalesce(OutageFrom, Until), Until)',
     '| extend',
-    '    AwayFrom = coalesce(OutageFrom, WorkFrom),',
-    '    AwayUntil = min_of(coalesce(OutageUntil, WorkFrom), Until)',
+    '    DownFrom = coalesce(OutageFrom, WorkFrom),',
+    '    DownUntil = min_of(coalesce(OutageUntil, WorkFrom), Until)',
     '| extend Announced = min_of(max_of(FirstSeenAt, WorkFrom - 30m), WorkFrom)',
   ]).join('\n')}`,
 ];
@@ -77,9 +77,9 @@ const lanesAsParts = (words: Words): string[] => [
   '    Lane = "",',
   `    Before = ${minutes('Announced', 'First')},`,
   `    Notice = ${minutes('WorkFrom', 'Announced')},`,
-  `    Work = ${minutes('AwayFrom', 'WorkFrom')},`,
-  `    Gone = ${minutes('AwayUntil', 'AwayFrom')},`,
-  `    MoreWork = ${minutes('Until', 'AwayUntil')},`,
+  `    Work = ${minutes('DownFrom', 'WorkFrom')},`,
+  `    Gone = ${minutes('DownUntil', 'DownFrom')},`,
+  `    MoreWork = ${minutes('Until', 'DownUntil')},`,
   `    After = ${minutes('Last', 'Until')},`,
   '    EndedAt = format_datetime(EndedAt, "yyyy-MM-dd HH:mm:ss")',
 ];
@@ -92,8 +92,8 @@ const lanesOverTime = (words: Words): string[] => [
   'union',
   '    (Lanes | project Time = Announced, VmName, State = 1),',
   '    (Lanes | where isnotnull(StartedAt) or isnotnull(OutageFrom) | project Time = WorkFrom, VmName, State = 2),',
-  '    (Lanes | where AwayUntil > AwayFrom | project Time = AwayFrom, VmName, State = 3),',
-  '    (Lanes | where AwayUntil > AwayFrom | project Time = AwayUntil, VmName, State = 2),',
+  '    (Lanes | where DownUntil > DownFrom | project Time = DownFrom, VmName, State = 3),',
+  '    (Lanes | where DownUntil > DownFrom | project Time = DownUntil, VmName, State = 2),',
   '    (Lanes | where isnotnull(EndedAt) | project Time = Until, VmName, State = 0)',
   '| summarize State = max(State) by Time, VmName',
   '| order by Time asc, VmName asc',
@@ -148,7 +148,7 @@ export const waves: Tab = {
           shownBy: 'wave',
           zoom: { from: 'ZoomFrom', to: 'ZoomTo' },
         },
-        looks: [
+        styles: [
           { column: 'Set', label: 'Scale set' },
           { column: 'EventTypes', label: 'Events' },
           time('From', 'From'),
@@ -170,7 +170,7 @@ export const waves: Tab = {
       show: {
         as: 'table',
         lanes: states,
-        looks: [
+        styles: [
           { column: 'VmName', label: 'VM' },
           { column: 'Domain', label: 'Zone/fault domain' },
           eventType,
@@ -247,7 +247,7 @@ export const waves: Tab = {
       ]),
       show: {
         as: 'table',
-        looks: [
+        styles: [
           time('FirstAt', 'First down'),
           time('LastAt', 'Last down'),
           { column: 'Set', label: 'Scale set' },
