@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { misfit } from '../../src/azure-simulator/logs-ingestion/columns.ts';
+import { typeMismatch } from '../../src/azure-simulator/logs-ingestion/columns.ts';
 import { findScenario, scenarios } from '../../src/azure-simulator/scenarios/index.ts';
 import { encodeRow, type Row } from '../../src/sinks/log-analytics/encode.ts';
 import { fleetRows, generateFleetRows } from '../support/fleet-rows/demo-fleet.ts';
@@ -16,8 +16,8 @@ const fleet = fleetRows();
 
 describe('the demo fleet', () => {
   test('fits the columns of its tables', () => {
-    expect(misfit(fleet.VmLifecycle_CL, tables.VmLifecycle_CL)).toBeNull();
-    expect(misfit(fleet.VmLifecycleBridge_CL, tables.VmLifecycleBridge_CL)).toBeNull();
+    expect(typeMismatch(fleet.VmLifecycle_CL, tables.VmLifecycle_CL)).toBeNull();
+    expect(typeMismatch(fleet.VmLifecycleBridge_CL, tables.VmLifecycleBridge_CL)).toBeNull();
   });
 
   test('is the same in every run', () => {
@@ -65,8 +65,8 @@ test.each(played)('a group of two reports the same of %s, in simulated time and 
   const count = Math.max(2, scenario.vms?.length ?? 0);
   const names = Array.from({ length: count }, (_, number) => `web_${number}`);
   const vms = names.map((vm, number) => ({ ...scenario.vms?.[number], name: vm }));
-  const stories = playGroup({ name, vms, plays: [{ scenario, at: 2 }], witnessRate: 1 }, new Date(), 30 * 24 * 3600);
-  const counted = stories.flatMap(({ records }) => records.map(encodeRow));
+  const histories = playGroup({ name, vms, plays: [{ scenario, at: 2 }], witnessRate: 1 }, new Date(), 30 * 24 * 3600);
+  const counted = histories.flatMap(({ records }) => records.map(encodeRow));
   const watched = await rowsOf(name, { vms: Object.fromEntries(names.map((vm) => [vm, { witnessRate: 1 }])) });
   expect(inCommon(counted)).toEqual(inCommon(watched.VmLifecycle_CL));
 });

@@ -125,7 +125,7 @@ export const otherCases: readonly Case[] = [
           announced: '15 02:44:00',
           notBefore: '15 02:59:00',
           started: '15 02:59:00',
-          away: ['15 02:59:00', '15 03:00:30'],
+          down: ['15 02:59:00', '15 03:00:30'],
           ended: '15 03:05:00',
         }),
         {

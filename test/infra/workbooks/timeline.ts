@@ -34,7 +34,7 @@ export interface Happening {
   /** When the VM saw it start; left out where it went down before it could see that. */
   readonly started?: string;
   /** When the VM was down. It reports that when it is back. */
-  readonly away?: readonly [from: string, until: string];
+  readonly down?: readonly [from: string, until: string];
   readonly pausedMs?: number;
   readonly noticeSeconds?: number;
   /** When its bridge approved it. */
@@ -114,14 +114,14 @@ interface StepOfEvent {
 function stepsOf({
   announced,
   started,
-  away,
+  down,
   pausedMs,
   noticeSeconds,
   approved,
   ended,
   outcome,
 }: Happening): StepOfEvent[] {
-  const begun = started ?? away?.[1];
+  const begun = started ?? down?.[1];
   return [
     { phase: 'Scheduled', at: announced, evidence: 'said-by-azure' },
     ...(approved === undefined ? [] : [{ phase: 'Approved', at: approved, evidence: 'accepted' }]),
@@ -145,7 +145,7 @@ function stepsOf({
             more: {
               ...(begun === undefined ? {} : { StartedAt: timeOf(begun), StartSeen: started !== undefined }),
               NoticeSeconds: noticeSeconds ?? null,
-              ObservedOutageSeconds: away === undefined ? null : secondsBetween(...away),
+              ObservedOutageSeconds: down === undefined ? null : secondsBetween(...down),
               ObservedPauseMs: pausedMs ?? null,
               ObservedPauseTotalMs: pausedMs ?? null,
             },

@@ -108,7 +108,7 @@ const announced: readonly Case[] = [
     name: 'a reboot whose end a VM misses that comes back without its state and does not see it',
     scene: {
       plays: [...toEach('reboot', [3]), { scenario: farAhead, at: 31 * minute, on: ['web_8'] }],
-      of: { 3: { awayFrom: 15 * minute + 30, awayTo: 30 * minute, losesStateAt: 30 * minute } },
+      of: { 3: { silentFrom: 15 * minute + 30, silentTo: 30 * minute, losesStateAt: 30 * minute } },
     },
     raises: ['A1 web_3'],
   },

@@ -28,7 +28,7 @@ const evicted: ObservationSpec[] = [nothing, { events: [eviction] }, { events: [
 
 const distant = event({ eventType: 'Redeploy', notBefore: at(7 * day) });
 
-/** Signs of life of a VM, once an hour from noon on. */
+/** Heartbeats of a VM, once an hour from noon on. */
 const alive = (vmName: string, hours: number): Row[] =>
   heartbeatRows({
     observer: observerNamed(vmName),

@@ -1,4 +1,4 @@
-import { storyOf } from './story.ts';
+import { plannedEvents } from './planned-events.ts';
 import {
   type AzureEvent,
   ago,
@@ -33,7 +33,7 @@ const vm = (name: string, number: number, traits: Traits): Vm => ({
   faultDomain: null,
   isSpot: false,
   owner: null,
-  life: { from: begin, to: Infinity },
+  lifetime: { from: begin, to: Infinity },
   clockErrorMs: 0,
   isWitness: false,
   versions: [{ at: begin, version: '1.0.0' }],
@@ -74,9 +74,9 @@ const particular: Readonly<Record<string, Partial<Vm>>> = {
   'web-north web_5': { clockErrorMs: 300 * second },
   'web-north web_6': { hasAgent: true, clockErrorMs: 400 * second },
   // Deleted before an event takes three of its set, and before a reboot of the week before could be missed.
-  'web-north web_7': { life: { from: begin, to: now - 10 * day } },
-  'web-north web_8': { life: { from: now - 5 * day, to: Infinity } },
-  'web-north web_9': { life: { from: begin, to: now - day }, reportsStop: true },
+  'web-north web_7': { lifetime: { from: begin, to: now - 10 * day } },
+  'web-north web_8': { lifetime: { from: now - 5 * day, to: Infinity } },
+  'web-north web_9': { lifetime: { from: begin, to: now - day }, reportsStop: true },
   'app app-2': { clockErrorMs: -240 * second },
   // Its bridge does not start again after a reboot, but the VM does.
   'app app-3': { hasAgent: true, unwatched: [{ from: ago(0, -5), to: Infinity }] },
@@ -102,7 +102,7 @@ const many = (traits: Traits, name: (number: number) => string, count: number, d
 function spotVms(): { readonly vms: Vm[]; readonly taken: readonly { readonly name: string; readonly at: Ms }[] } {
   const evictions = [25, 19, 12.4, 6, 2].map((days) => ago(days, 3));
   const taken = evictions.map((at, number) => ({ name: `batch_${number}`, at }));
-  const lives: Span[] = [
+  const lifetimes: Span[] = [
     ...evictions.map((at, number) => ({
       from: number < 3 ? begin : (evictions[number - 3] ?? 0) + 10 * minute,
       to: at,
@@ -110,10 +110,10 @@ function spotVms(): { readonly vms: Vm[]; readonly taken: readonly { readonly na
     ...evictions.slice(2).map((at) => ({ from: at + 10 * minute, to: Infinity })),
     { from: begin, to: Infinity },
   ];
-  return { vms: lives.map((life, number) => vm(`batch_${number}`, number, { ...batch, life })), taken };
+  return { vms: lifetimes.map((lifetime, number) => vm(`batch_${number}`, number, { ...batch, lifetime })), taken };
 }
 
-/** The fleet of a seed: the same story in each, with other freezes between and other lengths of everything. */
+/** The fleet of a seed: the same planned events in each; other freezes and all durations are random. */
 export function fleetOf(seed: number): Fleet {
   const random = randomOf(seed);
   const spot = spotVms();
@@ -129,7 +129,7 @@ export function fleetOf(seed: number): Fleet {
     ...[0, 1, 2].flatMap((number) => many({ ...sql, group: `sql-${number}` }, () => `sql-${number}`, 1, 1)),
     ...spot.vms,
   ];
-  const planned = storyOf(random, spot.taken);
+  const planned = plannedEvents(random, spot.taken);
   return { now, vms, events: [...planned, ...freezesBetween(vms, planned, random)] };
 }
 
@@ -141,13 +141,13 @@ function freezesBetween(
 ): AzureEvent[] {
   const freezes: AzureEvent[] = [];
   for (let number = 0; number < 40; number += 1) {
-    const { group, name, life, unwatched, stateLostAt } = vms[random(vms.length)] as Vm;
+    const { group, name, lifetime, unwatched, stateLostAt } = vms[random(vms.length)] as Vm;
     const announcedAt = now - 30 * day + random(28 * 24 * 60) * minute + random(60) * second;
     const around = { from: announcedAt - 3 * hour, to: announcedAt + 3 * hour };
     const meets = ({ from, to }: Span): boolean => from < around.to && to > around.from;
     const isBusy =
-      around.from < life.from ||
-      around.to > life.to ||
+      around.from < lifetime.from ||
+      around.to > lifetime.to ||
       unwatched.some(meets) ||
       (stateLostAt !== null && meets({ from: stateLostAt, to: stateLostAt })) ||
       [...planned, ...freezes].some(

@@ -18,7 +18,7 @@ describe.each([1, 2, 3])('the history of fleet %i', (seed) => {
       const rows = ofMonth
         .filter(({ vm }) => vm.name === name)
         .map((each): Row => {
-          const { event, vm, firstSeenAt, isStartSeen, awaySeconds, pausedSeconds } = each;
+          const { event, vm, firstSeenAt, isStartSeen, outageSeconds, pausedSeconds } = each;
           const isOver = each.isOver && !isCanceled(event);
           return {
             EventId: event.id,
@@ -28,8 +28,8 @@ describe.each([1, 2, 3])('the history of fleet %i', (seed) => {
             StartedAt: isStartSeen ? around(event.startedAt ?? 0) : around(event.startedAt ?? 0, 3 * minute),
             Outcome: isCanceled(event) ? 'Canceled' : isOver ? { among: ['Completed', 'Ended'] } : null,
             Impact:
-              awaySeconds !== null
-                ? `down ${Math.round(awaySeconds)} s`
+              outageSeconds !== null
+                ? `down ${Math.round(outageSeconds)} s`
                 : pausedSeconds !== null
                   ? `paused ${pausedSeconds.toFixed(1)} s`
                   : isOpen(each)
@@ -63,15 +63,15 @@ describe.each([1, 2, 3])('the history of fleet %i', (seed) => {
     });
     const groups = Map.groupBy(touched, (each) => `${each.event.type} ${each.event.source} ${setOf(each)}`);
     const rows = [...groups.values()].map((group): Row => {
-      const away = group.flatMap(({ awaySeconds }) => awaySeconds ?? []);
+      const outages = group.flatMap(({ outageSeconds }) => outageSeconds ?? []);
       return {
         EventType: group[0]?.event.type ?? '',
         EventSource: group[0]?.event.source ?? '',
         Location: group[0]?.vm.location ?? '',
         ResourceGroup: group[0]?.vm.resourceGroup ?? '',
         Vms: group.length,
-        Down: away.length,
-        LongestDownSeconds: away.length === 0 ? null : around(Math.max(...away), 0.01),
+        Down: outages.length,
+        LongestDownSeconds: outages.length === 0 ? null : around(Math.max(...outages), 0.01),
         Paused: group.filter(({ pausedSeconds }) => pausedSeconds !== null).length,
         Names: [...new Set(group.map(({ vm }) => vm.name))].sort(),
       };
@@ -88,16 +88,16 @@ describe.each([1, 2, 3])('the history of fleet %i', (seed) => {
   test('downtime-by-set sums the downtime and pauses of VMs, and compares them with the time that they existed', () => {
     const month = { from: now - 30 * day, to: now };
     const groups = Map.groupBy(
-      ofMonth.filter(({ awaySeconds, pausedSeconds }) => awaySeconds !== null || pausedSeconds !== null),
+      ofMonth.filter(({ outageSeconds, pausedSeconds }) => outageSeconds !== null || pausedSeconds !== null),
       (each) => `${setOf(each)} ${each.vm.scaleSet}`,
     );
     const rows = [...groups.values()].map((group): Row => {
       const [{ vm }] = group as [Known];
       const members = fleet.vms.filter(
         (other) =>
-          other.resourceGroup === vm.resourceGroup && other.scaleSet === vm.scaleSet && other.life.to > month.from,
+          other.resourceGroup === vm.resourceGroup && other.scaleSet === vm.scaleSet && other.lifetime.to > month.from,
       );
-      const existed = sum(members.map(({ life }) => overlap(life, month).to - overlap(life, month).from));
+      const existed = sum(members.map(({ lifetime }) => overlap(lifetime, month).to - overlap(lifetime, month).from));
       // What truly happened, not what was measured: polls are a second apart on both sides.
       const downMs = sum(
         group.map((each) => {
@@ -105,7 +105,7 @@ describe.each([1, 2, 3])('the history of fleet %i', (seed) => {
           return impact ? impact.to - impact.from : 0;
         }),
       );
-      const reboots = group.filter(({ awaySeconds }) => awaySeconds !== null);
+      const reboots = group.filter(({ outageSeconds }) => outageSeconds !== null);
       return {
         VmScaleSetName: vm.scaleSet,
         Location: vm.location,
@@ -121,9 +121,11 @@ describe.each([1, 2, 3])('the history of fleet %i', (seed) => {
   });
 
   test('region-by-hour adds up the same by the hour in which it began', () => {
-    const felt = ofMonth.filter(({ awaySeconds, pausedSeconds }) => awaySeconds !== null || pausedSeconds !== null);
+    const measured = ofMonth.filter(
+      ({ outageSeconds, pausedSeconds }) => outageSeconds !== null || pausedSeconds !== null,
+    );
     const hourOf = ({ event, vm }: Known): number => new Date(impactOn(event, vm)?.from ?? 0).getUTCHours();
-    const groups = Map.groupBy(felt, (each) => `${each.vm.location} ${hourOf(each)}`);
+    const groups = Map.groupBy(measured, (each) => `${each.vm.location} ${hourOf(each)}`);
     const rows = [...groups.values()].map((group): Row => {
       const [first] = group as [Known];
       const seconds = group.map(({ event, vm }) => {
@@ -143,8 +145,10 @@ describe.each([1, 2, 3])('the history of fleet %i', (seed) => {
   });
 
   test('spot-survival counts evictions for a hundred days of every Spot VM, also of those never evicted', () => {
-    const spot = fleet.vms.filter(({ isSpot, life }) => isSpot && life.to > now - 30 * day);
-    const days = sum(spot.map(({ life }) => (Math.min(life.to, now) - Math.max(life.from, now - 30 * day)) / day));
+    const spot = fleet.vms.filter(({ isSpot, lifetime }) => isSpot && lifetime.to > now - 30 * day);
+    const days = sum(
+      spot.map(({ lifetime }) => (Math.min(lifetime.to, now) - Math.max(lifetime.from, now - 30 * day)) / day),
+    );
     const evictions = fleet.events.filter(({ type }) => type === 'Preempt').length;
     const row: Row = {
       VmScaleSetName: 'batch',

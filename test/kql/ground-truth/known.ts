@@ -25,7 +25,7 @@ export interface Known {
   readonly isStartReported: boolean;
   readonly isOver: boolean;
   /** What the VM measured, in seconds. */
-  readonly awaySeconds: number | null;
+  readonly outageSeconds: number | null;
   readonly pausedSeconds: number | null;
   /** None of the bridges that observed it reported for a day, or one that had lost its state no longer observed it. */
   readonly isPresumedEnded: boolean;
@@ -58,7 +58,7 @@ export function reportedIn(fleet: Fleet): readonly Known[] {
         isStartSeen,
         isStartReported: all.some(({ phase }) => phase === 'Started'),
         isOver,
-        awaySeconds: outageMs === null ? null : outageMs / second,
+        outageSeconds: outageMs === null ? null : outageMs / second,
         pausedSeconds: pauseMs === null || pauseMs === 0 ? null : pauseMs / second,
         isPresumedEnded:
           !isOver && (lastReportAt < fleet.now - day || isForgotten(event, vm, fleet) || isTaken(event, fleet)),

@@ -76,13 +76,13 @@ describe.each([1, 2, 3])('the notice of the events of fleet %i', (seed) => {
   });
 
   test('two-fault-domains-at-once finds VMs that were down at the same time, and no others', () => {
-    const away = inLast(14).flatMap((each) => {
+    const outages = inLast(14).flatMap((each) => {
       const impact = impactOn(each.event, each.vm);
-      const isAway = impact?.kind === 'outage' && each.vm.scaleSet !== null;
-      return isAway ? [{ ...each.vm, from: impact.from, to: Math.min(impact.to, now) }] : [];
+      const isDown = impact?.kind === 'outage' && each.vm.scaleSet !== null;
+      return isDown ? [{ ...each.vm, from: impact.from, to: Math.min(impact.to, now) }] : [];
     });
-    const pairs = away.flatMap((one) =>
-      away
+    const pairs = outages.flatMap((one) =>
+      outages
         .filter((other) => other.group === one.group && Number(one.faultDomain) < Number(other.faultDomain))
         .filter((other) => one.from < other.to && other.from < one.to)
         .map(
@@ -107,7 +107,7 @@ describe.each([1, 2, 3])('the notice of the events of fleet %i', (seed) => {
       .map(([event, vms]): Row => {
         const { group, scaleSet } = (vms[0] as Known).vm;
         const at = event.startedAt ?? 0;
-        const members = fleet.vms.filter((vm) => vm.group === group && vm.life.from < at && vm.life.to > at);
+        const members = fleet.vms.filter((vm) => vm.group === group && vm.lifetime.from < at && vm.lifetime.to > at);
         return {
           EventId: event.id.toLowerCase(),
           Vms: vms.length,

@@ -100,7 +100,7 @@ describe.each([1, 2, 3])('the events in progress in fleet %i', (seed) => {
       const latest = [...vms.values()].flatMap((each) => each.at(-1) ?? []);
       const goesOn = latest.filter((each) => !each.isOver && dueAt(each) < now);
       const others = fleet.vms.filter(
-        (vm) => vm.group === first.vm.group && vm.life.to > now - 6 * hour && !vms.has(vm),
+        (vm) => vm.group === first.vm.group && vm.lifetime.to > now - 6 * hour && !vms.has(vm),
       );
       const Done = latest.filter(({ isOver }) => isOver).length;
       return [

@@ -39,11 +39,11 @@ export const outagesOf = (fleet: Fleet, vm: Vm): readonly Impact[] =>
     .filter(({ kind }) => kind !== 'pause');
 
 /** When the VM runs, whether its bridge does or not. */
-export const runningOf = (fleet: Fleet, vm: Vm): readonly Span[] => without([vm.life], outagesOf(fleet, vm));
+export const runningOf = (fleet: Fleet, vm: Vm): readonly Span[] => without([vm.lifetime], outagesOf(fleet, vm));
 
 export function watchOf(fleet: Fleet, vm: Vm): Watch {
   const spans = without(runningOf(fleet, vm), vm.unwatched);
-  const phase = (vm.name.length * 137 + vm.life.from) % second;
+  const phase = (vm.name.length * 137 + vm.lifetime.from) % second;
   const onward = (at: Ms): Ms => Math.ceil((at - phase) / second) * second + phase;
   return {
     spans,

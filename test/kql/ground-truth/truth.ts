@@ -39,7 +39,7 @@ export interface Vm {
   readonly isSpot: boolean;
   readonly owner: string | null;
   /** From its creation to its deletion. */
-  readonly life: Span;
+  readonly lifetime: Span;
   /** Its clock minus the right one. */
   readonly clockErrorMs: Ms;
   /** Its bridge publishes the events of the others of its group too. */

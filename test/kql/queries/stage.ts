@@ -1,13 +1,13 @@
 import { findScenario, type Scenario } from '../../../src/azure-simulator/scenarios/index.ts';
 import { encodeRow, type Row } from '../../../src/sinks/log-analytics/encode.ts';
 import { type GroupVm, observerOf, type Play, playGroup } from '../../support/fleet-rows/group-play.ts';
-import { type Heart, heartbeatRows } from '../../support/fleet-rows/heartbeats.ts';
+import { type BridgeHistory, heartbeatRows } from '../../support/fleet-rows/heartbeats.ts';
 import type { GivenRow } from '../../tools/kql/index.ts';
 
 /** A few VMs with a bridge, from an hour before noon of the first of March on. Minutes are those after noon. */
 export interface Stage {
   /** By name. `web_0` is in the scale set `web`. */
-  readonly vms: Readonly<Record<string, Partial<GroupVm> & Partial<Pick<Heart, OfHeart>>>>;
+  readonly vms: Readonly<Record<string, Partial<GroupVm> & Partial<Pick<BridgeHistory, OfBridge>>>>;
   readonly plays?: readonly Play[];
   readonly witnessRate?: number;
   readonly hosts?: readonly string[];
@@ -16,7 +16,7 @@ export interface Stage {
   /** Default 60. */
   readonly heartbeatMinutes?: number;
 }
-type OfHeart = 'blind' | 'deadLetters' | 'expiredAt' | 'hubBehindMinutes' | 'pollFailureShare' | 'reportsStop';
+type OfBridge = 'blind' | 'deadLetters' | 'expiredAt' | 'hubBehindMinutes' | 'pollFailureShare' | 'reportsStop';
 
 /** Rows by table, with every table that a query of the pack reads. */
 export type Tables = Readonly<Record<TableName, readonly GivenRow[]>>;
@@ -49,8 +49,8 @@ export const made = (name: string, ...steps: Scenario['steps']): Scenario => ({
 export function staged({ vms, plays = [], askedAt, heartbeatMinutes = 60, ...group }: Stage): Tables {
   const until = seconds(askedAt);
   const members = Object.entries(vms).map(([name, traits]) => ({ name, ...traits }));
-  const stories = playGroup({ name: 'stage', vms: members, plays, ...group }, from, until);
-  const beats = stories.flatMap(({ vm, observer, records, streams }): Row[] => {
+  const histories = playGroup({ name: 'stage', vms: members, plays, ...group }, from, until);
+  const heartbeats = histories.flatMap(({ vm, observer, records, streams }): Row[] => {
     const end = timeAt(Math.min(vm.leavesAt ?? until, until));
     const of = members.find(({ name }) => name === vm.name) ?? {};
     return heartbeatRows({
@@ -65,8 +65,8 @@ export function staged({ vms, plays = [], askedAt, heartbeatMinutes = 60, ...gro
     });
   });
   return {
-    VmLifecycle_CL: stories.flatMap(({ records }) => records.map(encodeRow)),
-    VmLifecycleBridge_CL: beats,
+    VmLifecycle_CL: histories.flatMap(({ records }) => records.map(encodeRow)),
+    VmLifecycleBridge_CL: heartbeats,
     Heartbeat: [],
     AzureActivity: [],
   };
@@ -80,7 +80,7 @@ const resourceIdOf = (vm: GroupVm): string => {
     .replace('/virtualmachines/', '/virtualMachines/');
 };
 
-/** A sign of life of the Azure Monitor agent of a VM. */
+/** A heartbeat of the Azure Monitor agent of a VM. */
 export const agentReports = (vm: string, minutes: number): GivenRow => ({
   TimeGenerated: clock(minutes),
   Computer: vm.replaceAll('_', '-'),

@@ -45,7 +45,7 @@ export interface Scene {
 /** Times of a VM, which count from the start of the scene. */
 const moved = (vm: Partial<GroupVm>): Partial<GroupVm> =>
   Object.fromEntries(
-    (['leavesAt', 'awayFrom', 'awayTo', 'losesStateAt'] as const).flatMap((key) => {
+    (['leavesAt', 'silentFrom', 'silentTo', 'losesStateAt'] as const).flatMap((key) => {
       const seconds = vm[key];
       return seconds === undefined ? [] : [[key, seconds + quietSeconds]];
     }),
@@ -75,8 +75,8 @@ export function rowsOfScene(scene: Scene): Arriving {
     }),
     plays: plays.map((play) => ({ ...play, at: play.at + quietSeconds })),
   };
-  const stories = playGroup(group, from, lasts);
-  const beats = stories.flatMap(({ vm, observer, records, streams }, number) =>
+  const histories = playGroup(group, from, lasts);
+  const heartbeats = histories.flatMap(({ vm, observer, records, streams }, number) =>
     heartbeatRows({
       observer,
       records,
@@ -92,10 +92,10 @@ export function rowsOfScene(scene: Scene): Arriving {
       ...blindIn(scene.blind?.[number]),
     }),
   );
-  const records = stories.flatMap((story) => story.records.map(encodeRow));
+  const records = histories.flatMap((history) => history.records.map(encodeRow));
   return {
     VmLifecycle_CL: arrivingAfter(latencySeconds, records),
-    VmLifecycleBridge_CL: arrivingAfter(90, beats),
+    VmLifecycleBridge_CL: arrivingAfter(90, heartbeats),
     Heartbeat: [],
     DCRLogErrors: [],
   };

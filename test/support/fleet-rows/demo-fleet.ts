@@ -1,7 +1,7 @@
 import { testRecord } from '../../../src/lifecycle/test-record.ts';
 import { encodeRow, type Row } from '../../../src/sinks/log-analytics/encode.ts';
 import { day, demoGroups, fleetSeconds } from './demo-groups.ts';
-import { drawn, playGroup, type VmStory } from './group-play.ts';
+import { drawn, playGroup, type VmHistory } from './group-play.ts';
 import { heartbeatRows } from './heartbeats.ts';
 
 /** When the demo fleet is queried. */
@@ -38,10 +38,10 @@ export function fleetRows(): FleetRows {
  * encoder, every heartbeat by the real encoder. Some records arrive twice, some late, one never; two are tests.
  */
 export function generateFleetRows(): FleetRows {
-  const stories = demoGroups().flatMap((group) => playGroup(group, from, fleetSeconds));
+  const histories = demoGroups().flatMap((group) => playGroup(group, from, fleetSeconds));
   return {
-    VmLifecycle_CL: byArrival(stories.flatMap(arrivals)),
-    VmLifecycleBridge_CL: byArrival(stories.flatMap((story) => heartbeatsOf(story, heartbeatMinutes))),
+    VmLifecycle_CL: byArrival(histories.flatMap(arrivals)),
+    VmLifecycleBridge_CL: byArrival(histories.flatMap((history) => heartbeatsOf(history, heartbeatMinutes))),
     now: fleetNow,
   };
 }
@@ -53,7 +53,7 @@ const byArrival = (rows: readonly Row[]): Row[] =>
   rows.toSorted((a, b) => Date.parse(String(a.TimeGenerated)) - Date.parse(String(b.TimeGenerated)));
 
 /** The records of a VM as they stand in the table. */
-function arrivals({ vm, observer, records, state }: VmStory): Row[] {
+function arrivals({ vm, observer, records, state }: VmHistory): Row[] {
   const { name } = vm;
   const sent = records.filter(({ position }) => position !== lostPosition[name]).map(encodeRow);
   const rows = sent.map((row) => arrived(row, cutOff[name]));
@@ -75,7 +75,7 @@ function arrived(row: Row, cut: { readonly from: number; readonly to: number } |
 /** A bridge that a command stopped says so; one whose VM is gone, or that fell silent, does not. */
 const said = (name: string): boolean => name === 'shop_3';
 
-function heartbeatsOf({ vm, observer, records, streams }: VmStory, everyMinutes: number): Row[] {
+function heartbeatsOf({ vm, observer, records, streams }: VmHistory, everyMinutes: number): Row[] {
   const end = Math.min(vm.leavesAt ?? Infinity, fleetSeconds);
   return streams.flatMap(({ streamId, from: began }, index) =>
     heartbeatRows({

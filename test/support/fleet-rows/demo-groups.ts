@@ -96,7 +96,7 @@ const web = (): Group => ({
     bridgeVersion: number % 5 === 0 ? '1.1.0' : '1.0.0',
     joinsAt: number >= 26 ? 9 * day : 0,
     ...(number === 7 ? { clockOffsetSeconds: -4 } : {}),
-    ...(number === 11 ? { awayFrom: ago(3 * day), awayTo: ago(3 * day - 10 * hour) } : {}),
+    ...(number === 11 ? { silentFrom: ago(3 * day), silentTo: ago(3 * day - 10 * hour) } : {}),
   })),
   plays: [
     { scenario: rollingMaintenance(30, 5), at: 3 * day + 2 * hour },

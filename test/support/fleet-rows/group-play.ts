@@ -18,9 +18,9 @@ export interface GroupVm extends VmDefinition {
   readonly joinsAt?: number;
   /** Its bridge does not poll from then on. Default never. */
   readonly leavesAt?: number;
-  /** Its bridge is paused meanwhile: polls are missed. */
-  readonly awayFrom?: number;
-  readonly awayTo?: number;
+  /** Its bridge is paused from the first of these seconds until before the second: it misses polls. */
+  readonly silentFrom?: number;
+  readonly silentTo?: number;
   /** Its state is lost then: it continues with another stream. */
   readonly losesStateAt?: number;
   readonly bridgeVersion?: string;
@@ -44,7 +44,7 @@ export interface Group {
 }
 
 /** What a VM reported, in order. */
-export interface VmStory {
+export interface VmHistory {
   readonly vm: GroupVm;
   readonly observer: Observer;
   readonly records: readonly LifecycleRecord[];
@@ -80,14 +80,14 @@ export const observerOf = (definition: VmDefinition): Observer => {
  * @param from second 0 of the play.
  * @param seconds what is after that is not played: an event may be left open.
  */
-export function playGroup(group: Group, from: Date, seconds: number): readonly VmStory[] {
+export function playGroup(group: Group, from: Date, seconds: number): readonly VmHistory[] {
   const document = createGroupDocument();
   const acts = group.plays.flatMap((play, index) => actsOf(play, document, group, `${group.name} ${index}`, from));
   const watchers = group.vms.map((vm) => openWatcher(vm, group, document, from));
   const bySecond = Map.groupBy(acts, ({ at }) => at);
   const observations = new Set(acts.flatMap(({ at }) => [at - 1, at]));
-  for (const { joinsAt = 0, awayFrom = 0, awayTo, losesStateAt } of group.vms) {
-    for (const second of [joinsAt, awayFrom - 1, awayTo, losesStateAt])
+  for (const { joinsAt = 0, silentFrom = 0, silentTo, losesStateAt } of group.vms) {
+    for (const second of [joinsAt, silentFrom - 1, silentTo, losesStateAt])
       if (second !== undefined) observations.add(second);
   }
   for (const { backAt } of acts) if (backAt !== undefined) observations.add(backAt);
@@ -97,7 +97,7 @@ export function playGroup(group: Group, from: Date, seconds: number): readonly V
     for (const { run } of bySecond.get(second) ?? []) run(watchers);
     for (const watcher of watchers) watcher.observation(second);
   }
-  return watchers.map(({ story }) => story());
+  return watchers.map(({ history }) => history());
 }
 
 interface Act {
@@ -150,7 +150,7 @@ function actsOf({ scenario, at, on }: Play, document: GroupDocument, group: Grou
   });
 }
 
-interface Feeling {
+interface AppliedImpact {
   readonly kind: 'freeze' | 'restart';
   readonly second: number;
   readonly seconds: number;
@@ -160,12 +160,12 @@ interface Feeling {
 interface Watcher {
   readonly name: string;
   observation(second: number): void;
-  applyImpact(feeling: Feeling): void;
-  story(): VmStory;
+  applyImpact(impact: AppliedImpact): void;
+  history(): VmHistory;
 }
 
 function openWatcher(vm: GroupVm, group: Group, document: GroupDocument, from: Date): Watcher {
-  const { name, joinsAt = 0, leavesAt = Infinity, awayFrom = Infinity, awayTo = Infinity, losesStateAt } = vm;
+  const { name, joinsAt = 0, leavesAt = Infinity, silentFrom = Infinity, silentTo = Infinity, losesStateAt } = vm;
   const { witnessRate = 0, hosts = [] } = group;
   const observer = observerOf(vm);
   /** Polls of no two VMs fall together. */
@@ -179,8 +179,8 @@ function openWatcher(vm: GroupVm, group: Group, document: GroupDocument, from: D
   let boots = 1;
   let downUntil = joinsAt;
   let pausedMs = 0;
-  const isAway = (second: number): boolean =>
-    second < downUntil || second >= leavesAt || (second >= awayFrom && second < awayTo);
+  const isSilent = (second: number): boolean =>
+    second < downUntil || second >= leavesAt || (second >= silentFrom && second < silentTo);
   return {
     name,
     applyImpact({ kind, second, seconds, moves }) {
@@ -192,7 +192,7 @@ function openWatcher(vm: GroupVm, group: Group, document: GroupDocument, from: D
       }
     },
     observation(second) {
-      if (isAway(second)) return;
+      if (isSilent(second)) return;
       if (losesStateAt !== undefined && second >= losesStateAt && streams.length === 1) {
         streams.push({ streamId: guidOf(`second stream of ${group.name} ${name}`), from: losesStateAt });
         state = emptyState(streams[1]?.streamId ?? '');
@@ -213,7 +213,7 @@ function openWatcher(vm: GroupVm, group: Group, document: GroupDocument, from: D
       state = turn.state;
       records.push(...turn.records);
     },
-    story: () => ({ vm, observer, records, streams, state }),
+    history: () => ({ vm, observer, records, streams, state }),
   };
 }
 

@@ -6,7 +6,7 @@ import { noCounters } from '../../../src/outbox/store/counters.ts';
 import type { Row } from '../../../src/sinks/log-analytics/encode.ts';
 
 /** A bridge, as far as its heartbeats show it. */
-export interface Heart {
+export interface BridgeHistory {
   readonly observer: Observer;
   readonly records: readonly LifecycleRecord[];
   readonly streamId: string;
@@ -16,7 +16,7 @@ export interface Heart {
   /** No heartbeat after this: it was stopped, or the VM was deleted, or this is now. */
   readonly to: Date;
   readonly everyMinutes: number;
-  /** Its last word is that it stops. Default: it says no last word. */
+  /** Its last heartbeat reports that it stops. Default: none does. */
   readonly reportsStop?: boolean;
   /** Share of its polls that fail. Default 0. */
   readonly pollFailureShare?: number;
@@ -47,37 +47,37 @@ const outside: readonly string[] = ['Approved', 'Snapshot'];
 const isEnd = ({ phase }: LifecycleRecord): boolean => ['Completed', 'Canceled', 'Ended'].includes(phase);
 
 /** The rows of a bridge in the table of heartbeats: at its start, at a fixed interval, and perhaps a last one. By the real encoder. */
-export function heartbeatRows(heart: Heart): Row[] {
-  const { from, to, everyMinutes, reportsStop = false } = heart;
+export function heartbeatRows(bridge: BridgeHistory): Row[] {
+  const { from, to, everyMinutes, reportsStop = false } = bridge;
   const moments: Date[] = [];
   for (let at = from.getTime(); at <= to.getTime(); at += 60_000 * everyMinutes) moments.push(new Date(at));
-  const rows = moments.map((at, index) => heartbeatRow(factsOf(heart, at, index === 0 ? 'starting' : 'running')));
-  return reportsStop ? [...rows, heartbeatRow(factsOf(heart, to, 'stopping'))] : rows;
+  const rows = moments.map((at, index) => heartbeatRow(factsOf(bridge, at, index === 0 ? 'starting' : 'running')));
+  return reportsStop ? [...rows, heartbeatRow(factsOf(bridge, to, 'stopping'))] : rows;
 }
 
-function factsOf(heart: Heart, at: Date, state: HeartbeatFacts['state']): HeartbeatFacts {
-  const { records, hubBehindMinutes = 0, deadLetters = 0, pollFailureShare = 0 } = heart;
+function factsOf(bridge: BridgeHistory, at: Date, state: HeartbeatFacts['state']): HeartbeatFacts {
+  const { records, hubBehindMinutes = 0, deadLetters = 0, pollFailureShare = 0 } = bridge;
   const sent = records.filter(({ observedAt }) => Date.parse(observedAt) <= at.getTime());
   const behind = sent.filter(({ observedAt }) => Date.parse(observedAt) > at.getTime() - 60_000 * hubBehindMinutes);
   const open = new Set<string>();
   for (const record of sent) isEnd(record) ? open.delete(record.eventId) : open.add(record.eventId);
-  const upMs = at.getTime() - heart.from.getTime();
+  const upMs = at.getTime() - bridge.from.getTime();
   const polls = Math.floor(upMs / 1000);
   const accepted = sent.length;
   const delivered = accepted - deadLetters;
   const events = new Set(sent.map(({ eventId }) => eventId)).size;
-  const { from: blindFrom, to: blindTo } = heart.blind ?? { from: at, to: at };
+  const { from: blindFrom, to: blindTo } = bridge.blind ?? { from: at, to: at };
   const blindMs = at < blindTo ? Math.max(0, at.getTime() - blindFrom.getTime()) : 0;
-  const recentSeconds = Math.min(upMs / 1000, 60 * heart.everyMinutes);
+  const recentSeconds = Math.min(upMs / 1000, 60 * bridge.everyMinutes);
   const recentFailed = Math.max(recentSeconds * pollFailureShare, Math.min(recentSeconds, blindMs / 1000));
   const failed = Math.round(Math.max(polls * pollFailureShare, blindMs / 1000));
-  const expired = heart.expiredAt?.filter((moment) => moment <= at).length ?? 0;
+  const expired = bridge.expiredAt?.filter((moment) => moment <= at).length ?? 0;
   return {
     at,
-    observer: heart.observer,
+    observer: bridge.observer,
     state,
     stopReason: state === 'stopping' ? 'asked' : null,
-    bridgeVersion: heart.bridgeVersion,
+    bridgeVersion: bridge.bridgeVersion,
     refusedVersion: null,
     upMs,
     polls: {
@@ -85,10 +85,10 @@ function factsOf(heart: Heart, at: Date, state: HeartbeatFacts['state']): Heartb
       failedPolls: failed > 0 ? { timeout: failed } : {},
       eventsSeen: events,
       eventsOurs: events,
-      clockOffsetSeconds: heart.clockOffsetSeconds ?? 0,
+      clockOffsetSeconds: bridge.clockOffsetSeconds ?? 0,
       lastDocument: null,
     },
-    streamId: heart.streamId,
+    streamId: bridge.streamId,
     lastPosition: sent.at(-1)?.position ?? 0,
     openEvents: open.size,
     sinks: {
@@ -105,10 +105,10 @@ function factsOf(heart: Heart, at: Date, state: HeartbeatFacts['state']): Heartb
     oldestPendingAt: behind[0]?.observedAt ?? null,
     imdsApiVersion: '2020-07-01',
     configHash: createHash('sha256')
-      .update(heart.configuration ?? '')
+      .update(bridge.configuration ?? '')
       .digest('hex')
       .slice(0, 16),
-    intervalMinutes: heart.everyMinutes,
+    intervalMinutes: bridge.everyMinutes,
     lastDocumentAgeMs: Math.max(500, blindMs),
     recent: { polls: Math.floor(recentSeconds), failedPolls: Math.round(recentFailed) },
     next: nextOf(sent),

@@ -66,15 +66,15 @@ export async function rowsOf(name: string, options: RowsOptions = {}): Promise<F
     await close();
     if (log.errors.length > 0) throw new Error(`the simulator failed in ${name}: ${log.errors.join('; ')}`);
     const now = new Date();
-    const hearts = fleet.map(({ name: vm, records }) => ({
+    const bridges = fleet.map(({ name: vm, records }) => ({
       observer: { ...observerOf(imds.vms.find((each) => each.name === vm) ?? { name: vm }), computer: null },
       records,
       streamId: `stream of ${vm}`,
     }));
     return {
       VmLifecycle_CL: fleet.flatMap(({ records }) => records.map(encodeRow)),
-      VmLifecycleBridge_CL: hearts.flatMap((heart) =>
-        heartbeatRows({ ...heart, bridgeVersion: '0.0.0', from, to: now, everyMinutes: heartbeatMinutes }),
+      VmLifecycleBridge_CL: bridges.flatMap((bridge) =>
+        heartbeatRows({ ...bridge, bridgeVersion: '0.0.0', from, to: now, everyMinutes: heartbeatMinutes }),
       ),
       now,
     };

@@ -33,7 +33,7 @@ export const outageCases: readonly QueryCase[] = [
     query: 'outages-with-warning',
     of: 'an outage ten days after a freeze, whose end its bridge saw only then',
     stage: {
-      vms: { web_0: { awayFrom: seconds(16), awayTo: seconds(14400) } },
+      vms: { web_0: { silentFrom: seconds(16), silentTo: seconds(14400) } },
       plays: [play('freeze', 0, 'web_0')],
       askedAt: 14460,
       heartbeatMinutes: 1440,

@@ -1,6 +1,6 @@
 import { type AzureEvent, ago, type Impact, type Ms, minute, second } from './truth.ts';
 
-/** An event in short; what is left out is as Azure does it as a rule. */
+/** An event in short; the defaults are what Azure usually does. */
 interface Plan {
   readonly what: string;
   readonly group: string;
@@ -16,16 +16,16 @@ interface Plan {
   /** Default: eight minutes after it starts. */
   readonly removedAt?: Ms;
   readonly approval?: AzureEvent['approval'];
-  /** How long each VM is down; Infinity: it does not return. */
-  readonly awayMs?: Ms;
-  /** The VMs go down so long after it starts; less than nothing: before. Default 5 s. */
+  /** How long each VM is down, or paused by a Freeze; Infinity: it does not return. */
+  readonly downMs?: Ms;
+  /** When the VMs go down, after the start of the event; negative: before it. Default 5 s. */
   readonly downAfterMs?: Ms;
-  /** VMs that it names and leaves alone. */
+  /** VMs that the event names but does not affect. */
   readonly spared?: readonly string[];
 }
 
-/** The events for which the fleet was made, each with its particulars. */
-export function storyOf(
+/** The events that the tests are about; the rest of the fleet is random. */
+export function plannedEvents(
   random: (bound: number) => number,
   taken: readonly { readonly name: string; readonly at: Ms }[],
 ): AzureEvent[] {
@@ -46,7 +46,7 @@ export function storyOf(
       group: 'web-west',
       vms: ['web_2'],
       startedAt: ago(9),
-      awayMs: 12 * minute,
+      downMs: 12 * minute,
       removedAt: ago(9, 0, 16),
     },
     {
@@ -54,7 +54,7 @@ export function storyOf(
       group: 'web-west',
       vms: ['web_3'],
       startedAt: ago(9, 0, 5),
-      awayMs: 6 * minute,
+      downMs: 6 * minute,
     },
     { what: 'down for a moment, listed for long', group: 'web-west', vms: ['web_1'], startedAt: ago(9, 2) },
     {
@@ -139,7 +139,7 @@ export function storyOf(
       notBefore: ago(4, 0, 15),
       startedAt: ago(4, 0, 1),
       approval: { by: 'web_4', at: ago(4, 0, 0.8), result: 'accepted' },
-      awayMs: 4 * second,
+      downMs: 4 * second,
     },
     {
       what: 'approved on behalf of another VM',
@@ -150,7 +150,7 @@ export function storyOf(
       notBefore: ago(4, 2, 15),
       startedAt: ago(4, 2, 1),
       approval: { by: 'app-9', at: ago(4, 2, 0.8), result: 'accepted' },
-      awayMs: 4 * second,
+      downMs: 4 * second,
     },
     {
       what: 'approval refused',
@@ -159,7 +159,7 @@ export function storyOf(
       type: 'Freeze',
       startedAt: ago(2, 0, 15),
       approval: { by: 'web_8', at: ago(2, 0, 1), result: 'refused' },
-      awayMs: 3 * second,
+      downMs: 3 * second,
     },
     {
       what: 'hardware failure that no bridge observed',
@@ -192,7 +192,7 @@ export function storyOf(
       vms: ['web_6'],
       type: 'Freeze',
       startedAt: ago(5, 0, 15),
-      awayMs: 6 * second,
+      downMs: 6 * second,
     },
     {
       what: 'state lost, and over meanwhile',
@@ -200,7 +200,7 @@ export function storyOf(
       vms: ['sql-2'],
       type: 'Freeze',
       startedAt: ago(10, 0, 15),
-      awayMs: 5 * second,
+      downMs: 5 * second,
     },
     {
       what: 'upgrade in mid-event',
@@ -208,7 +208,7 @@ export function storyOf(
       vms: ['web_1'],
       type: 'Freeze',
       startedAt: ago(6, 0, 15),
-      awayMs: 7 * second,
+      downMs: 7 * second,
     },
     {
       what: 'cut off from the network',
@@ -216,7 +216,7 @@ export function storyOf(
       vms: ['web_4'],
       type: 'Freeze',
       startedAt: ago(17, 12),
-      awayMs: 8 * second,
+      downMs: 8 * second,
     },
     { what: 'reboot of a clock that is wrong', group: 'web-north', vms: ['web_5'], startedAt: ago(14) },
     { what: 'reboot of a VM deleted a day later', group: 'web-north', vms: ['web_9'], startedAt: ago(2) },
@@ -233,7 +233,7 @@ export function storyOf(
       vms: ['web_6'],
       startedAt: ago(0, -2),
       downAfterMs: -300,
-      awayMs: Infinity,
+      downMs: Infinity,
       removedAt: Infinity,
     },
     {
@@ -242,7 +242,7 @@ export function storyOf(
       vms: ['sql-2'],
       startedAt: ago(0, -30),
       downAfterMs: -1200,
-      awayMs: Infinity,
+      downMs: Infinity,
       removedAt: Infinity,
     },
     {
@@ -254,7 +254,7 @@ export function storyOf(
       notBefore: ago(-3),
       startedAt: ago(0, -5),
       downAfterMs: -400,
-      awayMs: Infinity,
+      downMs: Infinity,
       removedAt: Infinity,
     },
     { what: 'back without its bridge', group: 'app', vms: ['app-3'], startedAt: ago(0, -5) },
@@ -294,7 +294,7 @@ export function storyOf(
       group: 'api',
       vms: ['api_2'],
       startedAt: ago(0, 0, -3),
-      awayMs: Infinity,
+      downMs: Infinity,
       removedAt: Infinity,
     },
     {
@@ -326,10 +326,10 @@ export function storyOf(
 const seconds: Readonly<Record<AzureEvent['type'], number>> = { Freeze: 5, Reboot: -1, Redeploy: -1, Preempt: -1 };
 
 function eventOf(plan: Plan, index: number, usually: Ms): AzureEvent {
-  const { group, vms, startedAt, type = 'Reboot', awayMs = usually, downAfterMs = 5 * second, spared = [] } = plan;
+  const { group, vms, startedAt, type = 'Reboot', downMs = usually, downAfterMs = 5 * second, spared = [] } = plan;
   const kind: Impact['kind'] = type === 'Freeze' ? 'pause' : type === 'Preempt' ? 'removal' : 'outage';
   const from = (startedAt ?? 0) + downAfterMs;
-  const to = kind === 'removal' ? Infinity : from + awayMs;
+  const to = kind === 'removal' ? Infinity : from + downMs;
   return {
     id: `E0000${(0x100 + index).toString(16).toUpperCase()}-AAAA-4BBB-8CCC-000000000000`,
     group,
