@@ -49,10 +49,10 @@ export async function run(
   const { eventHubs, logAnalytics, caFile, imds } = azure;
   const { fullyQualifiedNamespace, plainPort, connectionString } = eventHubs;
   const near = [eventHubs.customEndpoint, eventHubs.websocketEndpoint];
-  const doors = await Promise.all(
+  const endpoints = await Promise.all(
     near.map((one) => (language === 'rust' ? farAway(one) : { endpoint: one, close() {} })),
   );
-  const [customEndpoint, websocketEndpoint] = doors.map(({ endpoint }) => endpoint);
+  const [customEndpoint, websocketEndpoint] = endpoints.map(({ endpoint }) => endpoint);
   const { endpoint, ruleId, streamName } = logAnalytics;
   const [program = '', ...rest] = command;
   const options = language === 'java' ? javaOptions(caFile) : [];
@@ -76,7 +76,7 @@ export async function run(
     throw new Error(`${error.message}\nafter ${error.stdout}`);
   };
   const { stdout } = await ran.catch(failed).finally(() => {
-    for (const door of doors) door.close();
+    for (const endpoint of endpoints) endpoint.close();
   });
   const lines = stdout.trim().split('\n');
   console.info(lines.map((line) => `  ${language} ${args.join(' ')}: ${line}`.slice(0, 200)).join('\n'));

@@ -21,7 +21,7 @@ name, key = secret["SharedAccessKeyName"], secret["SharedAccessKey"]
 hub = sys.argv[1]
 
 
-def tell(check, saw):
+def report(check, saw):
     print(json.dumps({"check": check, "saw": saw}, ensure_ascii=False), flush=True)
 
 
@@ -64,30 +64,30 @@ sender = connection.create_sender(f"{hub}/Partitions/1")
 for body in ["one", "two", "three"]:
     sender.send(Message(body=body, properties={"long": 1}))
 events = read(connection, "amqp.annotation.x-opt-offset > '-1'", 3)
-tell("from the beginning", [[one.body, one.properties["long"], type(one.properties["long"]).__name__] for one in events])
+report("from the beginning", [[one.body, one.properties["long"], type(one.properties["long"]).__name__] for one in events])
 first, second, _ = [one.annotations for one in events]
 offset, sequence = first[symbol("x-opt-offset")], second[symbol("x-opt-sequence-number")]
-tell("from an offset", [one.body for one in read(connection, f"amqp.annotation.x-opt-offset > '{offset}'", 2)])
-tell("from a number", [one.body for one in read(connection, f"amqp.annotation.x-opt-sequence-number >= '{sequence}'", 2)])
+report("from an offset", [one.body for one in read(connection, f"amqp.annotation.x-opt-offset > '{offset}'", 2)])
+report("from a number", [one.body for one in read(connection, f"amqp.annotation.x-opt-sequence-number >= '{sequence}'", 2)])
 connection.close()
 
 try:
     connect("PLAIN", user=name, password="wrong")
-    tell("a wrong key", None)
+    report("a wrong key", None)
 except ConnectionException as error:
-    tell("a wrong key", str(error).split("'")[1])
+    report("a wrong key", str(error).split("'")[1])
 
 # With a token, as Microsoft's clients do it.
 connection = connect("ANONYMOUS")
 try:
     connection.create_sender(hub)
-    tell("no token", None)
+    report("no token", None)
 except LinkDetached as error:
-    tell("no token", error.condition)
+    report("no token", error.condition)
 audience = f"sb://localhost/{hub}"
 put = {"operation": "put-token", "type": "servicebus.windows.net:sastoken", "name": audience}
-tell("a token", ask(connection, "$cbs", signature(audience), put).properties["status-code"])
+report("a token", ask(connection, "$cbs", signature(audience), put).properties["status-code"])
 connection.create_sender(hub).send(Message(body="four"))
 asked = {"operation": "READ", "type": "com.microsoft:eventhub", "name": hub}
-tell("properties", list(ask(connection, "$management", None, asked).body["partition_ids"]))
+report("properties", list(ask(connection, "$management", None, asked).body["partition_ids"]))
 connection.close()

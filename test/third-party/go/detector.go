@@ -10,5 +10,5 @@ func detect() {
 	for _, attribute := range must(azurevm.New().Detect(ctx)).Attributes() {
 		attributes[string(attribute.Key)] = attribute.Value.AsInterface()
 	}
-	tell("attributes", attributes)
+	report("attributes", attributes)
 }

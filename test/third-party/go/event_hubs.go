@@ -97,7 +97,7 @@ func eventHubs(way string) {
 	defer consumer.Close(ctx)
 
 	properties := must(producer.GetEventHubProperties(ctx, nil))
-	tell("properties", map[string]any{"name": properties.Name, "partitions": properties.PartitionIDs})
+	report("properties", map[string]any{"name": properties.Name, "partitions": properties.PartitionIDs})
 
 	send(producer, "one", "two", "three")
 	var partition string
@@ -106,24 +106,24 @@ func eventHubs(way string) {
 			partition = id
 		}
 	}
-	tell("a batch under a key", map[string]any{"partition": partition})
+	report("a batch under a key", map[string]any{"partition": partition})
 
 	events := read(consumer, partition, azeventhubs.StartPosition{Earliest: ptr(true)}, 3)
 	saw := [][]any{}
 	for _, event := range events {
 		saw = append(saw, []any{string(event.Body), event.SequenceNumber, *event.PartitionKey})
 	}
-	tell("from the beginning", saw)
-	tell("from an offset", bodies(read(consumer, partition, azeventhubs.StartPosition{Offset: ptr(events[0].Offset)}, 2)))
+	report("from the beginning", saw)
+	report("from an offset", bodies(read(consumer, partition, azeventhubs.StartPosition{Offset: ptr(events[0].Offset)}, 2)))
 	number := azeventhubs.StartPosition{SequenceNumber: ptr(events[1].SequenceNumber), Inclusive: true}
-	tell("from a sequence number", bodies(read(consumer, partition, number, 2)))
+	report("from a sequence number", bodies(read(consumer, partition, number, 2)))
 	time.Sleep(2 * time.Millisecond)
 	send(producer, "four")
-	tell("from a time", bodies(read(consumer, partition, azeventhubs.StartPosition{EnqueuedTime: events[2].EnqueuedTime}, 1)))
+	report("from a time", bodies(read(consumer, partition, azeventhubs.StartPosition{EnqueuedTime: events[2].EnqueuedTime}, 1)))
 
-	tell("from the end", bodies(fromTheEnd(producer, consumer, partition)))
-	tell("a lower owner level", ownerLevel(consumer, partition))
-	tell("from a checkpoint", processors(producer, c, partition))
+	report("from the end", bodies(fromTheEnd(producer, consumer, partition)))
+	report("a lower owner level", ownerLevel(consumer, partition))
+	report("from a checkpoint", processors(producer, c, partition))
 	send(producer, strings.Repeat("x", 200_000))
 	send(producer, "last")
 }

@@ -15,5 +15,5 @@ func identities(clientID, objectID, resourceID string) {
 		options := policy.TokenRequestOptions{Scopes: []string{"https://eventhubs.azure.net/.default"}}
 		tokens = append(tokens, must(credential.GetToken(ctx, options)).Token)
 	}
-	tell("tokens", tokens)
+	report("tokens", tokens)
 }

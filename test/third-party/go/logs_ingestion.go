@@ -19,10 +19,10 @@ func logsIngestion() {
 	}
 	logs := must(json.Marshal(rows))
 	must(client.Upload(ctx, address.RuleID, address.StreamName, logs, nil))
-	tell("rows", len(rows))
+	report("rows", len(rows))
 	_, err := client.Upload(ctx, "dcr-ffffffffffffffffffffffffffffffff", address.StreamName, logs, nil)
 	var failure *azcore.ResponseError
 	if errors.As(err, &failure) {
-		tell("a wrong rule", failure.StatusCode)
+		report("a wrong rule", failure.StatusCode)
 	}
 }

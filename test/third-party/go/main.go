@@ -39,7 +39,7 @@ func check(err error) {
 	}
 }
 
-func tell(check string, saw any) {
+func report(check string, saw any) {
 	fmt.Println(string(must(json.Marshal(map[string]any{"check": check, "saw": saw}))))
 }
 

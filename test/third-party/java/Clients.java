@@ -48,7 +48,7 @@ import reactor.core.publisher.Mono;
  */
 public final class Clients {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     public static void main(String[] args) throws Exception {
         JsonNode simulator = JSON.readTree(System.getenv("SIMULATOR"));
@@ -73,7 +73,7 @@ public final class Clients {
         this.hub = "java-" + way.replace(' ', '-');
     }
 
-    private static void tell(String check, Object saw) throws Exception {
+    private static void report(String check, Object saw) throws Exception {
         System.out.println(JSON.writeValueAsString(Map.of("check", check, "saw", saw)));
     }
 
@@ -106,7 +106,7 @@ public final class Clients {
     }
 
     private static List<EventData> read(EventHubConsumerClient consumer, String partition, EventPosition from, int count) {
-        return consumer.receiveFromPartition(partition, count, from, PATIENCE).stream().map(PartitionEvent::getData).toList();
+        return consumer.receiveFromPartition(partition, count, from, TIMEOUT).stream().map(PartitionEvent::getData).toList();
     }
 
     private static List<String> bodies(List<EventData> events) {
@@ -118,30 +118,30 @@ public final class Clients {
             EventHubConsumerClient consumer = client().buildConsumerClient()) {
             var properties = producer.getEventHubProperties();
             List<String> partitions = properties.getPartitionIds().stream().toList();
-            tell("properties", Map.of("name", properties.getName(), "partitions", partitions));
+            report("properties", Map.of("name", properties.getName(), "partitions", partitions));
 
             send(producer, "one", "two", "three");
             String partition = partitions.stream().filter(id -> !producer.getPartitionProperties(id).isEmpty()).findFirst().get();
-            tell("a batch under a key", Map.of("partition", partition));
+            report("a batch under a key", Map.of("partition", partition));
 
             List<EventData> events = read(consumer, partition, EventPosition.earliest(), 3);
-            tell("from the beginning", events.stream()
+            report("from the beginning", events.stream()
                 .map(event -> List.of(event.getBodyAsString(), event.getSequenceNumber(), event.getPartitionKey())).toList());
-            tell("from an offset", bodies(read(consumer, partition, EventPosition.fromOffsetString(events.get(0).getOffsetString()), 2)));
+            report("from an offset", bodies(read(consumer, partition, EventPosition.fromOffsetString(events.get(0).getOffsetString()), 2)));
             EventPosition number = EventPosition.fromSequenceNumber(events.get(1).getSequenceNumber(), true);
-            tell("from a sequence number", bodies(read(consumer, partition, number, 2)));
+            report("from a sequence number", bodies(read(consumer, partition, number, 2)));
             Thread.sleep(2);
             send(producer, "four");
-            tell("from a time", bodies(read(consumer, partition, EventPosition.fromEnqueuedTime(events.get(2).getEnqueuedTime()), 1)));
+            report("from a time", bodies(read(consumer, partition, EventPosition.fromEnqueuedTime(events.get(2).getEnqueuedTime()), 1)));
 
             try (EventHubConsumerAsyncClient waiting = client().buildAsyncConsumerClient()) {
-                tell("from the end", bodies(fromTheEnd(producer, waiting, partition)));
+                report("from the end", bodies(fromTheEnd(producer, waiting, partition)));
             }
-            tell("a lower owner level", ownerLevel(partition));
+            report("a lower owner level", ownerLevel(partition));
             CheckpointStore store = new Memory();
             process(store, 5);
             send(producer, "six");
-            tell("from a checkpoint", process(store, 1));
+            report("from a checkpoint", process(store, 1));
             send(producer, "x".repeat(200_000));
             send(producer, "last");
         }
@@ -168,7 +168,7 @@ public final class Clients {
                 event -> reads.countDown(),
                 error -> lost.complete(error instanceof AmqpException amqp ? String.valueOf(amqp.getErrorCondition()) : error.toString()));
             reads.await(60, TimeUnit.SECONDS);
-            own(high, partition, 2).take(5).blockLast(PATIENCE);
+            own(high, partition, 2).take(5).blockLast(TIMEOUT);
             String condition = lost.get(60, TimeUnit.SECONDS);
             reader.dispose();
             return condition;
@@ -242,7 +242,7 @@ public final class Clients {
     /** Tokens of an identity by its client id, of another by its object id and of a third by its resource id. */
     private static void identities(String clientId, String objectId, String resourceId) throws Exception {
         var scope = new TokenRequestContext().addScopes("https://eventhubs.azure.net/.default");
-        tell("tokens", Stream.of(
+        report("tokens", Stream.of(
             new ManagedIdentityCredentialBuilder().clientId(clientId),
             new ManagedIdentityCredentialBuilder().objectId(objectId),
             new ManagedIdentityCredentialBuilder().resourceId(resourceId)
@@ -260,14 +260,14 @@ public final class Clients {
         }
         String stream = address.get("streamName").asText();
         client.upload(address.get("ruleId").asText(), stream, rows);
-        tell("rows", rows.size());
+        report("rows", rows.size());
         try {
             client.upload("dcr-ffffffffffffffffffffffffffffffff", stream, rows);
-            tell("a wrong rule", "accepted");
+            report("a wrong rule", "accepted");
         } catch (HttpResponseException error) {
-            tell("a wrong rule", error.getResponse().getStatusCode());
+            report("a wrong rule", error.getResponse().getStatusCode());
         } catch (LogsUploadException error) {
-            tell("a wrong rule", error.getLogsUploadErrors().get(0).getResponse().getStatusCode());
+            report("a wrong rule", error.getLogsUploadErrors().get(0).getResponse().getStatusCode());
         }
     }
 }

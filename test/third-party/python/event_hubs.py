@@ -37,7 +37,7 @@ def client(kind, connection_string=address["connectionString"], **options):
     )
 
 
-def tell(check, saw):
+def report(check, saw):
     print(json.dumps({"check": check, "saw": saw}, ensure_ascii=False), flush=True)
 
 
@@ -130,25 +130,25 @@ def process(store, partition, count):
 
 with client(EventHubProducerClient) as producer:
     properties = producer.get_eventhub_properties()
-    tell("properties", {"name": properties["eventhub_name"], "partitions": properties["partition_ids"]})
+    report("properties", {"name": properties["eventhub_name"], "partitions": properties["partition_ids"]})
 
     send(producer, "one", "two", "three")
     [partition] = [one for one in properties["partition_ids"] if not producer.get_partition_properties(one)["is_empty"]]
-    tell("a batch under a key", {"partition": partition})
+    report("a batch under a key", {"partition": partition})
 
     events = read(partition, "-1", 3)
-    tell("from the beginning", [[one.body_as_str(), one.sequence_number, one.partition_key.decode()] for one in events])
-    tell("from an offset", [one.body_as_str() for one in read(partition, events[0].offset, 2)])
-    tell("from a sequence number", [one.body_as_str() for one in read(partition, events[1].sequence_number, 2, True)])
+    report("from the beginning", [[one.body_as_str(), one.sequence_number, one.partition_key.decode()] for one in events])
+    report("from an offset", [one.body_as_str() for one in read(partition, events[0].offset, 2)])
+    report("from a sequence number", [one.body_as_str() for one in read(partition, events[1].sequence_number, 2, True)])
     send(producer, "four")
-    tell("from a time", [one.body_as_str() for one in read(partition, events[2].enqueued_time, 1)])
+    report("from a time", [one.body_as_str() for one in read(partition, events[2].enqueued_time, 1)])
 
-    tell("from the end", [one.body_as_str() for one in read_at_the_end(partition, lambda: send(producer, "five"))])
-    tell("a lower owner level", take_over(partition))
+    report("from the end", [one.body_as_str() for one in read_at_the_end(partition, lambda: send(producer, "five"))])
+    report("a lower owner level", take_over(partition))
     store = InMemoryCheckpointStore()
     process(store, partition, 5)
     send(producer, "six")
-    tell("from a checkpoint", process(store, partition, 1))
+    report("from a checkpoint", process(store, partition, 1))
     send(producer, "x" * 200_000)
     send(producer, "last")
 
@@ -159,13 +159,13 @@ with client(EventHubProducerClient) as producer:
             refusals.append(None)
         except EventDataSendError as error:
             refusals.append(re.search(r"condition: (\S+)", str(error)).group(1))
-    tell("throttled", refusals)
+    report("throttled", refusals)
 
 if way == "connection string":
     wrong = address["connectionString"].replace("SharedAccessKey=", "SharedAccessKey=wrong")
     with client(EventHubProducerClient, wrong) as stranger:
         try:
             send(stranger, "never")
-            tell("a wrong key", None)
+            report("a wrong key", None)
         except EventHubError as error:
-            tell("a wrong key", type(error).__name__)
+            report("a wrong key", type(error).__name__)

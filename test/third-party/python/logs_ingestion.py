@@ -14,7 +14,7 @@ address = simulator["logAnalytics"]
 rows = [{"TimeGenerated": "2026-01-01T00:00:00Z", "RecordId": str(n), "Text": "käse"} for n in range(3)]
 
 
-def tell(check, saw):
+def report(check, saw):
     print(json.dumps({"check": check, "saw": saw}, ensure_ascii=False), flush=True)
 
 
@@ -22,9 +22,9 @@ with LogsIngestionClient(
     address["endpoint"], ManagedIdentityCredential(), connection_verify=simulator["caFile"]
 ) as client:
     client.upload(address["ruleId"], address["streamName"], rows)
-    tell("rows", len(rows))
+    report("rows", len(rows))
     try:
         client.upload("dcr-ffffffffffffffffffffffffffffffff", address["streamName"], rows)
-        tell("a wrong rule", None)
+        report("a wrong rule", None)
     except HttpResponseError as error:
-        tell("a wrong rule", error.status_code)
+        report("a wrong rule", error.status_code)

@@ -15,7 +15,7 @@ use std::{error::Error, sync::Arc, time::Duration as StdDuration};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-fn tell(check: &str, saw: Value) {
+fn report(check: &str, saw: Value) {
     println!("{}", json!({ "check": check, "saw": saw }));
 }
 
@@ -87,7 +87,7 @@ impl Clients {
         let consumer = self.consumer().await?;
 
         let properties = producer.get_eventhub_properties().await?;
-        tell(
+        report(
             "properties",
             json!({ "name": properties.name, "partitions": properties.partition_ids }),
         );
@@ -99,44 +99,44 @@ impl Clients {
                 partition = id.clone();
             }
         }
-        tell("a batch under a key", json!({ "partition": partition }));
+        report("a batch under a key", json!({ "partition": partition }));
 
         let events = read(&consumer, &partition, StartLocation::Earliest, false, 3).await?;
         let saw: Vec<Value> = events
             .iter()
             .map(|event| json!([body(event), event.sequence_number(), event.partition_key()]))
             .collect();
-        tell("from the beginning", json!(saw));
+        report("from the beginning", json!(saw));
         let offset = StartLocation::Offset(events[0].offset().clone().unwrap());
-        tell(
+        report(
             "from an offset",
             bodies(&read(&consumer, &partition, offset, false, 2).await?),
         );
         let number = StartLocation::SequenceNumber(events[1].sequence_number().unwrap());
-        tell(
+        report(
             "from a sequence number",
             bodies(&read(&consumer, &partition, number, true, 2).await?),
         );
         tokio::time::sleep(StdDuration::from_millis(2)).await;
         send(&producer, &["four"]).await?;
         let time = StartLocation::EnqueuedTime(events[2].enqueued_time().unwrap());
-        tell(
+        report(
             "from a time",
             bodies(&read(&consumer, &partition, time, false, 1).await?),
         );
 
-        tell(
+        report(
             "from the end",
             bodies(&from_the_end(&producer, &consumer, &partition).await?),
         );
-        tell(
+        report(
             "a lower owner level",
             json!(self.owner_level(&partition).await?),
         );
         let store = Arc::new(InMemoryCheckpointStore::new());
         self.process(store.clone(), &partition, 5).await?;
         send(&producer, &["six"]).await?;
-        tell(
+        report(
             "from a checkpoint",
             self.process(store, &partition, 1).await?,
         );
@@ -308,7 +308,7 @@ async fn identities(ids: [UserAssignedId; 3]) -> Result<()> {
             .await?;
         tokens.push(token.token.secret().to_string());
     }
-    tell("tokens", json!(tokens));
+    report("tokens", json!(tokens));
     Ok(())
 }
 
