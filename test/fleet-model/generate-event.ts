@@ -9,11 +9,11 @@ interface Setting {
   readonly random: Random;
 }
 
-type Story = (id: string, fromMs: number, setting: Setting) => DraftEvent;
+type EventPlan = (id: string, fromMs: number, setting: Setting) => DraftEvent;
 
-/** The life of one event of a random kind, with its oddities. */
+/** The course of one event of a random kind, with unusual details. */
 export function generateEvent(id: string, fromMs: number, setting: Setting): DraftEvent {
-  return setting.random.pick(stories)(id, fromMs, setting);
+  return setting.random.pick(plans)(id, fromMs, setting);
 }
 
 /** Whole seconds, as the wire has them. */
@@ -159,7 +159,7 @@ function end(event: DraftEvent, atMs: number, random: Random): DraftEvent {
 }
 
 const restart =
-  (type: 'Reboot' | 'Redeploy', source: 'User' | 'Platform'): Story =>
+  (type: 'Reboot' | 'Redeploy', source: 'User' | 'Platform'): EventPlan =>
   (id, fromMs, setting) => {
     const { random } = setting;
     const vms = source === 'User' ? [random.pick(setting.vms)] : someVms(setting);
@@ -213,7 +213,7 @@ function hardwareFailure(id: string, fromMs: number, setting: Setting): DraftEve
 }
 
 const removal =
-  (type: 'Preempt' | 'Terminate'): Story =>
+  (type: 'Preempt' | 'Terminate'): EventPlan =>
   (id, fromMs, setting) => {
     const { random } = setting;
     const vm = random.pick(setting.vms);
@@ -232,7 +232,7 @@ const removal =
   };
 
 const withdrawn =
-  (type: string): Story =>
+  (type: string): EventPlan =>
   (id, fromMs, setting) => {
     const { random } = setting;
     const source = type !== 'Freeze' && random.chance(0.3) ? 'User' : 'Platform';
@@ -260,7 +260,7 @@ function degradedHost(id: string, fromMs: number, setting: Setting): DraftEvent 
   return event;
 }
 
-const stories: readonly Story[] = [
+const plans: readonly EventPlan[] = [
   freeze,
   freeze,
   freeze,

@@ -1,7 +1,7 @@
 import { describeFinding } from './describe.ts';
 import { judge, type Verdict } from './judge.ts';
 import { kinds } from './kinds.ts';
-import { isEnd } from './life.ts';
+import { isEnd } from './observed-lifecycle.ts';
 import { type LifecycleRecord, productFold } from './observer.ts';
 import type { Case, Expected } from './scene.ts';
 

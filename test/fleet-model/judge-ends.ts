@@ -1,6 +1,6 @@
 import { say, seconds } from './judge-steps.ts';
 import type { Finding, Kind } from './kinds.ts';
-import { type Departure, isEnd, isResetUnrecognized, type Life } from './life.ts';
+import { type Departure, isEnd, isResetUnrecognized, type ObservedLifecycle } from './observed-lifecycle.ts';
 import type { Account, Recorded } from './observer.ts';
 import {
   contains,
@@ -45,14 +45,14 @@ export function knowledgeOf(event: PlatformEvent, { vm }: Account, departure: De
 export function judgeEnds(
   event: PlatformEvent,
   account: Account,
-  { world, life }: { readonly world: World; readonly life: Life },
+  { world, lifecycle }: { readonly world: World; readonly lifecycle: ObservedLifecycle },
 ): Finding[] {
   const { vm } = account;
   const findings: Finding[] = [];
   const add = (kind: Kind, atMs: number, text: string): void => {
     findings.push({ kind, event: event.id, vm: vm.name, atMs, text });
   };
-  for (const departure of life.departures) {
+  for (const departure of lifecycle.departures) {
     const { record, dueMs, watchedUntilMs, after } = departure;
     if (!record) {
       if (watchedUntilMs > dueMs + 10_000)
@@ -135,15 +135,15 @@ export function untrueEvidence(
   { record, atMs }: Recorded,
 ): string[] {
   const { before, after, notBeforeMs, wasStarted, firstMs } = departure;
-  const life = { fromMs: firstMs - 10_000, toMs: atMs + 1 };
+  const listed = { fromMs: firstMs - 10_000, toMs: atMs + 1 };
   const isTrue: Readonly<Record<string, () => boolean>> = {
     'boot-id-changed': () =>
       observations.some(
         (observation) =>
           observation.atMs > before.toMs && observation.atMs <= atMs && observation.run.boot !== before.boot,
       ),
-    'physical-host-changed': () => vm.showsHost && vm.movesMs.some((moveMs) => contains(life, moveMs)),
-    'pause-observed': () => vm.pauses.some((pause) => overlaps(pause, life) && pause.toMs - pause.fromMs >= 900),
+    'physical-host-changed': () => vm.showsHost && vm.movesMs.some((moveMs) => contains(listed, moveMs)),
+    'pause-observed': () => vm.pauses.some((pause) => overlaps(pause, listed) && pause.toMs - pause.fromMs >= 900),
     'left-after-started': () => wasStarted,
     'left-before-not-before': () =>
       !wasStarted && notBeforeMs !== null && notBeforeMs - after.fromMs > aheadMs - noiseMs && !after.isAfterGap,

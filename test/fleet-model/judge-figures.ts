@@ -2,7 +2,7 @@ import { isAmbiguous } from './ambiguity.ts';
 import { lastEnd, restarts } from './judge-ends.ts';
 import { say, seconds } from './judge-steps.ts';
 import type { Finding, Kind } from './kinds.ts';
-import { isResetUnrecognized, type Life, type Step } from './life.ts';
+import { isResetUnrecognized, type ObservedLifecycle, type Step } from './observed-lifecycle.ts';
 import type { Account, Recorded } from './observer.ts';
 import {
   clockErrorMs,
@@ -27,24 +27,28 @@ type Add = (kind: Kind, atMs: number, text: string) => void;
 export function judgeFigures(
   event: PlatformEvent,
   account: Account,
-  { life, records, others }: { life: Life; records: readonly Recorded[]; others: readonly PlatformEvent[] },
+  {
+    lifecycle,
+    records,
+    others,
+  }: { lifecycle: ObservedLifecycle; records: readonly Recorded[]; others: readonly PlatformEvent[] },
 ): Finding[] {
   const findings: Finding[] = [];
   const add: Add = (kind, atMs, text) => {
     findings.push({ kind, event: event.id, vm: account.vm.name, atMs, text });
   };
-  const begins = life.steps.filter(({ kind }) => kind === 'appear' || kind === 'return');
+  const begins = lifecycle.steps.filter(({ kind }) => kind === 'appear' || kind === 'return');
   const [first] = begins;
   // What a second beginning measures is judged by the worlds in which there is one only.
   if (!first || begins.length > 1) return findings;
   judgeBeginning(event, account, { first, records, add });
-  judgeNotice(event, account, { first, life, records, add });
+  judgeNotice(event, account, { first, lifecycle, records, add });
   const end = lastEnd(records);
   if (!end) return findings;
-  judgeStarted(event, account, { life, end, add });
+  judgeStarted(event, account, { lifecycle, end, add });
   const span = { fromMs: first.atMs, toMs: end.atMs };
-  judgePauses(event, account, { span, life, end, add, others });
-  judgeOutages(event, account, { span, first, life, end, add, others });
+  judgePauses(event, account, { span, lifecycle, end, add, others });
+  judgeOutages(event, account, { span, first, lifecycle, end, add, others });
   return findings;
 }
 
@@ -98,15 +102,15 @@ const slowMs = ({ vm }: Account, atMs: number): number =>
 function judgeNotice(
   event: PlatformEvent,
   account: Account,
-  { first, life, records, add }: Beginning & { readonly life: Life },
+  { first, lifecycle, records, add }: Beginning & { readonly lifecycle: ObservedLifecycle },
 ): void {
   if (event.startedMs === null || event.outcome !== 'completed') return;
   const { vm } = account;
   const ours = event.impacts.filter((impact) => impact.vm === vm.name).map(({ fromMs }) => fromMs);
   const beganMs = Math.min(event.startedMs, ...ours);
   const trueMs = Math.max(0, beganMs - first.atMs);
-  const start = life.steps.find(({ kind }) => kind === 'start');
-  const shownMs = first.isStarted ? first.atMs : (start?.atMs ?? life.departures.at(-1)?.after.fromMs ?? 0);
+  const start = lifecycle.steps.find(({ kind }) => kind === 'start');
+  const shownMs = first.isStarted ? first.atMs : (start?.atMs ?? lifecycle.departures.at(-1)?.after.fromMs ?? 0);
   const noiseMs = twoPollsMs + slowMs(account, first.atMs) + slowMs(account, shownMs);
   const judged = records.find(
     ({ shownMs: servedMs, record }) => servedMs !== null && servedMs >= beganMs && record.noticeSeconds !== null,
@@ -175,7 +179,7 @@ interface Ending {
 function judgeStarted(
   event: PlatformEvent,
   account: Account,
-  { life, end, add }: Ending & { readonly life: Life },
+  { lifecycle, end, add }: Ending & { readonly lifecycle: ObservedLifecycle },
 ): void {
   const { vm } = account;
   const { startedSeconds } = end.record;
@@ -186,12 +190,12 @@ function judgeStarted(
     const untilMs = event.listings[index + 1]?.atMs ?? leftMs;
     if (entry !== null && statusIs(entry, 'Started')) trueMs += untilMs - atMs;
   });
-  const start = life.steps.find(({ isStarted }) => isStarted);
+  const start = lifecycle.steps.find(({ isStarted }) => isStarted);
   const shownMs = start?.atMs ?? event.startedMs;
-  const after = life.departures.at(-1)?.after;
+  const after = lifecycle.departures.at(-1)?.after;
   const lag = (shownMs: number | undefined, atMs: number): number =>
     Math.min(noGapMs, Math.abs((shownMs ?? atMs) - atMs));
-  const turns = life.steps.filter(({ kind, isStarted }) => isStarted && (kind === 'back' || kind === 'start'));
+  const turns = lifecycle.steps.filter(({ kind, isStarted }) => isStarted && (kind === 'back' || kind === 'start'));
   const turnsMs = turns.reduce((sum, { atMs, stretch }) => sum + lag(atMs, stretch.view.atMs), 0);
   const noiseMs = twoPollsMs + turnsMs + lag(start?.atMs, event.startedMs) + lag(after?.fromMs ?? end.atMs, leftMs);
   const offMs = 1000 * startedSeconds - trueMs;
@@ -202,13 +206,13 @@ function judgeStarted(
   const backs = event.listings.filter(
     ({ entry, atMs }) => atMs > shownMs && entry !== null && statusIs(entry, 'Scheduled'),
   );
-  const isUnseen = backs.length > life.steps.filter(({ kind }) => kind === 'back').length;
+  const isUnseen = backs.length > lifecycle.steps.filter(({ kind }) => kind === 'back').length;
   const isStood = offMs < 0 && -offMs <= noiseMs + lengthOf(stood);
   // When no answer carries Azure's time, it is off by the time that the clocks stopped before.
   const stoodBefore = vm.pauses.filter(({ clocks, toMs }) => clocks === 'stop' && toMs <= end.atMs);
   const isOffByStood = vm.endpoint.withoutDate.length > 0 && Math.abs(offMs) <= noiseMs + lengthOf(stoodBefore);
   const isFromReset = start !== undefined && isResetUnrecognized(account, start.atMs);
-  const known = isAbsentByMistake(vm, event, life)
+  const known = isAbsentByMistake(vm, event, lifecycle)
     ? 'absent-by-mistake'
     : isStood || isOffByStood
       ? 'started-seconds-stood'
@@ -218,7 +222,7 @@ function judgeStarted(
 }
 
 /** What was taken for its leaving was a mistake of one document. */
-const isAbsentByMistake = ({ endpoint }: Vm, { id }: PlatformEvent, { departures }: Life): boolean =>
+const isAbsentByMistake = ({ endpoint }: Vm, { id }: PlatformEvent, { departures }: ObservedLifecycle): boolean =>
   endpoint.mistakes.some(
     (mistake) => mistake.eventId === id && contains(mistake, departures.at(-1)?.after.view.atMs ?? -1),
   );
@@ -243,7 +247,7 @@ const pauseNoise = ({ pauses }: Vm): number => (pauses.some(({ clocks }) => cloc
 function judgePauses(
   event: PlatformEvent,
   account: Account,
-  { span, life, end, add, others }: Impacts & { life: Life },
+  { span, lifecycle, end, add, others }: Impacts & { lifecycle: ObservedLifecycle },
 ): void {
   const { vm, observations } = account;
   const pauseNoiseMs = pauseNoise(vm);
@@ -263,7 +267,7 @@ function judgePauses(
     const observation = observations.find(({ atMs }) => atMs >= toMs);
     const entry = entryAt(event, fromMs - 1000);
     const isListed = entry !== null && statusIs(entry, 'Started');
-    const isShown = isListed && life.steps.some(({ isStarted, atMs }) => isStarted && atMs <= fromMs);
+    const isShown = isListed && lifecycle.steps.some(({ isStarted, atMs }) => isStarted && atMs <= fromMs);
     const isOnly = !others.some((other) => isPossible(other, vm.name, toMs) && entryAt(other, fromMs - 1000) !== null);
     return clocks === 'run' && observation !== undefined && observation.pauseMs >= 1000 && isShown && isOnly;
   });
@@ -273,7 +277,7 @@ function judgePauses(
 function judgeOutages(
   event: PlatformEvent,
   account: Account,
-  { span, first, life, end, add, others }: Impacts & { first: Step; life: Life },
+  { span, first, lifecycle, end, add, others }: Impacts & { first: Step; lifecycle: ObservedLifecycle },
 ): void {
   const { vm, observations, views } = account;
   const { stream } = end;
@@ -287,7 +291,7 @@ function judgeOutages(
       observations.some(({ view, atMs }) => view !== null && atMs <= end.atMs && views[view]?.entries.has(cause ?? ''));
     const isPossibleHere = ({ toMs }: Span): boolean => {
       const observedMs = observations.find(({ atMs, view }) => view !== null && atMs >= toMs)?.atMs ?? toMs;
-      const notBeforeMs = life.steps.at(-1)?.notBeforeMs ?? null;
+      const notBeforeMs = lifecycle.steps.at(-1)?.notBeforeMs ?? null;
       return first.isStarted || isPossible(event, vm.name, toMs) || (notBeforeMs !== null && notBeforeMs <= observedMs);
     };
     const unexplained = all.filter((outage) => !wasShown(outage.cause) && isPossibleHere(outage));
@@ -306,15 +310,15 @@ function judgeOutages(
     !vm.endpoint.withoutDate.some((span) => contains(span, after.atMs));
   if (!isClockKnown) return;
   if (booked === null) {
-    if (isAbsentByMistake(vm, event, life)) {
+    if (isAbsentByMistake(vm, event, lifecycle)) {
       add('absent-by-mistake', end.atMs, text);
       return;
     }
     // Otherwise it looks like a restart that the guest made itself.
-    const isDue = life.steps.some(({ notBeforeMs }) => notBeforeMs !== null && notBeforeMs <= only.toMs);
-    const isReboot = restarts.has(life.steps.at(-1)?.entry.type ?? '');
+    const isDue = lifecycle.steps.some(({ notBeforeMs }) => notBeforeMs !== null && notBeforeMs <= only.toMs);
+    const isReboot = restarts.has(lifecycle.steps.at(-1)?.entry.type ?? '');
     const isReportPossible =
-      life.steps.some(({ isStarted }) => isStarted) || (isReboot && (isDue || event.approved?.vm === vm.name));
+      lifecycle.steps.some(({ isStarted }) => isStarted) || (isReboot && (isDue || event.approved?.vm === vm.name));
     if (!isReportPossible) return;
     const stillShown = views[before.view ?? -1]?.entries;
     const isOnly = !others.some(

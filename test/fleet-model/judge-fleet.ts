@@ -1,7 +1,7 @@
 import { fold } from './fold.ts';
 import { say, seconds } from './judge-steps.ts';
 import type { Finding, Kind } from './kinds.ts';
-import { isEnd, stretchesOf } from './life.ts';
+import { isEnd, stretchesOf } from './observed-lifecycle.ts';
 import { type Account, productFold, productFoldByVm, type Recorded, vmIdOf } from './observer.ts';
 import { entryAt, leftForGoodMs, type PlatformEvent, statusIs, type World } from './world.ts';
 

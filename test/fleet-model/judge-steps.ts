@@ -1,11 +1,11 @@
 import type { Finding, Kind } from './kinds.ts';
-import { isEnd, isKnown, type Life, type Step } from './life.ts';
+import { isEnd, isKnown, type ObservedLifecycle, type Step } from './observed-lifecycle.ts';
 import type { Account, Recorded } from './observer.ts';
 import type { PlatformEvent } from './world.ts';
 
 /** A step is said at once; only while the observer does not know who it is may it wait. */
-const patienceMs = 2500;
-const patienceForIdentityMs = 15_000;
+const toleranceMs = 2500;
+const identityToleranceMs = 15_000;
 
 const phasesFor = (step: Step): readonly string[] => {
   if (step.kind === 'appear' || step.kind === 'return') {
@@ -21,7 +21,7 @@ const phasesFor = (step: Step): readonly string[] => {
 export function judgeSteps(
   event: PlatformEvent,
   account: Account,
-  life: Life,
+  lifecycle: ObservedLifecycle,
   records: readonly Recorded[],
 ): Finding[] {
   const { vm } = account;
@@ -30,12 +30,12 @@ export function judgeSteps(
     findings.push({ kind, event: event.id, vm: vm.name, atMs, text });
   };
   const free = new Set(records.filter(({ record }) => record.phase !== 'Approved'));
-  for (const { record } of life.departures) if (record) free.delete(record);
+  for (const { record } of lifecycle.departures) if (record) free.delete(record);
   const knownMs = account.observations.find(({ view, atMs }) => view !== null && atMs >= vm.identityMs)?.atMs;
-  for (const step of life.steps) {
+  for (const step of lifecycle.steps) {
     const { atMs, kind, entry } = step;
     if (knownMs === undefined) break;
-    const latestMs = atMs < vm.identityMs ? knownMs + patienceForIdentityMs : atMs + patienceMs;
+    const latestMs = atMs < vm.identityMs ? knownMs + identityToleranceMs : atMs + toleranceMs;
     const match = [...free].find(
       (recorded) =>
         recorded.atMs >= atMs &&

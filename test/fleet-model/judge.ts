@@ -3,7 +3,7 @@ import { judgeFigures, judgePauseSum } from './judge-figures.ts';
 import { judgeFleet, judgeIds } from './judge-fleet.ts';
 import { judgeNumbers, judgeSteps } from './judge-steps.ts';
 import type { Finding } from './kinds.ts';
-import { lifeOf, stretchesOf } from './life.ts';
+import { observeLifecycle, stretchesOf } from './observed-lifecycle.ts';
 import { type Account, observe } from './observer.ts';
 import type { World } from './world.ts';
 
@@ -47,12 +47,12 @@ function judgeAccount(world: World, account: Account): Finding[] {
         (recorded) => recorded.stream === stream && recorded.record.eventId.toLowerCase() === key,
       );
       const publishesAll = world.witnessRate === 1;
-      const life = lifeOf(event, account, { stretches: inStream, records: ofEvent, publishesAll });
+      const lifecycle = observeLifecycle(event, account, { stretches: inStream, records: ofEvent, publishesAll });
       const others = world.events.filter((other) => other !== event);
       findings.push(
-        ...judgeSteps(event, account, life, ofEvent),
-        ...judgeEnds(event, account, { world, life }),
-        ...judgeFigures(event, account, { life, records: ofEvent, others }),
+        ...judgeSteps(event, account, lifecycle, ofEvent),
+        ...judgeEnds(event, account, { world, lifecycle }),
+        ...judgeFigures(event, account, { lifecycle, records: ofEvent, others }),
       );
     }
   }

@@ -116,7 +116,7 @@ export interface Departure {
 }
 
 /** What one stream was shown of one event, while it was in scope. */
-export interface Life {
+export interface ObservedLifecycle {
   readonly steps: readonly Step[];
   readonly departures: readonly Departure[];
 }
@@ -141,8 +141,8 @@ interface Held {
   readonly isOdd: boolean;
 }
 
-/** Goes through the documents of one stream as a reader with a pencil would. */
-export function lifeOf(
+/** Works out from the documents of one stream, read in order, which steps an observer could see. */
+export function observeLifecycle(
   event: PlatformEvent,
   account: Account,
   {
@@ -150,7 +150,7 @@ export function lifeOf(
     records,
     publishesAll,
   }: { stretches: readonly Stretch[]; records: readonly Recorded[]; publishesAll: boolean },
-): Life {
+): ObservedLifecycle {
   const { vm } = account;
   const { apiVersion } = vm.endpoint;
   const ends = records.filter(isEnd);
