@@ -103,7 +103,7 @@ export type StatusLogger = (code: string | null, lines: StatusMessages) => void;
  * short, and a minute later at the latest its last word is true. To be called again and again, news or not.
  */
 export function createStatusLogger({ clock }: { readonly clock: Clock }): StatusLogger {
-  const saidAt = new Map<string, number>();
+  const loggedAt = new Map<string, number>();
   let said: string | null = null;
   let since: number | null = null;
   return (code, lines) => {
@@ -117,8 +117,8 @@ export function createStatusLogger({ clock }: { readonly clock: Clock }): Status
     }
     since ??= now;
     const quietMs = code === said ? 600_000 : 60_000;
-    if (now - (saidAt.get(code) ?? Number.NEGATIVE_INFINITY) < quietMs) return;
-    saidAt.set(code, now);
+    if (now - (loggedAt.get(code) ?? Number.NEGATIVE_INFINITY) < quietMs) return;
+    loggedAt.set(code, now);
     if (code === said) lines.lasts(seconds);
     else lines.begins();
     said = code;

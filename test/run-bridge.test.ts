@@ -77,10 +77,10 @@ describe('the complete bridge in one process', () => {
     using directory = temporaryDirectory('greeted');
     const stop = new AbortController();
     const running = run(configOf('web_0', directory.path, more), stop.signal);
-    const { greet } = thisMachine({ env: {}, print: () => {}, stop: stop.signal });
+    const { ping } = thisMachine({ env: {}, print: () => {}, stop: stop.signal });
     const answered = async () => {
-      const greeting = await greet(directory.path);
-      return greeting.ok && greeting.reach.kind !== 'waiting' && greeting;
+      const answer = await ping(directory.path);
+      return answer.ok && answer.reach.kind !== 'waiting' && answer;
     };
     expect(await until(answered, { what: 'its answer' })).toEqual({ ok: true, reach });
     stop.abort();

@@ -104,8 +104,8 @@ export function createApprover(options: ApproverOptions): Approver {
         ? null
         : `it was begun as ${intent.cause}, and is ${decision.cause} by now`;
     }
-    const hindrance = whyNotNow(event, circumstances);
-    if (hindrance !== null) return hindrance;
+    const reason = whyNotNow(event, circumstances);
+    if (reason !== null) return reason;
     // Either way: a clock that was set back hides how long ago it was.
     if (!(Math.abs(clock.now().getTime() - intent.at.getTime()) <= manualApprovalMs)) {
       return `it was requested at ${intent.at.toISOString()}, so it may no longer be wanted`;

@@ -39,7 +39,7 @@ export async function approveManually(
   const event = view.listed(keyOf(asked));
   const ids = (view.document()?.events ?? []).map(({ eventId }) => eventId).join(', ') || 'none';
   const other = event && asked.terms && differenceBetween(asked.terms, view.termsOf(event));
-  const obstacle = [
+  const problem = [
     { is: isClosing(), message: 'The service is stopping: try again when it runs.' },
     { is: !view.isFresh(), message: noDocument },
     {
@@ -53,7 +53,7 @@ export async function approveManually(
     },
     { is: Boolean(other), message: `The event has changed: it ${other} now. Check it, then try again.` },
   ].find(({ is }) => is);
-  if (obstacle || !event) return refusal(obstacle?.message ?? '');
+  if (problem || !event) return refusal(problem?.message ?? '');
   const already = submitter.underWay(keyOf(event));
   if (already) return answerOf(await already, event);
   const wasApproved = isApproved(keyOf(event));

@@ -1,7 +1,7 @@
 import type { EventHubsSimulator } from './event-hubs/server.ts';
 import type { ImdsSimulator } from './imds/server.ts';
 import type { LogsIngestionSimulator } from './logs-ingestion/server.ts';
-import type { Affliction, Announce, Change, Disturbance, ImpactKind, Scenario, Step } from './scenarios/scenario.ts';
+import type { Announce, Change, Disturbance, ImpactKind, ImpactStep, Scenario, Step } from './scenarios/scenario.ts';
 
 /** What a scenario is played on: a simulator, or parts of one. A fault of a part that is not there is left out. */
 export interface Stage {
@@ -69,7 +69,7 @@ export async function playScenario(stage: Stage, scenario: Scenario, options: Pl
     const when = noticeSeconds === undefined ? {} : { notBefore: notBefore(noticeSeconds) };
     imds.update(idOf(event), { ...fields, ...when, ...(on === undefined ? {} : { resources: on.map(nameOf) }) });
   };
-  const afflict = ({ event, kind, on = [0], seconds }: Affliction): void => {
+  const applyImpact = ({ event, kind, on = [0], seconds }: ImpactStep): void => {
     const vms = on.map(nameOf);
     if (isStarted(event)) onImpact?.({ kind, vms, seconds: played(seconds) });
   };
@@ -87,7 +87,7 @@ export async function playScenario(stage: Stage, scenario: Scenario, options: Pl
     else if (step.do === 'start') imds.start(idOf(step.event));
     else if (step.do === 'remove') imds.remove(idOf(step.event));
     else if (step.do === 'approve') imds.approve(idOf(step.event), nameOf(step.by));
-    else if (step.do === 'impact') afflict(step);
+    else if (step.do === 'impact') applyImpact(step);
     else disturb(step);
   };
 

@@ -9,16 +9,16 @@ type Kinds = Readonly<Record<string, Kind<unknown>>>;
 type Fields<K extends Kinds> = { readonly [N in keyof K]?: K[N] extends Kind<infer T> ? T : never };
 
 /** Foreign JSON is not as expected; the message is one sentence that names what, where and what was expected. */
-export class Misfit extends Error {}
+export class InvalidInput extends Error {}
 
-/** The fields of `value`, checked. All are optional. @throws {Misfit} */
+/** The fields of `value`, checked. All are optional. @throws {InvalidInput} */
 export function readFields<K extends Kinds>(what: string, value: unknown, kinds: K): Fields<K> {
   const known = Object.keys(kinds).join(', ');
-  if (!isObject(value)) throw new Misfit(`${what} is ${shown(value)}; expected an object of ${known}`);
+  if (!isObject(value)) throw new InvalidInput(`${what} is ${shown(value)}; expected an object of ${known}`);
   for (const [name, field] of Object.entries(value)) {
     const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
-    if (kind === undefined) throw new Misfit(`${what} has an unknown field "${name}"; known are ${known}`);
-    if (!kind.fits(field)) throw new Misfit(`${name} of ${what} is ${shown(field)}; expected ${kind.expected}`);
+    if (kind === undefined) throw new InvalidInput(`${what} has an unknown field "${name}"; known are ${known}`);
+    if (!kind.fits(field)) throw new InvalidInput(`${name} of ${what} is ${shown(field)}; expected ${kind.expected}`);
   }
   return value as Fields<K>;
 }

@@ -1,8 +1,8 @@
 import type { VmDefinition } from './imds/vm.ts';
 import {
+  InvalidInput,
   type Kind,
   listOf,
-  Misfit,
   name,
   number,
   oneOf,
@@ -43,9 +43,9 @@ const kinds = {
   clockOffsetSeconds: number('a number of seconds', -86_400, 86_400),
 } satisfies { readonly [F in keyof VmDefinition]-?: Kind<VmDefinition[F]> };
 
-/** A VM definition from JSON. @throws {Misfit} */
+/** A VM definition from JSON. @throws {InvalidInput} */
 export function readVm(what: string, value: unknown): VmDefinition {
   const { name, ...rest } = readFields(what, value, kinds);
-  if (name === undefined) throw new Misfit(`${what} has no name; it is the VM's name, as Resources spells it`);
+  if (name === undefined) throw new InvalidInput(`${what} has no name; it is the VM's name, as Resources spells it`);
   return { name, ...rest };
 }

@@ -14,7 +14,7 @@ import { plain } from './outbox/plain.ts';
 import { start } from './start.ts';
 
 /** Asks the operator; null without a terminal. */
-export type AskPerson = (question: string, signal: AbortSignal) => Promise<string | null>;
+export type Prompt = (question: string, signal: AbortSignal) => Promise<string | null>;
 
 interface ApproveOptions {
   readonly config?: string;
@@ -22,10 +22,10 @@ interface ApproveOptions {
 }
 
 /** `approve`: lets Azure start an event now. */
-export const addApprove: Verb = (program, commandContext) => addApproveWith(askOnTerminal)(program, commandContext);
+export const addApprove: Verb = (program, commandContext) => addApproveWith(promptOnTerminal)(program, commandContext);
 
 export const addApproveWith =
-  (ask: AskPerson): Verb =>
+  (ask: Prompt): Verb =>
   (program, commandContext) => {
     const command = program
       .command(approveRequest)
@@ -41,7 +41,7 @@ export const addApproveWith =
 /** The service has 10 s for Azure's answer, and checks for requests once a second. */
 const answerMs = 20_000;
 
-async function approve(eventId: string, options: ApproveOptions, commandContext: CommandContext, ask: AskPerson) {
+async function approve(eventId: string, options: ApproveOptions, commandContext: CommandContext, ask: Prompt) {
   const { env, print, stop } = commandContext;
   if (isInCluster(env)) throw new Failure('notDone', `Nothing was sent: ${notInCluster}`);
   const { config, log } = await start(options, commandContext);
@@ -161,14 +161,14 @@ function distanceOf(notBefore: string, now: Date): string {
   return minutes < 0 ? `${-minutes} min ago` : `in ${minutes} min`;
 }
 
-async function confirm(ask: AskPerson, signal: AbortSignal): Promise<void> {
+async function confirm(ask: Prompt, signal: AbortSignal): Promise<void> {
   const answer = await ask('Approve it? [y/N] ', signal);
   if (answer === null)
     throw new Failure('usage', 'No terminal to confirm on; pass --yes to approve without confirmation.');
   if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('notDone', 'Nothing was approved.');
 }
 
-const askOnTerminal: AskPerson = async (question, signal) => {
+const promptOnTerminal: Prompt = async (question, signal) => {
   if (!process.stdin.isTTY) return null;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {

@@ -22,10 +22,10 @@ export function nextPollIn(
   { tookMs, pollIntervalMs }: { readonly tookMs: number; readonly pollIntervalMs: number },
 ): Pace {
   const intervalMs = Math.max(pollIntervalMs, leastBetweenStartsMs);
-  const asItGoes = Math.max(0, intervalMs - Math.max(0, tookMs));
-  const askedMs = seen.retryAfterMs ?? 0;
+  const regularWaitMs = Math.max(0, intervalMs - Math.max(0, tookMs));
+  const requestedMs = seen.retryAfterMs ?? 0;
   return {
-    waitMs: Math.min(longestWaitMs, Math.max(asItGoes, askedMs)),
-    cappedMs: askedMs > longestWaitMs ? askedMs : null,
+    waitMs: Math.min(longestWaitMs, Math.max(regularWaitMs, requestedMs)),
+    cappedMs: requestedMs > longestWaitMs ? requestedMs : null,
   };
 }

@@ -55,10 +55,10 @@ export type MayApprove =
  * remembered from an earlier one. Preempt, Terminate, and what the platform reboots or redeploys are for people to approve.
  */
 export function mayApprove(event: ScheduledEvent, circumstances: ApprovalCircumstances): MayApprove {
-  const hindrance =
+  const reason =
     whyNotNow(event, circumstances) ??
     (circumstances.listedTwice ? 'the document lists it more than once' : refusalByType(event, circumstances.policy));
-  return hindrance === null ? forWhom(event, circumstances) : no(hindrance);
+  return reason === null ? forWhom(event, circumstances) : no(reason);
 }
 
 const no = (why: string): MayApprove => ({ approve: false, why });

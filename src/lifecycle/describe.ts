@@ -59,7 +59,7 @@ export function describe(
     recordId: recordId(transition, observer.vmId),
     transitionId: transition,
     schemaVersion,
-    ...asAzureSaid(memory, observer),
+    ...reportedByAzure(memory, observer),
     documentIncarnation: step.incarnation,
     imdsApiVersion: context.imdsApiVersion,
     phase: step.phase,
@@ -125,7 +125,7 @@ function truncateChange({ field, from, to }: Change): Change {
 }
 
 /** The fields that repeat Azure's own words, within bounds. */
-function asAzureSaid({ eventId, last }: EventMemory, { vmName }: Observer) {
+function reportedByAzure({ eventId, last }: EventMemory, { vmName }: Observer) {
   const word = (text: string | null): string | null => (text ? truncateText(text, limits.word) : null);
   const isUs = (name: string): boolean => name.toLowerCase() === vmName.toLowerCase();
   const resources = last.resources ?? [];

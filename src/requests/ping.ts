@@ -2,7 +2,10 @@ import type { Clock } from '../clock.ts';
 import type { RuntimeStats } from '../health/runtime-stats.ts';
 import type { Reach } from '../service/machine.ts';
 
-/** The verb of the request with which the installer checks the running service. The answer goes through the outbox, which proves that it is writable. */
+/**
+ * The verb of the request with which the installer checks the running service. The answer goes through the outbox, which proves that it is
+ * writable. The value stays: services of earlier versions know no other.
+ */
 export const pingRequest = 'greet';
 
 /** While the metadata service is updated nothing listens there for about 70 s. */

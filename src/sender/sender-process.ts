@@ -21,7 +21,7 @@ export interface SenderProcess {
     value: Parameters<SenderMethods[K]>[0],
     signal?: AbortSignal,
   ): Promise<ReturnType<SenderMethods[K]>>;
-  /** Deadlines missed in all its lives. */
+  /** Deadlines missed in all its runs. */
   readonly deadlines: { readonly missed: Readonly<Partial<Record<Operation, number>>>; readonly lateSettles: number };
   readonly facts: SenderFacts;
   /** Ends it within 3 s, even when it hangs. Never rejects. */
@@ -80,7 +80,7 @@ const recentMs = 10 * 60_000;
 const closeMs = 2_500;
 const lineEveryMs = 60_000;
 
-interface Life {
+interface Run {
   readonly child: Child;
   readonly calls: Calls<SenderMethods>;
   readonly over: AbortController;
@@ -105,7 +105,7 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
   const deaths: Record<string, number> = {};
   let lateSettles = 0;
   let starts = 0;
-  let life: Life | null = null;
+  let run: Run | null = null;
   let lastDeath: SenderFacts['lastDeath'] = null;
   /** On the monotonic clock, the recent ones only. */
   let deathTimes: number[] = [];
@@ -113,11 +113,11 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
   let failedAt = Number.NEGATIVE_INFINITY;
   const endings = new Set<Promise<void>>();
 
-  function begin(): Life {
+  function begin(): Run {
     starts += 1;
     const child = fork({ heapMegabytes: limits.heapMegabytes, onStderr: passOn });
     const calls = createCalls<SenderMethods, PollerMethods>(child, offers);
-    const made: Life = {
+    const made: Run = {
       child,
       calls,
       over: new AbortController(),
@@ -129,12 +129,12 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
       silentMs: 0,
       status: noStatus,
     };
-    // Every call of this life fails like it, so it is not kept: what was missing may be there for the next one.
+    // Every call of this run fails like it, so it is not kept: what was missing may be there for the next one.
     made.begun.catch(() => {
       if (!made.isEnding) failedAt = clock.monotonicMs();
       void end(made);
     });
-    life = made;
+    run = made;
     const ended = child.exited.then((exit) => {
       endings.delete(ended);
       const failure = goneFailure(exit, made.killed, {
@@ -142,7 +142,7 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
         hungSeconds: limits.hungMs / 1000,
         memoryMegabytes: limits.memoryMegabytes,
       });
-      if (life === made) life = null;
+      if (run === made) run = null;
       made.over.abort();
       calls.end(new KnownFailure(failure));
       keepCounts(made.status);
@@ -153,7 +153,7 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
     return made;
   }
 
-  function died(failure: Failure, { child }: Life): void {
+  function died(failure: Failure, { child }: Run): void {
     const { code, reason } = failure;
     failedAt = clock.monotonicMs();
     deathTimes = [...recentDeathTimes(), failedAt];
@@ -184,7 +184,7 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
   }
 
   /** Watches one process until it ends. */
-  async function watch(made: Life): Promise<void> {
+  async function watch(made: Run): Promise<void> {
     let sinceAskedMs = pingEveryMs;
     let isAsked = false;
     while (!made.over.signal.aborted) {
@@ -211,24 +211,24 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
     }
   }
 
-  function isTooLarge({ child, status }: Life): boolean {
+  function isTooLarge({ child, status }: Run): boolean {
     const bytes = (child.pid === undefined ? null : anonymousBytesOf(child.pid)) ?? status.residentBytes;
     return bytes > limits.memoryMegabytes * 1024 * 1024;
   }
 
-  const isIdle = (made: Life): boolean =>
+  const isIdle = (made: Run): boolean =>
     made.busy === 0 && !made.isEnding && clock.monotonicMs() - made.lastUse >= idleMs && !near();
 
-  function kill(made: Life, why: Killed): void {
+  function kill(made: Run, why: Killed): void {
     made.killed ??= why;
-    if (life === made) life = null;
+    if (run === made) run = null;
     made.child.kill();
   }
 
-  async function end(made: Life): Promise<void> {
+  async function end(made: Run): Promise<void> {
     if (made.isEnding) return;
     made.isEnding = true;
-    if (life === made) life = null;
+    if (run === made) run = null;
     const late = new AbortController();
     const timer = clock.sleep(closeMs, late.signal).then(() => made.child.kill());
     try {
@@ -245,7 +245,7 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
   /** Started ahead of need: a start takes a few hundred milliseconds of a notice that may be 30 s. */
   async function watchNear(): Promise<void> {
     while (!closed.signal.aborted) {
-      if (life === null && near() && !isResting()) begin();
+      if (run === null && near() && !isResting()) begin();
       await clock.sleep(nearEveryMs, closed.signal);
     }
   }
@@ -254,7 +254,7 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
   return {
     async call(name, value, signal) {
       if (signal?.aborted || closed.signal.aborted) throw new KnownFailure(aborted);
-      const made = life ?? begin();
+      const made = run ?? begin();
       made.busy += 1;
       try {
         return await made.calls.call(name, value, signal);
@@ -265,7 +265,7 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
       }
     },
     get deadlines() {
-      const now = life?.status.deadlines;
+      const now = run?.status.deadlines;
       const sum = { ...missed };
       for (const [operation, count] of Object.entries(now?.missed ?? {})) {
         const key = operation as Operation;
@@ -274,8 +274,8 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
       return { missed: sum, lateSettles: lateSettles + (now?.lateSettles ?? 0) };
     },
     get facts() {
-      const pid = life?.child.pid ?? null;
-      const residentBytes = life?.status.residentBytes ?? 0;
+      const pid = run?.child.pid ?? null;
+      const residentBytes = run?.status.residentBytes ?? 0;
       return {
         role,
         pid,
@@ -288,7 +288,7 @@ export function createSenderProcess(options: SenderProcessOptions): SenderProces
     },
     async close() {
       closed.abort();
-      if (life) await end(life);
+      if (run) await end(run);
       await Promise.all(endings);
     },
   };

@@ -1,4 +1,4 @@
-import { alone, lockPatienceMs } from './installer-lock.ts';
+import { alone, lockTimeoutMs } from './installer-lock.ts';
 import type { Machine } from './machine.ts';
 import { forbids } from './preflight.ts';
 import { Refusal } from './refusals.ts';
@@ -10,7 +10,7 @@ export async function disable({ places, env, clock, facts }: Machine): Promise<v
   const { isLive, ...rest } = facts();
   const forbidden = forbids(rest);
   if (forbidden !== null) throw forbidden;
-  await alone(places.lock, { clock, patienceMs: lockPatienceMs }, async () => {
+  await alone(places.lock, { clock, timeoutMs: lockTimeoutMs }, async () => {
     if (unitPath(places) === null)
       throw new Refusal('notDone', 'The service is not installed here, so there is nothing to disable.');
     const systemd = createSystemd(env);

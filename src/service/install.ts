@@ -4,7 +4,7 @@ import { apply, type Material } from './apply.ts';
 import { candidateIn } from './configure.ts';
 import { planFallBack } from './fall-back.ts';
 import { inspect, readInstallationRecord } from './inspect.ts';
-import { alone, lockPatienceMs } from './installer-lock.ts';
+import { alone, lockTimeoutMs } from './installer-lock.ts';
 import type { Facts, Machine } from './machine.ts';
 import { folderFor, isPlaced, type Package, readPackage, sha256 } from './package.ts';
 import { fromRoot, serviceName } from './places.ts';
@@ -61,7 +61,7 @@ export async function install(machine: Machine, order: Order): Promise<Done> {
   const forbidden = forbids(facts);
   if (forbidden !== null) throw forbidden;
   const key = order.key === null ? null : readPublicKey(order.key);
-  const brought = await alone(places.lock, { clock, patienceMs: lockPatienceMs }, async () => {
+  const brought = await alone(places.lock, { clock, timeoutMs: lockTimeoutMs }, async () => {
     const wantedPackage = order.from === null ? null : readPackage(resolve(order.from), key);
     try {
       return await bringPackage(machine, order, wantedPackage, facts);

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { Refusal } from './refusals.ts';
 
 /** Another installer has this long to end; a fall-back takes longer and is not waited for. */
-export const lockPatienceMs = 120_000;
+export const lockTimeoutMs = 120_000;
 const pollEveryMs = 200;
 /** SQLITE_BUSY */
 const busy = 5;
@@ -13,14 +13,14 @@ const busy = 5;
 /**
  * Does `work` while no other installer is at work on this machine. The lock is a transaction on an empty database: the kernel
  * frees it however this process ends. Its file is removed afterwards.
- * @throws Refusal where another one does not end within `patienceMs`.
+ * @throws Refusal where another one does not end within `timeoutMs`.
  */
 export async function alone<T>(
   path: string,
-  { clock, patienceMs }: { readonly clock: Clock; readonly patienceMs: number },
+  { clock, timeoutMs }: { readonly clock: Clock; readonly timeoutMs: number },
   work: () => Promise<T>,
 ): Promise<T> {
-  const deadline = clock.monotonicMs() + patienceMs;
+  const deadline = clock.monotonicMs() + timeoutMs;
   for (;;) {
     const lock = tryLock(path);
     if (lock !== null) {

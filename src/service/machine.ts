@@ -34,7 +34,7 @@ export interface Machine {
   /** Reads a configuration file as the service would. */
   readonly checkConfiguration: (file: string) => CheckedConfiguration;
   /** Has the service that runs write something into its state, and answer. */
-  readonly greet: (stateDirectory: string) => Promise<PingResult>;
+  readonly ping: (stateDirectory: string) => Promise<PingResult>;
   readonly facts: () => Facts;
 }
 

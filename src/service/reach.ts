@@ -1,7 +1,7 @@
 import type { Machine } from './machine.ts';
 
 /** A metadata service that is just updated may be unreachable for 70 s, without any firewall. */
-const patienceMs = 75_000;
+const timeoutMs = 75_000;
 /** An attempt to connect ends after 10 s; a longer wait is for an answer. */
 const firstProbeMs = 15_000;
 const askAgainMs = 5_000;
@@ -12,17 +12,17 @@ const askAgainMs = 5_000;
  * get through either.
  */
 export async function whyUnreached(
-  { clock, greet }: Pick<Machine, 'clock' | 'greet'>,
+  { clock, ping }: Pick<Machine, 'clock' | 'ping'>,
   stateDirectory: string,
 ): Promise<string | null> {
   const began = clock.monotonicMs();
   for (;;) {
-    const greeting = await greet(stateDirectory);
-    const reach = greeting.ok ? greeting.reach : ({ kind: 'waiting' } as const);
+    const answer = await ping(stateDirectory);
+    const reach = answer.ok ? answer.reach : ({ kind: 'waiting' } as const);
     if (reach.kind === 'connected' || reach.kind === 'unreported') return null;
     const askedMs = clock.monotonicMs() - began;
     if (reach.kind === 'waiting' && askedMs >= firstProbeMs) return null;
-    if (reach.kind === 'no-connection' && askedMs >= patienceMs) return reach.reason;
+    if (reach.kind === 'no-connection' && askedMs >= timeoutMs) return reach.reason;
     await clock.sleep(askAgainMs);
   }
 }

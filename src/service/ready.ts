@@ -17,7 +17,7 @@ export type Readiness =
   | { readonly ready: false; readonly because: string; readonly words: readonly string[] };
 
 /** The longest start: before it, the old process may need its 30 s to stop. */
-const patienceMs = 90_000;
+const timeoutMs = 90_000;
 /** A process that cannot run ends at once. */
 const steadyMs = 5_000;
 const recheckMs = 1_000;
@@ -46,10 +46,10 @@ export function verdictOf(probes: readonly ReadinessProbe[], before: string | nu
   const last = probes.at(-1);
   if (!first || !last) return { kind: 'starting' };
   const notReady = (because: string): ProbeVerdict => ({ kind: 'not-ready', because });
-  const isOver = last.atMs - first.atMs >= patienceMs;
+  const isOver = last.atMs - first.atMs >= timeoutMs;
   const own = probes.filter(({ unit }) => unit.invocation !== null && unit.invocation !== before);
   const [began] = own;
-  if (!began) return isOver ? notReady(`systemd has not started it for ${patienceMs / 1000} s`) : { kind: 'starting' };
+  if (!began) return isOver ? notReady(`systemd has not started it for ${timeoutMs / 1000} s`) : { kind: 'starting' };
   const restarts = new Set(own.map(({ unit }) => unit.invocation)).size - 1;
   // systemd forgets it with the next start.
   const exitStatus = own.findLast(({ unit }) => unit.exitStatus !== 0)?.unit.exitStatus ?? 0;
@@ -66,7 +66,7 @@ export function verdictOf(probes: readonly ReadinessProbe[], before: string | nu
     return notReady(`it ended again and again, last with exit code ${exitStatus}${why(ended)}`);
   }
   return isOver
-    ? notReady(`it has not said for ${patienceMs / 1000} s that it is up${why(ended)}`)
+    ? notReady(`it has not said for ${timeoutMs / 1000} s that it is up${why(ended)}`)
     : { kind: 'starting' };
 }
 
@@ -80,7 +80,7 @@ const why = (ended: string | undefined): string => (ended === undefined ? '' : `
  * written. Azure's answers do not affect readiness: a metadata service that is slow or refuses, a destination that is down.
  */
 export async function waitUntilReady(
-  { clock, greet }: Pick<Machine, 'clock' | 'greet'>,
+  { clock, ping }: Pick<Machine, 'clock' | 'ping'>,
   systemd: Pick<Systemd, 'unit' | 'lastLogLines'>,
   { before, stateDirectory }: { readonly before: string | null; readonly stateDirectory: string },
 ): Promise<Readiness> {
@@ -91,11 +91,11 @@ export async function waitUntilReady(
     probes.push({ atMs: clock.monotonicMs(), unit });
     const verdict = verdictOf(probes, before);
     if (verdict.kind === 'steady') {
-      const greeting = await greet(stateDirectory);
-      if (greeting.ok) return { ready: true };
-      unproven = greeting.message;
+      const answer = await ping(stateDirectory);
+      if (answer.ok) return { ready: true };
+      unproven = answer.message;
     }
-    const isOver = clock.monotonicMs() - (probes[0]?.atMs ?? 0) >= patienceMs;
+    const isOver = clock.monotonicMs() - (probes[0]?.atMs ?? 0) >= timeoutMs;
     if (verdict.kind === 'not-ready' || (verdict.kind === 'steady' && isOver)) {
       const because = verdict.kind === 'not-ready' ? verdict.because : unproven;
       return { ready: false, because, words: logLinesIn(await systemd.lastLogLines(unit.invocation)) };

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path';
 import { messageOf } from '../log.ts';
 import { inspect } from './inspect.ts';
-import { alone, lockPatienceMs } from './installer-lock.ts';
+import { alone, lockTimeoutMs } from './installer-lock.ts';
 import type { Facts, Machine } from './machine.ts';
 import { manifestName } from './package.ts';
 import { type Places, serviceName, staging } from './places.ts';
@@ -41,7 +41,7 @@ export async function uninstall(
   const facts = machine.facts();
   const forbidden = forbids(facts);
   if (forbidden !== null) throw forbidden;
-  return alone(places.lock, { clock, patienceMs: lockPatienceMs }, async () => {
+  return alone(places.lock, { clock, timeoutMs: lockTimeoutMs }, async () => {
     const { isUnitEdited, folders: installed } = inspect(places, null);
     const wasThere = [places.home, places.unit, places.settings].some((place) => existsSync(place));
     const [hadState, hadConfiguration] = [places.state, places.configuration].map((place) => existsSync(place));

@@ -8,7 +8,7 @@ import type { Outbox } from '../../src/outbox/outbox.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { settled } from '../support/fake-clock.ts';
 import { event, started } from '../support/observations.ts';
-import { type ApproverHarness, intending, openApprover, type RigOptions } from './harness.ts';
+import { type ApproverHarness, type HarnessOptions, intending, openApprover } from './harness.ts';
 
 /** The clock of the harness starts at New Year: fifteen minutes ahead of it. */
 const notBefore = '2026-01-01T00:15:00.000Z';
@@ -19,12 +19,12 @@ const { eventId } = reboot;
 
 /** A bridge in a directory of its own; closed and removed afterwards. */
 async function inDirectory(
-  given: Partial<RigOptions>,
-  story: (harness: ApproverHarness, directory: string) => Promise<ApproverHarness | undefined>,
+  given: Partial<HarnessOptions>,
+  scenario: (harness: ApproverHarness, directory: string) => Promise<ApproverHarness | undefined>,
 ): Promise<void> {
   using directory = temporaryDirectory('approver');
   const harness = openApprover(directory.path, given);
-  const last = await story(harness, directory.path);
+  const last = await scenario(harness, directory.path);
   await (last ?? harness).close();
 }
 
@@ -275,7 +275,7 @@ describe('an approval that a process left open', () => {
       },
     ));
 
-  test.each<[string, (directory: string) => void, ScheduledEvent, Partial<RigOptions>]>([
+  test.each<[string, (directory: string) => void, ScheduledEvent, Partial<HarnessOptions>]>([
     ['the file stops it', (path) => writeFileSync(join(path, disablingFile), ''), reboot, {}],
     ['the policy allows it no more', () => {}, reboot, { policy: {} }],
     ['the event is another one by now', () => {}, event({ ...reboot, resources: ['web_7', 'web_0'] }), {}],

@@ -25,7 +25,7 @@ export interface ApproverHarness {
   /** `Approved: accepted`, for each approval. */
   approvals(): readonly string[];
   /** As after kill -9: the file stays, and another process opens it. */
-  killed(options?: Partial<RigOptions>): ApproverHarness;
+  killed(options?: Partial<HarnessOptions>): ApproverHarness;
   close(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export interface ObserveOptions {
   readonly listedTwice?: readonly string[];
 }
 
-export interface RigOptions {
+export interface HarnessOptions {
   readonly policy: Partial<ApproverOptions['policy']>;
   /** What Azure answers; null: nothing, ever. */
   readonly answer: ApprovalAnswer | null | ((eventId: string) => Promise<ApprovalAnswer>);
@@ -50,7 +50,7 @@ export interface RigOptions {
 
 const off = { userInitiated: false, freezeUpToSeconds: null, onBehalfOf: [], onBehalfAfterSeconds: 60 };
 
-export function openApprover(directory: string, given: Partial<RigOptions> = {}): ApproverHarness {
+export function openApprover(directory: string, given: Partial<HarnessOptions> = {}): ApproverHarness {
   const {
     clock = createFakeClock(),
     answer = { outcome: 'accepted', reason: null },

@@ -7,7 +7,7 @@ import type { ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { event, started } from '../support/observations.ts';
-import { type ApproverHarness, openApprover, type RigOptions, slow } from './harness.ts';
+import { type ApproverHarness, type HarnessOptions, openApprover, slow } from './harness.ts';
 
 /** The clock of the harness starts at New Year: fifteen minutes ahead of it. */
 const notBefore = '2026-01-01T00:15:00.000Z';
@@ -17,12 +17,12 @@ const { eventId } = reboot;
 const policy = { userInitiated: true, freezeUpToSeconds: 9, onBehalfOf: ['web_1'], onBehalfAfterSeconds: 60 };
 
 async function inDirectory(
-  given: Partial<RigOptions>,
-  story: (harness: ApproverHarness, directory: string) => Promise<ApproverHarness | undefined>,
+  given: Partial<HarnessOptions>,
+  scenario: (harness: ApproverHarness, directory: string) => Promise<ApproverHarness | undefined>,
 ): Promise<void> {
   using directory = temporaryDirectory('in-doubt');
   const harness = openApprover(directory.path, { policy, ...given });
-  const last = await story(harness, directory.path);
+  const last = await scenario(harness, directory.path);
   await (last ?? harness).close();
 }
 
@@ -58,7 +58,7 @@ describe('the policy approves nothing when in doubt', () => {
     }),
   );
 
-  test.each<[RigOptions['name'], number]>([
+  test.each<[HarnessOptions['name'], number]>([
     ['stored', 0],
     ['read', 1],
     ['configured', 1],
@@ -153,7 +153,7 @@ describe('an approval that is forbidden after its intent was stored', () => {
   ])('is not sent, leaves no record when $name, and is decided again', async ({ happens, isOver }) => {
     let isSlow = true;
     let path = '';
-    const outbox: RigOptions['outbox'] = (real) => slow(real, () => isSlow && happens(path));
+    const outbox: HarnessOptions['outbox'] = (real) => slow(real, () => isSlow && happens(path));
     await inDirectory({ outbox, clock }, async (harness, directory) => {
       path = directory;
       await harness.observe([]);

@@ -7,16 +7,16 @@ import type { ScheduledEvent } from '../../src/lifecycle/scheduled-event.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { createFakeClock, settled } from '../support/fake-clock.ts';
 import { event, started } from '../support/observations.ts';
-import { type ApproverHarness, type ObserveOptions, openApprover, type RigOptions } from './harness.ts';
+import { type ApproverHarness, type HarnessOptions, type ObserveOptions, openApprover } from './harness.ts';
 
 /** The clock of the harness starts at New Year. */
 const freeze = event({ durationSeconds: 5, notBefore: '2026-01-01T02:00:00.000Z' });
 const { eventId } = freeze;
-const answers: Partial<RigOptions> = { answer: { outcome: 'accepted', reason: null } };
+const answers: Partial<HarnessOptions> = { answer: { outcome: 'accepted', reason: null } };
 
-/** An operator approves a freeze, and the service dies before Azure has answered; `story` is for the next service. */
+/** An operator approves a freeze, and the service dies before Azure has answered; `scenario` is for the next service. */
 async function afterDeath(
-  story: (harness: ApproverHarness, directory: string) => Promise<void>,
+  scenario: (harness: ApproverHarness, directory: string) => Promise<void>,
   inBetween: (file: string) => void = () => {},
 ): Promise<void> {
   using directory = temporaryDirectory('left-by-hand');
@@ -27,7 +27,7 @@ async function afterDeath(
   expect(before.posts).toEqual([eventId]);
   inBetween(join(directory.path, 'outbox.sqlite'));
   const after = before.killed(answers);
-  await story(after, directory.path);
+  await scenario(after, directory.path);
   await after.close();
 }
 

@@ -7,7 +7,7 @@ import type { Outbox } from '../../src/outbox/outbox.ts';
 import { temporaryDirectory } from '../support/bridge-process.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { event, started } from '../support/observations.ts';
-import { type ApproverHarness, openApprover, type RigOptions, slow } from './harness.ts';
+import { type ApproverHarness, type HarnessOptions, openApprover, slow } from './harness.ts';
 
 const preempt = event({ eventType: 'Preempt' });
 const { eventId } = preempt;
@@ -17,7 +17,7 @@ const shown = termsOf(preempt, undefined);
 async function whenRequested(
   events: readonly ScheduledEvent[] | undefined,
   argument: unknown,
-  given: Partial<RigOptions> = {},
+  given: Partial<HarnessOptions> = {},
   andThen: (harness: ApproverHarness) => void | Promise<void> = () => {},
 ): Promise<unknown> {
   using directory = temporaryDirectory('by-hand');

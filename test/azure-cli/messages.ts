@@ -105,14 +105,14 @@ function tokenMessages(): readonly Written[] {
 /** What `npm run bridge-configuration` says: its help, and where nothing was piped into it. */
 function configurationMessages(): readonly Written[] {
   const said: string[] = [];
-  const surroundings = {
+  const io = {
     read: () => '',
     write: () => {},
     print: (text: string) => void said.push(text),
     say: (text: string) => void said.push(text),
   };
-  makeConfiguration(['--help'], surroundings);
-  makeConfiguration(['--user-initiated-events', 'acceptDelay'], surroundings);
+  makeConfiguration(['--help'], io);
+  makeConfiguration(['--user-initiated-events', 'acceptDelay'], io);
   return toTheEnd(said.join('\n')).map((text) => ({ path: 'infra/bridge-configuration.ts', text, kind: 'line' }));
 }
 

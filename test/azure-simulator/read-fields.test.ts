@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import {
+  InvalidInput,
   listOf,
-  Misfit,
   name,
   number,
   oneOf,
@@ -39,7 +39,7 @@ test('fields that fit are read as they are', () => {
   expect(readFields('the body', {}, kinds)).toEqual({});
 });
 
-const misfits: readonly { value: unknown; says: string }[] = [
+const cases: readonly { value: unknown; says: string }[] = [
   {
     value: undefined,
     says: 'the body is missing; expected an object of name, note, tags, on, zone, set, misses, seconds',
@@ -61,7 +61,7 @@ const misfits: readonly { value: unknown; says: string }[] = [
   { value: { name: ['x'.repeat(200)] }, says: `name of the body is ["${'x'.repeat(78)}…; expected` },
 ];
 
-test.for(misfits)('$says', ({ value, says }) => {
-  expect(() => readFields('the body', value, kinds)).toThrow(Misfit);
+test.for(cases)('$says', ({ value, says }) => {
+  expect(() => readFields('the body', value, kinds)).toThrow(InvalidInput);
   expect(() => readFields('the body', value, kinds)).toThrow(says);
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { azureShapes, describedIn } from '../tools/bicep/azure-shapes.ts';
 import { deployedBy, expressionOf } from '../tools/bicep/deployed.ts';
 import { bicepFiles, textOf } from '../tools/bicep/files.ts';
-import { misfits } from '../tools/bicep/fits.ts';
+import { mismatches } from '../tools/bicep/fits.ts';
 import { createProject } from '../tools/bicep/project.ts';
 
 const azure = azureShapes();
@@ -71,7 +71,7 @@ function refused(parameterFile: string): string[] {
     if (shape === undefined || shape === null || scope === null) return [`${at}: ${type}@${version} is not described`];
     const own = Object.fromEntries(Object.entries(body).filter(([key]) => !ofBicep.includes(key)));
     const disabled = scope.file.pragmas.flatMap(({ codes }) => codes);
-    return misfits(expressionOf(own), shape, `${type} ${body.name}`, scope)
+    return mismatches(expressionOf(own), shape, `${type} ${body.name}`, scope)
       .filter(({ code }) => !disabled.includes(code))
       .map(({ what }) => `${at}: ${what}`);
   });

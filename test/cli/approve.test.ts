@@ -8,7 +8,7 @@ import { createApprover } from '../../src/approver/approver.ts';
 import { approveRequest } from '../../src/approver/manual.ts';
 import { type AzureSimulator, startAzureSimulator } from '../../src/azure-simulator/index.ts';
 import { pollOnce } from '../../src/bridge.ts';
-import { type AskPerson, addApproveWith } from '../../src/cli/approve.ts';
+import { addApproveWith, type Prompt } from '../../src/cli/approve.ts';
 import { type ExitReason, Failure } from '../../src/cli/exit-codes.ts';
 import { systemClock } from '../../src/clock.ts';
 import { openHost } from '../../src/host/index.ts';
@@ -71,7 +71,7 @@ interface ApproveResult {
 async function approve(
   directory: string,
   args: readonly string[],
-  { ask = async () => null, endpoint = azure.imds.vmUrl('web_0') }: { ask?: AskPerson; endpoint?: string } = {},
+  { ask = async () => null, endpoint = azure.imds.vmUrl('web_0') }: { ask?: Prompt; endpoint?: string } = {},
 ): Promise<ApproveResult> {
   const file = join(directory, 'config.json');
   const configuration = {

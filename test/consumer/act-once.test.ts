@@ -92,7 +92,7 @@ const snapshot = (eventsInSight: string[]) => ({
 });
 const [drains, restores] = ['drain web_0', 'restore web_0'];
 
-const stories: readonly [name: string, records: readonly LifecycleRecord[], acts: readonly string[]][] = [
+const cases: readonly [name: string, records: readonly LifecycleRecord[], acts: readonly string[]][] = [
   ['an announcement and its end', [recordAt(0), recordAt(9, end)], [drains, restores]],
   ['a start without notice', [recordAt(0, { phase: 'Started' })], [drains]],
   [
@@ -154,7 +154,7 @@ test.each(['drain', 'restore', 'onError'])('actOnce without the function %s is r
 });
 
 describe('actOnce', () => {
-  test.each(stories)('acts once on %s', async (_, records, acts) => {
+  test.each(cases)('acts once on %s', async (_, records, acts) => {
     const { receive, errors } = await subscriber(memoryStore());
     expect(await receive(...records)).toEqual(acts);
     expect(await receive(...records)).toEqual([]);

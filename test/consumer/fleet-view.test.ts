@@ -27,7 +27,12 @@ const scheduled = event({ resources: ['web_0', 'web_1'] });
 const seenBy = (vm: string, observations: readonly ObservationSpec[], given: Parameters<typeof observe>[1] = {}) =>
   observe(observations, { observer: observerNamed(vm, { subscriptionId: 's', resourceGroup: 'rg' }), ...given })
     .records;
-const life: readonly ObservationSpec[] = [nothing, { events: [scheduled] }, { events: [started(scheduled)] }, nothing];
+const lifecycle: readonly ObservationSpec[] = [
+  nothing,
+  { events: [scheduled] },
+  { events: [started(scheduled)] },
+  nothing,
+];
 const only = (fleet: FleetView): EventState => {
   const [state, ...others] = fleet.events();
   if (state === undefined || others.length > 0) throw new Error(`${others.length + 1} events`);
@@ -37,7 +42,7 @@ const affected = ({ affected: vms }: EventState): string[] => vms.map(({ name })
 
 describe('the state of an event', () => {
   test('that is announced, has started, and has ended', () => {
-    const [announced, begun, over] = [2, 3, 4].map((count) => only(viewOf(seenBy('web_0', life.slice(0, count)))));
+    const [announced, begun, over] = [2, 3, 4].map((count) => only(viewOf(seenBy('web_0', lifecycle.slice(0, count)))));
     expect(announced).toMatchObject({ isOpen: true, hasStarted: false, end: null, latest: { phase: 'Scheduled' } });
     expect(begun).toMatchObject({ isOpen: true, hasStarted: true, end: null, latest: { phase: 'Started' } });
     expect(over).toMatchObject({ isOpen: false, hasStarted: true, end: { phase: 'Completed' } });
@@ -49,7 +54,7 @@ describe('the state of an event', () => {
   });
 
   test('of which only the end is known has ended and affects no VM', () => {
-    expect(only(viewOf(seenBy('web_0', life).slice(-1)))).toMatchObject({
+    expect(only(viewOf(seenBy('web_0', lifecycle).slice(-1)))).toMatchObject({
       isOpen: false,
       latest: null,
       affected: [],
@@ -58,7 +63,7 @@ describe('the state of an event', () => {
   });
 
   test('that is listed again after its end is open, and has not started', () => {
-    const again = seenBy('web_0', [...life, { events: [scheduled], after: 60 }]);
+    const again = seenBy('web_0', [...lifecycle, { events: [scheduled], after: 60 }]);
     expect(only(viewOf(again))).toMatchObject({ isOpen: true, hasStarted: false, end: null });
   });
 
@@ -78,7 +83,7 @@ describe('the state of an event', () => {
     expect(fleet.events()).toHaveLength(0);
     const ended = viewOf(seenBy('web_0', [nothing, { events: [preempt] }, { events: [started(preempt)] }, nothing]));
     expect(only(ended)).toMatchObject({ isOpen: false, presumedOverAt: null });
-    expect(only(viewOf(seenBy('web_0', life.slice(0, 3)))).presumedOverAt).toBeNull();
+    expect(only(viewOf(seenBy('web_0', lifecycle.slice(0, 3)))).presumedOverAt).toBeNull();
   });
 
   test('whose list is cut affects the VMs that name themselves', () => {
@@ -99,9 +104,9 @@ describe('the state of an event', () => {
 
   test('shows how each VM sees it', () => {
     const fleet = viewOf([
-      ...seenBy('web_0', life),
-      ...seenBy('web_1', life.slice(0, 3)),
-      ...seenBy('web_5', life, { witnessRate: 1 }),
+      ...seenBy('web_0', lifecycle),
+      ...seenBy('web_1', lifecycle.slice(0, 3)),
+      ...seenBy('web_5', lifecycle, { witnessRate: 1 }),
     ]);
     const views = only(fleet).views.map(({ vm, isAffected, isOpen, last }) => [
       vm.name,
@@ -117,7 +122,7 @@ describe('the state of an event', () => {
   });
 
   test('is not changed by a phase of years to come, by a test, or by a copy', () => {
-    const [record] = seenBy('web_0', life);
+    const [record] = seenBy('web_0', lifecycle);
     if (!record) throw new Error('no record');
     const fleet = new FleetView();
     expect(fleet.add(record)).toEqual([record.eventId.toLowerCase()]);
@@ -130,7 +135,7 @@ describe('the state of an event', () => {
 });
 
 describe('a VM that loses its state', () => {
-  const before = seenBy('web_0', life.slice(0, 3));
+  const before = seenBy('web_0', lifecycle.slice(0, 3));
   const begunAnew = (events: ObservationSpec['events']) =>
     seenBy(
       'web_0',
@@ -190,7 +195,7 @@ describe('a VM that loses its state', () => {
 });
 
 describe('what is missing', () => {
-  const records = seenBy('web_0', life);
+  const records = seenBy('web_0', lifecycle);
 
   test('of a stream are the positions between those that arrived, until they do', () => {
     const fleet = new FleetView();
@@ -223,7 +228,7 @@ describe('what is missing', () => {
 describe('VMs', () => {
   test('of one name in two resource groups are two', () => {
     const [a, b] = ['one', 'two'].map((resourceGroup, index) =>
-      observe(life.slice(0, index === 0 ? 2 : 4), {
+      observe(lifecycle.slice(0, index === 0 ? 2 : 4), {
         observer: observerNamed('web_0', { resourceGroup, vmId: `id-${resourceGroup}` }),
       }).records.map((record) => ({
         ...record,
@@ -243,8 +248,8 @@ describe('VMs', () => {
 
 describe('forgetting', () => {
   test('keeps what is open, and takes no late copy for news', () => {
-    const fleet = viewOf(seenBy('web_0', life));
-    const [first] = seenBy('web_0', life);
+    const fleet = viewOf(seenBy('web_0', lifecycle));
+    const [first] = seenBy('web_0', lifecycle);
     if (!first) throw new Error('no record');
     fleet.add({ ...first, eventId: 'open', recordId: 'open' });
     fleet.forget(new Date(at(3)));
@@ -253,8 +258,8 @@ describe('forgetting', () => {
     expect(fleet.events()).toHaveLength(2);
     fleet.forget(new Date(at(3600)));
     expect(fleet.events().map(({ eventId }) => eventId)).toEqual(['open']);
-    for (const record of seenBy('web_0', life)) expect(fleet.add(record)).toEqual([]);
-    const back = seenBy('web_0', [...life, { events: [scheduled], after: 60 }]).slice(-1);
+    for (const record of seenBy('web_0', lifecycle)) expect(fleet.add(record)).toEqual([]);
+    const back = seenBy('web_0', [...lifecycle, { events: [scheduled], after: 60 }]).slice(-1);
     expect(back.flatMap((record) => fleet.add(record))).toEqual([scheduled.eventId.toLowerCase()]);
     expect(fleet.event(scheduled.eventId)).toMatchObject({ isOpen: true });
   });

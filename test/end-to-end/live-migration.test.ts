@@ -42,7 +42,7 @@ describe('the live migration of the documents', () => {
     for (const directory of directories) directory[Symbol.dispose]();
   });
 
-  const life = (vm: string): string[] => [
+  const lifecycle = (vm: string): string[] => [
     `Freeze Scheduled of ${vm}: said-by-azure`,
     `Freeze Started of ${vm}: said-by-azure`,
     `Freeze Completed of ${vm}: left-after-started`,
@@ -52,8 +52,8 @@ describe('the live migration of the documents', () => {
   test.each(['WestNO_0', 'WestNO_1'])(
     '%s is reported as Scheduled, Started, Completed, in that order at both sinks',
     (vm) => {
-      expect(of(vm, recordLines(hubRecords(azure)))).toEqual(life(vm));
-      expect(of(vm, recordLines(tableRows(azure)))).toEqual(life(vm));
+      expect(of(vm, recordLines(hubRecords(azure)))).toEqual(lifecycle(vm));
+      expect(of(vm, recordLines(tableRows(azure)))).toEqual(lifecycle(vm));
     },
   );
 

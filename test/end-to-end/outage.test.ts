@@ -6,8 +6,8 @@ import { firstCopies, hubRecords, type Row, tableRows } from '../support/deliver
 import { until } from '../support/until.ts';
 
 describe('records pending during an outage of Azure arrive afterwards', { concurrent: true }, () => {
-  /** One whole life of an event, each step seen by the bridge of `web_0`. */
-  async function oneLife(azure: AzureSimulator): Promise<string> {
+  /** A freeze from announcement to end, each step seen by the bridge of `web_0`. */
+  async function playFreeze(azure: AzureSimulator): Promise<string> {
     const polledTwice = async (): Promise<void> => {
       const before = azure.imds.polls.web_0 ?? 0;
       await until(() => (azure.imds.polls.web_0 ?? 0) >= before + 2, { what: 'two polls' });
@@ -38,7 +38,7 @@ describe('records pending during an outage of Azure arrive afterwards', { concur
   }) => {
     azure.logAnalytics.fault({ status: 403 });
     const bridge = start();
-    const eventId = await oneLife(azure);
+    const eventId = await playFreeze(azure);
     await until(() => onHub(azure, eventId).length === 3);
     expect(inTable(azure, eventId)).toEqual([]);
     expect(bridge.stderr()).toContain('Monitoring Metrics Publisher');
@@ -55,7 +55,7 @@ describe('records pending during an outage of Azure arrive afterwards', { concur
   }) => {
     await azure.eventHubs.pause({ drop: true });
     start();
-    const eventId = await oneLife(azure);
+    const eventId = await playFreeze(azure);
     await until(() => inTable(azure, eventId).length === 3);
     await azure.eventHubs.resume();
     await until(() => onHub(azure, eventId).length === 3, { timeoutMs: 60_000 });
@@ -70,7 +70,7 @@ describe('records pending during an outage of Azure arrive afterwards', { concur
     async ({ fault }, { azure, start }) => {
       azure.imds.fault('token', fault);
       start();
-      const eventId = await oneLife(azure);
+      const eventId = await playFreeze(azure);
       expect(onHub(azure, eventId)).toEqual([]);
       azure.imds.fault('token', null);
       await until(() => onHub(azure, eventId).length === 3 && inTable(azure, eventId).length === 3, {
@@ -87,7 +87,7 @@ describe('records pending during an outage of Azure arrive afterwards', { concur
     azure.imds.fault('instance', { status: 500 });
     start();
     const began = Date.now();
-    const eventId = await oneLife(azure);
+    const eventId = await playFreeze(azure);
     const ended = Date.now();
     expect(onHub(azure, eventId)).toEqual([]);
     azure.imds.fault('instance', null);

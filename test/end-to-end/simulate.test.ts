@@ -245,7 +245,7 @@ describe.concurrent('a recording', () => {
       timeoutMs: 90_000,
       what: 'the same records',
     });
-    const essence = ({
+    const withoutTimes = ({
       recordId,
       transitionId,
       phase,
@@ -262,7 +262,7 @@ describe.concurrent('a recording', () => {
       vmName,
       documentIncarnation,
     });
-    expect((await records(there)).map(essence)).toEqual(received.map(essence));
+    expect((await records(there)).map(withoutTimes)).toEqual(received.map(withoutTimes));
     second.kill('SIGTERM');
     await second.exited;
     expect([await again.end(), again.err()]).toEqual([0, '']);

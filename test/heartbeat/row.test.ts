@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { misfit } from '../../src/azure-simulator/logs-ingestion/columns.ts';
+import { typeMismatch } from '../../src/azure-simulator/logs-ingestion/columns.ts';
 import { heartbeat, heartbeatRow } from '../../src/heartbeat/row.ts';
 import { noCounters } from '../../src/outbox/store/counters.ts';
 import { root } from '../support/source-tree.ts';
@@ -18,7 +18,7 @@ test('the columns of the bridge table are those that a heartbeat fills', () => {
 
 test('every value of a heartbeat is of the type that its column declares, whatever is unknown', () => {
   const unknown = sampleFacts({ stopReason: null, oldestPendingAt: null, next: null });
-  for (const facts of [sampleFacts(), unknown]) expect(misfit([heartbeatRow(facts)], columns)).toBeNull();
+  for (const facts of [sampleFacts(), unknown]) expect(typeMismatch([heartbeatRow(facts)], columns)).toBeNull();
   expect(Object.values(heartbeatRow(sampleFacts()))).not.toContain(null);
 });
 

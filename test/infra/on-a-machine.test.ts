@@ -46,7 +46,7 @@ test('every exit code of the installer is explained, with what is done about it'
 });
 
 test('the patience with an update is the one of the installer', () => {
-  const [, ms = ''] = /patienceMs = ([\d_]+);/.exec(source('src/service/ready.ts')) ?? [];
+  const [, ms = ''] = /timeoutMs = ([\d_]+);/.exec(source('src/service/ready.ts')) ?? [];
   expect(machine).toContain(`${Number(ms.replace('_', '')) / 1000} seconds to become ready`);
 });
 

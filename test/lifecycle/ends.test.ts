@@ -305,10 +305,10 @@ describe('the incarnation goes backwards', () => {
 
 describe('evidence of the host counts only for an event that explains it', () => {
   const ofOthersByUser = ofOthers({ eventType: 'Reboot', eventSource: 'User' });
-  const lives = (seen: readonly ObservationSpec[]) => phaseLines(observe(seen, { witnessRate: 1 }).records).at(-1);
+  const lastPhase = (seen: readonly ObservationSpec[]) => phaseLines(observe(seen, { witnessRate: 1 }).records).at(-1);
 
   test('our reboot is no evidence of the reboot of another VM', () => {
-    expect(lives([nothing, { events: [ofOthersByUser] }, { events: [], after: 30, bootId: 'boot-2' }])).toBe(
+    expect(lastPhase([nothing, { events: [ofOthersByUser] }, { events: [], after: 30, bootId: 'boot-2' }])).toBe(
       'Ended: boot-id-changed observation-gap',
     );
   });
@@ -317,26 +317,26 @@ describe('evidence of the host counts only for an event that explains it', () =>
     const move: ObservationSpec = { events: [], incarnation: 4, physicalHost: 'node-2' };
     const eviction = event({ eventType: 'Preempt' });
     for (const listed of [ofOthers(), eviction]) {
-      expect(lives([nothing, { events: [listed], physicalHost: 'node-1' }, move])).toBe('Ended: incarnation-gap');
+      expect(lastPhase([nothing, { events: [listed], physicalHost: 'node-1' }, move])).toBe('Ended: incarnation-gap');
     }
   });
 
   test('an event of this VM that started is no evidence of an event of other VMs', () => {
     const ours = started(event({ eventId: 'ours' }));
-    expect(lives([nothing, { events: [ofOthers()] }, { events: [ofOthers(), ours] }, { events: [ours] }])).toBe(
+    expect(lastPhase([nothing, { events: [ofOthers()] }, { events: [ofOthers(), ours] }, { events: [ours] }])).toBe(
       'Canceled: left-before-not-before',
     );
   });
 
   test('an event that started before this one was listed does not supersede it', () => {
     const before = started(event({ eventId: 'before' }));
-    const result = lives([nothing, { events: [before] }, { events: [before, scheduled] }, { events: [before] }]);
+    const result = lastPhase([nothing, { events: [before] }, { events: [before, scheduled] }, { events: [before] }]);
     expect(result).toBe('Canceled: left-before-not-before');
   });
 
   test('a reboot is no freeze when the boot id changed or is unknown', () => {
     const reboots = (bootId: string | null, then: string | null) =>
-      lives([nothing, { events: [reboot], bootId }, { events: [], incarnation: 4, pauseMs: 5000, bootId: then }]);
+      lastPhase([nothing, { events: [reboot], bootId }, { events: [], incarnation: 4, pauseMs: 5000, bootId: then }]);
     expect(reboots('boot-1', 'boot-1')).toContain('reboot-became-freeze');
     expect(reboots('boot-1', 'boot-2')).not.toContain('reboot-became-freeze');
     expect(reboots(null, null)).not.toContain('reboot-became-freeze');
@@ -344,14 +344,14 @@ describe('evidence of the host counts only for an event that explains it', () =>
 
   test('a VM that is deleted by plan and comes up again was terminated', () => {
     const terminate = event({ eventType: 'Terminate', notBefore: at(30) });
-    expect(lives([nothing, { events: [terminate] }, { events: [], after: 40, bootId: 'boot-2' }])).toBe(
+    expect(lastPhase([nothing, { events: [terminate] }, { events: [], after: 40, bootId: 'boot-2' }])).toBe(
       'Completed: boot-id-changed observation-gap not-before-passed',
     );
   });
 });
 
 describe('an event that is decided five minutes after a reset', () => {
-  const life: readonly ObservationSpec[] = [
+  const lifecycle: readonly ObservationSpec[] = [
     { events: [], incarnation: 16 },
     { events: [scheduled], incarnation: 17 },
     { events: [started(scheduled)], incarnation: 18 },
@@ -361,7 +361,7 @@ describe('an event that is decided five minutes after a reset', () => {
   ];
 
   test('is decided with the facts of its first absence, at the time of the decision', () => {
-    const end = observe(life).records.at(-1);
+    const end = observe(lifecycle).records.at(-1);
     expect(end).toMatchObject({
       phase: 'Completed',
       observedAt: at(311),

@@ -6,7 +6,7 @@ import { at, event, nothing, type ObservationSpec, observe, observerNamed, start
 const scheduled = event({ resources: ['web_0', 'web_1', 'web_2'] });
 const seenBy = (vm: string, observations: readonly ObservationSpec[]): readonly LifecycleRecord[] =>
   observe(observations, { observer: observerNamed(vm) }).records;
-const wholeLife: readonly ObservationSpec[] = [
+const wholeLifecycle: readonly ObservationSpec[] = [
   nothing,
   { events: [scheduled] },
   { events: [started(scheduled)] },
@@ -15,7 +15,7 @@ const wholeLife: readonly ObservationSpec[] = [
 
 describe('folding copies', () => {
   test('a record that was sent again counts once, as it was first observed', () => {
-    const [record] = seenBy('web_0', wholeLife);
+    const [record] = seenBy('web_0', wholeLifecycle);
     if (!record) throw new Error('no record');
     const again = { ...record, observedAt: at(500) };
     expect(foldCopies([again, record, again])).toEqual([record]);
@@ -24,7 +24,7 @@ describe('folding copies', () => {
 
 describe('one answer per event', () => {
   test('three VMs that saw one freeze make one event of three steps', () => {
-    const records = ['web_0', 'web_1', 'web_2'].flatMap((vm) => seenBy(vm, wholeLife));
+    const records = ['web_0', 'web_1', 'web_2'].flatMap((vm) => seenBy(vm, wholeLifecycle));
     const [folded, ...others] = foldEvents(records);
     expect(others).toEqual([]);
     expect(folded?.steps.map(({ phase }) => phase)).toEqual(['Scheduled', 'Started']);
@@ -32,8 +32,8 @@ describe('one answer per event', () => {
   });
 
   test('of several observations of one step the earliest is kept', () => {
-    const late = wholeLife.map((observation) => ({ ...observation, after: 3 }));
-    const [folded] = foldEvents([...seenBy('web_0', late), ...seenBy('web_1', wholeLife)]);
+    const late = wholeLifecycle.map((observation) => ({ ...observation, after: 3 }));
+    const [folded] = foldEvents([...seenBy('web_0', late), ...seenBy('web_1', wholeLifecycle)]);
     expect(folded?.steps.map(({ vmName, observedAt }) => [vmName, observedAt])).toEqual([
       ['web_1', at(2)],
       ['web_1', at(3)],
@@ -41,13 +41,13 @@ describe('one answer per event', () => {
   });
 
   test('an event that has not ended has no end', () => {
-    expect(foldEvents(seenBy('web_0', wholeLife.slice(0, 3)))[0]?.end).toBeNull();
+    expect(foldEvents(seenBy('web_0', wholeLifecycle.slice(0, 3)))[0]?.end).toBeNull();
   });
 });
 
 describe('letter case', () => {
   test('of event id and vmId adds neither an event nor a VM', () => {
-    const records = seenBy('web_0', wholeLife).map((record, n) =>
+    const records = seenBy('web_0', wholeLifecycle).map((record, n) =>
       n % 2 === 0 ? record : { ...record, eventId: record.eventId.toLowerCase(), vmId: record.vmId.toUpperCase() },
     );
     expect(foldEvents(records)).toHaveLength(1);
@@ -72,19 +72,19 @@ describe('of several ends the one with the best evidence is kept', () => {
     { events: [], incarnation: 4, pauseMs: 5000, after: 8 },
   ];
   const cases: readonly { name: string; ends: readonly (readonly ObservationSpec[])[]; wins: string }[] = [
-    { name: 'Completed after Started over Ended', ends: [missedStarted, wholeLife], wins: 'left-after-started' },
+    { name: 'Completed after Started over Ended', ends: [missedStarted, wholeLifecycle], wins: 'left-after-started' },
     {
       name: 'Completed after Started over Completed by a pause',
-      ends: [paused, wholeLife],
+      ends: [paused, wholeLifecycle],
       wins: 'left-after-started',
     },
     { name: 'Canceled over Completed by a pause', ends: [canceled, paused], wins: 'left-before-not-before' },
     { name: 'Canceled over Ended', ends: [missedStarted, canceled], wins: 'left-before-not-before' },
-    { name: 'said by Azure before all others', ends: [wholeLife, canceled, saidSo], wins: 'said-by-azure' },
+    { name: 'said by Azure before all others', ends: [wholeLifecycle, canceled, saidSo], wins: 'said-by-azure' },
   ];
   test('among equals the earliest is kept', () => {
-    const late = wholeLife.map((observation) => ({ ...observation, after: 5 }));
-    const records = [...seenBy('web_1', late), ...seenBy('web_0', wholeLife)];
+    const late = wholeLifecycle.map((observation) => ({ ...observation, after: 5 }));
+    const records = [...seenBy('web_1', late), ...seenBy('web_0', wholeLifecycle)];
     expect(foldEvents(records)[0]?.end?.vmName).toBe('web_0');
   });
 

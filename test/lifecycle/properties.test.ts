@@ -189,7 +189,7 @@ function expectNotStronger(after: LifecycleRecord, before: LifecycleRecord | und
 
 describe('for every two observers of one event that each miss any documents', () => {
   /** One event from Scheduled to its end, no content twice, and it never returns. */
-  const anyLife = fc
+  const anyLifecycle = fc
     .record({
       planned: fc.uniqueArray(fc.integer({ min: 100, max: 10_000 }), { minLength: 1, maxLength: 5 }),
       startedWith: fc.uniqueArray(fc.integer({ min: 0, max: 60 }), { maxLength: 3 }),
@@ -200,8 +200,8 @@ describe('for every two observers of one event that each miss any documents', ()
         event({ eventStatus: 'Started', notBefore: null, durationSeconds, resources: ['web_0', 'web_1'] }),
       ),
     ]);
-  const observationsOf = (life: readonly ScheduledEvent[], missed: readonly boolean[]): ObservationSpec[] =>
-    [[], ...life.map((listed) => [listed]), []]
+  const observationsOf = (listings: readonly ScheduledEvent[], missed: readonly boolean[]): ObservationSpec[] =>
+    [[], ...listings.map((listed) => [listed]), []]
       .map((events, n): ObservationSpec => ({ events, incarnation: n + 1 }))
       .filter((_, n) => !missed[n]);
   const anyMissed = fc.array(fc.boolean(), { maxLength: 10 });
@@ -212,10 +212,10 @@ describe('for every two observers of one event that each miss any documents', ()
 
   test('a step that both saw has the same id', () => {
     fc.assert(
-      fc.property(anyLife, anyMissed, anyMissed, (life, missedByZero, missedByOne) => {
+      fc.property(anyLifecycle, anyMissed, anyMissed, (listings, missedByZero, missedByOne) => {
         const idsOf = (vm: string, missed: readonly boolean[]) =>
           new Map(
-            observe(observationsOf(life, missed), { observer: observerNamed(vm) }).records.map((record) => [
+            observe(observationsOf(listings, missed), { observer: observerNamed(vm) }).records.map((record) => [
               stepName(record),
               record.transitionId,
             ]),

@@ -45,8 +45,9 @@ describe('ids', () => {
 
 describe('copies of one step', () => {
   const scheduled = event({ resources: ['web_0', 'web_1'] });
-  const life = [nothing, { events: [scheduled] }, { events: [started(scheduled)] }, nothing];
-  const seenBy = (vm: string, observations = life) => observe(observations, { observer: observerNamed(vm) }).records;
+  const lifecycle = [nothing, { events: [scheduled] }, { events: [started(scheduled)] }, nothing];
+  const seenBy = (vm: string, observations = lifecycle) =>
+    observe(observations, { observer: observerNamed(vm) }).records;
   const transitions = (records: ReturnType<typeof seenBy>) => records.map((record) => record.transitionId);
 
   test('two VMs agree on the transition and differ in the record', () => {

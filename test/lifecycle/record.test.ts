@@ -2,17 +2,18 @@ import { describe, expect, test } from 'vitest';
 import { at, event, nothing, observe, observerNamed, started } from '../support/observations.ts';
 
 const scheduled = event();
-const lives = (...observations: Parameters<typeof observe>[0][number][]) => observe([nothing, ...observations]).records;
+const recordsOf = (...observations: Parameters<typeof observe>[0][number][]) =>
+  observe([nothing, ...observations]).records;
 
 describe('the fields of a record besides its phase', () => {
   test('notice is the time from the first sighting to the start', () => {
-    const [first, second] = lives({ events: [scheduled] }, { events: [started(scheduled)], after: 8 });
+    const [first, second] = recordsOf({ events: [scheduled] }, { events: [started(scheduled)], after: 8 });
     expect(first).toMatchObject({ firstSeenAt: at(2), startedAt: null, noticeSeconds: 898 });
     expect(second).toMatchObject({ firstSeenAt: at(2), startedAt: at(10), noticeSeconds: 8 });
   });
 
   test('an event that starts without notice gave none', () => {
-    expect(lives({ events: [started(scheduled)] })[0]).toMatchObject({ noticeSeconds: 0, startedAt: at(2) });
+    expect(recordsOf({ events: [started(scheduled)] })[0]).toMatchObject({ noticeSeconds: 0, startedAt: at(2) });
   });
 
   test('the notice of an event that was there before us is unknown', () => {
@@ -20,32 +21,37 @@ describe('the fields of a record besides its phase', () => {
   });
 
   test('a notBefore that had passed at the first sighting gave no notice, not a negative one', () => {
-    expect(lives({ events: [event({ notBefore: at(-60) })] })[0]?.noticeSeconds).toBe(0);
+    expect(recordsOf({ events: [event({ notBefore: at(-60) })] })[0]?.noticeSeconds).toBe(0);
   });
 
   test('Started blanks notBefore on the wire, the record remembers it', () => {
-    expect(lives({ events: [scheduled] }, { events: [started(scheduled)] })[1]?.notBefore).toBe(at(900));
+    expect(recordsOf({ events: [scheduled] }, { events: [started(scheduled)] })[1]?.notBefore).toBe(at(900));
   });
 
   test('startedSeconds is the time that Azure listed it as Started, only in its end', () => {
-    const records = lives({ events: [scheduled] }, { events: [started(scheduled)] }, ...fiveSecondsStarted, nothing);
+    const records = recordsOf(
+      { events: [scheduled] },
+      { events: [started(scheduled)] },
+      ...fiveSecondsStarted,
+      nothing,
+    );
     expect(records.map(({ startedSeconds }) => startedSeconds)).toEqual([null, null, 6]);
   });
 
   test('startedSeconds is in whole milliseconds, however precise the clock is', () => {
-    const records = lives(nothing, { events: [started(scheduled)] }, { events: [], after: 2.004128709 });
+    const records = recordsOf(nothing, { events: [started(scheduled)] }, { events: [], after: 2.004128709 });
     expect(records.at(-1)?.startedSeconds).toBe(2.004);
   });
 
   test('startedSeconds is unknown across a gap', () => {
-    const [, end] = lives({ events: [started(scheduled)] }, { events: [], after: 60 });
+    const [, end] = recordsOf({ events: [started(scheduled)] }, { events: [], after: 60 });
     expect(end).toMatchObject({ phase: 'Completed', startedSeconds: null });
     const [, later] = observe([{ events: [started(scheduled)] }, nothing]).records;
     expect(later).toMatchObject({ phase: 'Completed', startedSeconds: null });
   });
 
   test('pauses are summed up and the longest is kept, until the end', () => {
-    const [, , end] = lives(
+    const [, , end] = recordsOf(
       { events: [scheduled], pauseMs: 0 },
       { events: [started(scheduled)], pauseMs: 1200 },
       { events: [started(scheduled)], pauseMs: 5100 },
@@ -55,13 +61,15 @@ describe('the fields of a record besides its phase', () => {
   });
 
   test('a pause that was not measured is null, one measured as none is 0', () => {
-    expect(lives({ events: [scheduled] })[0]?.observedPauseMs).toBeNull();
-    expect(lives({ events: [scheduled] }, { events: [started(scheduled)], pauseMs: 0 })[1]?.observedPauseMs).toBe(0);
+    expect(recordsOf({ events: [scheduled] })[0]?.observedPauseMs).toBeNull();
+    expect(recordsOf({ events: [scheduled] }, { events: [started(scheduled)], pauseMs: 0 })[1]?.observedPauseMs).toBe(
+      0,
+    );
   });
 
   test('across a reboot the outage is from the last poll before to the first poll after', () => {
     const reboot = event({ eventType: 'Reboot' });
-    const records = lives(
+    const records = recordsOf(
       { events: [reboot] },
       { events: [started(reboot)] },
       { events: [started(reboot)], after: 95, bootId: 'boot-2' },
@@ -71,7 +79,7 @@ describe('the fields of a record besides its phase', () => {
   });
 
   test('the previous physical host is recorded once the host has changed', () => {
-    const records = lives(
+    const records = recordsOf(
       { events: [scheduled], physicalHost: 'node-1' },
       { events: [started(scheduled)], physicalHost: 'node-2' },
     );
@@ -82,7 +90,10 @@ describe('the fields of a record besides its phase', () => {
   });
 
   test('an Updated has the values before and after', () => {
-    const [, updated] = lives({ events: [scheduled] }, { events: [event({ notBefore: at(60), durationSeconds: 9 })] });
+    const [, updated] = recordsOf(
+      { events: [scheduled] },
+      { events: [event({ notBefore: at(60), durationSeconds: 9 })] },
+    );
     expect(updated?.changes).toEqual([
       { field: 'notBefore', from: at(900), to: at(60) },
       { field: 'durationSeconds', from: 5, to: 9 },
@@ -90,7 +101,7 @@ describe('the fields of a record besides its phase', () => {
   });
 
   test('the end names the incarnation of the document that showed it', () => {
-    expect(lives({ events: [scheduled] }, nothing).map(({ documentIncarnation }) => documentIncarnation)).toEqual([
+    expect(recordsOf({ events: [scheduled] }, nothing).map(({ documentIncarnation }) => documentIncarnation)).toEqual([
       2, 3,
     ]);
   });
@@ -101,11 +112,13 @@ describe('the fields of a record besides its phase', () => {
     expect(record?.scheduledEventResourceId).toBe(
       '/subscriptions/s/vmss/web/providers/microsoft.maintenance/scheduledevents/c7061bac-afdc-4513-b24b-aa5f13a16123',
     );
-    expect(lives({ events: [scheduled] })[0]?.scheduledEventResourceId).toContain('/virtualmachines/web_0/providers/');
+    expect(recordsOf({ events: [scheduled] })[0]?.scheduledEventResourceId).toContain(
+      '/virtualmachines/web_0/providers/',
+    );
   });
 
   test('it is no test record, and names the build that wrote it', () => {
-    expect(lives({ events: [scheduled] })[0]).toMatchObject({
+    expect(recordsOf({ events: [scheduled] })[0]).toMatchObject({
       isTest: false,
       bridgeVersion: '1.2.3',
       schemaVersion: '1.1',
@@ -113,7 +126,7 @@ describe('the fields of a record besides its phase', () => {
   });
 
   test('no field is an empty text or missing', () => {
-    const [record] = lives({ events: [event({ description: '', eventSource: null })] });
+    const [record] = recordsOf({ events: [event({ description: '', eventSource: null })] });
     expect(Object.values(record ?? {})).not.toContain('');
     expect(Object.values(record ?? {})).not.toContain(undefined);
   });
@@ -125,7 +138,7 @@ describe('the physical host', () => {
       events: [n === 0 ? scheduled : started(scheduled, { durationSeconds: n })],
       physicalHost,
     }));
-    return lives(...observations).map((record) => record.previousPhysicalHost);
+    return recordsOf(...observations).map((record) => record.previousPhysicalHost);
   };
 
   test('that became unreadable is no move', () => expect(migrated('node-1', null)).toEqual([null, null]));
@@ -135,7 +148,7 @@ describe('the physical host', () => {
   });
 
   test('that was learned from an unchanged document counts too', () => {
-    const records = lives(
+    const records = recordsOf(
       { events: [scheduled] },
       { events: [scheduled], physicalHost: 'node-1' },
       { events: [], physicalHost: 'node-2', incarnation: 9 },
@@ -151,7 +164,7 @@ describe('the physical host', () => {
 describe('the outage', () => {
   test('of two reboots during one event is the longer one', () => {
     const reboot = event({ eventType: 'Reboot', eventStatus: 'Started' });
-    const records = lives(
+    const records = recordsOf(
       { events: [reboot] },
       { events: [reboot], after: 300, bootId: 'boot-2' },
       { events: [reboot], after: 15, bootId: 'boot-3' },
@@ -188,7 +201,7 @@ describe('a record stays small', () => {
   const names = Array.from({ length: 3000 }, (_, n) => `some-scale-set-with-a-long-name_${n}`);
 
   test('a list of thousands of VMs is truncated with this VM first, and has the full count', () => {
-    const [record] = lives({ events: [event({ resources: [...names, 'web_0'] })] });
+    const [record] = recordsOf({ events: [event({ resources: [...names, 'web_0'] })] });
     expect(record?.affectedResources[0]).toBe('web_0');
     expect(record?.affectedResourceCount).toBe(3001);
     expect(bytes(record?.affectedResources)).toBeLessThanOrEqual(16_384);
@@ -197,7 +210,7 @@ describe('a record stays small', () => {
   });
 
   test('this VM is kept however it is spelled', () => {
-    const [record] = lives({ events: [event({ resources: [...names, 'WEB_0'] })] });
+    const [record] = recordsOf({ events: [event({ resources: [...names, 'WEB_0'] })] });
     expect(record?.affectedResources[0]).toBe('WEB_0');
   });
 
@@ -210,7 +223,7 @@ describe('a record stays small', () => {
   });
 
   test('a long description is cut to 4 KB at a character', () => {
-    const [record] = lives({ events: [event({ description: 'é€😀'.repeat(1000) })] });
+    const [record] = recordsOf({ events: [event({ description: 'é€😀'.repeat(1000) })] });
     expect(Buffer.byteLength(record?.description ?? '')).toBeLessThanOrEqual(4096);
     expect(record?.description).toMatch(/^(é€😀)+(é|é€)?…$/u);
   });
@@ -222,6 +235,6 @@ describe('a record stays small', () => {
       eventType: 'T'.repeat(50_000),
     });
     const other = event({ ...huge, eventType: 'U'.repeat(50_000), resources: names });
-    for (const record of lives({ events: [huge] }, { events: [other] })) expect(bytes(record)).toBeLessThan(65_536);
+    for (const record of recordsOf({ events: [huge] }, { events: [other] })) expect(bytes(record)).toBeLessThan(65_536);
   });
 });

@@ -156,7 +156,7 @@ describe('an event id returns', () => {
     },
   ]);
 
-  test('the steps of the second life have ids of their own', () => {
+  test('the steps of an event that is listed again have ids of their own', () => {
     const { records } = observe([nothing, { events: [scheduled] }, nothing, { events: [scheduled] }, nothing]);
     expect(records.map(({ repeat }) => repeat)).toEqual([0, 0, 1, 1]);
     expect(new Set(records.map(({ transitionId }) => transitionId)).size).toBe(4);
@@ -260,7 +260,7 @@ describe('an event that was hidden', () => {
   });
 });
 
-describe('the second life of an event', () => {
+describe('an event that is listed again', () => {
   const back: readonly ObservationSpec[] = [
     nothing,
     { events: [scheduled], pauseMs: 1500 },

@@ -19,7 +19,7 @@ const tooMuch = Array.from({ length: 20 }, (_, index) =>
 );
 
 /** The real sinks keep the deadlines of production here: 10 s for an exchange of AMQP, 15 s for an upload. */
-const patienceMs = 20_000;
+const timeoutMs = 20_000;
 
 function sinkOf(senders: Senders, name: string): Sink {
   const sink = senders.sinks.find((one) => one.name === name);
@@ -57,7 +57,7 @@ passesTheContract(
           sink = sinkOf(second, 'event-hubs');
         }
       },
-      patienceMs,
+      timeoutMs,
       tooMuch,
     };
   },
@@ -82,7 +82,7 @@ passesTheContract(
       arrived: () => arrived().map(({ RecordId }) => String(RecordId)),
       contents: () => arrived().map((row) => JSON.stringify(row)),
       misbehave: (how) => table.fault(how && tableFaults[how]),
-      patienceMs,
+      timeoutMs,
       tooMuch,
     };
   },

@@ -36,29 +36,29 @@ function open(options: Partial<SenderProcessOptions> = {}): { sender: SenderProc
 
 const limits = { hungMs: 20_000, heapMegabytes: 48, memoryMegabytes: 128 };
 
-const send = (sender: SenderProcess, deed: string) => sender.call('send', [Buffer.from(deed)]);
+const send = (sender: SenderProcess, fault: string) => sender.call('send', [Buffer.from(fault)]);
 
 const deaths = [
   {
-    deed: 'throws in a timer',
+    fault: 'throws in a timer',
     code: 'sender-exited',
     message: /exit code 1, TypeError: Cannot read properties of undefined/,
   },
-  { deed: 'rejects unhandled', code: 'sender-exited', message: /Error: no listener/ },
-  { deed: 'fills its heap', code: 'sender-out-of-memory', message: /its limit of 128 MB/ },
-  { deed: 'keeps buffers', code: 'sender-out-of-memory', message: /its limit of 128 MB/ },
-  { deed: 'keeps buffers without a pause', code: 'sender-out-of-memory', message: /its limit of 128 MB/ },
-  { deed: 'loops', code: 'sender-hung', message: /did not respond for 3 s/ },
-  { deed: 'is stopped', code: 'sender-hung', message: /did not respond for 3 s/ },
-  { deed: 'is killed', code: 'sender-exited', message: /\(SIGKILL, for instance by the kernel for lack of memory\)/ },
-  { deed: 'ends', code: 'sender-exited', message: /\(exit code 7\)/ },
+  { fault: 'rejects unhandled', code: 'sender-exited', message: /Error: no listener/ },
+  { fault: 'fills its heap', code: 'sender-out-of-memory', message: /its limit of 128 MB/ },
+  { fault: 'keeps buffers', code: 'sender-out-of-memory', message: /its limit of 128 MB/ },
+  { fault: 'keeps buffers without a pause', code: 'sender-out-of-memory', message: /its limit of 128 MB/ },
+  { fault: 'loops', code: 'sender-hung', message: /did not respond for 3 s/ },
+  { fault: 'is stopped', code: 'sender-hung', message: /did not respond for 3 s/ },
+  { fault: 'is killed', code: 'sender-exited', message: /\(SIGKILL, for instance by the kernel for lack of memory\)/ },
+  { fault: 'ends', code: 'sender-exited', message: /\(exit code 7\)/ },
 ];
 
 describe('a process that dies of what it does', () => {
-  test.for(deaths)('one that $deed ends as $code, in words, and the next send has another one', async (death) => {
+  test.for(deaths)('one that $fault ends as $code, in words, and the next send has another one', async (death) => {
     const hungMs = death.code === 'sender-hung' ? 3000 : limits.hungMs;
     const { sender, warnings } = open({ limits: { ...limits, hungMs } });
-    await expect(send(sender, death.deed)).rejects.toMatchObject({
+    await expect(send(sender, death.fault)).rejects.toMatchObject({
       failure: { kind: 'retry', cause: 'transient', code: death.code, reason: expect.stringMatching(death.message) },
     });
     await until(() => warnings.some((line) => death.message.test(line)), { what: 'the line in the log' });
@@ -74,7 +74,7 @@ describe('a process that dies of what it does', () => {
   test('all that was on its way with it is answered', async () => {
     const { sender } = open();
     const answers = await Promise.allSettled(
-      ['is well', 'rejects unhandled', 'throws in a timer'].map((deed) => send(sender, deed)),
+      ['is well', 'rejects unhandled', 'throws in a timer'].map((fault) => send(sender, fault)),
     );
     expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
   });

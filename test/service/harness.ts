@@ -25,7 +25,7 @@ import { standInPrograms } from './stand-in-programs.ts';
 /** How the service of a version, or with a configuration, behaves; written into its file and read by the stand-in of systemd. */
 export type Behaviour = 'becomes-ready' | 'dies' | 'hangs' | 'dies-when-up' | 'is-deaf' | 'exits-78' | 'exits-203';
 
-interface RigOptions {
+interface HarnessOptions {
   readonly facts?: Partial<Facts>;
   /** The readiness of the service, this many ms after the harness was made. */
   readonly reach?: (ms: number) => Reach;
@@ -34,7 +34,7 @@ interface RigOptions {
 export type Harness = ReturnType<typeof createHarness>;
 
 /** A machine in a folder, with programs of its own in its path and a clock on which waiting takes no time. */
-export function createHarness({ facts = {}, reach = () => ({ kind: 'connected' }) }: RigOptions = {}) {
+export function createHarness({ facts = {}, reach = () => ({ kind: 'connected' }) }: HarnessOptions = {}) {
   const directory = temporaryDirectory('service');
   const root = join(directory.path, 'root');
   const states = join(directory.path, 'units');
@@ -51,7 +51,7 @@ export function createHarness({ facts = {}, reach = () => ({ kind: 'connected' }
   }
 
   const said: string[] = [];
-  const greetings: number[] = [];
+  const pings: number[] = [];
   const clock = quickClock();
   const machine: Machine = {
     places,
@@ -59,8 +59,8 @@ export function createHarness({ facts = {}, reach = () => ({ kind: 'connected' }
     clock,
     say: (sentence) => void said.push(sentence),
     checkConfiguration: (file) => checkConfiguration(file),
-    greet: async (stateDirectory) => {
-      greetings.push(clock.monotonicMs());
+    ping: async (stateDirectory) => {
+      pings.push(clock.monotonicMs());
       const held = existsSync(join(stateDirectory, 'held'));
       return held ? { ok: true, reach: reach(clock.monotonicMs()) } : { ok: false, message: 'it takes no question' };
     },
@@ -75,7 +75,7 @@ export function createHarness({ facts = {}, reach = () => ({ kind: 'connected' }
     machine,
     said,
     /** When the service was asked. */
-    greetings,
+    pings,
     clock,
     /** The verbs that the service manager was asked for, without those that only read. */
     calls: () =>

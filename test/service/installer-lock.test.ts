@@ -19,7 +19,7 @@ test('installers take turns', async () => {
     atWork -= 1;
   };
   const { lock } = harness.places;
-  await Promise.all([1, 2, 3].map(() => alone(lock, { clock: systemClock, patienceMs: 20_000 }, work)));
+  await Promise.all([1, 2, 3].map(() => alone(lock, { clock: systemClock, timeoutMs: 20_000 }, work)));
   expect(seen).toEqual([1, 1, 1]);
   expect(existsSync(lock)).toBe(false);
 });
@@ -28,7 +28,7 @@ test('an installer that hangs is waited for with a time-out', async () => {
   using harness = createHarness();
   const { lock } = harness.places;
   const { clock } = harness;
-  const refusal = await alone(lock, { clock, patienceMs: 0 }, () =>
+  const refusal = await alone(lock, { clock, timeoutMs: 0 }, () =>
     refusalOf(harness.install({ from: harness.package('1.0.0') })),
   );
   expect(refusal).toMatchObject({ reason: 'busy', message: expect.stringContaining('Another installation') });
@@ -43,11 +43,11 @@ test('the lock of an installer that was killed is free', async () => {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(child.stdout, 'data');
-  const held = await refusalOf(alone(lock, { clock: harness.clock, patienceMs: 0 }, async () => 'done'));
+  const held = await refusalOf(alone(lock, { clock: harness.clock, timeoutMs: 0 }, async () => 'done'));
   expect(held.reason).toBe('busy');
   child.kill('SIGKILL');
   await once(child, 'exit');
-  expect(await alone(lock, { clock: harness.clock, patienceMs: 0 }, async () => 'done')).toBe('done');
+  expect(await alone(lock, { clock: harness.clock, timeoutMs: 0 }, async () => 'done')).toBe('done');
 });
 
 test('a lock whose file was removed while it was held still keeps the next installer out', async () => {
@@ -58,12 +58,12 @@ test('a lock whose file was removed while it was held still keeps the next insta
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const first = alone(lock, { clock: harness.clock, patienceMs: 0 }, async () => {
+  const first = alone(lock, { clock: harness.clock, timeoutMs: 0 }, async () => {
     order.push('first');
     await released;
   });
   await until(() => order.length === 1);
-  const second = alone(lock, { clock: harness.clock, patienceMs: 1e9 }, async () => void order.push('second'));
+  const second = alone(lock, { clock: harness.clock, timeoutMs: 1e9 }, async () => void order.push('second'));
   release();
   await Promise.all([first, second]);
   expect(order).toEqual(['first', 'second']);
@@ -73,7 +73,7 @@ test('a lock whose file was removed while it was held still keeps the next insta
 test('a lock file that is no database is no lock', async () => {
   using harness = createHarness();
   writeFileSync(harness.places.lock, 'nonsense that is long enough to be taken for a header');
-  await expect(alone(harness.places.lock, { clock: harness.clock, patienceMs: 0 }, async () => 'done')).rejects.toThrow(
+  await expect(alone(harness.places.lock, { clock: harness.clock, timeoutMs: 0 }, async () => 'done')).rejects.toThrow(
     /not a database/,
   );
   rmSync(harness.places.lock);

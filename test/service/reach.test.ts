@@ -26,19 +26,19 @@ const ways: readonly { name: string; reach: (ms: number) => Reach | undefined; a
 ];
 
 test.each(ways)('the way to the metadata service of a service that $name', async ({ reach, asked, why }) => {
-  let greetings = 0;
+  let pings = 0;
   using harness = createHarness();
-  const greet = async () => {
-    greetings += 1;
+  const ping = async () => {
+    pings += 1;
     return { ok: true, reach: reach(harness.clock.monotonicMs()) ?? none } as const;
   };
-  expect([await whyUnreached({ clock: harness.clock, greet }, '/state'), greetings]).toEqual([why, asked]);
+  expect([await whyUnreached({ clock: harness.clock, ping }, '/state'), pings]).toEqual([why, asked]);
 });
 
 test('a service that stops answering is not reported as without a connection', async () => {
   using harness = createHarness();
-  const greet = async () => ({ ok: false, message: 'it takes no question' }) as const;
-  expect(await whyUnreached({ clock: harness.clock, greet }, '/state')).toBeNull();
+  const ping = async () => ({ ok: false, message: 'it takes no question' }) as const;
+  expect(await whyUnreached({ clock: harness.clock, ping }, '/state')).toBeNull();
 });
 
 test('a version without a connection stays, is enabled, and this is reported by each installation', async () => {
@@ -74,5 +74,5 @@ test('when nothing is started the metadata service is not polled', async () => {
   using harness = createHarness({ reach: () => none });
   const waits = await harness.install({ from: harness.package('1.0.0') });
   const later = await harness.install({ configuration: harness.configuration(), start: false });
-  expect([waits.unreached, later.unreached, harness.greetings]).toEqual([null, null, []]);
+  expect([waits.unreached, later.unreached, harness.pings]).toEqual([null, null, []]);
 });

@@ -96,7 +96,7 @@ async function waited(proofs: readonly string[], unit: UnitState) {
   const readiness = await waitUntilReady(
     {
       clock: harness.clock,
-      greet: async () => {
+      ping: async () => {
         const message = proofs[Math.min(asked, proofs.length - 1)] ?? '';
         asked += 1;
         return message === '' ? { ok: true, reach: { kind: 'connected' } } : { ok: false, message };

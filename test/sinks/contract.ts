@@ -23,7 +23,7 @@ export interface SinkUnderTest {
   /** Null: it behaves again. */
   misbehave(how: Misbehaviour | null): void;
   /** Longest that an answer may take when the destination says nothing: the sink's own deadlines and a little. */
-  readonly patienceMs: number;
+  readonly timeoutMs: number;
   /** A batch that is more than the destination takes at once. */
   readonly tooMuch: readonly Entry[];
 }
@@ -87,7 +87,7 @@ export function passesTheContract(
       under.misbehave('silent');
       const started = performance.now();
       expect(await send(entries('unanswered'))).toMatchObject({ kind: 'retry', cause: 'transient' });
-      expect(performance.now() - started).toBeLessThan(under.patienceMs);
+      expect(performance.now() - started).toBeLessThan(under.timeoutMs);
       await recovered();
     });
 

@@ -1,5 +1,5 @@
 import type { AzureSimulator, EventPatch, WireEvent } from '../index.ts';
-import { type Kind, listOf, Misfit, name, number, oneOf, readFields, text } from '../read-fields.ts';
+import { InvalidInput, type Kind, listOf, name, number, oneOf, readFields, text } from '../read-fields.ts';
 import { type Call, Refusal, type Route } from './route.ts';
 
 /** A reader has to expect types that no version of the documents lists: any word will do that is spelled like theirs. */
@@ -42,7 +42,7 @@ export function eventRoutes({ imds }: AzureSimulator): readonly Route[] {
       answer({ body }) {
         const { eventType, resources = imds.vms.slice(0, 1).map((vm) => vm.name), ...fields } = readPatch(body);
         if (eventType === undefined) {
-          throw new Misfit(`the body has no eventType; expected ${kinds.eventType.expected}`);
+          throw new InvalidInput(`the body has no eventType; expected ${kinds.eventType.expected}`);
         }
         if (fields.eventId !== undefined && imds.find(fields.eventId)) {
           throw new Refusal(409, `Event ${fields.eventId} is in the document already; PATCH /events/{id} changes it`);
@@ -57,9 +57,10 @@ export function eventRoutes({ imds }: AzureSimulator): readonly Route[] {
       answer(call) {
         const { EventId: eventId } = listed(call);
         const { eventId: another, ...patch } = readPatch(call.body);
-        if (another !== undefined) throw new Misfit('eventId of an event cannot change; POST /events makes another');
+        if (another !== undefined)
+          throw new InvalidInput('eventId of an event cannot change; POST /events makes another');
         if (Object.keys(patch).length === 0) {
-          throw new Misfit(`the body changes nothing; expected one of ${Object.keys(kinds).join(', ')}`);
+          throw new InvalidInput(`the body changes nothing; expected one of ${Object.keys(kinds).join(', ')}`);
         }
         imds.update(eventId, patch);
         return { eventId };

@@ -1,5 +1,15 @@
 import type { AzureSimulator, EventHubsFault, ImdsFault, ImdsTarget, LogsFault } from '../index.ts';
-import { isObject, type Kind, Misfit, name, number, readFields, text, texts, wholeNumber } from '../read-fields.ts';
+import {
+  InvalidInput,
+  isObject,
+  type Kind,
+  name,
+  number,
+  readFields,
+  text,
+  texts,
+  wholeNumber,
+} from '../read-fields.ts';
 import { type Call, Refusal, type Route } from './route.ts';
 
 type Words<F> = Readonly<Record<Extract<F, string>, true>>;
@@ -87,7 +97,7 @@ export function faultRoutes(azure: AzureSimulator): readonly Route[] {
           fault: anything,
           times: wholeNumber(1, 1_000_000),
         });
-        if (fault === undefined || fault === null) throw new Misfit('the body has no fault; DELETE ends one');
+        if (fault === undefined || fault === null) throw new InvalidInput('the body has no fault; DELETE ends one');
         set(azure, fault, times);
         return { fault };
       },
@@ -112,7 +122,7 @@ function readFault<F>(value: unknown, words: Words<F>, shapes: Shapes): F | null
   if (shape === undefined) {
     const objects = Object.keys(shapes).map((known) => `{"${known}": …}`);
     const known = [...Object.keys(words), ...objects].join(', ');
-    throw new Misfit(`fault is ${JSON.stringify(value)}; expected one of ${known}`);
+    throw new InvalidInput(`fault is ${JSON.stringify(value)}; expected one of ${known}`);
   }
   readFields('fault', value, shape);
   return value as F;

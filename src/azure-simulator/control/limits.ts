@@ -1,5 +1,5 @@
 import type { AzureSimulator } from '../index.ts';
-import { type Kind, Misfit, readFields } from '../read-fields.ts';
+import { InvalidInput, type Kind, readFields } from '../read-fields.ts';
 import { type Call, Refusal, type Route } from './route.ts';
 
 const positive: Kind<number> = {
@@ -56,7 +56,8 @@ export function limitRoutes(azure: AzureSimulator): readonly Route[] {
         const { by, set } = targetOf(call);
         const own = Object.fromEntries(by.map((name) => [name, kinds[name]]));
         const limits: Limits = readFields('the body', call.body, own);
-        if (Object.keys(limits).length === 0) throw new Misfit(`the body limits nothing; expected ${by.join(' or ')}`);
+        if (Object.keys(limits).length === 0)
+          throw new InvalidInput(`the body limits nothing; expected ${by.join(' or ')}`);
         set(azure, limits);
         return limits;
       },

@@ -16,7 +16,7 @@ export interface Route {
   readonly path: string;
   /** One line for the list of calls. */
   readonly description: string;
-  /** What is answered as JSON with 200. @throws {Refusal} and {Misfit} */
+  /** What is answered as JSON with 200. @throws {Refusal} and {InvalidInput} */
   readonly answer: (call: Call) => unknown;
 }
 

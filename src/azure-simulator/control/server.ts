@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { inUrl, listen, loopback } from '../listen.ts';
 import { readBody } from '../read-body.ts';
-import { Misfit } from '../read-fields.ts';
+import { InvalidInput } from '../read-fields.ts';
 import { findRoute, Refusal, type Route } from './route.ts';
 
 export interface ControlServer {
@@ -57,7 +57,7 @@ async function answer(routes: readonly Route[], message: IncomingMessage, host: 
   } catch (error) {
     if (error instanceof Refusal)
       return { status: error.status, value: { error: error.message }, headers: error.headers };
-    if (error instanceof Misfit) return { status: 400, value: { error: error.message } };
+    if (error instanceof InvalidInput) return { status: 400, value: { error: error.message } };
     return { status: 500, value: { error: error instanceof Error ? error.message : String(error) } };
   }
 }

@@ -9,7 +9,7 @@ import type { ErrorLog } from '../errors.ts';
 import { listen } from '../listen.ts';
 import { pathOf } from '../path-of.ts';
 
-/** The three doors of a namespace. */
+/** The three listeners of a namespace. */
 export interface Listeners {
   readonly tlsPort: number;
   readonly plainPort: number;
@@ -36,8 +36,8 @@ export interface ListenerOptions {
 }
 
 /**
- * Every door is a TCP listener of ours that hands the socket on to TLS or HTTPS: so a silent peer is silent from the
- * first byte, and closing the door leaves open connections open.
+ * Every listener is a TCP listener of ours that hands the socket on to TLS or HTTPS: so a silent peer is silent from the
+ * first byte, and closing the listener leaves open connections open.
  */
 export async function openListeners({
   certificate,
@@ -62,7 +62,7 @@ export async function openListeners({
   tls.on('tlsClientError', () => {});
 
   const sockets = new Set<Socket>();
-  const createDoor = (handOn: (socket: Socket) => unknown): Server => {
+  const createListener = (handOn: (socket: Socket) => unknown): Server => {
     const welcome = (socket: Socket): void => {
       sockets.add(socket);
       // AMQP opens with a dozen small frames: with Nagle's algorithm each would wait for the peer's delayed ACK.
@@ -73,22 +73,26 @@ export async function openListeners({
     };
     return createServer(log.guard(welcome));
   };
-  const doors = [
-    { what: 'Event Hubs over TLS', port: ports.tls, server: createDoor((socket) => tls.emit('connection', socket)) },
-    { what: 'Event Hubs without TLS', port: ports.plain, server: createDoor(accept) },
+  const listeners = [
+    {
+      what: 'Event Hubs over TLS',
+      port: ports.tls,
+      server: createListener((socket) => tls.emit('connection', socket)),
+    },
+    { what: 'Event Hubs without TLS', port: ports.plain, server: createListener(accept) },
     {
       what: 'Event Hubs over WebSockets',
       port: ports.webSocket,
-      server: createDoor((socket) => https.emit('connection', socket)),
+      server: createListener((socket) => https.emit('connection', socket)),
     },
   ];
   const open = async (): Promise<void> => {
-    for (const door of doors) {
-      if (!door.server.listening) door.port = await listen(door.server, door.port, door.what, host);
+    for (const listener of listeners) {
+      if (!listener.server.listening) listener.port = await listen(listener.server, listener.port, listener.what, host);
     }
   };
   const pause = async (): Promise<void> => {
-    for (const { server } of doors) if (server.listening) server.close();
+    for (const { server } of listeners) if (server.listening) server.close();
   };
 
   try {
@@ -97,7 +101,7 @@ export async function openListeners({
     await pause();
     throw error;
   }
-  const [tlsPort = 0, plainPort = 0, webSocketPort = 0] = doors.map(({ port }) => port);
+  const [tlsPort = 0, plainPort = 0, webSocketPort = 0] = listeners.map(({ port }) => port);
   return {
     tlsPort,
     plainPort,

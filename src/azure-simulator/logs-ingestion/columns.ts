@@ -25,7 +25,7 @@ const fits: Readonly<Record<string, (value: unknown) => boolean>> = {
  *
  * Stricter than Azure, which promises no conversion and is known to answer 204 and leave such a field empty: here it is seen.
  */
-export function misfit(rows: readonly Row[], columns: readonly Column[]): string | null {
+export function typeMismatch(rows: readonly Row[], columns: readonly Column[]): string | null {
   for (const [index, row] of rows.entries()) {
     for (const { name, type } of columns) {
       const value = row[name];

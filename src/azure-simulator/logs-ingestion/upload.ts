@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import { decodeJwt } from 'jose';
 import { decodePart } from '../decode-part.ts';
 import type { TokenIssuer } from '../token-issuer.ts';
-import { type Column, misfit, type Row } from './columns.ts';
+import { type Column, type Row, typeMismatch } from './columns.ts';
 import type { RuleThrottle } from './rule-limit.ts';
 
 /** An upload, judged: either rows to store, or the status and error that the service refuses it with. */
@@ -95,7 +95,7 @@ function read(
   }
   const rows = parseRows(plain);
   if (rows === null) return refuse(400, 'InvalidFormat', 'the body is not a JSON array of objects in UTF-8');
-  const wrong = columns === null ? null : misfit(rows, columns);
+  const wrong = columns === null ? null : typeMismatch(rows, columns);
   if (wrong !== null) return refuse(400, 'InvalidRecord', wrong);
   return { accepted: true, stream, rows };
 }

@@ -8,9 +8,9 @@ import {
 } from '../../recording/format.ts';
 import type { VmDefinition } from '../imds/vm.ts';
 import {
+  InvalidInput,
   isObject,
   type Kind,
-  Misfit,
   name,
   number,
   oneOf,
@@ -53,45 +53,45 @@ const changeKinds = {
   failure: anObject,
 };
 
-/** @param file as a sentence names it. @throws {Misfit} with file, line and the problem. */
+/** @param file as a sentence names it. @throws {InvalidInput} with file, line and the problem. */
 export function readRecording(file: string, content: string): Recording {
   const [first = '', ...rest] = content.replace(/\n$/, '').split('\n');
   const header = readHeader(`${file}, line 1`, first);
   const changes = rest.map((json, index) => readChange(`${file}, line ${index + 2}`, json));
   const back = changes.findIndex(({ atSeconds }, index) => atSeconds < (changes[index - 1]?.atSeconds ?? 0));
-  if (back >= 0) throw new Misfit(`${file}, line ${back + 2} is earlier than the line before it`);
-  if (changes.length === 0) throw new Misfit(`${file} holds no change: there is nothing to replay`);
+  if (back >= 0) throw new InvalidInput(`${file}, line ${back + 2} is earlier than the line before it`);
+  if (changes.length === 0) throw new InvalidInput(`${file} holds no change: there is nothing to replay`);
   return { header, changes };
 }
 
 function readHeader(where: string, json: string): Recording['header'] {
   const value = parsed(json);
   if (!isObject(value) || value.format !== format) {
-    throw new Misfit(
+    throw new InvalidInput(
       `${where} is not the header of a recording; expected a file that scheduled-events-bridge record wrote`,
     );
   }
   const { begunAt, endpoint = '', apiVersion, vm } = readFields(where, value, headerKinds);
-  if (begunAt === undefined || apiVersion === undefined) throw new Misfit(`${where} lacks begunAt or apiVersion`);
+  if (begunAt === undefined || apiVersion === undefined) throw new InvalidInput(`${where} lacks begunAt or apiVersion`);
   return { begunAt: new Date(begunAt), endpoint, apiVersion, vm: vm ? readVm(`vm in ${where}`, vm) : null };
 }
 
 function readChange(where: string, json: string): Change {
   const value = parsed(json);
   if (value === undefined) {
-    throw new Misfit(`${where} is not JSON; where a power cut ended the recording, remove the last line`);
+    throw new InvalidInput(`${where} is not JSON; where a power cut ended the recording, remove the last line`);
   }
   const { atSeconds, document, answer, failure } = readFields(where, value, changeKinds);
-  if (atSeconds === undefined) throw new Misfit(`${where} lacks atSeconds`);
+  if (atSeconds === undefined) throw new InvalidInput(`${where} lacks atSeconds`);
   if (document) return { atSeconds, seen: { document } };
   if (answer) {
     const { status, headers = {}, body = '' } = readFields(`answer in ${where}`, answer, answerKinds);
-    if (status === undefined) throw new Misfit(`answer in ${where} lacks a status`);
+    if (status === undefined) throw new InvalidInput(`answer in ${where} lacks a status`);
     return { atSeconds, seen: { answer: { status, headers, body } } };
   }
-  if (!failure) throw new Misfit(`${where} holds no document, no answer and no failure`);
+  if (!failure) throw new InvalidInput(`${where} holds no document, no answer and no failure`);
   const { kind, reason = '' } = readFields(`failure in ${where}`, failure, failureKinds);
-  if (kind === undefined) throw new Misfit(`failure in ${where} lacks its kind`);
+  if (kind === undefined) throw new InvalidInput(`failure in ${where} lacks its kind`);
   return { atSeconds, seen: { failure: { kind, reason } } };
 }
 

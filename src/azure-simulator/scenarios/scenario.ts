@@ -55,10 +55,10 @@ export type Happening =
   | { readonly do: 'remove'; readonly event: string }
   /** VM number `by` approves the event. */
   | { readonly do: 'approve'; readonly event: string; readonly by: number }
-  | Affliction;
+  | ImpactStep;
 
 /** The effect of an event on VMs (default: number 0), if it has started and was not canceled meanwhile. */
-export interface Affliction {
+export interface ImpactStep {
   readonly do: 'impact';
   readonly event: string;
   readonly kind: ImpactKind;

@@ -45,7 +45,7 @@ const turnMs = 300;
 const throttledMs = 1_100;
 const mostTries = 3;
 /** Time without a document after which the wait is explained. */
-const patienceMs = 3_000;
+const explainAfterMs = 3_000;
 
 export interface CheckContextOptions
   extends Pick<CheckContext, 'config' | 'clock' | 'platform' | 'write' | 'offline' | 'signal' | 'report'> {}
@@ -116,7 +116,7 @@ export function createCheckContext(options: CheckContextOptions): CheckContext {
 
   const document = once(async (): Promise<PollResult> => {
     const over = new AbortController();
-    void clock.sleep(patienceMs, over.signal).then(() => {
+    void clock.sleep(explainAfterMs, over.signal).then(() => {
       if (over.signal.aborted || signal.aborted) return;
       report(
         isWarm()

@@ -27,7 +27,7 @@ const timeoutMs = 20_000;
 export async function changeOutbox(directory: string, wish: ChangeRequest, stop: AbortSignal): Promise<string> {
   try {
     for (let tries = 0; ; tries += 1) {
-      const answered = await askTheService(directory, wish, stop);
+      const answered = await submitChange(directory, wish, stop);
       if (answered !== null) return answered;
       const done = await asOwner(directory, () => changeHere(directory, wish));
       if (done !== null) return accepted(done);
@@ -46,13 +46,13 @@ export async function changeByService(
   stop: AbortSignal,
 ): Promise<string | null> {
   try {
-    return await askTheService(directory, wish, stop);
+    return await submitChange(directory, wish, stop);
   } catch (error) {
     throw explainUnread(error, directory);
   }
 }
 
-async function askTheService(
+async function submitChange(
   directory: string,
   { verb, argument }: { readonly verb: string; readonly argument: unknown },
   stop: AbortSignal,

@@ -28,7 +28,7 @@ export function thisMachine({ env: given, print }: CommandContext): Machine {
     clock: systemClock,
     say: (sentence) => print(`${sentence}\n`),
     checkConfiguration,
-    greet,
+    ping,
     facts: () => factsOf(places, env),
   };
 }
@@ -54,7 +54,7 @@ export function checkConfiguration(file: string): CheckedConfiguration {
 const answerMs = 20_000;
 
 /** Asks as the owner of the state: root must not follow a link that the service account may have created there. */
-async function greet(directory: string): Promise<PingResult> {
+async function ping(directory: string): Promise<PingResult> {
   // An impatient operator must not make a service appear stuck.
   const { signal } = new AbortController();
   try {

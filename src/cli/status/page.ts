@@ -17,7 +17,7 @@ export function statusPage(status: Status): string {
     sinks.length === 0 ? '' : aligned([sinkHead, ...sinks.map((sink) => sinkRow(sink, now))], [2, 5]),
     list(
       'Last errors:',
-      sinks.flatMap((sink) => (isSaid(sink, verdict) ? [] : errorLine(sink, now))),
+      sinks.flatMap((sink) => (isReported(sink, verdict) ? [] : errorLine(sink, now))),
     ),
     list('Notes:', verdict.notes),
   ]
@@ -91,8 +91,8 @@ function sinkRow(sink: StatusSink, now: Date): string[] {
 
 const nextAttempt = (at: string, now: Date): string => (new Date(at) <= now ? 'now' : moment(at, now));
 
-/** Its last error stands in what was said above. */
-const isSaid = ({ lastError }: StatusSink, { message, problems }: StatusVerdict): boolean =>
+/** Whether the verdict above contains its last error. */
+const isReported = ({ lastError }: StatusSink, { message, problems }: StatusVerdict): boolean =>
   lastError !== null && [message, ...problems].some((said) => said.includes(plain(lastError.reason)));
 
 /** Of one that delivers again, the last error is history; the JSON has it. */

@@ -29,7 +29,7 @@ export interface StatusOptions {
 /** @throws Failure where no service answers, and there is no outbox or none that can be read. */
 export async function readStatus(directory: string, options: StatusOptions): Promise<Status> {
   const { clock, maxMegabytes } = options;
-  const { answer, running } = await lookForService(directory, options);
+  const { answer, running } = await queryService(directory, options);
   const snapshot = answer.kind === 'answered' ? answer.snapshot : null;
   const figures = snapshot?.outbox ?? storedIn(directory, answer);
   const now = clock.now();
@@ -71,7 +71,7 @@ export async function readStatus(directory: string, options: StatusOptions): Pro
 const startingMs = 1_000;
 
 /** Asks the service; if the lock is held and nothing listens, once more a moment later. */
-export async function lookForService(
+export async function queryService(
   directory: string,
   { clock, paths }: Pick<StatusOptions, 'clock' | 'paths'>,
 ): Promise<{ readonly answer: ServiceAnswer; readonly running: boolean | null }> {

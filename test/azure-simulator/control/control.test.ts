@@ -228,7 +228,7 @@ test('an event is not scheduled, started or patched twice to no effect', async (
   expect(await ask(`POST /events/${id}/approve`, { vm: 'nobody' })).toMatchObject({ status: 404 });
 });
 
-const strangers: readonly { headers: Record<string, string>; status: number }[] = [
+const foreignRequests: readonly { headers: Record<string, string>; status: number }[] = [
   { headers: {}, status: 200 },
   { headers: { host: 'localhost:1' }, status: 200 },
   { headers: { host: '[::1]:1' }, status: 200 },
@@ -238,7 +238,7 @@ const strangers: readonly { headers: Record<string, string>; status: number }[] 
   { headers: { origin: 'null' }, status: 403 },
 ];
 
-test.for(strangers)(
+test.for(foreignRequests)(
   'a request with $headers is answered $status: no web page steers it',
   async ({ headers, status }) => {
     const answered = await new Promise((resolve, reject) => {

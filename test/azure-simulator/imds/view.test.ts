@@ -10,7 +10,7 @@ const shown = (view: ReturnType<typeof openView>): string =>
   [view.document.DocumentIncarnation, ...view.document.Events.map(({ EventId }) => EventId)].join(' ');
 
 const about = (eventId: string, ...resources: string[]) => ({ eventId, eventType: 'Freeze', resources });
-const stories: Readonly<Record<string, (group: Group) => void>> = {
+const setUps: Readonly<Record<string, (group: Group) => void>> = {
   'A of another VM': (group) => group.schedule(about('A', 'web_1')),
   'A of another VM, then B of both': (group) => {
     group.schedule(about('A', 'web_1'));
@@ -34,7 +34,7 @@ const stories: Readonly<Record<string, (group: Group) => void>> = {
     }),
 };
 
-const cases: readonly (readonly [story: string, vm: Partial<VmDefinition>, expected: string])[] = [
+const cases: readonly (readonly [history: string, vm: Partial<VmDefinition>, expected: string])[] = [
   ['A of another VM', {}, '2 A'],
   ['A of another VM', { sees: 'own' }, '1'],
   ['A of another VM', { incarnationOffset: 40 }, '42 A'],
@@ -51,10 +51,10 @@ const cases: readonly (readonly [story: string, vm: Partial<VmDefinition>, expec
 ];
 
 describe('the view of the endpoint of web_0', () => {
-  test.each(cases)('after %s, to a VM with %j: %s', (story, traits, expected) => {
+  test.each(cases)('after %s, to a VM with %j: %s', (history, traits, expected) => {
     const group = createGroupDocument();
     const view = openView(group, createVm({ name: 'web_0', ...traits }));
-    stories[story]?.(group);
+    setUps[history]?.(group);
     expect(shown(view)).toBe(expected);
   });
 

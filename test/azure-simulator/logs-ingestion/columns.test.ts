@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { asStored, misfit } from '../../../src/azure-simulator/logs-ingestion/columns.ts';
+import { asStored, typeMismatch } from '../../../src/azure-simulator/logs-ingestion/columns.ts';
 
-const misfits: [type: string, fits: unknown[], doesNot: unknown[]][] = [
+const cases: [type: string, fits: unknown[], doesNot: unknown[]][] = [
   ['string', ['', 'text', '1', null, undefined], [1, true, {}, []]],
   ['guid', ['c7061bac-afdc-4513-b24b-aa5f13a16123'], [1]],
   ['int', [0, -1, 2 ** 31 - 1, null], [1.5, 2 ** 31, '1']],
@@ -19,16 +19,16 @@ const misfits: [type: string, fits: unknown[], doesNot: unknown[]][] = [
 ];
 
 describe('the columns of a simulated table', () => {
-  test.each(misfits)('%s takes %j and refuses %j', (type, fits, doesNot) => {
-    const check = (value: unknown): string | null => misfit([{ Field: value }], [{ name: 'Field', type }]);
+  test.each(cases)('%s takes %j and refuses %j', (type, fits, doesNot) => {
+    const check = (value: unknown): string | null => typeMismatch([{ Field: value }], [{ name: 'Field', type }]);
     expect(fits.map(check).filter((reason) => reason !== null)).toEqual([]);
     expect(doesNot.map(check).filter((reason) => reason === null)).toEqual([]);
   });
 
   test('a refusal names row, column and type', () => {
     const rows = [{ Field: 1 }, { Field: 'one' }];
-    expect(misfit(rows, [{ name: 'Field', type: 'int' }])).toBe('row 1: Field is int, but "one" was sent');
-    expect(misfit(rows, [{ name: 'Field', type: 'colour' }])).toContain('unknown type colour');
+    expect(typeMismatch(rows, [{ name: 'Field', type: 'int' }])).toBe('row 1: Field is int, but "one" was sent');
+    expect(typeMismatch(rows, [{ name: 'Field', type: 'colour' }])).toContain('unknown type colour');
   });
 
   test('a stored row has only the declared columns, long values are truncated and an implausible time is replaced', () => {
@@ -52,7 +52,7 @@ describe('the columns of a simulated table', () => {
 
   test('a field in another letter case is an undeclared one', () => {
     const columns = [{ name: 'Phase', type: 'string' }];
-    expect(misfit([{ phase: 1 }], columns)).toBeNull();
+    expect(typeMismatch([{ phase: 1 }], columns)).toBeNull();
     expect(asStored({ phase: 'x', PHASE: 'y' }, columns, new Date(0))).toEqual({
       TimeGenerated: '1970-01-01T00:00:00.000Z',
     });

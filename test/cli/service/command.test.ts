@@ -177,7 +177,7 @@ test('service status has a page and JSON, and fails when an enabled service does
     installed: true,
     version: '1.0.0',
   });
-  await harness.machine.greet(harness.places.state);
+  await harness.machine.ping(harness.places.state);
   harness.stopService();
   writeFileSync(harness.places.configuration, '{}');
   const stopped = await service(harness, 'status');
@@ -198,12 +198,12 @@ test('system programs are found regardless of PATH, those in PATH first', () => 
 test('interrupting an installation reports that it continues, and it does', async () => {
   using harness = createHarness();
   const stop = new AbortController();
-  const greet = (stateDirectory: string) => {
+  const ping = (stateDirectory: string) => {
     stop.abort();
-    return harness.machine.greet(stateDirectory);
+    return harness.machine.ping(stateDirectory);
   };
   const program = new Command().exitOverride();
-  addServiceOf(async () => ({ ...harness.machine, greet }))(program, { env: {}, stop: stop.signal, print: () => {} });
+  addServiceOf(async () => ({ ...harness.machine, ping }))(program, { env: {}, stop: stop.signal, print: () => {} });
   const args = ['service', 'install', '--from', harness.package('1.0.0'), '--config', harness.configuration()];
   await program.parseAsync(['node', 'main.ts', ...args]);
   expect(harness.said).toEqual([

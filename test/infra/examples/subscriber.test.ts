@@ -19,7 +19,7 @@ const running: { kill(signal: NodeJS.Signals): unknown }[] = [];
 const vms = ['web_0', 'web_1'];
 
 beforeAll(async () => {
-  const hubs = ['bridges', 'restarts', 'outage', 'stories'].map((name) => ({ name }));
+  const hubs = ['bridges', 'restarts', 'outage', 'histories'].map((name) => ({ name }));
   azure = await startAzureSimulator({ vms: vms.map((name) => ({ name })), hubs });
   useSimulator(azure);
 });
@@ -184,7 +184,7 @@ const inSight = (number: number, eventsInSight: string[]) =>
     ...{ eventId: `in-sight-new stream ${number}`, streamId: `new stream ${number}` },
     ...({ phase: 'Snapshot', affectedResources: [], eventsInSight } as const),
   }) as const;
-const stories: [name: string, messages: Buffer[], acts: string[]][] = [
+const cases: [name: string, messages: Buffer[], acts: string[]][] = [
   ['a start without notice', [message(0, started)], [drains]],
   ['a copy of the announcement after the end', [message(0, one), message(9, end), message(1, one)], [drains, restores]],
   [
@@ -248,25 +248,25 @@ describe('the example subscriber', () => {
   let subscriber: SubscriberProcess;
   beforeAll(() => {
     subscriber = startSubscriber(azure, {
-      hub: 'stories',
-      stateFile: join(directory.path, 'stories.json'),
+      hub: 'histories',
+      stateFile: join(directory.path, 'histories.json'),
       way: 'connection string',
     });
   });
   afterAll(() => subscriber.kill('SIGKILL'));
 
-  test.each(stories)('handles %s, message by message', async (name, messages, acts) => {
+  test.each(cases)('handles %s, message by message', async (name, messages, acts) => {
     const own = (body: Buffer): Buffer => Buffer.from(body.toString().replaceAll(/"(e[12])"/gi, `"$1 of ${name}"`));
-    const before = await actsOf(subscriber, 'stories', 'E');
+    const before = await actsOf(subscriber, 'histories', 'E');
     for (const message of messages) {
-      await send('stories', 'E', [own(message)]);
-      await actsOf(subscriber, 'stories', 'E');
+      await send('histories', 'E', [own(message)]);
+      await actsOf(subscriber, 'histories', 'E');
     }
-    const after = await actsOf(subscriber, 'stories', 'E');
+    const after = await actsOf(subscriber, 'histories', 'E');
     expect(after.slice(before.length)).toEqual(acts);
     expect(subscriber.complaints()).toBe('');
     await send(
-      'stories',
+      'histories',
       'E',
       [one, another].map(({ eventId }) => own(message(60, { ...end, eventId }))),
     );

@@ -122,7 +122,7 @@ describe('the subscriber of the README', () => {
   });
   afterAll(() => azure.close());
 
-  /** One life of it, from its start until it is killed. */
+  /** One run of it, from its start until it is killed. */
   function start() {
     const child = spawn(process.execPath, ['subscriber.mjs'], {
       cwd: project,
@@ -188,8 +188,8 @@ describe('the subscriber of the README', () => {
         await client.sendBatch(batch);
       }
     };
-    const lives: ReturnType<typeof start>[] = [];
-    const acts = (): string[] => lives.flatMap((life) => life.acts());
+    const runs: ReturnType<typeof start>[] = [];
+    const acts = (): string[] => runs.flatMap((run) => run.acts());
     const drained = (): string[] => {
       const vms = new Set<string>();
       for (const act of acts()) {
@@ -214,23 +214,23 @@ describe('the subscriber of the README', () => {
       const isInLine = (): boolean => JSON.stringify(drained()) === JSON.stringify(expected);
       // One that is killed at its first act, and one that does the rest.
       const short = start();
-      lives.push(short);
+      runs.push(short);
       await until(() => short.acts().length > 0 || isInLine(), {
         what: `an act; ${short.errors()}`,
         timeoutMs: 40_000,
       });
       await short.kill();
-      const life = start();
-      lives.push(life);
+      const run = start();
+      runs.push(run);
       await until(isInLine, {
-        what: `${expected.join(' ')} to be drained, not ${drained().join(' ')}; ${life.errors()}`,
+        what: `${expected.join(' ')} to be drained, not ${drained().join(' ')}; ${run.errors()}`,
         timeoutMs: 40_000,
       });
-      await life.kill();
+      await run.kill();
     }
-    // Killed between an act and its note it would repeat the act: this life has noted everything.
+    // Killed between an act and its note it would repeat the act: this run has noted everything.
     const noting = start();
-    lives.push(noting);
+    runs.push(noting);
     const stateFile = join(project, 'subscriber-state.json');
     const isNoted = (): boolean => {
       const { drained: noted } = JSON.parse(readFileSync(stateFile, 'utf8'));
@@ -254,11 +254,11 @@ describe('the subscriber of the README', () => {
     await send([{ ...fence, observerAffected: true, affectedResources: ['fence'], affectedResourceCount: 1 }]);
     await client.close();
     const last = start();
-    lives.push(last);
+    runs.push(last);
     await until(() => last.acts().length > 0, { what: `the fence; ${last.errors()}`, timeoutMs: 40_000 });
     expect(last.acts()).toEqual([expect.stringMatching(/^drain fence: /)]);
     await last.kill();
     expect(acts().length).toBeGreaterThan(2 * parts);
-    expect(lives.map((life) => life.errors())).toEqual(lives.map(() => ''));
+    expect(runs.map((run) => run.errors())).toEqual(runs.map(() => ''));
   });
 });

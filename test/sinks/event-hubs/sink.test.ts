@@ -69,7 +69,7 @@ function contractOver(settings: () => Partial<EventHubsConfig>): () => SinkUnder
           sink = makeSink(settings());
         }
       },
-      patienceMs: 4000,
+      timeoutMs: 4000,
       // The link takes 1 MB.
       tooMuch: Array.from({ length: 20 }, (_, index) =>
         sampleEntry({ sequence: index, description: 'x'.repeat(60_000) }),

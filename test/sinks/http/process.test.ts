@@ -43,7 +43,7 @@ passesTheContract(
       contents: () => arrived().map((event) => JSON.stringify(event)),
       misbehave: (how) => receiver.behave(how && behaviours[how]),
       // The deadlines of production: 15 s for a request.
-      patienceMs: 20_000,
+      timeoutMs: 20_000,
       tooMuch: [sampleEntry({ description: 'x'.repeat(1_000_000) })],
     };
   },

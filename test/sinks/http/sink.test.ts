@@ -79,7 +79,7 @@ for (const mode of ['structured', 'batch'] as const) {
         arrived: () => arrived().map(({ id }) => id),
         contents: () => arrived().map((event) => JSON.stringify(event)),
         misbehave: (how) => receiver.behave(how && behaviours[how]),
-        patienceMs: 2000,
+        timeoutMs: 2000,
         tooMuch: [sampleEntry({ description: 'x'.repeat(1_000_000) })],
       };
     },

@@ -61,7 +61,7 @@ passesTheContract(
       arrived: () => arrived().map(({ RecordId }) => String(RecordId)),
       contents: () => arrived().map((row) => JSON.stringify(row)),
       misbehave: (how) => logs().fault(how && faultFor[how]),
-      patienceMs: 2000,
+      timeoutMs: 2000,
       tooMuch: Array.from({ length: 16 }, (_, index) =>
         sampleEntry({ sequence: index, description: 'x'.repeat(60_000) }),
       ),

@@ -39,7 +39,7 @@ function openPipe(): SinkUnderTest {
       unread = null;
       if (end.destroyed) ({ end, sink } = openSink());
     },
-    patienceMs: 1000,
+    timeoutMs: 1000,
     tooMuch: [],
   };
 }

@@ -7,30 +7,30 @@ import { type Entry, type Expression, plainText } from './syntax.ts';
 type Of<K extends Expression['kind']> = Extract<Expression, { kind: K }>;
 
 /** Why an expression cannot stand where `wanted` is wanted; empty when it can, or when that cannot be seen. */
-export function misfits(expression: Expression, wanted: Shape, where: string, scope: Scope): Finding[] {
+export function mismatches(expression: Expression, wanted: Shape, where: string, scope: Scope): Finding[] {
   if (wanted.kind === 'any') return [];
   switch (expression.kind) {
     case 'choice':
-      return [expression.then, expression.else].flatMap((half) => misfits(half, wanted, where, scope));
+      return [expression.then, expression.else].flatMap((half) => mismatches(half, wanted, where, scope));
     case 'condition':
-      return misfits(expression.body, wanted, where, scope);
+      return mismatches(expression.body, wanted, where, scope);
     case 'object':
-      return objectMisfits(expression, wanted, where, scope);
+      return objectMismatches(expression, wanted, where, scope);
     case 'list':
-      return listMisfits(expression, wanted, where, scope);
+      return listMismatches(expression, wanted, where, scope);
     case 'loop': {
       const inner = scope.with(localsOfLoop(expression, scope));
       const { array, clash } = arrayWanted(expression, wanted, where);
-      return array === null ? clash : misfits(expression.body, array.of, `${where}[]`, inner);
+      return array === null ? clash : mismatches(expression.body, array.of, `${where}[]`, inner);
     }
     default:
-      return plainMisfits(expression, wanted, where, scope);
+      return plainMismatches(expression, wanted, where, scope);
   }
 }
 
 const wrong = (line: number, where: string, what: string): Finding => finding(line, 'BCP036', `${where}: ${what}`);
 
-function objectMisfits(expression: Of<'object'>, wanted: Shape, where: string, scope: Scope): Finding[] {
+function objectMismatches(expression: Of<'object'>, wanted: Shape, where: string, scope: Scope): Finding[] {
   const answers = membersOf(wanted).flatMap((member): Finding[][] => {
     if (member.kind === 'object') return [againstObject(expression, member, where, scope)];
     if (member.kind === 'tagged') return [againstTagged(expression, member, where, scope)];
@@ -51,7 +51,7 @@ function againstTagged(
   const text = plainText(tag.value);
   if (text === null) return [];
   const shape = cases.get(text);
-  if (shape !== undefined) return objectMisfits(expression, shape, where, scope);
+  if (shape !== undefined) return objectMismatches(expression, shape, where, scope);
   return [wrong(tag.line, join(where, by), notOneOf(text, [...cases.keys()]))];
 }
 
@@ -75,19 +75,19 @@ function againstObject({ line, entries }: Of<'object'>, wanted: ObjectShape, whe
   return [
     ...lacking,
     ...twice.map((entry) => finding(entry.line, 'BCP025', `${join(where, String(entry.key))} stands twice`)),
-    ...entries.flatMap((entry) => entryMisfits(entry, wanted, where, scope)),
+    ...entries.flatMap((entry) => entryMismatches(entry, wanted, where, scope)),
   ];
 }
 
-function entryMisfits({ line, key, value }: Entry, wanted: ObjectShape, where: string, scope: Scope): Finding[] {
+function entryMismatches({ line, key, value }: Entry, wanted: ObjectShape, where: string, scope: Scope): Finding[] {
   const { properties, rest } = wanted;
   const path = join(where, key ?? '…');
   const property = key === null ? undefined : properties.get(key);
   if (property?.readOnly) return [finding(line, 'BCP073', `${path} is read-only: Azure sets it`)];
   if (property !== undefined) {
-    return misfits(value, property.required ? property.shape : orNull(property.shape), path, scope);
+    return mismatches(value, property.required ? property.shape : orNull(property.shape), path, scope);
   }
-  if (rest !== null) return misfits(value, rest, path, scope);
+  if (rest !== null) return mismatches(value, rest, path, scope);
   if (key === null) return [];
   return [finding(line, 'BCP037', `${path}: there is no such property${hint(key, properties.keys())}`)];
 }
@@ -102,7 +102,7 @@ function arrayWanted(expression: Expression, wanted: Shape, where: string) {
   return { array, clash };
 }
 
-function listMisfits(expression: Of<'list'>, wanted: Shape, where: string, scope: Scope): Finding[] {
+function listMismatches(expression: Of<'list'>, wanted: Shape, where: string, scope: Scope): Finding[] {
   const { array, clash } = arrayWanted(expression, wanted, where);
   if (array === null) return clash;
   const { line, items } = expression;
@@ -113,10 +113,10 @@ function listMisfits(expression: Of<'list'>, wanted: Shape, where: string, scope
       : items.length > maxLength
         ? [wrong(line, where, `at most ${maxLength} are wanted, these are ${items.length}`)]
         : [];
-  return [...count, ...items.flatMap((item, n) => misfits(item, array.of, `${where}[${n}]`, scope))];
+  return [...count, ...items.flatMap((item, n) => mismatches(item, array.of, `${where}[${n}]`, scope))];
 }
 
-function plainMisfits(expression: Expression, wanted: Shape, where: string, scope: Scope): Finding[] {
+function plainMismatches(expression: Expression, wanted: Shape, where: string, scope: Scope): Finding[] {
   const given = infer(expression, scope);
   if (mayBeNull(given) && !mayBeNull(wanted) && membersOf(wanted).every(({ kind }) => kind !== 'any')) {
     const what = 'this may be null: give it a value with ??, or say with ! that it is not';

@@ -1,5 +1,5 @@
 import { type Check, type Finding, finding } from '../finding.ts';
-import { misfits } from '../fits.ts';
+import { mismatches } from '../fits.ts';
 import { localsOfLoop } from '../infer.ts';
 import { resolvePath } from '../project.ts';
 import { objectOf } from '../resource-shape.ts';
@@ -40,7 +40,7 @@ function checkModule(module: Module, scope: Scope): Finding[] {
   const params = object.entries.find(({ key }) => key === 'params')?.value ?? nothing;
   return [
     ...object.entries.flatMap((entry) => unknownEntry(entry.key, entry.line)),
-    ...misfits(params, shapeOfParameters(of), '', inner).map((one) => ({
+    ...mismatches(params, shapeOfParameters(of), '', inner).map((one) => ({
       ...one,
       what: `${name} (${path}): ${one.what}`,
     })),
@@ -86,7 +86,7 @@ function checkParameterFile(scope: Scope): Finding[] {
     ...lacking.map(([name]) => finding(using.line, 'BCP258', `${name} is required by ${using.path} and missing`)),
     ...assigned.flatMap(({ line, name, value }) => {
       const property = properties.get(name);
-      if (property !== undefined) return misfits(value, property.shape, name, scope);
+      if (property !== undefined) return mismatches(value, property.shape, name, scope);
       return [finding(line, 'BCP259', `${using.path} has no parameter ${name}${hint(name, properties.keys())}`)];
     }),
   ];

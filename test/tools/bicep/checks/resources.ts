@@ -1,5 +1,5 @@
 import { type Check, type Finding, finding } from '../finding.ts';
-import { misfits } from '../fits.ts';
+import { mismatches } from '../fits.ts';
 import { localsOfLoop } from '../infer.ts';
 import { knownResource } from '../known-resources.ts';
 import { objectOf, shapeOfResource, typeAndVersion } from '../resource-shape.ts';
@@ -26,7 +26,7 @@ function checkResource(resource: Resource, scope: Scope, parent: string | null):
   const inner = body.kind === 'loop' ? scope.with(localsOfLoop(body, scope)) : scope;
   return [
     ...versionOf(type, version, line),
-    ...misfits(own, resource.existing ? ofExisting(shape) : shape, '', inner),
+    ...mismatches(own, resource.existing ? ofExisting(shape) : shape, '', inner),
     ...(parent === null ? parentOf(type, line, object, scope) : []),
     ...nested,
   ];

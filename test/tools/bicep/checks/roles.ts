@@ -49,14 +49,14 @@ const stranger = (id: string, line: number): Finding =>
 function idsIn(expression: Expression, { file, project }: Scope): Finding[] {
   const inPaths = (text: string | null): string[] =>
     [...(text ?? '').matchAll(/roleDefinitions\/([0-9a-f-]{36})/gi)].map(([, id = '']) => id);
-  const strangers = (ids: readonly string[]): Finding[] =>
+  const unknownRoles = (ids: readonly string[]): Finding[] =>
     ids.filter((id) => isGuid(id) && roleOf(id) === null).map((id) => stranger(id, expression.line));
-  if (expression.kind === 'text') return strangers(inPaths(plainText(expression)));
+  if (expression.kind === 'text') return unknownRoles(inPaths(plainText(expression)));
   if (expression.kind !== 'call') return [];
   const given = expression.given.map((value) => plainText(value) ?? '');
-  if (given.some((text) => text.toLowerCase() === definitions.toLowerCase())) return strangers(given);
+  if (given.some((text) => text.toLowerCase() === definitions.toLowerCase())) return unknownRoles(given);
   if (!expression.name.startsWith('load')) return [];
-  return strangers(inPaths(project.text(resolvePath(file, given[0] ?? ''))));
+  return unknownRoles(inPaths(project.text(resolvePath(file, given[0] ?? ''))));
 }
 
 function assignment(resource: Resource): Finding[] {
