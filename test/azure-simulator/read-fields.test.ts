@@ -39,29 +39,29 @@ test('fields that fit are read as they are', () => {
   expect(readFields('the body', {}, kinds)).toEqual({});
 });
 
-const cases: readonly { value: unknown; says: string }[] = [
+const cases: readonly { value: unknown; message: string }[] = [
   {
     value: undefined,
-    says: 'the body is missing; expected an object of name, note, tags, on, zone, set, misses, seconds',
+    message: 'the body is missing; expected an object of name, note, tags, on, zone, set, misses, seconds',
   },
-  { value: [], says: 'the body is []; expected an object of name,' },
-  { value: { nmae: 'x' }, says: 'the body has an unknown field "nmae"; known are name, note' },
-  { value: JSON.parse('{"__proto__": 1}'), says: 'the body has an unknown field "__proto__"' },
-  { value: { name: '' }, says: 'name of the body is ""; expected text that is not empty' },
-  { value: { note: 5 }, says: 'note of the body is 5; expected text' },
-  { value: { tags: { a: 1 } }, says: 'tags of the body is {"a":1}; expected an object of texts' },
-  { value: { on: 'yes' }, says: 'on of the body is "yes"; expected true or false' },
-  { value: { zone: '3' }, says: 'zone of the body is "3"; expected one of 1, 2' },
-  { value: { set: '' }, says: 'set of the body is ""; expected text that is not empty, or null' },
+  { value: [], message: 'the body is []; expected an object of name,' },
+  { value: { nmae: 'x' }, message: 'the body has an unknown field "nmae"; known are name, note' },
+  { value: JSON.parse('{"__proto__": 1}'), message: 'the body has an unknown field "__proto__"' },
+  { value: { name: '' }, message: 'name of the body is ""; expected text that is not empty' },
+  { value: { note: 5 }, message: 'note of the body is 5; expected text' },
+  { value: { tags: { a: 1 } }, message: 'tags of the body is {"a":1}; expected an object of texts' },
+  { value: { on: 'yes' }, message: 'on of the body is "yes"; expected true or false' },
+  { value: { zone: '3' }, message: 'zone of the body is "3"; expected one of 1, 2' },
+  { value: { set: '' }, message: 'set of the body is ""; expected text that is not empty, or null' },
   {
     value: { misses: [1, 1.5] },
-    says: 'misses of the body is [1,1.5]; expected a list, each of it a whole number from 1 to 9',
+    message: 'misses of the body is [1,1.5]; expected a list, each of it a whole number from 1 to 9',
   },
-  { value: { seconds: 61 }, says: 'seconds of the body is 61; expected a number of seconds from -1 to 60' },
-  { value: { name: ['x'.repeat(200)] }, says: `name of the body is ["${'x'.repeat(78)}…; expected` },
+  { value: { seconds: 61 }, message: 'seconds of the body is 61; expected a number of seconds from -1 to 60' },
+  { value: { name: ['x'.repeat(200)] }, message: `name of the body is ["${'x'.repeat(78)}…; expected` },
 ];
 
-test.for(cases)('$says', ({ value, says }) => {
+test.for(cases)('$message', ({ value, message }) => {
   expect(() => readFields('the body', value, kinds)).toThrow(InvalidInput);
-  expect(() => readFields('the body', value, kinds)).toThrow(says);
+  expect(() => readFields('the body', value, kinds)).toThrow(message);
 });

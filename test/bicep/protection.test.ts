@@ -57,9 +57,11 @@ describe('a key of your own', () => {
   });
 
   test('is refused with Standard, as Azure would', () => {
-    const says = (...parameters: readonly string[]) => check(projectWith(...parameters), reader, [path]).join('\n');
-    expect(says(key, size('Standard', 4))).toContain('properties.encryption.keySource cannot be Microsoft.KeyVault');
-    expect(says(key, size('Premium', 0))).toBe('');
+    const findings = (...parameters: readonly string[]) => check(projectWith(...parameters), reader, [path]).join('\n');
+    expect(findings(key, size('Standard', 4))).toContain(
+      'properties.encryption.keySource cannot be Microsoft.KeyVault',
+    );
+    expect(findings(key, size('Premium', 0))).toBe('');
   });
 });
 

@@ -131,98 +131,103 @@ test('with --output the file is written and nothing is printed', () => {
 });
 
 const { ruleId: _, identityClientId: __, ...incomplete } = settings;
-const refused: readonly { name: string; args?: readonly string[]; input?: string; says: RegExp; code: number }[] = [
+const refused: readonly { name: string; args?: readonly string[]; input?: string; message: RegExp; code: number }[] = [
   {
     name: 'no approver was chosen',
     args: [],
-    says: /required option '--user-initiated-events <who>' not spec/,
+    message: /required option '--user-initiated-events <who>' not spec/,
     code: 2,
   },
   {
     name: 'an unknown approver was chosen',
     args: [choice, 'me'],
-    says: /'me' is invalid.*acceptDelay, bridgeApp/,
+    message: /'me' is invalid.*acceptDelay, bridgeApp/,
     code: 2,
   },
   {
     name: 'an option is misspelt',
     args: [choice, 'acceptDelay', '--outptu', 'x'],
-    says: /'--outptu' .*--output/,
+    message: /'--outptu' .*--output/,
     code: 2,
   },
-  { name: 'there is a second file', args: [choice, 'acceptDelay', 'a', 'b'], says: /too many arguments/, code: 2 },
-  { name: 'the file is not there', args: [choice, 'acceptDelay', 'a'], says: /^a cannot be read: ENOENT/, code: 78 },
+  { name: 'there is a second file', args: [choice, 'acceptDelay', 'a', 'b'], message: /too many arguments/, code: 2 },
+  { name: 'the file is not there', args: [choice, 'acceptDelay', 'a'], message: /^a cannot be read: ENOENT/, code: 78 },
   {
     name: 'the input is empty',
     input: ' \n',
-    says: /^There is nothing in standard input: .*az deployment sub/,
+    message: /^There is nothing in standard input: .*az deployment sub/,
     code: 78,
   },
   {
     name: 'the input is a table',
     input: 'Name  State\n',
-    says: /^What is in standard input is not JSON .*az depl/,
+    message: /^What is in standard input is not JSON .*az depl/,
     code: 78,
   },
-  { name: 'the input is null', input: 'null', says: /^There are no settings of a bridge in standard input/, code: 78 },
+  {
+    name: 'the input is null',
+    input: 'null',
+    message: /^There are no settings of a bridge in standard input/,
+    code: 78,
+  },
   {
     name: 'the outputs belong to another template',
     input: '{"fqdn":{"value":"x"}}',
-    says: /no settings .*main\.b/,
+    message: /no settings .*main\.b/,
     code: 78,
   },
   {
     name: 'the deployment failed',
     input: '{"properties":{"outputs":null}}',
-    says: /^There are no settings/,
+    message: /^There are no settings/,
     code: 78,
   },
   {
     name: 'the outputs are of another version',
     input: JSON.stringify(outputsOf(incomplete)),
-    says: /have no text for ruleId, identityClientId: expected .* deploy it again\.$/m,
+    message: /have no text for ruleId, identityClientId: expected .* deploy it again\.$/m,
     code: 78,
   },
   {
     name: 'there are several shards and no region',
     input: sharded,
-    says: /^There are 2 shards in standard input: say with --region .* westeurope, northeurope, francecentral\.$/m,
+    message: /^There are 2 shards in standard input: say with --region .* westeurope, northeurope, francecentral\.$/m,
     code: 2,
   },
   {
     name: 'no shard takes the region',
     args: [choice, 'acceptDelay', '--region', 'eastus'],
     input: sharded,
-    says: /^No shard in standard input takes the VMs of eastus: expected one of westeurope, /,
+    message: /^No shard in standard input takes the VMs of eastus: expected one of westeurope, /,
     code: 2,
   },
   {
     name: 'there is no shard',
     input: '{"shards":{"type":"Array","value":[]}}',
-    says: /^There are no settings of a bridge in standard input/,
+    message: /^There are no settings of a bridge in standard input/,
     code: 78,
   },
   {
     name: 'the bridge would refuse what was deployed',
     input: JSON.stringify(outputsOf({ ...settings, ruleId: 'x', logsIngestionEndpoint: 'ingest' })),
-    says: /^The bridge would not take it: .*endpoint is "ingest".*ruleId is "x".*expected the immutable id/,
+    message: /^The bridge would not take it: .*endpoint is "ingest".*ruleId is "x".*expected the immutable id/,
     code: 78,
   },
   {
     name: 'the configuration cannot be written',
     args: [choice, 'acceptDelay', '--output', '/read-only'],
     input: good,
-    says: /^\/read-only cannot be written: EACCES/,
+    message: /^\/read-only cannot be written: EACCES/,
     code: 78,
   },
 ];
 
 test.for(refused)(
   'no configuration is written, and one line gives the reason, when $name',
-  ({ args, input, says, code }) => {
+  ({ args, input, message, code }) => {
     const files = input === undefined ? {} : { '-': input };
     const result = run(args ?? [choice, 'acceptDelay'], files);
-    expect(result).toEqual({ code, out: '', err: expect.stringMatching(says), written: {} });
+    expect(result).toEqual({ code, out: '', err: expect.stringMatching(message), written: {} });
     expect(result.err.trimEnd().split('\n')).toHaveLength(1);
   },
 );

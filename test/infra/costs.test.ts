@@ -196,15 +196,19 @@ test('other fleets and prices are estimated on request', () => {
 });
 
 test.for([
-  { name: 'an unknown figure', args: ['--set', 'gold=1'], says: /names: eventsPerVmMonth, .*logsPerGb/ },
-  { name: 'a price that is no number', args: ['--set', 'logsPerGb=cheap'], says: /a number from 0 on for logsPerGb/ },
-  { name: 'a fleet of no VM', args: ['--vms', '0'], says: /whole numbers above 0/ },
-  { name: 'an empty list of fleets', args: ['--vms', '10,,20'], says: /whole numbers above 0/ },
-  { name: 'a misspelt option', args: ['--vm', '10'], says: /'--vm' .*--vms/ },
-])('costs refuses $name in one line', ({ args, says }) => {
+  { name: 'an unknown figure', args: ['--set', 'gold=1'], message: /names: eventsPerVmMonth, .*logsPerGb/ },
+  {
+    name: 'a price that is no number',
+    args: ['--set', 'logsPerGb=cheap'],
+    message: /a number from 0 on for logsPerGb/,
+  },
+  { name: 'a fleet of no VM', args: ['--vms', '0'], message: /whole numbers above 0/ },
+  { name: 'an empty list of fleets', args: ['--vms', '10,,20'], message: /whole numbers above 0/ },
+  { name: 'a misspelt option', args: ['--vm', '10'], message: /'--vm' .*--vms/ },
+])('costs refuses $name in one line', ({ args, message }) => {
   const { code, out, err } = run(...args);
   expect({ code, out }).toEqual({ code: 2, out: '' });
-  expect(err).toMatch(says);
+  expect(err).toMatch(message);
   expect(err.trimEnd().split('\n')).toHaveLength(1);
 });
 

@@ -150,73 +150,83 @@ test('GET / lists every row with one line', async () => {
 });
 
 const unknownId = '00000000-0000-4000-8000-000000000000';
-const mistakes: readonly { call: string; body?: unknown; status: number; says: string }[] = [
-  { call: 'GET /nothing', status: 404, says: 'Nothing is at /nothing; GET / lists all calls' },
-  { call: 'GET /events', status: 405, says: '/events does not answer GET; use POST' },
-  { call: 'POST /events', status: 400, says: 'the body is missing; expected an object of eventId, eventType' },
-  { call: 'POST /events', body: '{', status: 400, says: 'The body is not JSON; send one object' },
-  { call: 'POST /events', body: {}, status: 400, says: 'the body has no eventType; expected Freeze, Reboot' },
+const mistakes: readonly { call: string; body?: unknown; status: number; message: string }[] = [
+  { call: 'GET /nothing', status: 404, message: 'Nothing is at /nothing; GET / lists all calls' },
+  { call: 'GET /events', status: 405, message: '/events does not answer GET; use POST' },
+  { call: 'POST /events', status: 400, message: 'the body is missing; expected an object of eventId, eventType' },
+  { call: 'POST /events', body: '{', status: 400, message: 'The body is not JSON; send one object' },
+  { call: 'POST /events', body: {}, status: 400, message: 'the body has no eventType; expected Freeze, Reboot' },
   {
     call: 'POST /events',
     body: { eventType: 'freeze' },
     status: 400,
-    says: 'eventType of the body is "freeze"; expected',
+    message: 'eventType of the body is "freeze"; expected',
   },
-  { call: 'POST /events', body: { type: 'Freeze' }, status: 400, says: 'the body has an unknown field "type"' },
+  { call: 'POST /events', body: { type: 'Freeze' }, status: 400, message: 'the body has an unknown field "type"' },
   {
     call: 'PATCH /events/x',
     body: {},
     status: 404,
-    says: 'Event x is not in the document; GET /document lists its events',
+    message: 'Event x is not in the document; GET /document lists its events',
   },
-  { call: `POST /events/${unknownId}/start`, status: 404, says: `Event ${unknownId} is not in the document` },
-  { call: `POST /events/${unknownId}/approve`, status: 404, says: `Event ${unknownId} is not in the document` },
-  { call: `DELETE /events/${unknownId}`, status: 404, says: `Event ${unknownId} is not in the document` },
-  { call: 'POST /scenarios/frezee', status: 404, says: 'There is no scenario "frezee"; GET /scenarios lists all' },
+  { call: `POST /events/${unknownId}/start`, status: 404, message: `Event ${unknownId} is not in the document` },
+  { call: `POST /events/${unknownId}/approve`, status: 404, message: `Event ${unknownId} is not in the document` },
+  { call: `DELETE /events/${unknownId}`, status: 404, message: `Event ${unknownId} is not in the document` },
+  { call: 'POST /scenarios/frezee', status: 404, message: 'There is no scenario "frezee"; GET /scenarios lists all' },
   {
     call: 'POST /scenarios/freeze?speed=fast',
     status: 400,
-    says: 'speed is "fast"; expected a number from 0.1 to 100000',
+    message: 'speed is "fast"; expected a number from 0.1 to 100000',
   },
-  { call: 'POST /vms', body: {}, status: 400, says: 'the body has no name; it is the VM' },
-  { call: 'POST /vms', body: { name: 'a', misses: 3 }, status: 400, says: 'misses of the body is 3; expected a list' },
+  { call: 'POST /vms', body: {}, status: 400, message: 'the body has no name; it is the VM' },
+  {
+    call: 'POST /vms',
+    body: { name: 'a', misses: 3 },
+    status: 400,
+    message: 'misses of the body is 3; expected a list',
+  },
   {
     call: 'PUT /faults/table',
     body: { fault: 'hang' },
     status: 404,
-    says: '"table" cannot fail; expected one of schedul',
+    message: '"table" cannot fail; expected one of schedul',
   },
-  { call: 'PUT /faults/token', body: {}, status: 400, says: 'the body has no fault; DELETE ends one' },
+  { call: 'PUT /faults/token', body: {}, status: 400, message: 'the body has no fault; DELETE ends one' },
   {
     call: 'PUT /faults/token',
     body: { fault: 'hangs' },
     status: 400,
-    says: 'fault is "hangs"; expected one of hang, reset',
+    message: 'fault is "hangs"; expected one of hang, reset',
   },
   {
     call: 'PUT /faults/token',
     body: { fault: { status: 1 } },
     status: 400,
-    says: 'status of fault is 1; expected a whole',
+    message: 'status of fault is 1; expected a whole',
   },
   {
     call: 'PUT /faults/eventHubs',
     body: { fault: 'hang' },
     status: 400,
-    says: 'fault is "hang"; expected one of unauth',
+    message: 'fault is "hang"; expected one of unauth',
   },
   {
     call: 'PUT /faults/token',
     body: { fault: 'hang', times: 0 },
     status: 400,
-    says: 'times of the body is 0; expected',
+    message: 'times of the body is 0; expected',
   },
-  { call: 'POST /switch-off', body: { firstCallSeconds: -1 }, status: 400, says: 'firstCallSeconds of the body is -1' },
+  {
+    call: 'POST /switch-off',
+    body: { firstCallSeconds: -1 },
+    status: 400,
+    message: 'firstCallSeconds of the body is -1',
+  },
 ];
 
-test.for(mistakes)('$call with $body is refused: $status', async ({ call, body, status, says }) => {
+test.for(mistakes)('$call with $body is refused: $status', async ({ call, body, status, message }) => {
   const answer = await ask(call, body);
-  expect(answer).toEqual({ status, value: { error: expect.stringContaining(says) } });
+  expect(answer).toEqual({ status, value: { error: expect.stringContaining(message) } });
 });
 
 test('an event is not scheduled, started or patched twice to no effect', async () => {

@@ -31,7 +31,7 @@ test('a limit set by request holds until it is cleared', async () => {
 });
 
 describe('a limit of', () => {
-  const cases: readonly (readonly [target: string, body: object, status: number, says: RegExp])[] = [
+  const cases: readonly (readonly [target: string, body: object, status: number, message: RegExp])[] = [
     ['eventHubs', { throughputUnits: 2 }, 200, /throughputUnits/],
     ['logAnalytics', { requestsPerMinute: 10, bytesPerMinute: 1e6 }, 200, /bytesPerMinute/],
     ['logAnalytics', {}, 400, /limits nothing; expected requestsPerMinute or bytesPerMinute/],
@@ -40,9 +40,9 @@ describe('a limit of', () => {
     ['toString', { bytesPerMinute: 1 }, 404, /"toString" has no limit/],
     ['disk', { bytesPerMinute: 1 }, 404, /"disk" has no limit; expected one of imds, eventHubs, logAnalytics/],
   ];
-  test.each(cases)('%s to %j is answered %d', async (target, body, status, says) => {
+  test.each(cases)('%s to %j is answered %d', async (target, body, status, message) => {
     const [answered, value] = await limit(target, body);
     expect(answered).toBe(status);
-    expect(JSON.stringify(value).replaceAll('\\', '')).toMatch(says);
+    expect(JSON.stringify(value).replaceAll('\\', '')).toMatch(message);
   });
 });

@@ -14,16 +14,16 @@ test('a row is found by method and path, its parts decoded', () => {
   expect(findRoute(routes, 'GET', '/').route.path).toBe('/');
 });
 
-const refused: readonly { method: string; path: string; status: number; says: string }[] = [
-  { method: 'GET', path: '/event', status: 404, says: 'Nothing is at /event; GET / lists all calls' },
-  { method: 'POST', path: '/events/', status: 404, says: 'Nothing is at /events/; GET / lists all calls' },
-  { method: 'GET', path: '/events/1', status: 405, says: '/events/1 does not answer GET; use PATCH, DELETE' },
-  { method: 'PATCH', path: '/events/%zz', status: 400, says: '%zz in the path is not well encoded' },
+const refused: readonly { method: string; path: string; status: number; message: string }[] = [
+  { method: 'GET', path: '/event', status: 404, message: 'Nothing is at /event; GET / lists all calls' },
+  { method: 'POST', path: '/events/', status: 404, message: 'Nothing is at /events/; GET / lists all calls' },
+  { method: 'GET', path: '/events/1', status: 405, message: '/events/1 does not answer GET; use PATCH, DELETE' },
+  { method: 'PATCH', path: '/events/%zz', status: 400, message: '%zz in the path is not well encoded' },
 ];
 
-test.for(refused)('$method $path is refused with $status', ({ method, path, status, says }) => {
+test.for(refused)('$method $path is refused with $status', ({ method, path, status, message }) => {
   const find = () => findRoute(routes, method, path);
-  expect(find).toThrow(says);
+  expect(find).toThrow(message);
   expect(find).toThrow(Refusal);
   expect(find).toThrow(expect.objectContaining({ status }));
 });

@@ -39,47 +39,55 @@ test('a recording is read as it was written', () => {
 });
 
 const first = lines[0] ?? '';
-const bad: readonly { name: string; content: string; says: string }[] = [
-  { name: 'an empty file', content: '', says: 'r.jsonl, line 1 is not the header of a recording' },
-  { name: 'another file', content: '{"a":1}\n', says: 'r.jsonl, line 1 is not the header of a recording; expected' },
+const bad: readonly { name: string; content: string; message: string }[] = [
+  { name: 'an empty file', content: '', message: 'r.jsonl, line 1 is not the header of a recording' },
+  { name: 'another file', content: '{"a":1}\n', message: 'r.jsonl, line 1 is not the header of a recording; expected' },
   {
     name: 'a recording of the future',
     content: first.replace('"version":1', '"version":2'),
-    says: 'line 1 is 2; expected',
+    message: 'line 1 is 2; expected',
   },
-  { name: 'a header without its time', content: first.replace('begunAt', 'begun'), says: 'unknown field "begun"' },
-  { name: 'a wrong time', content: first.replace('2026-11-21T', 'noon '), says: 'begunAt of r.jsonl, line 1 is "noon' },
+  { name: 'a header without its time', content: first.replace('begunAt', 'begun'), message: 'unknown field "begun"' },
+  {
+    name: 'a wrong time',
+    content: first.replace('2026-11-21T', 'noon '),
+    message: 'begunAt of r.jsonl, line 1 is "noon',
+  },
   {
     name: 'a VM without a name',
     content: first.replace('"name":"web_0",', ''),
-    says: 'vm in r.jsonl, line 1 has no name',
+    message: 'vm in r.jsonl, line 1 has no name',
   },
-  { name: 'nothing recorded', content: `${first}\n`, says: 'r.jsonl holds no change: there is nothing to replay' },
-  { name: 'a line cut off', content: `${first}\n{"atSec`, says: 'r.jsonl, line 2 is not JSON; where a power cut' },
+  { name: 'nothing recorded', content: `${first}\n`, message: 'r.jsonl holds no change: there is nothing to replay' },
+  { name: 'a line cut off', content: `${first}\n{"atSec`, message: 'r.jsonl, line 2 is not JSON; where a power cut' },
   {
     name: 'a change without its time',
     content: `${first}\n{"document":null}`,
-    says: 'document of r.jsonl, line 2 is null',
+    message: 'document of r.jsonl, line 2 is null',
   },
   {
     name: 'a change of nothing',
     content: `${first}\n{"atSeconds":1}`,
-    says: 'r.jsonl, line 2 holds no document, no answer',
+    message: 'r.jsonl, line 2 holds no document, no answer',
   },
   {
     name: 'a document without its number',
     content: `${first}\n{"atSeconds":1,"document":{"Events":[]}}`,
-    says: 'document of r.jsonl, line 2 is {"Events":[]}; expected a document with its incarnation and its events',
+    message: 'document of r.jsonl, line 2 is {"Events":[]}; expected a document with its incarnation and its events',
   },
-  { name: 'an answer without status', content: `${first}\n{"atSeconds":1,"answer":{}}`, says: 'line 2 lacks a status' },
-  { name: 'a failure of no kind', content: `${first}\n{"atSeconds":1,"failure":{}}`, says: 'line 2 lacks its kind' },
+  {
+    name: 'an answer without status',
+    content: `${first}\n{"atSeconds":1,"answer":{}}`,
+    message: 'line 2 lacks a status',
+  },
+  { name: 'a failure of no kind', content: `${first}\n{"atSeconds":1,"failure":{}}`, message: 'line 2 lacks its kind' },
   {
     name: 'time that goes back',
     content: [first, lines[2], lines[1]].join('\n'),
-    says: 'line 3 is earlier than the line',
+    message: 'line 3 is earlier than the line',
   },
 ];
 
-test.for(bad)('$name cannot be replayed, in one sentence with its line', ({ content, says }) => {
-  expect(() => readRecording('r.jsonl', content)).toThrow(says);
+test.for(bad)('$name cannot be replayed, in one sentence with its line', ({ content, message }) => {
+  expect(() => readRecording('r.jsonl', content)).toThrow(message);
 });

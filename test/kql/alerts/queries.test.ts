@@ -131,8 +131,8 @@ test.for<readonly [string, Alerts, string]>([
     'A9: the query pack has no query what',
   ],
   ['a rule that is too long', changed('A8', { displayName: 'x'.repeat(70_000) }), 'A8: 70 KB: a rule has at most 64'],
-])('an alert with %s is found', ([, planted, says]) => {
-  expect(problemsOf(planted, around)).toContain(says);
+])('an alert with %s is found', ([, planted, message]) => {
+  expect(problemsOf(planted, around)).toContain(message);
 });
 
 test('union is found in a function behind the query of an alert too', () => {

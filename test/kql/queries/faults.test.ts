@@ -15,7 +15,7 @@ interface Fault {
   readonly query: string;
   readonly from: string;
   readonly to: string;
-  readonly says: string;
+  readonly message: string;
 }
 
 const faults: readonly Fault[] = [
@@ -24,128 +24,128 @@ const faults: readonly Fault[] = [
     query: 'position-gaps',
     from: 'distinct StreamId, Position',
     to: 'distinct StreamId, Place',
-    says: "KS142 The name 'Place' does not refer to any known column, table, variable or function.",
+    message: "KS142 The name 'Place' does not refer to any known column, table, variable or function.",
   },
   {
     fault: 'a column of a function that was renamed',
     query: 'upcoming',
     from: 'where IsOpen and',
     to: 'where IsPending and',
-    says: "KS142 The name 'IsPending' does not refer to any known column, table, variable or function.",
+    message: "KS142 The name 'IsPending' does not refer to any known column, table, variable or function.",
   },
   {
     fault: 'a function that is not there',
     query: 'upcoming',
     from: 'VmEventTimeline(',
     to: 'VmTimeline(',
-    says: "KS211 The name 'VmTimeline' does not refer to any known function.",
+    message: "KS211 The name 'VmTimeline' does not refer to any known function.",
   },
   {
     fault: 'a join of a kind that is not there',
     query: 'position-gaps',
     from: 'kind = leftouter Latest',
     to: 'kind = leftoutside Latest',
-    says: 'KS005 Expected one of: ',
+    message: 'KS005 Expected one of: ',
   },
   {
     fault: 'a join that does not say its kind',
     query: 'position-gaps',
     from: 'join kind = leftouter ',
     to: 'join ',
-    says: 'a join without its kind drops rows without a word',
+    message: 'a join without its kind drops rows without a word',
   },
   {
     fault: 'a join on a column that one side has not',
     query: 'no-notice',
     from: 'Announced on Event, Vm\n',
     to: 'Announced on Happening, Vm\n',
-    says: "KS142 The name 'Happening'",
+    message: "KS142 The name 'Happening'",
   },
   {
     fault: 'a number that is compared with a text',
     query: 'position-gaps',
     from: 'Position > Before + 1',
     to: 'Position > "first"',
-    says: 'KS106 ',
+    message: 'KS106 ',
   },
   {
     fault: 'one argument too many for a function',
     query: 'upcoming',
     from: 'VmEventTimeline(14d)',
     to: 'VmEventTimeline(14d, 1d)',
-    says: 'KS119 ',
+    message: 'KS119 ',
   },
   {
     fault: 'no argument: how far it looks back',
     query: 'upcoming',
     from: 'VmEventTimeline(14d)',
     to: 'VmEventTimeline()',
-    says: 'VmEventTimeline without how far it looks back',
+    message: 'VmEventTimeline without how far it looks back',
   },
   {
     fault: 'a lookback that the time range of the portal would cut silently',
     query: 'upcoming',
     from: 'VmEventTimeline(14d)',
     to: 'VmEventTimeline(21d)',
-    says: 'it does not say: // In the portal, set the time range to 21 days',
+    message: 'it does not say: // In the portal, set the time range to 21 days',
   },
   {
     fault: 'a text where a function wants a span of time',
     query: 'upcoming',
     from: 'VmEventTimeline(14d)',
     to: 'VmEventTimeline("14d")',
-    says: 'VmEventTimeline has the lookback "14d": write a span of time, as 14d',
+    message: 'VmEventTimeline has the lookback "14d": write a span of time, as 14d',
   },
   {
     fault: 'two blanks where there is one',
     query: 'upcoming',
     from: '| where IsOpen',
     to: '| where  IsOpen',
-    says: 'it is not formatted as Microsoft formats it',
+    message: 'it is not formatted as Microsoft formats it',
   },
   {
     fault: 'a table that is read without its time',
     query: 'pipeline-latency',
     from: '| where TimeGenerated > ago(1d)\n',
     to: '',
-    says: 'the first that it asks of VmLifecycle_CL is not the time',
+    message: 'the first that it asks of VmLifecycle_CL is not the time',
   },
   {
     fault: 'an expression in distinct',
     query: 'no-notice',
     from: 'summarize by Event, Vm = tolower(Name)',
     to: 'distinct Event, Vm = tolower(Name)',
-    says: 'distinct is documented for columns only',
+    message: 'distinct is documented for columns only',
   },
   {
     fault: 'days of the agent of every VM',
     query: 'not-back',
     from: '    | where _ResourceId in~(Ids)\n',
     to: '',
-    says: 'it reads hours of the agent of every VM',
+    message: 'it reads hours of the agent of every VM',
   },
   {
     fault: 'a comment where the question should be',
     query: 'upcoming',
     from: 'how, and in how many minutes?',
     to: 'how, and in how many minutes.',
-    says: 'it does not open with the question that it answers',
+    message: 'it does not open with the question that it answers',
   },
   {
     fault: 'a text that is searched letter by letter',
     query: 'outages-with-warning',
     from: '_ResourceId has ',
     to: '_ResourceId contains ',
-    says: 'contains reads every text to its end: has looks up words',
+    message: 'contains reads every text to its end: has looks up words',
   },
 ];
 
 const named = <T extends { readonly fault: string }>(all: readonly T[]) =>
   all.map((each) => [each.fault, each] as const);
 
-test.each(named(faults))('found in a query: %s', (_, { query, from, to, says }) => {
+test.each(named(faults))('found in a query: %s', (_, { query, from, to, message }) => {
   const problems = problemsOf(spoilt(query, from, to), kql);
-  expect(problems.filter((problem) => problem.startsWith(says))).not.toEqual([]);
+  expect(problems.filter((problem) => problem.startsWith(message))).not.toEqual([]);
 });
 
 test('a query of another service is found', () => {
@@ -154,7 +154,7 @@ test('a query of another service is found', () => {
 });
 
 /** These are bound without a complaint, and say something else. */
-const wrong: readonly Omit<Fault, 'says'>[] = [
+const wrong: readonly Omit<Fault, 'message'>[] = [
   { fault: 'what another VM had seen announced', query: 'no-notice', from: 'isnull(IsAnnounced) and ', to: '' },
   { fault: 'a host that fails early left out', query: 'no-notice', from: 'IsEarly or ', to: '' },
   { fault: 'approvals counted as early', query: 'notice-given', from: 'isnotnull(ApprovedAt)', to: 'false' },

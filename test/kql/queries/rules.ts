@@ -62,6 +62,6 @@ function lookback(name: string, back: string): string[] {
 function timeRange(text: string, code: string): string[] {
   if (/\bTimeGenerated\b/.test(code)) return [];
   const days = Math.max(...[...code.matchAll(/\bVm\w+\((\d+)d\)/g)].map(([, back]) => Number(back)));
-  const says = `// In the portal, set the time range to ${days} days or more: a shorter one also cuts what the functions read.`;
-  return text.includes(`\n${says}\n`) ? [] : [`it does not say: ${says}`];
+  const note = `// In the portal, set the time range to ${days} days or more: a shorter one also cuts what the functions read.`;
+  return text.includes(`\n${note}\n`) ? [] : [`it does not say: ${note}`];
 }

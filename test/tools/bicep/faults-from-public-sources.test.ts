@@ -16,7 +16,7 @@ const faults: readonly {
   readonly file: string;
   readonly from: RegExp;
   readonly to: string;
-  readonly says: string;
+  readonly findings: string;
   readonly in?: string;
   /** Only Azure's own descriptions say it. */
   readonly isInDescriptions?: true;
@@ -27,7 +27,7 @@ const faults: readonly {
     file: 'bicep/modules/data-collection-rule.bicep',
     from: /param enableErrorLog bool = true/,
     to: 'param enableErrorLog bool = !empty(destination)',
-    says: 'BCP072',
+    findings: 'BCP072',
   },
   {
     name: 'a loop over what only the deployment knows',
@@ -35,7 +35,7 @@ const faults: readonly {
     file: 'bicep/modules/event-hub.bicep',
     from: /for group in consumerGroups:/,
     to: "for group in split(namespace.properties.serviceBusEndpoint, '.'):",
-    says: 'BCP178',
+    findings: 'BCP178',
   },
   {
     name: 'a condition on what only the deployment knows',
@@ -43,7 +43,7 @@ const faults: readonly {
     file: 'bicep/modules/data-collection-rule.bicep',
     from: /= if \(!isPrivate && enableErrorLog\)/,
     to: "= if (enableErrorLog && publicRule!.properties.immutableId != '')",
-    says: 'BCP177',
+    findings: 'BCP177',
   },
   {
     name: 'a collection of resources without an index',
@@ -51,7 +51,7 @@ const faults: readonly {
     file: 'bicep/modules/remediation.bicep',
     from: /\[for \(reference, index\) in references: remediation\[index\]\.name\]/,
     to: '[remediation.name]',
-    says: 'name is read of an array',
+    findings: 'name is read of an array',
   },
   {
     name: 'the time of day in a variable',
@@ -59,7 +59,7 @@ const faults: readonly {
     file: 'bicep/modules/data-collection-rule.bicep',
     from: /var destination = 'workspace'/,
     to: 'var destination = utcNow()',
-    says: 'utcNow() is another one at every deployment',
+    findings: 'utcNow() is another one at every deployment',
   },
   {
     name: 'a scope on a child of another resource',
@@ -67,7 +67,7 @@ const faults: readonly {
     file: 'bicep/modules/tables.bicep',
     from: /parent: workspace/,
     to: 'parent: workspace\n    scope: workspace',
-    says: 'BCP164',
+    findings: 'BCP164',
   },
   {
     name: 'the name of a child says its parent again',
@@ -75,7 +75,7 @@ const faults: readonly {
     file: 'bicep/modules/tables.bicep',
     from: /parent: workspace\n {4}name: table\.key/,
     to: `parent: workspace\n    name: '\${workspaceName}/\${table.key}'`,
-    says: 'BCP170',
+    findings: 'BCP170',
   },
   {
     name: 'a decorator twice',
@@ -83,7 +83,7 @@ const faults: readonly {
     file: 'bicep/modules/tables.bicep',
     from: /@minLength\(4\)/,
     to: '@minLength(4)\n@minLength(4)',
-    says: 'BCP166',
+    findings: 'BCP166',
   },
   {
     name: 'the length of a number',
@@ -91,7 +91,7 @@ const faults: readonly {
     file: 'bicep/modules/tables.bicep',
     from: /@minValue\(4\)\n@maxValue\(730\)/,
     to: '@minLength(4)',
-    says: 'BCP124',
+    findings: 'BCP124',
   },
   {
     name: 'a batch size on one resource',
@@ -99,7 +99,7 @@ const faults: readonly {
     file: 'bicep/modules/workbook.bicep',
     from: /^resource /m,
     to: '@batchSize(1)\nresource ',
-    says: 'BCP155',
+    findings: 'BCP155',
   },
   {
     name: 'a plus between texts',
@@ -107,7 +107,7 @@ const faults: readonly {
     file: 'infra/optional.bicep',
     from: /'ampls-\$\{name\}'/,
     to: "'ampls-' + name",
-    says: 'BCP045',
+    findings: 'BCP045',
   },
   {
     name: 'a resource in another group than that of the file',
@@ -115,7 +115,7 @@ const faults: readonly {
     file: 'bicep/modules/private-link-scope.bicep',
     from: /^ {2}name: name/m,
     to: "  scope: resourceGroup('rg-network')\n  name: name",
-    says: 'BCP139',
+    findings: 'BCP139',
   },
   {
     name: 'a rule that resolves its alerts and mutes them',
@@ -123,7 +123,7 @@ const faults: readonly {
     file: 'bicep/modules/alerts.bicep',
     from: /failingPeriods: \{[\s\S]*?autoMitigate: alert\.autoMitigate/,
     to: "failingPeriods: {}\n          }\n        ]\n      }\n      autoMitigate: true\n      muteActionsDuration: 'PT1H'",
-    says: 'logRules: properties.autoMitigate must be false',
+    findings: 'logRules: properties.autoMitigate must be false',
   },
   {
     name: 'a Standard hub that keeps records for ninety days',
@@ -131,7 +131,7 @@ const faults: readonly {
     file: 'bicep/modules/event-hub.bicep',
     from: /retentionTimeInHours: size\.retentionHours/,
     to: 'retentionTimeInHours: 2160',
-    says: 'retentionTimeInHours must be 168 at most',
+    findings: 'retentionTimeInHours must be 168 at most',
     in: 'infra/params/production.bicepparam',
   },
   {
@@ -140,7 +140,7 @@ const faults: readonly {
     file: 'bicep/modules/data-collection-rule.bicep',
     from: /streams: \['Custom-\$\{table\.key\}'\]/,
     to: "streams: ['SomeStream']",
-    says: "'SomeStream' is not one of",
+    findings: "'SomeStream' is not one of",
     isInDescriptions: true,
   },
   {
@@ -149,7 +149,7 @@ const faults: readonly {
     file: 'bicep/modules/data-collection-rule.bicep',
     from: /transformKql: 'source'/,
     to: "transformKql: 'source | project TimeGenerated,'",
-    says: 'transformKql of Custom-VmLifecycle_CL: KS',
+    findings: 'transformKql of Custom-VmLifecycle_CL: KS',
   },
   {
     name: 'an assignment without identity, whose initiative modifies',
@@ -157,7 +157,7 @@ const faults: readonly {
     file: 'bicep/modules/policy-assignment.bicep',
     from: / {2}identity: \{\n {4}type: 'SystemAssigned'\n {2}\}\n/,
     to: '',
-    says: 'seb-europe needs identity and location',
+    findings: 'seb-europe needs identity and location',
     in: 'infra/params/fleet.bicepparam',
   },
   {
@@ -166,7 +166,7 @@ const faults: readonly {
     file: 'bicep/modules/policy-assignment.bicep',
     from: / {4}enforcementMode: enforcementMode\n/,
     to: "    enforcementMode: enforcementMode\n    parameters: {\n      effect: { value: 'deny' }\n    }\n",
-    says: 'seb-europe has no parameter effect',
+    findings: 'seb-europe has no parameter effect',
     in: 'infra/params/fleet.bicepparam',
   },
   {
@@ -175,7 +175,7 @@ const faults: readonly {
     file: 'bicep/modules/alerts.bicep',
     from: /numberOfEvaluationPeriods: 1/,
     to: 'numberOfEvaluationPeriods: 0',
-    says: 'numberOfEvaluationPeriods must be 1 at least',
+    findings: 'numberOfEvaluationPeriods must be 1 at least',
   },
   {
     name: 'a diagnostic setting that goes nowhere',
@@ -183,15 +183,15 @@ const faults: readonly {
     file: 'bicep/modules/data-collection-rule.bicep',
     from: /(scope: publicRule\n {2}properties: \{\n) {4}workspaceId: workspaceResourceId\n/,
     to: '$1',
-    says: 'publicErrorLog: properties must have one of workspaceId',
+    findings: 'publicErrorLog: properties must have one of workspaceId',
   },
 ];
 
-test.for(faults)('$name ($source)', ({ file, from, to, says, in: seenIn = file, isInDescriptions }, { skip }) => {
+test.for(faults)('$name ($source)', ({ file, from, to, findings, in: seenIn = file, isInDescriptions }, { skip }) => {
   skip(isInDescriptions === true && azure === null, `Azure's own descriptions are not at ${describedIn}`);
   const text = textOf(file) ?? '';
   const changed = text.replace(from, to);
   expect(changed, `${file} has nothing that ${from} finds: plant the fault elsewhere`).not.toBe(text);
   const project = createProject((path) => (path === file ? changed : textOf(path)), azure);
-  expect(check(project, reader, [seenIn]).join('\n')).toContain(says);
+  expect(check(project, reader, [seenIn]).join('\n')).toContain(findings);
 });

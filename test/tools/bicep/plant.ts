@@ -5,14 +5,14 @@ import { createProject } from './project.ts';
 import { planted, samplePaths } from './sample.ts';
 import { createSecondReader, type SecondReader } from './second-reader.ts';
 
-/** One thing changed in the sample, and what is said of it: all of it, in the order of the files. */
+/** One thing changed in the sample, and the findings that it leads to: all of them, in the order of the files. */
 export interface Fault {
   readonly name: string;
   readonly file: string;
   readonly from: string;
   readonly to: string;
-  readonly says: readonly string[];
-  /** What is said where Azure's own descriptions are not at hand, if that is another thing. */
+  readonly findings: readonly string[];
+  /** The findings without Azure's own descriptions, where they differ. */
   readonly without?: readonly string[];
 }
 
@@ -23,19 +23,19 @@ export function plant(faults: readonly Fault[]): void {
   beforeAll(async () => {
     reader = await createSecondReader();
   });
-  const said = (fault: Fault, by: typeof azure): string[] =>
+  const findingsOf = (fault: Fault, by: typeof azure): string[] =>
     check(createProject(planted(fault), by), reader, samplePaths).map((line) => line.replace(/^sample\//, ''));
 
   describe("by Azure's own descriptions", () => {
     test.for(faults)('$name', (fault, { skip }) => {
       skip(azure === null, `Azure's own descriptions are not at ${describedIn}`);
-      expect(said(fault, azure)).toEqual(fault.says);
+      expect(findingsOf(fault, azure)).toEqual(fault.findings);
     });
   });
 
   describe('by the known resources alone', () => {
     test.for(faults)('$name', (fault) => {
-      expect(said(fault, null)).toEqual(fault.without ?? fault.says);
+      expect(findingsOf(fault, null)).toEqual(fault.without ?? fault.findings);
     });
   });
 }

@@ -19,46 +19,46 @@ test.each([
   {
     fault: 'summarize',
     query: 'source | summarize take_any(EventType) by TimeGenerated',
-    says: 'summarize is not available',
+    message: 'summarize is not available',
   },
   {
     fault: 'a join',
     query: 'source | join kind=inner source on RecordId | project TimeGenerated',
-    says: 'join is not available',
+    message: 'join is not available',
   },
-  { fault: 'mv-expand', query: 'source | mv-expand Evidence', says: 'mvexpand is not available' },
-  { fault: 'coalesce', query: `source | extend Zone = coalesce(Zone, 'none')`, says: 'coalesce() is not available' },
-  { fault: 'iff', query: `source | extend Zone = iff(true, 'a', 'b')`, says: 'iff() is not available: use iif()' },
+  { fault: 'mv-expand', query: 'source | mv-expand Evidence', message: 'mvexpand is not available' },
+  { fault: 'coalesce', query: `source | extend Zone = coalesce(Zone, 'none')`, message: 'coalesce() is not available' },
+  { fault: 'iff', query: `source | extend Zone = iff(true, 'a', 'b')`, message: 'iff() is not available: use iif()' },
   {
     fault: 'a dynamic literal',
     query: 'source | extend Tags = dynamic({})',
-    says: 'dynamic() is not available: use parse_json() of the text',
+    message: 'dynamic() is not available: use parse_json() of the text',
   },
-  { fault: 'a toscalar', query: 'source | extend Repeat = toscalar(print 1)', says: 'toscalar is not available' },
-  { fault: 'between', query: 'source | where Repeat between (0 .. 3)', says: 'between is not available' },
-  { fault: 'hasprefix', query: `source | where EventId hasprefix 'a'`, says: 'hasprefix is not available' },
+  { fault: 'a toscalar', query: 'source | extend Repeat = toscalar(print 1)', message: 'toscalar is not available' },
+  { fault: 'between', query: 'source | where Repeat between (0 .. 3)', message: 'between is not available' },
+  { fault: 'hasprefix', query: `source | where EventId hasprefix 'a'`, message: 'hasprefix is not available' },
   {
     fault: 'a column that is not in the table',
     query: 'source | extend Extra = 1',
-    says: 'the table has no column Extra',
+    message: 'the table has no column Extra',
   },
   {
     fault: 'a column of another type',
     query: 'source | extend Zone = 1',
-    says: 'Zone is long, but string in the table',
+    message: 'Zone is long, but string in the table',
   },
   {
     fault: 'an output without its time',
     query: 'source | project EventType',
-    says: 'the output has no TimeGenerated of type datetime',
+    message: 'the output has no TimeGenerated of type datetime',
   },
   {
     fault: 'eleven columns parsed at once',
     query: `source | parse Description with ${Array.from({ length: 11 }, (_, n) => `'${n}=' c${n}`).join(' ')} | project TimeGenerated`,
-    says: 'parse into 11 columns: at most 10 are allowed, so split it',
+    message: 'parse into 11 columns: at most 10 are allowed, so split it',
   },
-])('a transformation with $fault is refused', ({ query, says }) => {
-  expect(kql.checkTransform(query)).toContain(says);
+])('a transformation with $fault is refused', ({ query, message }) => {
+  expect(kql.checkTransform(query)).toContain(message);
 });
 
 test('a transformation of a column that is not sent is reported by the language service', () => {
@@ -75,13 +75,13 @@ test.each([
   {
     fault: 'a let',
     query: `let wanted = 'Reboot'; VmLifecycle_CL | where EventType == wanted`,
-    says: 'let is not available',
+    message: 'let is not available',
   },
-  { fault: 'a count', query: 'VmLifecycle_CL | count', says: 'count is not available' },
-  { fault: 'a print', query: 'print TimeGenerated = now()', says: 'print is not available' },
-  { fault: 'a datatable', query: 'datatable(a:long)[1]', says: 'datatable is not available' },
-])('an alert on single rows with $fault is refused', ({ query, says }) => {
-  expect(kql.checkSimpleAlert(query)).toContain(says);
+  { fault: 'a count', query: 'VmLifecycle_CL | count', message: 'count is not available' },
+  { fault: 'a print', query: 'print TimeGenerated = now()', message: 'print is not available' },
+  { fault: 'a datatable', query: 'datatable(a:long)[1]', message: 'datatable is not available' },
+])('an alert on single rows with $fault is refused', ({ query, message }) => {
+  expect(kql.checkSimpleAlert(query)).toContain(message);
 });
 
 test('an alert on single rows cannot call a stored function', () => {

@@ -64,16 +64,20 @@ test.each([
   {
     name: 'a column that the table has not',
     row: { EvntType: 'Reboot' },
-    says: 'VmLifecycle_CL has no column EvntType',
+    message: 'VmLifecycle_CL has no column EvntType',
   },
-  { name: 'a text where a number belongs', row: { Sequence: '1' }, says: '"1" cannot stand in a column of type int' },
+  {
+    name: 'a text where a number belongs',
+    row: { Sequence: '1' },
+    message: '"1" cannot stand in a column of type int',
+  },
   {
     name: 'an invalid date',
     row: { ObservedAt: 'soon' },
-    says: '"soon" cannot stand in a column of type datetime',
+    message: '"soon" cannot stand in a column of type datetime',
   },
-])('rows with $name are refused', ({ row, says }) => {
-  expect(() => kql.execute('VmLifecycle_CL', { tables: { VmLifecycle_CL: [row] }, now })).toThrow(says);
+])('rows with $name are refused', ({ row, message }) => {
+  expect(() => kql.execute('VmLifecycle_CL', { tables: { VmLifecycle_CL: [row] }, now })).toThrow(message);
 });
 
 test('the moment of arrival is known as long as a row is that of its table', () => {
@@ -127,14 +131,18 @@ test('a fault in the body of a stored function is reported at the call', () => {
 });
 
 test.each([
-  { given: 'a text', call: `VmSince('2h')`, says: 'The parameter Lookback is timespan, and is given a string.' },
-  { given: 'a number', call: 'VmSince(Lookback=2)', says: 'The parameter Lookback is timespan, and is given a long.' },
+  { given: 'a text', call: `VmSince('2h')`, message: 'The parameter Lookback is timespan, and is given a string.' },
+  {
+    given: 'a number',
+    call: 'VmSince(Lookback=2)',
+    message: 'The parameter Lookback is timespan, and is given a long.',
+  },
 ])(
   '$given for a timespan of a stored function is reported, though the language service accepts it',
-  ({ call, says }) => {
+  ({ call, message }) => {
     const body = '// params: (Lookback:timespan=1h)\nVmLifecycle_CL | where ObservedAt > ago(Lookback)';
     const stored = openKql({ functions: [storedFunction('VmSince', body)] });
-    expect(stored.bind(call).diagnostics.map(({ message }) => message)).toEqual([says]);
+    expect(stored.bind(call).diagnostics.map((diagnostic) => diagnostic.message)).toEqual([message]);
     expect(stored.bind('VmSince(2h)').diagnostics).toEqual([]);
   },
 );
