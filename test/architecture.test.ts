@@ -125,7 +125,7 @@ test('imports are found in every form', () => {
 });
 
 /**
- * Names of tests as they stand in the source: `test('…'`, and of tables `test.for(…)('…'`. Where rows name themselves
+ * Names of tests as written in the source: `test('…'`, and of tables `test.for(…)('…'`. Where rows name themselves
  * (`$name`), their names count instead.
  */
 function testNames(tree: SourceTree): string[] {

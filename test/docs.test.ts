@@ -47,7 +47,7 @@ test('there are examples of configurations', () => {
   expect(examples.size).toBeGreaterThan(2);
 });
 
-/** Fenced blocks of JSON with the document they stand in. */
+/** Fenced blocks of JSON, each with its document. */
 const blocks = [...documents].flatMap(([path, text]) =>
   [...text.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(([, json = ''], i) => ({
     path,

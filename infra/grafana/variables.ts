@@ -48,7 +48,7 @@ export const variables = (datasource: Json): Json[] => [
   text('ResourceGroupId', 'Resource group to check', ''),
 ];
 
-/** Where all are chosen, `all` stands in the query: https://grafana.com/docs/grafana/latest/datasources/azure-monitor/query-editor/ */
+/** With all chosen, the query contains `all`: https://grafana.com/docs/grafana/latest/datasources/azure-monitor/query-editor/ */
 const list = (datasource: Json, filter: (typeof foundFilters)[number]): Json => ({
   name: filter.name,
   label: filter.label,

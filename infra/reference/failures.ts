@@ -11,7 +11,7 @@ import { goneFailure, otherVersion } from '../../src/sender/gone.ts';
 import { sinks } from '../../src/sinks/registry.ts';
 import type { Failure } from '../../src/sinks/sink.ts';
 
-/** A code that stands in logs, metrics and status, and what is said with it. */
+/** A failure code of logs, metrics and status, with its message. */
 export interface CodeMeaning {
   readonly code: string;
   /** Who has to act: see the page. Empty for the metadata service, which is asked again whatever it says. */

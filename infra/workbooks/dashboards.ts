@@ -9,7 +9,7 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 export const workbookPath: string = at('fleet.workbook');
 export const grafanaPath: string = at('../grafana/fleet.json');
 
-/** Both dashboards as they stand in their files. Bicep loads at most 131,072 characters of the workbook. */
+/** Both dashboards, as written to their files. Bicep loads at most 131,072 characters of the workbook. */
 export const dashboards = (): readonly { readonly path: string; readonly text: string }[] => [
   { path: workbookPath, text: jsonLines({ ...toWorkbook(tabs) }) },
   { path: grafanaPath, text: jsonText(toGrafana(tabs)) },

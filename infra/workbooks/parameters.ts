@@ -7,7 +7,7 @@ const workspace = 'microsoft.operationalinsights/workspaces';
 const graph = { queryType: 1, resourceType: 'microsoft.resourcegraph/resources' } as const;
 const id = (number: number): string => `5f3f0d0c-6f0e-4c53-9a0f-6a1d6f3c9b${String(number).padStart(2, '0')}`;
 
-/** Any number of values, all at first. Where all are chosen, `*` stands in the query. */
+/** Any number of values, all at first. With all chosen, the query contains `*`. */
 const list = (number: number, filter: (typeof foundFilters)[number]): Parameter => ({
   id: id(number),
   version: 'KqlParameterItem/1.0',

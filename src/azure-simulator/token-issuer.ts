@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject,
 import { jwtVerify, SignJWT } from 'jose';
 import { guidOf } from './guid-of.ts';
 
-/** What the token endpoint knows of its client. */
+/** What the token endpoint knows about its client. */
 export interface TokenRequest {
   /** As the client wrote it: it becomes the token's `aud`. */
   readonly resource: string;

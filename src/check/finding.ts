@@ -4,7 +4,7 @@
  */
 export type Verdict = 'ok' | 'warning' | 'problem' | 'not-proven';
 
-/** What one line of `check` proves. `Id`: the names that may stand in `what`. */
+/** The result of one verification of `check`. `Id`: the possible values of `what`. */
 export interface Finding<Id extends string = string, Exit extends string = never> {
   readonly what: Id;
   readonly verdict: Verdict;

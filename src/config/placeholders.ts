@@ -1,4 +1,4 @@
-/** What stands in a sample of `config init` for something that only the user knows: capital letters, or an id of the letter f (one of zeros is the simulator's). */
+/** Placeholders in a sample of `config init` for what only the user knows: capital letters, or an id of the letter f (an id of zeros is the simulator's). */
 const placeholder = /(?<![A-Za-z0-9])([A-Z]{3,}(?:-\d)?|f{32})(?![A-Za-z0-9])/g;
 
 /** The placeholders of one key's samples that are left in its value: with the same characters around them, lest a key in Base64 has one. */

@@ -22,8 +22,8 @@ export const authenticationsOf = ({ section }: ConfigurableSink): readonly strin
   Object.keys(samplesOf(section)).filter((name) => name !== 'none');
 
 /**
- * A configuration with these sinks, each authenticating as asked where it can, else in its usual way. What a key means
- * stands in `$comment` beside it.
+ * A configuration with these sinks, each authenticating as asked where it can, else in its usual way. The meaning of each key
+ * is in `$comment` beside it.
  */
 export function sampleConfiguration(sinks: readonly ConfigurableSink[], authentication: string | null): Sample {
   const chosen = sinks.map((sink) => {

@@ -50,7 +50,7 @@ function isGuarded(places: Places): boolean {
   return has(places.settings, configurationRights.folder) && has(places.configuration, configurationRights.file);
 }
 
-/** The command as it stands in the link. */
+/** The target of the link to the command. */
 export const commandTarget = (places: Places): string => fromRoot(places, join(places.current, serviceName));
 
 function commandIn(places: Places): Observed['command'] {

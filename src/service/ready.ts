@@ -104,7 +104,7 @@ export async function waitUntilReady(
   }
 }
 
-/** The sentences of a log: those of the bridge stand in JSON. */
+/** The messages of a log; those of the bridge are inside JSON lines. */
 function logLinesIn(lines: readonly string[]): string[] {
   return lines.map((line) => {
     try {

@@ -17,11 +17,11 @@ export interface SinkOptions {
   readonly near: () => boolean;
 }
 
-/** Everything that the rest of the program knows of one sink. `Section`: its section of the configuration, where it is configured. */
+/** Everything that the rest of the program knows about one sink. `Section`: its section of the configuration, if it is configured. */
 export interface SinkDescriptor<Key extends string = string, Section = unknown> {
   /** Its section of the configuration is `sinks.<key>`, and its findings begin with it. */
   readonly key: Key;
-  /** What may stand in that section; null where it is not configured. */
+  /** What that section may contain; null where it is not configured. */
   readonly section: v.GenericSchema<unknown, Section | null>;
   /** Of its deliveries in the outbox, its metrics, its process and its folder: changing it makes a new sink. */
   readonly name: string;

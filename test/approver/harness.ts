@@ -63,7 +63,7 @@ export function openApprover(directory: string, given: Partial<HarnessOptions> =
   const outbox = openOutbox({ directory, sinks: ['hub'], maxMegabytes: 16, clock, log: silentLog, version: '1.2.3' });
   const stopped = (signal: AbortSignal): Promise<ApprovalAnswer> =>
     new Promise((resolve) => {
-      const unknown: ApprovalAnswer = { outcome: 'outcome-unknown', reason: 'given up' };
+      const unknown: ApprovalAnswer = { outcome: 'outcome-unknown', reason: 'timed out' };
       signal.addEventListener('abort', () => resolve(unknown), { once: true });
     });
   const approver = createApprover({

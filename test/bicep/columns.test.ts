@@ -22,7 +22,7 @@ const platforms = bicepFiles().filter((file) => /using '\.\.\/main\.bicep'/.test
 const typeOfTable = 'Microsoft.OperationalInsights/workspaces/tables';
 const typeOfRule = 'Microsoft.Insights/dataCollectionRules';
 
-/** The tables and rules that a parameter file deploys, by what stands in the repository or with one file changed. */
+/** The tables and rules that a parameter file deploys, from the repository as it is, or with one file changed. */
 function deployed(platform: string, changed: Readonly<Record<string, string>> = {}) {
   const resources = deployedBy(
     createProject((file) => changed[file] ?? textOf(file), null),

@@ -32,7 +32,7 @@ const ways = sinks.flatMap((sink) => {
   return (known.length === 0 ? [null] : known).map((auth) => ({ key: sink.key, name: sink.name, auth }));
 });
 
-/** As they stand in the samples. */
+/** As written in the samples. */
 const placeholders = /\b(NAMESPACE|NAME|KEY|REGION-1|HOST|PATH)\b|f{32}/g;
 
 test.for(ways)(

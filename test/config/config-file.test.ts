@@ -48,7 +48,7 @@ test.for([
   expect(load(content).problems).toEqual([`${key} is set twice in FILE, again at ${place}: keep one of the two.`]);
 });
 
-test('a key may stand in several objects, in a text, and as a comment any number of times', () => {
+test('a key may occur in several objects, inside a string, and any number of times as a comment', () => {
   const sinks = '"sinks": { "$comment": "a", "$comment": "\\"sinks\\": {", "stdout": { } }';
   const observer = '"observer": { "tags": ["sinks", "sinks"] }';
   expect(load(`{ "$comment": ["x", "x"], ${sinks}, ${observer} }`).problems).toBeUndefined();

@@ -67,7 +67,7 @@ export function judgeSteps(
   return findings;
 }
 
-/** Numbers of a stream have no gap, and no id stands twice. */
+/** Numbers of a stream have no gap, and no id occurs twice. */
 export function judgeNumbers({ vm, records }: Account): Finding[] {
   const findings: Finding[] = [];
   const next = new Map<number, number>();

@@ -37,7 +37,7 @@ export interface Span {
   readonly toMs: number;
 }
 
-/** What one VM really suffered from an event. `removal` never ends. */
+/** The real impact of an event on one VM. `removal` never ends. */
 export interface Impact extends Span {
   readonly vm: string;
   readonly kind: 'pause' | 'outage' | 'removal';
@@ -102,7 +102,7 @@ export interface Endpoint {
   readonly resets: readonly EndpointReset[];
   /** The event is missing by mistake. */
   readonly mistakes: readonly (Span & { readonly eventId: string })[];
-  /** An entry without a readable EventId stands in the list. */
+  /** The list has an entry without a readable EventId. */
   readonly unreadable: readonly Span[];
   readonly failures: readonly (Span & { readonly code: string })[];
   /** `servedAfter`: share (0 to 1) of the time under way after which the answer is made. */

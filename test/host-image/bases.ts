@@ -16,7 +16,7 @@ export function baseOf(argument: string): string {
 /** Of Debian, as the tag of the base has it. */
 export const suite = (): string => /:([a-z]+)-\d+/.exec(baseOf('RUN_IMAGE'))?.[1] ?? 'unknown';
 
-/** Stands in for both, since no image can be pulled: the same Debian, and in the one the Node of the lock file with npm. */
+/** Replaces both base images, since no image can be pulled: the same Debian, one with the Node of the lock file and npm. */
 export async function makeBases(engine: Engine): Promise<void> {
   await engine.must('import', baseArchive(suite()), baseOf('RUN_IMAGE'));
   using folder = temporaryDirectory('base');

@@ -7,7 +7,7 @@ export PATH=$PATH:/usr/sbin:/sbin
 image=$1 disk=$2 media=$3 packages=$4 boot_id=$5 name=$6
 mount --make-rprivate /
 mkdir -p "$disk/written" "$disk/work" "$disk/root"
-# Nothing is synced, which would wait for everything that the host has to write. What tells of that is in the way of a second boot.
+# `volatile` never syncs: a sync would wait for everything that the host has to write. The marker that it leaves would prevent a second boot.
 rm -rf "$disk/work/work/incompat"
 mount -t overlay overlay -o "volatile,lowerdir=$image,upperdir=$disk/written,workdir=$disk/work" "$disk/root"
 cd "$disk/root"

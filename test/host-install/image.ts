@@ -22,7 +22,7 @@ export const arm64 = { libraries: join(cache, 'arm64-1/libraries'), emulator: jo
 /** Mounts, processes, host name, semaphores and control groups of its own; the network is ours, and with it the simulator. */
 export const namespaces = ['-m', '-p', '-u', '-i', '-C', '-f', '--kill-child'] as const;
 
-/** Why a system cannot be booted here, to stand in the name of a test that is skipped; empty where it can. */
+/** Why a system cannot be booted here, for the name of a test that is skipped; empty where it can. */
 export const whyNot = (system: System): string => because(existsSync(images[system]) ? root() : missing(system));
 
 /** The same of the one that most tests boot. */

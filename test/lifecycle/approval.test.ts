@@ -120,13 +120,13 @@ describe('one condition fails, and it is not approved', () => {
     ],
     ['an unknown source', event({ ...reboot, eventSource: null }), circumstances, 'no user'],
     [
-      'an eviction, whoever asked for it',
+      'an eviction, regardless of who asked for it',
       event({ ...reboot, eventType: 'Preempt' }),
       circumstances,
       'need a manual approval',
     ],
     [
-      'a deletion, whoever asked for it',
+      'a deletion, regardless of who asked for it',
       event({ ...reboot, eventType: 'Terminate' }),
       circumstances,
       'need a manual approval',

@@ -153,7 +153,7 @@ export interface PackageOptions {
   readonly message?: string;
 }
 
-/** Small files stand in for the runtime and the program; the manifest is as in a real one. */
+/** Small files replace the runtime and the program; the manifest is as in a real package. */
 function makePackage(folder: string, version: string, options: PackageOptions): string {
   const {
     behaviour = 'becomes-ready',

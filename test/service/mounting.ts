@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 
 const { status } = spawnSync('unshare', ['--mount', 'true']);
 
-/** Why nothing can be mounted here, to stand in the name of a test that is skipped; empty where it can. */
+/** Why nothing can be mounted here, for the name of a test that is skipped; empty where it can. */
 export const noMounting = status === 0 ? '' : ' (skipped: this process may make no mount namespace; run it as root)';
 
 /** Runs a script beside this file in a mount namespace of its own, which ends with it. @returns what it printed. */

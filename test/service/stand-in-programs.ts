@@ -1,6 +1,6 @@
 /**
- * Programs that the installer starts, for a machine in a folder. `systemctl` keeps the state of the unit in files, and how the
- * service behaves stands in its program and in its configuration. The real systemd is tried in the host tests, where one boots.
+ * Programs that the installer starts, for a machine in a folder. `systemctl` keeps the state of the unit in files, and its program and
+ * its configuration decide how the service behaves. The real systemd is tried in the host tests, where one boots.
  */
 export const standInPrograms = (where: { readonly root: string; readonly states: string }): Record<string, string> => ({
   systemctl: systemctl(where),
@@ -93,7 +93,7 @@ case $1 in
     reload; mkdir -p "$wants"; ln -sfn "\${unit#${root}}" "$wants/scheduled-events-bridge.service" ;;
   disable) rm -f "$wants/scheduled-events-bridge.service"; rmdir "$wants" 2>/dev/null || true ;;
   restart) [ -f known ] || { echo 'Unit not found.' >&2; exit 5; }; rm -f restarts
-    # With --no-block the one before is still there for some looks, while it sends what is pending.
+    # With --no-block the one before is still there for some polls, while it sends what is pending.
     if [ -f running ]; then echo 8 > stopping; else begin; fi ;;
   stop) rm -f active running stopping "$state/held" ;;
   reset-failed) ;;

@@ -75,7 +75,7 @@ test.for([
 
 /** Why a file outside of the folder of a sink names it. */
 const mayName: readonly (readonly [path: RegExp, reason: string])[] = [
-  [/^src\/azure-simulator\//, 'it stands in for the services that two sinks send to, and shares no code with them'],
+  [/^src\/azure-simulator\//, 'it simulates the services that two sinks send to, and shares no code with them'],
   [/^src\/config\.ts$/, 'heartbeat.eventHubs is a published key, and proxy.url says which destinations go through it'],
   [/^src\/sinks\/descriptor\.ts$/, 'the same key, as a setting that sinks are given'],
 ];

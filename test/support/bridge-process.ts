@@ -55,7 +55,7 @@ export function configurationFor(
 
 export interface StartOptions {
   readonly env?: NodeJS.ProcessEnv;
-  /** Stands in for the boot id of the machine. */
+  /** Replaces the boot id of the machine. */
   readonly bootIdFile?: string;
 }
 

@@ -1,25 +1,25 @@
 # shellcheck shell=bash
-# For the `prepare` scripts. They never fail: what cannot be had is told in a line, and its tests are skipped.
+# For the `prepare` scripts. They never fail: for what they cannot fetch they print one line, and the tests that need it are skipped.
 
-# without WHAT WHY: of WHY, which may be all that a program has said, the last line that says something.
+# without WHAT WHY: of WHY, which may be the whole output of a program, prints the last line that is not empty.
 without() { printf '  without %s: %s\n' "$1" "$(grep -v '^ *$' <<<"$2" | tail -n 1)"; }
 
-# Here is kept from run to run what needs a machine of its own; `npm ci` takes away what is in node_modules.
+# Keeps from run to run what the tests on a machine need; `npm ci` empties node_modules.
 host_cache=${HOST_TESTS_CACHE:-/var/cache/scheduled-events-bridge-tests}
 
-# enter_cache WHAT: nobody else fetches meanwhile. Ends the script where WHAT cannot be had.
+# enter_cache WHAT: locks the cache. Ends the script where WHAT cannot be fetched.
 enter_cache() {
   if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
     without "$1" 'only root on Debian or Ubuntu can have one'
     exit 0
   fi
-  # Not every shell of root has these; and others read what is fetched, whatever the umask of who runs this.
+  # Not every shell of root has these on its PATH; and other users read the cache, whatever the umask here.
   export PATH=$PATH:/usr/sbin:/sbin
   umask 022
   mkdir -p "$host_cache" && exec 9>"$host_cache/lock" && flock 9
 }
 
-# have WHAT PATH FUNCTION: FUNCTION makes it beside, so that what has its name is whole. Another recipe takes another number in PATH.
+# have WHAT PATH FUNCTION: FUNCTION makes it under another name, so that PATH is always complete. A changed recipe needs another number in PATH.
 have() {
   local what=$1 to=$2 make=$3 said
   [ -e "$to" ] && return
@@ -33,7 +33,7 @@ have() {
   fi
 }
 
-# unpack FOLDER PACKAGE...: of Debian, and not installed.
+# unpack FOLDER PACKAGE...: unpacks packages of Debian without installing them.
 unpack() {
   local to=$1 work status
   shift

@@ -38,7 +38,7 @@ const mayImport: Readonly<Record<string, readonly string[] | typeof everything>>
   azure: ['http', 'sinks/sink.ts'],
   http: [],
   recording: [],
-  // The file format of recordings is all that it has in common with what it stands in for.
+  // The file format of recordings is all that it shares with the bridge.
   'azure-simulator': ['recording/format.ts'],
   // What every program needs of a command line: its process, its help, exit codes, and terminal styles.
   'azure-simulator/cli': [

@@ -49,7 +49,7 @@ def ask(connection, node, body, properties):
 
 
 def read(connection, selector, count):
-    """Bodies of the first so many events of partition 1 that the selector lets pass."""
+    """Bodies of the first events of partition 1 that match the selector."""
     described = {symbol("apache.org:selector-filter:string"): Described(ulong(0x468C00000004), selector)}
     node = f"{hub}/ConsumerGroups/$Default/Partitions/1"
     receiver = connection.create_receiver(node, credit=count, options=Filter(described))
@@ -58,7 +58,7 @@ def read(connection, selector, count):
     return events
 
 
-# With the name and the value of a shared access key instead of a token, as general clients are told to.
+# With the name and the value of a shared access key instead of a token, as documented for general clients.
 connection = connect("PLAIN", user=name, password=key)
 sender = connection.create_sender(f"{hub}/Partitions/1")
 for body in ["one", "two", "three"]:

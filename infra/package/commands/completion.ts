@@ -88,7 +88,7 @@ function zshLevel(entry: CommandEntry): string[] {
   ];
 }
 
-/** What stands in brackets or before a colon means something. */
+/** Brackets and colons have a meaning to zsh, so they are escaped. */
 const zshText = (text: string): string => text.replace(/[[\]:\\]/g, (found) => `\\${found}`);
 
 function zshOption({ long, short, description, value }: OptionEntry): string {

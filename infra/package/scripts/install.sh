@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs this package as a service, or updates to it: install.sh [CONFIGURATION] [OPTION...]
-# update.sh is the same file, and does as it is called: a service that somebody has disabled stays so.
+# update.sh is the same file, and its name decides what it does: update.sh leaves a disabled service disabled.
 set -eu
 self=$(readlink -f -- "$0")
 here=$(dirname -- "$self")
@@ -13,5 +13,5 @@ case ${1-} in
   set -- --config "$configuration" "$@"
   ;;
 esac
-# By the shell: on a file system without exec it still says what is wrong.
+# Run by the shell, so that it can report an error even on a file system mounted with noexec.
 exec sh "$here/scheduled-events-bridge" service "${name%.sh}" --from "$here" "$@"

@@ -171,7 +171,7 @@ function filterOf(sender: Sender): { readonly filter?: Readonly<Record<string, u
   return selector === undefined ? {} : { filter: { [selectorFilter]: selector } };
 }
 
-/** The selector stands in a described value: rhea leaves the description around it. */
+/** The selector is inside a described value, which rhea does not unwrap. */
 function selectorOf(sender: Sender): string {
   const selector = filterOf(sender).filter?.[selectorFilter];
   const text = typeof selector === 'object' && selector !== null && 'value' in selector ? selector.value : selector;

@@ -26,7 +26,7 @@ export interface CheckContext extends SinkCheckContext {
   report(sentence: string): void;
   /** What is in the state directory, read once. */
   state(): StateSeen;
-  /** What `status` knows of the service and its outbox; otherwise why it knows nothing. Fetched once. */
+  /** What `status` found out about the service and its outbox; otherwise why it could not. Fetched once. */
   status(): Promise<Status | Failure>;
   instance(): Promise<InstanceAnswer>;
   document(): Promise<PollResult>;

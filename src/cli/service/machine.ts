@@ -16,7 +16,7 @@ const systemFolders = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/b
 /** The machine that this process runs on. */
 export function thisMachine({ env: given, print }: CommandContext): Machine {
   const places = placesIn();
-  // An empty one would be the folder that one stands in.
+  // An empty entry means the working directory.
   const path = given.PATH?.split(delimiter).filter((folder) => folder !== '') ?? [];
   const env = {
     ...given,

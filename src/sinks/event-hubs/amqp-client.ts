@@ -14,7 +14,7 @@ export interface AmqpClient {
   readonly broken: AbortSignal;
   /** To be called when the connection is open: from now on its end is watched. */
   opened(): void;
-  /** The error of the SDK, with what this client knows of it. */
+  /** The error of the SDK, with what this client adds to it. */
   explain(error: unknown): unknown;
   /** Closes everything within 3 s, even when the SDK hangs. Never rejects. */
   close(): Promise<void>;

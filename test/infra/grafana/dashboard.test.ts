@@ -88,14 +88,14 @@ const planted: readonly { readonly name: string; readonly rule: keyof typeof rul
   },
   {
     name: 'a workspace id is in the dashboard',
-    rule: 'no id of a resource stands in the dashboard',
+    rule: 'the dashboard contains no id of a resource',
     made: withTarget({
       azureLogAnalytics: { query: 'VmLifecycle()', resources: ['/subscriptions/x/resourceGroups/y'] },
     }),
   },
   {
     name: 'a subscription id is in the dashboard',
-    rule: 'no id of a resource stands in the dashboard',
+    rule: 'the dashboard contains no id of a resource',
     made: withTarget({ subscriptions: ['11111111-2222-4333-8444-555555555555'] }),
   },
   {

@@ -46,7 +46,7 @@ export interface Dashboard {
   readonly templating: { readonly list: readonly Variable[] };
 }
 
-/** Rows and what stands in them. */
+/** Every panel, also those inside rows. */
 export const everyPanel = ({ panels }: Dashboard): Panel[] =>
   panels.flatMap((panel) => [panel, ...(panel.panels ?? [])]);
 
@@ -60,7 +60,7 @@ const clicked = ['EventId', 'Wave', 'ResourceGroupId'];
 /** Each gives what breaks it. */
 export const rules = {
   'every panel has an id of its own': (dashboard) => duplicates(everyPanel(dashboard).map(({ id }) => String(id))),
-  'no id of a resource stands in the dashboard': (dashboard) =>
+  'the dashboard contains no id of a resource': (dashboard) =>
     JSON.stringify(dashboard).match(
       /\/subscriptions\/[^"]+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi,
     ) ?? [],
@@ -169,7 +169,7 @@ export function withMacros(query: string, from: Date, to: Date): string {
     });
 }
 
-/** Columns that a panel reads by name, with where. Tiles and series are named by what stands in a column. */
+/** Columns that a panel reads by name, with where. Tiles and series are named by the values of a column. */
 export function columnsRead({ type, fieldConfig, options, transformations = [] }: Panel): [string, string][] {
   const reduced = options?.reduceOptions?.fields.replace(/^\/\^|\$\/$/g, '');
   const overrides = type === 'table' ? (fieldConfig?.overrides ?? []) : [];

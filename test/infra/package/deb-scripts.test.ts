@@ -237,7 +237,7 @@ test('a purge continues when the account cannot be removed, and reports it', () 
   expect(stdout).toMatch(/^The state in .* is removed, with what was not delivered\.$/m);
   expect({ status, stderr }).toEqual({
     status: 0,
-    stderr: 'Left to be done by hand: userdel scheduled-events-bridge\n',
+    stderr: 'To be done manually: userdel scheduled-events-bridge\n',
   });
   expect(existsSync(join(root, 'var/lib/scheduled-events-bridge'))).toBe(false);
 });

@@ -35,7 +35,7 @@ export const smallProgram: Program = {
   },
 };
 
-/** Stands in for Node: prints its arguments. */
+/** Replaces Node: prints its arguments. */
 export const printingNode = '#!/bin/sh\nfor one in "$@"; do printf "%s\\n" "$one"; done\n';
 
 export const smallRuntime: Runtime = {

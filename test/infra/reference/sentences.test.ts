@@ -6,7 +6,7 @@ const lines = (text: string): string[] =>
     ({ name, args }) => `${name}: ${sentenceOf(args[1] ?? '')}`,
   );
 
-/** As it would stand in a source, `§` being the sign before a hole. */
+/** As a template literal of a source: `§` becomes the `$` of a placeholder. */
 const template = (text: string): string => text.replaceAll('§', '$');
 
 const cases = [

@@ -51,7 +51,7 @@ const traps = [
   { trap: 'it is started again', name: 'Restart', values: ['always'] },
   { trap: 'restarts without limit', name: 'StartLimitIntervalSec', values: ['0'] },
   {
-    trap: 'neither an older Node.js nor a state of a newer version nor a wrong configuration mends itself',
+    trap: 'neither an older Node.js nor a state of a newer version nor a wrong configuration fixes itself',
     name: 'RestartPreventExitStatus',
     values: [[exitCodes.nodeTooOld, exitCodes.newerOutbox, exitCodes.configuration].map(({ code }) => code).join(' ')],
   },

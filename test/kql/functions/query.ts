@@ -12,7 +12,7 @@ export const kql = openKql({ functionsFrom: [functionsFolder] });
 
 export interface Tables {
   readonly records?: readonly LifecycleRecord[];
-  /** Rows as they stand in the table, where that is not what the encoder makes of records. */
+  /** Rows of the table that are not what the encoder makes of records. */
   readonly rows?: readonly Row[];
   readonly heartbeats?: readonly Row[];
   /** Seconds after noon. Default: an hour. */

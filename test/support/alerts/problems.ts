@@ -23,7 +23,7 @@ const counts = /\b(AzureAt|LastRecordAt) > ago\(30m\)/;
 const shownColumns = ['VmName', 'EventType', 'NotBefore', 'EventId', 'Route'];
 
 /**
- * Refused in the query of a log search alert, or of no use there.
+ * Refused in the query of a log search alert, or useless there.
  * https://learn.microsoft.com/azure/azure-monitor/alerts/alerts-log-query#log-query-constraints
  */
 const refused: readonly string[] = [
@@ -124,7 +124,7 @@ function ofQuery(alert: LogAlert, around: Around): string[] {
 }
 
 /**
- * Azure evaluates a rule for a moment that it chooses: a time relative to now has to stand in the query of the rule, in `ago()` as a literal, and
+ * Azure evaluates a rule for a moment that it chooses: the query of the rule has to contain a time relative to now, as a literal in `ago()`, and
  * functions of the workspace get it as a parameter. https://learn.microsoft.com/azure/azure-monitor/alerts/alerts-create-log-alert-rule
  */
 function relativeTimes(query: string, functions: ReadonlyMap<string, string>): string[] {

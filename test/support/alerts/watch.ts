@@ -139,7 +139,7 @@ const seldomMs = 360 * minuteMs;
 
 /**
  * Times at which a query runs: at its interval, or in a long watch after each arrival, half an hour after something has begun, shortly before
- * what is announced, and every six hours for what comes of silence, since in between it would find little else. A rule that
+ * what is announced, and every six hours to detect silence, since other times would add little. A rule that
  * keeps no state covers its last interval only, so each of its runs counts.
  */
 function moments(table: Timetable, alert: LogAlert, from: number, to: number): number[] {

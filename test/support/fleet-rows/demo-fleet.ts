@@ -52,7 +52,7 @@ const heartbeatMinutes = 240;
 const byArrival = (rows: readonly Row[]): Row[] =>
   rows.toSorted((a, b) => Date.parse(String(a.TimeGenerated)) - Date.parse(String(b.TimeGenerated)));
 
-/** The records of a VM as they stand in the table. */
+/** The records of a VM as rows of the table. */
 function arrivals({ vm, observer, records, state }: VmHistory): Row[] {
   const { name } = vm;
   const sent = records.filter(({ position }) => position !== lostPosition[name]).map(encodeRow);

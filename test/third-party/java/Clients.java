@@ -152,7 +152,7 @@ public final class Clients {
         throws Exception {
         CompletableFuture<PartitionEvent> first =
             consumer.receiveFromPartition(partition, EventPosition.latest()).next().toFuture();
-        // Nothing tells when its link is attached.
+        // There is no signal when its link is attached.
         Thread.sleep(2000);
         send(producer, "five");
         return List.of(first.get(60, TimeUnit.SECONDS).getData());

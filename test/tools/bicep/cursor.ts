@@ -1,6 +1,6 @@
 import { NotBicep, type Token } from './tokens.ts';
 
-/** Where reading stands in a row of tokens. */
+/** A position in a list of tokens. */
 export interface Cursor {
   readonly line: number;
   peek(ahead?: number): Token;

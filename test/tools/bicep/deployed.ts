@@ -3,7 +3,7 @@ import { type Project, resolvePath } from './project.ts';
 import { objectOf, typeAndVersion } from './resource-shape.ts';
 import { type BicepFile, declared, type Expression, type Resource } from './syntax.ts';
 
-/** A resource as it would be sent to Azure. What only Azure knows stands in «». */
+/** A resource as it would be sent to Azure. Values that only Azure knows are in «». */
 export interface Deployed {
   /** Where it is declared: `file:line`. */
   readonly at: string;

@@ -132,7 +132,7 @@ const faults: readonly {
     file: 'bicep/modules/private-link.bicep',
     from: /name: 'pe-\$\{last\(split\(namespaceResourceId, '\/'\)\)\}'/,
     to: "name: 'pe-event-hubs'",
-    findings: 'each eventHubsEndpoints has the same name: namespaceResourceId stands in none [BCP179]',
+    findings: 'each eventHubsEndpoints has the same name: namespaceResourceId is in none of them [BCP179]',
   },
 
   // What a service of Azure refuses.

@@ -264,7 +264,7 @@ plant([
     file: 'tables.bicep',
     from: 'var schema =',
     to: "var workspaceName = 'log-twice'\nvar schema =",
-    findings: ['tables.bicep:7: workspaceName stands twice [BCP028]'],
+    findings: ['tables.bicep:7: workspaceName occurs twice [BCP028]'],
   },
   {
     name: 'a decorator that does not exist',

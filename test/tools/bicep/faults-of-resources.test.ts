@@ -61,7 +61,7 @@ plant([
     file: 'rule.bicep',
     from: "  kind: 'Direct'\n",
     to: "  kind: 'Direct'\n  kind: 'Direct'\n",
-    findings: ['rule.bicep:14: kind stands twice [BCP025]'],
+    findings: ['rule.bicep:14: kind occurs twice [BCP025]'],
   },
   {
     name: 'a child without parent',

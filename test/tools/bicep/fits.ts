@@ -74,7 +74,7 @@ function againstObject({ line, entries }: Of<'object'>, wanted: ObjectShape, whe
   const twice = entries.filter(({ key }, n) => key !== null && entries.findIndex((other) => other.key === key) < n);
   return [
     ...lacking,
-    ...twice.map((entry) => finding(entry.line, 'BCP025', `${join(where, String(entry.key))} stands twice`)),
+    ...twice.map((entry) => finding(entry.line, 'BCP025', `${join(where, String(entry.key))} occurs twice`)),
     ...entries.flatMap((entry) => entryMismatches(entry, wanted, where, scope)),
   ];
 }

@@ -5,7 +5,7 @@ import { readType } from './read-type.ts';
 import type { BicepFile, Decorator, Import, Pragma, Statement } from './syntax.ts';
 import { NotBicep, tokenize } from './tokens.ts';
 
-/** Reads a `.bicep` or `.bicepparam` file. What is no Bicep ends it, and stands in `errors`. */
+/** Reads a `.bicep` or `.bicepparam` file. The first text that is not Bicep ends it and is reported in `errors`. */
 export function readFile(path: string, source: string): BicepFile {
   const statements: Statement[] = [];
   let pragmas: readonly Pragma[] = [];

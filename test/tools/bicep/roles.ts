@@ -6,7 +6,7 @@ export interface Role {
   readonly on: readonly string[];
 }
 
-/** Every role that may stand in this repository. https://learn.microsoft.com/azure/role-based-access-control/built-in-roles */
+/** Every role that this repository may name. https://learn.microsoft.com/azure/role-based-access-control/built-in-roles */
 export const roles: readonly Role[] = [
   {
     id: '2b629674-e913-4c01-ae53-ef4638d8f975',

@@ -7,7 +7,7 @@ export type Must =
   | { readonly oneOf: readonly string[] }
   /** A regular expression. */
   | { readonly matches: string }
-  /** Every one of these parts stands in the text. */
+  /** The text contains every one of these parts. */
   | { readonly contains: readonly string[] }
   | { readonly maxLength: number }
   | { readonly min: number }

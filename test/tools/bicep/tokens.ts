@@ -34,7 +34,7 @@ export function tokenize(source: string): { tokens: Token[]; pragmas: Pragma[] }
     return found;
   };
 
-  /** Up to the end of the file, or of the `${…}` that it stands in. */
+  /** Up to the end of the file, or of the `${…}` that contains it. */
   function pieces(inText: boolean): Token[] {
     const tokens: Token[] = [];
     let open = 0;

@@ -41,5 +41,5 @@ export function cellFromJson(json: unknown, type: TypeName): Value {
     case 'dynamic':
       return dynamicOf(json);
   }
-  throw new Error(`${JSON.stringify(json)} cannot stand in a column of type ${type}`);
+  throw new Error(`${JSON.stringify(json)} is not a value of type ${type}`);
 }

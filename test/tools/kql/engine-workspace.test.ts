@@ -69,12 +69,12 @@ test.each([
   {
     name: 'a text where a number belongs',
     row: { Sequence: '1' },
-    message: '"1" cannot stand in a column of type int',
+    message: '"1" is not a value of type int',
   },
   {
     name: 'an invalid date',
     row: { ObservedAt: 'soon' },
-    message: '"soon" cannot stand in a column of type datetime',
+    message: '"soon" is not a value of type datetime',
   },
 ])('rows with $name are refused', ({ row, message }) => {
   expect(() => kql.execute('VmLifecycle_CL', { tables: { VmLifecycle_CL: [row] }, now })).toThrow(message);

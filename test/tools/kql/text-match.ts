@@ -4,7 +4,7 @@ import { unsupported } from './unsupported.ts';
 const isTermCharacter = (character: string): boolean => /^[\p{L}\p{N}]$/u.test(character);
 
 /**
- * Whether `term` stands in `text` with a border of terms before it and after it.
+ * Whether `text` contains `term` as a whole term.
  * https://learn.microsoft.com/kusto/query/datatypes-string-operators#what-is-a-term
  */
 function hasTerm(text: string, term: string, borders: { before: boolean; after: boolean }): boolean {

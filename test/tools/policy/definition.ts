@@ -22,7 +22,7 @@ export interface Definition {
   readonly details: JsonObject;
 }
 
-/** What comes of a rule. `change`: what it writes, or adds to the request. `skipped`: not in a request of this version. */
+/** The effect of a rule. `change`: what it writes, or adds to the request. `skipped`: not in a request of this version. */
 export type Outcome =
   | { readonly kind: 'not meant' | 'skipped' }
   | { readonly kind: 'as it should be' }

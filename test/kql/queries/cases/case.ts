@@ -1,12 +1,12 @@
 import { clock, type Stage, type Tables } from '../stage.ts';
 
-/** What a query says of something that happened. */
+/** The expected answer of a query about something that happened. */
 export interface QueryCase {
   readonly query: string;
   /** What happened: the name of the test. */
   readonly of: string;
   readonly stage: Stage;
-  /** What else stands in the tables, or what does not. */
+  /** Adds rows to the tables, or removes some. */
   readonly change?: (tables: Tables) => Tables;
   /** A text of the query that a person replaces by another. */
   readonly edit?: readonly [string, string];

@@ -277,7 +277,7 @@ async fn from_the_end(
 ) -> Result<Vec<ReceivedEventData>> {
     let reading = read(consumer, partition, StartLocation::Latest, false, 1);
     let sending = async {
-        // Nothing tells when its link is attached.
+        // There is no signal when its link is attached.
         tokio::time::sleep(StdDuration::from_secs(2)).await;
         send(producer, &["five"]).await
     };

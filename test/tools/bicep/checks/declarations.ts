@@ -40,7 +40,7 @@ type Decorated = Extract<Statement, { decorators: readonly Decorator[] }>;
 function decorators(statement: Decorated, scope: Scope): Finding[] {
   const used = statement.decorators;
   return used.flatMap(({ name, line }, n): Finding[] => {
-    if (used.findIndex((other) => other.name === name) < n) return [finding(line, 'BCP166', `@${name}() stands twice`)];
+    if (used.findIndex((other) => other.name === name) < n) return [finding(line, 'BCP166', `@${name}() occurs twice`)];
     const places = onStatements[name];
     if (places !== undefined && !places.includes(statement.kind)) {
       return [finding(line, 'BCP130', `@${name}() stands on ${places.join(' or ')}, this is a ${statement.kind}`)];

@@ -21,7 +21,7 @@ function sameName(resource: Resource, scope: Scope): Finding[] {
   );
   return differs
     ? []
-    : [finding(line, 'BCP179', `each ${name} has the same name: ${body.names.join(' or ')} stands in none`)];
+    : [finding(line, 'BCP179', `each ${name} has the same name: ${body.names.join(' or ')} is in none of them`)];
 }
 
 function uses(expression: Expression, names: readonly string[], scope: Scope): boolean {

@@ -74,7 +74,7 @@ function checkParameterFile(scope: Scope): Finding[] {
   const { file, project } = scope;
   const [using, more] = declared(file, 'using');
   if (using === undefined) return [finding(1, 'BCP261', `using 'file.bicep' is missing`)];
-  if (more !== undefined) return [finding(more.line, 'BCP258', 'using stands twice')];
+  if (more !== undefined) return [finding(more.line, 'BCP258', 'using occurs twice')];
   const of = project.scope(resolvePath(file, using.path));
   if (of === null) return [finding(using.line, 'BCP091', `there is no file ${using.path}`)];
   const { properties } = shapeOfParameters(of);

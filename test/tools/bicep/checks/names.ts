@@ -29,7 +29,7 @@ function twice({ statements }: BicepFile): Finding[] {
   });
   return declared
     .filter(({ key }, n) => declared.findIndex((other) => other.key === key) < n)
-    .map(({ name, line }) => finding(line, 'BCP028', `${name} stands twice`));
+    .map(({ name, line }) => finding(line, 'BCP028', `${name} occurs twice`));
 }
 
 function missingName({ name, line }: Of<'name'>, scope: Scope): Finding[] {

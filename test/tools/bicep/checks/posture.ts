@@ -87,7 +87,7 @@ function ofParameter(parameter: Parameter): Finding[] {
   const { name, line, type, value } = parameter;
   const isEmpty = value === null || (value.kind === 'text' && value.parts.join('') === '');
   if (isSecure(parameter)) {
-    const what = `${name} is secure: its default would stand in the file for all to read`;
+    const what = `${name} is secure: anyone who reads the file would see its default`;
     return isEmpty ? [] : [finding(line, 'secure-parameter-default', what)];
   }
   if (type.kind !== 'name' || type.name !== 'string' || !soundsSecret.test(name)) return [];

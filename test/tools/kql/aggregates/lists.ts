@@ -38,7 +38,7 @@ const bag: Aggregate = (group, call) => {
   return merged(valuesOf(group, call));
 };
 
-/** Any value will do, so long as it is one; as the service does in practice, the first. */
+/** Any non-null value is correct; the service returns the first in practice. */
 const any: Aggregate = (group, call) => {
   const values = presentValues(group, call);
   return values.find((value) => value !== '') ?? values[0] ?? null;
